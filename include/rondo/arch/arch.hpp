@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/types.hpp>
+
+#include <concepts>
+#include <cstdint>
+
+/// What the chips are, as constant data. A chip is a type whose static members are its facts; it derives from
+/// CommonFacts what both chips share and states the rest.
+namespace rondo::arch {
+
+/// Facts that hold for a2a3 and a5 alike. Source: the peer runtime for the same chips (hw-native-sys/simpler).
+struct CommonFacts {
+  static constexpr std::uint32_t cube_cores_per_block = 1;
+  static constexpr std::uint32_t vector_cores_per_block = 2;
+
+  static constexpr std::uint32_t cache_line = 64;                 ///< bytes
+  static constexpr std::uint32_t packed_output_alignment = 1024;  ///< bytes
+  static constexpr std::uint32_t arena_alignment = 1024;          ///< bytes
+  static constexpr std::uint32_t tensor_alignment = 64;           ///< bytes; where a sub-allocation may start
+  static constexpr std::uint32_t block_granule = 32;              ///< bytes; a sub-allocation's length is a multiple
+
+  static constexpr std::uint32_t max_task_tensors = 32;
+  static constexpr std::uint32_t max_task_scalars = 16;
+  static constexpr std::uint32_t max_graph_tensors = 256;
+  static constexpr std::uint32_t max_graph_scalars = 128;
+  static constexpr std::uint32_t max_dims = 5;
+  static constexpr std::uint32_t max_callables = 64;
+  static constexpr std::uint32_t max_function_ids = 1024;
+
+  static constexpr std::uint32_t op_timeout_seconds = 45;
+  static constexpr std::uint32_t stream_timeout_seconds = 50;
+};
+
+/// Cores of one type on the whole chip.
+template <class A>
+[[nodiscard]] constexpr std::uint32_t cores(CoreType core) noexcept {
+  return A::max_blocks * (core == CoreType::cube ? A::cube_cores_per_block : A::vector_cores_per_block);
+}
+
+/// The length that a sub-allocation of `size` bytes takes: whole granules, and a guard where the chip wants one.
+template <class A>
+[[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t size) noexcept {
+  return align_up(size, A::block_granule) + A::block_guard;
+}
+
+/// A chip's facts. Requires: the members of CommonFacts, and name, max_blocks, AICPU threads, counter, guard, compiler
+/// names.
+template <class A>
+concept Arch = requires {
+  { A::name } -> std::convertible_to<const char*>;
+  { A::max_blocks } -> std::convertible_to<std::uint32_t>;
+  { A::aicpu_threads } -> std::convertible_to<std::uint32_t>;
+  { A::aicpu_schedulers } -> std::convertible_to<std::uint32_t>;
+  { A::counter_hz } -> std::convertible_to<std::uint64_t>;
+  { A::block_guard } -> std::convertible_to<std::uint32_t>;
+  { A::aicpu_invalidates_cache } -> std::convertible_to<bool>;
+  { A::has_fp8 } -> std::convertible_to<bool>;
+  { A::cube_compiler_arch } -> std::convertible_to<const char*>;
+  { A::vector_compiler_arch } -> std::convertible_to<const char*>;
+  { A::tensor_alignment } -> std::convertible_to<std::uint32_t>;
+  { A::arena_alignment } -> std::convertible_to<std::uint32_t>;
+  { A::max_task_tensors } -> std::convertible_to<std::uint32_t>;
+  { A::max_task_scalars } -> std::convertible_to<std::uint32_t>;
+};
+
+}  // namespace rondo::arch

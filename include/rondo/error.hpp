@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/fixed_text.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <source_location>
+
+namespace rondo {
+
+/// What went wrong, the same list for set-up (Error) and for rounds (Status).
+enum class Errc : std::uint16_t {
+  ok,
+  // what the caller handed in
+  invalid_argument,
+  overflow,
+  null_memory,
+  wrong_size,
+  wrong_tensor,
+  unbound_tensor,
+  bound_twice,
+  // what the graph says
+  cycle,
+  race,
+  uninitialized_read,
+  limit_exceeded,
+  // the state of the session
+  busy,
+  closed,
+  poisoned,
+  not_open,
+  // the device and its resources
+  out_of_memory,
+  out_of_resources,
+  no_such_device,
+  unsupported,
+  timed_out,
+  kernel_failed,
+  device_failed,
+};
+
+/// One sentence for each code: what it means and what to do.
+[[nodiscard]] constexpr const char* describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::ok: return "ok";
+    case Errc::invalid_argument: return "an argument is outside of what the call accepts";
+    case Errc::overflow: return "a size does not fit into 64 bits; use smaller extents";
+    case Errc::null_memory: return "host memory is null; bind memory that holds the tensor's elements";
+    case Errc::wrong_size:
+      return "the bound memory does not hold exactly the tensor's elements; bind a span of that size";
+    case Errc::wrong_tensor:
+      return "the tensor is not an input, output or inout of this session's graph; bind its own tensors";
+    case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
+    case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
+    case Errc::cycle: return "the edges form a cycle; remove the edge that points back";
+    case Errc::race: return "two tasks touch one tensor, at least one writes it, and no path orders them; add an edge";
+    case Errc::uninitialized_read:
+      return "a task reads the tensor before any task writes it; add the writer first or make it an input";
+    case Errc::limit_exceeded:
+      return "the graph exceeds a limit of the chip; split the task or choose another platform";
+    case Errc::busy: return "another round is under way; finish it first";
+    case Errc::closed: return "the session is closed; open a new one";
+    case Errc::poisoned: return "an earlier failure left the session unusable; close it and open a new one";
+    case Errc::not_open: return "the device has not been opened; open a session first";
+    case Errc::out_of_memory: return "the device has not enough memory; use smaller tensors";
+    case Errc::out_of_resources:
+      return "the device has no stream, event or queue left; close sessions that are not needed";
+    case Errc::no_such_device: return "there is no such device; check the driver and the device number";
+    case Errc::unsupported: return "the platform cannot do this; choose another platform or leave the feature out";
+    case Errc::timed_out: return "the device did not finish in time; raise the limit or look for a kernel that hangs";
+    case Errc::kernel_failed:
+      return "a kernel threw an exception; the session is poisoned, close it and mend the kernel";
+    case Errc::device_failed:
+      return "the device reported a failure; the session is poisoned, close it and open a new one";
+  }
+  return "unknown error code";
+}
+
+/// What a hot-path call returns: ok, failed with the session still usable, or failed with the session poisoned.
+///
+/// Eight bytes, trivially copyable, returned in a register. It names its subject by index only, so that success costs
+/// nothing; `RoundSession::explain` turns it into a sentence with the tensor's or task's name.
+///
+/// Thread safety: a value. Cost: none (no allocation, no lock, no system call).
+class [[nodiscard]] Status {
+ public:
+  enum class Subject : std::uint8_t { none, tensor, task };
+
+  constexpr Status() noexcept = default;
+  constexpr explicit Status(Errc code) noexcept : code_{code} {}
+
+  static constexpr Status of_tensor(Errc code, std::uint32_t tensor) noexcept {
+    return {code, Subject::tensor, tensor};
+  }
+  static constexpr Status of_task(Errc code, std::uint32_t task) noexcept { return {code, Subject::task, task}; }
+
+  /// The same status, marked as having made the session unusable.
+  [[nodiscard]] constexpr Status poisoning() const noexcept {
+    Status s = *this;
+    s.poisons_ = true;
+    return s;
+  }
+
+  [[nodiscard]] constexpr bool ok() const noexcept { return code_ == Errc::ok; }
+  constexpr explicit operator bool() const noexcept { return ok(); }
+  [[nodiscard]] constexpr Errc code() const noexcept { return code_; }
+
+  /// True if the session accepts no further round; only `close()` and the destructor do anything from then on.
+  [[nodiscard]] constexpr bool poisoned() const noexcept { return poisons_; }
+
+  [[nodiscard]] constexpr Subject subject() const noexcept { return subject_; }
+  /// Index of the tensor or task meant by subject(); 0 where that is `none`.
+  [[nodiscard]] constexpr std::uint32_t index() const noexcept { return index_; }
+
+  /// The general sentence for the code, without the subject's name.
+  [[nodiscard]] constexpr const char* message() const noexcept { return describe(code_); }
+
+  friend constexpr bool operator==(Status, Status) noexcept = default;
+
+ private:
+  constexpr Status(Errc code, Subject subject, std::uint32_t index) noexcept
+      : code_{code}, subject_{subject}, index_{index} {}
+
+  Errc code_ = Errc::ok;
+  Subject subject_ = Subject::none;
+  bool poisons_ = false;
+  std::uint32_t index_ = 0;
+};
+static_assert(sizeof(Status) == 8);
+
+/// What set-up code throws: a code, the caller's source location, and a text that says what, where and what to do.
+/// Copying it neither allocates nor throws. Derives from std::exception alone: std::runtime_error would pull in
+/// <string>.
+class Error : public std::exception {
+ public:
+  using Text = detail::FixedText<320>;
+
+  Error(Errc code, const Text& text, std::source_location where = std::source_location::current()) noexcept
+      : code_{code}, where_{where}, text_{text} {}
+
+  [[nodiscard]] Errc code() const noexcept { return code_; }
+  [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  Errc code_;
+  std::source_location where_;
+  Text text_;
+};
+
+}  // namespace rondo

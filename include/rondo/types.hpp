@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+namespace rondo {
+
+/// A number of bytes. Explicit, so that a count of elements cannot pass for one.
+struct Bytes {
+  std::uint64_t value = 0;
+
+  constexpr Bytes() noexcept = default;
+  constexpr explicit Bytes(std::uint64_t bytes) noexcept : value{bytes} {}
+
+  friend constexpr Bytes operator+(Bytes a, Bytes b) noexcept { return Bytes{a.value + b.value}; }
+  friend constexpr auto operator<=>(Bytes, Bytes) noexcept = default;
+};
+
+/// The smallest multiple of `alignment` (a power of two) that is not below `value`. The caller rules out overflow.
+[[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
+  return (value + alignment - 1) & ~(alignment - 1);
+}
+
+/// The address of a T on the device. It has no operator* and no conversion to a host pointer, so device memory cannot
+/// be touched from the host by accident; copies go through a session or a platform.
+template <class T>
+class DevicePtr {
+ public:
+  constexpr DevicePtr() noexcept = default;
+  constexpr explicit DevicePtr(std::uint64_t address) noexcept : address_{address} {}
+  DevicePtr(std::nullptr_t) = delete;  // write DevicePtr<T>{}
+  DevicePtr(int) = delete;             // an address is 64 bits wide
+
+  template <class U>
+  requires std::is_same_v<T, const U>
+  constexpr DevicePtr(DevicePtr<U> p) noexcept : address_{p.address()} {}
+
+  [[nodiscard]] constexpr std::uint64_t address() const noexcept { return address_; }
+  constexpr explicit operator bool() const noexcept { return address_ != 0; }
+
+  /// The same address, seen as that of a U.
+  template <class U>
+  [[nodiscard]] constexpr DevicePtr<U> as() const noexcept {
+    return DevicePtr<U>{address_};
+  }
+
+  /// The address `bytes` further on.
+  [[nodiscard]] constexpr DevicePtr offset(Bytes bytes) const noexcept { return DevicePtr{address_ + bytes.value}; }
+
+  friend constexpr auto operator<=>(DevicePtr, DevicePtr) noexcept = default;
+
+ private:
+  std::uint64_t address_ = 0;
+};
+
+/// The number of a round within its session, counted from 0.
+enum class RoundIndex : std::uint64_t {};
+/// The position of a tensor in its graph.
+enum class TensorId : std::uint32_t {};
+/// The position of a task in its graph.
+enum class TaskId : std::uint32_t {};
+
+[[nodiscard]] constexpr std::uint64_t index(RoundIndex id) noexcept { return static_cast<std::uint64_t>(id); }
+[[nodiscard]] constexpr std::uint32_t index(TensorId id) noexcept { return static_cast<std::uint32_t>(id); }
+[[nodiscard]] constexpr std::uint32_t index(TaskId id) noexcept { return static_cast<std::uint32_t>(id); }
+
+/// Which kind of AI core runs a task: matrix (cube) or vector.
+enum class CoreType : std::uint8_t { cube, vector };
+inline constexpr std::size_t core_type_count = 2;
+
+[[nodiscard]] constexpr const char* to_string(CoreType core) noexcept {
+  return core == CoreType::cube ? "cube" : "vector";
+}
+
+/// How a tensor takes part in a round.
+enum class Direction : std::uint8_t {
+  in,         ///< copied host to device before each launch
+  out,        ///< copied device to host after each launch
+  inout,      ///< both
+  resident,   ///< lives on the device across rounds; moved only by upload and download
+  workspace,  ///< lives on the device within a round; never moved
+};
+
+/// Is a tensor of this direction bound anew each round?
+[[nodiscard]] constexpr bool is_bound_each_round(Direction d) noexcept { return d <= Direction::inout; }
+[[nodiscard]] constexpr bool copies_in(Direction d) noexcept { return d == Direction::in || d == Direction::inout; }
+[[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
+/// May a kernel write a tensor of this direction?
+[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in; }
+/// Does the tensor hold defined values when a round starts?
+[[nodiscard]] constexpr bool defined_at_start(Direction d) noexcept { return copies_in(d) || d == Direction::resident; }
+
+[[nodiscard]] constexpr const char* to_string(Direction d) noexcept {
+  switch (d) {
+    case Direction::in: return "in";
+    case Direction::out: return "out";
+    case Direction::inout: return "inout";
+    case Direction::resident: return "resident";
+    case Direction::workspace: return "workspace";
+  }
+  return "?";
+}
+
+/// The most dimensions a tensor may have, on both chips.
+inline constexpr std::size_t max_rank = 5;
+
+/// One dimension of a Shape. Takes any integer; a value that is negative or beyond 2^63-1 is kept as -1 and refused
+/// when the graph is built, where the tensor's name is known.
+struct Extent {
+  std::int64_t value = 0;
+
+  template <std::integral Integer>
+  constexpr Extent(Integer n) noexcept : value{static_cast<std::int64_t>(n)} {  // NOLINT(google-explicit-constructor)
+    if (value < 0) value = -1;
+  }
+};
+
+/// The extents of a tensor, outermost first; row-major and without gaps. Rank 0 is a scalar: one element.
+class Shape {
+ public:
+  constexpr Shape() noexcept = default;
+  constexpr Shape(std::initializer_list<Extent> extents) noexcept : rank_{extents.size()} {
+    std::size_t d = 0;
+    for (const Extent e : extents) {
+      if (d < max_rank) extents_[d++] = e.value;
+    }
+  }
+
+  /// May exceed max_rank; the graph refuses such a shape.
+  [[nodiscard]] constexpr std::size_t rank() const noexcept { return rank_; }
+  [[nodiscard]] constexpr std::int64_t extent(std::size_t d) const noexcept { return extents_[d]; }
+
+  friend constexpr bool operator==(const Shape&, const Shape&) noexcept = default;
+
+ private:
+  std::size_t rank_ = 0;
+  std::int64_t extents_[max_rank] = {};
+};
+
+}  // namespace rondo

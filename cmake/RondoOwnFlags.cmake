@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+
+# rondo_own_flags: what Rondo's own tests, examples and benchmarks are compiled with. Nothing of it reaches consumers.
+
+option(RONDO_WARNINGS_AS_ERRORS "Fail Rondo's own targets on any warning" OFF)
+set(RONDO_SANITIZE "" CACHE STRING "Sanitizers for Rondo's own targets, for example address,undefined or thread")
+
+set(rondo_warnings -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+if(RONDO_WARNINGS_AS_ERRORS)
+  list(APPEND rondo_warnings -Werror)
+endif()
+
+add_library(rondo_own_flags INTERFACE)
+target_compile_options(rondo_own_flags INTERFACE ${rondo_warnings})
+target_compile_definitions(rondo_own_flags INTERFACE RONDO_PLATFORM=${RONDO_PLATFORM})
+target_link_libraries(rondo_own_flags INTERFACE rondo::rondo)
+if(RONDO_SANITIZE)
+  # Every finding ends the program: a report that a test passes over is a report that nobody reads.
+  set(sanitize -fsanitize=${RONDO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(rondo_own_flags INTERFACE ${sanitize} -O1)
+  target_link_options(rondo_own_flags INTERFACE ${sanitize})
+endif()

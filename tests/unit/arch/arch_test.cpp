@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/arch/arch.hpp>
+
+#include <rondo/arch/a2a3.hpp>
+#include <rondo/arch/a5.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace rondo;
+
+namespace {
+struct NoName : arch::CommonFacts {
+  static constexpr std::uint32_t max_blocks = 1;
+};
+}  // namespace
+
+TEST_CASE_TEMPLATE("Both chips state every fact and share the common ones", Chip, arch::A2A3, arch::A5) {
+  CHECK(arch::Arch<Chip>);
+  CHECK(Chip::cache_line == 64);
+  CHECK(Chip::packed_output_alignment == 1024);
+  CHECK(Chip::arena_alignment == 1024);
+  CHECK(Chip::max_task_tensors == 32);
+  CHECK(Chip::max_task_scalars == 16);
+  CHECK(Chip::max_graph_tensors == 256);
+  CHECK(Chip::max_graph_scalars == 128);
+  CHECK(Chip::max_dims == max_rank);
+  CHECK(Chip::max_callables == 64);
+  CHECK(Chip::max_function_ids == 1024);
+  CHECK(Chip::op_timeout_seconds == 45);
+  CHECK(Chip::stream_timeout_seconds == 50);
+}
+
+TEST_CASE_TEMPLATE("Alignments are powers of two, the larger a multiple of the smaller", Chip, arch::A2A3, arch::A5) {
+  CHECK(align_up(1, Chip::tensor_alignment) == Chip::tensor_alignment);
+  CHECK((Chip::arena_alignment & (Chip::arena_alignment - 1)) == 0);
+  CHECK((Chip::tensor_alignment & (Chip::tensor_alignment - 1)) == 0);
+  CHECK((Chip::block_granule & (Chip::block_granule - 1)) == 0);
+  CHECK(Chip::arena_alignment % Chip::tensor_alignment == 0);
+}
+
+TEST_CASE("A type that states only some facts is not a chip") {
+  CHECK_FALSE(arch::Arch<NoName>);
+  CHECK_FALSE(arch::Arch<int>);
+}

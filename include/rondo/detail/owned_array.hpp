@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace rondo::detail {
+
+/// A heap array whose size is fixed when it is made: what the hot path keeps of the set-up. A std::vector in a hot-path
+/// header would cost its users 5,000 more preprocessed lines and could grow, which nothing there may.
+template <class T>
+class OwnedArray {
+ public:
+  OwnedArray() noexcept = default;
+  explicit OwnedArray(std::size_t size) : data_{size == 0 ? nullptr : new T[size]()}, size_{size} {}
+
+  template <class Range>
+  static OwnedArray copy_of(const Range& range) {
+    OwnedArray array(range.size());
+    std::size_t i = 0;
+    for (const auto& value : range) array.data_[i++] = value;
+    return array;
+  }
+
+  OwnedArray(OwnedArray&& other) noexcept
+      : data_{std::exchange(other.data_, nullptr)}, size_{std::exchange(other.size_, 0)} {}
+  OwnedArray& operator=(OwnedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~OwnedArray() { delete[] data_; }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] T* data() noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  [[nodiscard]] T* begin() noexcept { return data_; }
+  [[nodiscard]] T* end() noexcept { return data_ + size_; }
+  [[nodiscard]] const T* begin() const noexcept { return data_; }
+  [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
+  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace rondo::detail

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <range/v3/algorithm/adjacent_find.hpp>
+#include <range/v3/algorithm/binary_search.hpp>
+#include <range/v3/algorithm/find_if.hpp>
+#include <range/v3/algorithm/heap_algorithm.hpp>
+#include <range/v3/algorithm/sort.hpp>
+#include <range/v3/algorithm/unique.hpp>
+#include <range/v3/functional/comparisons.hpp>
+
+#include <cstdint>
+#include <vector>
+
+/// Set-up only, and usable in constant expressions: from what was added to what can run. Vectors are sized with an
+/// explicit fill value: clang refuses libstdc++'s value-initialising constructor in constant expressions.
+namespace rondo::graph {
+
+/// A graph's tasks in an order in which each stands behind all it depends on, and the edges between them.
+struct Analysis {
+  std::vector<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
+  std::vector<std::uint32_t> successor_begin;  ///< tasks + 1
+  std::vector<std::uint32_t> successors;       ///< positions, ascending for each task
+  std::vector<std::uint32_t> predecessor_count;
+};
+
+/// Sorted, each once, between indices in TaskGraph::tasks().
+using EdgeList = std::vector<TaskGraph::Edge>;
+
+/// The explicit edges, and unless the graph says otherwise those that follow from reads and writes in the order of
+/// add(): read after write, write after read, write after write. O(args + edges log edges).
+[[nodiscard]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
+  EdgeList edges = graph.explicit_edges();
+  if (graph.edges() == Edges::derived) {
+    constexpr std::uint32_t nobody = 0xFFFF'FFFF;
+    struct LastUse {
+      std::uint32_t writer = nobody;
+      std::vector<std::uint32_t> readers;  // since that write
+    };
+    std::vector<LastUse> uses(graph.tensors().size());
+    for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
+      const TaskRecord& record = graph.tasks()[task];
+      for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
+        const ArgRecord& arg = graph.args()[a];
+        if (arg.kind != ArgRecord::Kind::address) continue;
+        LastUse& use = uses[arg.tensor];
+        if (use.writer != nobody && use.writer != task) edges.push_back({use.writer, task});
+        if (writes(arg.access)) {
+          for (const std::uint32_t reader : use.readers) {
+            if (reader != task) edges.push_back({reader, task});
+          }
+          use.writer = task;
+          use.readers.clear();
+        } else {
+          use.readers.push_back(task);
+        }
+      }
+    }
+  }
+  ::ranges::sort(edges);
+  edges.erase(::ranges::unique(edges), edges.end());
+  return edges;
+}
+
+namespace detail {
+
+/// "task 3 'relu'"
+[[nodiscard]] inline Error::Text task_text(const TaskGraph& graph, std::uint32_t task) {
+  return Error::Text("task ", task, " '", graph.name(graph.tasks()[task].name), "'");
+}
+
+/// Names one cycle among the tasks that still wait for a predecessor.
+[[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges,
+                                    const std::vector<std::uint32_t>& waiting) {
+  const auto is_waiting = [&](std::uint32_t task) { return waiting[task] != 0; };
+  std::uint32_t task = 0;
+  while (!is_waiting(task)) ++task;
+  std::vector<std::uint32_t> path;  // backwards, each a predecessor of the one before
+  std::vector<bool> seen(waiting.size(), false);
+  while (!seen[task]) {
+    seen[task] = true;
+    path.push_back(task);
+    task = ::ranges::find_if(edges, [&](const auto& e) { return e.after == task && is_waiting(e.before); })->before;
+  }
+  Error::Text text("the edges form a cycle: ", task_text(graph, task));
+  for (std::size_t i = path.size(); i-- > 0;) {
+    text.append(" -> ");
+    text.append(task_text(graph, path[i]));
+    if (path[i] == task) break;
+  }
+  text.append("; remove the edge that points back");
+  throw Error(Errc::cycle, text);
+}
+
+/// Is there a path between two positions? Walks forward from `from`, no further than `to`.
+[[nodiscard]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
+  std::vector<bool> seen(to + 1 - from, false);
+  std::vector<std::uint32_t> open{from};
+  while (!open.empty()) {
+    const std::uint32_t task = open.back();
+    open.pop_back();
+    for (std::uint32_t s = a.successor_begin[task]; s < a.successor_begin[task + 1]; ++s) {
+      const std::uint32_t next = a.successors[s];
+      if (next == to) return true;
+      if (next > to || seen[next - from]) continue;
+      seen[next - from] = true;
+      open.push_back(next);
+    }
+  }
+  return false;
+}
+
+}  // namespace detail
+
+/// Orders the tasks: among those that may run next, the one added first. @throws Error cycle, naming one
+[[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
+  const std::size_t tasks = graph.tasks().size();
+  std::vector<std::uint32_t> waiting(tasks, 0U);
+  std::vector<std::uint32_t> edge_begin(tasks + 1, 0U);
+  for (const auto& e : edges) {
+    ++waiting[e.after];
+    ++edge_begin[e.before + 1];
+  }
+  for (std::size_t t = 0; t < tasks; ++t) edge_begin[t + 1] += edge_begin[t];
+
+  Analysis result;
+  result.order.reserve(tasks);
+  std::vector<std::uint32_t> ready;  // a heap, the smallest index on top
+  for (std::uint32_t t = 0; t < tasks; ++t) {
+    if (waiting[t] == 0) ready.push_back(t);
+  }
+  ::ranges::make_heap(ready, ::ranges::greater{});
+  std::vector<std::uint32_t> position(tasks, 0U);
+  while (!ready.empty()) {
+    ::ranges::pop_heap(ready, ::ranges::greater{});
+    const std::uint32_t task = ready.back();
+    ready.pop_back();
+    position[task] = static_cast<std::uint32_t>(result.order.size());
+    result.order.push_back(task);
+    for (std::uint32_t e = edge_begin[task]; e < edge_begin[task + 1]; ++e) {
+      if (--waiting[edges[e].after] == 0) {
+        ready.push_back(edges[e].after);
+        ::ranges::push_heap(ready, ::ranges::greater{});
+      }
+    }
+  }
+  if (result.order.size() != tasks) detail::fail_cycle(graph, edges, waiting);
+
+  result.successor_begin.push_back(0);
+  result.predecessor_count.assign(tasks, 0U);
+  for (const std::uint32_t task : result.order) {
+    for (std::uint32_t e = edge_begin[task]; e < edge_begin[task + 1]; ++e) {
+      result.successors.push_back(position[edges[e].after]);
+      ++result.predecessor_count[position[edges[e].after]];
+    }
+    ::ranges::sort(result.successors.begin() + result.successor_begin.back(), result.successors.end());
+    result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
+  }
+  return result;
+}
+
+/// Checks each tensor's uses against the order. @throws Error race: two tasks conflict and no path orders them;
+/// uninitialized_read: a task reads what nobody has written; invalid_argument: an output that nobody writes
+constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
+  constexpr std::uint32_t nobody = 0xFFFF'FFFF;
+  struct Use {
+    std::uint32_t writer = nobody;       // position of the last one
+    std::vector<std::uint32_t> readers;  // positions, since that write
+  };
+  std::vector<Use> uses(graph.tensors().size());
+
+  const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
+    if (before != nobody && before != after && !detail::has_path(analysis, before, after)) {
+      throw Error(Errc::race, Error::Text(detail::task_text(graph, analysis.order[before]), " and ",
+                                          detail::task_text(graph, analysis.order[after]), " both touch tensor '",
+                                          graph.name(tensor.name),
+                                          "', at least one writes it, and no path orders them; add an edge"));
+    }
+  };
+
+  for (std::uint32_t position = 0; position < analysis.order.size(); ++position) {
+    const std::uint32_t task = analysis.order[position];
+    const TaskRecord& record = graph.tasks()[task];
+    for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
+      const ArgRecord& arg = graph.args()[a];
+      if (arg.kind != ArgRecord::Kind::address) continue;
+      const TensorRecord& tensor = graph.tensors()[arg.tensor];
+      Use& use = uses[arg.tensor];
+      if (reads(arg.access) && use.writer == nobody && !defined_at_start(tensor.direction)) {
+        throw Error(Errc::uninitialized_read,
+                    Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
+                                "' before any task writes it; add the writer first or make it an input"));
+      }
+      // Derived edges order all conflicts by construction; explicit ones are the user's word, so they are checked.
+      const bool check = graph.edges() == Edges::explicit_;
+      if (check) require_path(use.writer, position, tensor);
+      if (writes(arg.access)) {
+        if (check) {
+          for (const std::uint32_t reader : use.readers) require_path(reader, position, tensor);
+        }
+        use.writer = position;
+        use.readers.clear();
+      } else if (check) {
+        use.readers.push_back(position);
+      }
+    }
+  }
+  for (std::size_t t = 0; t < uses.size(); ++t) {
+    const TensorRecord& tensor = graph.tensors()[t];
+    if (tensor.direction == Direction::out && uses[t].writer == nobody) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("tensor '", graph.name(tensor.name),
+                              "' is an output, but no task writes it; add the task or remove it"));
+    }
+  }
+}
+
+/// All of the above. @throws Error cycle, race, uninitialized_read, invalid_argument
+[[nodiscard]] constexpr Analysis analyze(const TaskGraph& graph) {
+  Analysis analysis = sort_tasks(graph, collect_edges(graph));
+  check_uses(graph, analysis);
+  return analysis;
+}
+
+}  // namespace rondo::graph

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/graph/records.hpp>
+
+namespace rondo {
+
+class TaskGraph;
+namespace graph {
+struct Analysis;
+}
+
+/// A graph that can no longer change: checked, ordered, in flat arrays. Made by freeze(); read by planners, args tables
+/// and engines, which may share it between threads.
+///
+/// Lifetime: move-only; views of it stay valid when it moves. Thread safety: immutable. Cost: nothing after freeze().
+class FrozenGraph {
+ public:
+  /// Not known to the compiler; see StaticGraphRef for one that is.
+  static constexpr bool is_static = false;
+
+  [[nodiscard]] graph::GraphView view() const noexcept {
+    return {tensors_.span(),           tasks_.span(), args_.span(), successor_begin_.span(), successors_.span(),
+            predecessor_count_.span(), text_.span(),  tag_};
+  }
+
+  /// The handle of the tensor called `name`. @throws Error invalid_argument
+  template <Element T>
+  [[nodiscard]] Input<T> input(std::string_view name) const {
+    return view().find<T, Direction::in>(name);
+  }
+  template <Element T>
+  [[nodiscard]] Output<T> output(std::string_view name) const {
+    return view().find<T, Direction::out>(name);
+  }
+  template <Element T>
+  [[nodiscard]] InputOutput<T> inout(std::string_view name) const {
+    return view().find<T, Direction::inout>(name);
+  }
+  template <Element T>
+  [[nodiscard]] Resident<T> resident(std::string_view name) const {
+    return view().find<T, Direction::resident>(name);
+  }
+
+ private:
+  friend FrozenGraph freeze(const TaskGraph& graph);
+  FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis);
+
+  detail::OwnedArray<graph::TensorRecord> tensors_;
+  detail::OwnedArray<graph::TaskRecord> tasks_;
+  detail::OwnedArray<graph::ArgRecord> args_;
+  detail::OwnedArray<std::uint32_t> successor_begin_;
+  detail::OwnedArray<std::uint32_t> successors_;
+  detail::OwnedArray<std::uint32_t> predecessor_count_;
+  detail::OwnedArray<char> text_;
+  std::uint32_t tag_;
+};
+
+}  // namespace rondo

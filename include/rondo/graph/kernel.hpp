@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/tensor/view.hpp>
+#include <rondo/types.hpp>
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace rondo {
+
+/// One word of a task's arguments: a device address, or the bits of a scalar.
+using ArgWord = std::int64_t;
+
+/// A kernel as the device and the simulation call it, the peer runtime's ABI: all arguments in one block of words.
+using KernelEntry = void (*)(ArgWord* args);
+
+/// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
+struct Blocks {
+  std::uint32_t count = 1;
+};
+
+/// A kernel's parameter, filled in by the launch: which of how many blocks it is.
+struct Block {
+  std::uint32_t index = 0;
+  std::uint32_t count = 1;
+};
+
+/// What a kernel does to a tensor that it is handed.
+enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
+
+[[nodiscard]] constexpr bool reads(Access a) noexcept { return (static_cast<unsigned>(a) & 1U) != 0; }
+[[nodiscard]] constexpr bool writes(Access a) noexcept { return (static_cast<unsigned>(a) & 2U) != 0; }
+
+namespace detail {
+
+/// The bits of a scalar as one argument word; zero-extended, as the peer's ABI has it.
+template <class T>
+[[nodiscard]] constexpr ArgWord to_word(T value) noexcept {
+  if constexpr (std::is_enum_v<T>) {
+    return to_word(static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? 1 : 0;
+  } else if constexpr (sizeof(T) == 8) {
+    return std::bit_cast<ArgWord>(value);
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<std::uint32_t>(value);
+  } else if constexpr (sizeof(T) == 2) {
+    return std::bit_cast<std::uint16_t>(value);
+  } else {
+    return std::bit_cast<std::uint8_t>(value);
+  }
+}
+
+template <class T>
+[[nodiscard]] constexpr T from_word(ArgWord word) noexcept {
+  if constexpr (std::is_enum_v<T>) {
+    return static_cast<T>(from_word<std::underlying_type_t<T>>(word));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return word != 0;
+  } else if constexpr (sizeof(T) == 8) {
+    return std::bit_cast<T>(word);
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(static_cast<std::uint32_t>(word));
+  } else if constexpr (sizeof(T) == 2) {
+    return std::bit_cast<T>(static_cast<std::uint16_t>(word));
+  } else {
+    return std::bit_cast<T>(static_cast<std::uint8_t>(word));
+  }
+}
+
+[[nodiscard]] constexpr ArgWord to_word(Block b) noexcept {
+  return static_cast<ArgWord>(std::uint64_t{b.count} << 32 | b.index);
+}
+
+/// What a parameter of `run` is: a tensor, a scalar or the block. The primary template stands for what is none of them.
+template <class P>
+struct Parameter {
+  static constexpr bool is_valid = false;
+  static constexpr bool is_tensor = false;
+};
+
+template <class V, Access A>
+struct TensorParameter {
+  static constexpr bool is_valid = true;
+  static constexpr bool is_tensor = true;
+  static constexpr bool is_block = false;
+  static constexpr Access access = A;
+  static constexpr std::size_t rank = V::rank;
+  using element_type = typename V::value_type;
+
+  /// `word`: where the address is; `extents`: where the first of `rank` extents is.
+  static V read(const ArgWord* args, std::size_t word, std::size_t extents) noexcept {
+    using Pointer = decltype(std::declval<V>().data());
+    return V{reinterpret_cast<Pointer>(args[word]), args + extents};  // NOLINT: the address of simulated memory
+  }
+};
+template <class T, std::size_t R>
+struct Parameter<In<T, R>> : TensorParameter<In<T, R>, Access::read> {};
+template <class T, std::size_t R>
+struct Parameter<Out<T, R>> : TensorParameter<Out<T, R>, Access::write> {};
+template <class T, std::size_t R>
+struct Parameter<InOut<T, R>> : TensorParameter<InOut<T, R>, Access::read_write> {};
+
+template <class P>
+requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) && (sizeof(P) <= sizeof(ArgWord)) struct Parameter<P> {
+  static constexpr bool is_valid = true;
+  static constexpr bool is_tensor = false;
+  static constexpr bool is_block = false;
+  static constexpr std::size_t rank = 0;
+  static P read(const ArgWord* args, std::size_t word, std::size_t) noexcept { return from_word<P>(args[word]); }
+};
+
+template <>
+struct Parameter<Block> {
+  static constexpr bool is_valid = true;
+  static constexpr bool is_tensor = false;
+  static constexpr bool is_block = true;
+  static constexpr std::size_t rank = 0;
+  static Block read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
+    const auto bits = static_cast<std::uint64_t>(args[word]);
+    return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+  }
+};
+
+template <class... P>
+struct ParameterList {
+  static constexpr std::size_t size = sizeof...(P);
+  /// Words of the argument block: one for each parameter, then the extents of the tensors in turn.
+  static constexpr std::size_t words = (sizeof...(P) + ... + Parameter<P>::rank);
+};
+
+template <class F>
+struct RunSignature {
+  static constexpr bool is_valid = false;
+};
+template <class... P>
+struct RunSignature<void (*)(P...)> {
+  static constexpr bool is_valid = (Parameter<P>::is_valid && ...);
+  using Parameters = ParameterList<P...>;
+};
+template <class... P>
+struct RunSignature<void (*)(P...) noexcept> : RunSignature<void (*)(P...)> {};
+
+template <class K, class... P, std::size_t... I>
+[[gnu::always_inline]] inline void call_run(ParameterList<P...>, std::index_sequence<I...>, ArgWord* args) {
+  constexpr auto extents_of = [](std::size_t parameter) {
+    constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
+    std::size_t word = sizeof...(P);
+    for (std::size_t i = 0; i < parameter; ++i) word += ranks[i];
+    return word;
+  };
+  K::run(Parameter<P>::read(args, I, std::integral_constant<std::size_t, extents_of(I)>::value)...);
+}
+
+}  // namespace detail
+
+/// The kernel's name on the device: `static constexpr std::string_view name = "...";`
+template <class K>
+concept HasKernelName = requires {
+  { K::name.data() } -> std::convertible_to<const char*>;
+  { K::name.size() } -> std::convertible_to<std::size_t>;
+};
+
+/// The core it runs on: `static constexpr auto core = rondo::CoreType::vector;`
+template <class K>
+concept HasCore = requires {
+  { K::core } -> std::convertible_to<CoreType>;
+};
+
+/// Its body for simulation: one `static void run(...)` whose parameters are In, Out, InOut, scalars of at most 8 bytes,
+/// or Block.
+template <class K>
+concept HasRun = requires {
+  &K::run;
+}
+&&detail::RunSignature<decltype(&K::run)>::is_valid;
+
+/// A kernel is a type. Requires the three parts above.
+///
+/// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
+/// at the same time; writes every element of an Out; and gives the same result for the same arguments.
+template <class K>
+concept Kernel = HasKernelName<K> && HasCore<K> && HasRun<K>;
+
+/// Explains, part by part, what K lacks to be a Kernel.
+template <class K>
+consteval bool check_kernel() {
+  static_assert(HasKernelName<K>,
+                "rondo: the kernel has no name; write `static constexpr std::string_view name = \"...\";`");
+  static_assert(HasCore<K>,
+                "rondo: the kernel names no core; write `static constexpr auto core = rondo::CoreType::vector;`");
+  static_assert(HasRun<K>,
+                "rondo: the kernel needs exactly one `static void run(...)` whose parameters are In<T>, Out<T>, "
+                "InOut<T>, scalars of at most 8 bytes, or rondo::Block");
+  return Kernel<K>;
+}
+
+namespace detail {
+
+template <Kernel K>
+using ParametersOf = typename RunSignature<decltype(&K::run)>::Parameters;
+
+/// Unpacks a block of argument words and calls the kernel's body. Layout: kernel.hpp's ParameterList.
+template <Kernel K>
+inline void kernel_entry(ArgWord* args) noexcept(noexcept(call_run<K>(ParametersOf<K>{}, {}, args))) {
+  call_run<K>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+}
+
+}  // namespace detail
+
+}  // namespace rondo

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/kernel.hpp>
+#include <rondo/tensor/handle.hpp>
+#include <rondo/types.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// What a graph is made of, as flat arrays of plain records: the form that planners, args tables and engines read.
+namespace rondo::graph {
+
+/// A stretch of the graph's text.
+struct NameRef {
+  std::uint32_t begin = 0;
+  std::uint32_t size = 0;
+};
+
+struct TensorRecord {
+  NameRef name;
+  DataType type = DataType::float32;
+  Direction direction = Direction::in;
+  Shape shape;
+  std::uint64_t count = 0;  ///< elements
+  std::uint64_t bytes = 0;
+};
+
+/// One word of a task's argument block.
+struct ArgRecord {
+  enum class Kind : std::uint8_t {
+    address,  ///< the device address of `tensor`
+    literal,  ///< `bits`: a scalar or an extent
+    block,    ///< index and count of the running block
+  };
+  Kind kind = Kind::literal;
+  Access access = Access::read;  ///< for an address
+  std::uint32_t tensor = 0;      ///< for an address
+  ArgWord bits = 0;              ///< for a literal
+};
+
+struct TaskRecord {
+  NameRef name;
+  CoreType core = CoreType::vector;
+  std::uint32_t blocks = 1;
+  std::uint32_t first_arg = 0;
+  std::uint32_t arg_count = 0;
+  std::uint32_t added_as = 0;  ///< its TaskId, the order of add()
+  KernelEntry entry = nullptr;
+};
+
+/// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.
+struct GraphView {
+  std::span<const TensorRecord> tensors;
+  std::span<const TaskRecord> tasks;  ///< each behind all that it depends on
+  std::span<const ArgRecord> args;
+  std::span<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: where a task's successors start
+  std::span<const std::uint32_t> successors;         ///< positions in `tasks`
+  std::span<const std::uint32_t> predecessor_count;  ///< one per task
+  std::span<const char> text;
+  std::uint32_t tag = 0;  ///< the graph half of its TensorKeys
+
+  [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {
+    return {text.data() + ref.begin, ref.size};
+  }
+  [[nodiscard]] constexpr std::span<const ArgRecord> args_of(const TaskRecord& task) const noexcept {
+    return args.subspan(task.first_arg, task.arg_count);
+  }
+  [[nodiscard]] constexpr std::span<const std::uint32_t> successors_of(std::size_t task) const noexcept {
+    return successors.subspan(successor_begin[task], successor_begin[task + 1] - successor_begin[task]);
+  }
+  [[nodiscard]] constexpr TensorKey key(std::size_t tensor) const noexcept {
+    return {TensorId{static_cast<std::uint32_t>(tensor)}, tag};
+  }
+
+  /// The handle of the tensor called `name`. @throws Error invalid_argument if there is none of that name, element type
+  /// and direction; in a constant expression that is a compile error.
+  template <Element T, Direction D>
+  [[nodiscard]] constexpr TensorHandle<T, D> find(std::string_view name_wanted) const {
+    for (std::size_t t = 0; t < tensors.size(); ++t) {
+      const TensorRecord& tensor = tensors[t];
+      if (name(tensor.name) != name_wanted) continue;
+      if (tensor.type != data_type_of<T> || tensor.direction != D) {
+        throw Error(Errc::invalid_argument, Error::Text("tensor '", name_wanted, "' is ", to_string(tensor.direction),
+                                                        " of ", to_string(tensor.type), ", asked for as ", to_string(D),
+                                                        " of ", to_string(data_type_of<T>)));
+      }
+      return {key(t)};
+    }
+    throw Error(Errc::invalid_argument, Error::Text("the graph has no tensor called '", name_wanted, "'"));
+  }
+};
+
+}  // namespace rondo::graph

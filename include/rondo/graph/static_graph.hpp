@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/analysis.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <cstddef>
+
+namespace rondo {
+
+namespace graph {
+
+struct StaticSizes {
+  std::size_t tensors = 0;
+  std::size_t tasks = 0;
+  std::size_t args = 0;
+  std::size_t edges = 0;
+  std::size_t text = 0;
+};
+
+/// A frozen graph as a constant: the same arrays as FrozenGraph's, sized and filled by the compiler.
+template <StaticSizes S>
+class StaticGraph {
+ public:
+  constexpr StaticGraph(const TaskGraph& source, const Analysis& analysis) {
+    for (std::size_t i = 0; i < S.tensors; ++i) tensors_[i] = source.tensors()[i];
+    for (std::size_t i = 0; i < S.tasks; ++i) tasks_[i] = source.tasks()[analysis.order[i]];
+    for (std::size_t i = 0; i < S.args; ++i) args_[i] = source.args()[i];
+    for (std::size_t i = 0; i <= S.tasks; ++i) successor_begin_[i] = analysis.successor_begin[i];
+    for (std::size_t i = 0; i < S.edges; ++i) successors_[i] = analysis.successors[i];
+    for (std::size_t i = 0; i < S.tasks; ++i) predecessor_count_[i] = analysis.predecessor_count[i];
+    for (std::size_t i = 0; i < S.text; ++i) text_[i] = source.text()[i];
+    // Handles of graphs built at run time count up from 1; the hash of the text stands in for the count, its top bit
+    // set, so that a handle of one static graph is refused by a session over another.
+    std::uint32_t hash = 2166136261U;  // FNV-1a
+    for (std::size_t i = 0; i < S.text; ++i) hash = (hash ^ static_cast<unsigned char>(text_[i])) * 16777619U;
+    tag_ = hash | 0x8000'0000U;
+  }
+
+  [[nodiscard]] constexpr GraphView view() const noexcept {
+    return {{tensors_, S.tensors},  {tasks_, S.tasks},
+            {args_, S.args},        {successor_begin_, S.tasks + 1},
+            {successors_, S.edges}, {predecessor_count_, S.tasks},
+            {text_, S.text},        tag_};
+  }
+
+  /// The handle of the tensor called `name`; a compile error if there is none of that name, type and direction.
+  template <Element T>
+  [[nodiscard]] consteval Input<T> input(std::string_view name) const {
+    return view().template find<T, Direction::in>(name);
+  }
+  template <Element T>
+  [[nodiscard]] consteval Output<T> output(std::string_view name) const {
+    return view().template find<T, Direction::out>(name);
+  }
+  template <Element T>
+  [[nodiscard]] consteval InputOutput<T> inout(std::string_view name) const {
+    return view().template find<T, Direction::inout>(name);
+  }
+  template <Element T>
+  [[nodiscard]] consteval Resident<T> resident(std::string_view name) const {
+    return view().template find<T, Direction::resident>(name);
+  }
+
+ private:
+  TensorRecord tensors_[S.tensors + 1] = {};
+  TaskRecord tasks_[S.tasks + 1] = {};
+  ArgRecord args_[S.args + 1] = {};
+  std::uint32_t successor_begin_[S.tasks + 1] = {};
+  std::uint32_t successors_[S.edges + 1] = {};
+  std::uint32_t predecessor_count_[S.tasks + 1] = {};
+  char text_[S.text + 1] = {};
+  std::uint32_t tag_ = 0;
+};
+
+/// Names a static graph as a type, so that whatever is templated on its graph sees constants.
+template <const auto& G>
+struct StaticGraphRef {
+  static constexpr bool is_static = true;
+  [[nodiscard]] static constexpr GraphView view() noexcept { return G.view(); }
+};
+
+template <auto build>
+[[nodiscard]] consteval StaticSizes measure() {
+  const TaskGraph source = build();
+  return {source.tensors().size(), source.tasks().size(), source.args().size(), analyze(source).successors.size(),
+          source.text().size()};
+}
+
+template <auto build>
+[[nodiscard]] consteval auto make_static() {
+  const TaskGraph source = build();
+  return StaticGraph<measure<build>()>(source, analyze(source));
+}
+
+}  // namespace graph
+
+/// The graph that `build`, a captureless lambda, makes, as a constant of the program. What freeze() would throw is a
+/// compile error. The compiler runs `build` twice: for the sizes, then for the contents.
+template <auto build>
+inline constexpr auto static_graph = graph::make_static<build>();
+
+}  // namespace rondo

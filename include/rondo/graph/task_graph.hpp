@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/kernel.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/tensor/handle.hpp>
+
+#include <source_location>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace rondo {
+
+/// Where a graph's edges come from.
+enum class Edges : std::uint8_t {
+  derived,   ///< from what tasks read and write, in the order of add(); add_edge() adds more
+  explicit_  ///< from add_edge() alone; two tasks that conflict and are not ordered are an error
+};
+
+/// A tensor handed to a raw kernel, with what the kernel does to it; made by reads(), writes() and updates().
+template <class H>
+struct RawTensor {
+  H handle;
+  Access access;
+};
+template <class T, Direction D>
+[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> reads(TensorHandle<T, D> h) noexcept {
+  return {h, Access::read};
+}
+template <class T, Direction D>
+[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> writes(TensorHandle<T, D> h) noexcept {
+  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
+  return {h, Access::write};
+}
+template <class T, Direction D>
+[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> updates(TensorHandle<T, D> h) noexcept {
+  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
+  return {h, Access::read_write};
+}
+
+namespace detail {
+
+[[nodiscard]] inline std::uint32_t next_graph_tag() noexcept {
+  static std::uint32_t last = 0;
+  return __atomic_add_fetch(&last, 1U, __ATOMIC_RELAXED);  // <atomic> would cost every user 160 ms of compile time
+}
+
+/// One argument of add<K>() against one parameter of K::run. Each failure reads as a sentence.
+template <class P, class A>
+consteval bool check_argument() {
+  using Param = Parameter<P>;
+  if constexpr (Param::is_tensor) {
+    static_assert(is_tensor_handle<A>,
+                  "rondo: the kernel takes a tensor here; pass the handle that the graph gave out");
+    if constexpr (is_tensor_handle<A>) {
+      static_assert(std::is_same_v<typename A::element_type, typename Param::element_type>,
+                    "rondo: the tensor's element type is not that of the kernel's parameter");
+      static_assert(!writes(Param::access) || kernels_may_write(A::direction),
+                    "rondo: the kernel writes a tensor that is an input; make it inout, or take it as In");
+    }
+  } else {
+    static_assert(!is_tensor_handle<A>, "rondo: the kernel takes a scalar here, not a tensor");
+    if constexpr (!is_tensor_handle<A>) {
+      static_assert(
+          requires(A a) { P{a}; },
+          "rondo: the scalar does not convert to the kernel's parameter without "
+          "narrowing; cast it to the parameter's type");
+    }
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// What is to run, as a value: tensors, and tasks that read and write them. Knows no device and no memory.
+/// Usable in constant expressions (see static_graph). Freezing turns it into a FrozenGraph.
+///
+/// Lifetime: copies the names it is given. Copies of a graph share their handles.
+/// Thread safety: as a std::vector. Errors: throws Error, the graph unchanged. Cost: set-up only; allocates.
+class TaskGraph {
+ public:
+  constexpr explicit TaskGraph(Edges edges = Edges::derived) : edges_{edges} {
+    if (!std::is_constant_evaluated()) tag_ = detail::next_graph_tag();
+  }
+
+  /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
+  /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
+  template <Element T>
+  constexpr Input<T> input(std::string_view name, Shape shape,
+                           std::source_location where = std::source_location::current()) {
+    return tensor<T, Direction::in>(name, shape, where);
+  }
+  template <Element T>
+  constexpr Output<T> output(std::string_view name, Shape shape,
+                             std::source_location where = std::source_location::current()) {
+    return tensor<T, Direction::out>(name, shape, where);
+  }
+  template <Element T>
+  constexpr InputOutput<T> inout(std::string_view name, Shape shape,
+                                 std::source_location where = std::source_location::current()) {
+    return tensor<T, Direction::inout>(name, shape, where);
+  }
+  template <Element T>
+  constexpr Resident<T> resident(std::string_view name, Shape shape,
+                                 std::source_location where = std::source_location::current()) {
+    return tensor<T, Direction::resident>(name, shape, where);
+  }
+  template <Element T>
+  constexpr Workspace<T> workspace(std::string_view name, Shape shape,
+                                   std::source_location where = std::source_location::current()) {
+    return tensor<T, Direction::workspace>(name, shape, where);
+  }
+
+  /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run but Block. Types and directions
+  /// are checked by the compiler; @throws Error invalid_argument if a tensor is another graph's, its rank is not the
+  /// parameter's, or one tensor is handed over twice and written.
+  template <class K, class... A>
+  constexpr TaskId add(const A&... arguments) {
+    return add<K>(Blocks{1}, arguments...);
+  }
+  template <class K, class... A>
+  constexpr TaskId add(Blocks blocks, const A&... arguments) {
+    static_assert(check_kernel<K>());
+    if constexpr (Kernel<K>) {
+      return add_checked<K>(blocks, detail::ParametersOf<K>{}, arguments...);
+    }
+  }
+
+  /// Adds a task that runs a raw kernel. `arguments`, in the order of its words: reads(x), writes(y), updates(z) for
+  /// addresses, anything else for scalars.
+  template <class... A>
+  constexpr TaskId add_raw(std::string_view name, CoreType core, KernelEntry entry, const A&... arguments) {
+    return add_raw(name, core, Blocks{1}, entry, arguments...);
+  }
+  template <class... A>
+  constexpr TaskId add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                           const A&... arguments) {
+    if (entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
+    Draft draft{*this};
+    (draft.add_raw(name, arguments), ...);
+    return draft.commit(name, core, blocks, entry);
+  }
+
+  /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
+  constexpr void add_edge(TaskId before, TaskId after, std::source_location where = std::source_location::current()) {
+    if (index(before) >= tasks_.size() || index(after) >= tasks_.size()) {
+      throw Error(
+          Errc::invalid_argument,
+          Error::Text("add_edge: there is no task ", index(before) >= tasks_.size() ? index(before) : index(after),
+                      "; the graph has ", tasks_.size()),
+          where);
+    }
+    explicit_edges_.push_back({index(before), index(after)});
+  }
+
+  struct Edge {
+    std::uint32_t before = 0;
+    std::uint32_t after = 0;
+    friend constexpr auto operator<=>(const Edge&, const Edge&) noexcept = default;
+  };
+
+  [[nodiscard]] constexpr const std::vector<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
+  /// In the order of add().
+  [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
+  [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
+  [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
+  [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
+  [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
+  [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
+  [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
+    return {text_.data() + ref.begin, ref.size};
+  }
+
+ private:
+  /// A task's words, gathered and checked before the graph changes.
+  struct Draft {
+    TaskGraph& graph;
+    std::vector<graph::ArgRecord> args = {};
+    std::vector<graph::ArgRecord> extents = {};
+
+    constexpr void add_address(std::string_view task, TensorKey key, Access access);
+    template <class A>
+    constexpr void add_raw(std::string_view task, const A& argument);
+    template <class P, class A>
+    constexpr void add_parameter(std::string_view task, const A& argument);
+    constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry);
+  };
+
+  template <Element T, Direction D>
+  constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where);
+  constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
+  constexpr graph::NameRef intern(std::string_view name);
+  [[noreturn]] static void fail_task(std::string_view task, const char* what) {
+    throw Error(Errc::invalid_argument, Error::Text("task '", task, "' ", what));
+  }
+
+  template <Kernel K, class... P, class... A>
+  constexpr TaskId add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments);
+
+  std::vector<graph::TensorRecord> tensors_;
+  std::vector<graph::TaskRecord> tasks_;
+  std::vector<graph::ArgRecord> args_;
+  std::vector<Edge> explicit_edges_;
+  std::vector<char> text_;
+  Edges edges_;
+  std::uint32_t tag_ = 0;
+};
+
+}  // namespace rondo
+
+#include <rondo/graph/task_graph_impl.hpp>  // IWYU pragma: export

@@ -1,0 +1,4 @@
+// expect: anything
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+int main() {}

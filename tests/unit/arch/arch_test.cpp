@@ -9,11 +9,10 @@
 
 using namespace rondo;
 
-namespace {
-struct NoName : arch::CommonFacts {
-  static constexpr std::uint32_t max_blocks = 1;
+struct CommonFactsAlone : arch::CommonFacts {};
+struct NoName : arch::A5 {
+  void name();
 };
-}  // namespace
 
 TEST_CASE_TEMPLATE("Both chips state every fact and share the common ones", Chip, arch::A2A3, arch::A5) {
   CHECK(arch::Arch<Chip>);
@@ -40,6 +39,7 @@ TEST_CASE_TEMPLATE("Alignments are powers of two, the larger a multiple of the s
 }
 
 TEST_CASE("A type that states only some facts is not a chip") {
+  CHECK_FALSE(arch::Arch<CommonFactsAlone>);
   CHECK_FALSE(arch::Arch<NoName>);
   CHECK_FALSE(arch::Arch<int>);
 }

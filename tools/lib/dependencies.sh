@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by the commands in tools/. Defines require_for <purpose>, which makes sure that what Rondo needs is there:
+# each need is looked for by what it provides, so a second run, or a machine set up in another way, installs nothing.
+
+say() { printf '\n== %s\n' "$*"; }
+
+has_program() { command -v "$1" >/dev/null 2>&1; }
+has_header() { has_program g++ && printf '#include <%s>\n' "$1" | g++ -std=c++20 -x c++ -E - >/dev/null 2>&1; }
+
+# The newest clang that is installed, 16 at least. 19 goes first: it is the one that CMakePresets.json names.
+find_clang() {
+  local name version
+  for name in clang++-19 clang++-22 clang++-21 clang++-20 clang++-18 clang++-17 clang++-16 clang++; do
+    has_program "$name" || continue
+    version=$("$name" -dumpversion)
+    [ "${version%%.*}" -ge 16 ] && { command -v "$name"; return; }
+  done
+  return 1
+}
+
+# A clang without its runtime compiles but cannot link a sanitizer.
+has_clang_sanitizers() {
+  local clang
+  clang=$(find_clang) && ls "$("$clang" -print-resource-dir)"/lib/*/*tsan*.a >/dev/null 2>&1
+}
+
+# Prints the Debian packages that are needed for <purpose>, demo or test, and are not there.
+missing_packages() {
+  has_program g++ || echo g++
+  has_program cmake || echo cmake
+  has_program ninja || echo ninja-build
+  has_header range/v3/version.hpp || echo librange-v3-dev
+  [ "$1" = test ] || return 0
+  has_header doctest/doctest.h || echo doctest-dev
+  has_header benchmark/benchmark.h || echo libbenchmark-dev
+  find_clang >/dev/null || echo clang-19
+  has_clang_sanitizers || echo libclang-rt-19-dev
+  has_program objdump || echo binutils
+  has_program valgrind || echo valgrind
+  has_program python3 || echo python3
+}
+
+require_for() {
+  local missing still as_root=()
+  mapfile -t missing < <(missing_packages "$1")
+  if [ ${#missing[@]} -eq 0 ]; then
+    say "Everything needed is installed"
+    return
+  fi
+  if ! has_program apt-get; then
+    say "This machine has no apt-get. Please install what these Debian packages hold, then run this again:"
+    printf '   %s\n' "${missing[@]}"
+    exit 1
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! has_program sudo; then
+      say "Installing needs root and there is no sudo. Please run this as root, then this command again:"
+      echo "   apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+      exit 1
+    fi
+    as_root=(sudo)
+  fi
+  say "Installing with apt-get: ${missing[*]}"
+  "${as_root[@]}" apt-get update
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+
+  mapfile -t still < <(missing_packages "$1")
+  if [ ${#still[@]} -gt 0 ]; then
+    say "Still missing after the installation: ${still[*]}"
+    exit 1
+  fi
+}
+
+jobs_to_run() { echo "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"; }

@@ -15,7 +15,7 @@ find_clang() {
   for name in clang++-19 clang++-22 clang++-21 clang++-20 clang++-18 clang++-17 clang++-16 clang++; do
     has_program "$name" || continue
     version=$("$name" -dumpversion)
-    [ "${version%%.*}" -ge 16 ] && { command -v "$name"; return; }
+    [ "${version%%.*}" -ge 16 ] && { echo "$name"; return; }
   done
   return 1
 }

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by the consumer tests. Their environment: ROOT and BUILD, Rondo's source and build folders; WORK, a folder of
+# the test's own; CMAKE, GENERATOR, COMPILER, VERSION; RANGES, where range-v3's package was found.
+set -euo pipefail
+export LC_ALL=C
+rm -rf "$WORK"
+mkdir -p "$WORK"
+cd "$WORK"
+
+fail() { echo "failed: $*"; exit 1; }
+
+# configure <build folder> <source folder> <argument>...
+configure() {
+  "$CMAKE" -S "$2" -B "$1" -G "$GENERATOR" -DCMAKE_CXX_COMPILER="$COMPILER" -Drange-v3_DIR="$RANGES" \
+    -DCMAKE_BUILD_TYPE=Debug "${@:3}"
+}
+
+# Configures, builds and runs the project; its program must print <expected>.
+# expect_platform <expected> <argument>...
+expect_platform() {
+  rm -rf build
+  configure build "$ROOT/tests/consumer/project" "${@:2}" >configure.log 2>&1 || { cat configure.log; fail "configuring"; }
+  "$CMAKE" --build build >build.log 2>&1 || { cat build.log; fail "building"; }
+  local printed
+  printed=$(./build/consumer)
+  echo "consumer printed: $printed"
+  [ "$printed" = "$1" ] || fail "expected: $1"
+}
+
+# An unknown platform stops the configuration and says what is known.
+expect_unknown_platform() {
+  rm -rf build
+  if configure build "$ROOT/tests/consumer/project" "$@" -DRONDO_PLATFORM=a4_sim >configure.log 2>&1; then
+    fail "an unknown platform was accepted"
+  fi
+  # CMake breaks lines where it likes.
+  tr -s ' \n' ' ' <configure.log | grep -q "RONDO_PLATFORM is 'a4_sim', but Rondo knows only: a2a3_sim, a5_sim" \
+    || { cat configure.log; fail "an unknown platform was refused with other words"; }
+}

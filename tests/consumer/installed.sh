@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs Rondo into a folder of its own, then builds a separate project that finds it there.
+source "$(dirname "$0")/common.sh"
+
+prefix=$WORK/prefix
+"$CMAKE" --install "$BUILD" --prefix "$prefix" >install.log 2>&1 || { cat install.log; fail "installing"; }
+headers_in() { (cd "$1/include" && find . -type f -exec cksum {} + | sort -k 3); }
+diff <(headers_in "$ROOT") <(headers_in "$prefix") || fail "what is installed is not what include/ holds"
+if grep -rlF -e "$ROOT" -e "$BUILD" "$prefix"; then fail "an installed file names the source or build folder"; fi
+
+expect_platform "rondo $VERSION, RONDO_PLATFORM not set" -DCMAKE_PREFIX_PATH="$prefix"
+expect_platform "rondo $VERSION, RONDO_PLATFORM a5_sim" -DCMAKE_PREFIX_PATH="$prefix" -DRONDO_PLATFORM=a5_sim
+expect_unknown_platform -DCMAKE_PREFIX_PATH="$prefix"
+
+# A version that is not this one is not found.
+if configure build-version "$ROOT/tests/consumer/project" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED=99.0 >version.log 2>&1; then
+  fail "version 99.0 was found"
+fi

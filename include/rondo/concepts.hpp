@@ -58,10 +58,12 @@ concept HasWait = requires(P& p) {
 };
 
 /// Running a graph: `load(graph, args)` turns a frozen graph and its args table into a program, once, throwing Error;
-/// `launch(program)` starts one pass over it.
+/// `launch(program)` starts one pass over it; `unload(program)` waits for it and frees what it holds.
 template <class P, class Graph, class Args>
-concept HasLaunch = requires(P& p, const Graph& graph, Args& args) {
-  { p.launch(*p.load(graph, args)) }
+concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.load(graph, args))& program) {
+  { p.launch(program) }
+  noexcept->std::same_as<Status>;
+  { p.unload(program) }
   noexcept->std::same_as<Status>;
 };
 

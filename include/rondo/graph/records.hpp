@@ -33,13 +33,14 @@ struct TensorRecord {
 struct ArgRecord {
   enum class Kind : std::uint8_t {
     address,  ///< the device address of `tensor`
-    literal,  ///< `bits`: a scalar or an extent
+    scalar,   ///< `bits`: a value of the user's
+    extent,   ///< `bits`: one of a tensor's, for kernels written as types
     block,    ///< index and count of the running block
   };
-  Kind kind = Kind::literal;
+  Kind kind = Kind::scalar;
   Access access = Access::read;  ///< for an address
   std::uint32_t tensor = 0;      ///< for an address
-  ArgWord bits = 0;              ///< for a literal
+  ArgWord bits = 0;              ///< for a scalar or an extent
 };
 
 struct TaskRecord {

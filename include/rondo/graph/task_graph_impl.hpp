@@ -85,7 +85,7 @@ constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argumen
                   "rondo: say what the raw kernel does to the tensor: pass reads(x), writes(x) or updates(x)");
     static_assert((std::is_arithmetic_v<A> || std::is_enum_v<A>)&&sizeof(A) <= sizeof(ArgWord),
                   "rondo: a scalar argument is an arithmetic or enumeration value of at most 8 bytes");
-    args.push_back({graph::ArgRecord::Kind::literal, Access::read, 0, detail::to_word(argument)});
+    args.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, detail::to_word(argument)});
   }
 }
 
@@ -97,7 +97,7 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
     add_address(task, argument.key, Param::access);
     const graph::TensorRecord& tensor = graph.tensors_[index(argument.key.tensor())];
     if constexpr (Param::rank == 1) {
-      extents.push_back({graph::ArgRecord::Kind::literal, Access::read, 0, static_cast<ArgWord>(tensor.count)});
+      extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, static_cast<ArgWord>(tensor.count)});
     } else {
       if (tensor.shape.rank() != Param::rank) {
         throw Error(Errc::invalid_argument,
@@ -105,11 +105,11 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
                                 graph.name(tensor.name), "' has ", tensor.shape.rank()));
       }
       for (std::size_t d = 0; d < Param::rank; ++d) {
-        extents.push_back({graph::ArgRecord::Kind::literal, Access::read, 0, tensor.shape.extent(d)});
+        extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, tensor.shape.extent(d)});
       }
     }
   } else {
-    args.push_back({graph::ArgRecord::Kind::literal, Access::read, 0, detail::to_word(P{argument})});
+    args.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, detail::to_word(P{argument})});
   }
 }
 

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/arch.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+
+namespace rondo::graph {
+
+/// Holds a graph against a chip: blocks, tensors and scalars per task, tensors that each round binds, element types.
+/// @throws Error limit_exceeded or unsupported, naming the task or tensor; in a constant expression a compile error
+template <arch::Arch A>
+constexpr void check_limits(const GraphView& graph) {
+  const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
+    throw Error(Errc::limit_exceeded, Error::Text("task ", task.added_as, " '", graph.name(task.name), "' has ", count,
+                                                  " ", what, "; the most on ", A::name, " is ", most));
+  };
+  for (const TaskRecord& task : graph.tasks) {
+    std::uint64_t tensors = 0;
+    std::uint64_t scalars = 0;
+    for (const ArgRecord& arg : graph.args_of(task)) {
+      if (arg.kind == ArgRecord::Kind::address) ++tensors;
+      if (arg.kind == ArgRecord::Kind::scalar) ++scalars;
+    }
+    if (task.blocks > A::max_blocks) fail(task, task.blocks, "blocks", A::max_blocks);
+    if (tensors > A::max_task_tensors) fail(task, tensors, "tensors", A::max_task_tensors);
+    if (scalars > A::max_task_scalars) fail(task, scalars, "scalars", A::max_task_scalars);
+  }
+  std::uint64_t bound = 0;
+  for (const TensorRecord& tensor : graph.tensors) {
+    if (is_bound_each_round(tensor.direction)) ++bound;
+    if (is_a5_only(tensor.type) && !A::has_fp8) {
+      throw Error(Errc::unsupported, Error::Text("tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type),
+                                                 ", which ", A::name, " does not know; choose a5 or another type"));
+    }
+  }
+  if (bound > A::max_graph_tensors) {
+    throw Error(Errc::limit_exceeded, Error::Text("the graph has ", bound, " inputs, outputs and inouts; the most on ",
+                                                  A::name, " is ", A::max_graph_tensors));
+  }
+}
+
+}  // namespace rondo::graph

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/arch.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rondo::memory {
+
+/// Gives each tensor a place of its own in one arena, in the order of the graph: offsets (bytes from the arena's base)
+/// obey the chip's alignment, lengths its granule and guard. `offsets` has one entry per tensor.
+/// @returns the arena's size in bytes. @throws Error overflow, naming the tensor at which 2^63 bytes are passed
+template <arch::Arch A>
+constexpr std::uint64_t lay_out_disjoint(const graph::GraphView& graph, std::span<std::uint64_t> offsets) {
+  std::uint64_t end = 0;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const std::uint64_t length = arch::block_bytes<A>(graph.tensors[t].bytes);
+    offsets[t] = align_up(end, A::tensor_alignment);
+    end = offsets[t] + length;
+    if (end > (std::uint64_t{1} << 63)) {  // neither sum can wrap: each term is at most 2^63 plus a few bytes
+      throw Error(Errc::overflow, Error::Text("with tensor '", graph.name(graph.tensors[t].name),
+                                              "' the arena passes 2^63 bytes; use smaller tensors"));
+    }
+  }
+  return end;
+}
+
+/// The same for a graph that the compiler knows: offsets and size as constants.
+template <class Graph, arch::Arch A>
+struct StaticLayout {
+  std::uint64_t offsets[Graph::view().tensors.size() + 1] = {};
+  std::uint64_t bytes = 0;
+
+  consteval StaticLayout() { bytes = lay_out_disjoint<A>(Graph::view(), {offsets, Graph::view().tensors.size()}); }
+};
+template <class Graph, arch::Arch A>
+inline constexpr StaticLayout<Graph, A> static_layout{};
+
+}  // namespace rondo::memory

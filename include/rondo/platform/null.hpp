@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/a2a3.hpp>
+#include <rondo/concepts.hpp>
+
+namespace rondo {
+
+/// Does nothing: no memory, no copy, no kernel. What a round costs on it is Rondo's own cost.
+/// Its device addresses are well-formed and lead nowhere.
+class NullPlatform {
+ public:
+  using Arch = arch::A2A3;
+  static constexpr const char* name = "null";
+  struct Options {};
+  struct Program {};
+
+  explicit NullPlatform(const Options&) noexcept {}
+
+  [[nodiscard]] DevicePtr<std::byte> allocate(Bytes, Bytes alignment) const noexcept {
+    return DevicePtr<std::byte>{alignment.value};
+  }
+  Status release(DevicePtr<std::byte>) noexcept { return {}; }
+  Status copy_in(DevicePtr<std::byte>, const void*, Bytes) noexcept { return {}; }
+  Status copy_out(void*, DevicePtr<const std::byte>, Bytes) noexcept { return {}; }
+  Status wait() noexcept { return {}; }
+
+  template <class Graph, class Args>
+  [[nodiscard]] Program load(const Graph&, Args&) const noexcept {
+    return {};
+  }
+  Status launch(Program&) noexcept { return {}; }
+  Status unload(Program&) noexcept { return {}; }
+};
+static_assert(check_platform<NullPlatform>());
+
+}  // namespace rondo

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/a2a3.hpp>
+#include <rondo/arch/a5.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
+#include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/platform/sim/sim.hpp>
+
+namespace rondo {
+
+using platform::sim::Inline;
+using platform::sim::Pool;
+
+/// The simulated chips, on the engine of your choice: `A2A3SimOn<Pool>`.
+template <class Engine>
+using A2A3SimOn = platform::Sim<arch::A2A3, Engine>;
+template <class Engine>
+using A5SimOn = platform::Sim<arch::A5, Engine>;
+
+using A2A3Sim = A2A3SimOn<Inline>;
+using A5Sim = A5SimOn<Inline>;
+static_assert(check_platform<A2A3Sim>() && check_platform<A5Sim>());
+static_assert(check_platform<A2A3SimOn<Pool>>() && check_platform<A5SimOn<Pool>>());
+
+using A2A3Onboard = platform::Onboard<arch::A2A3>;
+using A5Onboard = platform::Onboard<arch::A5>;
+
+namespace platform {
+
+// The macro RONDO_PLATFORM holds one of these four names, bare; the build system's variable of that name sets it.
+// Looking it up as a member keeps the macro away from every other header.
+struct Names {
+  using a2a3_sim = A2A3Sim;
+  using a5_sim = A5Sim;
+  using a2a3_onboard = A2A3Onboard;
+  using a5_onboard = A5Onboard;
+};
+
+}  // namespace platform
+
+#ifndef RONDO_PLATFORM
+#define RONDO_PLATFORM a2a3_sim
+#endif
+
+/// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim, a2a3_onboard or
+/// a5_onboard.
+using SelectedPlatform = platform::Names::RONDO_PLATFORM;
+
+}  // namespace rondo

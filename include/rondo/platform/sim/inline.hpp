@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/sim/failure.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace rondo::platform::sim {
+
+/// Runs all tasks on the calling thread, in the graph's order: deterministic, and without any overhead but one indirect
+/// call per task and block. For a graph that the compiler knows, the calls are direct and small kernels are inlined.
+///
+/// Errors: a kernel that throws ends the round with kernel_failed; the tasks behind it do not run.
+class Inline {
+ public:
+  static constexpr const char* name = "inline";
+  struct Options {};
+  explicit Inline(const Options&) noexcept {}
+
+  struct Call {
+    KernelEntry entry;
+    ArgWord* args;
+  };
+  struct DynamicProgram {
+    detail::OwnedArray<Call> calls;
+    detail::OwnedArray<std::uint32_t> tasks;  ///< for each call its TaskId; looked at only after a failure
+  };
+  template <class Graph>
+  struct StaticProgram {
+    ArgWord* args;
+  };
+
+  template <class Graph>
+  [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
+    if constexpr (Graph::is_static) {
+      return StaticProgram<Graph>{args.words()};
+    } else {
+      return load_calls(graph.view(), args.words());
+    }
+  }
+
+  Status launch(DynamicProgram& program) noexcept {
+    const Call* call = program.calls.begin();
+    try {
+      for (const Call* const end = program.calls.end(); call != end; ++call) call->entry(call->args);
+    } catch (...) {
+      failure_ = current_exception_text();
+      return kernel_failed(program.tasks[static_cast<std::size_t>(call - program.calls.begin())]);
+    }
+    return {};
+  }
+
+  template <class Graph>
+  Status launch(StaticProgram<Graph>& program) noexcept {
+    return [&]<std::size_t... P>(std::index_sequence<P...>) {
+      Status status;
+      (void)((status = run_static<Graph, P>(program.args), status.ok()) && ...);
+      return status;
+    }
+    (std::make_index_sequence<Graph::view().tasks.size()>{});
+  }
+
+  Status wait() noexcept { return {}; }
+
+  template <class Program>
+  Status unload(Program&) noexcept {
+    return {};
+  }
+
+  /// What the exception said that failed the last round.
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
+
+ private:
+  static DynamicProgram load_calls(const graph::GraphView& graph, ArgWord* args) {
+    std::size_t count = 0;
+    for (const graph::TaskRecord& task : graph.tasks) count += task.blocks;
+    DynamicProgram program{detail::OwnedArray<Call>(count), detail::OwnedArray<std::uint32_t>(count)};
+    std::size_t i = 0;
+    for (const graph::TaskRecord& task : graph.tasks) {
+      for (std::uint32_t block = 0; block < task.blocks; ++block, ++i, args += task.arg_count) {
+        program.calls[i] = {task.entry, args};
+        program.tasks[i] = task.added_as;
+      }
+    }
+    return program;
+  }
+
+  template <class Graph, std::size_t Position>
+  [[gnu::always_inline]] Status run_static(ArgWord* args) noexcept {
+    constexpr graph::TaskRecord task = Graph::view().tasks[Position];
+    constexpr std::size_t first = args::words_before(Graph::view(), Position);
+    try {
+      for (std::uint32_t block = 0; block < task.blocks; ++block) task.entry(args + first + block * task.arg_count);
+    } catch (...) {
+      failure_ = current_exception_text();
+      return kernel_failed(task.added_as);
+    }
+    return {};
+  }
+
+  Error::Text failure_;
+};
+
+}  // namespace rondo::platform::sim

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/freeze.hpp>
+#include <rondo/graph/static_graph.hpp>
+#include <rondo/session/round_session.hpp>
+
+#include <utility>
+
+namespace rondo {
+
+/// Freezes a graph and opens a session over it. The graph's handles bind the session's rounds.
+/// @throws Error what freeze() and RoundSession's constructor throw. Cost: all of the set-up; once.
+template <Platform P, class Policies = DefaultPolicies>
+[[nodiscard]] RoundSession<P, Policies> open(const TaskGraph& graph, const typename P::Options& options = {}) {
+  return RoundSession<P, Policies>(freeze(graph), options);
+}
+
+/// Opens a session over a graph that is frozen already.
+template <Platform P, class Policies = DefaultPolicies>
+[[nodiscard]] RoundSession<P, Policies> open(FrozenGraph graph, const typename P::Options& options = {}) {
+  return RoundSession<P, Policies>(std::move(graph), options);
+}
+
+/// Opens a session over a graph that the compiler knows: `open<A2A3Sim, graph>()` with `constexpr auto& graph =
+/// static_graph<build>`. Its limits are checked, its arena laid out and its kernels called by constants.
+template <Platform P, const auto& G, class Policies = DefaultPolicies>
+[[nodiscard]] RoundSession<P, Policies, graph::StaticGraphRef<G>> open(const typename P::Options& options = {}) {
+  return RoundSession<P, Policies, graph::StaticGraphRef<G>>({}, options);
+}
+
+}  // namespace rondo

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/session/bindings.hpp>
+#include <rondo/types.hpp>
+
+#include <utility>
+
+namespace rondo {
+
+/// The three states of a round, in order.
+enum class Stage : std::uint8_t { bound, launched, finished };
+
+namespace detail {
+
+/// Ties a round that is under way to its session, whichever of the two moves or dies first.
+template <class Session>
+class RoundLink {
+ public:
+  explicit RoundLink(Session* session) noexcept : session_{session} { attach(); }
+  RoundLink(RoundLink&& other) noexcept : session_{std::exchange(other.session_, nullptr)} { attach(); }
+  RoundLink& operator=(RoundLink&&) = delete;
+  /// A round that is dropped half-way is waited for; its outputs are not copied.
+  ~RoundLink() {
+    if (session_ != nullptr) session_->abandon_round();
+  }
+
+  [[nodiscard]] Session* session() const noexcept { return session_; }
+  /// From now on neither knows the other; called by whichever goes first.
+  void detach() noexcept { session_ = nullptr; }
+
+ private:
+  void attach() noexcept {
+    if (session_ != nullptr) session_->open_round_ = this;
+  }
+  Session* session_;
+};
+
+}  // namespace detail
+
+/// One pass over a session's graph, taken step by step: bound, launched, finished. Each step consumes the round and
+/// returns it in its next state, so launching an unbound round or asking an unfinished one for its result does not
+/// compile. A step that fails is remembered: the steps behind it do nothing, and the finished round tells.
+///
+///     auto round = session.begin_round(bind(x, hx), bind(y, hy));   // checked, inputs on their way
+///     auto running = std::move(round).launch();                     // … the host is free here …
+///     Status status = std::move(running).finish().status();         // outputs are in host memory
+///
+/// Lifetime: the bound host memory outlives the round; if the session dies first, the round finishes with `closed`.
+/// Thread safety: the session's. Errors: by status. Cost: as run_round, and some 20 instructions.
+template <class Session, std::size_t In, std::size_t Out, Stage S>
+class [[nodiscard]] Round {
+ public:
+  /// Starts the tasks; does not wait.
+  [[nodiscard]] Round<Session, In, Out, Stage::launched> launch() && noexcept requires(S == Stage::bound) {
+    if (status_.ok())
+      status_ = link_.session() == nullptr ? Status{Errc::closed} : link_.session()->launch_open_round();
+    return {std::move(*this)};
+  }
+
+  /// Copies the outputs to the host and waits until all is done.
+  [[nodiscard]] Round<Session, In, Out, Stage::finished> finish() && noexcept requires(S == Stage::launched) {
+    if (Session* session = link_.session(); session != nullptr) {
+      link_.detach();
+      status_ = session->finish_open_round(status_, copies_);
+    } else if (status_.ok()) {
+      status_ = Status{Errc::closed};
+    }
+    return {std::move(*this)};
+  }
+
+  [[nodiscard]] Status status() const noexcept requires(S == Stage::finished) { return status_; }
+  explicit operator bool() const noexcept requires(S == Stage::finished) { return status_.ok(); }
+  /// Its number within the session.
+  [[nodiscard]] RoundIndex index() const noexcept { return index_; }
+
+ private:
+  template <class, std::size_t, std::size_t, Stage>
+  friend class Round;
+  friend Session;
+
+  Round(Session* session, RoundIndex index, Status status, const detail::Copies<In, Out>& copies) noexcept
+      : link_{session}, index_{index}, status_{status}, copies_{copies} {}
+  template <Stage Before>
+  Round(Round<Session, In, Out, Before>&& before) noexcept  // NOLINT(google-explicit-constructor)
+      : link_{std::move(before.link_)}, index_{before.index_}, status_{before.status_}, copies_{before.copies_} {}
+
+  detail::RoundLink<Session> link_;  ///< empty once finished, or if the round never began
+  RoundIndex index_;
+  Status status_;
+  detail::Copies<In, Out> copies_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/concepts.hpp>
+#include <rondo/tensor/handle.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+namespace rondo {
+
+/// A pair whose tensor is copied each round: a stretch of host memory for one input, output or inout. Made by bind().
+template <Element T, Direction D>
+requires(is_bound_each_round(D)) class CopiedPair {
+ public:
+  using HostElement = std::conditional_t<copies_out(D), T, const T>;
+
+  constexpr CopiedPair(TensorHandle<T, D> handle, HostElement* data, std::size_t size) noexcept
+      : handle_{handle}, data_{data}, size_{size} {}
+
+  [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
+  [[nodiscard]] constexpr HostElement* data() const noexcept { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+
+ private:
+  TensorHandle<T, D> handle_;
+  HostElement* data_;
+  std::size_t size_;
+};
+static_assert(check_tensor_pair<CopiedPair<float, Direction::in>>());
+static_assert(check_tensor_pair<CopiedPair<float, Direction::inout>>());
+
+/// A pair whose tensor stays on the device: resident across rounds, or workspace within one. Given out by a session.
+template <Element T, Direction D>
+requires(!is_bound_each_round(D)) class DevicePair {
+ public:
+  constexpr DevicePair(TensorHandle<T, D> handle, DevicePtr<T> device, std::size_t size) noexcept
+      : handle_{handle}, device_{device}, size_{size} {}
+
+  [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
+  [[nodiscard]] constexpr DevicePtr<T> device() const noexcept { return device_; }
+  /// In elements.
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+
+ private:
+  TensorHandle<T, D> handle_;
+  DevicePtr<T> device_;
+  std::size_t size_;
+};
+template <Element T>
+using ResidentPair = DevicePair<T, Direction::resident>;
+template <Element T>
+using WorkspacePair = DevicePair<T, Direction::workspace>;
+static_assert(check_tensor_pair<ResidentPair<float>>());
+static_assert(check_tensor_pair<WorkspacePair<float>>());
+
+namespace detail {
+
+/// Contiguous elements on the host: what has data() and size(), or an array.
+template <class Host>
+concept ContiguousHost = requires(Host& host) {
+  {*host.data()};
+  { host.size() } -> std::convertible_to<std::size_t>;
+};
+
+template <class T, Direction D, class E>
+consteval void check_host_element() {
+  static_assert(std::is_same_v<std::remove_cv_t<E>, T>,
+                "rondo: the host memory's element type is not the tensor's; bind memory of the tensor's own type");
+  static_assert(!copies_out(D) || !std::is_const_v<E>,
+                "rondo: an output or inout is written to the host; bind memory that is not const");
+}
+
+}  // namespace detail
+
+/// Pairs a tensor with host memory for a round: anything contiguous with data() and size() (vector, span, array, a
+/// class of your own), a C array, or for a tensor of one element a plain variable. The memory must hold exactly the
+/// tensor's elements and stay alive and untouched until the round is finished.
+template <Element T, Direction D, class Host>
+[[nodiscard]] constexpr auto bind(TensorHandle<T, D> tensor, Host&& host) noexcept {
+  using H = std::remove_reference_t<Host>;
+  static_assert(is_bound_each_round(D),
+                "rondo: a resident or workspace tensor is not bound; move residents by session.upload and download");
+  static_assert(std::is_lvalue_reference_v<Host> || std::ranges::enable_borrowed_range<std::remove_cv_t<H>>,
+                "rondo: the host memory is a temporary that dies before the round; bind a variable or a span");
+  if constexpr (is_bound_each_round(D)) {
+    if constexpr (std::is_bounded_array_v<H>) {
+      detail::check_host_element<T, D, std::remove_extent_t<H>>();
+      return CopiedPair<T, D>{tensor, &host[0], std::extent_v<H>};
+    } else if constexpr (detail::ContiguousHost<H>) {
+      detail::check_host_element<T, D, std::remove_reference_t<decltype(*host.data())>>();
+      return CopiedPair<T, D>{tensor, host.data(), static_cast<std::size_t>(host.size())};
+    } else {
+      detail::check_host_element<T, D, H>();
+      return CopiedPair<T, D>{tensor, &host, 1};
+    }
+  }
+}
+
+}  // namespace rondo

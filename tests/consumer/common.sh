@@ -29,6 +29,16 @@ expect_platform() {
   [ "$printed" = "$1" ] || fail "expected: $1"
 }
 
+# The onboard platforms are known, so configuring goes well, and the compiler says that they do not exist yet.
+expect_no_onboard_platform_yet() {
+  rm -rf build
+  configure build "$ROOT/tests/consumer/project" "$@" -DRONDO_PLATFORM=a5_onboard >configure.log 2>&1 \
+    || { cat configure.log; fail "an onboard platform is not known"; }
+  if "$CMAKE" --build build >build.log 2>&1; then fail "an onboard platform that does not exist was built"; fi
+  grep -q "the onboard platforms do not exist yet" build.log \
+    || { cat build.log; fail "an onboard platform was refused with other words"; }
+}
+
 # An unknown platform stops the configuration and says what is known.
 expect_unknown_platform() {
   rm -rf build

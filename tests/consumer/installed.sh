@@ -11,8 +11,9 @@ headers_in() { (cd "$1/include" && find . -type f -exec cksum {} + | sort -k 3);
 diff <(headers_in "$ROOT") <(headers_in "$prefix") || fail "what is installed is not what include/ holds"
 if grep -rlF -e "$ROOT" -e "$BUILD" "$prefix"; then fail "an installed file names the source or build folder"; fi
 
-expect_platform "rondo $VERSION, RONDO_PLATFORM not set" -DCMAKE_PREFIX_PATH="$prefix"
-expect_platform "rondo $VERSION, RONDO_PLATFORM a5_sim" -DCMAKE_PREFIX_PATH="$prefix" -DRONDO_PLATFORM=a5_sim
+expect_platform "rondo $VERSION ran 2 rounds on a2a3_sim" -DCMAKE_PREFIX_PATH="$prefix"
+expect_platform "rondo $VERSION ran 2 rounds on a5_sim" -DCMAKE_PREFIX_PATH="$prefix" -DRONDO_PLATFORM=a5_sim
+expect_no_onboard_platform_yet -DCMAKE_PREFIX_PATH="$prefix"
 expect_unknown_platform -DCMAKE_PREFIX_PATH="$prefix"
 
 # A version that is not this one is not found.

@@ -1,31 +1,30 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/error.hpp>
-#include <rondo/types.hpp>
-#include <rondo/version.hpp>
+#include "negate.hpp"
 
 #include <range/v3/view/iota.hpp>
 
+#include <array>
 #include <cstdio>
 #include <thread>
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#ifdef RONDO_PLATFORM
-#define CHOSEN TEXT(RONDO_PLATFORM)
-#else
-#define CHOSEN "not set"
-#endif
-
 int main() {
   // What Rondo depends on reaches its users: range-v3's headers, and threads to link with.
-  int sum = 0;
-  std::thread worker{[&sum] {
-    for (const int i : ranges::views::iota(0, 4)) sum += i;
+  std::array<int, 4> x{}, y{};
+  std::thread worker{[&x] {
+    for (const int i : ranges::views::iota(0, 4)) x[static_cast<std::size_t>(i)] = i;
   }};
   worker.join();
-  if (sum != 6 || !rondo::Status{}.ok()) return 1;
 
-  std::printf("rondo %d.%d.%d, RONDO_PLATFORM %s\n", rondo::version.major, rondo::version.minor, rondo::version.patch,
-              CHOSEN);
+  const Negation negation = make_negation();
+  auto session = rondo::open<rondo::SelectedPlatform>(negation.graph);
+  for (int round = 0; round < 2; ++round) {
+    if (!session.run_round(bind(negation.x, x), bind(negation.y, y))) return 1;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (y[i] != -x[i]) return 2;
+      x[i] += 10;
+    }
+  }
+  std::printf("rondo %d.%d.%d ran %llu rounds on %s\n", rondo::version.major, rondo::version.minor,
+              rondo::version.patch, static_cast<unsigned long long>(session.rounds()), rondo::SelectedPlatform::name);
 }

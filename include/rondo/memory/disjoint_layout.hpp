@@ -30,15 +30,4 @@ constexpr std::uint64_t lay_out_disjoint(const graph::GraphView& graph, std::spa
   return end;
 }
 
-/// The same for a graph that the compiler knows: offsets and size as constants.
-template <class Graph, arch::Arch A>
-struct StaticLayout {
-  std::uint64_t offsets[Graph::view().tensors.size() + 1] = {};
-  std::uint64_t bytes = 0;
-
-  consteval StaticLayout() { bytes = lay_out_disjoint<A>(Graph::view(), {offsets, Graph::view().tensors.size()}); }
-};
-template <class Graph, arch::Arch A>
-inline constexpr StaticLayout<Graph, A> static_layout{};
-
 }  // namespace rondo::memory

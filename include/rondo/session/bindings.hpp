@@ -28,7 +28,12 @@ inline constexpr std::size_t count_out = (std::size_t{0} + ... + (copies_out(Han
 struct Binding {
   TensorKey key;
   std::uint64_t bytes = 0;
-  const void* data = nullptr;
+  void* data = nullptr;  ///< only read where the tensor is an input
+
+  Binding() noexcept = default;
+  template <BoundPair B>
+  explicit Binding(const B& pair) noexcept
+      : key{key_of(pair)}, bytes{bytes_of(pair)}, data{const_cast<void*>(static_cast<const void*>(pair.data()))} {}
 };
 
 /// What a round found wrong with its bindings: the status, and for wrong_size how many bytes were bound.
@@ -37,28 +42,31 @@ struct BindingFault {
   std::uint64_t bytes_bound = 0;
 };
 
-/// Checks bindings in any order against the ports: each port once, the right size, no null. Cold; O(bindings × ports).
-[[gnu::cold]] inline BindingFault check_bindings(std::span<const Port> ports,
-                                                 std::span<const Binding> bindings) noexcept {
-  const auto find = [&](const auto& range, TensorKey key) {
+/// Checks bindings that come in any order, and puts them into the order of the ports: each port once, the right size,
+/// no null. Cold; O(bindings × ports).
+template <class Ports>
+[[gnu::cold]] BindingFault sort_bindings(const Ports& ports, std::span<Binding> bindings) noexcept {
+  const auto position = [](const auto& range, TensorKey key) {
     std::size_t i = 0;
     while (i < range.size() && range[i].key != key) ++i;
     return i;
   };
   for (std::size_t b = 0; b < bindings.size(); ++b) {
     const Binding& binding = bindings[b];
-    const std::size_t port = find(ports, binding.key);
+    const std::size_t port = position(ports, binding.key);
     // A handle of another graph has no name here, so the status names none.
     if (port == ports.size()) return {Status{Errc::wrong_tensor}};
     const std::uint32_t tensor = index(binding.key.tensor());
-    if (find(bindings, binding.key) != b) return {Status::of_tensor(Errc::bound_twice, tensor)};
+    if (position(bindings, binding.key) != b) return {Status::of_tensor(Errc::bound_twice, tensor)};
     if (binding.bytes != ports[port].bytes) return {Status::of_tensor(Errc::wrong_size, tensor), binding.bytes};
     if (binding.data == nullptr) return {Status::of_tensor(Errc::null_memory, tensor)};
   }
-  for (const Port& port : ports) {
-    if (find(bindings, port.key) == bindings.size()) {
-      return {Status::of_tensor(Errc::unbound_tensor, index(port.key.tensor()))};
-    }
+  for (std::size_t p = 0; p < ports.size(); ++p) {
+    const std::size_t b = position(bindings, ports[p].key);
+    if (b == bindings.size()) return {Status::of_tensor(Errc::unbound_tensor, index(ports[p].key.tensor()))};
+    const Binding here = bindings[p];  // bindings[p] exists: each port before p has taken one of its own
+    bindings[p] = bindings[b];
+    bindings[b] = here;
   }
   return {};
 }
@@ -77,23 +85,18 @@ struct Copies {
   Copy out[Out + 1];
 };
 
-/// Turns checked bindings into copies, inputs in the order given.
-template <BoundPair... B>
-[[nodiscard]] inline Copies<count_in<B...>, count_out<B...>> resolve(std::span<const Port> ports,
-                                                                     DevicePtr<std::byte> base,
-                                                                     const B&... pairs) noexcept {
-  Copies<count_in<B...>, count_out<B...>> copies;
+/// Resolves checked bindings, which stand in the order of the ports.
+template <std::size_t In, std::size_t Out, class Ports>
+[[nodiscard]] Copies<In, Out> resolve(const Ports& ports, const Binding* bindings) noexcept {
+  Copies<In, Out> copies;
   std::size_t in = 0;
   std::size_t out = 0;
-  const auto add = [&]<class Pair>(const Pair& pair) {
-    const Port* port = ports.data();
-    while (port->key != key_of(pair)) ++port;  // it is there: the bindings are checked
-    void* const host = const_cast<void*>(static_cast<const void*>(pair.data()));  // an input's is only read
-    const Copy copy{base.offset(Bytes{port->offset}), host, Bytes{port->bytes}};
-    if constexpr (copies_in(HandleOf<Pair>::direction)) copies.in[in++] = copy;
-    if constexpr (copies_out(HandleOf<Pair>::direction)) copies.out[out++] = copy;
-  };
-  (add(pairs), ...);
+  for (std::size_t p = 0; p < ports.size(); ++p) {
+    const Port& port = ports[p];
+    const Copy copy{port.device, bindings[p].data, Bytes{port.bytes}};
+    if (copies_in(port.direction)) copies.in[in++] = copy;
+    if (copies_out(port.direction)) copies.out[out++] = copy;
+  }
   return copies;
 }
 

@@ -4,7 +4,7 @@
 
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/memory/disjoint_layout.hpp>
+#include <rondo/memory/layout.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace rondo::detail {
 struct Port {
   TensorKey key;
   std::uint64_t bytes = 0;
-  std::uint64_t offset = 0;  ///< from the arena's base, in bytes
+  DevicePtr<std::byte> device;
   Direction direction = Direction::in;
 };
 
@@ -27,55 +27,49 @@ struct Port {
   return n;
 }
 
-constexpr void fill_ports(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, Port* port) noexcept {
+constexpr void fill_ports(const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
+                          DevicePtr<std::byte> base, Port* port) noexcept {
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
-    if (is_bound_each_round(tensor.direction)) *port++ = {graph.key(t), tensor.bytes, offsets[t], tensor.direction};
+    if (!is_bound_each_round(tensor.direction)) continue;
+    *port++ = {graph.key(t), tensor.bytes, base.offset(Bytes{offsets[t]}), tensor.direction};
   }
 }
 
-/// Where each tensor lies in the arena, and the ports in the order in which the graph declared them.
-template <class Graph, arch::Arch A>
-class Layout {
+/// A session's ports, in the order in which the graph declared their tensors.
+template <class Graph, class Layout>
+class Ports {
  public:
-  explicit Layout(const Graph& graph)
-      : offsets_(graph.view().tensors.size()),
-        bytes_{memory::lay_out_disjoint<A>(graph.view(), {offsets_.data(), offsets_.size()})},
-        ports_(count_ports(graph.view())) {
-    fill_ports(graph.view(), offsets_.span(), ports_.data());
+  Ports(const Graph& graph, const Layout& layout, DevicePtr<std::byte> base) : ports_(count_ports(graph.view())) {
+    fill_ports(graph.view(), layout.offsets(), base, ports_.data());
   }
-
-  [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept { return offsets_.span(); }
-  [[nodiscard]] Bytes arena_bytes() const noexcept { return Bytes{bytes_}; }
-  [[nodiscard]] std::span<const Port> ports() const noexcept { return ports_.span(); }
+  /// To be taken once per round: a copy leads the compiler to the ports without looking them up behind every memcpy.
+  [[nodiscard]] std::span<const Port> view() const noexcept { return ports_.span(); }
 
  private:
-  OwnedArray<std::uint64_t> offsets_;
-  std::uint64_t bytes_;
   OwnedArray<Port> ports_;
 };
 
-/// The same as constants, for a graph that the compiler knows: an empty class.
-template <class Graph, arch::Arch A>
-requires(Graph::is_static) class Layout<Graph, A> {
-  struct Ports {
-    Port items[count_ports(Graph::view()) + 1] = {};
-    consteval Ports() { fill_ports(Graph::view(), offsets(), items); }
-  };
-
+/// The same for a graph that the compiler knows: all but the arena's base are constants.
+template <class Graph, class Layout>
+requires(Layout::is_static) class Ports<Graph, Layout> {
  public:
-  explicit Layout(const Graph&) noexcept {}
-
-  [[nodiscard]] static constexpr std::span<const std::uint64_t> offsets() noexcept {
-    return {memory::static_layout<Graph, A>.offsets, Graph::view().tensors.size()};
-  }
-  [[nodiscard]] static constexpr Bytes arena_bytes() noexcept { return Bytes{memory::static_layout<Graph, A>.bytes}; }
-  [[nodiscard]] static constexpr std::span<const Port> ports() noexcept {
-    return {ports_.items, count_ports(Graph::view())};
+  Ports(const Graph&, const Layout&, DevicePtr<std::byte> base) noexcept : base_{base} {}
+  [[nodiscard]] Ports view() const noexcept { return *this; }
+  [[nodiscard]] static constexpr std::size_t size() noexcept { return count_ports(Graph::view()); }
+  [[nodiscard, gnu::always_inline]] Port operator[](std::size_t i) const noexcept {
+    Port port = relative_.ports[i];
+    port.device = base_.offset(Bytes{port.device.address()});
+    return port;
   }
 
  private:
-  static constexpr Ports ports_{};
+  struct Relative {
+    Port ports[count_ports(Graph::view()) + 1] = {};
+    consteval Relative() { fill_ports(Graph::view(), Layout::offsets(), {}, ports); }
+  };
+  static constexpr Relative relative_{};
+  DevicePtr<std::byte> base_;
 };
 
 }  // namespace rondo::detail

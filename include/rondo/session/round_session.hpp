@@ -7,6 +7,7 @@
 #include <rondo/graph/frozen_graph.hpp>
 #include <rondo/graph/limits.hpp>
 #include <rondo/memory/arena.hpp>
+#include <rondo/memory/layout.hpp>
 #include <rondo/session/bindings.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/session/ports.hpp>
@@ -16,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 namespace rondo {
@@ -35,6 +37,7 @@ template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGrap
 class RoundSession {
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
   using Update = typename Policies::Update;
+  using Layout = memory::Layout<Graph, typename P::Arch>;
   static_assert(check_update_strategy<Update>());
   static_assert(Policies::rounds_in_flight == 1, "rondo: one round at a time is what there is so far");
 
@@ -48,6 +51,7 @@ class RoundSession {
         layout_{graph_},
         platform_{options},
         arena_{platform_, layout_.arena_bytes(), Bytes{P::Arch::arena_alignment}},
+        ports_{graph_, layout_, arena_.base()},
         runner_{platform_, graph_, layout_.offsets(), arena_.base()},
         residents_(graph_.view().tensors.size()) {
     await_uploads();
@@ -70,12 +74,12 @@ class RoundSession {
   /// uninitialized_read: a resident tensor waits for its first upload; busy, closed, poisoned; kernel_failed,
   /// device_failed: poisons.
   template <BoundPair... B>
-  Status run_round(const B&... pairs) noexcept;
+  [[gnu::always_inline]] Status run_round(const B&... pairs) noexcept;
 
   /// The same with bindings that were checked before. Errors: besides those of running, the prebinding's own, or
   /// wrong_tensor if it was made by another session.
   template <std::size_t In, std::size_t Out>
-  Status run_round(const Prebound<In, Out>& binding) noexcept;
+  [[gnu::always_inline]] Status run_round(const Prebound<In, Out>& binding) noexcept;
 
   /// Checks and resolves bindings once, for many rounds.
   template <BoundPair... B>
@@ -135,14 +139,32 @@ class RoundSession {
     return graph;
   }
 
-  // The steps of a round, in order.
-  template <std::size_t N>
-  Status copy_in(const detail::Copy* copies) noexcept {
-    for (std::size_t i = 0; i < N; ++i) {
-      if (const Status s = platform_.copy_in(copies[i].device, copies[i].host, copies[i].bytes); !s) [[unlikely]]
-        return s;
+  // The steps of a round, in order. They are inlined whatever their size, so that bindings stay in registers and a
+  // graph that the compiler knows leaves only its kernels.
+  template <std::size_t... I, BoundPair... B>
+  [[gnu::always_inline]] Status run_in_order(std::index_sequence<I...>, const B&... pairs) noexcept;
+  template <BoundPair B>
+  [[gnu::always_inline]] Status copy_pair_in(const detail::Port& port, const B& pair) noexcept {
+    if constexpr (copies_in(detail::HandleOf<B>::direction)) {
+      return platform_.copy_in(port.device, pair.data(), Bytes{port.bytes});
+    } else {
+      return {};
     }
-    return {};
+  }
+  template <BoundPair B>
+  [[gnu::always_inline]] Status copy_pair_out(const detail::Port& port, const B& pair) noexcept {
+    if constexpr (copies_out(detail::HandleOf<B>::direction)) {
+      return platform_.copy_out(pair.data(), port.device, Bytes{port.bytes});
+    } else {
+      return {};
+    }
+  }
+  template <std::size_t In, std::size_t Out, std::size_t... I>
+  [[gnu::always_inline]] Status copy_in(const detail::Copies<In, Out>& copies, std::index_sequence<I...>) noexcept {
+    Status status;
+    (void)((status = platform_.copy_in(copies.in[I].device, copies.in[I].host, copies.in[I].bytes), status.ok()) &&
+           ...);
+    return status;
   }
   Status launch() noexcept {
     if constexpr (Update::highest != UpdateLevel::none) {
@@ -152,13 +174,12 @@ class RoundSession {
     }
     return runner_.launch();
   }
-  template <std::size_t N>
-  Status copy_out(const detail::Copy* copies) noexcept {
-    for (std::size_t i = 0; i < N; ++i) {
-      if (const Status s = platform_.copy_out(copies[i].host, copies[i].device, copies[i].bytes); !s) [[unlikely]]
-        return s;
-    }
-    return {};
+  template <std::size_t In, std::size_t Out, std::size_t... I>
+  [[gnu::always_inline]] Status copy_out(const detail::Copies<In, Out>& copies, std::index_sequence<I...>) noexcept {
+    Status status;
+    (void)((status = platform_.copy_out(copies.out[I].host, copies.out[I].device, copies.out[I].bytes), status.ok()) &&
+           ...);
+    return status;
   }
   /// What every round ends with: a failure is looked at, a success counted.
   Status settle(Status status) noexcept {
@@ -169,34 +190,29 @@ class RoundSession {
     return {};
   }
   template <std::size_t In, std::size_t Out>
-  Status run_copies(const detail::Copies<In, Out>& copies) noexcept {
+  [[gnu::always_inline]] Status run_copies(const detail::Copies<In, Out>& copies) noexcept {
     observe_.round_begins(RoundIndex{rounds_});
-    Status status = copy_in<In>(copies.in);
+    Status status = copy_in(copies, std::make_index_sequence<In>{});
     if (status.ok()) status = launch();
-    if (status.ok()) status = copy_out<Out>(copies.out);
+    if (status.ok()) status = copy_out(copies, std::make_index_sequence<Out>{});
     if (status.ok()) status = platform_.wait();
     return settle(status);
   }
 
-  template <BoundPair... B>
-  [[nodiscard]] Status check(const B&... pairs) noexcept {
-    const detail::Binding bindings[] = {{detail::key_of(pairs), detail::bytes_of(pairs), pairs.data()}..., {}};
-    const detail::BindingFault fault = detail::check_bindings(layout_.ports(), {bindings, sizeof...(B)});
+  /// Checks bindings and puts them into the order of the ports.
+  Status sort(std::span<detail::Binding> bindings) noexcept {
+    const detail::BindingFault fault = detail::sort_bindings(ports_.view(), bindings);
     bytes_bound_ = fault.bytes_bound;
     return fault.status;
   }
-  template <BoundPair... B>
-  [[gnu::noinline, gnu::cold]] Status run_in_any_order(const B&... pairs) noexcept {
-    if (const Status s = check(pairs...); !s) return s;
-    return run_copies(detail::resolve(layout_.ports(), arena_.base(), pairs...));
-  }
+  [[gnu::noinline, gnu::cold]] Status run_in_any_order(std::span<detail::Binding> bindings) noexcept;
 
   // Round's side.
   Status launch_open_round() noexcept { return launch(); }
   template <std::size_t In, std::size_t Out>
   Status finish_open_round(Status status, const detail::Copies<In, Out>& copies) noexcept {
     leave_round();
-    if (status.ok()) status = copy_out<Out>(copies.out);
+    if (status.ok()) status = copy_out(copies, std::make_index_sequence<Out>{});
     if (const Status waited = platform_.wait(); status.ok()) status = waited;
     return settle(status);
   }
@@ -234,9 +250,10 @@ class RoundSession {
 
   // The order matters: what comes later uses what comes before and dies first.
   [[no_unique_address]] Graph graph_;
-  [[no_unique_address]] detail::Layout<Graph, typename P::Arch> layout_;
+  [[no_unique_address]] Layout layout_;
   [[no_unique_address]] P platform_;
   memory::Arena<P> arena_;
+  detail::Ports<Graph, Layout> ports_;
   Runner runner_;
   [[no_unique_address]] Update update_;
   [[no_unique_address]] typename Policies::Observe observe_;

@@ -17,37 +17,27 @@ inline Status RoundSession<P, Policies, Graph>::run_round(const B&... pairs) noe
   if (state_ != State::ready) [[unlikely]]
     return refusal();
 
-  const auto ports = layout_.ports();
-  return [&]<std::size_t... I>(std::index_sequence<I...>) noexcept->Status {
-    // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this
-    // graph.
-    if (sizeof...(B) != ports.size() || !((detail::key_of(pairs) == ports[I].key) && ...)) [[unlikely]] {
-      return run_in_any_order(pairs...);
-    }
-    if (!((detail::bytes_of(pairs) == ports[I].bytes && pairs.data() != nullptr) && ...)) [[unlikely]] {
-      return check(pairs...);
-    }
+  return run_in_order(std::index_sequence_for<B...>{}, pairs...);
+}
 
-    observe_.round_begins(RoundIndex{rounds_});
-    const DevicePtr<std::byte> base = arena_.base();
-    Status status;
-    const auto in = [&]<class Pair>(const Pair& pair, const detail::Port& port) noexcept {
-      if constexpr (copies_in(detail::HandleOf<Pair>::direction)) {
-        status = platform_.copy_in(base.offset(Bytes{port.offset}), pair.data(), Bytes{port.bytes});
-      }
-      return status.ok();
-    };
-    const auto out = [&]<class Pair>(const Pair& pair, const detail::Port& port) noexcept {
-      if constexpr (copies_out(detail::HandleOf<Pair>::direction)) {
-        status = platform_.copy_out(pair.data(), base.offset(Bytes{port.offset}), Bytes{port.bytes});
-      }
-      return status.ok();
-    };
-    (void)((in(pairs, ports[I]) && ...) && (status = launch(), status.ok()) && (out(pairs, ports[I]) && ...) &&
-           (status = platform_.wait(), status.ok()));
-    return settle(status);
+template <Platform P, class Policies, class Graph>
+template <std::size_t... I, BoundPair... B>
+inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence<I...>, const B&... pairs) noexcept {
+  const auto ports = ports_.view();
+  // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this graph.
+  const bool as_declared = sizeof...(B) == ports.size() && ((detail::key_of(pairs) == ports[I].key) && ...) &&
+                           ((detail::bytes_of(pairs) == ports[I].bytes && pairs.data() != nullptr) && ...);
+  if (!as_declared) [[unlikely]] {
+    // Copies what the pairs say, rather than passing them on: whose address is taken cannot live in registers.
+    detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
+    return run_in_any_order({bindings, sizeof...(B)});
   }
-  (std::index_sequence_for<B...>{});
+  observe_.round_begins(RoundIndex{rounds_});
+  Status status;
+  const bool done = ((status = copy_pair_in(ports[I], pairs), status.ok()) && ...) &&
+                    (status = launch(), status.ok()) && ((status = copy_pair_out(ports[I], pairs), status.ok()) && ...);
+  if (done) status = platform_.wait();
+  return settle(status);
 }
 
 template <Platform P, class Policies, class Graph>
@@ -62,15 +52,35 @@ inline Status RoundSession<P, Policies, Graph>::run_round(const Prebound<In, Out
 }
 
 template <Platform P, class Policies, class Graph>
+Status RoundSession<P, Policies, Graph>::run_in_any_order(std::span<detail::Binding> bindings) noexcept {
+  if (const Status s = sort(bindings); !s) return s;
+  const auto ports = ports_.view();
+  observe_.round_begins(RoundIndex{rounds_});
+  Status status;
+  for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
+    const detail::Port& port = ports[p];
+    if (copies_in(port.direction)) status = platform_.copy_in(port.device, bindings[p].data, Bytes{port.bytes});
+  }
+  if (status.ok()) status = launch();
+  for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
+    const detail::Port& port = ports[p];
+    if (copies_out(port.direction)) status = platform_.copy_out(bindings[p].data, port.device, Bytes{port.bytes});
+  }
+  if (status.ok()) status = platform_.wait();
+  return settle(status);
+}
+
+template <Platform P, class Policies, class Graph>
 template <BoundPair... B>
 inline auto RoundSession<P, Policies, Graph>::prebind(const B&... pairs) noexcept {
-  Prebound<detail::count_in<B...>, detail::count_out<B...>> binding;
-  binding.status_ = state_ == State::closed ? refusal() : check(pairs...);
-  if (binding.status_.ok()) {
-    binding.session_ = number_;
-    binding.copies_ = detail::resolve(layout_.ports(), arena_.base(), pairs...);
+  Prebound<detail::count_in<B...>, detail::count_out<B...>> prebound;
+  detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
+  prebound.status_ = state_ == State::closed ? refusal() : sort({bindings, sizeof...(B)});
+  if (prebound.status_.ok()) {
+    prebound.session_ = number_;
+    prebound.copies_ = detail::resolve<detail::count_in<B...>, detail::count_out<B...>>(ports_.view(), bindings);
   }
-  return binding;
+  return prebound;
 }
 
 template <Platform P, class Policies, class Graph>
@@ -80,12 +90,13 @@ inline auto RoundSession<P, Policies, Graph>::begin_round(const B&... pairs) noe
   constexpr std::size_t out = detail::count_out<B...>;
   using Bound = Round<RoundSession, in, out, Stage::bound>;
   const RoundIndex index{rounds_};
-  Status status = state_ == State::ready ? check(pairs...) : refusal();
+  detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
+  const Status status = state_ == State::ready ? sort({bindings, sizeof...(B)}) : refusal();
   if (!status) return Bound{nullptr, index, status, {}};
-  const detail::Copies<in, out> copies = detail::resolve(layout_.ports(), arena_.base(), pairs...);
+  const detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
   observe_.round_begins(index);
   state_ = State::in_round;
-  return Bound{this, index, copy_in<in>(copies.in), copies};
+  return Bound{this, index, copy_in(copies, std::make_index_sequence<in>{}), copies};
 }
 
 template <Platform P, class Policies, class Graph>

@@ -54,12 +54,12 @@ class Sim {
     return {};
   }
 
-  Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+  [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     std::memcpy(pointer(to), from, size.value);
     return {};
   }
   /// Waits for the launch before it, since the engine may still be running.
-  Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+  [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     if (const Status status = engine_.wait(); !status) [[unlikely]]
       return status;
     std::memcpy(to, pointer(from), size.value);

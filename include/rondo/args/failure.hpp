@@ -121,17 +121,17 @@ struct TextView {
 };
 
 /// The sentence for a failure: the pattern (unprintable bytes as \xNN, at most 60 bytes of it), its position, the
-/// reason. `format` is the text that failed.
-[[nodiscard]] constexpr Error::Text explain(const Failure& failure, TextView format) noexcept {
+/// reason. `pattern` is the text of the pattern alone, with its braces.
+[[nodiscard]] constexpr Error::Text explain_pattern(const Failure& failure, TextView pattern) noexcept {
   constexpr std::size_t shown_bytes = 60;
   constexpr char hex[] = "0123456789abcdef";
   Error::Text text{"args format: pattern \""};
-  for (std::size_t i = 0; i < failure.length && failure.position + i < format.length; ++i) {
+  for (std::size_t i = 0; i < pattern.length; ++i) {
     if (i == shown_bytes) {
       text.append("...");
       break;
     }
-    const auto byte = static_cast<unsigned char>(format.text[failure.position + i]);
+    const auto byte = static_cast<unsigned char>(pattern.text[i]);
     if (byte >= 0x20 && byte < 0x7f) {
       text.append(static_cast<char>(byte));
     } else {
@@ -144,10 +144,17 @@ struct TextView {
   text.append(failure.position);
   text.append(": ");
   text.append(describe(failure.reason));
-  text.append(" (byte ");
-  text.append(failure.at);
-  text.append(")");
+  if (failure.at != failure.position) {
+    text.append(" (byte ");
+    text.append(failure.at);
+    text.append(")");
+  }
   return text;
+}
+
+/// The same, taken out of the text that was parsed.
+[[nodiscard]] constexpr Error::Text explain(const Failure& failure, TextView format) noexcept {
+  return explain_pattern(failure, {format.text + failure.position, failure.length});
 }
 
 }  // namespace rondo::args

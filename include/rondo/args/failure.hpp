@@ -108,6 +108,9 @@ struct TextView {
   constexpr TextView(const char (&literal)[N]) noexcept  // NOLINT(google-explicit-constructor)
       : text{literal}, length{N - 1} {}
 
+  template <std::size_t N>
+  TextView(char (&buffer)[N]) = delete;  // how much of a buffer is text is not known here; say data and size
+
   template <class Text>
   requires requires(const Text& t) {
     { t.data() } -> std::convertible_to<const char*>;

@@ -23,7 +23,8 @@ inline constexpr Failure literal_failure = literal_result<Literal>.failure;
 }  // namespace rondo::args
 
 /// `using namespace rondo::literals;` outside of namespace rondo.
-namespace rondo::inline literals {
+namespace rondo {
+inline namespace literals {
 
 /// An args format, parsed by the compiler: `static constexpr auto args = "{i0*}{o0*}{ws0*}{t}"_args;`
 ///
@@ -44,4 +45,5 @@ template <args::Text Literal>
   }
 }
 
-}  // namespace rondo::inline literals
+}  // namespace literals
+}  // namespace rondo

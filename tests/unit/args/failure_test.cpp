@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 using namespace rondo::args;
 
@@ -44,4 +45,5 @@ TEST_CASE("text comes from literals and from whatever has data and size") {
   CHECK(TextView{std::string{"abc"}}.size() == 3);
   CHECK(TextView{std::string_view{"abcd", 2}}.size() == 2);
   CHECK(TextView{}.size() == 0);
+  static_assert(!std::is_constructible_v<TextView, char(&)[8]>, "a buffer is not text as a whole");
 }

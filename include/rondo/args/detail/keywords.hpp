@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/format.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// The words of the language. Parsing and printing read the same tables, so neither can know a word the other does not.
+namespace rondo::args::detail {
+
+struct Word {
+  const char* text;
+  std::size_t length;
+
+  template <std::size_t N>
+  constexpr Word(const char (&literal)[N]) noexcept  // NOLINT(google-explicit-constructor)
+      : text{literal}, length{N - 1} {}
+};
+
+/// What follows a keyword.
+enum class Rest : std::uint8_t {
+  nothing,
+  index,           ///< N or N*
+  index_or_every,  ///< N, N* or *
+  index_and_star,  ///< N*
+  ffts_part,       ///< .tail or .non_tail
+  context_part,    ///< nothing, .tiling_data, .tiling_key or .block_dim
+  hidden_family,   ///< .family and N*
+  width,           ///< nothing or .32b
+  value,           ///< V or .32bV
+  sub_node,        ///< ID and another pattern
+};
+
+struct Keyword {
+  Word word;
+  Pattern pattern;
+  Rest rest;
+};
+
+/// Longest first, so that the first match is the longest. The pattern of `skn` is that of what follows its ID.
+inline constexpr Keyword keywords[] = {
+    {"tiling_context", Pattern::tiling_context, Rest::context_part},
+    {"overflow_addr", Pattern::overflow_addr, Rest::nothing},
+    {"event_addr", Pattern::event_addr, Rest::index_and_star},
+    {"i_instance", Pattern::input_instance, Rest::index_or_every},
+    {"o_instance", Pattern::output_instance, Rest::index_or_every},
+    {"ffts_addr", Pattern::ffts_addr, Rest::nothing},
+    {"*op_type", Pattern::op_type, Rest::nothing},
+    {"i_desc", Pattern::input_desc, Rest::index},
+    {"o_desc", Pattern::output_desc, Rest::index},
+    {"t_ffts", Pattern::tiling_ffts, Rest::ffts_part},
+    {"skn", Pattern::placeholder, Rest::sub_node},
+    {"hi", Pattern::hidden_input, Rest::hidden_family},
+    {"ws", Pattern::workspace, Rest::index_or_every},
+    {"#", Pattern::literal, Rest::value},
+    {"i", Pattern::input, Rest::index_or_every},
+    {"o", Pattern::output, Rest::index_or_every},
+    {"t", Pattern::tiling, Rest::nothing},
+    {"", Pattern::placeholder, Rest::width},
+};
+
+inline constexpr Word super_kernel_word = "skn";
+inline constexpr Word narrow_mark = ".32b";
+
+struct Suffix {
+  Word word;
+  Variant variant;
+};
+
+inline constexpr Suffix ffts_parts[] = {{".non_tail", Variant::non_tail}, {".tail", Variant::tail}};
+inline constexpr Suffix context_parts[] = {
+    {".tiling_data", Variant::tiling_data}, {".tiling_key", Variant::tiling_key}, {".block_dim", Variant::block_dim}};
+inline constexpr Suffix hidden_families[] = {
+    {".hcom", Variant::hcom}, {".tilefwk", Variant::tilefwk}, {".hcclsk", Variant::hcclsk}};
+
+[[nodiscard]] constexpr bool keywords_are_longest_first() noexcept {
+  std::size_t previous = keywords[0].word.length;
+  for (const Keyword& keyword : keywords) {
+    if (keyword.word.length > previous) return false;
+    previous = keyword.word.length;
+  }
+  return previous == 0;
+}
+static_assert(keywords_are_longest_first(), "a shorter keyword before a longer one would hide it");
+
+}  // namespace rondo::args::detail

@@ -1,0 +1,363 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/failure.hpp>
+#include <rondo/args/format.hpp>
+#include <rondo/args/signature.hpp>
+#include <rondo/args/slot.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::args::detail {
+
+/// Where a walk writes what it finds; all zero for a walk that only counts. Beyond a capacity nothing is written.
+struct LayoutBuffers {
+  Field* fields = nullptr;
+  std::size_t field_capacity = 0;
+  Slot* slots = nullptr;
+  std::size_t slot_capacity = 0;
+  std::size_t tail_slot = 0;    ///< the number of the tail's first slot
+  std::uint64_t tail_byte = 0;  ///< the offset of the tail
+};
+
+/// Lays patterns out one after the other. The first walk counts, and so learns where the tail starts; the second
+/// writes.
+class LayoutWalker {
+ public:
+  constexpr LayoutWalker(const Signature& signature, const LayoutBuffers& buffers) noexcept
+      : kernel_{signature}, out_{buffers} {}
+
+  [[nodiscard]] constexpr std::size_t fields() const noexcept { return fields_; }
+  [[nodiscard]] constexpr std::size_t head_slots() const noexcept { return head_.slots; }
+  [[nodiscard]] constexpr std::size_t tail_slots() const noexcept { return tail_.slots; }
+  [[nodiscard]] constexpr std::uint64_t head_bytes() const noexcept { return head_.bytes; }
+  [[nodiscard]] constexpr std::uint64_t tail_bytes() const noexcept { return tail_.bytes; }
+
+  /// Lays out the next pattern. After a reason other than none the walk is over.
+  [[nodiscard]] constexpr Reason add(const Descriptor& d) noexcept {
+    const Reason reason = dispatch(d);
+    ++descriptor_;
+    return reason;
+  }
+
+ private:
+  static constexpr std::uint64_t max_block_bytes = 0x7FFF'FFFF;
+
+  struct Part {
+    std::uint64_t bytes = 0;
+    std::size_t slots = 0;
+  };
+
+  struct Tensors {
+    const ListView<Parameter>& list;
+    SlotKind kind;
+    Reason no_such;
+    Reason no_such_instance;
+  };
+
+  constexpr Reason dispatch(const Descriptor& d) noexcept {
+    switch (d.pattern) {
+      case Pattern::placeholder:
+      case Pattern::literal: {
+        Slot slot = single(d, SlotKind::constant);
+        slot.index = 0;
+        slot.value = d.value;
+        slot.width = d.narrow ? 4 : 8;
+        return add_single(d, slot);
+      }
+      case Pattern::input:
+      case Pattern::output: return add_tensors(d);
+      case Pattern::input_instance:
+      case Pattern::output_instance: return add_flat_instances(d);
+      case Pattern::input_desc:
+      case Pattern::output_desc: return add_desc(d);
+      case Pattern::workspace: return add_workspaces(d);
+      case Pattern::tiling: return add_single(d, single(d, SlotKind::tiling));
+      case Pattern::tiling_ffts: return add_single(d, single(d, SlotKind::tiling_ffts));
+      case Pattern::tiling_context: return add_single(d, single(d, SlotKind::tiling_context));
+      case Pattern::op_type: return add_single(d, single(d, SlotKind::op_type));
+      case Pattern::ffts_addr: return add_single(d, single(d, SlotKind::ffts_addr));
+      case Pattern::overflow_addr: return add_single(d, single(d, SlotKind::overflow_addr));
+      case Pattern::event_addr: return add_single(d, single(d, SlotKind::event_addr));
+      case Pattern::hidden_input: return add_single(d, single(d, SlotKind::hidden_input));
+    }
+    return Reason::unknown_pattern;
+  }
+
+  // ---- what fields are made of ----
+
+  static constexpr Slot single(const Descriptor& d, SlotKind kind) noexcept {
+    Slot slot;
+    slot.kind = kind;
+    slot.index = d.index;
+    slot.node = d.node;
+    slot.variant = d.variant;
+    return slot;
+  }
+
+  constexpr void put(bool in_tail, Slot slot) noexcept {
+    Part& part = in_tail ? tail_ : head_;
+    const std::size_t number = part.slots + (in_tail ? out_.tail_slot : 0);
+    slot.offset = static_cast<std::uint32_t>(part.bytes + (in_tail ? out_.tail_byte : 0));
+    if (number < out_.slot_capacity) out_.slots[number] = slot;
+    ++part.slots;
+    part.bytes += slot.width;
+  }
+
+  constexpr void put_constant(bool in_tail, Slot slot, std::uint64_t value) noexcept {
+    slot.kind = SlotKind::constant;
+    slot.value = value;
+    put(in_tail, slot);
+  }
+
+  constexpr void put_null(Slot slot) noexcept {
+    slot.kind = SlotKind::null;
+    put(false, slot);
+  }
+
+  /// The pointer from the head to what comes next in the tail.
+  constexpr void put_pointer(Slot slot) noexcept {
+    slot.kind = SlotKind::args_block;
+    slot.value = out_.tail_byte + tail_.bytes;
+    put(false, slot);
+  }
+
+  /// Room for `bytes` more? Asked before loops, so that absurd counts cost no time.
+  [[nodiscard]] constexpr bool fits(std::uint64_t bytes) const noexcept {
+    return head_.bytes + tail_.bytes + bytes + 8 <= max_block_bytes;  // 8: rounding of head and of block
+  }
+
+  [[nodiscard]] constexpr Field open_field(const Descriptor& d, std::uint32_t index) const noexcept {
+    Field field;
+    field.descriptor = descriptor_;
+    field.index = index;
+    field.node = d.node;
+    field.pattern = d.pattern;
+    field.offset = static_cast<std::uint32_t>(head_.bytes);
+    field.tail_offset = static_cast<std::uint32_t>(out_.tail_byte + tail_.bytes);
+    return field;
+  }
+
+  /// Ends a field; `tail_before` is what the tail held when it was opened.
+  constexpr Reason close_field(Field field, std::uint64_t tail_before) noexcept {
+    field.head_bytes = static_cast<std::uint32_t>(head_.bytes - field.offset);
+    field.tail_bytes = static_cast<std::uint32_t>(tail_.bytes - tail_before);
+    if (field.tail_bytes == 0) field.tail_offset = 0;
+    if (fields_ < out_.field_capacity) out_.fields[fields_] = field;
+    ++fields_;
+    return Reason::none;
+  }
+
+  constexpr Reason add_single(const Descriptor& d, const Slot& slot) noexcept {
+    if (!fits(8)) return Reason::block_too_large;
+    const Field field = open_field(d, slot.index);
+    put(false, slot);
+    return close_field(field, tail_.bytes);
+  }
+
+  // ---- tensors ----
+
+  [[nodiscard]] constexpr const Signature* find(std::uint32_t node) const noexcept {
+    if (node == no_node) return &kernel_;
+    for (const SubNode& sub : kernel_.nodes) {
+      if (sub.id == node) return &sub.signature;
+    }
+    return nullptr;
+  }
+
+  static constexpr Tensors tensors_of(const Descriptor& d, const Signature& s) noexcept {
+    const bool in =
+        d.pattern == Pattern::input || d.pattern == Pattern::input_instance || d.pattern == Pattern::input_desc;
+    if (in) return {s.inputs, SlotKind::input, Reason::no_such_input, Reason::no_such_input_instance};
+    return {s.outputs, SlotKind::output, Reason::no_such_output, Reason::no_such_output_instance};
+  }
+
+  static constexpr Reason check(const Parameter& p) noexcept {
+    if (p.occurrence == Occurrence::required && p.count != 1) return Reason::wrong_instance_count;
+    if (p.occurrence == Occurrence::optional && p.count > 1) return Reason::wrong_instance_count;
+    return Reason::none;
+  }
+
+  static constexpr std::uint32_t first_tensor(const Tensors& tensors, std::size_t ir) noexcept {
+    std::uint32_t n = 0;
+    for (std::size_t i = 0; i < ir; ++i) n += tensors.list[i].count;
+    return n;
+  }
+
+  constexpr void put_addresses(bool in_tail, Slot slot, const Tensors& tensors, std::uint32_t count) noexcept {
+    const std::uint32_t first = slot.tensor;
+    slot.kind = tensors.kind;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      slot.instance = k;
+      slot.tensor = first + k;
+      put(in_tail, slot);
+    }
+  }
+
+  constexpr Reason add_tensors(const Descriptor& d) noexcept {
+    const Signature* signature = find(d.node);
+    if (signature == nullptr) return Reason::no_such_sub_node;
+    const Tensors tensors = tensors_of(d, *signature);
+    if (d.index != every) {
+      if (d.index >= tensors.list.size()) return tensors.no_such;
+      return add_tensor(d, tensors, d.index, first_tensor(tensors, d.index), !d.starred);
+    }
+    std::uint32_t first = 0;
+    for (std::size_t ir = 0; ir < tensors.list.size(); ++ir) {
+      const Reason reason = add_tensor(d, tensors, static_cast<std::uint32_t>(ir), first, true);
+      if (reason != Reason::none) return reason;
+      first += tensors.list[ir].count;
+    }
+    return Reason::none;
+  }
+
+  constexpr Reason add_tensor(const Descriptor& d, const Tensors& tensors, std::uint32_t ir, std::uint32_t first,
+                              bool fold) noexcept {
+    const Parameter& p = tensors.list[ir];
+    if (const Reason reason = check(p); reason != Reason::none) return reason;
+    if (!fits(8 + 8 * std::uint64_t{p.count})) return Reason::block_too_large;
+    Field field = open_field(d, ir);
+    const std::uint64_t tail_before = tail_.bytes;
+    Slot slot = single(d, tensors.kind);
+    slot.index = ir;
+    slot.tensor = first;
+    const bool dynamic = p.occurrence == Occurrence::dynamic;
+    field.folded = dynamic && fold && p.count > 0;
+    if (field.folded) {
+      put_pointer(slot);
+      put_addresses(true, slot, tensors, p.count);
+    } else if (p.count > 0) {
+      put_addresses(false, slot, tensors, p.count);
+    } else if (tensors.kind == SlotKind::input || !dynamic || fold) {
+      put_null(slot);
+    }
+    return close_field(field, tail_before);
+  }
+
+  constexpr Reason add_flat_instances(const Descriptor& d) noexcept {
+    const Signature* signature = find(d.node);
+    if (signature == nullptr) return Reason::no_such_sub_node;
+    const Tensors tensors = tensors_of(d, *signature);
+    std::uint64_t first = 0;
+    for (std::size_t ir = 0; ir < tensors.list.size(); ++ir) {
+      const std::uint32_t count = tensors.list[ir].count;
+      if (const Reason reason = check(tensors.list[ir]); reason != Reason::none) return reason;
+      const bool here = d.index >= first && d.index < first + count;
+      if (d.index == every && !fits(8 * std::uint64_t{count})) return Reason::block_too_large;
+      if (d.index == every || here) {
+        const auto begin = static_cast<std::uint32_t>(here ? d.index - first : 0);
+        const std::uint32_t end = here ? begin + 1 : count;
+        for (std::uint32_t k = begin; k < end; ++k) {
+          const Reason reason =
+              add_flat_instance(d, tensors, static_cast<std::uint32_t>(ir), k, static_cast<std::uint32_t>(first + k));
+          if (reason != Reason::none) return reason;
+        }
+        if (here) return Reason::none;
+      }
+      first += count;
+    }
+    return d.index == every ? Reason::none : tensors.no_such_instance;
+  }
+
+  constexpr Reason add_flat_instance(const Descriptor& d, const Tensors& tensors, std::uint32_t ir, std::uint32_t k,
+                                     std::uint32_t tensor) noexcept {
+    if (!fits(16)) return Reason::block_too_large;
+    Field field = open_field(d, tensor);
+    const std::uint64_t tail_before = tail_.bytes;
+    Slot slot = single(d, tensors.kind);
+    slot.index = ir;
+    slot.instance = k;
+    slot.tensor = tensor;
+    field.folded = !d.starred;
+    if (field.folded) put_pointer(slot);
+    put(field.folded, slot);
+    return close_field(field, tail_before);
+  }
+
+  // ---- shape blocks ----
+
+  static constexpr std::uint64_t shape_header = 0x1'0000'0000;
+
+  constexpr Reason add_desc(const Descriptor& d) noexcept {
+    const Signature* signature = find(d.node);
+    if (signature == nullptr) return Reason::no_such_sub_node;
+    const Tensors tensors = tensors_of(d, *signature);
+    if (d.index >= tensors.list.size()) return tensors.no_such;
+    const Parameter& p = tensors.list[d.index];
+    if (const Reason reason = check(p); reason != Reason::none) return reason;
+    if (p.count > 0 && p.instances == nullptr) return Reason::shape_missing;
+    if (!fits(16 + (16 + 8 * std::uint64_t{unknown_rank_dims}) * p.count)) return Reason::block_too_large;
+
+    std::uint64_t words = 1;
+    for (std::uint32_t k = 0; k < p.count; ++k) {
+      if (p.instances[k].rank_known && p.instances[k].shape.rank() > max_rank) return Reason::rank_above_limit;
+      words += 1 + extents(p.instances[k]);
+    }
+    Field field = open_field(d, d.index);
+    const std::uint64_t tail_before = tail_.bytes;
+    Slot slot = single(d, tensors.kind);
+    slot.tensor = first_tensor(tensors, d.index);
+    field.folded = !d.starred;
+    if (field.folded) put_pointer(slot);
+    const bool in_tail = field.folded;
+    put_constant(in_tail, slot, 8 * words);
+    for (std::uint32_t k = 0; k < p.count; ++k) {
+      slot.instance = k;
+      put_shape(in_tail, slot, p.instances[k]);
+      ++slot.tensor;
+    }
+    slot.tensor -= p.count;
+    put_addresses(in_tail, slot, tensors, p.count);
+    return close_field(field, tail_before);
+  }
+
+  /// The extents that a shape block holds for an instance; a scalar counts as one of extent 1.
+  static constexpr std::uint64_t extents(const Instance& instance) noexcept {
+    if (!instance.rank_known) return unknown_rank_dims;
+    return instance.shape.rank() == 0 ? 1 : instance.shape.rank();
+  }
+
+  constexpr void put_shape(bool in_tail, const Slot& slot, const Instance& instance) noexcept {
+    const std::uint64_t rank = extents(instance);
+    put_constant(in_tail, slot, shape_header | rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::int64_t extent = !instance.rank_known ? -1 : instance.shape.rank() == 0 ? 1 : instance.shape.extent(i);
+      put_constant(in_tail, slot, static_cast<std::uint64_t>(extent));
+    }
+  }
+
+  // ---- workspaces ----
+
+  constexpr Reason add_workspaces(const Descriptor& d) noexcept {
+    const Signature* signature = find(d.node);
+    if (signature == nullptr) return Reason::no_such_sub_node;
+    const std::uint32_t count = signature->workspaces;
+    if (d.index != every) {
+      return d.index < count ? add_single(d, single(d, SlotKind::workspace)) : Reason::no_such_workspace;
+    }
+    if (count > every_workspace_slots) return Reason::too_many_workspaces;
+    if (!fits(8 * every_workspace_slots)) return Reason::block_too_large;
+    const Field field = open_field(d, every);
+    Slot slot = single(d, SlotKind::workspace);
+    for (std::uint32_t i = 0; i < every_workspace_slots; ++i) {
+      slot.index = i;
+      if (i < count) {
+        put(false, slot);
+      } else {
+        put_null(slot);
+      }
+    }
+    return close_field(field, tail_.bytes);
+  }
+
+  const Signature& kernel_;
+  LayoutBuffers out_;
+  Part head_{};
+  Part tail_{};
+  std::size_t fields_ = 0;
+  std::uint32_t descriptor_ = 0;
+};
+
+}  // namespace rondo::args::detail

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/failure.hpp>
+
+#include <cstddef>
+
+/// How a compiler is made to say what is wrong with a format: by the template arguments of what it instantiates. Both
+/// g++ and clang print arrays of characters there as text (clang the first 32 of them) and enumerators by name.
+namespace rondo::args {
+
+/// Text as a template argument, zero-terminated: Size counts the zero.
+template <std::size_t Size>
+struct Text {
+  char text[Size] = {};
+
+  constexpr Text() noexcept = default;
+  consteval Text(const char (&literal)[Size]) noexcept {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
+  }
+  [[nodiscard]] constexpr TextView view() const noexcept { return {text, Size - 1}; }
+};
+
+/// What a wrong format instantiates: read its template arguments in the compiler's message.
+template <std::size_t Position, Reason Why, Text Pattern, Text Explanation>
+struct refused_args_format {
+  static_assert(Why == Reason::none,
+                "wrong args format: refused_args_format<position, reason, pattern, explanation> says where and why");
+};
+
+namespace detail {
+
+template <std::size_t Length>
+[[nodiscard]] consteval Text<Length + 1> cut(const char* from) noexcept {
+  Text<Length + 1> text;
+  for (std::size_t i = 0; i < Length; ++i) text.text[i] = from[i];
+  return text;
+}
+
+[[nodiscard]] consteval std::size_t length_of(const char* text) noexcept {
+  std::size_t n = 0;
+  while (text[n] != '\0') ++n;
+  return n;
+}
+
+template <std::size_t Position, Reason Why, Text Pattern>
+consteval void refuse() noexcept {
+  constexpr Text explanation = cut<length_of(describe(Why))>(describe(Why));
+  [[maybe_unused]] refused_args_format<Position, Why, Pattern, explanation> refused;
+}
+
+}  // namespace detail
+}  // namespace rondo::args

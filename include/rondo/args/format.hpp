@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+/// The argument layout language of CANN's Graph Engine: which bytes a kernel's args block holds, in which order.
+/// Source: hicann/ge, graph_metadef/graph/args_format_desc and its unit tests.
+namespace rondo::args {
+
+/// What one `{pattern}` stands for.
+enum class Pattern : std::uint8_t {
+  placeholder,      ///< `{}` `{.32b}`: zero
+  literal,          ///< `{#V}` `{#.32bV}`: the value itself
+  input,            ///< `{iN}` `{iN*}` `{i*}`: IR input
+  output,           ///< `{oN}` `{oN*}` `{o*}`: IR output
+  input_instance,   ///< `{i_instanceN}` `{i_instanceN*}` `{i_instance*}`: input by its flat number
+  output_instance,  ///< `{o_instanceN}` `{o_instanceN*}` `{o_instance*}`
+  input_desc,       ///< `{i_descN}` `{i_descN*}`: shape block and addresses of an IR input
+  output_desc,      ///< `{o_descN}` `{o_descN*}`
+  workspace,        ///< `{wsN}` `{wsN*}` `{ws*}`
+  tiling,           ///< `{t}`: pointer to tiling data
+  tiling_ffts,      ///< `{t_ffts.tail}` `{t_ffts.non_tail}`
+  tiling_context,   ///< `{tiling_context}` and its parts: tiling sunk to the device
+  op_type,          ///< `{*op_type}`
+  ffts_addr,        ///< `{ffts_addr}`
+  overflow_addr,    ///< `{overflow_addr}`
+  event_addr,       ///< `{event_addrN*}`
+  hidden_input,     ///< `{hi.hcomN*}` `{hi.tilefwkN*}` `{hi.hcclskN*}`
+};
+
+/// Which one, for the patterns that come in several: the text after the dot.
+enum class Variant : std::uint8_t {
+  none,
+  non_tail,     ///< of tiling_ffts
+  tail,         ///< of tiling_ffts
+  tiling_data,  ///< of tiling_context
+  tiling_key,   ///< of tiling_context
+  block_dim,    ///< of tiling_context
+  hcom,         ///< of hidden_input: collective communication
+  tilefwk,      ///< of hidden_input: tile framework
+  hcclsk,       ///< of hidden_input: collective communication in a super-kernel
+};
+
+/// As Descriptor::index: all of them, written `*` without a number.
+inline constexpr std::uint32_t every = 0xFFFF'FFFF;
+/// As Descriptor::node: the kernel itself, no `skn` before the pattern.
+inline constexpr std::uint32_t no_node = 0xFFFF'FFFF;
+/// The largest number that a pattern takes: CANN keeps them in 32 signed bits.
+inline constexpr std::uint32_t max_number = 0x7FFF'FFFF;
+/// The slots of `{ws*}`.
+inline constexpr std::uint32_t every_workspace_slots = 16;
+
+/// One pattern as written. Two descriptors are equal if and only if they print to the same text.
+struct Descriptor {
+  std::uint64_t value = 0;       ///< of literal; 0 elsewhere
+  std::uint32_t index = 0;       ///< the pattern's number, or `every`; 0 where it takes none
+  std::uint32_t node = no_node;  ///< the sub-node of a super-kernel, or no_node
+  Pattern pattern = Pattern::placeholder;
+  Variant variant = Variant::none;
+  bool starred = false;  ///< a `*` follows the number: unfolded, where folding is a choice
+  bool narrow = false;   ///< 4 bytes wide instead of 8 (placeholder and literal only)
+
+  friend constexpr bool operator==(const Descriptor&, const Descriptor&) noexcept = default;
+};
+
+/// A parsed format that someone else stores. Pass it by value.
+class FormatView {
+ public:
+  constexpr FormatView() noexcept = default;
+  constexpr FormatView(const Descriptor* data, std::size_t size) noexcept : data_{data}, size_{size} {}
+
+  [[nodiscard]] constexpr const Descriptor* data() const noexcept { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] constexpr const Descriptor* begin() const noexcept { return data_; }
+  [[nodiscard]] constexpr const Descriptor* end() const noexcept { return data_ + size_; }
+  [[nodiscard]] constexpr const Descriptor& operator[](std::size_t i) const noexcept { return data_[i]; }
+
+ private:
+  const Descriptor* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// A parsed format that stores up to Capacity patterns in itself. A literal's type has exactly the capacity it needs.
+///
+/// A structural type (its members are public for that reason only), so a format can be a template argument.
+/// Thread safety: a value. Cost: 24 bytes for each pattern; no allocation.
+template <std::size_t Capacity>
+struct Format {
+  static constexpr std::size_t capacity = Capacity;
+
+  Descriptor descriptors[Capacity == 0 ? 1 : Capacity] = {};
+  std::size_t count = 0;
+
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return count; }
+  [[nodiscard]] constexpr bool empty() const noexcept { return count == 0; }
+  [[nodiscard]] constexpr const Descriptor* data() const noexcept { return descriptors; }
+  [[nodiscard]] constexpr const Descriptor* begin() const noexcept { return descriptors; }
+  [[nodiscard]] constexpr const Descriptor* end() const noexcept { return descriptors + count; }
+  [[nodiscard]] constexpr const Descriptor& operator[](std::size_t i) const noexcept { return descriptors[i]; }
+
+  [[nodiscard]] constexpr FormatView view() const noexcept { return {descriptors, count}; }
+  constexpr operator FormatView() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
+};
+
+/// Equal: the same patterns in the same order, wherever they are stored.
+[[nodiscard]] constexpr bool operator==(FormatView a, FormatView b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!(a[i] == b[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace rondo::args

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/detail/layout_walker.hpp>
+#include <rondo/args/detail/refusal.hpp>
+#include <rondo/args/failure.hpp>
+#include <rondo/args/format.hpp>
+#include <rondo/args/print.hpp>
+#include <rondo/args/signature.hpp>
+#include <rondo/args/slot.hpp>
+#include <rondo/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+
+namespace rondo::args {
+
+/// A layout in numbers.
+struct LayoutSize {
+  std::size_t fields = 0;
+  std::size_t slots = 0;
+  std::uint32_t bytes = 0;        ///< what the patterns take
+  std::uint32_t block_bytes = 0;  ///< `bytes` rounded up to 8: what the args block takes
+  Failure failure{};              ///< the first thing wrong, if anything; position and at are bytes of the printed text
+
+  [[nodiscard]] constexpr bool ok() const noexcept { return !failure; }
+  constexpr explicit operator bool() const noexcept { return ok(); }
+};
+
+/// Where an args block may start, in bytes.
+enum class BlockKind : std::uint8_t { kernel, memcpy_address, cmo_address };
+
+[[nodiscard]] constexpr std::uint32_t base_alignment(BlockKind kind) noexcept {
+  return kind == BlockKind::kernel ? 8 : 64;
+}
+
+/// Lays `format` out for a kernel: its fields (one for each tensor, workspace group or single value, in the order of
+/// the format) and its slots (in ascending order of offset), into buffers of the caller. Either buffer may be null if
+/// its capacity is 0. Whatever fits is written; `fields` and `slots` of the result are those of the whole layout.
+///
+/// The block is a head, one field after the other without gaps, and a tail, which starts at a multiple of 8 and holds
+/// what the head points at: lists of addresses of folded dynamic tensors, and shape blocks. A shape block is the byte
+/// offset of its address list from its own start; then for each instance `0x1'0000'0000 | rank` and the extents (a
+/// scalar counts as rank 1, extent 1); then the addresses.
+///
+/// Without instances: an input is one null slot, folded or not; an optional output and a folded dynamic output are one
+/// null slot; an unfolded dynamic output takes no bytes.
+///
+/// Cost: two passes over the format; no allocation.
+[[nodiscard]] constexpr LayoutSize try_lay_out(FormatView format, const Signature& signature, Field* fields,
+                                               std::size_t field_capacity, Slot* slots,
+                                               std::size_t slot_capacity) noexcept {
+  detail::LayoutWalker measure{signature, {}};
+  LayoutSize size;
+  std::size_t position = 0;
+  for (const Descriptor& d : format) {
+    const std::size_t length = printed_size({&d, 1});
+    if (const Reason reason = measure.add(d); reason != Reason::none) {
+      size.failure = {reason, position, length, position};
+      return size;
+    }
+    position += length;
+  }
+  size.fields = measure.fields();
+  size.slots = measure.head_slots() + measure.tail_slots();
+  const std::uint64_t tail = align_up(measure.head_bytes(), 8);
+  size.bytes =
+      static_cast<std::uint32_t>(measure.tail_bytes() == 0 ? measure.head_bytes() : tail + measure.tail_bytes());
+  size.block_bytes = static_cast<std::uint32_t>(align_up(size.bytes, 8));
+
+  detail::LayoutWalker write{signature, {fields, field_capacity, slots, slot_capacity, measure.head_slots(), tail}};
+  for (const Descriptor& d : format) (void)write.add(d);
+  return size;
+}
+
+/// Checks `format` against a kernel and counts; stores nothing.
+[[nodiscard]] constexpr LayoutSize measure_layout(FormatView format, const Signature& signature) noexcept {
+  return try_lay_out(format, signature, nullptr, 0, nullptr, 0);
+}
+
+/// The sentence for a failed layout of `format`: the pattern, its position in the format's text, the reason.
+[[nodiscard]] constexpr Error::Text explain(const Failure& failure, FormatView format) noexcept {
+  char pattern[80] = {};  // the longest pattern: {skn2147483647tiling_context.tiling_data}
+  std::size_t position = 0;
+  for (const Descriptor& d : format) {
+    if (position == failure.position) (void)print({&d, 1}, pattern, sizeof(pattern));
+    position += printed_size({&d, 1});
+  }
+  return explain_pattern(failure, {pattern, failure.length});
+}
+
+/// Checks `format` against a kernel and counts; stores nothing.
+/// Throws Error{invalid_argument} that names the pattern, its position and the reason.
+constexpr LayoutSize check_layout(FormatView format, const Signature& signature,
+                                  std::source_location where = std::source_location::current()) {
+  const LayoutSize size = measure_layout(format, signature);
+  if (!size) throw Error{Errc::invalid_argument, explain(size.failure, format), where};
+  return size;
+}
+
+/// A layout that stores its fields and slots in itself, for formats and kernels that the compiler knows.
+template <std::size_t Fields, std::size_t Slots>
+struct Layout {
+  Field fields[Fields == 0 ? 1 : Fields] = {};
+  Slot slots[Slots == 0 ? 1 : Slots] = {};
+  std::uint32_t bytes = 0;
+  std::uint32_t block_bytes = 0;
+
+  static constexpr std::size_t field_count = Fields;
+  static constexpr std::size_t slot_count = Slots;
+};
+
+/// The layout of a constant format for a constant kernel: `static_layout<Kernel::args, signature>`. Does not compile if
+/// they do not match; the message holds `refused_args_format<position, reason, pattern, explanation>`.
+template <auto format, const Signature& signature>
+inline constexpr auto static_layout = [] {
+  constexpr LayoutSize size = measure_layout(format, signature);
+  if constexpr (!size) {
+    constexpr auto& text = printed<format>;
+    constexpr Text pattern = detail::cut<size.failure.length>(text.text + size.failure.position);
+    detail::refuse<size.failure.position, size.failure.reason, pattern>();
+    return Layout<0, 0>{};
+  } else {
+    Layout<size.fields, size.slots> layout;
+    (void)try_lay_out(format, signature, layout.fields, size.fields, layout.slots, size.slots);
+    layout.bytes = size.bytes;
+    layout.block_bytes = size.block_bytes;
+    return layout;
+  }
+}();
+
+}  // namespace rondo::args

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/detail/pattern_reader.hpp>
+#include <rondo/args/failure.hpp>
+#include <rondo/args/format.hpp>
+#include <rondo/error.hpp>
+
+#include <cstddef>
+#include <source_location>
+
+namespace rondo::args {
+
+/// What a text was found to be.
+struct ParseResult {
+  std::size_t count = 0;  ///< patterns read; where only the buffer was too small, patterns in the whole text
+  Failure failure{};      ///< the first thing wrong, if anything
+
+  [[nodiscard]] constexpr bool ok() const noexcept { return !failure; }
+  constexpr explicit operator bool() const noexcept { return ok(); }
+};
+
+/// Parses `text` into out[0 .. capacity). A pattern takes two characters at least, so a capacity of text.size() / 2
+/// suffices for every text. Never throws; the whole text is checked even if the buffer is too small.
+///
+/// Cost: one pass over the text; no allocation.
+[[nodiscard]] constexpr ParseResult try_parse(TextView text, Descriptor* out, std::size_t capacity) noexcept {
+  ParseResult result;
+  Failure overflow;
+  for (std::size_t begin = 0; begin < text.length;) {
+    detail::PatternReader reader{text, begin};
+    const Descriptor descriptor = reader.read();
+    if (reader.failure()) {
+      result.failure = reader.failure();
+      return result;
+    }
+    if (result.count < capacity) {
+      out[result.count] = descriptor;
+    } else if (!overflow) {
+      overflow = {Reason::buffer_too_small, begin, reader.end() - begin, begin};
+    }
+    ++result.count;
+    begin = reader.end();
+  }
+  result.failure = overflow;
+  return result;
+}
+
+/// Checks `text` and counts its patterns; stores nothing.
+[[nodiscard]] constexpr ParseResult count_patterns(TextView text) noexcept {
+  ParseResult result = try_parse(text, nullptr, 0);
+  if (result.failure.reason == Reason::buffer_too_small) result.failure = {};
+  return result;
+}
+
+/// Parses `text` into a buffer of the caller; the view lasts as long as the buffer.
+/// Throws Error{invalid_argument} that names the pattern, its position and the reason.
+[[nodiscard]] constexpr FormatView parse(TextView text, Descriptor* out, std::size_t capacity,
+                                         std::source_location where = std::source_location::current()) {
+  const ParseResult result = try_parse(text, out, capacity);
+  if (!result) throw Error{Errc::invalid_argument, explain(result.failure, text), where};
+  return {out, result.count};
+}
+
+/// Parses `text` into a value with room for Capacity patterns. Throws as above.
+template <std::size_t Capacity>
+[[nodiscard]] constexpr Format<Capacity> parse(TextView text,
+                                               std::source_location where = std::source_location::current()) {
+  Format<Capacity> format;
+  const ParseResult result = try_parse(text, format.descriptors, Capacity);
+  if (!result) throw Error{Errc::invalid_argument, explain(result.failure, text), where};
+  format.count = result.count;
+  return format;
+}
+
+}  // namespace rondo::args

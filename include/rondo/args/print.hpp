@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/detail/keywords.hpp>
+#include <rondo/args/format.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::args {
+
+/// Text of a length that is known to the compiler, zero-terminated. What `printed` makes.
+template <std::size_t Length>
+struct PrintedText {
+  char text[Length + 1] = {};
+
+  [[nodiscard]] constexpr const char* data() const noexcept { return text; }
+  [[nodiscard]] constexpr const char* c_str() const noexcept { return text; }
+  [[nodiscard]] static constexpr std::size_t size() noexcept { return Length; }
+};
+
+namespace detail {
+
+/// Writes what fits into a buffer and counts everything.
+class BufferSink {
+ public:
+  constexpr BufferSink(char* out, std::size_t capacity) noexcept : out_{out}, capacity_{capacity} {}
+
+  constexpr void append(char c) noexcept {
+    if (size_ < capacity_) out_[size_] = c;
+    ++size_;
+  }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+
+ private:
+  char* out_;
+  std::size_t capacity_;
+  std::size_t size_ = 0;
+};
+
+template <class Sink>
+constexpr void put(Sink& sink, const Word& word) {
+  for (std::size_t i = 0; i < word.length; ++i) sink.append(word.text[i]);
+}
+
+template <class Sink>
+constexpr void put(Sink& sink, std::uint64_t number) {
+  char digits[20] = {};
+  std::size_t n = 0;
+  do {
+    digits[n++] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  while (n > 0) sink.append(digits[--n]);
+}
+
+template <class Sink, std::size_t N>
+constexpr void put_variant(Sink& sink, Variant variant, const Suffix (&choices)[N]) {
+  for (const Suffix& choice : choices) {
+    if (choice.variant == variant) put(sink, choice.word);
+  }
+}
+
+template <class Sink>
+constexpr void put_rest(Sink& sink, const Descriptor& d, Rest rest) {
+  switch (rest) {
+    case Rest::nothing:
+    case Rest::sub_node: return;
+    case Rest::index:
+    case Rest::index_or_every:
+    case Rest::index_and_star:
+      if (d.index != every) put(sink, std::uint64_t{d.index});
+      if (d.starred) sink.append('*');
+      return;
+    case Rest::ffts_part: return put_variant(sink, d.variant, ffts_parts);
+    case Rest::context_part: return put_variant(sink, d.variant, context_parts);
+    case Rest::hidden_family:
+      put_variant(sink, d.variant, hidden_families);
+      put(sink, std::uint64_t{d.index});
+      sink.append('*');
+      return;
+    case Rest::width:
+    case Rest::value:
+      if (d.narrow) put(sink, narrow_mark);
+      if (rest == Rest::value) put(sink, d.value);
+      return;
+  }
+}
+
+}  // namespace detail
+
+/// Appends one pattern with its braces to anything that has append(char).
+template <class Sink>
+constexpr void print(const Descriptor& d, Sink& sink) {
+  sink.append('{');
+  if (d.node != no_node) {
+    detail::put(sink, detail::super_kernel_word);
+    detail::put(sink, std::uint64_t{d.node});
+  }
+  for (const detail::Keyword& keyword : detail::keywords) {
+    if (keyword.pattern != d.pattern || keyword.rest == detail::Rest::sub_node) continue;
+    detail::put(sink, keyword.word);
+    detail::put_rest(sink, d, keyword.rest);
+    break;
+  }
+  sink.append('}');
+}
+
+/// Appends the whole format to anything that has append(char): a FixedText, a class of yours.
+template <class Sink>
+constexpr void print(FormatView format, Sink& sink) {
+  for (const Descriptor& d : format) print(d, sink);
+}
+
+/// Writes the format to out[0 .. capacity), not zero-terminated, and returns the length of the whole text in bytes. A
+/// result above the capacity means that the text was cut. The text is the one that was parsed, byte for byte.
+constexpr std::size_t print(FormatView format, char* out, std::size_t capacity) noexcept {
+  detail::BufferSink sink{out, capacity};
+  print(format, sink);
+  return sink.size();
+}
+
+/// The length of the format's text, in bytes.
+[[nodiscard]] constexpr std::size_t printed_size(FormatView format) noexcept { return print(format, nullptr, 0); }
+
+/// The text of a format that is a constant: `printed<"{i0*}"_args>` or `printed<Kernel::args>`.
+template <auto format>
+inline constexpr auto printed = [] {
+  PrintedText<printed_size(format)> text;
+  print(format, text.text, text.size());
+  return text;
+}();
+
+}  // namespace rondo::args

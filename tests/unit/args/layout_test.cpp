@@ -1,0 +1,518 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include "random_format.hpp"
+
+#include <rondo/args/layout.hpp>
+#include <rondo/args/literal.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace rondo::args;
+using namespace rondo::literals;
+
+struct Laid {
+  LayoutSize size;
+  std::vector<Field> fields;
+  std::vector<Slot> slots;
+};
+
+Laid lay_out(FormatView format, const Signature& signature) {
+  Laid laid;
+  laid.size = measure_layout(format, signature);
+  REQUIRE(laid.size.ok());
+  laid.fields.resize(laid.size.fields);
+  laid.slots.resize(laid.size.slots);
+  const LayoutSize again =
+      try_lay_out(format, signature, laid.fields.data(), laid.fields.size(), laid.slots.data(), laid.slots.size());
+  REQUIRE(again.ok());
+  REQUIRE(again.fields == laid.size.fields);
+  REQUIRE(again.slots == laid.size.slots);
+  REQUIRE(again.bytes == laid.size.bytes);
+  return laid;
+}
+
+std::size_t refreshable_slots(const Laid& laid) {
+  std::size_t n = 0;
+  for (const Slot& slot : laid.slots) n += is_refreshable(slot.kind) ? 1 : 0;
+  return n;
+}
+
+/// Addresses that say what they are, to recognise them in an image.
+constexpr std::uint64_t args_base = 0xA000'0000;
+std::uint64_t address_of(const Slot& slot) {
+  switch (slot.kind) {
+    case SlotKind::null: return 0;
+    case SlotKind::constant: return slot.value;
+    case SlotKind::args_block: return args_base + slot.value;
+    case SlotKind::input: return 0x1'0000 + slot.tensor;
+    case SlotKind::output: return 0x2'0000 + slot.tensor;
+    case SlotKind::workspace: return 0x3'0000 + slot.index;
+    default: return 0x4'0000 + static_cast<std::uint64_t>(slot.kind);
+  }
+}
+
+std::vector<std::uint64_t> words_of(const Laid& laid) {
+  std::vector<unsigned char> image(laid.size.block_bytes);
+  for (const Slot& slot : laid.slots) {
+    const std::uint64_t value = address_of(slot);
+    REQUIRE(slot.offset + slot.width <= image.size());
+    std::memcpy(image.data() + slot.offset, &value, slot.width);
+  }
+  std::vector<std::uint64_t> words(image.size() / 8);
+  std::memcpy(words.data(), image.data(), image.size());
+  return words;
+}
+
+constexpr Signature nothing{};
+
+constexpr Instance four_d{{1, 40, 1024, 256}};
+constexpr Instance scalar{};
+constexpr Instance two_four_d[] = {four_d, four_d};
+constexpr Instance four_d_and_scalar[] = {four_d, scalar};
+
+constexpr Parameter three[] = {Parameter::required(), Parameter::required(), Parameter::required()};
+constexpr Parameter dynamic_amid[] = {Parameter::required(), Parameter::dynamic(1), Parameter::required()};
+constexpr Parameter attention_inputs[] = {
+    Parameter::required(&four_d), Parameter::dynamic(2, two_four_d),  Parameter::dynamic(2, four_d_and_scalar),
+    Parameter::optional(false),   Parameter::optional(true, &four_d), Parameter::optional(false)};
+constexpr Parameter attention_outputs[] = {Parameter::dynamic(2, four_d_and_scalar)};
+constexpr Signature attention{attention_inputs, attention_outputs, 1};
+
+Reason reason_of(FormatView format, const Signature& signature) {
+  return measure_layout(format, signature).failure.reason;
+}
+
+}  // namespace
+
+TEST_CASE("system addresses and tilings take one slot each") {
+  const Laid laid = lay_out("{ffts_addr}{overflow_addr}{t}{t_ffts.non_tail}{t_ffts.tail}"_args, nothing);
+  CHECK(laid.size.fields == 5);
+  CHECK(laid.size.bytes == 40);
+  CHECK(laid.slots[1].kind == SlotKind::overflow_addr);
+  CHECK(laid.slots[1].offset == 8);
+  CHECK(laid.slots[3].variant == Variant::non_tail);
+  CHECK(laid.slots[4].variant == Variant::tail);
+  CHECK(refreshable_slots(laid) == 0);
+}
+
+TEST_CASE("all instances expand to one field for each tensor") {
+  const Parameter inputs[] = {Parameter::required(), Parameter::dynamic(3), Parameter::optional(false),
+                              Parameter::required(), Parameter::required()};
+  const Parameter outputs[] = {Parameter::dynamic(5)};
+  const Laid laid = lay_out("{i_instance*}{o_instance*}"_args, {inputs, outputs});
+  CHECK(laid.size.fields == 11);
+  CHECK(laid.size.bytes == 88);
+  CHECK(laid.slots[3].index == 1);
+  CHECK(laid.slots[3].instance == 2);
+  CHECK(laid.slots[3].tensor == 3);
+  CHECK(laid.slots[4].index == 3);
+  CHECK(laid.slots[4].tensor == 4);
+  CHECK(laid.slots[10].kind == SlotKind::output);
+  CHECK(laid.slots[10].tensor == 4);
+}
+
+TEST_CASE("all inputs, outputs and workspaces expand in order") {
+  const Laid laid = lay_out("{i*}{o*}{ws*}"_args, {three, three});
+  CHECK(laid.size.fields == 7);
+  CHECK(laid.size.bytes == 176);
+  CHECK(laid.fields[2].pattern == Pattern::input);
+  CHECK(laid.fields[2].index == 2);
+  CHECK(laid.fields[2].descriptor == 0);
+  CHECK(laid.fields[6].bytes() == 128);
+  CHECK(laid.fields[6].index == every);
+  CHECK(laid.slots.size() == 22);
+}
+
+TEST_CASE("of all workspaces those that exist have addresses and the rest are null") {
+  const Laid laid = lay_out("{ws*}"_args, {{}, {}, 3});
+  CHECK(laid.slots[2].kind == SlotKind::workspace);
+  CHECK(laid.slots[2].index == 2);
+  CHECK(laid.slots[3].kind == SlotKind::null);
+  CHECK(refreshable_slots(laid) == 3);
+}
+
+TEST_CASE("a star folds dynamic tensors, so that it equals naming each tensor without a star") {
+  const Signature signature{dynamic_amid, dynamic_amid, 2};
+  const Laid laid = lay_out("{i*}{o*}{ws0*}{ws1*}"_args, signature);
+  CHECK(laid.size.bytes == 80);
+  CHECK(laid.fields[1].folded);
+  CHECK_FALSE(laid.fields[0].folded);
+  CHECK(laid.fields[1].bytes() == 16);
+  const Laid spelled = lay_out("{i0}{i1}{i2}{o0}{o1}{o2}{ws0}{ws1}"_args, signature);
+  CHECK(spelled.slots == laid.slots);
+  // head: 3 inputs, 3 outputs, 2 workspaces; tail: the lists of the two dynamic tensors
+  CHECK(words_of(laid) == std::vector<std::uint64_t>{0x1'0000, args_base + 64, 0x1'0002, 0x2'0000, args_base + 72,
+                                                     0x2'0002, 0x3'0000, 0x3'0001, 0x1'0001, 0x2'0001});
+}
+
+TEST_CASE("unfolded dynamic tensors stand in place") {
+  const Parameter inputs[] = {Parameter::required(), Parameter::dynamic(3), Parameter::required()};
+  const Laid laid = lay_out("{i0*}{i1*}{i2*}"_args, {inputs});
+  CHECK(laid.size.fields == 3);
+  CHECK(laid.size.bytes == 40);
+  CHECK(words_of(laid) == std::vector<std::uint64_t>{0x1'0000, 0x1'0001, 0x1'0002, 0x1'0003, 0x1'0004});
+  CHECK(lay_out("{i0}{i1}{i2}"_args, {inputs}).size.bytes == 48);
+}
+
+TEST_CASE("shape blocks have the sizes that the Graph Engine gives them") {
+  const Laid laid = lay_out("{ffts_addr}{i0*}{i_desc1}{i_desc2}{i4*}{o_desc0}{ws0*}{t_ffts.tail}"_args, attention);
+  CHECK(laid.size.fields == 8);
+  CHECK(laid.size.bytes == 328);
+  CHECK(laid.size.block_bytes == 328);
+  CHECK(laid.fields[1].bytes() == 8);
+  CHECK(laid.fields[2].bytes() == 112);
+  CHECK(laid.fields[3].bytes() == 88);
+  CHECK(laid.fields[4].bytes() == 8);
+  CHECK(laid.fields[5].bytes() == 88);
+  CHECK(laid.fields[2].tail_offset == 64);
+  CHECK(laid.fields[3].tail_offset == 64 + 104);
+  CHECK(laid.fields[5].tail_offset == 64 + 104 + 80);
+}
+
+TEST_CASE("a shape block holds the offset of its addresses, the shapes, and the addresses, which are refreshable") {
+  const Laid laid = lay_out("{t}{i_desc2}"_args, attention);
+  constexpr std::uint64_t mark = 0x1'0000'0000;
+  CHECK(words_of(laid) == std::vector<std::uint64_t>{0x4'0000 + static_cast<std::uint64_t>(SlotKind::tiling),
+                                                     args_base + 16, 64, mark | 4, 1, 40, 1024, 256, mark | 1, 1,
+                                                     0x1'0003, 0x1'0004});
+  CHECK(refreshable_slots(laid) == 2);
+  CHECK(laid.slots[10].index == 2);
+  CHECK(laid.slots[10].instance == 0);
+  CHECK(laid.slots[11].instance == 1);
+}
+
+TEST_CASE("an unfolded shape block stands in place and has no pointer") {
+  const Laid laid = lay_out("{i_desc2*}{t}"_args, attention);
+  CHECK(laid.size.bytes == 88);
+  CHECK(laid.fields[0].bytes() == 80);
+  CHECK(laid.slots[0].kind == SlotKind::constant);
+  CHECK(laid.slots[0].value == 64);
+}
+
+TEST_CASE("an instance of unknown rank keeps room for 25 extents") {
+  const Instance unknown[] = {{{}, false}};
+  const Parameter inputs[] = {Parameter::dynamic(1, unknown)};
+  const Laid laid = lay_out("{i_desc0}"_args, {inputs});
+  CHECK(laid.size.bytes == 8 + 8 + 16 + 8 * 25);
+  const auto words = words_of(laid);
+  CHECK(words[1] == 8 * 27);
+  CHECK(words[2] == (0x1'0000'0000 | 25));
+  CHECK(words[3] == ~std::uint64_t{0});
+  CHECK(words[28] == 0x1'0000);
+}
+
+TEST_CASE("hidden inputs keep their family and number") {
+  CHECK(lay_out("{hi.hcom0*}{}"_args, nothing).size.bytes == 16);
+  const Laid laid = lay_out("{hi.hcom0*}{hi.hcom1*}{hi.tilefwk2*}{hi.hcclsk3*}"_args, nothing);
+  CHECK(laid.slots[0].index == 0);
+  CHECK(laid.slots[1].index == 1);
+  CHECK(laid.slots[1].variant == Variant::hcom);
+  CHECK(laid.slots[2].variant == Variant::tilefwk);
+  CHECK(laid.slots[3].variant == Variant::hcclsk);
+  CHECK(laid.slots[3].index == 3);
+  CHECK(laid.slots[3].kind == SlotKind::hidden_input);
+}
+
+TEST_CASE("literals and placeholders keep their width, without padding between them") {
+  const Laid zero = lay_out("{#0}{#18446744073709551615}"_args, nothing);
+  CHECK(zero.size.bytes == 16);
+  CHECK(zero.slots[1].value == 0xFFFF'FFFF'FFFF'FFFF);
+  const Laid places = lay_out("{}{}{.32b}{}"_args, nothing);
+  CHECK(places.size.bytes == 28);
+  CHECK(places.size.block_bytes == 32);
+  CHECK(places.slots[3].offset == 20);
+  CHECK(places.slots[2].width == 4);
+  const Laid values = lay_out("{#42}{#.32b114}{#514}"_args, nothing);
+  CHECK(values.size.bytes == 20);
+  CHECK(values.slots[1].width == 4);
+  CHECK(words_of(values) == std::vector<std::uint64_t>{42, (std::uint64_t{514} << 32) | 114, 0});
+}
+
+TEST_CASE("the tail starts at a multiple of 8 even after an odd number of 32-bit fields") {
+  const Laid laid = lay_out("{.32b}{i_desc2}"_args, attention);
+  CHECK(laid.fields[1].offset == 4);
+  CHECK(laid.fields[1].tail_offset == 16);
+  CHECK(laid.slots[1].value == 16);
+  CHECK(laid.size.bytes == 16 + 80);
+}
+
+TEST_CASE("the parts of a sunk tiling are slots of their own") {
+  const Laid laid = lay_out(
+      "{tiling_context}{*op_type}{tiling_context.tiling_key}{tiling_context.tiling_data}{tiling_context.block_dim}"_args,
+      nothing);
+  CHECK(laid.size.fields == 5);
+  CHECK(laid.size.bytes == 40);
+  CHECK(laid.slots[0].variant == Variant::none);
+  CHECK(laid.slots[2].variant == Variant::tiling_key);
+}
+
+TEST_CASE("a super-kernel's slots name their sub-node and need its signature only for tensors") {
+  const Laid hidden = lay_out("{skn1hi.hcom0*}{skn1hi.tilefwk0*}{skn1hi.hcclsk0*}"_args, nothing);
+  CHECK(hidden.size.fields == 3);
+  for (const Field& field : hidden.fields) CHECK(field.bytes() == 8);
+  CHECK(hidden.slots[2].node == 1);
+  const Laid event = lay_out("{skn1event_addr200000*}"_args, nothing);
+  CHECK(event.slots[0].index == 200000);
+  CHECK(event.slots[0].kind == SlotKind::event_addr);
+
+  const SubNode nodes[] = {{3, {three, three, 1}}, {9, attention}};
+  const Laid laid = lay_out("{skn9i_desc2}{skn3i*}{skn9ws0}"_args, {{}, {}, 0, nodes});
+  CHECK(laid.size.fields == 5);
+  CHECK(laid.slots[0].node == 9);
+  CHECK(laid.slots[1].node == 3);
+  CHECK(laid.slots[4].node == 9);
+  CHECK(laid.slots.back().node == 9);
+  CHECK(laid.slots.back().tensor == 4);
+  CHECK(reason_of("{skn4i0}"_args, {{}, {}, 0, nodes}) == Reason::no_such_sub_node);
+  CHECK(reason_of("{skn3i3}"_args, {{}, {}, 0, nodes}) == Reason::no_such_input);
+}
+
+TEST_CASE("the block of a memcpy task has two refreshable slots and a 64-byte base") {
+  const Parameter one[] = {Parameter::required()};
+  const Laid laid = lay_out("{}{}{}{}{i_instance0*}{o_instance0*}{#.32b1}{.32b}{}"_args, {one, one});
+  CHECK(refreshable_slots(laid) == 2);
+  CHECK(laid.size.bytes == 64);
+  CHECK(laid.slots[4].offset == 32);
+  CHECK(laid.slots[5].offset == 40);
+  CHECK(base_alignment(BlockKind::memcpy_address) == 64);
+  CHECK(base_alignment(BlockKind::cmo_address) == 64);
+  CHECK(base_alignment(BlockKind::kernel) == 8);
+}
+
+TEST_CASE("a flat instance without a star is folded and takes 16 bytes") {
+  const Parameter inputs[] = {Parameter::dynamic(6)};
+  const Parameter outputs[] = {Parameter::dynamic(5)};
+  const Laid laid = lay_out(
+      "{i_instance0}{i_instance0*}{i_instance2*}{o_instance3}{o_instance1}{o_instance3*}{i_instance2}{o_instance4}"_args,
+      {inputs, outputs});
+  CHECK(laid.size.bytes == 104);
+  CHECK(laid.fields[0].bytes() == 16);
+  CHECK(laid.fields[1].bytes() == 8);
+}
+
+TEST_CASE("tensors without instances") {
+  const Parameter inputs[] = {Parameter::optional(false), Parameter::dynamic(0), Parameter::required()};
+  const Signature signature{inputs, inputs};
+  SUBCASE("an input is one null slot, folded or not") {
+    for (const std::string_view text : {"{i0}{i1}{i2}", "{i0*}{i1*}{i2*}", "{i*}"}) {
+      const auto format = parse<3>(text);
+      const Laid laid = lay_out(format, signature);
+      CHECK(laid.size.bytes == 24);
+      CHECK(laid.slots[0].kind == SlotKind::null);
+      CHECK(laid.slots[1].kind == SlotKind::null);
+      CHECK(laid.slots[2].kind == SlotKind::input);
+      CHECK(laid.slots[2].tensor == 0);
+    }
+  }
+  SUBCASE("an output is one null slot unless it is dynamic and unfolded") {
+    CHECK(words_of(lay_out("{o*}"_args, signature)) == std::vector<std::uint64_t>{0, 0, 0x2'0000});
+    CHECK(words_of(lay_out("{o0*}{o2*}"_args, signature)) == std::vector<std::uint64_t>{0, 0x2'0000});
+    CHECK(lay_out("{o1*}"_args, signature).size.bytes == 0);
+    CHECK(lay_out("{o1*}"_args, signature).size.fields == 1);
+  }
+  SUBCASE("a shape block is empty but there") {
+    CHECK(words_of(lay_out("{i_desc1}"_args, signature)) == std::vector<std::uint64_t>{args_base + 8, 8});
+  }
+}
+
+TEST_CASE("a format that does not fit the kernel is refused for the right reason") {
+  const Signature signature{three, dynamic_amid, 2};
+  CHECK(reason_of("{i3}"_args, signature) == Reason::no_such_input);
+  CHECK(reason_of("{o3*}"_args, signature) == Reason::no_such_output);
+  CHECK(reason_of("{i_desc3}"_args, signature) == Reason::no_such_input);
+  CHECK(reason_of("{o_desc7}"_args, signature) == Reason::no_such_output);
+  CHECK(reason_of("{i_desc0}"_args, signature) == Reason::shape_missing);
+  CHECK(reason_of("{i_instance3*}"_args, signature) == Reason::no_such_input_instance);
+  CHECK(reason_of("{o_instance3}"_args, signature) == Reason::no_such_output_instance);
+  CHECK(reason_of("{ws2}"_args, signature) == Reason::no_such_workspace);
+  CHECK(reason_of("{ws1}"_args, signature) == Reason::none);
+  CHECK(reason_of("{ws*}"_args, {{}, {}, 17}) == Reason::too_many_workspaces);
+  CHECK(reason_of("{ws16}"_args, {{}, {}, 17}) == Reason::none);
+  CHECK(reason_of("{skn1i0}"_args, signature) == Reason::no_such_sub_node);
+  CHECK(reason_of("{skn1ws0}"_args, signature) == Reason::no_such_sub_node);
+
+  const Parameter twice[] = {{Occurrence::required, 2, nullptr}};
+  const Parameter optional_twice[] = {{Occurrence::optional, 2, nullptr}};
+  for (const std::string_view text : {"{i*}", "{i0}", "{i_instance*}", "{i_desc0}"}) {
+    CHECK(reason_of(parse<1>(text), {twice}) == Reason::wrong_instance_count);
+    CHECK(reason_of(parse<1>(text), {optional_twice}) == Reason::wrong_instance_count);
+  }
+  const Instance six_d[] = {{{1, 2, 3, 4, 5, 6}}};
+  const Parameter deep[] = {Parameter::required(six_d)};
+  CHECK(reason_of("{i_desc0}"_args, {deep}) == Reason::rank_above_limit);
+  const Parameter many[] = {Parameter::dynamic(0xFFFF'FFFF, six_d)};
+  for (const std::string_view text : {"{i*}", "{i0*}", "{i_instance*}", "{i_desc0}"}) {
+    CHECK(reason_of(parse<1>(text), {many}) == Reason::block_too_large);
+  }
+}
+
+TEST_CASE("a refusal by the kernel names the pattern and its position in the format's text") {
+  const FormatView none{};
+  CHECK(check_layout(none, nothing).bytes == 0);
+  constexpr auto format = "{t}{#.32b7}{i3*}{o0}"_args;
+  const LayoutSize size = measure_layout(format, {three, three});
+  CHECK(size.failure == Failure{Reason::no_such_input, 11, 5, 11});
+  try {
+    (void)check_layout(format, {three, three});
+    FAIL("no error");
+  } catch (const rondo::Error& error) {
+    CHECK(error.code() == rondo::Errc::invalid_argument);
+    CHECK(std::string_view{error.what()} ==
+          "args format: pattern \"{i3*}\" at position 11: the kernel has no input of this number");
+  }
+}
+
+TEST_CASE("buffers that are too small are filled and never overrun") {
+  constexpr auto format = "{i_desc2}{i*}{ws*}"_args;
+  const Laid whole = lay_out(format, attention);
+  for (std::size_t room = 0; room <= whole.slots.size(); ++room) {
+    std::vector<Slot> slots(room);
+    std::vector<Field> fields(room < whole.fields.size() ? room : whole.fields.size());
+    const LayoutSize size = try_lay_out(format, attention, fields.data(), fields.size(), slots.data(), slots.size());
+    REQUIRE(size.slots == whole.slots.size());
+    for (std::size_t i = 0; i < room; ++i) REQUIRE(slots[i] == whole.slots[i]);
+    for (std::size_t i = 0; i < fields.size(); ++i) REQUIRE(fields[i] == whole.fields[i]);
+  }
+}
+
+TEST_CASE("random formats for random kernels give slots that tile the block, of the sizes in the grammar's table") {
+  using test::below;
+  test::Random random{42};
+  std::size_t laid_out = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<Instance> pool(40);
+    for (Instance& instance : pool) {
+      const Instance kinds[] = {scalar, four_d, {{3}}, {{2, 2}}, {{}, false}};
+      instance = kinds[below(random, 5)];
+    }
+    std::vector<Parameter> lists[2];
+    for (auto& list : lists) {
+      for (std::uint64_t n = below(random, 5); n > 0; --n) {
+        const Instance* shapes = pool.data() + below(random, 30);
+        switch (below(random, 3)) {
+          case 0: list.push_back(Parameter::required(shapes)); break;
+          case 1: list.push_back(Parameter::optional(below(random, 2) == 0, shapes)); break;
+          default: list.push_back(Parameter::dynamic(static_cast<std::uint32_t>(below(random, 5)), shapes));
+        }
+      }
+    }
+    const Signature signature{lists[0], lists[1], static_cast<std::uint32_t>(below(random, 4))};
+
+    // The text, and by the table of the grammar the bytes that it takes.
+    std::string text;
+    std::uint64_t bytes = 0;
+    for (std::uint64_t n = below(random, 9); n > 0; --n) {
+      const std::size_t side = below(random, 2);
+      const char letter = side == 0 ? 'i' : 'o';
+      const std::vector<Parameter>& list = lists[side];
+      const bool star = below(random, 2) == 0;
+      const auto tensor_bytes = [&](const Parameter& p, bool unfolded) -> std::uint64_t {
+        if (p.occurrence != Occurrence::dynamic) return 8;
+        if (p.count == 0) return side == 0 || !unfolded ? 8 : 0;
+        return 8 * std::uint64_t{p.count} + (unfolded ? 0 : 8);
+      };
+      std::uint64_t instances = 0;
+      for (const Parameter& p : list) instances += p.count;
+      const std::uint64_t ir = list.empty() ? 0 : below(random, list.size());
+      switch (below(random, 8)) {
+        case 0:
+          text += "{.32b}";
+          bytes += 4;
+          break;
+        case 1:
+          text += "{#7}";
+          bytes += 8;
+          break;
+        case 2:
+          text += std::string{"{"} + letter + "*}";
+          for (const Parameter& p : list) bytes += tensor_bytes(p, false);
+          break;
+        case 3:
+          if (list.empty()) break;
+          text += std::string{"{"} + letter + std::to_string(ir) + (star ? "*}" : "}");
+          bytes += tensor_bytes(list[ir], star);
+          break;
+        case 4:
+          if (list.empty()) break;
+          text += std::string{"{"} + letter + "_desc" + std::to_string(ir) + (star ? "*}" : "}");
+          bytes += star ? 8 : 16;
+          for (std::uint32_t k = 0; k < list[ir].count; ++k) {
+            const Instance& instance = list[ir].instances[k];
+            const std::size_t rank = instance.shape.rank();
+            bytes += 16 + 8 * (!instance.rank_known ? 25 : rank == 0 ? 1 : rank);
+          }
+          break;
+        case 5:
+          text += std::string{"{"} + letter + "_instance*}";
+          bytes += 8 * instances;
+          break;
+        case 6:
+          if (instances == 0) break;
+          text +=
+              std::string{"{"} + letter + "_instance" + std::to_string(below(random, instances)) + (star ? "*}" : "}");
+          bytes += star ? 8 : 16;
+          break;
+        default: text += "{ws*}"; bytes += 128;
+      }
+    }
+    CAPTURE(text);
+    const Laid laid = lay_out(parse<16>(text), signature);
+    std::uint64_t in_fields = 0;
+    for (const Field& field : laid.fields) in_fields += field.bytes();
+    REQUIRE(in_fields == bytes);
+    REQUIRE(laid.size.bytes >= bytes);
+    REQUIRE(laid.size.bytes <= bytes + 4);
+    REQUIRE(laid.size.block_bytes % 8 == 0);
+    REQUIRE(laid.size.block_bytes - laid.size.bytes < 8);
+    std::uint32_t end = 0;
+    std::uint32_t gaps = 0;
+    for (const Slot& slot : laid.slots) {
+      REQUIRE(slot.offset >= end);
+      gaps += slot.offset - end;
+      end = slot.offset + slot.width;
+      if (slot.kind == SlotKind::input || slot.kind == SlotKind::output) {
+        const auto& list = lists[slot.kind == SlotKind::input ? 0 : 1];
+        std::uint32_t tensor = slot.instance;
+        for (std::uint32_t i = 0; i < slot.index; ++i) tensor += list[i].count;
+        REQUIRE(slot.index < list.size());
+        REQUIRE(slot.instance < list[slot.index].count);
+        REQUIRE(slot.tensor == tensor);
+      }
+    }
+    REQUIRE(end == laid.size.bytes);
+    REQUIRE(gaps == laid.size.bytes - bytes);
+    for (const Field& field : laid.fields) {
+      if (!field.folded) continue;
+      for (const Slot& slot : laid.slots) {
+        if (slot.offset == field.offset) REQUIRE(slot.value == field.tail_offset);
+      }
+      REQUIRE(field.tail_offset % 8 == 0);
+    }
+    laid_out += laid.size.slots;
+  }
+  CHECK(laid_out > 200000);
+}
+
+namespace {
+
+struct Kernel {
+  static constexpr auto args = "{ffts_addr}{i0*}{i_desc1}{i_desc2}{i4*}{o_desc0}{ws0*}{t_ffts.tail}"_args;
+};
+
+}  // namespace
+
+TEST_CASE("a layout of constants is a constant and equals the one made at run time") {
+  constexpr auto& constant = static_layout<Kernel::args, attention>;
+  static_assert(constant.bytes == 328 && constant.block_bytes == 328 && constant.field_count == 8);
+  static_assert(constant.fields[2].bytes() == 112);
+  const Laid laid = lay_out(Kernel::args, attention);
+  REQUIRE(constant.slot_count == laid.slots.size());
+  for (std::size_t i = 0; i < laid.slots.size(); ++i) CHECK(constant.slots[i] == laid.slots[i]);
+}

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+/// Valid formats by chance, written from the grammar's table and not from the library's keywords, so that a word that
+/// is wrong there does not become right here.
+namespace rondo::args::test {
+
+using Random = std::mt19937_64;
+
+inline std::uint64_t below(Random& random, std::uint64_t n) { return random() % n; }
+
+/// A number of any length up to the largest one.
+inline std::string number(Random& random, std::uint64_t limit) {
+  const std::uint64_t bits = below(random, 65);
+  const std::uint64_t value = bits == 64 ? random() : random() & ((std::uint64_t{1} << bits) - 1);
+  return std::to_string(below(random, 20) == 0 ? limit : limit == ~std::uint64_t{0} ? value : value % (limit + 1));
+}
+
+inline std::string index(Random& random) { return number(random, 0x7FFF'FFFF); }
+
+inline std::string index_or_every(Random& random) {
+  switch (below(random, 3)) {
+    case 0: return "*";
+    case 1: return index(random);
+    default: return index(random) + "*";
+  }
+}
+
+/// What stands between the braces.
+inline std::string pattern(Random& random, bool inside_super_kernel = false) {
+  switch (below(random, inside_super_kernel ? 24 : 26)) {
+    case 0: return "";
+    case 1: return ".32b";
+    case 2: return "#" + number(random, ~std::uint64_t{0});
+    case 3: return "#.32b" + number(random, 0xFFFF'FFFF);
+    case 4: return "i" + index_or_every(random);
+    case 5: return "o" + index_or_every(random);
+    case 6: return "i_instance" + index_or_every(random);
+    case 7: return "o_instance" + index_or_every(random);
+    case 8: return "i_desc" + index(random) + (below(random, 2) == 0 ? "*" : "");
+    case 9: return "o_desc" + index(random) + (below(random, 2) == 0 ? "*" : "");
+    case 10: return "ws" + index_or_every(random);
+    case 11: return "t";
+    case 12: return "t_ffts.tail";
+    case 13: return "t_ffts.non_tail";
+    case 14: return "tiling_context";
+    case 15: return "tiling_context.tiling_data";
+    case 16: return "tiling_context.tiling_key";
+    case 17: return "tiling_context.block_dim";
+    case 18: return "*op_type";
+    case 19: return "ffts_addr";
+    case 20: return "overflow_addr";
+    case 21: return "event_addr" + index(random) + "*";
+    case 22: return "hi.hcom" + index(random) + "*";
+    case 23: return (below(random, 2) == 0 ? "hi.tilefwk" : "hi.hcclsk") + index(random) + "*";
+    default: return "skn" + index(random) + pattern(random, true);
+  }
+}
+
+inline std::string format(Random& random, std::size_t patterns) {
+  std::string text;
+  for (std::size_t i = 0; i < patterns; ++i) text += "{" + pattern(random) + "}";
+  return text;
+}
+
+}  // namespace rondo::args::test

@@ -25,12 +25,14 @@
 #include <rondo/rondo.hpp>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -99,6 +101,19 @@ std::string write_picture(const std::string& text) {
   return file.string();
 }
 
+/// Refuses all but digits, which CLI11 itself would not: it turns a seed of -1 into 2^64 - 1.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+  return CLI::Validator{[least, most](const std::string& text) -> std::string {
+                          std::uint64_t value = 0;
+                          const char* const end = text.data() + text.size();
+                          const auto [stopped, error] = std::from_chars(text.data(), end, value);
+                          if (error == std::errc{} && stopped == end && value >= least && value <= most) return {};
+                          return "'" + text + "' is not a whole number of " + std::to_string(least) + " to " +
+                                 std::to_string(most);
+                        },
+                        ""};
+}
+
 int run(const Options& options) {
   const std::string path = options.data.empty() ? find_data() : options.data;
   const digits::Digits all = digits::read_digits(path);
@@ -127,7 +142,7 @@ int run(const Options& options) {
   const double seconds = progress.seconds();
 
   const digits::Verdicts verdicts(test, digits::classify<SelectedPlatform>(trainer.weights(), test));
-  std::printf("%s rounds in %.2f s: %s rounds/s\n", digits::with_commas(options.rounds).c_str(), seconds,
+  std::printf("%s in %.2f s: %s rounds/s\n", digits::counted(options.rounds, "round").c_str(), seconds,
               digits::with_commas(static_cast<std::uint64_t>(static_cast<double>(options.rounds) / seconds)).c_str());
   std::printf("%zu of %zu test digits read right\n", verdicts.right(), verdicts.size());
 
@@ -156,11 +171,18 @@ int main(int argc, char** argv) try {
   CLI::App app{
       "Trains a small network on hand-written digits, one round of a device graph per step, and draws digits.svg."};
   app.option_defaults()->always_capture_default();
-  app.add_option("--rounds", options.rounds, "Training steps to take")->check(CLI::Range(1, 10'000'000));
+  app.add_option("--rounds", options.rounds, "Training steps to take, 1 to 10,000,000")
+      ->check(whole_number(1, 10'000'000))
+      ->type_name("N");
   app.add_option("--batch", options.batch, "Digits in each step, at most those to train on")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--seed", options.seed, "Decides the test digits, the first weights and the batches");
-  app.add_option("--data", options.data, "The digits, 65 numbers a line [found by itself]")->check(CLI::ExistingFile);
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("--seed", options.seed, "Decides the test digits, the first weights and the batches")
+      ->check(whole_number(0))
+      ->type_name("N");
+  app.add_option("--data", options.data, "The digits, 65 numbers a line; found without this too")
+      ->check(CLI::ExistingFile.description(""))
+      ->type_name("FILE");
   app.add_flag("--platform-info", options.platform_info,
                "Print the facts of the platform that this was built for, and end");
   CLI11_PARSE(app, argc, argv);

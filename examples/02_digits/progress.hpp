@@ -21,6 +21,11 @@ inline std::string with_commas(std::uint64_t n) {
   return text;
 }
 
+/// 1 round, but 10,000 rounds.
+inline std::string counted(std::uint64_t n, const char* what) {
+  return with_commas(n) + ' ' + what + (n == 1 ? "" : "s");
+}
+
 /// Shows how far a training is: a bar that fills up on a terminal, else ten plain lines.
 class Progress {
  public:

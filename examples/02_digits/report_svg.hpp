@@ -149,9 +149,7 @@ inline void draw_loss(Svg& svg, const Box& box, const Report& report) {
     while (low > mean && low > 1e-4) low /= 10;
     while (high < mean && high < 1e6) high *= 10;
   }
-  const auto x = [&](double round) {
-    return plot.x + plot.width * (round - 1) / std::max<double>(1, static_cast<double>(report.rounds) - 1);
-  };
+  const auto x = [&](double round) { return plot.x + plot.width * round / static_cast<double>(report.rounds); };
   const auto y = [&](double loss) {
     return plot.y + plot.height * std::log(high / std::clamp(loss, low, high)) / std::log(high / low);
   };
@@ -166,7 +164,7 @@ inline void draw_loss(Svg& svg, const Box& box, const Report& report) {
   }
   const std::size_t step = tick_step(report.rounds, 6);
   for (std::size_t round = 0; round <= report.rounds; round += step) {
-    const double at = x(static_cast<double>(std::max<std::size_t>(round, 1)));
+    const double at = x(static_cast<double>(round));
     svg.line({at, plot.y + plot.height}, {at, plot.y + plot.height + 5}, "stroke=\"#9aa5b1\"");
     svg.text({at, plot.y + plot.height + 20}, with_commas(round), {.size = 12, .anchor = "middle"});
   }
@@ -193,7 +191,9 @@ inline void draw_loss(Svg& svg, const Box& box, const Report& report) {
     svg.path(path_data(middle), "fill=\"none\" stroke=\"#0072b2\" stroke-width=\"2\" stroke-linejoin=\"round\"");
   }
   svg.circle(middle.back(), 4, "fill=\"#0072b2\" stroke=\"#ffffff\" stroke-width=\"1.5\"");
-  svg.text({middle.back().x, middle.back().y - 15}, number(curve.mean.back(), curve.mean.back() < 0.1 ? 4 : 2),
+  const double last = curve.mean.back();
+  const int places = last > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(last))), 2, 8) : 2;
+  svg.text({middle.back().x, middle.back().y - 15}, number(last, places),
            {.size = 13, .colour = blue, .anchor = "end", .weight = 700},
            "paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"4\" stroke-linejoin=\"round\"");
 }
@@ -315,9 +315,8 @@ inline void draw_digits(Svg& svg, const Box& box, const Report& report) {
   svg.rect(0, 0, 1200, 850, "fill=\"#f7f8fa\"");
   svg.text({36, 62}, "Hand-written digits, learned round after round", {.size = 27, .colour = ink, .weight = 700});
   svg.text({36, 90},
-           "A 64-32-10 network on " + report.platform + ": " + with_commas(report.rounds) + " rounds of " +
-               with_commas(report.batch) + (report.batch == 1 ? " digit" : " digits") + ", seed " +
-               std::to_string(report.seed),
+           "A 64-32-10 network on " + report.platform + ": " + counted(report.rounds, "round") + " of " +
+               counted(report.batch, "digit") + ", seed " + std::to_string(report.seed),
            {.size = 15});
   svg.text({1164, 68}, percent + " %", {.size = 42, .colour = blue, .anchor = "end", .weight = 700});
   svg.text({1164, 90}, of + " held-out digits read right", {.size = 13, .anchor = "end"});

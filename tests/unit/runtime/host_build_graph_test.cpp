@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/runtime/host_build_graph.hpp>
+
+#include <rondo/graph/freeze.hpp>
+#include <rondo/memory/arena.hpp>
+#include <rondo/memory/layout.hpp>
+#include <rondo/platform/select.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+struct Setup {
+  TaskGraph source;
+  Input<float> x = source.input<float>("x", {2});
+  Output<float> y = source.output<float>("y", {2});
+  TaskId task = source.add<Scale>(x, y, 3.0F);
+  FrozenGraph graph = freeze(source);
+  memory::Layout<FrozenGraph, arch::A2A3> layout{graph};
+  A2A3Sim platform{{}};
+  memory::Arena<A2A3Sim> arena{platform, layout.arena_bytes(), Bytes{1024}};
+  using Runner = runtime::HostBuildGraph::Runner<A2A3Sim, FrozenGraph>;
+
+  [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const {
+    return arena.base().offset(Bytes{layout.offsets()[index(key.tensor())]});
+  }
+  std::vector<float> result() {
+    std::vector<float> out(2);
+    CHECK(platform.copy_out(out.data(), device(y.key), Bytes{8}).ok());
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A runner writes the args table once and replays the graph at each launch") {
+  Setup s;
+  Setup::Runner runner{s.platform, s.graph, s.layout.offsets(), s.arena.base()};
+  for (const float value : {1.0F, 2.0F, -5.0F}) {
+    const float in[] = {value, 10 * value};
+    CHECK(s.platform.copy_in(s.device(s.x.key), in, Bytes{8}).ok());
+    CHECK(runner.launch().ok());
+    CHECK(s.result() == std::vector<float>{3 * value, 30 * value});
+  }
+  CHECK(runner.unload().ok());
+}
+
+TEST_CASE("A refresh follows the arena to another place, and a level of none refreshes nothing") {
+  Setup s;
+  Setup::Runner runner{s.platform, s.graph, s.layout.offsets(), s.arena.base()};
+  std::vector<std::uint64_t> elsewhere(64);
+  const DevicePtr<std::byte> base{reinterpret_cast<std::uintptr_t>(elsewhere.data())};
+  auto* in = reinterpret_cast<float*>(elsewhere.data());
+  auto* out = reinterpret_cast<float*>(reinterpret_cast<char*>(elsewhere.data()) + s.layout.offsets()[1]);
+  const float here[] = {1, 1};
+  CHECK(s.platform.copy_in(s.device(s.x.key), here, Bytes{8}).ok());
+  in[0] = in[1] = 5;
+
+  runner.refresh(UpdateLevel::none, s.layout.offsets(), base);
+  CHECK(runner.launch().ok());
+  CHECK(s.result() == std::vector<float>{3, 3});
+  CHECK(out[0] == 0);
+
+  runner.refresh(UpdateLevel::init, s.layout.offsets(), base);
+  CHECK(runner.launch().ok());
+  CHECK(out[0] == 15);
+  CHECK(out[1] == 15);
+}
+
+TEST_CASE("What the platform throws while loading reaches the caller") {
+  Setup s;
+  using P = A2A3SimOn<Pool>;
+  P pool{{.engine = {1, 0}}};
+  using Runner = runtime::HostBuildGraph::Runner<P, FrozenGraph>;
+  const Raised r = raised([&] { const Runner runner{pool, s.graph, s.layout.offsets(), s.arena.base()}; });
+  CHECK(r.code == Errc::invalid_argument);
+  CHECK(says(r.text, "vector"));
+}
+
+TEST_CASE("A runner neither copies nor moves: the program points into it") {
+  CHECK_FALSE(std::is_copy_constructible_v<Setup::Runner>);
+  CHECK_FALSE(std::is_move_constructible_v<Setup::Runner>);
+}

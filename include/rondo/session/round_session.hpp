@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace rondo {
@@ -81,6 +82,20 @@ class RoundSession {
   template <std::size_t In, std::size_t Out>
   [[gnu::always_inline]] Status run_round(const Prebound<In, Out>& binding) noexcept;
 
+  /// Runs `rounds` rounds with one prebinding, keeping the platform's threads awake from each to the next. Before each
+  /// round calls `before_round(RoundIndex)` on the calling thread: the place to refill inputs and read outputs. Stops
+  /// at the first round that fails, and returns its status.
+  template <std::size_t In, std::size_t Out, class Hook>
+  requires std::is_nothrow_invocable_v<Hook&, RoundIndex> Status run_rounds(std::uint64_t rounds,
+                                                                            const Prebound<In, Out>& binding,
+                                                                            Hook&& before_round)
+  noexcept;
+
+  /// Ends the round under way, or else the next, with `stopped`, and so poisons the session. The only call that any
+  /// thread may make, also while another runs a round.
+  void request_stop() noexcept requires requires(P& p) { p.request_stop(); }
+  { platform_.request_stop(); }
+
   /// Checks and resolves bindings once, for many rounds.
   template <BoundPair... B>
   [[nodiscard]] auto prebind(const B&... pairs) noexcept;
@@ -115,6 +130,7 @@ class RoundSession {
   /// Bytes of device memory that the tensors take.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+  [[nodiscard]] P& platform() noexcept { return platform_; }
   [[nodiscard]] auto& observer() noexcept { return observe_; }
 
   /// A sentence for a status of this session, naming the tensor or task.

@@ -16,16 +16,15 @@ using namespace rondo::test;
 namespace {
 
 constexpr auto build = [] {
-  TaskGraph graph{Edges::explicit_};
+  TaskGraph graph;
   const auto x = graph.input<float>("x", {2, 4});
   const auto y = graph.inout<float>("y", {8});
   const auto t = graph.workspace<float>("t", {8});
   const auto w = graph.resident<std::int32_t>("w", {3});
-  const TaskId second = graph.add<Accumulate>(Blocks{2}, t, y);
-  const TaskId first = graph.add<Scale>(x, t, 2.0F);
-  const TaskId third = graph.add_raw("third", CoreType::cube, no_kernel, updates(w), reads(y), -1);
-  graph.add_edge(first, second);
-  graph.add_edge(second, third);
+  const TaskId last = graph.add_raw("last", CoreType::cube, no_kernel, updates(w), -1);
+  graph.add<Scale>(x, t, 2.0F);
+  const TaskId sum = graph.add<Accumulate>(Blocks{2}, t, y);
+  graph.add_edge(sum, last);
   return graph;
 };
 constexpr auto& constant = static_graph<build>;

@@ -18,11 +18,13 @@ struct HostBuildGraph {
    public:
     /// Writes the args table and loads the program. `offsets`: of each tensor from `base`, in bytes.
     /// @throws Error what P::load throws
-    Runner(P& platform, const Graph& graph, std::span<const std::uint64_t> offsets, DevicePtr<std::byte> base)
+    // Not called `graph`: that is what users like to call a graph of their own at namespace scope, and -Wshadow sees
+    // it.
+    Runner(P& platform, const Graph& frozen, std::span<const std::uint64_t> offsets, DevicePtr<std::byte> base)
         : platform_{platform},
-          graph_{graph},
-          args_{written(graph, offsets, base)},
-          program_{platform.load(graph, args_)} {}
+          graph_{frozen},
+          args_{written(frozen, offsets, base)},
+          program_{platform.load(frozen, args_)} {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 

@@ -62,6 +62,16 @@ struct SearchModel {
     }
     return false;
   }
+  /// The smallest capacity above `capacity` (bytes) that allows any offset more; a lower bound of it where sizes are
+  /// rounded.
+  [[nodiscard]] std::int64_t next_capacity(std::int64_t capacity) const noexcept {
+    std::int64_t next = (aligned(capacity, rounding) / unit + 1) * unit - (rounding - 1);
+    for (const std::int64_t b : bytes) {
+      if (b > capacity) continue;
+      next = std::min(next, ((capacity - b) / unit + 1) * unit + b);
+    }
+    return std::max(next, capacity + 1);
+  }
   /// The lowest offset not below `from` at which the buffer clears the obstacles and is aligned.
   [[nodiscard]] std::int64_t fit(std::size_t c, std::int64_t from) const noexcept {
     from = aligned(from, align[c]);
@@ -73,11 +83,12 @@ struct SearchModel {
   }
 };
 
-/// Builds the model of the buffers `free` (numbers in the problem, none of them without sections). `fixed` holds an
-/// offset for each buffer that stays where it is and -1 for those left out.
+/// Builds the model of the buffers `free` (numbers in the problem, none of them without sections). Those of `fixed`
+/// stay at their `offsets`; all others are left out. `rounding` is the problem's common alignment.
 [[nodiscard]] inline SearchModel make_search_model(const Problem& problem, const Sections& sections,
                                                    std::vector<std::uint32_t> free,
-                                                   const std::vector<std::int64_t>& fixed) {
+                                                   const std::vector<std::uint32_t>& fixed,
+                                                   const std::vector<std::int64_t>& offsets, std::int64_t rounding) {
   SearchModel m;
   std::sort(free.begin(), free.end(), [&](std::uint32_t a, std::uint32_t b) {
     const std::int32_t x = sections.hull(a).first;
@@ -85,7 +96,7 @@ struct SearchModel {
     return x != y ? x < y : a < b;
   });
   m.buffer = std::move(free);
-  m.rounding = common_alignment(problem);
+  m.rounding = rounding;
   std::int32_t from = 0;
   std::int32_t until = 0;
   if (!m.buffer.empty()) from = sections.hull(m.buffer.front()).first;
@@ -93,15 +104,15 @@ struct SearchModel {
   m.sections = std::max(0, until - from);
 
   std::vector<std::uint32_t> fixed_here;
-  for (std::uint32_t i = 0; i < problem.size(); ++i) {
-    if (fixed[i] < 0 || sections.empty(i)) continue;
+  for (const std::uint32_t i : fixed) {
+    if (sections.empty(i)) continue;
     const SectionRange hull = sections.hull(i);
     if (hull.first < until && from < hull.last) fixed_here.push_back(i);
   }
   const auto rounded = [&](std::uint32_t i) { return aligned(problem.buffers[i].size, m.rounding); };
   std::int64_t unit = 0;
   for (const std::uint32_t i : m.buffer) unit = std::gcd(unit, rounded(i));
-  for (const std::uint32_t i : fixed_here) unit = std::gcd(unit, std::gcd(fixed[i], rounded(i)));
+  for (const std::uint32_t i : fixed_here) unit = std::gcd(unit, std::gcd(offsets[i], rounded(i)));
   if (unit == 0) unit = 1;
   for (const std::uint32_t i : m.buffer) {
     if (unit % problem.buffers[i].alignment != 0) unit = std::gcd(unit, problem.buffers[i].alignment);
@@ -142,10 +153,13 @@ struct SearchModel {
     m.neighbours.close_row();
   }
 
-  std::sort(fixed_here.begin(), fixed_here.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return fixed[a] != fixed[b] ? fixed[a] < fixed[b] : a < b; });
+  std::sort(fixed_here.begin(), fixed_here.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return offsets[a] != offsets[b] ? offsets[a] < offsets[b] : a < b;
+  });
   if (!fixed_here.empty()) m.plain = false;
-  const auto obstacle = [&](std::uint32_t i) { return Obstacle{fixed[i] / unit, fixed[i] / unit + rounded(i) / unit}; };
+  const auto obstacle = [&](std::uint32_t i) {
+    return Obstacle{offsets[i] / unit, offsets[i] / unit + rounded(i) / unit};
+  };
   for (const std::uint32_t i : m.buffer) {
     for (const std::uint32_t f : fixed_here) {
       if (sections.meet(i, f)) m.obstacles.items.push_back(obstacle(f));
@@ -154,7 +168,7 @@ struct SearchModel {
   }
   std::vector<std::vector<Obstacle>> of_section(static_cast<std::size_t>(m.sections));
   for (const std::uint32_t f : fixed_here) {
-    sum += rounded(f) / unit + fixed[f] / unit;
+    sum += rounded(f) / unit + offsets[f] / unit;
     for (const SectionRange* r = sections.begin(f); r != sections.end(f); ++r) {
       for (std::int32_t s = std::max(0, r->first - from); s < std::min(m.sections, r->last - from); ++s) {
         of_section[static_cast<std::size_t>(s)].push_back(obstacle(f));

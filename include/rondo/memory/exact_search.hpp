@@ -24,9 +24,10 @@ namespace rondo::memory {
 
 /// How much work an exact search may do.
 struct SearchBudget {
-  std::uint64_t first_nodes = 0;  ///< nodes per strategy in the first round; 0: twice the number of buffers, and 100
-  double growth = 1.5;            ///< by what the nodes grow from round to round
   unsigned rounds = std::numeric_limits<unsigned>::max();
+  unsigned strategies = 16;  ///< how many of its 16 strategies take part
+  double nodes = 2.0;        ///< per strategy in its first round, as a multiple of the number of buffers
+  double growth = 1.5;       ///< by what the nodes grow from round to round
   unsigned threads = 1;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
@@ -38,8 +39,8 @@ struct SearchBudget {
 /// Even rounds ask for the lower bound itself (the size of the arena says little about how hard it is to find: the
 /// lower bound leaves nothing to waste and so little to choose); odd ones, for plans between it and the best known.
 ///
-/// The result depends on the problem and the budget, not on the timing of threads, unless the deadline cuts a round.
-/// Lifetime: refers to problem and sections. Thread safety: one caller at a time; it starts threads of its own.
+/// The result depends on the problem and the budgets, not on the timing of threads, unless a deadline cuts a round.
+/// Lifetime: refers to the problem. Thread safety: one caller at a time; it starts threads of its own.
 /// Cost: memory is linear in the number of pairs that meet; see fits().
 class ExactSearch {
  public:
@@ -60,15 +61,16 @@ class ExactSearch {
     return buffers <= 8000 && overlaps <= 2'000'000;
   }
 
-  /// Improves `plan` (valid, with its lower bound set) until it is optimal or the budget is spent.
+  /// Improves `plan` (valid, with its lower bound set) until it is optimal or the budget is spent. A later call goes on
+  /// where the former ended.
   void improve(Plan& plan, const SearchBudget& budget) {
     if (plan.optimal() || model_.count() == 0) return;
     // Offsets and their sums stay below twice the larger of the two.
     const std::int64_t highest = std::max(model_.largest, plan.arena / model_.unit);
     if (highest < std::numeric_limits<std::int32_t>::max() / 4) {
-      rounds<std::int32_t>(plan, budget);
+      run_rounds(plan, budget, narrow_);
     } else {
-      rounds<std::int64_t>(plan, budget);
+      run_rounds(plan, budget, wide_);
     }
   }
 
@@ -88,28 +90,29 @@ class ExactSearch {
   };
 
   template <class Offset>
-  void rounds(Plan& plan, const SearchBudget& budget) {
-    using Search = detail::SectionSearch<Offset>;
-    std::array<std::unique_ptr<Search>, strategies> searches;
+  using Searches = std::array<std::unique_ptr<detail::SectionSearch<Offset>>, strategies>;
+
+  template <class Offset>
+  void run_rounds(Plan& plan, const SearchBudget& budget, Searches<Offset>& searches) {
     const std::size_t table = std::size_t{1} << std::min<std::size_t>(17, 8 + std::bit_width(model_.count()));
-    double nodes = budget.first_nodes != 0 ? static_cast<double>(budget.first_nodes)
-                                           : 2.0 * static_cast<double>(model_.count()) + 100;
-    for (unsigned round = 0; round < budget.rounds && !plan.optimal(); ++round, nodes *= budget.growth) {
+    const std::size_t count = std::min<std::size_t>(budget.strategies, strategies);
+    double nodes = budget.nodes * static_cast<double>(model_.count()) + 50;
+    for (unsigned k = 0; k < budget.rounds && !plan.optimal(); ++k, ++round_, nodes *= budget.growth) {
       if (std::chrono::steady_clock::now() > budget.deadline) return;
       std::array<Finding, strategies> findings;
-      const bool ask_for_bound = round % 2 == 0;
-      const auto task = [&](std::size_t k, const std::atomic<bool>& cancelled) {
-        if (!searches[k]) searches[k] = std::make_unique<Search>(model_, table);
-        Finding& finding = findings[k];
+      const bool ask_for_bound = round_ % 2 == 0;
+      const auto task = [&](std::size_t s, const std::atomic<bool>& cancelled) {
+        if (!searches[s]) searches[s] = std::make_unique<detail::SectionSearch<Offset>>(model_, table);
+        Finding& finding = findings[s];
         finding.proved = plan.lower_bound;
-        const detail::SearchStrategy strategy{branchings[k % branchings.size()], preferences[k / branchings.size()],
-                                              round == 0 ? 0.0 : 0.3, round};
+        const detail::SearchStrategy strategy{branchings[s % branchings.size()], preferences[s / branchings.size()],
+                                              round_ == 0 ? 0.0 : 0.3, round_};
         const detail::SearchLimit limit{static_cast<std::uint64_t>(nodes), budget.deadline, &cancelled};
-        return attempt(*searches[k], plan, strategy, limit, ask_for_bound, finding);
+        return attempt(*searches[s], plan, strategy, limit, ask_for_bound, finding);
       };
-      const std::size_t winner = detail::first_winner(strategies, budget.threads, task);
+      const std::size_t winner = detail::first_winner(count, budget.threads, task);
       // Strategies after the winner were cut short at an instant that depends on timing: forget what they learned.
-      for (std::size_t k = winner + 1; k < strategies; ++k) searches[k].reset();
+      for (std::size_t s = winner + 1; s < strategies; ++s) searches[s].reset();
       for (const Finding& f : findings) {
         plan.lower_bound = std::max(plan.lower_bound, f.proved);
         if (f.arena >= plan.arena) continue;
@@ -126,7 +129,7 @@ class ExactSearch {
   bool attempt(Search& search, const Plan& plan, const detail::SearchStrategy& strategy,
                const detail::SearchLimit& limit, bool ask_for_bound, Finding& finding) const {
     std::int64_t reached = plan.arena;
-    for (int step = 0; step < 8; ++step) {
+    for (int step = 0; step < 6; ++step) {
       const std::int64_t capacity = ask_for_bound ? plan.lower_bound : finding.proved + (reached - finding.proved) / 2;
       if (capacity >= reached) return false;
       const detail::SearchResult result = search.run(capacity, strategy, limit);
@@ -145,6 +148,9 @@ class ExactSearch {
 
   const Problem& problem_;
   detail::SearchModel model_;
+  Searches<std::int32_t> narrow_{};
+  Searches<std::int64_t> wide_{};
+  unsigned round_ = 0;
 };
 
 }  // namespace rondo::memory

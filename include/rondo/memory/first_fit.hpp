@@ -62,18 +62,24 @@ class FirstFit {
     if (!problem.conflicts.empty()) placed_.assign(problem.size(), 0);
   }
 
-  /// Offsets for the buffers in the given order; pinned ones come first, wherever they stand in it.
+  /// Offsets for the buffers in the given order; pinned ones come first, wherever they stand in it, and after them
+  /// those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
   [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
-                                                               Fit fit = Fit::first) {
+                                                               Fit fit = Fit::first,
+                                                               const std::vector<std::int64_t>& preset = {}) {
     std::fill(latest_.begin(), latest_.end(), nothing);
     std::fill(placed_.begin(), placed_.end(), std::uint8_t{0});
     for (Entry& e : entries_) e.upper = nothing;
     for (std::uint32_t i = 0; i < problem_->size(); ++i) {
-      if (problem_->buffers[i].is_pinned()) put(i, problem_->buffers[i].pinned);
+      if (problem_->buffers[i].is_pinned()) {
+        put(i, problem_->buffers[i].pinned);
+      } else if (!preset.empty() && preset[i] >= 0) {
+        put(i, preset[i]);
+      }
     }
     for (const std::uint32_t i : order) {
       const Buffer& b = problem_->buffers[i];
-      if (b.is_pinned()) continue;
+      if (b.is_pinned() || (!preset.empty() && preset[i] >= 0)) continue;
       collect(i);
       put(i, fit == Fit::first ? lowest_place(b) : smallest_place(b));
     }

@@ -5,6 +5,7 @@
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/exact_search.hpp>
 #include <rondo/memory/first_fit.hpp>
+#include <rondo/memory/hot_spots.hpp>
 #include <rondo/memory/local_search.hpp>
 #include <rondo/memory/lower_bound.hpp>
 #include <rondo/memory/orders.hpp>
@@ -18,6 +19,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -78,50 +81,41 @@ struct Planning {
   std::int64_t overlaps = 0;  ///< pairs of overlapping lifetimes, and explicit conflicts
   bool pinned = false;
   Plan best{};
+  std::unique_ptr<ExactSearch> search{};  ///< made where the problem is small enough for it
 };
 
-/// The greedy planners, cheapest and best first, until one reaches the lower bound. Which ones are tried depends on the
+/// How much one first fit of the whole problem costs: about this many looks at a placed buffer.
+[[nodiscard]] inline std::int64_t first_fit_work(const Planning& p) {
+  return p.overlaps + 16 * static_cast<std::int64_t>(p.problem.size());
+}
+
+/// First fit by size; where too many buffers are alive at once for that, methods whose cost does not depend on it.
+inline void plan_first(Planning& p) {
+  if (first_fit_work(p) <= 40'000'000 || p.pinned || !p.problem.conflicts.empty()) {
+    p.offer(FirstFit{p.problem}.run(make_order(p.problem, p.sections, Order::size)), to_string(Order::size));
+    return;
+  }
+  p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::duration)), "skyline by duration");
+  if (!p.best.optimal()) p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
+  if (!p.best.optimal()) {
+    p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::area)), "skyline by area");
+  }
+}
+
+/// The other greedy planners, in a fixed order, until one reaches the lower bound. How many are tried depends on the
 /// number of pairs that meet, never on the clock.
-inline void plan_greedily(Planning& p, unsigned threads) {
-  constexpr std::array orders{Order::size,    Order::duration,  Order::area,
-                              Order::breadth, Order::conflicts, Order::start};
-  const auto n = static_cast<std::int64_t>(p.problem.size());
-  const bool stackable = !p.pinned && p.problem.conflicts.empty();
-  const std::int64_t work = p.overlaps + 16 * n;  // of one first fit
-  const bool small = work <= 50'000;
-  const std::size_t first_fits = small ? orders.size() : work <= 1'000'000 ? 3 : work <= 40'000'000 ? 1 : 0;
-  // Where first fit is too dear, methods whose cost does not depend on how many are alive at once.
-  if (first_fits == 0 && stackable) {
-    p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::duration)), "skyline by duration");
-    if (!p.best.optimal()) p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
-    if (!p.best.optimal()) {
-      p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::area)), "skyline by area");
-    }
-    return;
-  }
-  if (first_fits <= 1) {
+inline void plan_greedily(Planning& p) {
+  constexpr std::array orders{Order::breadth, Order::duration, Order::conflicts, Order::start, Order::area};
+  const std::int64_t work = first_fit_work(p);
+  const std::size_t tried = work <= 100'000 ? orders.size() : work <= 2'000'000 ? 3 : 0;
+  if (tried > 0) {
     FirstFit fitter{p.problem};
-    p.offer(fitter.run(make_order(p.problem, p.sections, Order::size)), to_string(Order::size));
-    if (!p.best.optimal() && stackable) p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
-    return;
-  }
-  if (small || threads <= 1) {
-    FirstFit fitter{p.problem};
-    for (std::size_t k = 0; k < first_fits && !p.best.optimal(); ++k) {
+    for (std::size_t k = 0; k < tried && !p.best.optimal(); ++k) {
       p.offer(fitter.run(make_order(p.problem, p.sections, orders[k])), to_string(orders[k]));
     }
-  } else {
-    std::vector<std::vector<std::int64_t>> found(first_fits);
-    first_winner(first_fits, threads, [&](std::size_t k, const std::atomic<bool>&) {
-      FirstFit fitter{p.problem};
-      found[k] = fitter.run(make_order(p.problem, p.sections, orders[k]));
-      return arena_of(p.problem, found[k]) <= p.best.lower_bound;
-    });
-    for (std::size_t k = 0; k < first_fits && !p.best.optimal(); ++k) {
-      if (!found[k].empty() || p.problem.buffers.empty()) p.offer(found[k], to_string(orders[k]));
-    }
   }
-  if (!p.best.optimal() && stackable) p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
+  if (p.best.optimal() || p.pinned || !p.problem.conflicts.empty()) return;
+  p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
 }
 
 }  // namespace detail
@@ -132,22 +126,36 @@ inline void plan_greedily(Planning& p, unsigned threads) {
 namespace detail {
 
 inline void plan_fast(Planning& p, unsigned threads) {
-  plan_greedily(p, threads);
+  plan_first(p);
   if (p.best.optimal()) return;
-  if (ExactSearch::fits(p.problem.size(), p.overlaps) && p.overlaps <= 100'000) {
-    ExactSearch search{p.problem, p.sections};
-    SearchBudget budget;
-    budget.threads = threads;
-    budget.rounds = 2;
-    search.improve(p.best, budget);
+  const std::size_t n = p.problem.size();
+  SearchBudget budget;
+  budget.threads = threads;
+  budget.rounds = 1;
+  if (ExactSearch::fits(n, p.overlaps)) p.search = std::make_unique<ExactSearch>(p.problem, p.sections);
+  if (p.search && n <= 1500) {
+    budget.nodes = 1.5;
+    budget.strategies = n <= 250 ? 16 : 6;
+    p.search->improve(p.best, budget);
+    if (p.best.optimal()) return;
+    plan_greedily(p);
+    if (p.best.optimal()) return;
+    budget.strategies = n <= 250 ? 6 : 2;
+    p.search->improve(p.best, budget);
+    return;
+  }
+  plan_greedily(p);
+  if (p.best.optimal() || first_fit_work(p) > 40'000'000) return;
+  for (const double share : {0.9, 0.8}) {
+    const std::vector<std::int64_t> offsets =
+        plan_hot_spots(p.problem, p.sections, p.best.lower_bound, share, budget, 2000);
+    if (!offsets.empty()) p.offer(offsets, "hot spots first");
     if (p.best.optimal()) return;
   }
-  if (p.problem.size() > 1000) {
-    LocalSearch local{p.problem, p.sections};
-    LocalBudget budget;
-    budget.nodes = 20'000;
-    local.improve(p.best, p.best.lower_bound, budget);
-  }
+  LocalSearch local{p.problem, p.sections};
+  LocalBudget limits;
+  limits.nodes = 5'000;
+  local.improve(p.best, p.best.lower_bound, limits);
 }
 
 }  // namespace detail
@@ -177,12 +185,11 @@ inline void plan_fast(Planning& p, unsigned threads) {
   if (problem.buffers.empty()) return {{}, 0, 0, "nothing to plan", false};
   detail::plan_fast(planning, threads);
   Plan& best = planning.best;
-  if (!best.optimal() && ExactSearch::fits(problem.size(), planning.overlaps)) {
-    ExactSearch search{problem, planning.sections};
+  if (!best.optimal() && planning.search) {
     SearchBudget limits;
     limits.threads = threads;
     limits.deadline = deadline;
-    search.improve(best, limits);
+    planning.search->improve(best, limits);
   }
   for (std::uint64_t seed = 1; !best.optimal() && std::chrono::steady_clock::now() < deadline; ++seed) {
     LocalSearch local{problem, planning.sections};

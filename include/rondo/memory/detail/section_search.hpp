@@ -5,6 +5,7 @@
 #include <rondo/memory/detail/search_model.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -83,16 +84,17 @@ class SectionSearch {
         ceiling_(model.count()),
         offsets_(model.count()),
         size_(model.size.begin(), model.size.end()),
+        hull_(model.count()),
         priority_(model.count()),
         changed_(model.count(), 0),
-        floor_(sections()),
-        rest_(sections()),
-        lowest_(sections()),
-        ready_(sections()),
+        edges_(sections()),
         crossing_(sections() + 1),
         part_of_(sections()),
         hopeless_(table_size, 0) {
-    for (std::size_t c = 0; c < model.count(); ++c) start_[c] = static_cast<Offset>(model.fit(c, 0));
+    for (std::size_t c = 0; c < model.count(); ++c) {
+      start_[c] = static_cast<Offset>(model.fit(c, 0));
+      hull_[c] = model.hull(c);
+    }
   }
 
   /// Looks for a plan within `capacity` bytes.
@@ -188,11 +190,8 @@ class SectionSearch {
   }
 
   bool branch(std::size_t begin, std::size_t end) {
-    const Index section = scan(begin, end);
+    const auto [section, floor, waste] = scan(begin, end);
     if (section == none) return false;
-    const Offset floor = floor_[u(section)];
-    const Offset rest = rest_[u(section)];
-    const Offset waste = static_cast<Offset>(capacity_ - floor - rest);
 
     const std::size_t first = pool_.size();
     for (std::size_t k = begin; k < end; ++k) {
@@ -221,76 +220,133 @@ class SectionSearch {
     return found;
   }
 
+  /// What a node knows of one group of sections.
+  struct Group {
+    Offset floor = 0;      // lowest `at_` of its buffers
+    Offset rest = 0;       // sum of their sizes
+    Index lowest = 0;      // how many lie on the floor
+    Index ready = 0;       // how many of these have all of their sections' floors there
+    Index section = none;  // a section that all of its buffers have
+  };
+
+  /// What happens at a section, and to which groups it belongs.
+  struct Edge {
+    Index first = 0;
+    Index last = 0;
+    bool starts = false;
+    bool ends = false;
+  };
+
+  struct Choice {
+    Index section = none;
+    Offset floor = 0;
+    Offset waste = 0;  // what of the capacity above the floor need not be filled
+  };
+
   /// Computes floors and what rests above them, checks that every section can still hold its buffers, and picks the
   /// section to decide; none if the part is hopeless.
-  Index scan(std::size_t begin, std::size_t end) {
-    Index from = model_.sections;
-    Index until = 0;
-    for (std::size_t k = begin; k < end; ++k) {
-      const SectionRange hull = model_.hull(u(pool_[k]));
-      from = std::min(from, hull.first);
-      until = std::max(until, hull.last);
-    }
-    for (Index s = from; s < until; ++s) {
-      rest_[u(s)] = 0;
-      ready_[u(s)] = 0;
-      lowest_[u(s)] = 0;
-      floor_[u(s)] = placed;
-    }
-    // Highest first: what is summed up so far in a section all lies at `at` or above.
+  Choice scan(std::size_t begin, std::size_t end) {
+    group_sections(begin, end);
+    // Highest first: what is summed up so far in a group all lies at `at` or above.
+    const SectionRange* r = grouped_.data();
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t c = u(pool_[k]);
       const Offset at = at_[c];
       const Offset size = size_[c];
-      Offset most = 0;
-      for (const SectionRange* r = model_.ranges.begin(c); r != model_.ranges.end(c); ++r) {
-        for (Index s = r->first; s < r->last; ++s) {
-          rest_[u(s)] += size;
-          lowest_[u(s)] = (floor_[u(s)] == at ? lowest_[u(s)] : 0) + 1;
-          floor_[u(s)] = at;
-          most = std::max(most, rest_[u(s)]);
+      const Offset room = static_cast<Offset>(capacity_ - at);
+      bool fits = true;
+      for (const SectionRange* last = r + ranges(c); r != last; ++r) {
+        for (Index g = r->first; g < r->last; ++g) {
+          Group& group = groups_[u(g)];
+          group.rest += size;
+          group.lowest = (group.floor == at ? group.lowest : 0) + 1;
+          group.floor = at;
+          fits = fits && group.rest <= room;
         }
         if (!model_.plain) {
-          for (Index s = r->first; s < r->last; ++s) {
-            most = std::max(most, static_cast<Offset>(rest_[u(s)] + fixed_above(s, at)));
+          for (Index g = r->first; fits && g < r->last; ++g) {
+            fits = groups_[u(g)].rest + fixed_above(groups_[u(g)].section, at) <= room;
           }
         }
       }
-      if (at > capacity_ - most) return none;
+      if (!fits) return {};
     }
     // A buffer is ready if all of its sections have their floor where it would lie: nothing fits below it.
+    r = grouped_.data();
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t c = u(pool_[k]);
       const Offset at = at_[c];
+      const SectionRange* const last = r + ranges(c);
       bool flat = true;
-      for (const SectionRange* r = model_.ranges.begin(c); flat && r != model_.ranges.end(c); ++r) {
-        for (Index s = r->first; flat && s < r->last; ++s) flat = floor_[u(s)] == at;
+      for (const SectionRange* q = r; flat && q != last; ++q) {
+        for (Index g = q->first; flat && g < q->last; ++g) flat = groups_[u(g)].floor == at;
       }
-      if (!flat) continue;
-      for (const SectionRange* r = model_.ranges.begin(c); r != model_.ranges.end(c); ++r) {
-        for (Index s = r->first; s < r->last; ++s) ++ready_[u(s)];
+      for (; r != last; ++r) {
+        for (Index g = r->first; flat && g < r->last; ++g) ++groups_[u(g)].ready;
       }
     }
-    return choose(from, until);
+    return choose();
   }
 
-  Index choose(Index from, Index until) const {
-    Index best = none;
-    std::pair<Offset, std::pair<Offset, Offset>> best_key{};
-    for (Index s = from; s < until; ++s) {
-      if (ready_[u(s)] == 0 || ready_[u(s)] != lowest_[u(s)]) continue;
-      const Offset waste = static_cast<Offset>(capacity_ - floor_[u(s)] - rest_[u(s)]);
-      const Offset options = static_cast<Offset>(ready_[u(s)] + (waste > 0 ? 1 : 0));
-      const Offset floor = floor_[u(s)];
-      std::pair<Offset, std::pair<Offset, Offset>> key{};
-      switch (strategy_.branching) {
-        case Branching::fewest_options: key = {options, {waste, floor}}; break;
-        case Branching::tightest: key = {waste, {options, floor}}; break;
-        case Branching::lowest_fewest: key = {floor, {options, waste}}; break;
-        case Branching::lowest_tightest: key = {floor, {waste, options}}; break;
+  [[nodiscard]] std::ptrdiff_t ranges(std::size_t c) const { return model_.ranges.end(c) - model_.ranges.begin(c); }
+
+  /// Joins the sections whose buffers, of those left in the part, are all found in one of them, and translates the
+  /// buffers' section ranges to these groups. The deeper the node, the fewer groups there are. Nothing is lost: a group
+  /// has the lowest floor and the highest load of its sections.
+  void group_sections(std::size_t begin, std::size_t end) {
+    Index from = model_.sections;
+    Index until = 0;
+    for (std::size_t k = begin; k < end; ++k) {
+      from = std::min(from, hull_[u(pool_[k])].first);
+      until = std::max(until, hull_[u(pool_[k])].last);
+    }
+    std::fill(edges_.begin() + from, edges_.begin() + until, Edge{});
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::size_t c = u(pool_[k]);
+      for (const SectionRange* r = model_.ranges.begin(c); r != model_.ranges.end(c); ++r) {
+        edges_[u(r->first)].starts = true;
+        edges_[u(r->last - 1)].ends = true;
       }
-      if (best == none || key < best_key) {
-        best = s;
+    }
+    groups_.clear();
+    bool open = false;
+    Index count = 0;
+    for (Index s = from; s < until; ++s) {
+      Edge& edge = edges_[u(s)];
+      edge.first = count;
+      open = open || edge.starts;
+      if (open && edge.ends) {
+        groups_.push_back({placed, 0, 0, 0, s});
+        ++count;
+        open = false;
+      }
+      edge.last = count;
+    }
+    grouped_.clear();
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::size_t c = u(pool_[k]);
+      for (const SectionRange* r = model_.ranges.begin(c); r != model_.ranges.end(c); ++r) {
+        grouped_.push_back({edges_[u(r->first)].first, edges_[u(r->last - 1)].last});
+      }
+    }
+  }
+
+  Choice choose() const {
+    Choice best;
+    std::array<Offset, 3> best_key{};
+    for (const Group& g : groups_) {
+      if (g.ready == 0 || g.ready != g.lowest) continue;
+      const Offset waste = static_cast<Offset>(capacity_ - g.floor - g.rest);
+      const Offset options = static_cast<Offset>(g.ready + (waste > 0 ? 1 : 0));
+      std::array<Offset, 3> key{};
+      switch (strategy_.branching) {
+        case Branching::fewest_options: key = {options, waste, g.floor}; break;
+        case Branching::tightest: key = {waste, options, g.floor}; break;
+        case Branching::lowest_fewest: key = {g.floor, options, waste}; break;
+        case Branching::lowest_tightest: key = {g.floor, waste, options}; break;
+      }
+      if (best.section == none || key < best_key) {
+        best = {g.section, g.floor, waste};
         best_key = key;
       }
     }
@@ -398,13 +454,13 @@ class SectionSearch {
     Index from = model_.sections;
     Index until = 0;
     for (const Index c : left_) {
-      from = std::min(from, model_.hull(u(c)).first);
-      until = std::max(until, model_.hull(u(c)).last);
+      from = std::min(from, hull_[u(c)].first);
+      until = std::max(until, hull_[u(c)].last);
     }
     std::fill(crossing_.begin() + from, crossing_.begin() + until + 1, 0);
     for (const Index c : left_) {
-      ++crossing_[u(model_.hull(u(c)).first)];
-      --crossing_[u(model_.hull(u(c)).last - 1)];
+      ++crossing_[u(hull_[u(c)].first)];
+      --crossing_[u(hull_[u(c)].last - 1)];
     }
     // crossing_[s], summed up, counts the buffers in both s and s + 1.
     Index parts = 0;
@@ -443,7 +499,7 @@ class SectionSearch {
     return found;
   }
 
-  [[nodiscard]] std::size_t part(Index c) const { return u(part_of_[u(model_.hull(u(c)).first)]); }
+  [[nodiscard]] std::size_t part(Index c) const { return u(part_of_[u(hull_[u(c)].first)]); }
 
   /// Collects pool_[begin, end) without `skip` in left_, by descending `at_`: those not lifted since `mark` still are
   /// in order, so only the lifted ones are sorted and merged in.
@@ -471,10 +527,13 @@ class SectionSearch {
 
   const SearchModel& model_;
   std::vector<Offset> at_, start_, ceiling_, offsets_, size_;
+  std::vector<SectionRange> hull_;
   std::vector<double> priority_;
   std::vector<std::uint64_t> changed_;
-  std::vector<Offset> floor_, rest_;
-  std::vector<Index> lowest_, ready_, crossing_, part_of_;
+  std::vector<Edge> edges_;
+  std::vector<Group> groups_{};
+  std::vector<SectionRange> grouped_{};
+  std::vector<Index> crossing_, part_of_;
   std::vector<std::uint64_t> hopeless_;
   std::vector<std::pair<Index, Offset>> trail_, lifts_;
   std::vector<Index> pool_, left_, lifted_;

@@ -80,6 +80,7 @@ class ExactSearch {
   static constexpr std::array<detail::Branching, 4> branchings{
       detail::Branching::fewest_options, detail::Branching::lowest_fewest, detail::Branching::lowest_tightest,
       detail::Branching::tightest};
+  static constexpr std::array<double, 3> noise{0.3, 0.1, 0.6};
   static constexpr std::size_t strategies = preferences.size() * branchings.size();
 
   /// What one strategy found in one round.
@@ -106,9 +107,11 @@ class ExactSearch {
         Finding& finding = findings[s];
         finding.proved = plan.lower_bound;
         const detail::SearchStrategy strategy{branchings[s % branchings.size()], preferences[s / branchings.size()],
-                                              round_ == 0 ? 0.0 : 0.3, round_};
+                                              round_ == 0 ? 0.0 : noise[round_ / 2 % noise.size()], round_};
         const detail::SearchLimit limit{static_cast<std::uint64_t>(nodes), budget.deadline, &cancelled};
-        return attempt(*searches[s], plan, strategy, limit, ask_for_bound, finding);
+        // How far below the best known plan to aim at first: half, a quarter or an eighth of the way to the bound.
+        const std::int64_t divisor = std::int64_t{2} << (round_ / 2 % 3);
+        return attempt(*searches[s], plan, strategy, limit, ask_for_bound ? 0 : divisor, finding);
       };
       const std::size_t winner = detail::first_winner(count, budget.threads, task);
       // Strategies after the winner were cut short at an instant that depends on timing: forget what they learned.
@@ -124,13 +127,17 @@ class ExactSearch {
     }
   }
 
-  /// One strategy's part of a round; true if nothing is left to be found below it.
+  /// One strategy's part of a round: asks for the lower bound (divisor 0) or for ever smaller plans, each by the given
+  /// part of what is left above the bound. True if nothing is left to be found below it.
   template <class Search>
   bool attempt(Search& search, const Plan& plan, const detail::SearchStrategy& strategy,
-               const detail::SearchLimit& limit, bool ask_for_bound, Finding& finding) const {
+               const detail::SearchLimit& limit, std::int64_t divisor, Finding& finding) const {
+    const bool ask_for_bound = divisor == 0;
     std::int64_t reached = plan.arena;
     for (int step = 0; step < 6; ++step) {
-      const std::int64_t capacity = ask_for_bound ? plan.lower_bound : finding.proved + (reached - finding.proved) / 2;
+      const std::int64_t room = reached - finding.proved;
+      const std::int64_t capacity =
+          ask_for_bound ? plan.lower_bound : reached - std::max<std::int64_t>(1, room / divisor);
       if (capacity >= reached) return false;
       const detail::SearchResult result = search.run(capacity, strategy, limit);
       if (result == detail::SearchResult::gave_up) return false;

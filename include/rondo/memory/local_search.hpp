@@ -94,22 +94,37 @@ class LocalSearch {
     return offset;
   }
 
+  /// A stretch of three times the length, as far as 64 bits go.
+  [[nodiscard]] static Span widened(Span s) {
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    const auto length = static_cast<std::uint64_t>(s.upper) - static_cast<std::uint64_t>(s.lower);
+    const auto below = static_cast<std::uint64_t>(s.lower) - static_cast<std::uint64_t>(least);
+    const auto above = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(s.upper);
+    return {length < below ? static_cast<std::int64_t>(static_cast<std::uint64_t>(s.lower) - length) : least,
+            length < above ? static_cast<std::int64_t>(static_cast<std::uint64_t>(s.upper) + length) : most};
+  }
+
+  [[nodiscard]] double duration(std::uint32_t i) const {
+    return static_cast<double>(problem_.buffers[i].upper) - static_cast<double>(problem_.buffers[i].lower);
+  }
+
   /// Sets free what surrounds buffer i, in two widths, and looks for places within `capacity`.
   bool replan(std::uint32_t i, std::int64_t capacity, const LocalBudget& budget) {
     const Span life = problem_.buffers[i].lifetime();
-    for (const std::int64_t width : {std::int64_t{0}, life.upper - life.lower}) {
+    for (const bool wide : {false, true}) {
       std::vector<std::uint32_t> free{i};
       mark_.assign(problem_.size(), 0);
       mark_[i] = 1;
       // Short-lived ones first: they are the ones that can move without moving much else.
       std::vector<std::uint32_t> near;
-      const auto saturated = [](std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(a) + b; };
-      index_.for_each_alive({saturated(life.lower, -width), saturated(life.upper, width)}, [&](std::uint32_t other) {
-        if (other != i && in_place_[other] != 0 && !problem_.buffers[other].is_pinned()) near.push_back(other);
+      index_.for_each_alive(wide ? widened(life) : life, [&](std::uint32_t other) {
+        const bool movable = in_place_[other] != 0 && !problem_.buffers[other].is_pinned() && !sections_.empty(other);
+        if (other != i && movable) near.push_back(other);
       });
       std::sort(near.begin(), near.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const std::int64_t x = problem_.buffers[a].upper - problem_.buffers[a].lower;
-        const std::int64_t y = problem_.buffers[b].upper - problem_.buffers[b].lower;
+        const double x = duration(a);
+        const double y = duration(b);
         return x != y ? x < y : a < b;
       });
       if (near.size() > budget.window) near.resize(budget.window);

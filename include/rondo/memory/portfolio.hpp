@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/exact_search.hpp>
 #include <rondo/memory/first_fit.hpp>
 #include <rondo/memory/hot_spots.hpp>
 #include <rondo/memory/local_search.hpp>
 #include <rondo/memory/lower_bound.hpp>
 #include <rondo/memory/orders.hpp>
+#include <rondo/memory/pins.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 #include <rondo/memory/skyline.hpp>
@@ -27,32 +27,6 @@
 #include <vector>
 
 namespace rondo::memory {
-
-/// Throws Error if two pinned buffers that must be kept apart share bytes.
-inline void require_compatible_pins(const Problem& problem) {
-  Problem pinned;
-  std::vector<std::uint32_t> number;
-  std::vector<std::uint32_t> position(problem.size(), 0);
-  Plan plan;
-  for (std::uint32_t i = 0; i < problem.size(); ++i) {
-    if (!problem.buffers[i].is_pinned()) continue;
-    position[i] = static_cast<std::uint32_t>(number.size());
-    number.push_back(i);
-    pinned.buffers.push_back(problem.buffers[i]);
-    plan.offsets.push_back(problem.buffers[i].pinned);
-  }
-  for (const auto& [a, b] : problem.conflicts) {
-    if (problem.buffers[a].is_pinned() && problem.buffers[b].is_pinned()) {
-      pinned.conflicts.emplace_back(position[a], position[b]);
-    }
-  }
-  plan.arena = arena_of(pinned, plan.offsets);
-  const Violation v = check_plan(pinned, plan);
-  if (v.ok()) return;
-  throw Error{Errc::invalid_argument,
-              Error::Text{"buffers ", std::min(number[v.a], number[v.b]), " and ", std::max(number[v.a], number[v.b]),
-                          " are pinned to the same bytes while both are in use; move one pin"}};
-}
 
 namespace detail {
 
@@ -135,12 +109,13 @@ inline void plan_fast(Planning& p, unsigned threads) {
   if (ExactSearch::fits(n, p.overlaps)) p.search = std::make_unique<ExactSearch>(p.problem, p.sections);
   if (p.search && n <= 1500) {
     budget.nodes = 1.5;
-    budget.strategies = n <= 250 ? 16 : 6;
+    budget.strategies = n <= 150 ? 16 : n <= 250 ? 10 : 6;
     p.search->improve(p.best, budget);
     if (p.best.optimal()) return;
     plan_greedily(p);
     if (p.best.optimal()) return;
-    budget.strategies = n <= 250 ? 6 : 2;
+    budget.strategies = n <= 150 ? 6 : n <= 250 ? 3 : 2;
+    budget.nodes = 1.2;
     p.search->improve(p.best, budget);
     return;
   }

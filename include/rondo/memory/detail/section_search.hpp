@@ -86,6 +86,7 @@ class SectionSearch {
         size_(model.size.begin(), model.size.end()),
         hull_(model.count()),
         priority_(model.count()),
+        blame_(model.count(), 0.0),
         changed_(model.count(), 0),
         edges_(sections()),
         crossing_(sections() + 1),
@@ -135,7 +136,11 @@ class SectionSearch {
   [[nodiscard]] static constexpr std::size_t u(Index i) noexcept { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::size_t sections() const noexcept { return u(model_.sections); }
 
+  /// Sets the priorities: by preference, with noise, and more for buffers that earlier runs failed on, since those
+  /// should have been placed sooner and lower.
   void rank() {
+    double most_blamed = 1;
+    for (double& b : blame_) most_blamed = std::max(most_blamed, b *= 0.97);
     for (std::size_t c = 0; c < model_.count(); ++c) {
       const double size = static_cast<double>(model_.size[c]);
       double value = 0;
@@ -154,7 +159,7 @@ class SectionSearch {
       }
       const std::uint64_t random = mix(strategy_.seed * 0x9E3779B97F4A7C15ULL + c + 1);
       const double factor = static_cast<double>(random >> 11) * 0x1.0p-52 - 1.0;  // -1 to 1
-      priority_[c] = value * (1.0 + strategy_.noise * factor);
+      priority_[c] = value * (1.0 + strategy_.noise * factor) * (1.0 + 3.0 * blame_[c] / most_blamed);
     }
   }
 
@@ -269,7 +274,10 @@ class SectionSearch {
           }
         }
       }
-      if (!fits) return {};
+      if (!fits) {
+        blame_[c] += 1;
+        return {};
+      }
     }
     // A buffer is ready if all of its sections have their floor where it would lie: nothing fits below it.
     r = grouped_.data();
@@ -528,7 +536,7 @@ class SectionSearch {
   const SearchModel& model_;
   std::vector<Offset> at_, start_, ceiling_, offsets_, size_;
   std::vector<SectionRange> hull_;
-  std::vector<double> priority_;
+  std::vector<double> priority_, blame_;
   std::vector<std::uint64_t> changed_;
   std::vector<Edge> edges_;
   std::vector<Group> groups_{};

@@ -84,7 +84,7 @@ struct StorageTokens {
       }
       std::size_t chosen = none;
       const auto middle = idle.lower_bound({b.size, 0});
-      for (auto t = middle; t != idle.end() && t->first / match_range <= b.size; ++t) {
+      for (auto t = middle; t != idle.end() && (t->first + match_range - 1) / match_range <= b.size; ++t) {
         if (!may_take(e.buffer, t->second)) continue;
         chosen = t->second;
         idle.erase(t);

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <rondo/memory/local_search.hpp>
+
+#include <doctest/doctest.h>
+
+#include "random_problem.hpp"
+
+using namespace rondo::memory;
+
+TEST_CASE("a buffer that sticks out is worked in among those around it") {
+  // Best in 8; first fit in this order leaves the last on top.
+  const Problem problem{{{.lower = 0, .upper = 2, .size = 2},
+                         {.lower = 1, .upper = 4, .size = 2},
+                         {.lower = 3, .upper = 6, .size = 4},
+                         {.lower = 0, .upper = 4, .size = 4}},
+                        {}};
+  Plan plan;
+  plan.offsets = {0, 2, 4, 8};
+  plan.arena = 12;
+  plan.lower_bound = lower_bound(problem);
+  const Sections sections{problem};
+  LocalSearch{problem, sections}.improve(plan, plan.lower_bound, {.nodes = 1000});
+  CHECK(plan.arena == testing::smallest_arena(problem));
+  CHECK(check_plan(problem, plan).ok());
+}
+
+TEST_CASE("a plan is never made worse, and stays as it is without budget") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    const Problem problem = testing::random_problem(seed, {.buffers = 40, .steps = 30});
+    const Sections sections{problem};
+    std::vector<std::uint32_t> order(problem.size());
+    std::iota(order.begin(), order.end(), 0U);
+    Plan plan;
+    plan.offsets = FirstFit{problem}.run(order);
+    plan.arena = arena_of(problem, plan.offsets);
+    plan.lower_bound = lower_bound(problem, sections);
+    const std::int64_t before = plan.arena;
+    LocalSearch{problem, sections}.improve(plan, plan.lower_bound, {.nodes = 2000, .window = 20});
+    REQUIRE(plan.arena <= before);
+    REQUIRE(check_plan(problem, plan).ok());
+  }
+}

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +22,12 @@ namespace rondo::memory {
 
 /// How much work a local search may do.
 struct LocalBudget {
-  std::uint64_t nodes = 0;       ///< of all window searches together
-  std::size_t window = 250;      ///< most buffers set free at once
-  std::uint64_t per_window = 0;  ///< nodes per strategy and window; 0: four times its buffers
+  std::uint64_t nodes = 0;   ///< of all window searches together
+  std::size_t window = 250;  ///< most buffers set free at once
+  double per_window = 4;     ///< nodes per strategy and window, as a multiple of its buffers
   std::uint64_t seed = 0;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  const std::atomic<bool>* cancelled = nullptr;  ///< ends the search early when set
 };
 
 /// Shrinks a plan by re-planning small neighbourhoods completely: takes out the buffers that reach above a target, and
@@ -43,16 +45,7 @@ class LocalSearch {
   /// Tries to bring `plan` (valid) down to `target` bytes. The plan is replaced if what comes out is smaller, whether
   /// or not the target was reached.
   void improve(Plan& plan, std::int64_t target, const LocalBudget& budget) {
-    offsets_ = plan.offsets;
-    in_place_.assign(problem_.size(), 1);
-    nodes_left_ = budget.nodes;
-    std::vector<std::uint32_t> out;
-    for (std::uint32_t i = 0; i < problem_.size(); ++i) {
-      const Buffer& b = problem_.buffers[i];
-      if (b.is_pinned() || offsets_[i] + b.size <= target) continue;
-      out.push_back(i);
-      in_place_[i] = 0;
-    }
+    std::vector<std::uint32_t> out = take_out(plan, target, budget);
     std::sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t x = problem_.buffers[a].size;
       const std::int64_t y = problem_.buffers[b].size;
@@ -72,6 +65,64 @@ class LocalSearch {
       height = std::max(height, offsets_[i] + size);
       if (height >= plan.arena) return;
     }
+    keep_if_smaller(plan);
+  }
+
+  /// The same with wide windows: re-plans, for each stretch of time in which the plan reaches above the target, all
+  /// that happens from the least full section some way before it to the least full one some way after it. What crosses
+  /// these two sections stays where it is; there is room around it. Made for long schedules whose arena is too high at
+  /// a few times only.
+  void improve_stretches(Plan& plan, std::int64_t target, const LocalBudget& budget) {
+    std::vector<std::uint32_t> out = take_out(plan, target, budget);
+    std::sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const std::int32_t x = sections_.hull(a).first;
+      const std::int32_t y = sections_.hull(b).first;
+      return x != y ? x < y : a < b;
+    });
+    const std::vector<std::int64_t> load = loads();
+    for (std::size_t from = 0; from < out.size() && !over(budget);) {
+      SectionRange stretch = sections_.hull(out[from]);
+      std::size_t until = from + 1;
+      for (; until < out.size() && sections_.hull(out[until]).first <= stretch.last; ++until) {
+        stretch.last = std::max(stretch.last, sections_.hull(out[until]).last);
+      }
+      const std::vector<std::uint32_t> above(out.begin() + static_cast<std::ptrdiff_t>(from),
+                                             out.begin() + static_cast<std::ptrdiff_t>(until));
+      bool done = false;
+      for (const std::int32_t reach : {100, 300}) {
+        done = !done && nodes_left_ > 0 && replan_stretch(above, stretch, reach, load, target, budget);
+        if (done) break;
+      }
+      for (const std::uint32_t i : above) {
+        if (done) break;
+        offsets_[i] = lowest_place(i);
+        in_place_[i] = 1;
+      }
+      from = until;
+    }
+    if (over(budget)) return;  // some buffers may have no place yet
+    keep_if_smaller(plan);
+  }
+
+ private:
+  static constexpr std::size_t most_in_core = 2000;
+
+  /// Starts from the plan, without what reaches above the target; returns that.
+  std::vector<std::uint32_t> take_out(const Plan& plan, std::int64_t target, const LocalBudget& budget) {
+    offsets_ = plan.offsets;
+    in_place_.assign(problem_.size(), 1);
+    nodes_left_ = budget.nodes;
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < problem_.size(); ++i) {
+      const Buffer& b = problem_.buffers[i];
+      if (b.is_pinned() || offsets_[i] + b.size <= target || sections_.empty(i)) continue;
+      out.push_back(i);
+      in_place_[i] = 0;
+    }
+    return out;
+  }
+
+  void keep_if_smaller(Plan& plan) const {
     const std::int64_t arena = arena_of(problem_, offsets_);
     if (arena >= plan.arena) return;
     plan.arena = arena;
@@ -79,7 +130,91 @@ class LocalSearch {
     plan.planner = "local search";
   }
 
- private:
+  /// Bytes in use per section.
+  [[nodiscard]] std::vector<std::int64_t> loads() const {
+    std::vector<std::int64_t> load(static_cast<std::size_t>(sections_.count()) + 1, 0);
+    for (std::size_t i = 0; i < problem_.size(); ++i) {
+      for (const SectionRange* r = sections_.begin(i); r != sections_.end(i); ++r) {
+        load[static_cast<std::size_t>(r->first)] += problem_.buffers[i].size;
+        load[static_cast<std::size_t>(r->last)] -= problem_.buffers[i].size;
+      }
+    }
+    for (std::size_t s = 1; s < load.size(); ++s) load[s] += load[s - 1];
+    return load;
+  }
+
+  [[nodiscard]] static bool over(const LocalBudget& budget) {
+    return (budget.cancelled != nullptr && budget.cancelled->load(std::memory_order_relaxed)) ||
+           std::chrono::steady_clock::now() > budget.deadline;
+  }
+
+  /// Re-plans the window around a stretch: its core, what is in use when most is, by search; the rest of the window
+  /// first fit by size around it. As long as some of the rest end up too high, the core takes in less full times.
+  bool replan_stretch(const std::vector<std::uint32_t>& above, SectionRange stretch, std::int32_t reach,
+                      const std::vector<std::int64_t>& load, std::int64_t capacity, const LocalBudget& budget) {
+    const auto at = [&](std::int32_t section) { return load.begin() + section; };
+    const std::int32_t lowest = std::max(0, stretch.first - reach);
+    const std::int32_t highest = std::min(sections_.count(), stretch.last + reach);
+    const auto left = static_cast<std::int32_t>(std::min_element(at(lowest), at(stretch.first + 1)) - load.begin());
+    const auto right = static_cast<std::int32_t>(std::min_element(at(stretch.last - 1), at(highest)) - load.begin());
+    std::vector<std::uint32_t> inside = above;
+    for (std::uint32_t i = 0; i < problem_.size(); ++i) {
+      if (in_place_[i] == 0 || sections_.empty(i) || problem_.buffers[i].is_pinned()) continue;
+      const SectionRange hull = sections_.hull(i);
+      if (hull.first > left && hull.last <= right) inside.push_back(i);
+    }
+    std::sort(inside.begin(), inside.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const std::int64_t x = problem_.buffers[a].size;
+      const std::int64_t y = problem_.buffers[b].size;
+      return x != y ? x > y : a < b;
+    });
+    std::vector<std::int64_t> before(inside.size());
+    for (std::size_t k = 0; k < inside.size(); ++k) before[k] = offsets_[inside[k]];
+
+    std::vector<std::int32_t> hot_before(static_cast<std::size_t>(right - left) + 1, 0);
+    std::size_t last_core = 0;
+    for (const double share : {0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6}) {
+      if (nodes_left_ == 0 || over(budget)) break;
+      for (std::int32_t s = left; s < right; ++s) {
+        const bool hot = static_cast<double>(*at(s)) >= share * static_cast<double>(capacity);
+        hot_before[static_cast<std::size_t>(s - left) + 1] =
+            hot_before[static_cast<std::size_t>(s - left)] + (hot ? 1 : 0);
+      }
+      std::vector<std::uint32_t> core;
+      mark_.assign(problem_.size(), 0);
+      for (const std::uint32_t i : inside) {
+        in_place_[i] = 0;
+        bool is_hot = false;
+        for (const SectionRange* r = sections_.begin(i); r != sections_.end(i); ++r) {
+          const auto from = static_cast<std::size_t>(std::clamp(r->first, left, right) - left);
+          const auto until = static_cast<std::size_t>(std::clamp(r->last, left, right) - left);
+          is_hot = is_hot || hot_before[from] != hot_before[until];
+        }
+        if (!is_hot) continue;
+        core.push_back(i);
+        mark_[i] = 1;
+      }
+      if (core.size() == last_core) continue;
+      last_core = core.size();
+      if (last_core > most_in_core || (last_core > 0 && !solve(std::move(core), capacity, budget))) continue;
+      bool fits = true;
+      for (const std::uint32_t i : inside) {
+        if (in_place_[i] != 0) continue;
+        offsets_[i] = lowest_place(i);
+        in_place_[i] = 1;
+        fits = !over(budget) && offsets_[i] + problem_.buffers[i].size <= capacity;
+        if (!fits) break;
+      }
+      if (fits) return true;
+    }
+    for (std::size_t k = 0; k < inside.size(); ++k) {
+      offsets_[inside[k]] = before[k];
+      in_place_[inside[k]] = 1;
+    }
+    for (const std::uint32_t i : above) in_place_[i] = 0;
+    return false;
+  }
+
   [[nodiscard]] std::int64_t lowest_place(std::uint32_t i) {
     taken_.clear();
     index_.for_each_rival(i, [&](std::uint32_t other) {
@@ -165,11 +300,11 @@ class LocalSearch {
         {Branching::tightest, Preference::size},
     }};
     detail::SectionSearch<Offset> search{model, 1024};
-    const std::uint64_t nodes = budget.per_window != 0 ? budget.per_window : 4 * model.count() + 100;
+    const auto nodes = static_cast<std::uint64_t>(budget.per_window * static_cast<double>(model.count())) + 50;
     for (const auto& [branching, preference] : ways) {
       const detail::SearchStrategy strategy{branching, preference, budget.seed == 0 ? 0.0 : 0.3, budget.seed};
       const detail::SearchResult result =
-          search.run(capacity, strategy, {std::min(nodes, nodes_left_), budget.deadline, nullptr});
+          search.run(capacity, strategy, {std::min(nodes, nodes_left_), budget.deadline, budget.cancelled});
       nodes_left_ -= std::min(nodes_left_, search.nodes());
       if (result == detail::SearchResult::impossible) return false;
       if (result != detail::SearchResult::found) continue;

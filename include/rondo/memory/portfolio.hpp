@@ -4,7 +4,6 @@
 
 #include <rondo/memory/exact_search.hpp>
 #include <rondo/memory/first_fit.hpp>
-#include <rondo/memory/hot_spots.hpp>
 #include <rondo/memory/local_search.hpp>
 #include <rondo/memory/lower_bound.hpp>
 #include <rondo/memory/orders.hpp>
@@ -81,7 +80,7 @@ inline void plan_first(Planning& p) {
 inline void plan_greedily(Planning& p) {
   constexpr std::array orders{Order::breadth, Order::duration, Order::conflicts, Order::start, Order::area};
   const std::int64_t work = first_fit_work(p);
-  const std::size_t tried = work <= 100'000 ? orders.size() : work <= 2'000'000 ? 3 : 0;
+  const std::size_t tried = work <= 100'000 ? orders.size() : 3;
   if (tried > 0) {
     FirstFit fitter{p.problem};
     for (std::size_t k = 0; k < tried && !p.best.optimal(); ++k) {
@@ -98,6 +97,29 @@ inline void plan_greedily(Planning& p) {
 [[nodiscard]] inline unsigned default_threads() noexcept { return std::max(1U, std::thread::hardware_concurrency()); }
 
 namespace detail {
+
+/// Re-plans the stretches of time in which the best plan is too high, aiming at the lower bound and a few percent above
+/// it at once; takes the lowest aim that is reached, or else the best of what comes out.
+inline void mend_stretches(Planning& p, unsigned threads, const LocalBudget& budget) {
+  // At first a few percent above the bound; where the best plan is closer than that, parts of what is left.
+  const double bound = static_cast<double>(p.best.lower_bound);
+  const double room = static_cast<double>(p.best.arena) - bound;
+  std::array aims{0.0, 0.004 * bound, 0.015 * bound, 0.03 * bound};
+  if (aims[2] >= room) aims = {0.0, room / 4, room / 2, room * 0.8};
+  std::array<Plan, 4> found;
+  first_winner(aims.size(), threads, [&](std::size_t k, const std::atomic<bool>& cancelled) {
+    const auto target = p.best.lower_bound + static_cast<std::int64_t>(aims[k]);
+    if (target >= p.best.arena) return false;
+    found[k] = p.best;
+    LocalBudget limits = budget;
+    limits.cancelled = &cancelled;
+    LocalSearch{p.problem, p.sections}.improve_stretches(found[k], target, limits);
+    return found[k].arena <= target;
+  });
+  for (const Plan& plan : found) {
+    if (!plan.offsets.empty()) p.offer(plan.offsets, plan.planner);
+  }
+}
 
 inline void plan_fast(Planning& p, unsigned threads) {
   plan_first(p);
@@ -119,18 +141,9 @@ inline void plan_fast(Planning& p, unsigned threads) {
     p.search->improve(p.best, budget);
     return;
   }
-  plan_greedily(p);
-  if (p.best.optimal() || first_fit_work(p) > 40'000'000) return;
-  for (const double share : {0.9, 0.8}) {
-    const std::vector<std::int64_t> offsets =
-        plan_hot_spots(p.problem, p.sections, p.best.lower_bound, share, budget, 2000);
-    if (!offsets.empty()) p.offer(offsets, "hot spots first");
-    if (p.best.optimal()) return;
-  }
-  LocalSearch local{p.problem, p.sections};
-  LocalBudget limits;
-  limits.nodes = 5'000;
-  local.improve(p.best, p.best.lower_bound, limits);
+  if (first_fit_work(p) > 40'000'000) return;
+  if (first_fit_work(p) <= 1'000'000) plan_greedily(p);
+  if (!p.best.optimal()) mend_stretches(p, threads, {.nodes = 6'000, .per_window = 1.3});
 }
 
 }  // namespace detail
@@ -160,20 +173,21 @@ inline void plan_fast(Planning& p, unsigned threads) {
   if (problem.buffers.empty()) return {{}, 0, 0, "nothing to plan", false};
   detail::plan_fast(planning, threads);
   Plan& best = planning.best;
-  if (!best.optimal() && planning.search) {
-    SearchBudget limits;
-    limits.threads = threads;
-    limits.deadline = deadline;
-    planning.search->improve(best, limits);
-  }
-  for (std::uint64_t seed = 1; !best.optimal() && std::chrono::steady_clock::now() < deadline; ++seed) {
-    LocalSearch local{problem, planning.sections};
-    LocalBudget limits;
-    limits.nodes = 1'000'000;
-    limits.deadline = deadline;
-    limits.seed = seed;
-    const std::int64_t room = best.arena - best.lower_bound;
-    local.improve(best, best.lower_bound + (seed % 2 == 0 ? 0 : room / 2), limits);
+  const auto time_left = [&] { return !best.optimal() && std::chrono::steady_clock::now() < deadline; };
+  SearchBudget limits;
+  limits.threads = threads;
+  limits.deadline = deadline;
+  if (planning.search && problem.size() <= 1500) planning.search->improve(best, limits);
+  // Larger problems: mend where the plan is too high, with other priorities each time and more patience, and between
+  // two such attempts search the whole for a while if it is small enough for that.
+  limits.rounds = 2;
+  LocalBudget local{.nodes = 12'000, .per_window = 1.5, .deadline = deadline};
+  const bool mendable = detail::first_fit_work(planning) <= 40'000'000;
+  for (local.seed = 1; mendable && time_left(); ++local.seed) {
+    detail::mend_stretches(planning, threads, local);
+    local.nodes += 3'000;
+    local.per_window *= 1.1;
+    if (planning.search && local.seed % 4 == 0) planning.search->improve(best, limits);
   }
   best.out_of_budget = !best.optimal();
   return best;

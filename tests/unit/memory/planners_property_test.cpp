@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <rondo/memory/hot_spots.hpp>
 #include <rondo/memory/local_search.hpp>
 #include <rondo/memory/portfolio.hpp>
 #include <rondo/memory/skyline.hpp>
@@ -69,9 +68,6 @@ TEST_CASE("every planner makes a valid plan of thousands of random problems with
         require_valid(problem, memory::timeline_fit(problem, memory::Fit::best), "timeline, best fit");
       }
     }
-    const auto hot = memory::plan_hot_spots(problem, sections, bound, 0.8, {.rounds = 2});
-    if (!hot.empty()) require_valid(problem, hot, "hot spots");
-
     const memory::Plan at_once = memory::plan_fast(problem, 1);
     REQUIRE(memory::check_plan(problem, at_once).ok());
     REQUIRE(at_once.arena >= bound);
@@ -83,6 +79,8 @@ TEST_CASE("every planner makes a valid plan of thousands of random problems with
     searched.arena = memory::arena_of(problem, searched.offsets);
     searched.lower_bound = bound;
     memory::LocalSearch{problem, sections}.improve(searched, bound, {.nodes = 500, .window = 12});
+    REQUIRE(memory::check_plan(problem, searched).ok());
+    memory::LocalSearch{problem, sections}.improve_stretches(searched, bound, {.nodes = 500});
     REQUIRE(memory::check_plan(problem, searched).ok());
   }
 }

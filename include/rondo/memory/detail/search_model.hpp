@@ -45,6 +45,7 @@ struct SearchModel {
   Rows<std::int32_t> neighbours;      ///< per buffer, the free buffers it meets
   Rows<Obstacle> obstacles;           ///< per buffer, by ascending `low`
   Rows<Obstacle> of_section;          ///< per section; empty rows where nothing is fixed
+  std::vector<std::int64_t> fixed;    ///< per section, units that obstacles take
   std::vector<std::int64_t> load;     ///< per section, units, obstacles included
   std::int32_t sections = 0;
   std::int64_t unit = 1;      ///< bytes
@@ -177,6 +178,9 @@ struct SearchModel {
     }
   }
   for (const auto& row : of_section) {
+    std::int64_t taken = 0;
+    for (const Obstacle& o : row) taken += o.high - o.low;
+    m.fixed.push_back(taken);
     m.of_section.items.insert(m.of_section.items.end(), row.begin(), row.end());
     m.of_section.close_row();
   }

@@ -270,7 +270,9 @@ class SectionSearch {
         }
         if (!model_.plain) {
           for (Index g = r->first; fits && g < r->last; ++g) {
-            fits = groups_[u(g)].rest + fixed_above(groups_[u(g)].section, at) <= room;
+            const Group& group = groups_[u(g)];
+            if (group.rest + model_.fixed[u(group.section)] <= room) continue;  // whatever lies above
+            fits = group.rest + fixed_above(group.section, at) <= room;
           }
         }
       }

@@ -36,8 +36,9 @@ struct SearchBudget {
 ///
 /// Works in rounds. In each, a fixed list of strategies tries in turn, each up to a number of nodes that grows from
 /// round to round; priorities are shuffled anew, since the time to a plan varies wildly from one order to the next.
-/// Even rounds ask for the lower bound itself (the size of the arena says little about how hard it is to find: the
-/// lower bound leaves nothing to waste and so little to choose); odd ones, for plans between it and the best known.
+/// Three rounds in four ask for the lower bound itself (the size of the arena says little about how hard it is to find:
+/// the lower bound leaves nothing to waste and so little to choose); the second of each four, for plans between it and
+/// the best known.
 ///
 /// The result depends on the problem and the budgets, not on the timing of threads, unless a deadline cuts a round.
 /// Lifetime: refers to the problem. Thread safety: one caller at a time; it starts threads of its own.
@@ -101,16 +102,16 @@ class ExactSearch {
     for (unsigned k = 0; k < budget.rounds && !plan.optimal(); ++k, ++round_, nodes *= budget.growth) {
       if (std::chrono::steady_clock::now() > budget.deadline) return;
       std::array<Finding, strategies> findings;
-      const bool ask_for_bound = round_ % 2 == 0;
+      const bool ask_for_bound = round_ % 4 != 1;
       const auto task = [&](std::size_t s, const std::atomic<bool>& cancelled) {
         if (!searches[s]) searches[s] = std::make_unique<detail::SectionSearch<Offset>>(model_, table);
         Finding& finding = findings[s];
         finding.proved = plan.lower_bound;
         const detail::SearchStrategy strategy{branchings[s % branchings.size()], preferences[s / branchings.size()],
-                                              round_ == 0 ? 0.0 : noise[round_ / 2 % noise.size()], round_};
+                                              round_ == 0 ? 0.0 : noise[round_ % noise.size()], round_};
         const detail::SearchLimit limit{static_cast<std::uint64_t>(nodes), budget.deadline, &cancelled};
-        // How far below the best known plan to aim at first: half, a quarter or an eighth of the way to the bound.
-        const std::int64_t divisor = std::int64_t{2} << (round_ / 2 % 3);
+        // How far below the best known plan to aim at first: half or a quarter of the way to the bound.
+        const std::int64_t divisor = std::int64_t{2} << (round_ / 4 % 2);
         return attempt(*searches[s], plan, strategy, limit, ask_for_bound ? 0 : divisor, finding);
       };
       const std::size_t winner = detail::first_winner(count, budget.threads, task);
@@ -134,21 +135,28 @@ class ExactSearch {
                const detail::SearchLimit& limit, std::int64_t divisor, Finding& finding) const {
     const bool ask_for_bound = divisor == 0;
     std::int64_t reached = plan.arena;
-    for (int step = 0; step < 6; ++step) {
-      const std::int64_t room = reached - finding.proved;
+    std::int64_t missed = 0;  // a capacity at which the search gave up
+    for (int step = 0; step < 4; ++step) {
+      const std::int64_t from = std::max(finding.proved, missed);
       const std::int64_t capacity =
-          ask_for_bound ? plan.lower_bound : reached - std::max<std::int64_t>(1, room / divisor);
-      if (capacity >= reached) return false;
-      const detail::SearchResult result = search.run(capacity, strategy, limit);
-      if (result == detail::SearchResult::gave_up) return false;
-      if (result == detail::SearchResult::impossible) {
-        finding.proved = std::max(finding.proved, model_.next_capacity(capacity));
-        return ask_for_bound;
+          ask_for_bound ? plan.lower_bound : reached - std::max<std::int64_t>(1, (reached - from) / divisor);
+      if (capacity >= reached || capacity <= missed) return false;
+      switch (search.run(capacity, strategy, limit)) {
+        case detail::SearchResult::gave_up:
+          if (ask_for_bound) return false;
+          missed = capacity;
+          break;
+        case detail::SearchResult::impossible:
+          finding.proved = std::max(finding.proved, model_.next_capacity(capacity));
+          if (ask_for_bound) return true;
+          break;
+        case detail::SearchResult::found:
+          finding.offsets = plan.offsets;
+          for (std::size_t c = 0; c < model_.count(); ++c) finding.offsets[model_.buffer[c]] = search.offset(c);
+          finding.arena = reached = arena_of(problem_, finding.offsets);
+          if (ask_for_bound || reached <= finding.proved) return true;
+          break;
       }
-      finding.offsets = plan.offsets;
-      for (std::size_t c = 0; c < model_.count(); ++c) finding.offsets[model_.buffer[c]] = search.offset(c);
-      finding.arena = reached = arena_of(problem_, finding.offsets);
-      if (ask_for_bound || reached <= finding.proved) return true;
     }
     return false;
   }

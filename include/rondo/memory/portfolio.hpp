@@ -62,17 +62,26 @@ struct Planning {
   return p.overlaps + 16 * static_cast<std::int64_t>(p.problem.size());
 }
 
-/// First fit by size; where too many buffers are alive at once for that, methods whose cost does not depend on it.
+/// The work of about half a second.
+inline constexpr std::int64_t affordable = 15'000'000;
+
+/// Is it worth while to re-plan parts? Not where so many are alive at once that a part is nearly the whole.
+[[nodiscard]] inline bool mendable(const Planning& p) {
+  return p.overlaps <= 400 * static_cast<std::int64_t>(p.problem.size()) && first_fit_work(p) <= 3 * affordable;
+}
+
+/// First fit by size. Where many buffers are alive at once, what does not depend on that is tried first, and first fit
+/// only if it is affordable and the former is not close to the bound.
 inline void plan_first(Planning& p) {
-  if (first_fit_work(p) <= 40'000'000 || p.pinned || !p.problem.conflicts.empty()) {
-    p.offer(FirstFit{p.problem}.run(make_order(p.problem, p.sections, Order::size)), to_string(Order::size));
-    return;
+  const std::int64_t work = first_fit_work(p);
+  const bool stackable = !p.pinned && p.problem.conflicts.empty();
+  if (stackable && work > 500'000) {
+    p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::duration)), "skyline by duration");
+    if (!p.best.optimal() && work > affordable / 4) p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
+    if (p.best.optimal() || (work > affordable / 4 && p.best.ratio() < 1.001)) return;
+    if (work > 3 * affordable || (work > affordable && p.best.ratio() < 1.02)) return;
   }
-  p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::duration)), "skyline by duration");
-  if (!p.best.optimal()) p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
-  if (!p.best.optimal()) {
-    p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::area)), "skyline by area");
-  }
+  p.offer(FirstFit{p.problem}.run(make_order(p.problem, p.sections, Order::size)), to_string(Order::size));
 }
 
 /// The other greedy planners, in a fixed order, until one reaches the lower bound. How many are tried depends on the
@@ -129,21 +138,25 @@ inline void plan_fast(Planning& p, unsigned threads) {
   budget.threads = threads;
   budget.rounds = 1;
   if (ExactSearch::fits(n, p.overlaps)) p.search = std::make_unique<ExactSearch>(p.problem, p.sections);
-  if (p.search && n <= 1500) {
-    budget.nodes = 1.5;
-    budget.strategies = n <= 150 ? 16 : n <= 250 ? 10 : 6;
-    p.search->improve(p.best, budget);
-    if (p.best.optimal()) return;
-    plan_greedily(p);
-    if (p.best.optimal()) return;
-    budget.strategies = n <= 150 ? 6 : n <= 250 ? 3 : 2;
-    budget.nodes = 1.2;
-    p.search->improve(p.best, budget);
+  const auto mend = [&] {
+    if (!p.best.optimal() && mendable(p)) {
+      mend_stretches(p, threads, {.nodes = 6'000, .per_window = 1.3});
+    }
+  };
+  if (!p.search || n > 1500) {
+    if (first_fit_work(p) <= 1'000'000) plan_greedily(p);
+    mend();
     return;
   }
-  if (first_fit_work(p) > 40'000'000) return;
-  if (first_fit_work(p) <= 1'000'000) plan_greedily(p);
-  if (!p.best.optimal()) mend_stretches(p, threads, {.nodes = 6'000, .per_window = 1.3});
+  budget.nodes = 1.5;
+  budget.strategies = n <= 150 ? 16 : n <= 250 ? 10 : 6;
+  p.search->improve(p.best, budget);
+  if (!p.best.optimal()) plan_greedily(p);
+  if (n > 600) mend();
+  if (p.best.optimal()) return;
+  budget.strategies = n <= 150 ? 6 : 2;
+  budget.nodes = 1.2;
+  p.search->improve(p.best, budget);
 }
 
 }  // namespace detail
@@ -182,8 +195,7 @@ inline void plan_fast(Planning& p, unsigned threads) {
   // two such attempts search the whole for a while if it is small enough for that.
   limits.rounds = 2;
   LocalBudget local{.nodes = 12'000, .per_window = 1.5, .deadline = deadline};
-  const bool mendable = detail::first_fit_work(planning) <= 40'000'000;
-  for (local.seed = 1; mendable && time_left(); ++local.seed) {
+  for (local.seed = 1; detail::mendable(planning) && time_left(); ++local.seed) {
     detail::mend_stretches(planning, threads, local);
     local.nodes += 3'000;
     local.per_window *= 1.1;

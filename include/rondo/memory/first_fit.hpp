@@ -31,11 +31,11 @@ class FirstFit {
  public:
   constexpr explicit FirstFit(const Problem& problem)
       : problem_{&problem},
-        position_(problem.size()),
+        position_(problem.size(), 0),
         conflicts_of_(problem.size() + 1, 0),
-        entries_(problem.size()),
+        entries_(problem.size(), Entry{}),
         offsets_(problem.size(), 0) {
-    std::vector<std::uint32_t> by_start(problem.size());
+    std::vector<std::uint32_t> by_start(problem.size(), 0);
     for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = static_cast<std::uint32_t>(i);
     std::sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t x = problem.buffers[a].lower;
@@ -53,7 +53,7 @@ class FirstFit {
 
     for (const auto& [a, b] : problem.conflicts) ++conflicts_of_[a + 1], ++conflicts_of_[b + 1];
     for (std::size_t i = 0; i < problem.size(); ++i) conflicts_of_[i + 1] += conflicts_of_[i];
-    conflicts_.resize(conflicts_of_.back());
+    conflicts_.resize(conflicts_of_.back(), 0);
     std::vector<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
     for (const auto& [a, b] : problem.conflicts) {
       conflicts_[next[a]++] = b;

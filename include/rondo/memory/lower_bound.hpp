@@ -47,11 +47,11 @@ namespace rondo::memory {
 
   // What the topmost buffer saves: paint each section with the largest gain of its buffers, largest gain first. `next`
   // skips sections already painted, so that each is painted once.
-  std::vector<std::uint32_t> by_gain(problem.size());
+  std::vector<std::uint32_t> by_gain(problem.size(), 0);
   for (std::size_t i = 0; i < by_gain.size(); ++i) by_gain[i] = static_cast<std::uint32_t>(i);
   const auto gain = [&](std::uint32_t i) { return aligned(problem.buffers[i].size, unit) - problem.buffers[i].size; };
   std::sort(by_gain.begin(), by_gain.end(), [&](std::uint32_t a, std::uint32_t b) { return gain(a) > gain(b); });
-  std::vector<std::size_t> next(load.size());
+  std::vector<std::size_t> next(load.size(), 0);
   for (std::size_t s = 0; s < next.size(); ++s) next[s] = s;
   const auto unpainted = [&](std::size_t s) {
     while (next[s] != s) s = next[s] = next[next[s]];

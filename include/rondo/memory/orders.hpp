@@ -111,7 +111,7 @@ namespace detail {
       if (order == Order::start) key[i] = -static_cast<double>(b.lower);
     }
   }
-  std::vector<std::uint32_t> numbers(n);
+  std::vector<std::uint32_t> numbers(n, 0);
   for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i);
   std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
     const Buffer& x = problem.buffers[a];

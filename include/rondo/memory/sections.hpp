@@ -50,7 +50,7 @@ class Sections {
       if (apart(problem, a, b)) ++uses[a], ++uses[b];
     }
     for (std::size_t i = 0; i < uses.size(); ++i) begin_[i + 1] = begin_[i] + uses[i];
-    ranges_.resize(begin_.back());
+    ranges_.resize(begin_.back(), SectionRange{});
 
     // At one instant the ends come first: lifetimes that only touch do not meet.
     std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {

@@ -117,7 +117,8 @@ class SectionSearch {
     }
     rank();
     for (std::size_t c = 0; c < model_.count(); ++c) pool_.push_back(static_cast<Index>(c));
-    std::stable_sort(pool_.begin(), pool_.end(), [&](Index a, Index b) { return at_[u(a)] > at_[u(b)]; });
+    std::sort(pool_.begin(), pool_.end(),
+              [&](Index a, Index b) { return at_[u(a)] != at_[u(b)] ? at_[u(a)] > at_[u(b)] : a < b; });
     if (descend(0, pool_.size(), none, 0)) return SearchResult::found;
     return stopped_ ? SearchResult::gave_up : SearchResult::impossible;
   }
@@ -496,8 +497,12 @@ class SectionSearch {
       }
       pool_.resize(at);
       for (const Index c : left_) pool_[parts_[first_part + part(c)].second++] = c;
-      std::stable_sort(parts_.begin() + static_cast<std::ptrdiff_t>(first_part), parts_.end(),
-                       [](const auto& a, const auto& b) { return a.second - a.first < b.second - b.first; });
+      std::sort(parts_.begin() + static_cast<std::ptrdiff_t>(first_part), parts_.end(),
+                [](const auto& a, const auto& b) {
+                  const std::size_t x = a.second - a.first;
+                  const std::size_t y = b.second - b.first;
+                  return x != y ? x < y : a.first < b.first;
+                });
     }
     bool found = true;
     const std::size_t last_part = parts_.size();

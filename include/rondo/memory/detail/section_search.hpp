@@ -3,10 +3,11 @@
 #pragma once
 
 #include <rondo/memory/detail/search_model.hpp>
+#include <rondo/memory/detail/search_strategy.hpp>
+#include <rondo/memory/detail/section_groups.hpp>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,45 +16,6 @@
 #include <vector>
 
 namespace rondo::memory::detail {
-
-/// Which section a node of the search decides.
-enum class Branching : std::uint8_t {
-  fewest_options,   ///< the one with the fewest ways to go on
-  tightest,         ///< the one with the least room to waste
-  lowest_fewest,    ///< a lowest one; among these the one with the fewest ways to go on
-  lowest_tightest,  ///< a lowest one; among these the one with the least room to waste
-};
-
-/// Which buffer a node tries first.
-enum class Preference : std::uint8_t { size, duration, area, pressure };
-
-/// One way to walk the search tree. A strategy changes how soon a plan is found, never whether one is.
-struct SearchStrategy {
-  Branching branching = Branching::lowest_fewest;
-  Preference preference = Preference::size;
-  double noise = 0;        ///< priorities are scaled by a random factor of 1 - noise to 1 + noise
-  std::uint64_t seed = 0;  ///< of that noise
-};
-
-enum class SearchResult : std::uint8_t {
-  found,       ///< offsets() is a plan within the capacity
-  impossible,  ///< proved: there is none
-  gave_up,     ///< the limit of nodes or time was reached
-};
-
-/// When to give up.
-struct SearchLimit {
-  std::uint64_t nodes = 0;
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  const std::atomic<bool>* cancelled = nullptr;
-};
-
-/// A 64-bit mixing function (multiply and shift-xor, as in splitmix64).
-[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31);
-}
 
 /// Is there a plan within a given capacity? A complete depth-first search that decides, one at a time, what lies on the
 /// floor of a section.
@@ -75,6 +37,7 @@ struct SearchLimit {
 template <class Offset>
 class SectionSearch {
   using Index = std::int32_t;
+  using Group = typename SectionGroups<Offset>::Group;
 
  public:
   explicit SectionSearch(const SearchModel& model, std::size_t table_size = std::size_t{1} << 17)
@@ -88,7 +51,7 @@ class SectionSearch {
         priority_(model.count()),
         blame_(model.count(), 0.0),
         changed_(model.count(), 0),
-        edges_(sections()),
+        groups_(model.sections),
         crossing_(sections() + 1),
         part_of_(sections()),
         hopeless_(table_size, 0) {
@@ -226,23 +189,6 @@ class SectionSearch {
     return found;
   }
 
-  /// What a node knows of one group of sections.
-  struct Group {
-    Offset floor = 0;      // lowest `at_` of its buffers
-    Offset rest = 0;       // sum of their sizes
-    Index lowest = 0;      // how many lie on the floor
-    Index ready = 0;       // how many of these have all of their sections' floors there
-    Index section = none;  // a section that all of its buffers have
-  };
-
-  /// What happens at a section, and to which groups it belongs.
-  struct Edge {
-    Index first = 0;
-    Index last = 0;
-    bool starts = false;
-    bool ends = false;
-  };
-
   struct Choice {
     Index section = none;
     Offset floor = 0;
@@ -252,9 +198,9 @@ class SectionSearch {
   /// Computes floors and what rests above them, checks that every section can still hold its buffers, and picks the
   /// section to decide; none if the part is hopeless.
   Choice scan(std::size_t begin, std::size_t end) {
-    group_sections(begin, end);
+    groups_.join(model_, pool_.data() + begin, pool_.data() + end);
     // Highest first: what is summed up so far in a group all lies at `at` or above.
-    const SectionRange* r = grouped_.data();
+    const SectionRange* r = groups_.ranges();
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t c = u(pool_[k]);
       const Offset at = at_[c];
@@ -263,7 +209,7 @@ class SectionSearch {
       bool fits = true;
       for (const SectionRange* last = r + ranges(c); r != last; ++r) {
         for (Index g = r->first; g < r->last; ++g) {
-          Group& group = groups_[u(g)];
+          Group& group = groups_[g];
           group.rest += size;
           group.lowest = (group.floor == at ? group.lowest : 0) + 1;
           group.floor = at;
@@ -271,7 +217,7 @@ class SectionSearch {
         }
         if (!model_.plain) {
           for (Index g = r->first; fits && g < r->last; ++g) {
-            const Group& group = groups_[u(g)];
+            const Group& group = groups_[g];
             if (group.rest + model_.fixed[u(group.section)] <= room) continue;  // whatever lies above
             fits = group.rest + fixed_above(group.section, at) <= room;
           }
@@ -283,64 +229,23 @@ class SectionSearch {
       }
     }
     // A buffer is ready if all of its sections have their floor where it would lie: nothing fits below it.
-    r = grouped_.data();
+    r = groups_.ranges();
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t c = u(pool_[k]);
       const Offset at = at_[c];
       const SectionRange* const last = r + ranges(c);
       bool flat = true;
       for (const SectionRange* q = r; flat && q != last; ++q) {
-        for (Index g = q->first; flat && g < q->last; ++g) flat = groups_[u(g)].floor == at;
+        for (Index g = q->first; flat && g < q->last; ++g) flat = groups_[g].floor == at;
       }
       for (; r != last; ++r) {
-        for (Index g = r->first; flat && g < r->last; ++g) ++groups_[u(g)].ready;
+        for (Index g = r->first; flat && g < r->last; ++g) ++groups_[g].ready;
       }
     }
     return choose();
   }
 
   [[nodiscard]] std::ptrdiff_t ranges(std::size_t c) const { return model_.ranges.end(c) - model_.ranges.begin(c); }
-
-  /// Joins the sections whose buffers, of those left in the part, are all found in one of them, and translates the
-  /// buffers' section ranges to these groups. The deeper the node, the fewer groups there are. Nothing is lost: a group
-  /// has the lowest floor and the highest load of its sections.
-  void group_sections(std::size_t begin, std::size_t end) {
-    Index from = model_.sections;
-    Index until = 0;
-    for (std::size_t k = begin; k < end; ++k) {
-      from = std::min(from, hull_[u(pool_[k])].first);
-      until = std::max(until, hull_[u(pool_[k])].last);
-    }
-    std::fill(edges_.begin() + from, edges_.begin() + until, Edge{});
-    for (std::size_t k = begin; k < end; ++k) {
-      const std::size_t c = u(pool_[k]);
-      for (const SectionRange* r = model_.ranges.begin(c); r != model_.ranges.end(c); ++r) {
-        edges_[u(r->first)].starts = true;
-        edges_[u(r->last - 1)].ends = true;
-      }
-    }
-    groups_.clear();
-    bool open = false;
-    Index count = 0;
-    for (Index s = from; s < until; ++s) {
-      Edge& edge = edges_[u(s)];
-      edge.first = count;
-      open = open || edge.starts;
-      if (open && edge.ends) {
-        groups_.push_back({placed, 0, 0, 0, s});
-        ++count;
-        open = false;
-      }
-      edge.last = count;
-    }
-    grouped_.clear();
-    for (std::size_t k = begin; k < end; ++k) {
-      const std::size_t c = u(pool_[k]);
-      for (const SectionRange* r = model_.ranges.begin(c); r != model_.ranges.end(c); ++r) {
-        grouped_.push_back({edges_[u(r->first)].first, edges_[u(r->last - 1)].last});
-      }
-    }
-  }
 
   Choice choose() const {
     Choice best;
@@ -545,9 +450,7 @@ class SectionSearch {
   std::vector<SectionRange> hull_;
   std::vector<double> priority_, blame_;
   std::vector<std::uint64_t> changed_;
-  std::vector<Edge> edges_;
-  std::vector<Group> groups_{};
-  std::vector<SectionRange> grouped_{};
+  SectionGroups<Offset> groups_;
   std::vector<Index> crossing_, part_of_;
   std::vector<std::uint64_t> hopeless_;
   std::vector<std::pair<Index, Offset>> trail_, lifts_;

@@ -37,7 +37,7 @@ class Pool {
   /// The graph as flat arrays, and the threads that run it.
   class Program {
    public:
-    Program(const graph::GraphView& graph, ArgWord* args, const Options& options);
+    Program(const graph::GraphView& graph, const args::ArgsTable& args, const Options& options);
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
     ~Program() { stop(); }
@@ -98,7 +98,7 @@ class Pool {
 
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
-    return Program(graph.view(), args.words(), options_);
+    return Program(graph.view(), args, options_);
   }
   Status launch(Program& program) noexcept {
     running_ = &program;
@@ -131,7 +131,7 @@ inline std::size_t Pool::Program::items_for(const graph::GraphView& graph, CoreT
   return items;
 }
 
-inline Pool::Program::Program(const graph::GraphView& graph, ArgWord* args, const Options& options)
+inline Pool::Program::Program(const graph::GraphView& graph, const args::ArgsTable& args, const Options& options)
     : items_(items_for(graph, CoreType::cube) + items_for(graph, CoreType::vector)),
       tasks_(graph.tasks.size()),
       // Each thread holds one ticket while it waits, so a queue has room for that many more than the items of a round.
@@ -150,8 +150,8 @@ inline Pool::Program::Program(const graph::GraphView& graph, ArgWord* args, cons
     task.added_as = record.added_as;
     task.core = record.core;
     task.successors = graph.successors_of(t);
-    for (std::uint32_t block = 0; block < record.blocks; ++block, ++item, args += record.arg_count) {
-      items_[item] = {record.entry, args, t};
+    for (std::uint32_t block = 0; block < record.blocks; ++block, ++item) {
+      items_[item] = {record.entry, args.block(t, block), t};
     }
     if (task.predecessors == 0) roots.push_back(t);
     if (task.successors.empty()) ++sinks_;

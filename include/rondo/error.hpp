@@ -42,6 +42,7 @@ enum class Errc : std::uint16_t {
   no_such_device,
   unsupported,
   timed_out,
+  stopped,
   kernel_failed,
   device_failed,
 };
@@ -83,6 +84,7 @@ enum class Errc : std::uint16_t {
     case Errc::no_such_device: return "there is no such device; check the driver and the device number";
     case Errc::unsupported: return "the platform cannot do this; choose another platform or leave the feature out";
     case Errc::timed_out: return "the device did not finish in time; raise the limit or look for a kernel that hangs";
+    case Errc::stopped: return "a stop was requested in the middle of a round; the session is poisoned, close it";
     case Errc::kernel_failed:
       return "a kernel threw an exception; the session is poisoned, close it and mend the kernel";
     case Errc::device_failed:

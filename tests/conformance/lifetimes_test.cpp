@@ -4,6 +4,7 @@
 // What happens at the ends: opening, closing, exiting; on every platform, the null one included.
 
 #include "conformance/kernels.hpp"
+#include "conformance/platforms.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,7 +39,7 @@ struct Doubling {
 
 TEST_CASE_TEMPLATE("closing is idempotent, and rounds behind it are refused", P, RONDO_TEST_PLATFORMS) {
   Doubling g;
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   std::vector<float> x(4), y(4);
   REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
   CHECK(session.close().ok());
@@ -52,14 +53,14 @@ TEST_CASE_TEMPLATE("a session may be opened and closed many times", P, RONDO_TES
   Doubling g;
   std::vector<float> x(4), y(4);
   for (int i = 0; i < 200; ++i) {
-    auto session = open<P>(g.graph);
+    auto session = open<P>(g.graph, busy_options<P>());
     REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
   }
 }
 
 TEST_CASE_TEMPLATE("bindings are checked on every platform", P, RONDO_TEST_PLATFORMS) {
   Doubling g;
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   std::vector<float> x(4), y(4), few(3);
   CHECK(session.run_round(bind(g.x, x)).code() == Errc::unbound_tensor);
   CHECK(session.run_round(bind(g.x, x), bind(g.x, x)).code() == Errc::bound_twice);
@@ -74,8 +75,8 @@ TEST_CASE_TEMPLATE("a process may exit with an open session, in the middle of a 
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    static Doubling g;                       // outlives main, as a user's globals do
-    static auto session = open<P>(g.graph);  // destroyed by exit()
+    static Doubling g;                                          // outlives main, as a user's globals do
+    static auto session = open<P>(g.graph, busy_options<P>());  // destroyed by exit()
     static std::vector<float> x(4), y(4);
     if (!session.run_round(bind(g.x, x), bind(g.y, y))) std::_Exit(2);
     static auto running = session.begin_round(bind(g.x, x), bind(g.y, y)).launch();
@@ -108,21 +109,8 @@ TEST_CASE("on the pool, two vector tasks and a cube task run at the same time") 
   graph.add_raw("meet_a", CoreType::vector, meet, writes(a));
   graph.add_raw("meet_b", CoreType::vector, meet, writes(b));
   graph.add_raw("meet_c", CoreType::cube, meet, writes(c));
-  auto session = open<A2A3SimOn<Pool>>(graph);
+  auto session = open<A2A3SimOn<Pool>>(graph, busy_options<A2A3SimOn<Pool>>());
   std::int32_t ha = 0, hb = 0, hc = 0;
   REQUIRE(session.run_round(bind(a, ha), bind(b, hb), bind(c, hc)).ok());
   CHECK(ha + hb + hc == 9);
-}
-
-TEST_CASE("on the pool, a core type without a thread is an error that names it") {
-  Doubling g;
-  A2A3SimOn<Pool>::Options options;
-  options.engine.cube_threads = 0;
-  try {
-    auto session = open<A2A3SimOn<Pool>>(g.graph, options);
-    FAIL("opened");
-  } catch (const Error& e) {
-    CHECK(e.code() == Errc::invalid_argument);
-    CHECK(std::string_view(e.what()).find("cube") != std::string_view::npos);
-  }
 }

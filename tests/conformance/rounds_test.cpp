@@ -4,6 +4,7 @@
 // What every platform that computes must do, round after round: one suite, run on each chip and engine.
 
 #include "conformance/kernels.hpp"
+#include "conformance/platforms.hpp"
 
 #include <doctest/doctest.h>
 
@@ -70,7 +71,7 @@ void check_good_round(Session& session, const Small& g, float value) {
 
 TEST_CASE_TEMPLATE("a thousand rounds with changing inputs each give their own result", P, RONDO_TEST_PLATFORMS) {
   Small g(37);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   Floats x(g.n), y(g.n), s(g.n);
   Floats running(g.n);
   for (int round = 0; round < 1000; ++round) {
@@ -98,7 +99,7 @@ TEST_CASE_TEMPLATE("every task of a random graph runs exactly once per round", P
                                    : graph.add<kernels::Count<CoreType::vector>>(counters[t]);
     for (int e = 0; e < 3 && t > 0; ++e) graph.add_edge(TaskId{static_cast<std::uint32_t>(random() % t)}, task);
   }
-  auto session = open<P>(graph);
+  auto session = open<P>(graph, busy_options<P>());
   for (auto c : counters) REQUIRE(session.upload(c, std::int32_t{0}).ok());
   for (int round = 0; round < rounds; ++round) REQUIRE(session.run_round().ok());
   for (auto c : counters) {
@@ -125,7 +126,7 @@ TEST_CASE_TEMPLATE("dependent tasks run in the order of their edges, whatever th
   graph.add<kernels::Scale>(last, y, 1.0F);
   float expected = 2.0F;
   for (int i = 1; i < 12; ++i) expected = i % 2 == 0 ? 2.0F * expected : expected + 1.0F;
-  auto session = open<P>(graph);
+  auto session = open<P>(graph, busy_options<P>());
   Floats hx(8, 1.0F), hy(8);
   for (int round = 0; round < 200; ++round) {
     hy.assign(8, 0.0F);
@@ -139,7 +140,7 @@ TEST_CASE_TEMPLATE("a task of n blocks runs each block once per round", P, RONDO
   TaskGraph graph;
   const auto n = graph.inout<std::int32_t>("n", {blocks});
   graph.add<kernels::CountBlocks>(Blocks{blocks}, n);
-  auto session = open<P>(graph);
+  auto session = open<P>(graph, busy_options<P>());
   std::vector<std::int32_t> counts(blocks);
   for (int round = 0; round < 50; ++round) REQUIRE(session.run_round(bind(n, counts)).ok());
   CHECK(counts == std::vector<std::int32_t>(blocks, 50 * static_cast<std::int32_t>(blocks)));
@@ -156,7 +157,7 @@ TEST_CASE_TEMPLATE("a raw kernel of the peer's ABI runs unchanged", P, RONDO_TES
     for (std::int64_t i = 0; i < args[3]; ++i) out[i] = factor * in[i];
   };
   graph.add_raw("scale", CoreType::vector, entry, reads(x), writes(y), 2.5F, std::int64_t{4});
-  auto session = open<P>(graph);
+  auto session = open<P>(graph, busy_options<P>());
   Floats hx{1, 2, 3, 4}, hy(4);
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
   CHECK(hy == Floats{2.5F, 5, 7.5F, 10});
@@ -165,14 +166,14 @@ TEST_CASE_TEMPLATE("a raw kernel of the peer's ABI runs unchanged", P, RONDO_TES
 TEST_CASE_TEMPLATE("a big session, then a small one in its place, then a big one again", P, RONDO_TEST_PLATFORMS) {
   for (const std::size_t n : {100'000U, 3U, 50'000U, 1U}) {
     Small g(n);
-    auto session = open<P>(g.graph);
+    auto session = open<P>(g.graph, busy_options<P>());
     for (int round = 1; round <= 3; ++round) check_good_round(session, g, static_cast<float>(round));
   }
 }
 
 TEST_CASE_TEMPLATE("a round that is refused between two good ones changes nothing", P, RONDO_TEST_PLATFORMS) {
   Small g(16);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   check_good_round(session, g, 2.0F);
 
   Floats x(16, 5.0F), y(16, -7.0F), s(16, 1.0F), few(15, 5.0F);
@@ -189,7 +190,7 @@ TEST_CASE_TEMPLATE("a round that is refused between two good ones changes nothin
 
 TEST_CASE_TEMPLATE("pairs are matched by identity, not by order", P, RONDO_TEST_PLATFORMS) {
   Small g(8);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   Floats x(8, 4.0F), y(8), s(8, 1.0F);
   REQUIRE(session.run_round(bind(g.s, s), bind(g.y, y), bind(g.x, x)).ok());
   CHECK(y == Floats(8, 24.0F));
@@ -198,7 +199,7 @@ TEST_CASE_TEMPLATE("pairs are matched by identity, not by order", P, RONDO_TEST_
 
 TEST_CASE_TEMPLATE("only what was bound is copied, and only in its direction", P, RONDO_TEST_PLATFORMS) {
   Small g(8);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   const Floats x(8, 1.0F);  // const: an input is never written
   Floats around(10, -1.0F);
   Floats s(8);
@@ -214,8 +215,8 @@ TEST_CASE_TEMPLATE("a kernel that throws poisons its session and no other", P, R
   const auto x = graph.input<float>("x", {4});
   const auto y = graph.output<float>("y", {4});
   graph.add<kernels::Picky>(x, y);
-  auto session = open<P>(graph);
-  auto other = open<P>(graph);
+  auto session = open<P>(graph, busy_options<P>());
+  auto other = open<P>(graph, busy_options<P>());
   Floats hx(4, 1.0F), hy(4);
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
 
@@ -243,9 +244,9 @@ TEST_CASE_TEMPLATE("a kernel that throws poisons its session and no other", P, R
 TEST_CASE_TEMPLATE("two sessions at once do not see each other", P, RONDO_TEST_PLATFORMS) {
   Small g(64);
   Small h(5);
-  auto a = open<P>(g.graph);
-  auto b = open<P>(h.graph);
-  auto c = open<P>(g.graph);  // the same graph twice
+  auto a = open<P>(g.graph, busy_options<P>());
+  auto b = open<P>(h.graph, busy_options<P>());
+  auto c = open<P>(g.graph, busy_options<P>());  // the same graph twice
   for (int round = 1; round <= 50; ++round) {
     check_good_round(a, g, static_cast<float>(round));
     check_good_round(b, h, static_cast<float>(-round));
@@ -256,7 +257,7 @@ TEST_CASE_TEMPLATE("two sessions at once do not see each other", P, RONDO_TEST_P
 TEST_CASE_TEMPLATE("tensors of another graph are refused", P, RONDO_TEST_PLATFORMS) {
   Small g(8);
   Small h(8);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   Floats x(8), y(8), s(8);
   CHECK(session.run_round(bind(h.x, x), bind(h.y, y), bind(h.s, s)).code() == Errc::wrong_tensor);
   check_good_round(session, g, 1.0F);
@@ -264,7 +265,7 @@ TEST_CASE_TEMPLATE("tensors of another graph are refused", P, RONDO_TEST_PLATFOR
 
 TEST_CASE_TEMPLATE("step by step gives what run_round gives", P, RONDO_TEST_PLATFORMS) {
   Small g(16);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   for (int round = 0; round < 100; ++round) {
     Floats x(16, static_cast<float>(round)), y(16), s(16);
     auto bound = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s));
@@ -280,7 +281,7 @@ TEST_CASE_TEMPLATE("step by step gives what run_round gives", P, RONDO_TEST_PLAT
 
 TEST_CASE_TEMPLATE("a round that was refused at its binding finishes with that status", P, RONDO_TEST_PLATFORMS) {
   Small g(16);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   Floats x(16), y(15), s(16);
   CHECK(session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s)).launch().finish().status().code() ==
         Errc::wrong_size);
@@ -289,7 +290,7 @@ TEST_CASE_TEMPLATE("a round that was refused at its binding finishes with that s
 
 TEST_CASE_TEMPLATE("a round dropped half-way leaves the session usable", P, RONDO_TEST_PLATFORMS) {
   Small g(16);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   Floats x(16, 2.0F), y(16, -1.0F), s(16);
   { auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s)); }
   check_good_round(session, g, 1.0F);
@@ -304,13 +305,13 @@ TEST_CASE_TEMPLATE("a session destroyed in the middle of a round waits, and the 
   Floats x(g.n, 2.0F), y(g.n, -1.0F), s(g.n);
   using Session = decltype(open<P>(g.graph));
   {
-    auto session = std::make_unique<Session>(freeze(g.graph));
+    auto session = std::make_unique<Session>(freeze(g.graph), busy_options<P>());
     auto launched = session->begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s)).launch();
     session.reset();
     CHECK(std::move(launched).finish().status().code() == Errc::closed);
   }
   {
-    auto session = std::make_unique<Session>(freeze(g.graph));
+    auto session = std::make_unique<Session>(freeze(g.graph), busy_options<P>());
     auto bound = session->begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s));
     session.reset();
     CHECK(std::move(bound).launch().finish().status().code() == Errc::closed);
@@ -320,7 +321,7 @@ TEST_CASE_TEMPLATE("a session destroyed in the middle of a round waits, and the 
 
 TEST_CASE_TEMPLATE("prebound rounds give what checked rounds give", P, RONDO_TEST_PLATFORMS) {
   Small g(16);
-  auto session = open<P>(g.graph);
+  auto session = open<P>(g.graph, busy_options<P>());
   Floats x(16), y(16), s(16);
   const auto binding = session.prebind(bind(g.s, s), bind(g.x, x), bind(g.y, y));
   REQUIRE(binding);
@@ -330,7 +331,7 @@ TEST_CASE_TEMPLATE("prebound rounds give what checked rounds give", P, RONDO_TES
     REQUIRE(y == Floats(16, 6.0F * static_cast<float>(round)));
   }
 
-  auto other = open<P>(g.graph);
+  auto other = open<P>(g.graph, busy_options<P>());
   CHECK(other.run_round(binding).code() == Errc::wrong_tensor);
   const auto bad = session.prebind(bind(g.x, x), bind(g.y, y));
   CHECK_FALSE(bad);
@@ -344,9 +345,9 @@ TEST_CASE_TEMPLATE("a prebinding does not outlive its session into one at the sa
   Floats x(16), y(16), s(16);
   using Session = decltype(open<P>(g.graph));
   std::optional<Session> session;
-  session.emplace(freeze(g.graph));
+  session.emplace(freeze(g.graph), busy_options<P>());
   const auto binding = session->prebind(bind(g.x, x), bind(g.y, y), bind(g.s, s));
-  session.emplace(freeze(g.graph));
+  session.emplace(freeze(g.graph), busy_options<P>());
   CHECK(session->run_round(binding).code() == Errc::wrong_tensor);
 }
 
@@ -355,7 +356,7 @@ TEST_CASE_TEMPLATE("resident tensors stay on the device until they are downloade
   const auto x = graph.input<float>("x", {4});
   const auto total = graph.resident<float>("total", {4});
   graph.add<kernels::Accumulate>(x, total);
-  auto session = open<P>(graph);
+  auto session = open<P>(graph, busy_options<P>());
   Floats hx(4, 1.0F), host(4);
 
   const Status early = session.run_round(bind(x, hx));
@@ -382,7 +383,7 @@ TEST_CASE_TEMPLATE("a resident tensor that tasks write first needs no upload", P
   const auto x = graph.input<float>("x", {4});
   const auto copy = graph.resident<float>("copy", {4});
   graph.add<kernels::Scale>(x, copy, 1.0F);
-  auto session = open<P>(graph);
+  auto session = open<P>(graph, busy_options<P>());
   Floats hx(4, 3.0F), host(4);
   REQUIRE(session.run_round(bind(x, hx)).ok());
   REQUIRE(session.download(copy, host).ok());
@@ -391,7 +392,7 @@ TEST_CASE_TEMPLATE("a resident tensor that tasks write first needs no upload", P
 
 TEST_CASE_TEMPLATE("rewriting the whole args table each round changes no result", P, RONDO_TEST_PLATFORMS) {
   Small g(16);
-  auto session = open<P, Rewriting>(g.graph);
+  auto session = open<P, Rewriting>(g.graph, busy_options<P>());
   for (int round = 0; round < 20; ++round) check_good_round(session, g, static_cast<float>(round));
 }
 
@@ -400,7 +401,7 @@ TEST_CASE_TEMPLATE("an observer hears of each round once, with its status", P, R
   const auto x = graph.input<float>("x", {4});
   const auto y = graph.output<float>("y", {4});
   graph.add<kernels::Picky>(x, y);
-  auto session = open<P, Logging>(graph);
+  auto session = open<P, Logging>(graph, busy_options<P>());
   Floats hx(4, 1.0F), hy(4);
   for (int round = 0; round < 3; ++round) REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
   hx[0] = -1.0F;
@@ -412,7 +413,7 @@ TEST_CASE_TEMPLATE("an observer hears of each round once, with its status", P, R
 
 TEST_CASE_TEMPLATE("asking for more memory than the device has names both figures", P, RONDO_TEST_PLATFORMS) {
   Small g(1000);
-  typename P::Options options;
+  auto options = busy_options<P>();
   options.device_memory = Bytes{1000};
   try {
     auto session = open<P>(g.graph, options);
@@ -425,13 +426,13 @@ TEST_CASE_TEMPLATE("asking for more memory than the device has names both figure
 
 TEST_CASE_TEMPLATE("a graph without tasks or without tensors runs", P, RONDO_TEST_PLATFORMS) {
   TaskGraph nothing;
-  auto empty = open<P>(nothing);
+  auto empty = open<P>(nothing, busy_options<P>());
   CHECK(empty.run_round().ok());
   CHECK(empty.arena_bytes() == Bytes{0});
 
   TaskGraph graph;
   const auto x = graph.inout<float>("x", {4});
-  auto session = open<P>(graph);
+  auto session = open<P>(graph, busy_options<P>());
   Floats hx{1, 2, 3, 4};
   CHECK(session.run_round(bind(x, hx)).ok());
   CHECK(hx == Floats{1, 2, 3, 4});

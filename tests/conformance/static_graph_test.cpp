@@ -4,6 +4,7 @@
 // A graph that the compiler knows gives what the same graph built at run time gives, on every platform.
 
 #include "conformance/kernels.hpp"
+#include "conformance/platforms.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,8 +44,8 @@ static_assert(constant.view().successors.size() == 2);
 TEST_CASE_TEMPLATE("a static graph gives what the dynamic one gives", P, A2A3Sim, A5Sim, A2A3SimOn<Pool>,
                    A5SimOn<Pool>) {
   const FrozenGraph frozen = freeze(build());
-  auto dynamic_session = open<P>(build());
-  auto static_session = open<P, constant>();
+  auto dynamic_session = open<P>(build(), busy_options<P>());
+  auto static_session = open<P, constant>(busy_options<P>());
   CHECK(static_session.arena_bytes() == dynamic_session.arena_bytes());
 
   const auto& graph = dynamic_session.graph();

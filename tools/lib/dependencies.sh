@@ -32,6 +32,7 @@ missing_packages() {
   has_program cmake || echo cmake
   has_program ninja || echo ninja-build
   has_header range/v3/version.hpp || echo librange-v3-dev
+  has_header CLI/CLI.hpp || echo libcli11-dev
   [ "$1" = test ] || return 0
   has_header doctest/doctest.h || echo doctest-dev
   has_header benchmark/benchmark.h || echo libbenchmark-dev

@@ -3,17 +3,10 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
-#include <rondo/args/slot.hpp>
 #include <rondo/error.hpp>
 
 /// The set-up of ArgsTable, for whoever makes one; rounds do without.
 namespace rondo::args {
-
-[[noreturn]] inline std::uint64_t no_system_provider(SystemSlot slot) {
-  throw Error(Errc::unsupported,
-              Error::Text("an args format asks for ", to_string(slot.kind), " ", slot.index,
-                          ", which nobody provides; give the session's policies a system_address(SystemSlot)"));
-}
 
 inline ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
                             SystemProvider provider)

@@ -27,26 +27,6 @@ enum class SlotKind : std::uint8_t {
   hidden_input,    ///< hidden input Slot::index of family Slot::variant
 };
 
-[[nodiscard]] constexpr const char* to_string(SlotKind kind) noexcept {
-  switch (kind) {
-    case SlotKind::null: return "null";
-    case SlotKind::constant: return "constant";
-    case SlotKind::args_block: return "args block";
-    case SlotKind::input: return "input";
-    case SlotKind::output: return "output";
-    case SlotKind::workspace: return "workspace";
-    case SlotKind::tiling: return "tiling data";
-    case SlotKind::tiling_ffts: return "t_ffts";
-    case SlotKind::tiling_context: return "tiling_context";
-    case SlotKind::op_type: return "*op_type";
-    case SlotKind::ffts_addr: return "ffts_addr";
-    case SlotKind::overflow_addr: return "overflow_addr";
-    case SlotKind::event_addr: return "event_addr";
-    case SlotKind::hidden_input: return "hidden input";
-  }
-  return "?";
-}
-
 /// May the slot's content change from round to round? True for tensors and workspaces, wherever they stand.
 [[nodiscard]] constexpr bool is_refreshable(SlotKind kind) noexcept {
   return kind == SlotKind::input || kind == SlotKind::output || kind == SlotKind::workspace;

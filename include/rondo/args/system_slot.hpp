@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/error.hpp>
 #include <rondo/graph/kernel.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace rondo::args {
@@ -33,7 +35,19 @@ struct SystemSlot {
 /// Answers what stands in a system slot; throws Error for what it does not know.
 using SystemProvider = std::uint64_t (*)(SystemSlot slot);
 
+[[nodiscard]] constexpr const char* to_string(SlotKind kind) noexcept {
+  constexpr const char* names[] = {"null",      "constant",      "args block", "input",          "output",
+                                   "workspace", "tiling data",   "t_ffts",     "tiling_context", "*op_type",
+                                   "ffts_addr", "overflow_addr", "event_addr", "hidden input"};
+  const auto i = static_cast<std::size_t>(kind);
+  return i < sizeof(names) / sizeof(names[0]) ? names[i] : "?";
+}
+
 /// Knows none. A slot that nobody fills is an error: dropping it would shift those behind it.
-[[noreturn]] inline std::uint64_t no_system_provider(SystemSlot slot);
+[[noreturn]] inline std::uint64_t no_system_provider(SystemSlot slot) {
+  throw Error(Errc::unsupported,
+              Error::Text("an args format asks for ", to_string(slot.kind), " ", slot.index,
+                          ", which nobody provides; give the session's policies a system_address(SystemSlot)"));
+}
 
 }  // namespace rondo::args

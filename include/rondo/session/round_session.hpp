@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace rondo {
@@ -76,6 +77,20 @@ class RoundSession {
   /// wrong_tensor if it was made by another session.
   template <std::size_t In, std::size_t Out, std::size_t Pairs>
   [[gnu::always_inline]] Status run_round(const Prebound<In, Out, Pairs>& binding) noexcept;
+
+  /// Runs `rounds` rounds with one prebinding, keeping the platform's threads awake from each to the next. Before each
+  /// round calls `before_round(RoundIndex)` on the calling thread: the place to refill inputs and read outputs. Stops
+  /// at the first round that fails, and returns its status.
+  template <std::size_t In, std::size_t Out, std::size_t Pairs, class Hook>
+  requires std::is_nothrow_invocable_v<Hook&, RoundIndex> Status run_rounds(std::uint64_t rounds,
+                                                                            const Prebound<In, Out, Pairs>& binding,
+                                                                            Hook&& before_round)
+  noexcept;
+
+  /// Ends the round under way, or else the next, with `stopped`, and so poisons the session. The only call that any
+  /// thread may make, also while another runs a round.
+  void request_stop() noexcept requires requires(P& p) { p.request_stop(); }
+  { platform_.request_stop(); }
 
   /// Checks and resolves bindings once, for many rounds.
   template <BoundPair... B>
@@ -144,8 +159,8 @@ class RoundSession {
   /// Bytes of device memory that the tensors take.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+  [[nodiscard]] P& platform() noexcept { return platform_; }
   [[nodiscard]] auto& observer() noexcept { return observe_; }
-  [[nodiscard]] const P& platform() const noexcept { return platform_; }
   /// The session's args table, for who wants to look.
   [[nodiscard]] const args::ArgsTable& args() const noexcept { return refresher_.table(); }
   /// What the last refresh of the args table did; rounds that bind only host memory make none.

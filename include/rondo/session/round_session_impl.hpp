@@ -193,6 +193,25 @@ Status RoundSession<P, Policies, Graph>::run_in_any_order(std::span<detail::Bind
 }
 
 template <Platform P, class Policies, class Graph>
+template <std::size_t In, std::size_t Out, std::size_t Pairs, class Hook>
+requires std::is_nothrow_invocable_v<Hook&, RoundIndex>
+inline Status RoundSession<P, Policies, Graph>::run_rounds(std::uint64_t rounds,
+                                                           const Prebound<In, Out, Pairs>& binding,
+                                                           Hook&& before_round) noexcept {
+  const auto keep_awake = [this](bool awake) {
+    if constexpr (requires { platform_.keep_awake(awake); }) platform_.keep_awake(awake);
+  };
+  keep_awake(true);
+  Status status;
+  for (std::uint64_t i = 0; i < rounds && status.ok(); ++i) {
+    before_round(RoundIndex{rounds_});
+    status = run_round(binding);
+  }
+  keep_awake(false);
+  return status;
+}
+
+template <Platform P, class Policies, class Graph>
 template <BoundPair... B>
 inline auto RoundSession<P, Policies, Graph>::prebind(const B&... pairs) noexcept {
   check_strategy<B...>();

@@ -128,7 +128,7 @@ class Refresher {
     if (host_inputs_changed_ && needed == UpdateLevel::none) needed = UpdateLevel::host_input;
     std::uint64_t slots = 0;
     for (std::uint32_t id = range.begin; id < range.end; ++id) {
-      if (!is_fixed<S> && active_[id] == last_[id]) continue;
+      if (!is_fixed<S> && level != UpdateLevel::init && active_[id] == last_[id]) continue;
       last_[id] = active_[id];
       const std::uint32_t uses = in_place ? table_.rewrite(id, active_[id]) : table_.uses(id);
       if (uses == 0) continue;  // changed, but no task cares
@@ -137,7 +137,7 @@ class Refresher {
           id < table_.bases().first_io ? UpdateLevel::feature_map_and_model_io : UpdateLevel::model_io;
       if (own > needed) needed = own;
     }
-    if (is_fixed<S> && level == UpdateLevel::init) needed = level;
+    if (level == UpdateLevel::init) needed = level;
     done_ = {needed, Mechanism::none, slots, 0};
     Status status;
     if (needed != UpdateLevel::none) {

@@ -5,7 +5,7 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/platform/sim/failure.hpp>
+#include <rondo/platform/sim/halt.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -15,12 +15,15 @@ namespace rondo::platform::sim {
 /// Runs all tasks on the calling thread, in the graph's order: deterministic, and without any overhead but one indirect
 /// call per task and block. For a graph that the compiler knows, the calls are direct and small kernels are inlined.
 ///
-/// Errors: a kernel that throws ends the round with kernel_failed; the tasks behind it do not run.
+/// Errors: a kernel that throws ends the round with kernel_failed, a stop request with stopped; the tasks behind it do
+/// not run. (A stop request goes unheard within a round over a graph that the compiler knows: looking for it would cost
+/// more than such a round.)
 class Inline {
  public:
   static constexpr const char* name = "inline";
   struct Options {};
-  explicit Inline(const Options&) noexcept {}
+  /// `most_threads`: what the chip has blocks for; of no interest to a single thread.
+  explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}
 
   struct Call {
     KernelEntry entry;
@@ -44,13 +47,20 @@ class Inline {
     }
   }
 
-  Status launch(DynamicProgram& program) noexcept {
+  Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
+
+  /// Runs all calls, one behind the other.
+  [[gnu::always_inline]] static Status run(const DynamicProgram& program, Halt& halt) noexcept {
     const Call* call = program.calls.begin();
     try {
-      for (const Call* const end = program.calls.end(); call != end; ++call) call->entry(call->args);
+      for (const Call* const end = program.calls.end(); call != end; ++call) {
+        if (halt.requested()) [[unlikely]]
+          return halt.status();
+        call->entry(call->args);
+      }
     } catch (...) {
-      failure_ = current_exception_text();
-      return kernel_failed(program.tasks[static_cast<std::size_t>(call - program.calls.begin())]);
+      halt.record(program.tasks[static_cast<std::size_t>(call - program.calls.begin())]);
+      return halt.status();
     }
     return {};
   }
@@ -73,10 +83,13 @@ class Inline {
   }
 
   /// What the exception said that failed the last round.
-  [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
+  /// Ends the round under way, or else the next. From any thread.
+  void request_stop() noexcept { halt_.request_stop(); }
+  void keep_awake(bool) noexcept {}
 
- private:
-  static DynamicProgram load_calls(const graph::GraphView& graph, const args::ArgsTable& args) {
+  /// All calls of a graph in its order, each with its arguments.
+  [[nodiscard]] static DynamicProgram load_calls(const graph::GraphView& graph, const args::ArgsTable& args) {
     std::size_t count = 0;
     for (const graph::TaskRecord& task : graph.tasks) count += task.blocks;
     DynamicProgram program{detail::OwnedArray<Call>(count), detail::OwnedArray<std::uint32_t>(count)};
@@ -91,6 +104,7 @@ class Inline {
     return program;
   }
 
+ private:
   template <class Graph, std::size_t Position>
   [[gnu::always_inline]] Status run_static(ArgWord* args) noexcept {
     constexpr graph::TaskRecord task = Graph::view().tasks[Position];
@@ -99,13 +113,13 @@ class Inline {
     try {
       for (std::uint32_t block = 0; block < task.blocks; ++block) task.entry(args + first + block * words);
     } catch (...) {
-      failure_ = current_exception_text();
-      return kernel_failed(task.added_as);
+      halt_.record(task.added_as);
+      return halt_.status();
     }
     return {};
   }
 
-  Error::Text failure_;
+  Halt halt_;
 };
 
 }  // namespace rondo::platform::sim

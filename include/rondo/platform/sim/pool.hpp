@@ -5,247 +5,204 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/platform/sim/failure.hpp>
-#include <rondo/platform/sim/ticket_queue.hpp>
+#include <rondo/platform/sim/halt.hpp>
+#include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/replay.hpp>
+#include <rondo/platform/sim/schedule.hpp>
 
-#include <atomic>
+#include <time.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <system_error>
+#include <memory>
 #include <thread>
-#include <vector>
 
 namespace rondo::platform::sim {
 
-/// Persistent host threads as the cores of the chip: cube tasks run on cube threads, vector tasks on vector threads, as
-/// soon as all they depend on is done. Threads start when a program is loaded and sleep between rounds.
+/// How Pool comes to know what its tasks cost.
+enum class Scheduling : std::uint8_t {
+  learned,  ///< from the clock, over the first rounds, which run on the calling thread alone
+  uniform,  ///< not at all: every task counts as 1 µs; the schedule stands before the first round
+};
+
+/// Host threads as the chip's blocks: thread i is the cube core and the two vector cores of block i. Thread 0 is the
+/// calling one, which takes part while it waits; the others are persistent and sleep when no round comes.
 ///
-/// Errors: load throws Error invalid_argument if a core type that the graph needs has no thread, out_of_resources if a
-/// thread cannot be started. A kernel that throws fails the round with kernel_failed; the tasks behind it still run.
-/// Cost per round: no allocation, no lock; counters restore themselves; a system call per thread that has to be woken.
+/// A graph is replayed by a schedule made once. A learned schedule first runs a few rounds on the calling thread with a
+/// clock in hand; then it spreads the tasks over as many threads as pay, which for a graph of very short tasks is one,
+/// and that one costs what Inline costs. The first rounds on several threads are timed as well: if they are no faster
+/// than one thread was, because the host is busy elsewhere, one thread it is.
+///
+/// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
+/// load() throws out_of_resources, and the learning round goes on with one thread. A kernel that throws ends the round
+/// with kernel_failed, a stop request with stopped; the tasks behind it are left out. Cost per round: no allocation, no
+/// lock, no clock, once learned; a system call only to wake threads that sleep.
 class Pool {
  public:
   static constexpr const char* name = "pool";
 
-  /// One block of the chip by default: a cube core and two vector cores.
   struct Options {
-    std::uint32_t cube_threads = 1;
-    std::uint32_t vector_threads = 2;
+    std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host
+    Scheduling scheduling = Scheduling::learned;
+    std::uint32_t learning_rounds = 6;  ///< the first is thrown away: it meets cold caches
+    std::uint32_t trial_rounds = 15;    ///< on several threads, before that is settled
+    ReplayCosts costs = {};
   };
 
-  /// The graph as flat arrays, and the threads that run it.
   class Program {
    public:
-    Program(const graph::GraphView& graph, const args::ArgsTable& args, const Options& options);
+    Program(const graph::GraphView& graph, const args::ArgsTable& args, const Options& options, std::uint32_t threads,
+            Halt& halt)
+        : graph_{graph},
+          calls_{Inline::load_calls(graph, args)},
+          costs_(calls_.calls.size()),
+          options_{options},
+          threads_{threads},
+          halt_{halt} {
+      if (threads_ == 1 || options_.learning_rounds == 0) learned_ = true;
+      if (options_.scheduling == Scheduling::uniform) {
+        learned_ = true;
+        for (double& cost : costs_) cost = 1000;
+        if (threads_ > 1) spread();
+      }
+    }
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
-    ~Program() { stop(); }
 
-    void launch() noexcept;
-    void wait() noexcept;
-    void stop() noexcept;
-
-    /// The status of the last round that was waited for.
-    [[nodiscard]] Status status() const noexcept {
-      return failed_.load(std::memory_order_relaxed) ? kernel_failed(failed_task_) : Status{};
+    [[gnu::always_inline]] Status launch() noexcept {
+      if (replay_ != nullptr) {
+        if (trial_left_ != 0) [[unlikely]]
+          trial_start_ = now_ns();
+        replay_->launch();
+        return {};
+      }
+      if (!learned_) [[unlikely]]
+        return learn();
+      return Inline::run(calls_, halt_);
     }
-    [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
+    [[gnu::always_inline]] Status wait() noexcept {
+      if (replay_ != nullptr) {
+        replay_->wait();
+        if (trial_left_ != 0) [[unlikely]]
+          note_trial();
+      }
+      return halt_.status();
+    }
+    void stop() noexcept {
+      if (replay_ != nullptr) replay_->wait();
+      replay_.reset();
+    }
+    void keep_awake(bool awake) noexcept {
+      if (replay_ != nullptr) replay_->keep_awake(awake);
+    }
+    [[nodiscard]] std::size_t threads_used() const noexcept { return replay_ == nullptr ? 1 : replay_->threads(); }
 
    private:
-    struct Item {
-      KernelEntry entry;
-      ArgWord* args;
-      std::uint32_t task;  ///< position
-    };
-    struct Task {
-      std::atomic<std::uint32_t> waiting;      ///< predecessors not done yet; restored by whoever brings it to 0
-      std::atomic<std::uint32_t> blocks_left;  ///< restored by whoever brings it to 0
-      std::uint32_t predecessors;
-      std::uint32_t blocks;
-      std::uint32_t first_item;
-      std::uint32_t added_as;
-      CoreType core;
-      std::span<const std::uint32_t> successors;  ///< points into the frozen graph
-    };
-    static constexpr std::uint32_t stop_item = 0x7FFF'FFF0;
+    [[gnu::cold, gnu::noinline]] inline Status learn() noexcept;
+    [[gnu::cold, gnu::noinline]] inline void note_trial() noexcept;
+    inline void spread();
+    /// Nanoseconds on a clock that only goes forward; <chrono> would cost every user 230 ms of compile time.
+    [[nodiscard]] static double now_ns() noexcept {
+      timespec t{};
+      clock_gettime(CLOCK_MONOTONIC, &t);
+      return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+    }
 
-    [[nodiscard]] TicketQueue& queue(CoreType core) noexcept { return core == CoreType::cube ? cube_ : vector_; }
-    static std::size_t items_for(const graph::GraphView& graph, CoreType core) noexcept;
-    void work(TicketQueue& queue) noexcept;
-    void run(const Item& item) noexcept;
-    void publish(std::uint32_t task) noexcept;
-    void finish_block(std::uint32_t task) noexcept;
-    void start_threads(CoreType core, std::uint32_t count, const graph::GraphView& graph);
-
-    detail::OwnedArray<Item> items_;
-    detail::OwnedArray<Task> tasks_;
-    detail::OwnedArray<std::uint32_t> roots_;
-    std::uint32_t sinks_ = 0;
-    TicketQueue cube_;
-    TicketQueue vector_;
-    std::uint32_t launched_ = 0;
-    alignas(64) std::atomic<std::uint32_t> sinks_left_{0};
-    alignas(64) std::atomic<std::uint32_t> finished_{0};
-    std::atomic<bool> failed_{false};
-    std::uint32_t failed_task_ = 0;
-    Error::Text failure_;
-    std::vector<std::thread> cube_threads_;
-    std::vector<std::thread> vector_threads_;
+    graph::GraphView graph_;
+    Inline::DynamicProgram calls_;
+    detail::OwnedArray<double> costs_;  ///< nanoseconds for each call; the least that was seen
+    Options options_;
+    std::uint32_t threads_;
+    Halt& halt_;
+    bool learned_ = false;
+    std::uint32_t rounds_ = 0;
+    std::uint32_t trial_left_ = 0;
+    std::uint32_t trials_slower_ = 0;
+    double trial_start_ = 0;          ///< 0: no round has been launched since the last wait
+    std::unique_ptr<Replay> replay_;  ///< none: one thread does it all
   };
 
-  explicit Pool(const Options& options) noexcept : options_{options} {}
+  /// `most_threads`: the chip's blocks.
+  Pool(const Options& options, std::uint32_t most_threads) noexcept : options_{options} {
+    const std::uint32_t wanted =
+        options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+    threads_ = std::min(wanted, most_threads);
+  }
 
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
-    return Program(graph.view(), args, options_);
+    return Program(graph.view(), args, options_, threads_, halt_);
   }
-  Status launch(Program& program) noexcept {
+  [[gnu::always_inline]] Status launch(Program& program) noexcept {
     running_ = &program;
-    program.launch();
-    return {};
+    return program.launch();
   }
-  Status wait() noexcept {
-    if (running_ == nullptr) return {};
-    running_->wait();
-    return running_->status();
-  }
+  [[gnu::always_inline]] Status wait() noexcept { return running_ == nullptr ? Status{} : running_->wait(); }
   Status unload(Program& program) noexcept {
     const Status status = wait();
     program.stop();
     return status;
   }
-  [[nodiscard]] const Error::Text& failure_text() const noexcept {
-    static constexpr Error::Text none;
-    return running_ == nullptr ? none : running_->failure_text();
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
+  void request_stop() noexcept { halt_.request_stop(); }
+  void keep_awake(bool awake) noexcept {
+    if (running_ != nullptr) running_->keep_awake(awake);
   }
+  /// How many threads the schedule uses; 1 while it learns.
+  [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 1 : running_->threads_used(); }
 
  private:
   Options options_;
+  std::uint32_t threads_ = 1;
+  Halt halt_;
   Program* running_ = nullptr;
 };
 
-inline std::size_t Pool::Program::items_for(const graph::GraphView& graph, CoreType core) noexcept {
-  std::size_t items = 0;
-  for (const graph::TaskRecord& task : graph.tasks) items += task.core == core ? task.blocks : 0;
-  return items;
-}
-
-inline Pool::Program::Program(const graph::GraphView& graph, const args::ArgsTable& args, const Options& options)
-    : items_(items_for(graph, CoreType::cube) + items_for(graph, CoreType::vector)),
-      tasks_(graph.tasks.size()),
-      // Each thread holds one ticket while it waits, so a queue has room for that many more than the items of a round.
-      cube_(items_for(graph, CoreType::cube) + options.cube_threads),
-      vector_(items_for(graph, CoreType::vector) + options.vector_threads) {
-  std::uint32_t item = 0;
-  std::vector<std::uint32_t> roots;
-  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
-    const graph::TaskRecord& record = graph.tasks[t];
-    Task& task = tasks_[t];
-    task.predecessors = graph.predecessor_count[t];
-    task.waiting.store(task.predecessors, std::memory_order_relaxed);
-    task.blocks = record.blocks;
-    task.blocks_left.store(record.blocks, std::memory_order_relaxed);
-    task.first_item = item;
-    task.added_as = record.added_as;
-    task.core = record.core;
-    task.successors = graph.successors_of(t);
-    for (std::uint32_t block = 0; block < record.blocks; ++block, ++item) {
-      items_[item] = {record.entry, args.block(t, block), t};
-    }
-    if (task.predecessors == 0) roots.push_back(t);
-    if (task.successors.empty()) ++sinks_;
+Status Pool::Program::learn() noexcept {
+  // What reading the clock costs is taken off each figure; the least of several readings, like the figures themselves.
+  double clock_cost = 1e9;
+  for (int i = 0; i < 32; ++i) {
+    const double a = now_ns();
+    clock_cost = std::min(clock_cost, now_ns() - a);
   }
-  roots_ = detail::OwnedArray<std::uint32_t>::copy_of(roots);
+  std::size_t c = 0;
   try {
-    start_threads(CoreType::cube, options.cube_threads, graph);
-    start_threads(CoreType::vector, options.vector_threads, graph);
-  } catch (...) {
-    stop();
-    throw;
-  }
-}
-
-inline void Pool::Program::start_threads(CoreType core, std::uint32_t count, const graph::GraphView& graph) {
-  if (items_for(graph, core) == 0) return;
-  if (count == 0) {
-    throw Error(Errc::invalid_argument, Error::Text("the graph has ", to_string(core),
-                                                    " tasks, but the pool was given no thread for them; give it one"));
-  }
-  auto& threads = core == CoreType::cube ? cube_threads_ : vector_threads_;
-  threads.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    try {
-      threads.emplace_back([this, core] { work(queue(core)); });
-    } catch (const std::system_error& e) {
-      throw Error(Errc::out_of_resources,
-                  Error::Text("a ", to_string(core), " thread could not be started: ", e.what()));
+    for (; c < calls_.calls.size(); ++c) {
+      if (halt_.requested()) return halt_.status();
+      const double start = now_ns();
+      calls_.calls[c].entry(calls_.calls[c].args);
+      const double cost = std::max(0.0, now_ns() - start - clock_cost);
+      costs_[c] = rounds_ <= 1 ? cost : std::min(costs_[c], cost);
     }
+  } catch (...) {
+    halt_.record(calls_.tasks[c]);
+    return halt_.status();
   }
-}
-
-inline void Pool::Program::launch() noexcept {
-  if (sinks_ == 0) return;
-  ++launched_;
-  sinks_left_.store(sinks_, std::memory_order_relaxed);  // published with the roots
-  for (const std::uint32_t root : roots_) publish(root);
-}
-
-inline void Pool::Program::wait() noexcept {
-  for (std::uint32_t seen = finished_.load(std::memory_order_acquire); seen != launched_;
-       seen = finished_.load(std::memory_order_acquire)) {
-    finished_.wait(seen, std::memory_order_acquire);
-  }
-}
-
-inline void Pool::Program::stop() noexcept {
-  wait();
-  // The threads' tickets are the next ones, whichever thread holds which: one stop item for each.
-  for (std::size_t i = 0; i < cube_threads_.size(); ++i) cube_.push(stop_item);
-  for (std::size_t i = 0; i < vector_threads_.size(); ++i) vector_.push(stop_item);
-  for (std::thread& thread : cube_threads_) thread.join();
-  for (std::thread& thread : vector_threads_) thread.join();
-  cube_threads_.clear();
-  vector_threads_.clear();
-}
-
-inline void Pool::Program::work(TicketQueue& queue) noexcept {
-  for (std::uint32_t item = queue.pop(); item != stop_item; item = queue.pop()) run(items_[item]);
-}
-
-inline void Pool::Program::run(const Item& item) noexcept {
+  if (++rounds_ < options_.learning_rounds) return {};
+  learned_ = true;
   try {
-    item.entry(item.args);
-  } catch (...) {
-    if (!failed_.exchange(true, std::memory_order_relaxed)) {  // the first one tells; read only after wait()
-      failed_task_ = tasks_[item.task].added_as;
-      failure_ = current_exception_text();
-    }
+    spread();
+    if (replay_ != nullptr) trial_left_ = options_.trial_rounds;
+  } catch (...) {  // no thread or no memory to be had: one thread does it all
   }
-  finish_block(item.task);
+  return {};
 }
 
-inline void Pool::Program::publish(std::uint32_t task) noexcept {
-  const Task& t = tasks_[task];
-  for (std::uint32_t block = 0; block < t.blocks; ++block) queue(t.core).push(t.first_item + block);
+void Pool::Program::note_trial() noexcept {
+  if (trial_start_ == 0) return;
+  double alone = 0;
+  for (const double cost : costs_) alone += cost;
+  if (now_ns() - trial_start_ > 0.97 * alone) ++trials_slower_;
+  trial_start_ = 0;
+  if (--trial_left_ == 0 && 2 * trials_slower_ > options_.trial_rounds) replay_.reset();
 }
 
-inline void Pool::Program::finish_block(std::uint32_t task) noexcept {
-  Task& done = tasks_[task];
-  if (done.blocks > 1) {
-    if (done.blocks_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    done.blocks_left.store(done.blocks, std::memory_order_relaxed);
-  }
-  for (const std::uint32_t successor : done.successors) {
-    Task& next = tasks_[successor];
-    if (next.waiting.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-    next.waiting.store(next.predecessors, std::memory_order_relaxed);
-    publish(successor);
-  }
-  if (done.successors.empty() && sinks_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    finished_.fetch_add(1, std::memory_order_release);
-    finished_.notify_all();
-  }
+inline void Pool::Program::spread() {
+  const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_.span()));
+  const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
+  if (schedule.order.size() < 2) return;
+  replay_ = std::make_unique<Replay>(nodes, schedule, calls_.calls.span(), calls_.tasks.span(), halt_);
 }
 
 }  // namespace rondo::platform::sim

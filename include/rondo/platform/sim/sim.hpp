@@ -36,7 +36,7 @@ class Sim {
     typename Engine::Options engine{};
   };
 
-  explicit Sim(const Options& options) : engine_{options.engine}, free_{options.device_memory} {}
+  explicit Sim(const Options& options) : engine_{options.engine, A::max_blocks}, free_{options.device_memory} {}
 
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
@@ -111,6 +111,12 @@ class Sim {
   Status unload(Program& program) noexcept {
     return engine_.unload(program);
   }
+
+  /// Ends the round under way, or else the next, with `stopped`. From any thread.
+  void request_stop() noexcept { engine_.request_stop(); }
+  /// Keeps the engine's threads from going to sleep between rounds.
+  void keep_awake(bool awake) noexcept { engine_.keep_awake(awake); }
+  [[nodiscard]] Engine& engine() noexcept { return engine_; }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return engine_.failure_text(); }
 

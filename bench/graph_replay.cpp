@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What replaying a graph costs per round: Rondo's default engine beside raw calls in topological order, oneTBB's flow
+// graph (the faster of its default and lightweight policies, found by trial) and Taskflow, where CMake finds them.
+//   replay/<shape>/work:<0|1>/threads:<t>/<raw|rondo|tbb|taskflow>     work 0: empty tasks, 1: about 1 µs each
+// One iteration is one round. Raw runs on one thread only.
+
+#include "graph_shapes.hpp"
+
+#include <rondo/platform/select.hpp>
+#include <rondo/session/open.hpp>
+
+#include <benchmark/benchmark.h>
+#ifdef RONDO_HAVE_TBB
+#include <tbb/flow_graph.h>
+#include <tbb/global_control.h>
+#endif
+#ifdef RONDO_HAVE_TASKFLOW
+#include <taskflow/taskflow.hpp>
+#endif
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using graph_shapes::Shape;
+
+[[gnu::noinline]] void empty(std::int64_t*) { asm volatile(""); }
+/// A chain of multiplications that depend on each other: about 1 µs on a core of 3 GHz, with no memory touched.
+[[gnu::noinline]] void microsecond(std::int64_t*) {
+  std::uint64_t x = 1;
+  for (int i = 0; i < 1200; ++i) {
+    x *= 0x9E37'79B9'7F4A'7C15U;
+    asm volatile("" : "+r"(x));
+  }
+}
+rondo::KernelEntry kernel(int work) { return work == 0 ? &empty : &microsecond; }
+
+void run_raw(benchmark::State& state, const Shape& shape, int work) {
+  std::vector<rondo::KernelEntry> calls(shape.tasks, kernel(work));
+  std::vector<std::int64_t*> args(shape.tasks, nullptr);
+  for (auto _ : state) {
+    for (std::size_t t = 0; t < calls.size(); ++t) calls[t](args[t]);
+    benchmark::ClobberMemory();
+  }
+}
+
+void run_rondo(benchmark::State& state, const Shape& shape, int work, int threads) {
+  using Platform = rondo::A2A3SimOn<rondo::Pool>;
+  rondo::TaskGraph graph{rondo::Edges::explicit_};
+  for (std::size_t t = 0; t < shape.tasks; ++t) graph.add_raw("task", rondo::CoreType::vector, kernel(work));
+  for (const auto& [before, after] : shape.edges) graph.add_edge(rondo::TaskId{before}, rondo::TaskId{after});
+  Platform::Options options;
+  options.engine.threads = static_cast<std::uint32_t>(threads);
+  auto session = rondo::open<Platform>(graph, options);
+  for (int round = 0; round < 20; ++round) {  // it learns
+    if (!session.run_round()) return state.SkipWithError("a round failed");
+  }
+  for (auto _ : state) {
+    if (!session.run_round()) state.SkipWithError("a round failed");
+  }
+  state.counters["threads_used"] = static_cast<double>(session.platform().engine().threads_used());
+}
+
+#ifdef RONDO_HAVE_TBB
+template <class Policy>
+class TbbGraph {
+ public:
+  TbbGraph(const Shape& shape, int work) : start_(graph_) {
+    std::vector<bool> has_predecessor(shape.tasks);
+    for (std::size_t t = 0; t < shape.tasks; ++t) {
+      nodes_.push_back(std::make_unique<Node>(graph_, [f = kernel(work)](const tbb::flow::continue_msg& m) {
+        f(nullptr);
+        return m;
+      }));
+    }
+    for (const auto& [before, after] : shape.edges) {
+      tbb::flow::make_edge(*nodes_[before], *nodes_[after]);
+      has_predecessor[after] = true;
+    }
+    for (std::size_t t = 0; t < shape.tasks; ++t) {
+      if (!has_predecessor[t]) tbb::flow::make_edge(start_, *nodes_[t]);
+    }
+  }
+  void round() {
+    start_.try_put(tbb::flow::continue_msg{});
+    graph_.wait_for_all();
+  }
+
+ private:
+  using Node = tbb::flow::continue_node<tbb::flow::continue_msg, Policy>;
+  tbb::flow::graph graph_;
+  tbb::flow::broadcast_node<tbb::flow::continue_msg> start_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+};
+
+double seconds_of(auto& graph) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 30; ++i) graph.round();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void run_tbb(benchmark::State& state, const Shape& shape, int work, int threads) {
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  TbbGraph<tbb::flow::queueing> standard(shape, work);
+  TbbGraph<tbb::flow::lightweight> lightweight(shape, work);
+  (void)seconds_of(standard), (void)seconds_of(lightweight);
+  if (seconds_of(standard) < seconds_of(lightweight)) {
+    for (auto _ : state) standard.round();
+  } else {
+    for (auto _ : state) lightweight.round();
+  }
+}
+#endif
+
+#ifdef RONDO_HAVE_TASKFLOW
+void run_taskflow(benchmark::State& state, const Shape& shape, int work, int threads) {
+  tf::Executor executor(static_cast<std::size_t>(threads));
+  tf::Taskflow taskflow;
+  std::vector<tf::Task> tasks;
+  for (std::size_t t = 0; t < shape.tasks; ++t) tasks.push_back(taskflow.emplace([f = kernel(work)] { f(nullptr); }));
+  for (const auto& [before, after] : shape.edges) tasks[before].precede(tasks[after]);
+  constexpr std::size_t batch = 64;
+  while (state.KeepRunningBatch(batch)) executor.run_n(taskflow, batch).wait();
+}
+#endif
+
+void add(const Shape& shape, int work, int threads) {
+  const std::string name = std::string("replay/") + shape.name + "/work:" + std::to_string(work) +
+                           "/threads:" + std::to_string(threads) + "/";
+  const auto add_one = [&](const char* who, auto run) {
+    benchmark::RegisterBenchmark((name + who).c_str(), run)->UseRealTime()->Unit(benchmark::kNanosecond);
+  };
+  if (threads == 1) add_one("raw", [=](benchmark::State& state) { run_raw(state, shape, work); });
+  add_one("rondo", [=](benchmark::State& state) { run_rondo(state, shape, work, threads); });
+#ifdef RONDO_HAVE_TBB
+  add_one("tbb", [=](benchmark::State& state) { run_tbb(state, shape, work, threads); });
+#endif
+#ifdef RONDO_HAVE_TASKFLOW
+  add_one("taskflow", [=](benchmark::State& state) { run_taskflow(state, shape, work, threads); });
+#endif
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const Shape& shape : graph_shapes::all()) {
+    for (const int work : {0, 1}) {
+      for (const int threads : {1, 2}) add(shape, work, threads);
+    }
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dataset.hpp"
+#include "kernels.hpp"
+
+#include <rondo/graph/task_graph.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// The network 64-32-10 as two graphs over the same kernels: one that takes a training step, one that classifies.
+namespace digits {
+
+inline constexpr std::size_t hidden = 32;
+
+/// The network's state on the host; on the device it is Layers.
+struct Weights {
+  std::vector<float> w1, b1, w2, b2;
+  friend bool operator==(const Weights&, const Weights&) = default;
+};
+
+/// Small random weights, the wider the layer the smaller (He), and no bias.
+inline Weights random_weights(Random random) {
+  const auto draw = [&random](std::size_t inputs, std::size_t outputs) {
+    std::vector<float> w(inputs * outputs);
+    for (float& each : w) each = random.uniform(std::sqrt(6.0F / static_cast<float>(inputs)));
+    return w;
+  };
+  Weights weights;
+  weights.w1 = draw(pixels_per_digit, hidden);
+  weights.b1.assign(hidden, 0.0F);
+  weights.w2 = draw(hidden, classes);
+  weights.b2.assign(classes, 0.0F);
+  return weights;
+}
+
+/// The network's state on the device: it stays there from round to round.
+struct Layers {
+  rondo::Resident<float> w1, b1, w2, b2;
+
+  explicit Layers(rondo::TaskGraph& graph)
+      : w1{graph.resident<float>("w1", {pixels_per_digit, hidden})},
+        b1{graph.resident<float>("b1", {hidden})},
+        w2{graph.resident<float>("w2", {hidden, classes})},
+        b2{graph.resident<float>("b2", {classes})} {}
+};
+
+/// Adds the way forward for `rows` digits, from `pixels` to `p`; returns the hidden layer's output.
+template <class Probabilities>
+rondo::Workspace<float> add_forward(rondo::TaskGraph& graph, const Layers& net, std::size_t rows,
+                                    rondo::Input<float> pixels, Probabilities p) {
+  const auto z1 = graph.workspace<float>("z1", {rows, hidden});
+  const auto h = graph.workspace<float>("h", {rows, hidden});
+  const auto z2 = graph.workspace<float>("z2", {rows, classes});
+  graph.add<MatMul>(pixels, net.w1, z1);
+  graph.add<BiasRelu>(z1, net.b1, h);
+  graph.add<MatMul>(h, net.w2, z2);
+  graph.add<BiasSoftmax>(z2, net.b2, p);
+  return h;
+}
+
+/// One step of stochastic gradient descent on a batch: 16 tasks. main.cpp opens with its picture. Its edges follow from
+/// what tasks read and write: w2 is updated only after the gradient has gone through it, for example.
+struct TrainingStep {
+  rondo::TaskGraph graph;
+  rondo::Input<float> pixels;
+  rondo::Input<std::int32_t> labels;
+  rondo::Input<float> rate;
+  rondo::Output<float> loss;
+  Layers net;
+
+  explicit TrainingStep(std::size_t batch)
+      : pixels{graph.input<float>("pixels", {batch, pixels_per_digit})},
+        labels{graph.input<std::int32_t>("labels", {batch})},
+        rate{graph.input<float>("rate", {1})},
+        loss{graph.output<float>("loss", {1})},
+        net{graph} {
+    const auto p = graph.workspace<float>("p", {batch, classes});
+    const auto h = add_forward(graph, net, batch, pixels, p);
+    graph.add<CrossEntropy>(p, labels, loss);
+
+    const auto dz2 = graph.workspace<float>("dz2", {batch, classes});
+    const auto dw2 = graph.workspace<float>("dw2", {hidden, classes});
+    const auto db2 = graph.workspace<float>("db2", {classes});
+    graph.add<LossGradient>(p, labels, dz2);
+    graph.add<MatMulAt>(h, dz2, dw2);
+    graph.add<ColumnSum>(dz2, db2);
+
+    const auto dh = graph.workspace<float>("dh", {batch, hidden});
+    const auto dz1 = graph.workspace<float>("dz1", {batch, hidden});
+    const auto dw1 = graph.workspace<float>("dw1", {pixels_per_digit, hidden});
+    const auto db1 = graph.workspace<float>("db1", {hidden});
+    graph.add<MatMulBt>(dz2, net.w2, dh);
+    graph.add<ReluGradient>(h, dh, dz1);
+    graph.add<MatMulAt>(pixels, dz1, dw1);
+    graph.add<ColumnSum>(dz1, db1);
+
+    graph.add<Descend>(net.w2, dw2, rate);
+    graph.add<Descend>(net.b2, db2, rate);
+    graph.add<Descend>(net.w1, dw1, rate);
+    graph.add<Descend>(net.b1, db1, rate);
+  }
+};
+
+/// From pixels to the probability of each class, for `rows` digits at once.
+struct Inference {
+  rondo::TaskGraph graph;
+  rondo::Input<float> pixels;
+  rondo::Output<float> probabilities;
+  Layers net;
+
+  explicit Inference(std::size_t rows)
+      : pixels{graph.input<float>("pixels", {rows, pixels_per_digit})},
+        probabilities{graph.output<float>("probabilities", {rows, classes})},
+        net{graph} {
+    add_forward(graph, net, rows, pixels, probabilities);
+  }
+};
+
+}  // namespace digits

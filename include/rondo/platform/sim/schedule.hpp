@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/records.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <queue>
+#include <span>
+#include <vector>
+
+/// Set-up only: how a graph's tasks are spread over host threads before the first parallel round.
+namespace rondo::platform::sim {
+
+/// What a parallel round costs beyond its tasks, in nanoseconds; measured on two cores of a Xeon of 2023. They decide
+/// how many threads pay at all, so a factor of two in either direction changes little.
+struct ReplayCosts {
+  double per_node = 15;         ///< to claim a node and to tell that it is done
+  double across_threads = 120;  ///< until another thread sees that it is done
+  double per_round = 400;       ///< to start a round on threads that still spin, and to see its end
+};
+
+/// What is scheduled: stretches of calls that run one behind the other on one thread. A task is a node, or one for each
+/// of its blocks and an empty one where they join; chains are fused into one.
+struct NodeGraph {
+  struct Node {
+    std::uint32_t first_call = 0;  ///< in `calls`
+    std::uint32_t call_count = 0;
+    double cost = 0;  ///< nanoseconds
+  };
+  std::vector<Node> nodes;           ///< each behind its predecessors
+  std::vector<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
+  std::vector<std::vector<std::uint32_t>> predecessors;
+  std::vector<std::vector<std::uint32_t>> successors;
+};
+
+/// `call_costs`: one per task and block, in the order of the graph.
+[[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs) {
+  NodeGraph g;
+  std::vector<std::vector<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
+  std::uint32_t call = 0;
+
+  const auto add_node = [&](std::vector<std::uint32_t> predecessors) {
+    const auto id = static_cast<std::uint32_t>(g.nodes.size());
+    for (const std::uint32_t p : predecessors) g.successors[p].push_back(id);
+    g.nodes.push_back({static_cast<std::uint32_t>(g.calls.size()), 0, 0.0});
+    g.predecessors.push_back(std::move(predecessors));
+    g.successors.emplace_back();
+    return id;
+  };
+  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
+    const std::uint32_t blocks = graph.tasks[t].blocks;
+    std::vector<std::uint32_t> block_nodes;
+    for (std::uint32_t b = 0; b < blocks; ++b, ++call) {
+      const std::uint32_t node = add_node(waits_for[t]);
+      g.nodes[node].call_count = 1;
+      g.nodes[node].cost = call_costs[call];
+      g.calls.push_back(call);
+      block_nodes.push_back(node);
+    }
+    const std::uint32_t end = blocks == 1 ? block_nodes[0] : add_node(block_nodes);
+    for (const std::uint32_t s : graph.successors_of(t)) waits_for[s].push_back(end);
+  }
+  return g;
+}
+
+/// Fuses each node into its only predecessor, where it is that one's only successor.
+[[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g) {
+  constexpr std::uint32_t none = 0xFFFF'FFFF;
+  NodeGraph fused;
+  std::vector<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
+  const auto continues = [&](std::uint32_t n) {
+    return g.predecessors[n].size() == 1 && g.successors[g.predecessors[n][0]].size() == 1;
+  };
+  for (std::uint32_t n = 0; n < g.nodes.size(); ++n) {
+    if (continues(n)) continue;
+    const auto id = static_cast<std::uint32_t>(fused.nodes.size());
+    NodeGraph::Node node{static_cast<std::uint32_t>(fused.calls.size()), 0, 0.0};
+    for (std::uint32_t m = n;; m = g.successors[m][0]) {
+      head[m] = id;
+      node.cost += g.nodes[m].cost;
+      node.call_count += g.nodes[m].call_count;
+      for (std::uint32_t c = 0; c < g.nodes[m].call_count; ++c)
+        fused.calls.push_back(g.calls[g.nodes[m].first_call + c]);
+      if (g.successors[m].size() != 1 || !continues(g.successors[m][0])) break;
+    }
+    fused.nodes.push_back(node);
+    fused.predecessors.emplace_back();
+    fused.successors.emplace_back();
+  }
+  for (std::uint32_t n = 0; n < g.nodes.size(); ++n) {
+    if (continues(n)) continue;
+    for (const std::uint32_t p : g.predecessors[n]) {
+      fused.predecessors[head[n]].push_back(head[p]);
+      fused.successors[head[p]].push_back(head[n]);
+    }
+  }
+  return fused;
+}
+
+/// Which thread runs which nodes, and in what order.
+struct Schedule {
+  std::vector<std::vector<std::uint32_t>> order;  ///< for each thread its nodes
+  std::vector<double> start;                      ///< of each node, expected, in nanoseconds from the round's start
+  std::vector<double> end;
+  double makespan = 0;  ///< expected, in nanoseconds
+};
+
+/// List scheduling: of the nodes that may run, the one with the longest way to the end goes first, to the thread that
+/// can start it earliest. O(nodes · (log nodes + threads) + edges).
+[[nodiscard]] inline Schedule schedule_on(const NodeGraph& g, std::size_t threads, const ReplayCosts& costs) {
+  const std::size_t n = g.nodes.size();
+  // Time must pass with each node: batches rely on it (see Replay).
+  const double per_node = std::max(1.0, costs.per_node);
+  std::vector<std::uint32_t> waiting(n);
+  std::vector<std::uint32_t> topological;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
+    if (waiting[i] == 0) topological.push_back(i);
+  }
+  for (std::size_t i = 0; i < topological.size(); ++i) {
+    for (const std::uint32_t s : g.successors[topological[i]]) {
+      if (--waiting[s] == 0) topological.push_back(s);
+    }
+  }
+  std::vector<double> to_end(n);
+  for (std::size_t i = n; i-- > 0;) {
+    const std::uint32_t node = topological[i];
+    for (const std::uint32_t s : g.successors[node]) to_end[node] = std::max(to_end[node], to_end[s]);
+    to_end[node] += g.nodes[node].cost + per_node;
+  }
+
+  Schedule result;
+  result.order.resize(threads);
+  result.start.resize(n);
+  result.end.resize(n);
+  std::vector<double> free_at(threads, costs.per_round);
+  std::vector<double>& done_at = result.end;
+  std::vector<std::uint32_t> runs_on(n);
+  // Nodes become candidates when their last predecessor is placed; among them the longest way to the end wins, then the
+  // lower number, so that the schedule is the same on every machine.
+  const auto later = [&](std::uint32_t a, std::uint32_t b) {
+    return to_end[a] != to_end[b] ? to_end[a] < to_end[b] : a > b;
+  };
+  // A node whose data is not there yet must not be placed before nodes that could run meanwhile: candidates are kept by
+  // the time at which they may start, and move over as the clock of the earliest thread reaches them.
+  struct Arrival {
+    double time;
+    std::uint32_t node;
+    bool operator<(const Arrival& other) const noexcept {
+      return time != other.time ? time > other.time : node > other.node;
+    }
+  };
+  std::priority_queue<Arrival> arriving;
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, decltype(later)> ready(later);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
+    if (waiting[i] == 0) arriving.push({0, i});
+  }
+  for (std::size_t placed = 0; placed < n; ++placed) {
+    const double now = std::ranges::min(free_at);
+    while (!arriving.empty() && (ready.empty() || arriving.top().time <= now)) {
+      ready.push(arriving.top().node);
+      arriving.pop();
+    }
+    const std::uint32_t node = ready.top();
+    ready.pop();
+    std::size_t best = 0;
+    double best_start = 0;
+    for (std::size_t t = 0; t < threads; ++t) {
+      double start = free_at[t];
+      for (const std::uint32_t p : g.predecessors[node]) {
+        start = std::max(start, done_at[p] + (runs_on[p] == t ? 0 : costs.across_threads));
+      }
+      if (t == 0 || start < best_start) {
+        best = t;
+        best_start = start;
+      }
+    }
+    runs_on[node] = static_cast<std::uint32_t>(best);
+    result.start[node] = best_start;
+    done_at[node] = best_start + g.nodes[node].cost + per_node;
+    free_at[best] = done_at[node];
+    result.order[best].push_back(node);
+    result.makespan = std::max(result.makespan, done_at[node]);
+    for (const std::uint32_t s : g.successors[node]) {
+      if (--waiting[s] != 0) continue;
+      double earliest = done_at[g.predecessors[s][0]];
+      for (const std::uint32_t p : g.predecessors[s]) earliest = std::max(earliest, done_at[p]);
+      arriving.push({earliest, s});
+    }
+  }
+  return result;
+}
+
+/// The best schedule on 1 to `most` threads. One thread needs no claims and no flags, so it costs the tasks alone; more
+/// must win at least a twentieth over that, since a thread more is a thread that others do not get.
+[[nodiscard]] inline Schedule best_schedule(const NodeGraph& g, std::size_t most, const ReplayCosts& costs) {
+  Schedule best;
+  best.order.resize(1);
+  for (const auto& node : g.nodes) best.makespan += node.cost;
+  for (std::uint32_t n = 0; n < g.nodes.size(); ++n) best.order[0].push_back(n);
+  for (std::size_t threads = 2; threads <= most; threads = threads < 8 ? threads + 1 : threads + threads / 4) {
+    Schedule candidate = schedule_on(g, std::min(threads, most), costs);
+    if (candidate.makespan < 0.95 * best.makespan) best = std::move(candidate);
+  }
+  return best;
+}
+
+}  // namespace rondo::platform::sim

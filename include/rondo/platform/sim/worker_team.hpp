@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/platform/sim/backoff.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace rondo::platform::sim {
+
+/// Threads that do the same thing again each time the epoch moves on. Between two epochs they spin for some tens of
+/// microseconds, then sleep and use no CPU.
+///
+/// Thread safety: start(), keep_awake() and the destructor from one thread. Cost of start(): one store and one load,
+/// and a system call if a thread sleeps.
+class WorkerTeam {
+ public:
+  using Body = void (*)(void* context, std::size_t worker, std::uint32_t epoch);
+
+  /// Starts `count` threads, numbered from 1: the caller is worker 0. @throws Error out_of_resources
+  WorkerTeam(std::size_t count, Body body, void* context) : body_{body}, context_{context} {
+    threads_.reserve(count);
+    try {
+      for (std::size_t w = 1; w <= count; ++w) threads_.emplace_back([this, w] { work(w); });
+    } catch (const std::system_error& e) {
+      stop();
+      throw Error(Errc::out_of_resources, Error::Text("thread ", threads_.size() + 1, " of ", count,
+                                                      " could not be started: ", e.what(), "; ask for fewer"));
+    }
+  }
+  WorkerTeam(const WorkerTeam&) = delete;
+  WorkerTeam& operator=(const WorkerTeam&) = delete;
+  ~WorkerTeam() { stop(); }
+
+  /// Moves to `epoch`, which differs from the one before, and wakes whoever sleeps.
+  void start(std::uint32_t epoch) noexcept {
+    epoch_.store(epoch, std::memory_order_seq_cst);
+    // Either this load sees the sleeper, or the sleeper's last look at the epoch sees the store: both are seq_cst.
+    if (asleep_.load(std::memory_order_seq_cst) != 0) [[unlikely]]
+      epoch_.notify_all();
+  }
+
+  /// While awake, threads spin from one epoch to the next and never sleep.
+  void keep_awake(bool awake) noexcept { keep_awake_.store(awake, std::memory_order_relaxed); }
+
+ private:
+  static constexpr unsigned spins_before_sleep = 1500;  ///< pauses; 30 to 80 µs
+
+  void work(std::size_t worker) noexcept {
+    for (std::uint32_t epoch = 0;;) {
+      epoch = await_other_than(epoch);
+      if (stopping_.load(std::memory_order_relaxed)) return;
+      body_(context_, worker, epoch);
+    }
+  }
+  std::uint32_t await_other_than(std::uint32_t seen) noexcept {
+    for (unsigned i = 0; i < spins_before_sleep || keep_awake_.load(std::memory_order_relaxed); ++i) {
+      if (const std::uint32_t now = epoch_.load(std::memory_order_acquire); now != seen) return now;
+      if (i < spins_before_sleep) {
+        pause();
+      } else {
+        (void)sched_yield();  // kept awake for long: others may have the core meanwhile
+      }
+    }
+    asleep_.fetch_add(1, std::memory_order_seq_cst);
+    while (epoch_.load(std::memory_order_seq_cst) == seen) epoch_.wait(seen, std::memory_order_seq_cst);
+    asleep_.fetch_sub(1, std::memory_order_relaxed);
+    return epoch_.load(std::memory_order_acquire);
+  }
+  void stop() noexcept {
+    stopping_.store(true, std::memory_order_relaxed);
+    keep_awake(false);
+    epoch_.fetch_add(0x8000'0000U, std::memory_order_seq_cst);  // unlike any epoch that a round could be at
+    epoch_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  Body body_;
+  void* context_;
+  alignas(64) std::atomic<std::uint32_t> epoch_{0};
+  alignas(64) std::atomic<std::uint32_t> asleep_{0};
+  std::atomic<bool> keep_awake_{false};
+  std::atomic<bool> stopping_{false};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace rondo::platform::sim

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/select.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <type_traits>
+
+#define RONDO_TEST_TEXT_OF(name) #name
+#define RONDO_TEST_TEXT(name) RONDO_TEST_TEXT_OF(name)
+
+using namespace rondo;
+
+TEST_CASE("A platform is an arch on a backend, and its name says so") {
+  CHECK(std::string{A2A3Sim::name} == "a2a3_sim");
+  CHECK(std::string{A5Sim::name} == "a5_sim");
+  CHECK(std::is_same_v<A2A3Sim::Arch, arch::A2A3>);
+  CHECK(std::is_same_v<A5Sim::Arch, arch::A5>);
+  CHECK(std::is_same_v<A2A3Sim, A2A3SimOn<Inline>>);
+  CHECK(std::is_same_v<A5Sim, A5SimOn<Inline>>);
+  CHECK(std::string{A2A3SimOn<Pool>::name} == "a2a3_sim");
+}
+
+TEST_CASE("The selected platform is the one that the build names") {
+  const std::string wanted = RONDO_TEST_TEXT(RONDO_PLATFORM);
+  if (wanted == "a2a3_sim") CHECK(std::is_same_v<SelectedPlatform, A2A3Sim>);
+  if (wanted == "a5_sim") CHECK(std::is_same_v<SelectedPlatform, A5Sim>);
+  CHECK((wanted == "a2a3_sim" || wanted == "a5_sim"));  // the others do not exist yet
+}
+
+TEST_CASE("Each of the four names stands for its type") {
+  CHECK(std::is_same_v<platform::Names::a2a3_sim, A2A3Sim>);
+  CHECK(std::is_same_v<platform::Names::a5_sim, A5Sim>);
+  CHECK(std::is_same_v<platform::Names::a2a3_onboard, platform::Onboard<arch::A2A3>>);
+  CHECK(std::is_same_v<platform::Names::a5_onboard, platform::Onboard<arch::A5>>);
+}

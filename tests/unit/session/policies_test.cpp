@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/session/policies.hpp>
+
+#include <rondo/session/open.hpp>
+#include <unit/session/scripted_platform.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+struct Journal {
+  std::vector<std::string> entries;
+  void round_begins(RoundIndex i) noexcept { entries.push_back("begin " + std::to_string(index(i))); }
+  void round_ends(RoundIndex i, Status s) noexcept {
+    entries.push_back("end " + std::to_string(index(i)) + (s.ok() ? " ok" : " failed"));
+  }
+};
+struct WithJournal : DefaultPolicies {
+  using Observe = Journal;
+};
+
+/// Asks for what its caller set, and remembers the bases it was shown.
+struct Scripted {
+  static constexpr UpdateLevel highest = UpdateLevel::init;
+  static inline UpdateLevel answer = UpdateLevel::none;
+  static inline std::vector<std::uint64_t> active;
+  static inline std::vector<std::uint64_t> last;
+  UpdateLevel decide(const BaseTable& bases) noexcept {
+    active.assign(bases.active, bases.active + bases.model_io.end);
+    last.assign(bases.last, bases.last + bases.model_io.end);
+    return answer;
+  }
+};
+struct WithScripted : DefaultPolicies {
+  using Update = Scripted;
+};
+
+std::vector<std::string> reports;
+struct WithReports : DefaultPolicies {
+  static void report_unclosed(Status status, const char* text) noexcept {
+    reports.push_back(std::string{describe(status.code())} + " | " + text);
+  }
+};
+
+struct Rig {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {2});
+  Output<float> y = graph.output<float>("y", {2});
+  TaskId task = graph.add<Fragile>(x, y);
+  Script script;
+  std::vector<float> hx{1, 2};
+  std::vector<float> hy = std::vector<float>(2);
+  template <class Session>
+  Status run(Session& session) {
+    return session.run_round(bind(x, hx), bind(y, hy));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("An observer hears of each round's begin and end, whichever way it runs, and not of refused ones") {
+  Rig rig;
+  auto session = open<ScriptedPlatform, WithJournal>(rig.graph, {&rig.script});
+  CHECK(rig.run(session).ok());
+  CHECK(session.run_round(bind(rig.y, rig.hy), bind(rig.x, rig.hx)).ok());
+  const auto prebound = session.prebind(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+  CHECK(session.run_round(prebound).ok());
+  CHECK(session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).launch().finish().status().ok());
+  CHECK(session.run_round(bind(rig.x, rig.hx)).code() == Errc::unbound_tensor);
+  rig.hx[0] = -1;
+  CHECK(rig.run(session).code() == Errc::kernel_failed);
+  CHECK(rig.run(session).code() == Errc::poisoned);
+  CHECK(session.observer().entries == std::vector<std::string>{"begin 0", "end 0 ok", "begin 1", "end 1 ok", "begin 2",
+                                                               "end 2 ok", "begin 3", "end 3 ok", "begin 4",
+                                                               "end 4 failed"});
+}
+
+TEST_CASE("A strategy is shown the bases of the arena and of what rounds bind, now and as the table holds them") {
+  Rig rig;
+  auto session = open<ScriptedPlatform, WithScripted>(rig.graph, {&rig.script});
+  CHECK(rig.run(session).ok());
+  REQUIRE(Scripted::active.size() == 5);
+  const std::uint64_t arena = Scripted::active[2];
+  CHECK(arena != 0);
+  CHECK(Scripted::active[3] == arena);  // x stands first in it
+  CHECK(Scripted::active[4] > arena);
+  CHECK(Scripted::last == Scripted::active);
+}
+
+TEST_CASE("Whatever level a strategy asks for, the rounds give the same results") {
+  for (const auto level :
+       {UpdateLevel::none, UpdateLevel::model_io, UpdateLevel::feature_map_and_model_io, UpdateLevel::init}) {
+    Rig rig;
+    Scripted::answer = level;
+    auto session = open<ScriptedPlatform, WithScripted>(rig.graph, {&rig.script});
+    for (float i = 0; i < 5; ++i) {
+      rig.hx = {i, -i};
+      REQUIRE(rig.run(session).ok());
+      REQUIRE(rig.hy == rig.hx);
+    }
+  }
+  Scripted::answer = UpdateLevel::none;
+}
+
+TEST_CASE("A destructor that cannot close reports to the policy's hook, with a sentence") {
+  for (const char* where : {"wait", "unload", "release"}) {
+    CAPTURE(where);
+    reports.clear();
+    Rig rig;
+    {
+      auto session = open<ScriptedPlatform, WithReports>(rig.graph, {&rig.script});
+      CHECK(rig.run(session).ok());
+      rig.script.fail_on = where;
+      rig.script.failure = Status{Errc::timed_out};
+    }
+    REQUIRE(reports.size() == 1);
+    CHECK(says(reports[0], "did not finish in time"));
+    CHECK(says(rig.script.take(), "release"));  // whatever failed before it
+  }
+}
+
+TEST_CASE("A destructor is silent about sessions that close well, were closed, or told their failure already") {
+  reports.clear();
+  Rig rig;
+  {
+    auto session = open<ScriptedPlatform, WithReports>(rig.graph, {&rig.script});
+    CHECK(rig.run(session).ok());
+  }
+  {
+    auto session = open<ScriptedPlatform, WithReports>(rig.graph, {&rig.script});
+    rig.script.fail_on = "release";
+    rig.script.failure = Status{Errc::device_failed};
+    CHECK(session.close().code() == Errc::device_failed);
+    rig.script.fail_on.clear();
+  }
+  {
+    auto session = open<ScriptedPlatform, WithReports>(rig.graph, {&rig.script});
+    rig.hx[0] = -1;
+    CHECK(rig.run(session).code() == Errc::kernel_failed);
+  }
+  CHECK(reports.empty());
+}
+
+TEST_CASE("The defaults are those of the design, and cost no space") {
+  CHECK(std::is_same_v<DefaultPolicies::Runtime, runtime::HostBuildGraph>);
+  CHECK(std::is_same_v<DefaultPolicies::Update, update::Auto>);
+  CHECK(std::is_empty_v<DefaultPolicies::Observe>);
+  CHECK(DefaultPolicies::rounds_in_flight == 1);
+}

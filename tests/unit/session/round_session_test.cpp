@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/session/round_session.hpp>
+
+#include <rondo/session/open.hpp>
+#include <unit/session/scripted_platform.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+/// y = x + w, then w += x
+struct Rig {
+  struct Sum {
+    static constexpr std::string_view name = "sum";
+    static constexpr auto core = CoreType::vector;
+    static void run(In<float> x, In<float> w, Out<float> y) {
+      if (x[0] < 0) throw Fragile::Refusal{};
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + w[i];
+    }
+  };
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {2});
+  Resident<float> w = graph.resident<float>("w", {2});
+  Output<float> y = graph.output<float>("y", {2});
+  Workspace<float> t = graph.workspace<float>("t", {3});
+  Resident<std::int32_t> unused = graph.resident<std::int32_t>("unused", {1});
+  TaskId first = graph.add<Scale>(x, t, 1.0F);
+  TaskId second = graph.add<Sum>(x, w, y);
+  TaskId third = graph.add<Accumulate>(x, w);
+  Script script;
+  RoundSession<ScriptedPlatform> session = open<ScriptedPlatform>(graph, {&script});
+  std::vector<float> hx{1, 2};
+  std::vector<float> hw{10, 20};
+  std::vector<float> hy = std::vector<float>(2);
+
+  Rig() { (void)script.take(); }
+  Status run() { return session.run_round(bind(x, hx), bind(y, hy)); }
+  std::string explain(Status s) { return session.explain(s).c_str(); }
+};
+
+}  // namespace
+
+TEST_CASE("A resident that tasks read first must be uploaded once; until then rounds name it and do nothing") {
+  Rig rig;
+  const auto check = [&](Status status) {
+    const std::string text = rig.explain(status);
+    CAPTURE(text);
+    CHECK(status.code() == Errc::uninitialized_read);
+    CHECK_FALSE(status.poisoned());
+    CHECK(says(text, "'w'", "resident", "upload"));
+    CHECK(rig.script.take().empty());
+  };
+  check(rig.run());
+  check(rig.session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).launch().finish().status());
+  const auto prebound = rig.session.prebind(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+  check(rig.session.run_round(prebound));
+
+  CHECK(rig.session.upload(rig.w, rig.hw).ok());
+  CHECK(rig.script.take() == "copy_in:8 wait");
+  CHECK(rig.run().ok());
+  CHECK(rig.hy == std::vector<float>{11, 22});
+}
+
+TEST_CASE("A resident moves only by upload and download, and keeps what the rounds made of it") {
+  Rig rig;
+  CHECK(rig.session.upload(rig.w, rig.hw).ok());
+  (void)rig.script.take();
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE(rig.run().ok());
+    REQUIRE(rig.script.take() == "copy_in:8 launch copy_out:8 wait");
+  }
+  CHECK(rig.hy == std::vector<float>{15, 30});  // w before the fifth round, and x
+  std::vector<float> back(2);
+  CHECK(rig.session.download(rig.w, back).ok());
+  CHECK(rig.script.take() == "copy_out:8 wait");
+  CHECK(back == std::vector<float>{15, 30});
+  CHECK(rig.hw == std::vector<float>{10, 20});
+}
+
+TEST_CASE("Uploads and downloads that cannot be are refused by name, and nothing changes") {
+  Rig rig;
+  CHECK(rig.session.upload(rig.w, rig.hw).ok());
+  (void)rig.script.take();
+  const auto check = [&](Status status, Errc code, auto... parts) {
+    const std::string text = rig.explain(status);
+    CAPTURE(text);
+    CHECK(status.code() == code);
+    CHECK(says(text, parts...));
+    CHECK(rig.script.take().empty());
+  };
+  std::vector<float> wrong(3);
+  check(rig.session.upload(rig.w, wrong), Errc::wrong_size, "'w'", "takes 8 bytes", "12 were bound");
+  check(rig.session.download(rig.w, wrong), Errc::wrong_size, "'w'", "takes 8 bytes", "12 were bound");
+  const std::span<float> empty;
+  check(rig.session.upload(rig.w, empty), Errc::wrong_size, "'w'", "0 were bound");
+  const CopiedPair<float, Direction::in> null{Input<float>{rig.w.key}, nullptr, 2};
+  check(rig.session.upload(rig.w, null), Errc::null_memory, "'w'", "null");
+  TaskGraph other;
+  const auto foreign = other.resident<float>("w", {2});
+  check(rig.session.upload(foreign, rig.hw), Errc::wrong_tensor);
+  check(rig.session.download(foreign, rig.hw), Errc::wrong_tensor);
+  CHECK(rig.run().ok());
+  CHECK(rig.hy == std::vector<float>{11, 22});
+}
+
+TEST_CASE("A refused upload leaves the session waiting for a good one") {
+  Rig rig;
+  std::vector<float> wrong(3);
+  CHECK(rig.session.upload(rig.w, wrong).code() == Errc::wrong_size);
+  CHECK(rig.run().code() == Errc::uninitialized_read);
+  rig.script.fail_on = "copy_in";
+  rig.script.failure = Status{Errc::device_failed};
+  CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::device_failed);
+  CHECK(rig.run().code() == Errc::uninitialized_read);
+  rig.script.fail_on.clear();
+  std::int32_t one = 1;
+  CHECK(rig.session.upload(rig.unused, one).ok());  // another resident does not stand in for it
+  CHECK(rig.run().code() == Errc::uninitialized_read);
+  CHECK(rig.session.upload(rig.w, rig.hw).ok());
+  CHECK(rig.run().ok());
+}
+
+TEST_CASE("Residents are not moved while a round is under way, nor once poisoned or closed") {
+  Rig rig;
+  CHECK(rig.session.upload(rig.w, rig.hw).ok());
+  {
+    auto round = rig.session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+    CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::busy);
+    CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::busy);
+  }
+  rig.hx[0] = -1;
+  CHECK(rig.run().code() == Errc::kernel_failed);
+  CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::poisoned);
+  CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::poisoned);
+  (void)rig.session.close();
+  CHECK(rig.session.upload(rig.w, rig.hw).code() == Errc::closed);
+  CHECK(rig.session.download(rig.w, rig.hw).code() == Errc::closed);
+}
+
+TEST_CASE("The device side of what stays there can be asked for, and lies inside the arena") {
+  Rig rig;
+  const auto w = rig.session.pair(rig.w);
+  const auto t = rig.session.pair(rig.t);
+  CHECK(w.handle() == rig.w);
+  CHECK(w.size() == 2);
+  CHECK(t.size() == 3);
+  CHECK(w.device().address() % 64 == 0);
+  CHECK(w.device().address() != t.device().address());
+  TaskGraph other;
+  const auto foreign = other.resident<float>("w", {2});
+  CHECK(raised([&] { (void)rig.session.pair(foreign); }).code == Errc::wrong_tensor);
+}
+
+TEST_CASE("A platform that fails without poisoning fails its round alone, wherever it is") {
+  for (const char* where : {"copy_in", "launch", "copy_out", "wait"}) {
+    CAPTURE(where);
+    Rig rig;
+    CHECK(rig.session.upload(rig.w, rig.hw).ok());
+    CHECK(rig.run().ok());
+    const auto prebound = rig.session.prebind(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+    rig.script.fail_on = where;
+    rig.script.failure = Status{Errc::timed_out};
+    CHECK(rig.run() == Status{Errc::timed_out});
+    CHECK(rig.session.run_round(bind(rig.y, rig.hy), bind(rig.x, rig.hx)) == Status{Errc::timed_out});
+    CHECK(rig.session.run_round(prebound) == Status{Errc::timed_out});
+    CHECK_FALSE(rig.session.poisoned());
+    CHECK(rig.session.rounds() == 1);
+    rig.script.fail_on.clear();
+    CHECK(rig.session.upload(rig.w, rig.hw).ok());
+    CHECK(rig.run().ok());
+    CHECK(rig.hy == std::vector<float>{11, 22});
+    CHECK(rig.session.rounds() == 2);
+  }
+}
+
+TEST_CASE("A round that fails half-way does nothing of what would have come after") {
+  Rig rig;
+  CHECK(rig.session.upload(rig.w, rig.hw).ok());
+  (void)rig.script.take();
+  rig.script.failure = Status{Errc::timed_out};
+  rig.script.fail_on = "copy_in";
+  CHECK_FALSE(rig.run().ok());
+  CHECK(rig.script.take() == "copy_in:8");
+  rig.script.fail_on = "launch";
+  CHECK_FALSE(rig.run().ok());
+  CHECK(rig.script.take() == "copy_in:8 launch");
+  CHECK(rig.hy == std::vector<float>{0, 0});
+}
+
+TEST_CASE("A failure that poisons is told once, then every call says that there was one and which") {
+  for (const char* where : {"copy_in", "launch", "copy_out", "wait"}) {
+    CAPTURE(where);
+    Rig rig;
+    CHECK(rig.session.upload(rig.w, rig.hw).ok());
+    rig.script.fail_on = where;
+    rig.script.failure = Status{Errc::device_failed}.poisoning();
+    const Status told = rig.run();
+    CHECK(told.code() == Errc::device_failed);
+    CHECK(told.poisoned());
+    rig.script.fail_on.clear();
+    (void)rig.script.take();
+    const Status after = rig.run();
+    CHECK(after.code() == Errc::poisoned);
+    CHECK(after.poisoned());
+    CHECK(rig.script.take().empty());
+    const std::string text = rig.explain(after);
+    CAPTURE(text);
+    CHECK(says(text, "unusable", "close it", "The failure: the device reported a failure"));
+    CHECK(rig.session.poisoned());
+    CHECK(rig.session.rounds() == 0);
+    (void)rig.session.close();
+    CHECK(says(rig.script.take(), "release"));  // closing still gives everything back
+  }
+}
+
+TEST_CASE("A kernel that throws is named by its task, with what it said where the platform keeps it") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {2});
+  const auto y = graph.output<float>("y", {2});
+  const auto z = graph.output<float>("z", {2});
+  graph.add<Scale>(x, z, 1.0F);
+  graph.add<Fragile>(x, y);
+  auto session = open<A2A3Sim>(graph);
+  const std::vector<float> hx{-1, 0};
+  std::vector<float> hy(2);
+  std::vector<float> hz(2);
+  const Status status = session.run_round(bind(x, hx), bind(y, hy), bind(z, hz));
+  CHECK(status == Status::of_task(Errc::kernel_failed, 1).poisoning());
+  const std::string text = session.explain(status).c_str();
+  CAPTURE(text);
+  CHECK(says(text, "task 1 'fragile'", "threw an exception", "it said: a negative element"));
+  const std::string later = session.explain(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz))).c_str();
+  CAPTURE(later);
+  CHECK(says(later, "The failure: task 1 'fragile'", "a negative element"));
+}
+
+TEST_CASE("A closed session refuses rounds, closes again without harm and gives nothing back twice") {
+  Rig rig;
+  CHECK(rig.session.close().ok());
+  CHECK(rig.script.take() == "wait unload release");
+  CHECK(rig.session.close().ok());
+  CHECK(rig.script.take().empty());
+  const Status status = rig.run();
+  CHECK(status.code() == Errc::closed);
+  CHECK(says(rig.explain(status), "open a new one"));
+  CHECK(rig.session.begin_round(bind(rig.x, rig.hx)).launch().finish().status().code() == Errc::closed);
+  CHECK(rig.script.take().empty());
+}
+
+TEST_CASE("Closing goes on after a failure and returns the first one") {
+  struct Row {
+    const char* where;
+    const char* calls;
+  };
+  for (const Row row : {Row{"wait", "wait unload release"}, Row{"unload", "wait unload release"},
+                        Row{"release", "wait unload release"}}) {
+    CAPTURE(row.where);
+    Rig rig;
+    rig.script.fail_on = row.where;
+    rig.script.failure = Status{Errc::timed_out};
+    CHECK(rig.session.close().code() == Errc::timed_out);
+    CHECK(rig.script.take() == row.calls);
+    rig.script.fail_on.clear();
+    CHECK(rig.session.close().ok());
+  }
+}
+
+TEST_CASE("A status explains itself even if its tensor or task is not of this session") {
+  Rig rig;
+  CHECK(says(rig.explain(Status::of_tensor(Errc::wrong_size, 99)), "does not hold exactly"));
+  CHECK(says(rig.explain(Status::of_task(Errc::kernel_failed, 99)), "kernel threw"));
+  CHECK(rig.explain({}) == "ok");
+  CHECK(says(rig.explain(Status::of_tensor(Errc::bound_twice, 0)), "'x'", "in", "2 × float32", "bind it once"));
+}
+
+TEST_CASE("A session neither copies nor moves, and its rounds never throw") {
+  using Session = RoundSession<A2A3Sim>;
+  CHECK_FALSE(std::is_copy_constructible_v<Session>);
+  CHECK_FALSE(std::is_move_constructible_v<Session>);
+  CHECK_FALSE(std::is_copy_assignable_v<Session>);
+  CHECK_FALSE(std::is_move_assignable_v<Session>);
+  Rig rig;
+  CHECK(noexcept(rig.run().ok()) == false);  // the rig's own, for contrast
+  CHECK(noexcept(rig.session.run_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy))));
+  CHECK(noexcept(rig.session.prebind(bind(rig.x, rig.hx))));
+  CHECK(noexcept(rig.session.begin_round(bind(rig.x, rig.hx)).launch().finish().status()));
+  CHECK(noexcept(rig.session.upload(rig.w, rig.hw)));
+  CHECK(noexcept(rig.session.download(rig.w, rig.hw)));
+  CHECK(noexcept(rig.session.close()));
+}

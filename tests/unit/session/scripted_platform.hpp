@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/concepts.hpp>
+#include <rondo/platform/select.hpp>
+
+#include <string>
+#include <vector>
+
+namespace rondo::test {
+
+/// What a ScriptedPlatform was asked for, and where it is to fail.
+struct Script {
+  std::vector<std::string> calls;
+  std::string fail_on;  ///< the first word of a call, for example "copy_in"
+  Status failure;
+  bool load_throws = false;
+
+  /// The calls since the last time, as one text.
+  [[nodiscard]] std::string take() {
+    std::string text;
+    for (const std::string& call : calls) text += (text.empty() ? "" : " ") + call;
+    calls.clear();
+    return text;
+  }
+};
+
+/// A simulated chip that writes down each call and fails where the script says.
+class ScriptedPlatform {
+ public:
+  using Arch = arch::A5;
+  static constexpr const char* name = "scripted";
+  static constexpr bool args_in_host_memory = true;
+  struct Options {
+    Script* script = nullptr;
+  };
+
+  explicit ScriptedPlatform(const Options& options) : script_{options.script}, device_{{}} {}
+
+  [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
+    (void)step("allocate");
+    return device_.allocate(size, alignment);
+  }
+  Status release(DevicePtr<std::byte> block) noexcept {
+    const Status released = device_.release(block);
+    const Status status = step("release");
+    return status.ok() ? released : status;
+  }
+  Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    if (const Status s = step("copy_in", size); !s) return s;
+    return device_.copy_in(to, from, size);
+  }
+  Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    if (const Status s = step("copy_out", size); !s) return s;
+    return device_.copy_out(to, from, size);
+  }
+  Status wait() noexcept { return step("wait"); }
+
+  template <class Graph>
+  [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
+    (void)step("load");
+    if (script_->load_throws) throw Error(Errc::out_of_resources, Error::Text("no queue left"));
+    return device_.load(graph, args);
+  }
+  template <class Program>
+  Status launch(Program& program) noexcept {
+    if (const Status s = step("launch"); !s) return s;
+    return device_.launch(program);
+  }
+  template <class Program>
+  Status unload(Program& program) noexcept {
+    const Status unloaded = device_.unload(program);
+    const Status status = step("unload");
+    return status.ok() ? unloaded : status;
+  }
+
+ private:
+  Status step(const char* call, Bytes size = {}) noexcept {
+    script_->calls.push_back(size.value == 0 ? call : call + (":" + std::to_string(size.value)));
+    return script_->fail_on == call ? script_->failure : Status{};
+  }
+
+  Script* script_;
+  A5Sim device_;
+};
+static_assert(check_platform<ScriptedPlatform>());
+
+}  // namespace rondo::test

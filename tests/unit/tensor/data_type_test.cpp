@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/tensor/data_type.hpp>
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+using namespace rondo;
+
+namespace {
+
+struct Row {
+  DataType type;
+  int number;
+  std::size_t bytes;
+  bool a5_only;
+  const char* name;
+};
+template <class T>
+Row row(int number, std::size_t bytes, bool a5_only, const char* name) {
+  CHECK(sizeof(T) == bytes);
+  return {data_type_of<T>, number, bytes, a5_only, name};
+}
+
+}  // namespace
+
+TEST_CASE("Every element type has the peer runtime's number, its size and a name of its own") {
+  const Row rows[] = {
+      row<float>(0, 4, false, "float32"),         row<Float16>(1, 2, false, "float16"),
+      row<std::int32_t>(2, 4, false, "int32"),    row<std::int16_t>(3, 2, false, "int16"),
+      row<std::int8_t>(4, 1, false, "int8"),      row<std::uint8_t>(5, 1, false, "uint8"),
+      row<BFloat16>(6, 2, false, "bfloat16"),     row<std::int64_t>(7, 8, false, "int64"),
+      row<std::uint64_t>(8, 8, false, "uint64"),  row<std::uint16_t>(9, 2, false, "uint16"),
+      row<std::uint32_t>(10, 4, false, "uint32"), row<bool>(11, 1, false, "bool"),
+      row<Fp8E4M3Fn>(12, 1, true, "fp8e4m3fn"),   row<Fp8E8M0>(13, 1, true, "fp8e8m0"),
+      row<Fp4E2M1x2>(14, 1, true, "fp4e2m1"),
+  };
+  CHECK(std::size(rows) == data_type_count);
+  std::set<std::string> names;
+  for (const Row& r : rows) {
+    CAPTURE(r.name);
+    CHECK(static_cast<int>(r.type) == r.number);
+    CHECK(std::string{to_string(r.type)} == r.name);
+    CHECK(is_a5_only(r.type) == r.a5_only);
+    CHECK(names.insert(r.name).second);
+  }
+}
+
+TEST_CASE("Types that the chips do not compute with are no elements") {
+  CHECK_FALSE(Element<double>);
+  CHECK_FALSE(Element<long double>);
+  CHECK_FALSE(Element<const float>);
+  CHECK_FALSE(Element<float*>);
+  CHECK_FALSE(Element<void>);
+  struct Mine {};
+  CHECK_FALSE(Element<Mine>);
+  CHECK(Element<float>);
+}

@@ -56,7 +56,11 @@ class ArgsTable {
     const Lane* use = uses_.data() + use_begin_[base];
     const Lane* const end = uses_.data() + use_begin_[base + 1];
     std::byte* const to = bytes();
-    for (const Lane* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, u->narrow != 0);
+    if (has_narrow_) [[unlikely]] {
+      for (const Lane* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, u->narrow != 0);
+    } else {
+      for (const Lane* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, false);
+    }
     return static_cast<std::uint32_t>(end - use);
   }
   /// All slots in the order of the table: what a device refreshes by itself.
@@ -119,6 +123,7 @@ class ArgsTable {
   detail::OwnedArray<std::uint64_t> host_inputs_;  ///< by tensor
   detail::OwnedArray<std::uint32_t> use_begin_;    ///< by base; bases + 1
   detail::OwnedArray<Lane> uses_;                  ///< grouped by base, each group in the order of the table
+  bool has_narrow_ = false;                        ///< is any of them four bytes wide?
   DevicePtr<std::byte> seen_;
 };
 

@@ -24,7 +24,10 @@ inline ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Sourc
   }
   place(graph);
   write_constants(graph, provider);
-  visit_addresses(graph, sources, [this](const Lane& lane) { ++use_begin_[lane.base + 1]; });
+  visit_addresses(graph, sources, [this](const Lane& lane) {
+    ++use_begin_[lane.base + 1];
+    has_narrow_ = has_narrow_ || lane.narrow != 0;
+  });
   for (std::uint32_t b = 0; b < bases.count; ++b) use_begin_[b + 1] += use_begin_[b];
   uses_ = detail::OwnedArray<Lane>(use_begin_[bases.count]);
   detail::OwnedArray<std::uint32_t> next(bases.count);

@@ -127,8 +127,13 @@ class Refresher {
     UpdateLevel needed = constants_changed_ ? UpdateLevel::init : UpdateLevel::none;
     if (host_inputs_changed_ && needed == UpdateLevel::none) needed = UpdateLevel::host_input;
     std::uint64_t slots = 0;
+    const bool all = is_fixed<S> || level == UpdateLevel::init;
     for (std::uint32_t id = range.begin; id < range.end; ++id) {
-      if (!is_fixed<S> && level != UpdateLevel::init && active_[id] == last_[id]) continue;
+      if (!all) {
+        while (id + 8 <= range.end && !differ<8>(active_.data() + id, last_.data() + id)) id += 8;
+        if (id == range.end) break;
+        if (active_[id] == last_[id]) continue;
+      }
       last_[id] = active_[id];
       const std::uint32_t uses = in_place ? table_.rewrite(id, active_[id]) : table_.uses(id);
       if (uses == 0) continue;  // changed, but no task cares

@@ -31,14 +31,25 @@ struct FeatureMapAndModelIo : Fixed<UpdateLevel::feature_map_and_model_io> {};
 /// stale argument is suspected.
 struct InitOnce : Fixed<UpdateLevel::init> {};
 
-/// Do the two differ anywhere in [begin, end)? Eight at a time without a branch, which compilers turn into vector
-/// instructions; about 1 ns for each eight.
+/// Do `Count` entries differ anywhere? Without a branch, which compilers turn into vector instructions.
+template <std::size_t Count>
+[[nodiscard, gnu::always_inline]] inline bool differ(const std::uint64_t* a, const std::uint64_t* b) noexcept {
+  std::uint64_t difference[2] = {};
+  for (std::size_t i = 0; i < Count; i += 2) {
+    difference[0] |= a[i] ^ b[i];
+    difference[1] |= a[i + 1] ^ b[i + 1];
+  }
+  return (difference[0] | difference[1]) != 0;
+}
+
+/// Do the two differ anywhere in [begin, end)? About 1 ns for each eight entries.
 [[nodiscard]] inline bool differ(const std::uint64_t* a, const std::uint64_t* b, BaseTable::Range range) noexcept {
   std::size_t i = range.begin;
+  for (; i + 32 <= range.end; i += 32) {
+    if (differ<32>(a + i, b + i)) return true;
+  }
   for (; i + 8 <= range.end; i += 8) {
-    std::uint64_t difference = 0;
-    for (std::size_t k = 0; k < 8; ++k) difference |= a[i + k] ^ b[i + k];
-    if (difference != 0) return true;
+    if (differ<8>(a + i, b + i)) return true;
   }
   std::uint64_t difference = 0;
   for (; i < range.end; ++i) difference |= a[i] ^ b[i];

@@ -148,6 +148,22 @@ concept BoundPair = TensorPair<T> && is_bound_each_round(detail::HandleOf<T>::di
 template <class T>
 concept DeviceBoundPair = BoundPair<T> && !HasHostMemory<T>;
 
+/// A pair whose memory a copy may still be at when the call has returned: device memory, pinned host memory, or host
+/// memory that the platform snapshots first. Such a pair says so: `static constexpr bool is_pinned = true;` or
+/// `static constexpr bool is_snapshot = true;`
+template <class T>
+concept AsyncPair = BoundPair<T> &&(
+    DeviceBoundPair<T> || rides_in_args(detail::HandleOf<T>::direction) || requires { requires T::is_pinned; } ||
+    requires { requires T::is_snapshot; });
+
+/// Copies that have taken the host memory's bytes when they return: `Status copy_in_snapshot(device, const void*,
+/// Bytes) noexcept`.
+template <class P>
+concept HasSnapshotCopy = requires(P& p, DevicePtr<std::byte> device, const void* from, Bytes size) {
+  { p.copy_in_snapshot(device, from, size) }
+  noexcept->std::same_as<Status>;
+};
+
 /// Explains, part by part, what T lacks to be a TensorPair.
 template <class T>
 consteval bool check_tensor_pair() {

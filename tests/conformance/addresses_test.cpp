@@ -363,3 +363,70 @@ TEST_CASE_TEMPLATE("A strategy fixed at compile time serves what it is made for"
     CHECK(session.refreshed().level == Strategy::highest);
   }
 }
+
+TEST_CASE("Asynchronous rounds take pinned memory, snapshots and device memory, and do not mix with others") {
+  Graph g;
+  using P = A2A3SimOn<Pool>;
+  auto session = open<P>(g.graph, busy_options<P>());
+  PinnedArray<float, P> x(session.platform(), Graph::n), y(session.platform(), Graph::n);
+  PinnedArray<float, P> s(session.platform(), Graph::n);
+  Floats w(Graph::n, 1), hy(Graph::n), hs(Graph::n);
+  for (int round = 0; round < 20; ++round) {
+    for (float& v : x) v = static_cast<float>(round);
+    auto begun = session.begin_async_round(bind(g.x, x), bind(g.w, snapshot(w)), bind(g.y, y), bind(g.s, s));
+    w.assign(Graph::n, static_cast<float>(round + 1));  // the snapshot is taken
+    REQUIRE(std::move(begun).launch().finish().status().ok());
+    CHECK(y[0] == 3.0F * static_cast<float>(round + (round == 0 ? 1 : round)));
+  }
+  CHECK(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).code() == Errc::mixed_modes);
+  CHECK(
+      session.begin_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).launch().finish().status().code() ==
+      Errc::mixed_modes);
+  const auto bound = session.prebind(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs));
+  CHECK(session.run_round(bound).code() == Errc::mixed_modes);
+
+  auto other = open<P>(g.graph, busy_options<P>());
+  REQUIRE(other.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).ok());
+  CHECK(other.begin_async_round(bind(g.x, x), bind(g.w, snapshot(w)), bind(g.y, y), bind(g.s, s))
+            .launch()
+            .finish()
+            .status()
+            .code() == Errc::mixed_modes);
+  CHECK(other.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).ok());
+  static_assert(!AsyncPair<decltype(bind(g.x, w))> && AsyncPair<decltype(bind(g.x, x))>);
+}
+
+namespace {
+struct Counted : DefaultPolicies {
+  using Observe = observe::Counters;
+  using Refresh = update::Always<Mechanism::suffix_copy>;
+};
+}  // namespace
+
+TEST_CASE("Counters tell how often each strategy refreshed, what it rewrote and what it copied") {
+  Graph g;
+  auto session = open<A2A3SimOn<Inline, Traffic>, Counted>(g.graph);
+  Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
+  DeviceFloats dx(Graph::n, 7);
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  }
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(session.run_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  }
+  REQUIRE(session.set_scalar(g.scale, 0, 4.0F).ok());
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(session.run_round(bind(g.x, x)).code() == Errc::unbound_tensor);
+  const observe::Counters& counters = session.observer();
+  const auto refreshes = [&](UpdateLevel level) { return counters.refreshes[static_cast<std::size_t>(level)]; };
+  CHECK(counters.rounds == 6);
+  CHECK(counters.failed_rounds == 0);  // what is refused is no round
+  CHECK(refreshes(UpdateLevel::init) == 2);
+  CHECK(refreshes(UpdateLevel::model_io) == 1);
+  CHECK(refreshes(UpdateLevel::none) == 1);
+  CHECK(refreshes(UpdateLevel::host_input) == 0);
+  const auto& shape = session.args().shape();
+  CHECK(counters.bytes == 3 * shape.size() - shape[args::Partition::model_io]);
+  CHECK(counters.mechanisms[static_cast<std::size_t>(Mechanism::suffix_copy)] == 3);
+  CHECK(counters.refresh_ns == 0);
+}

@@ -64,7 +64,7 @@ class ArgsTable {
     return static_cast<std::uint32_t>(end - use);
   }
   /// All slots in the order of the table: what a device refreshes by itself.
-  [[nodiscard]] detail::OwnedArray<Lane> lanes() const;
+  [[nodiscard]] rondo::detail::OwnedArray<Lane> lanes() const;
 
   // --- constants and host inputs
   // --------------------------------------------------------------------------------------
@@ -117,13 +117,13 @@ class ArgsTable {
 
   BaseLayout bases_;
   TableShape shape_;
-  detail::OwnedArray<Line> image_;
-  detail::OwnedArray<std::uint32_t> task_begin_;   ///< by position, in bytes
-  detail::OwnedArray<std::uint32_t> block_bytes_;  ///< by position
-  detail::OwnedArray<std::uint64_t> host_inputs_;  ///< by tensor
-  detail::OwnedArray<std::uint32_t> use_begin_;    ///< by base; bases + 1
-  detail::OwnedArray<Lane> uses_;                  ///< grouped by base, each group in the order of the table
-  bool has_narrow_ = false;                        ///< is any of them four bytes wide?
+  rondo::detail::OwnedArray<Line> image_;
+  rondo::detail::OwnedArray<std::uint32_t> task_begin_;   ///< by position, in bytes
+  rondo::detail::OwnedArray<std::uint32_t> block_bytes_;  ///< by position
+  rondo::detail::OwnedArray<std::uint64_t> host_inputs_;  ///< by tensor
+  rondo::detail::OwnedArray<std::uint32_t> use_begin_;    ///< by base; bases + 1
+  rondo::detail::OwnedArray<Lane> uses_;                  ///< grouped by base, each group in the order of the table
+  bool has_narrow_ = false;                               ///< is any of them four bytes wide?
   DevicePtr<std::byte> seen_;
 };
 

@@ -29,8 +29,8 @@ inline ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Sourc
     has_narrow_ = has_narrow_ || lane.narrow != 0;
   });
   for (std::uint32_t b = 0; b < bases.count; ++b) use_begin_[b + 1] += use_begin_[b];
-  uses_ = detail::OwnedArray<Lane>(use_begin_[bases.count]);
-  detail::OwnedArray<std::uint32_t> next(bases.count);
+  uses_ = rondo::detail::OwnedArray<Lane>(use_begin_[bases.count]);
+  rondo::detail::OwnedArray<std::uint32_t> next(bases.count);
   for (std::uint32_t b = 0; b < bases.count; ++b) next[b] = use_begin_[b];
   visit_addresses(graph, sources, [&](const Lane& lane) { uses_[next[lane.base]++] = lane; });
   (void)rewrite(BaseLayout::absolute, 0);
@@ -98,13 +98,13 @@ inline void ArgsTable::write_constants(const graph::GraphView& graph, SystemProv
   }
 }
 
-inline detail::OwnedArray<Lane> ArgsTable::lanes() const {
+inline rondo::detail::OwnedArray<Lane> ArgsTable::lanes() const {
   // Merges the groups, each of which ascends: a heap of the groups' heads would do, but this runs once and set-up is
   // allowed to be simple: by counting over the table's words.
-  detail::OwnedArray<std::uint32_t> before(shape_.size() / 4 + 1);
+  rondo::detail::OwnedArray<std::uint32_t> before(shape_.size() / 4 + 1);
   for (const Lane& lane : uses_) ++before[lane.at / 4 + 1];
   for (std::size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
-  detail::OwnedArray<Lane> sorted(uses_.size());
+  rondo::detail::OwnedArray<Lane> sorted(uses_.size());
   for (const Lane& lane : uses_) sorted[before[lane.at / 4]++] = lane;
   return sorted;
 }

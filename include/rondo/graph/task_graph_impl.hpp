@@ -209,6 +209,10 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) { (add_one.template operator()<I, P>(), ...); }
     (std::make_index_sequence<sizeof...(P)>{});
+    if constexpr (detail::DeclaresArgs<K>) {
+      static_assert(detail::check_declared_args<K>());
+      draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
+    }
     return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>);
   }
 }

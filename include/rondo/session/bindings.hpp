@@ -39,6 +39,7 @@ struct Binding {
   std::uint64_t bytes = 0;
   void* data = nullptr;      ///< host memory; only read where the tensor is an input
   std::uint64_t device = 0;  ///< the address of device memory, where that is bound
+  bool snapshot = false;     ///< the copy takes the bytes before it returns
 
   Binding() noexcept = default;
   template <BoundPair B>
@@ -48,6 +49,7 @@ struct Binding {
     } else {
       data = const_cast<void*>(static_cast<const void*>(pair.data()));
     }
+    if constexpr (requires { B::is_snapshot; }) snapshot = B::is_snapshot;
   }
   [[nodiscard]] bool is_null() const noexcept { return data == nullptr && device == 0; }
 };
@@ -102,7 +104,8 @@ struct Copy {
   DevicePtr<std::byte> device;
   void* host = nullptr;  ///< only read where the copy goes to the device
   Bytes bytes;           ///< 0 for a tensor that is frozen: no copy
-  std::size_t port = 0;
+  std::uint32_t port = 0;
+  bool snapshot = false;
 };
 
 /// A round's copies, checked and resolved: what remains of its bindings.
@@ -121,7 +124,8 @@ template <std::size_t In, std::size_t Out, class Ports>
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const Port& port = ports[p];
     if (bindings[p].device != 0) continue;
-    const Copy copy{port.device, bindings[p].data, Bytes{bindings[p].bytes}, p};
+    const Copy copy{port.device, bindings[p].data, Bytes{bindings[p].bytes}, static_cast<std::uint32_t>(p),
+                    bindings[p].snapshot};
     if (copies_in(port.direction)) copies.in[in++] = copy;
     if (copies_out(port.direction)) copies.out[out++] = copy;
   }

@@ -100,6 +100,12 @@ class RoundSession {
   template <BoundPair... B>
   [[nodiscard]] auto begin_round(const B&... pairs) noexcept;
 
+  /// The same for a session whose rounds are asynchronous: inputs may still be on their way when it returns, so the
+  /// pairs are of memory that allows it (see AsyncPair, session/pinned.hpp). Errors: also mixed_modes, as have all
+  /// other ways to run a round from then on.
+  template <BoundPair... B>
+  [[nodiscard]] auto begin_async_round(const B&... pairs) noexcept;
+
   // --- addresses that change between rounds
   // -------------------------------------------------------------------------------
 
@@ -217,7 +223,13 @@ class RoundSession {
   Status copy_in_what_moves(std::span<const detail::Copy> copies) noexcept {
     Status status;
     for (const detail::Copy& copy : copies) {
-      if (status.ok() && copy.bytes.value != 0) status = platform_.copy_in(copy.device, copy.host, copy.bytes);
+      if (!status.ok() || copy.bytes.value == 0) continue;
+      if constexpr (HasSnapshotCopy<P>) {
+        status = copy.snapshot ? platform_.copy_in_snapshot(copy.device, copy.host, copy.bytes)
+                               : platform_.copy_in(copy.device, copy.host, copy.bytes);
+      } else {
+        status = platform_.copy_in(copy.device, copy.host, copy.bytes);
+      }
     }
     return status;
   }
@@ -291,14 +303,16 @@ class RoundSession {
   }
   Status check_addresses(std::span<const detail::Binding> bindings) const noexcept;
   void take_addresses(std::span<detail::Binding> bindings) noexcept;
-  Status prepare(std::span<detail::Binding> bindings) noexcept;
+  Status prepare(std::span<detail::Binding> bindings, bool async = false) noexcept;
+  template <bool Async, BoundPair... B>
+  [[nodiscard]] auto begin(const B&... pairs) noexcept;
   [[gnu::noinline, gnu::cold]] Status run_in_any_order(std::span<detail::Binding> bindings) noexcept;
   [[gnu::noinline]] Status run_in_general(std::span<detail::Binding> bindings) noexcept;
   Status run_prebound_in_general(std::span<const detail::Copy> in, std::span<const detail::Copy> out) noexcept;
 
   /// What a session returns to between rounds.
   [[nodiscard]] State calm() const noexcept {
-    return is_special_ || has_aliases_ || frozen_count_ != 0 ? State::general : State::ready;
+    return is_special_ || has_aliases_ || is_async_ || frozen_count_ != 0 ? State::general : State::ready;
   }
   [[nodiscard]] bool is_calm() const noexcept { return state_ == State::ready || state_ == State::general; }
 
@@ -361,6 +375,7 @@ class RoundSession {
   bool is_special_ = false;   ///< a base stands elsewhere than in the arena
   bool refresh_due_ = false;  ///< the next launch refreshes first
   bool has_aliases_ = false;
+  bool is_async_ = false;  ///< rounds are asynchronous; once one was, all are
   std::size_t frozen_count_ = 0;
   std::uint64_t rounds_ = 0;
   std::uint64_t number_ = detail::next_session_number();

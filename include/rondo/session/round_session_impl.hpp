@@ -152,10 +152,12 @@ void RoundSession<P, Policies, Graph>::take_addresses(std::span<detail::Binding>
 
 /// Everything about a round's bindings that is not a copy. After a failure nothing has changed.
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::prepare(std::span<detail::Binding> bindings) noexcept {
+Status RoundSession<P, Policies, Graph>::prepare(std::span<detail::Binding> bindings, bool async) noexcept {
   if (!is_calm()) return refusal();
+  if (async != is_async_ && (is_async_ || rounds_ != 0)) return Status{Errc::mixed_modes};
   if (const Status s = sort(bindings); !s) return s;
   if (const Status s = check_addresses(bindings); !s) return s;
+  is_async_ = async;
   take_addresses(bindings);
   state_ = calm();
   return {};
@@ -231,13 +233,28 @@ inline auto RoundSession<P, Policies, Graph>::prebind(const B&... pairs) noexcep
 template <Platform P, class Policies, class Graph>
 template <BoundPair... B>
 inline auto RoundSession<P, Policies, Graph>::begin_round(const B&... pairs) noexcept {
+  return begin<false>(pairs...);
+}
+
+template <Platform P, class Policies, class Graph>
+template <BoundPair... B>
+inline auto RoundSession<P, Policies, Graph>::begin_async_round(const B&... pairs) noexcept {
+  static_assert((AsyncPair<B> && ...),
+                "rondo: an asynchronous copy would still be at this memory when the call returns; bind pinned memory, "
+                "snapshot(...), or device memory");
+  return begin<true>(pairs...);
+}
+
+template <Platform P, class Policies, class Graph>
+template <bool Async, BoundPair... B>
+inline auto RoundSession<P, Policies, Graph>::begin(const B&... pairs) noexcept {
   check_strategy<B...>();
   constexpr std::size_t in = detail::count_in<B...>;
   constexpr std::size_t out = detail::count_out<B...>;
   using Bound = Round<RoundSession, in, out, Stage::bound>;
   const RoundIndex index{rounds_};
   detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
-  const Status status = prepare({bindings, sizeof...(B)});
+  const Status status = prepare({bindings, sizeof...(B)}, Async);
   if (!status) return Bound{nullptr, index, status, {}};
   const detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
   observe_.round_begins(index);

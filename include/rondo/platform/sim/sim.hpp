@@ -65,6 +65,17 @@ class Sim {
     std::memcpy(pointer(to), from, size.value);
     return {};
   }
+  /// A simulated copy is done when it returns, so each is a snapshot.
+  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    return copy_in(to, from, size);
+  }
+  /// Host memory that a device may reach by itself. @throws Error out_of_memory
+  [[nodiscard]] void* allocate_pinned(Bytes size) {
+    void* memory = std::aligned_alloc(64, align_up(size.value, 64));
+    if (memory == nullptr) throw Error(Errc::out_of_memory, Error::Text(name, ": no pinned memory is left"));
+    return memory;
+  }
+  void release_pinned(void* memory) noexcept { std::free(memory); }
   /// Waits for the launch before it, since the engine may still be running.
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     if (const Status status = engine_.wait(); !status) [[unlikely]]

@@ -129,17 +129,40 @@ concept HasDeviceMemory = HasHandle<T> && requires(const T& pair) {
 };
 
 /// A host tensor and its device twin, with a direction. Tensors that move each round (in, out, inout) show their host
-/// memory, the session knowing the device side; tensors that stay (resident, workspace) show their device memory.
+/// memory, the session knowing the device side, or device memory that takes the place of the session's; tensors that
+/// stay (resident, workspace) show their device memory.
 ///
 /// What the concept cannot check but the rules demand: data() points to size() elements that stay alive and are not
 /// touched by anybody else until the round is finished.
 template <class T>
 concept TensorPair = HasHandle<T> &&
-    (is_bound_each_round(detail::HandleOf<T>::direction) ? HasHostMemory<T> : HasDeviceMemory<T>);
+    (is_bound_each_round(detail::HandleOf<T>::direction)
+         ? HasHostMemory<T> || (HasDeviceMemory<T> && is_model_io(detail::HandleOf<T>::direction))
+         : HasDeviceMemory<T>);
 
 /// A pair that a round binds: one whose tensor moves each round.
 template <class T>
 concept BoundPair = TensorPair<T> && is_bound_each_round(detail::HandleOf<T>::direction);
+
+/// A bound pair that brings device memory: nothing is copied, the tensor's address changes instead.
+template <class T>
+concept DeviceBoundPair = BoundPair<T> && !HasHostMemory<T>;
+
+/// A pair whose memory a copy may still be at when the call has returned: device memory, pinned host memory, or host
+/// memory that the platform snapshots first. Such a pair says so: `static constexpr bool is_pinned = true;` or
+/// `static constexpr bool is_snapshot = true;`
+template <class T>
+concept AsyncPair = BoundPair<T> &&(
+    DeviceBoundPair<T> || rides_in_args(detail::HandleOf<T>::direction) || requires { requires T::is_pinned; } ||
+    requires { requires T::is_snapshot; });
+
+/// Copies that have taken the host memory's bytes when they return: `Status copy_in_snapshot(device, const void*,
+/// Bytes) noexcept`.
+template <class P>
+concept HasSnapshotCopy = requires(P& p, DevicePtr<std::byte> device, const void* from, Bytes size) {
+  { p.copy_in_snapshot(device, from, size) }
+  noexcept->std::same_as<Status>;
+};
 
 /// Explains, part by part, what T lacks to be a TensorPair.
 template <class T>
@@ -150,7 +173,7 @@ consteval bool check_tensor_pair() {
       "return the handle that the graph gave out");
   if constexpr (HasHandle<T>) {
     if constexpr (is_bound_each_round(detail::HandleOf<T>::direction)) {
-      static_assert(HasHostMemory<T>,
+      static_assert(HasHostMemory<T> || HasDeviceMemory<T>,
                     "rondo: the pair shows no host memory of its element type; write `T* data() const;` (`const T*` "
                     "for an input) and `std::size_t size() const;`");
     } else {
@@ -169,15 +192,31 @@ enum class UpdateLevel : std::uint8_t {
   none,                      ///< nothing changed
   host_input,                ///< bytes of host inputs that ride in the table
   model_io,                  ///< the address of an input or output
-  feature_map_and_model_io,  ///< the address of the arena
-  init,                      ///< everything
+  feature_map_and_model_io,  ///< the address of an arena
+  init,                      ///< everything: the first round, or a constant changed
 };
+inline constexpr std::size_t update_level_count = 5;
 
-/// The addresses that slots of the args table are relative to, now and when the table was last written.
+[[nodiscard]] constexpr const char* to_string(UpdateLevel level) noexcept {
+  constexpr const char* names[update_level_count] = {"NoUpdate", "HostInput", "ModelIo", "FeatureMapAndModelIo",
+                                                     "InitOnce"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+/// What a strategy decides from: the addresses that slots of the args table are relative to, now and when the table was
+/// last refreshed. Bases that stand in neither range never change.
 struct BaseTable {
+  /// Numbers of bases, [begin, end).
+  struct Range {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
   const std::uint64_t* active = nullptr;
   const std::uint64_t* last = nullptr;
-  std::size_t count = 0;
+  Range feature_map;         ///< the arenas that the session placed
+  Range model_io;            ///< what rounds bind, as far as it is not frozen
+  bool host_inputs = false;  ///< this round brought bytes of host inputs
+  bool constants = false;    ///< a constant of the table was changed
 };
 
 /// The highest level it ever asks for: `static constexpr UpdateLevel highest`. The session compiles nothing above it.
@@ -186,14 +225,19 @@ concept HasHighestLevel = requires {
   { S::highest } -> std::convertible_to<UpdateLevel>;
 };
 
-/// The decision, made once per round: `UpdateLevel decide(BaseTable) noexcept`.
+/// The decision, made once per round: `UpdateLevel decide(const BaseTable&) noexcept`.
 template <class S>
-concept HasDecide = requires(S& s, BaseTable bases) {
+concept HasDecide = requires(S& s, const BaseTable& bases) {
   { s.decide(bases) }
   noexcept->std::same_as<UpdateLevel>;
 };
 
 /// Decides what a round must refresh. Requires the two parts above, and to be default-constructible.
+///
+/// Two members are optional, and false where they are absent:
+/// `static constexpr bool fixed = true`: whatever decide() names is rewritten as a whole, no base is compared;
+/// `static constexpr bool idle_while_unbound = true`: decide() names nothing as long as rounds bind host memory only
+/// and nothing was moved or set, so such rounds need not ask.
 ///
 /// What the concept cannot check but the rules demand: decide() never answers above `highest`, and answers high enough
 /// for what changed; too low leaves stale addresses in the table.
@@ -206,8 +250,9 @@ consteval bool check_update_strategy() {
   static_assert(std::default_initializable<S>, "rondo: the strategy needs a default constructor");
   static_assert(HasHighestLevel<S>,
                 "rondo: the strategy names no bound; write `static constexpr rondo::UpdateLevel highest = ...;`");
-  static_assert(HasDecide<S>,
-                "rondo: the strategy does not decide; write `rondo::UpdateLevel decide(rondo::BaseTable) noexcept;`");
+  static_assert(
+      HasDecide<S>,
+      "rondo: the strategy does not decide; write `rondo::UpdateLevel decide(const rondo::BaseTable&) noexcept;`");
   return UpdateStrategy<S>;
 }
 

@@ -21,6 +21,10 @@ enum class Errc : std::uint16_t {
   wrong_tensor,
   unbound_tensor,
   bound_twice,
+  misaligned,
+  fixed_address,
+  overlapping,
+  alias_broken,
   // what the graph says
   cycle,
   race,
@@ -28,6 +32,7 @@ enum class Errc : std::uint16_t {
   limit_exceeded,
   // the state of the session
   busy,
+  mixed_modes,
   closed,
   poisoned,
   not_open,
@@ -55,6 +60,12 @@ enum class Errc : std::uint16_t {
       return "the tensor is not an input, output or inout of this session's graph; bind its own tensors";
     case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
+    case Errc::misaligned: return "device memory starts at an address that is no multiple of 32; align it";
+    case Errc::fixed_address:
+      return "a task that cannot be refreshed holds this address; bind host memory, or do not pin the task";
+    case Errc::overlapping:
+      return "device memory is bound to two tensors and a kernel writes it; declare the alias or bind apart";
+    case Errc::alias_broken: return "the output was declared to reuse an input's memory; bind the same memory to both";
     case Errc::cycle: return "the edges form a cycle; remove the edge that points back";
     case Errc::race: return "two tasks touch one tensor, at least one writes it, and no path orders them; add an edge";
     case Errc::uninitialized_read:
@@ -62,6 +73,8 @@ enum class Errc : std::uint16_t {
     case Errc::limit_exceeded:
       return "the graph exceeds a limit of the chip; split the task or choose another platform";
     case Errc::busy: return "another round is under way; finish it first";
+    case Errc::mixed_modes:
+      return "synchronous and asynchronous rounds do not mix in one session; open a session for each";
     case Errc::closed: return "the session is closed; open a new one";
     case Errc::poisoned: return "an earlier failure left the session unusable; close it and open a new one";
     case Errc::not_open: return "the device has not been opened; open a session first";

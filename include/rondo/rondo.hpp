@@ -5,15 +5,18 @@
 // IWYU pragma: begin_exports
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
+#include <rondo/args/kernel_args.hpp>
 #include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/observe/counters.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/pinned.hpp>
 #include <rondo/session/round_session.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/types.hpp>

@@ -59,6 +59,29 @@ class DevicePtr {
   std::uint64_t address_ = 0;
 };
 
+/// Elements on the device, in a row: an address and how many. Knows no owner.
+template <class T>
+class DeviceSpan {
+ public:
+  using element_type = T;
+
+  constexpr DeviceSpan() noexcept = default;
+  constexpr DeviceSpan(DevicePtr<T> data, std::uint64_t size) noexcept : data_{data}, size_{size} {}
+  template <class U>
+  requires std::is_same_v<T, const U>
+  constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
+
+  [[nodiscard]] constexpr DevicePtr<T> data() const noexcept { return data_; }
+  /// In elements.
+  [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
+
+  friend constexpr bool operator==(DeviceSpan, DeviceSpan) noexcept = default;
+
+ private:
+  DevicePtr<T> data_;
+  std::uint64_t size_ = 0;
+};
+
 /// The number of a round within its session, counted from 0.
 enum class RoundIndex : std::uint64_t {};
 /// The position of a tensor in its graph.
@@ -80,21 +103,33 @@ inline constexpr std::size_t core_type_count = 2;
 
 /// How a tensor takes part in a round.
 enum class Direction : std::uint8_t {
-  in,         ///< copied host to device before each launch
-  out,        ///< copied device to host after each launch
-  inout,      ///< both
-  resident,   ///< lives on the device across rounds; moved only by upload and download
-  workspace,  ///< lives on the device within a round; never moved
+  in,          ///< copied host to device before each launch
+  out,         ///< copied device to host after each launch
+  inout,       ///< both
+  resident,    ///< lives on the device across rounds; moved only by upload and download
+  workspace,   ///< lives on the device within a round; never moved
+  host_input,  ///< read only and small; travels inside the args table, so it costs no copy of its own
 };
 
 /// Is a tensor of this direction bound anew each round?
-[[nodiscard]] constexpr bool is_bound_each_round(Direction d) noexcept { return d <= Direction::inout; }
+[[nodiscard]] constexpr bool is_bound_each_round(Direction d) noexcept {
+  return d <= Direction::inout || d == Direction::host_input;
+}
+/// Does the tensor lie in the args table, with no memory of its own?
+[[nodiscard]] constexpr bool rides_in_args(Direction d) noexcept { return d == Direction::host_input; }
+/// May a round bind device memory to it? Then its address changes and nothing is copied.
+[[nodiscard]] constexpr bool is_model_io(Direction d) noexcept { return d <= Direction::inout; }
+/// Is it copied by itself?
 [[nodiscard]] constexpr bool copies_in(Direction d) noexcept { return d == Direction::in || d == Direction::inout; }
 [[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
 /// May a kernel write a tensor of this direction?
-[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in; }
+[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept {
+  return d != Direction::in && d != Direction::host_input;
+}
 /// Does the tensor hold defined values when a round starts?
-[[nodiscard]] constexpr bool defined_at_start(Direction d) noexcept { return copies_in(d) || d == Direction::resident; }
+[[nodiscard]] constexpr bool defined_at_start(Direction d) noexcept {
+  return copies_in(d) || d == Direction::resident || d == Direction::host_input;
+}
 
 [[nodiscard]] constexpr const char* to_string(Direction d) noexcept {
   switch (d) {
@@ -103,6 +138,7 @@ enum class Direction : std::uint8_t {
     case Direction::inout: return "inout";
     case Direction::resident: return "resident";
     case Direction::workspace: return "workspace";
+    case Direction::host_input: return "host_input";
   }
   return "?";
 }

@@ -86,7 +86,9 @@ static_assert(LacksHostMemory<NoSize>);
 static_assert(LacksHostMemory<NoData>);
 static_assert(LacksHostMemory<DataIsNotConst>);
 static_assert(LacksHostMemory<SizeIsText>);
-static_assert(LacksHostMemory<DeviceSide<Input<float>, float>>);  // an input shows host memory, not device memory
+// Device memory takes the place of host memory, but for a host input, whose bytes the host brings.
+static_assert(DeviceBoundPair<DeviceSide<Input<float>, float>>);
+static_assert(!DeviceBoundPair<HostPair<Input<float>, float>> && !BoundPair<DeviceSide<HostInput<float>, float>>);
 
 // --- device memory
 static_assert(LacksDeviceMemory<HostPair<Resident<float>, float>>);

@@ -112,6 +112,7 @@ TEST_CASE("Each direction says what a round does with the tensor") {
       {Direction::inout, true, true, true, true, true, "inout"},
       {Direction::resident, false, false, false, true, true, "resident"},
       {Direction::workspace, false, false, false, true, false, "workspace"},
+      {Direction::host_input, true, false, false, false, true, "host_input"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);

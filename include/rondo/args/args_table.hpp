@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/args/system_slot.hpp>
+#include <rondo/args/table_shape.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 
@@ -11,45 +14,117 @@
 
 namespace rondo::args {
 
-/// Words that come before task `position` in the table; with position = number of tasks, the table's size.
-/// A task of n blocks has n argument blocks, one behind the other, that differ in their block words only.
-[[nodiscard]] constexpr std::size_t words_before(const graph::GraphView& graph, std::size_t position) noexcept {
-  std::size_t words = 0;
-  for (const graph::TaskRecord& task : graph.tasks.first(position)) words += std::size_t{task.blocks} * task.arg_count;
-  return words;
-}
+/// The numbers of the bases. An address in the table is base + offset; a round changes bases, never slots.
+///     0 the number zero: absolute addresses    1 the table itself
+///     2 .. first_io   feature map: what the session placed     first_io .. count   inputs, outputs and inouts
+struct BaseLayout {
+  static constexpr std::uint32_t absolute = 0;
+  static constexpr std::uint32_t table = 1;
+  static constexpr std::uint32_t first_feature_map = 2;
+  std::uint32_t first_io = 3;
+  std::uint32_t count = 3;
+};
 
-/// The image of all tasks' arguments, in the order in which they run. Knows every slot and nothing of devices.
+/// Where the address of a tensor comes from.
+struct Source {
+  std::uint32_t base = BaseLayout::absolute;
+  std::uint64_t offset = 0;
+};
+
+/// The image of all tasks' arguments, with for each base the list of the slots that use it: a base that changes costs
+/// its own slots and no other. Knows every slot and nothing of devices.
 ///
-/// Lifetime: move-only; the words do not move with it. Thread safety: none while written; kernels read it in parallel.
-/// Cost: one allocation when made; write() touches every word once.
+/// Lifetime: move-only; the image does not move with it. Thread safety: none while written; kernels read it in
+/// parallel. Errors: the constructor throws Error overflow (a table of 4 GiB) and what the system provider throws.
+/// Cost: allocates when made; rewrite() is proportional to the slots that use the base.
 class ArgsTable {
  public:
-  explicit ArgsTable(const graph::GraphView& graph) : words_(words_before(graph, graph.tasks.size())) {}
+  /// `sources`: one for each tensor; what stands there for host inputs is not looked at.
+  ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
+            SystemProvider provider = &no_system_provider);
 
-  /// Writes every slot: addresses are `base` + the tensor's offset.
-  void write(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, std::uint64_t base) noexcept {
-    ArgWord* word = words_.data();
-    for (const graph::TaskRecord& task : graph.tasks) {
-      for (std::uint32_t block = 0; block < task.blocks; ++block) {
-        for (const graph::ArgRecord& arg : graph.args_of(task)) {
-          switch (arg.kind) {
-            case graph::ArgRecord::Kind::address: *word = static_cast<ArgWord>(base + offsets[arg.tensor]); break;
-            case graph::ArgRecord::Kind::scalar:
-            case graph::ArgRecord::Kind::extent: *word = arg.bits; break;
-            case graph::ArgRecord::Kind::block: *word = detail::to_word(Block{block, task.blocks}); break;
-          }
-          ++word;
-        }
-      }
+  // --- bases
+  // ----------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] const BaseLayout& bases() const noexcept { return bases_; }
+  /// How many slots use `base`.
+  [[nodiscard]] std::uint32_t uses(std::uint32_t base) const noexcept {
+    return use_begin_[base + 1] - use_begin_[base];
+  }
+  /// Writes the slots that use `base`, now at `address`. @returns how many
+  std::uint32_t rewrite(std::uint32_t base, std::uint64_t address) noexcept {
+    const Lane* use = uses_.data() + use_begin_[base];
+    const Lane* const end = uses_.data() + use_begin_[base + 1];
+    std::byte* const to = bytes();
+    if (has_narrow_) [[unlikely]] {
+      for (const Lane* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, u->narrow != 0);
+    } else {
+      for (const Lane* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, false);
+    }
+    return static_cast<std::uint32_t>(end - use);
+  }
+  /// All slots in the order of the table: what a device refreshes by itself.
+  [[nodiscard]] rondo::detail::OwnedArray<Lane> lanes() const;
+
+  // --- constants and host inputs
+  // --------------------------------------------------------------------------------------
+
+  /// Changes a constant in all blocks of the task at `position`.
+  void set_constant(const graph::GraphView& graph, std::size_t position, const graph::ArgRecord& arg,
+                    ArgWord bits) noexcept {
+    const graph::TaskRecord& task = graph.tasks[position];
+    for (std::uint32_t b = 0; b < task.blocks; ++b) {
+      put(task_begin_[position] + b * task.block_bytes + arg.offset, static_cast<std::uint64_t>(bits), arg.width == 4);
     }
   }
+  /// Where the bytes of a host input stand, from the start of the table.
+  [[nodiscard]] std::uint64_t host_input_begin(std::size_t tensor) const noexcept { return host_inputs_[tensor]; }
 
-  [[nodiscard]] ArgWord* words() noexcept { return words_.data(); }
-  [[nodiscard]] std::span<const ArgWord> image() const noexcept { return words_.span(); }
+  // --- the image
+  // ------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] const TableShape& shape() const noexcept { return shape_; }
+  [[nodiscard]] std::byte* bytes() noexcept { return image_.data()->bytes; }
+  [[nodiscard]] std::span<const std::byte> image() const noexcept {
+    return {image_.data() == nullptr ? nullptr : image_.data()->bytes, shape_.size()};
+  }
+
+  // --- as kernels see it
+  // ----------------------------------------------------------------------------------------------
+
+  /// From now on kernels read a copy of the image that stands at `address`; at first they read the image itself.
+  void show_at(DevicePtr<std::byte> address) noexcept { seen_ = address; }
+  [[nodiscard]] DevicePtr<std::byte> seen() const noexcept { return seen_; }
+  /// The table's first word. Points to device memory; the host may not look.
+  [[nodiscard]] ArgWord* words() const noexcept {
+    return reinterpret_cast<ArgWord*>(seen_.address());  // NOLINT: handed to kernels
+  }
+  /// The arguments of one block of the task at `position`; the blocks of a task follow each other, tasks do not.
+  [[nodiscard]] ArgWord* block(std::size_t position, std::uint32_t block) const noexcept {
+    return words() + (task_begin_[position] + block * block_bytes_[position]) / sizeof(ArgWord);
+  }
 
  private:
-  detail::OwnedArray<ArgWord> words_;
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+
+  template <class Visit>
+  void visit_addresses(const graph::GraphView& graph, std::span<const Source> sources, Visit visit) const;
+  void place(const graph::GraphView& graph);
+  void write_constants(const graph::GraphView& graph, SystemProvider provider);
+  void put(std::uint64_t at, std::uint64_t value, bool narrow) noexcept { store_address(bytes() + at, value, narrow); }
+
+  BaseLayout bases_;
+  TableShape shape_;
+  rondo::detail::OwnedArray<Line> image_;
+  rondo::detail::OwnedArray<std::uint32_t> task_begin_;   ///< by position, in bytes
+  rondo::detail::OwnedArray<std::uint32_t> block_bytes_;  ///< by position
+  rondo::detail::OwnedArray<std::uint64_t> host_inputs_;  ///< by tensor
+  rondo::detail::OwnedArray<std::uint32_t> use_begin_;    ///< by base; bases + 1
+  rondo::detail::OwnedArray<Lane> uses_;                  ///< grouped by base, each group in the order of the table
+  bool has_narrow_ = false;                               ///< is any of them four bytes wide?
+  DevicePtr<std::byte> seen_;
 };
 
 }  // namespace rondo::args

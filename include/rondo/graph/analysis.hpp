@@ -31,6 +31,12 @@ struct Analysis {
 /// Sorted, each once, between indices in TaskGraph::tasks().
 using EdgeList = std::vector<TaskGraph::Edge>;
 
+/// What orders the tasks that touch a tensor: the tensor, or the input whose memory it reuses.
+[[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
+  const std::uint32_t alias = graph.tensors()[tensor].alias_of;
+  return alias == TensorRecord::no_alias ? tensor : alias;
+}
+
 /// The explicit edges, and unless the graph says otherwise those that follow from reads and writes in the order of
 /// add(): read after write, write after read, write after write. O(args + edges log edges).
 [[nodiscard]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
@@ -47,7 +53,7 @@ using EdgeList = std::vector<TaskGraph::Edge>;
       for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
         const ArgRecord& arg = graph.args()[a];
         if (arg.kind != ArgRecord::Kind::address) continue;
-        LastUse& use = uses[arg.tensor];
+        LastUse& use = uses[memory_of(graph, arg.tensor)];
         if (use.writer != nobody && use.writer != task) edges.push_back({use.writer, task});
         if (writes(arg.access)) {
           for (const std::uint32_t reader : use.readers) {
@@ -189,7 +195,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       const ArgRecord& arg = graph.args()[a];
       if (arg.kind != ArgRecord::Kind::address) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
-      Use& use = uses[arg.tensor];
+      Use& use = uses[memory_of(graph, arg.tensor)];
       if (reads(arg.access) && use.writer == nobody && !defined_at_start(tensor.direction)) {
         throw Error(Errc::uninitialized_read,
                     Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
@@ -209,9 +215,9 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       }
     }
   }
-  for (std::size_t t = 0; t < uses.size(); ++t) {
+  for (std::uint32_t t = 0; t < uses.size(); ++t) {
     const TensorRecord& tensor = graph.tensors()[t];
-    if (tensor.direction == Direction::out && uses[t].writer == nobody) {
+    if (tensor.direction == Direction::out && uses[memory_of(graph, t)].writer == nobody) {
       throw Error(Errc::invalid_argument,
                   Error::Text("tensor '", graph.name(tensor.name),
                               "' is an output, but no task writes it; add the task or remove it"));

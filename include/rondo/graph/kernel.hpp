@@ -14,6 +14,12 @@
 
 namespace rondo {
 
+namespace args::detail {
+/// The block of a kernel that declares its args format; defined in args/kernel_args.hpp.
+template <class K>
+struct DeclaredArgs;
+}  // namespace args::detail
+
 /// One word of a task's arguments: a device address, or the bits of a scalar.
 using ArgWord = std::int64_t;
 
@@ -90,6 +96,7 @@ struct TensorParameter {
   static constexpr bool is_valid = true;
   static constexpr bool is_tensor = true;
   static constexpr bool is_block = false;
+  static constexpr bool is_scratch = false;
   static constexpr Access access = A;
   static constexpr std::size_t rank = V::rank;
   using element_type = typename V::value_type;
@@ -106,6 +113,10 @@ template <class T, std::size_t R>
 struct Parameter<Out<T, R>> : TensorParameter<Out<T, R>, Access::write> {};
 template <class T, std::size_t R>
 struct Parameter<InOut<T, R>> : TensorParameter<InOut<T, R>, Access::read_write> {};
+template <class T, std::size_t R>
+struct Parameter<Scratch<T, R>> : TensorParameter<Scratch<T, R>, Access::write> {
+  static constexpr bool is_scratch = true;
+};
 
 template <class P>
 requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) && (sizeof(P) <= sizeof(ArgWord)) struct Parameter<P> {
@@ -197,7 +208,7 @@ consteval bool check_kernel() {
                 "rondo: the kernel names no core; write `static constexpr auto core = rondo::CoreType::vector;`");
   static_assert(HasRun<K>,
                 "rondo: the kernel needs exactly one `static void run(...)` whose parameters are In<T>, Out<T>, "
-                "InOut<T>, scalars of at most 8 bytes, or rondo::Block");
+                "InOut<T>, Scratch<T>, scalars of at most 8 bytes, or rondo::Block");
   return Kernel<K>;
 }
 
@@ -206,10 +217,29 @@ namespace detail {
 template <Kernel K>
 using ParametersOf = typename RunSignature<decltype(&K::run)>::Parameters;
 
-/// Unpacks a block of argument words and calls the kernel's body. Layout: kernel.hpp's ParameterList.
+/// Does the kernel declare an args format? `static constexpr auto args = "{i0*}{o0*}"_args;`
+template <class K>
+concept DeclaresArgs = requires {
+  K::args;
+};
+
+template <class K>
+consteval bool check_declared_args() {
+  static_assert(
+      requires { sizeof(args::detail::DeclaredArgs<K>); },
+      "rondo: the kernel declares an args format; include <rondo/args/kernel_args.hpp>");
+  return true;
+}
+
+/// Unpacks a block of arguments and calls the kernel's body. Layout: kernel.hpp's ParameterList, or what the kernel
+/// declares.
 template <Kernel K>
 inline void kernel_entry(ArgWord* args) noexcept(noexcept(call_run<K>(ParametersOf<K>{}, {}, args))) {
-  call_run<K>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+  if constexpr (DeclaresArgs<K>) {
+    args::detail::DeclaredArgs<K>::call(args);
+  } else {
+    call_run<K>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+  }
 }
 
 }  // namespace detail

@@ -20,6 +20,9 @@ struct NameRef {
   std::uint32_t size = 0;
 };
 
+/// What a host input may take at most, in bytes.
+inline constexpr std::int64_t max_host_input_bytes = 4096;
+
 struct TensorRecord {
   NameRef name;
   DataType type = DataType::float32;
@@ -27,20 +30,28 @@ struct TensorRecord {
   Shape shape;
   std::uint64_t count = 0;  ///< elements
   std::uint64_t bytes = 0;
+  bool fixed = false;                 ///< its address never changes: a task that cannot be refreshed reads it
+  std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
+  static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
 };
 
-/// One word of a task's argument block.
+/// Four or eight bytes of a task's argument block.
 struct ArgRecord {
   enum class Kind : std::uint8_t {
-    address,  ///< the device address of `tensor`
-    scalar,   ///< `bits`: a value of the user's
-    extent,   ///< `bits`: one of a tensor's, for kernels written as types
-    block,    ///< index and count of the running block
+    address,    ///< the device address of `tensor`
+    scalar,     ///< `bits`: a value of the user's
+    extent,     ///< `bits`: one of a tensor's, for kernels written as types
+    block,      ///< index and count of the running block
+    constant,   ///< `bits`: what the kernel's args format says
+    own_block,  ///< the device address of this argument block plus `bits`
+    system,     ///< an address that only the platform knows; `bits` says which, see args/system_slot.hpp
   };
   Kind kind = Kind::scalar;
   Access access = Access::read;  ///< for an address
   std::uint32_t tensor = 0;      ///< for an address
-  ArgWord bits = 0;              ///< for a scalar or an extent
+  ArgWord bits = 0;
+  std::uint32_t offset = 0;  ///< bytes from the start of the block; need not be a multiple of the width
+  std::uint32_t width = 8;   ///< 4 (the low half) or 8 bytes
 };
 
 struct TaskRecord {
@@ -49,7 +60,8 @@ struct TaskRecord {
   std::uint32_t blocks = 1;
   std::uint32_t first_arg = 0;
   std::uint32_t arg_count = 0;
-  std::uint32_t added_as = 0;  ///< its TaskId, the order of add()
+  std::uint32_t added_as = 0;     ///< its TaskId, the order of add()
+  std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
 };
 

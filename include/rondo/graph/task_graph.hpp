@@ -114,6 +114,27 @@ class TaskGraph {
     return tensor<T, Direction::workspace>(name, shape, where);
   }
 
+  /// A small input whose bytes travel inside the args table: no copy of its own, no place in the arena, no device
+  /// memory. For what a round brings in a few cache lines: positions, lengths, seeds. At most 4096 bytes. @throws as
+  /// above
+  template <Element T>
+  constexpr HostInput<T> host_input(std::string_view name, Shape shape,
+                                    std::source_location where = std::source_location::current()) {
+    return tensor<T, Direction::host_input>(name, shape, where);
+  }
+
+  /// `output` reuses the memory of `input`: each round binds the same memory to both, and tasks are ordered as if they
+  /// were one tensor. @throws Error invalid_argument: not of this graph, sizes differ, an alias already
+  template <Element T, Element U>
+  constexpr void alias(Output<T> output, Input<U> input, std::source_location where = std::source_location::current()) {
+    declare_alias(output.key, input.key, where);
+  }
+
+  /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
+  /// opened, for its peers as well. Such a tensor takes no device memory, and the arena does not move.
+  /// @throws Error invalid_argument if it is no task of this graph
+  constexpr void pin(TaskId task, std::source_location where = std::source_location::current());
+
   /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run but Block. Types and directions
   /// are checked by the compiler; @throws Error invalid_argument if a tensor is another graph's, its rank is not the
   /// parameter's, or one tensor is handed over twice and written.
@@ -180,6 +201,7 @@ class TaskGraph {
     TaskGraph& graph;
     std::vector<graph::ArgRecord> args = {};
     std::vector<graph::ArgRecord> extents = {};
+    std::uint32_t block_bytes = 0;  ///< given by an args format; 0: the words of `args` and `extents` in turn
 
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
     template <class A>
@@ -191,6 +213,7 @@ class TaskGraph {
 
   template <Element T, Direction D>
   constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where);
+  constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
   constexpr graph::NameRef intern(std::string_view name);
   [[noreturn]] static void fail_task(std::string_view task, const char* what) {

@@ -51,10 +51,46 @@ constexpr TensorHandle<T, D> TaskGraph::tensor(std::string_view wanted, const Sh
   if (overflow) {
     throw Error(Errc::overflow, Error::Text("tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"), where);
   }
+  if (rides_in_args(D) && bytes > graph::max_host_input_bytes) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("host input '", wanted, "' takes ", bytes, " bytes, the most is ",
+                            graph::max_host_input_bytes, "; make it an input"),
+                where);
+  }
   const TensorHandle<T, D> handle{{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_}};
   tensors_.push_back({intern(wanted), data_type_of<T>, D, shape, static_cast<std::uint64_t>(count),
                       static_cast<std::uint64_t>(bytes)});
   return handle;
+}
+
+constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::source_location where) {
+  const auto fail = [&](const auto&... text) {
+    throw Error(Errc::invalid_argument, Error::Text("alias: ", text...), where);
+  };
+  for (const TensorKey key : {output, input}) {
+    if (key.graph() != tag_ || index(key.tensor()) >= tensors_.size()) fail("a tensor is of another graph");
+  }
+  graph::TensorRecord& to = tensors_[index(output.tensor())];
+  const graph::TensorRecord& from = tensors_[index(input.tensor())];
+  if (to.bytes != from.bytes) {
+    fail("output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes);
+  }
+  for (const graph::TensorRecord& other : tensors_) {
+    if (other.alias_of == index(input.tensor())) fail("input '", name(from.name), "' is reused already");
+  }
+  if (to.alias_of != graph::TensorRecord::no_alias) fail("output '", name(to.name), "' reuses an input already");
+  to.alias_of = index(input.tensor());
+}
+
+constexpr void TaskGraph::pin(TaskId task, std::source_location where) {
+  if (index(task) >= tasks_.size()) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("pin: there is no task ", index(task), "; the graph has ", tasks_.size()), where);
+  }
+  const graph::TaskRecord& record = tasks_[index(task)];
+  for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
+    if (args_[a].kind == graph::ArgRecord::Kind::address) tensors_[args_[a].tensor].fixed = true;
+  }
 }
 
 constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
@@ -116,14 +152,20 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
 constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
-  args.insert(args.end(), extents.begin(), extents.end());
+  if (block_bytes == 0) {  // no format was given: one word after the other
+    args.insert(args.end(), extents.begin(), extents.end());
+    for (graph::ArgRecord& arg : args) {
+      arg.offset = block_bytes;
+      block_bytes += static_cast<std::uint32_t>(sizeof(ArgWord));
+    }
+  }
   const auto id = static_cast<std::uint32_t>(graph.tasks_.size());
   const auto first = static_cast<std::uint32_t>(graph.args_.size());
   graph.tasks_.reserve(graph.tasks_.size() + 1);  // so that a failed allocation leaves the graph as it was
   graph.text_.reserve(graph.text_.size() + name.size());
   graph.args_.insert(graph.args_.end(), args.begin(), args.end());
   graph.tasks_.push_back(
-      {graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id, entry});
+      {graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id, block_bytes, entry});
   return TaskId{id};
 }
 
@@ -167,6 +209,10 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) { (add_one.template operator()<I, P>(), ...); }
     (std::make_index_sequence<sizeof...(P)>{});
+    if constexpr (detail::DeclaresArgs<K>) {
+      static_assert(detail::check_declared_args<K>());
+      draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
+    }
     return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>);
   }
 }

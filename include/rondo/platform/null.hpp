@@ -13,6 +13,7 @@ class NullPlatform {
  public:
   using Arch = arch::A2A3;
   static constexpr const char* name = "null";
+  static constexpr bool args_in_host_memory = true;
   struct Options {};
   struct Program {};
 

@@ -15,10 +15,10 @@ using platform::sim::Inline;
 using platform::sim::Pool;
 
 /// The simulated chips, on the engine of your choice: `A2A3SimOn<Pool>`.
-template <class Engine>
-using A2A3SimOn = platform::Sim<arch::A2A3, Engine>;
-template <class Engine>
-using A5SimOn = platform::Sim<arch::A5, Engine>;
+template <class Engine, class Traffic = platform::sim::NoTraffic>
+using A2A3SimOn = platform::Sim<arch::A2A3, Engine, Traffic>;
+template <class Engine, class Traffic = platform::sim::NoTraffic>
+using A5SimOn = platform::Sim<arch::A5, Engine, Traffic>;
 
 using A2A3Sim = A2A3SimOn<Inline>;
 using A5Sim = A5SimOn<Inline>;

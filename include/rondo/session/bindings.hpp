@@ -20,20 +20,38 @@ template <BoundPair B>
   return std::uint64_t{pair.size()} * sizeof(typename HandleOf<B>::element_type);
 }
 template <BoundPair... B>
-inline constexpr std::size_t count_in = (std::size_t{0} + ... + (copies_in(HandleOf<B>::direction) ? 1 : 0));
+inline constexpr std::size_t count_in = (std::size_t{0} + ... +
+                                         (copies_in(HandleOf<B>::direction) && !DeviceBoundPair<B> ? 1 : 0));
 template <BoundPair... B>
-inline constexpr std::size_t count_out = (std::size_t{0} + ... + (copies_out(HandleOf<B>::direction) ? 1 : 0));
+inline constexpr std::size_t count_out = (std::size_t{0} + ... +
+                                          (copies_out(HandleOf<B>::direction) && !DeviceBoundPair<B> ? 1 : 0));
+/// The least strategy that serves a pair.
+template <BoundPair B>
+inline constexpr UpdateLevel level_of = DeviceBoundPair<B>                      ? UpdateLevel::model_io
+                                        : rides_in_args(HandleOf<B>::direction) ? UpdateLevel::host_input
+                                                                                : UpdateLevel::none;
+template <BoundPair... B>
+inline constexpr bool any_update = ((level_of<B> != UpdateLevel::none) || ...);
 
 /// What a pair comes down to, whatever its type.
 struct Binding {
   TensorKey key;
   std::uint64_t bytes = 0;
-  void* data = nullptr;  ///< only read where the tensor is an input
+  void* data = nullptr;      ///< host memory; only read where the tensor is an input
+  std::uint64_t device = 0;  ///< the address of device memory, where that is bound
+  bool snapshot = false;     ///< the copy takes the bytes before it returns
 
   Binding() noexcept = default;
   template <BoundPair B>
-  explicit Binding(const B& pair) noexcept
-      : key{key_of(pair)}, bytes{bytes_of(pair)}, data{const_cast<void*>(static_cast<const void*>(pair.data()))} {}
+  explicit Binding(const B& pair) noexcept : key{key_of(pair)}, bytes{bytes_of(pair)} {
+    if constexpr (DeviceBoundPair<B>) {
+      device = pair.device().address();
+    } else {
+      data = const_cast<void*>(static_cast<const void*>(pair.data()));
+    }
+    if constexpr (requires { B::is_snapshot; }) snapshot = B::is_snapshot;
+  }
+  [[nodiscard]] bool is_null() const noexcept { return data == nullptr && device == 0; }
 };
 
 /// What a round found wrong with its bindings: the status, and for wrong_size how many bytes were bound.
@@ -42,6 +60,16 @@ struct BindingFault {
   std::uint64_t bytes_bound = 0;
 };
 
+/// Do bindings come in the order of the ports, each of the right size and not null? O(bindings)
+template <class Ports>
+[[nodiscard]] bool is_sorted(const Ports& ports, std::span<const Binding> bindings) noexcept {
+  if (bindings.size() != ports.size()) return false;
+  for (std::size_t p = 0; p < ports.size(); ++p) {
+    const Port& port = ports[p];
+    if (bindings[p].key != port.key || bindings[p].bytes != port.bytes || bindings[p].is_null()) return false;
+  }
+  return true;
+}
 /// Checks bindings that come in any order, and puts them into the order of the ports: each port once, the right size,
 /// no null. Cold; O(bindings × ports).
 template <class Ports>
@@ -59,7 +87,7 @@ template <class Ports>
     const std::uint32_t tensor = index(binding.key.tensor());
     if (position(bindings, binding.key) != b) return {Status::of_tensor(Errc::bound_twice, tensor)};
     if (binding.bytes != ports[port].bytes) return {Status::of_tensor(Errc::wrong_size, tensor), binding.bytes};
-    if (binding.data == nullptr) return {Status::of_tensor(Errc::null_memory, tensor)};
+    if (binding.is_null()) return {Status::of_tensor(Errc::null_memory, tensor)};
   }
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const std::size_t b = position(bindings, ports[p].key);
@@ -75,7 +103,9 @@ template <class Ports>
 struct Copy {
   DevicePtr<std::byte> device;
   void* host = nullptr;  ///< only read where the copy goes to the device
-  Bytes bytes;
+  Bytes bytes;           ///< 0 for a tensor that is frozen: no copy
+  std::uint32_t port = 0;
+  bool snapshot = false;
 };
 
 /// A round's copies, checked and resolved: what remains of its bindings.
@@ -93,7 +123,9 @@ template <std::size_t In, std::size_t Out, class Ports>
   std::size_t out = 0;
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const Port& port = ports[p];
-    const Copy copy{port.device, bindings[p].data, Bytes{port.bytes}};
+    if (bindings[p].device != 0) continue;
+    const Copy copy{port.device, bindings[p].data, Bytes{bindings[p].bytes}, static_cast<std::uint32_t>(p),
+                    bindings[p].snapshot};
     if (copies_in(port.direction)) copies.in[in++] = copy;
     if (copies_out(port.direction)) copies.out[out++] = copy;
   }

@@ -5,6 +5,7 @@
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/session/round_session.hpp>
+#include <rondo/session/set_up.hpp>
 
 #include <utility>
 

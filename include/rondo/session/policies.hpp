@@ -2,17 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/args/system_slot.hpp>
 #include <rondo/error.hpp>
 #include <rondo/runtime/host_build_graph.hpp>
 #include <rondo/types.hpp>
+#include <rondo/update/cost_model.hpp>
 #include <rondo/update/strategies.hpp>
 
 #include <cstddef>
-#include <cstdio>
 
 namespace rondo {
 
-/// Watches nothing; takes no space and no instruction. An observer of your own has the same two members.
+namespace detail {
+extern "C" int dprintf(int fd, const char* format, ...);  // POSIX's own; <cstdio> would cost every user 800 lines
+}
+
+/// Watches nothing; takes no space and no instruction. An observer of your own has the same two members, and may have
+/// `void refresh_begins() noexcept` and `void refreshed(const update::Refreshed&) noexcept`.
 struct NoObserver {
   void round_begins(RoundIndex) noexcept {}
   void round_ends(RoundIndex, Status) noexcept {}
@@ -21,20 +27,26 @@ struct NoObserver {
 /// What a session may be told to do differently. Derive from it and override only what you mean to change:
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies {
-///       using Update = rondo::update::InitOnce;
+///       using Update = rondo::update::ModelIo;
 ///     };
 struct DefaultPolicies {
   /// Who builds the graph and finds its edges.
   using Runtime = runtime::HostBuildGraph;
   /// What a round refreshes of the args table; satisfies UpdateStrategy.
-  using Update = update::NoUpdate;
+  using Update = update::Auto;
+  /// How what is refreshed reaches the device; satisfies update::MechanismChoice.
+  using Refresh = update::ByCost<>;
   /// Who is told of rounds; default-constructible.
   using Observe = NoObserver;
   /// How many rounds may be under way at once.
   static constexpr std::size_t rounds_in_flight = 1;
 
+  /// What stands in args slots that neither graph nor session knows: hidden inputs, tiling contexts, system addresses.
+  /// Asked once for each, when the session is opened. Throws Error for what it does not know.
+  static std::uint64_t system_address(args::SystemSlot slot) { return args::no_system_provider(slot); }
+
   /// Where a session's destructor reports what nobody else can be told: a failure while closing. Must not throw.
-  static void report_unclosed(Status, const char* text) noexcept { std::fprintf(stderr, "rondo: %s\n", text); }
+  static void report_unclosed(Status, const char* text) noexcept { detail::dprintf(2, "rondo: %s\n", text); }
 };
 
 }  // namespace rondo

@@ -27,12 +27,18 @@ struct Port {
   return n;
 }
 
+/// The tensor whose place in the arena a tensor takes: its own, or that of the input it reuses.
+[[nodiscard]] constexpr std::size_t home_of(const graph::GraphView& graph, std::size_t tensor) noexcept {
+  const std::uint32_t alias = graph.tensors[tensor].alias_of;
+  return alias == graph::TensorRecord::no_alias ? tensor : alias;
+}
+
 constexpr void fill_ports(const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
                           DevicePtr<std::byte> base, Port* port) noexcept {
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
     if (!is_bound_each_round(tensor.direction)) continue;
-    *port++ = {graph.key(t), tensor.bytes, base.offset(Bytes{offsets[t]}), tensor.direction};
+    *port++ = {graph.key(t), tensor.bytes, base.offset(Bytes{offsets[home_of(graph, t)]}), tensor.direction};
   }
 }
 
@@ -45,6 +51,10 @@ class Ports {
   }
   /// To be taken once per round: a copy leads the compiler to the ports without looking them up behind every memcpy.
   [[nodiscard]] std::span<const Port> view() const noexcept { return ports_.span(); }
+  /// The arena has moved.
+  void move(const Graph& graph, const Layout& layout, DevicePtr<std::byte> base) noexcept {
+    fill_ports(graph.view(), layout.offsets(), base, ports_.data());
+  }
 
  private:
   OwnedArray<Port> ports_;
@@ -56,6 +66,7 @@ requires(Layout::is_static) class Ports<Graph, Layout> {
  public:
   Ports(const Graph&, const Layout&, DevicePtr<std::byte> base) noexcept : base_{base} {}
   [[nodiscard]] Ports view() const noexcept { return *this; }
+  void move(const Graph&, const Layout&, DevicePtr<std::byte> base) noexcept { base_ = base; }
   [[nodiscard]] static constexpr std::size_t size() noexcept { return count_ports(Graph::view()); }
   [[nodiscard, gnu::always_inline]] Port operator[](std::size_t i) const noexcept {
     Port port = relative_.ports[i];

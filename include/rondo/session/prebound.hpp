@@ -23,9 +23,10 @@ namespace detail {
 /// A round's bindings, checked and resolved once, for rounds that bind the same memory again and again. Made by
 /// RoundSession::prebind; valid for that session alone, as long as the host memory lives.
 ///
-/// `In`, `Out`: how many tensors are copied in and out. Errors: a prebinding that failed is false, and run_round with
-/// it returns its status. Cost: a round checks one number instead of each binding.
-template <std::size_t In, std::size_t Out>
+/// `In`, `Out`: how many tensors are copied in and out; `Pairs`: all that is bound, if any of it is more than a copy.
+/// Errors: a prebinding that failed is false, and run_round with it returns its status. Cost: a round checks one number
+/// instead of each binding.
+template <std::size_t In, std::size_t Out, std::size_t Pairs = 0>
 class [[nodiscard]] Prebound {
  public:
   [[nodiscard]] Status status() const noexcept { return status_; }
@@ -39,6 +40,7 @@ class [[nodiscard]] Prebound {
   std::uint64_t session_ = 0;  ///< the session's number; 0, which no session has, if the bindings were refused
   Status status_;
   detail::Copies<In, Out> copies_;
+  detail::Binding bindings_[Pairs + 1];  ///< in the order of the ports
 };
 
 }  // namespace rondo

@@ -5,7 +5,6 @@
 #include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/frozen_graph.hpp>
-#include <rondo/graph/limits.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/session/bindings.hpp>
@@ -14,6 +13,7 @@
 #include <rondo/session/prebound.hpp>
 #include <rondo/session/round.hpp>
 #include <rondo/tensor/pair.hpp>
+#include <rondo/update/refresher.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +38,7 @@ template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGrap
 class RoundSession {
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
   using Update = typename Policies::Update;
+  using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
   using Layout = memory::Layout<Graph, typename P::Arch>;
   static_assert(check_update_strategy<Update>());
   static_assert(Policies::rounds_in_flight == 1, "rondo: one round at a time is what there is so far");
@@ -45,18 +46,10 @@ class RoundSession {
  public:
   using Platform = P;
 
-  /// Opens the device, places all tensors in one arena, writes the args table, loads the kernels. Prefer open().
+  /// Opens the device, places all tensors in one arena, writes the args table, loads the kernels. Prefer open(); the
+  /// constructor's body is in session/open.hpp, so that who only runs rounds need not read it.
   /// @throws Error limit_exceeded, unsupported, overflow, out_of_memory, and what the platform throws
-  explicit RoundSession(Graph graph, const typename P::Options& options = {})
-      : graph_{checked(std::move(graph))},
-        layout_{graph_},
-        platform_{options},
-        arena_{platform_, layout_.arena_bytes(), Bytes{P::Arch::arena_alignment}},
-        ports_{graph_, layout_, arena_.base()},
-        runner_{platform_, graph_, layout_.offsets(), arena_.base()},
-        residents_(graph_.view().tensors.size()) {
-    await_uploads();
-  }
+  explicit RoundSession(Graph graph, const typename P::Options& options = {});
   RoundSession(const RoundSession&) = delete;
   RoundSession& operator=(const RoundSession&) = delete;
 
@@ -72,22 +65,25 @@ class RoundSession {
   /// One round: checks the bindings, copies inputs in, runs the graph, copies outputs out, waits. Every input, output
   /// and inout of the graph is bound exactly once.
   /// Errors: wrong_tensor, wrong_size, null_memory, unbound_tensor, bound_twice: nothing was copied or run;
-  /// uninitialized_read: a resident tensor waits for its first upload; busy, closed, poisoned; kernel_failed,
-  /// device_failed: poisons.
+  /// misaligned, overlapping, fixed_address, alias_broken: likewise; uninitialized_read: a resident tensor waits for
+  /// its first upload; busy, closed, poisoned; kernel_failed, device_failed: poisons.
+  ///
+  /// Pairs of device memory: the tensor's address changes for this round, nothing is copied, and the args table is
+  /// refreshed as Policies::Update says. A round that binds only host memory pays nothing for the possibility.
   template <BoundPair... B>
   [[gnu::always_inline]] Status run_round(const B&... pairs) noexcept;
 
   /// The same with bindings that were checked before. Errors: besides those of running, the prebinding's own, or
   /// wrong_tensor if it was made by another session.
-  template <std::size_t In, std::size_t Out>
-  [[gnu::always_inline]] Status run_round(const Prebound<In, Out>& binding) noexcept;
+  template <std::size_t In, std::size_t Out, std::size_t Pairs>
+  [[gnu::always_inline]] Status run_round(const Prebound<In, Out, Pairs>& binding) noexcept;
 
   /// Runs `rounds` rounds with one prebinding, keeping the platform's threads awake from each to the next. Before each
   /// round calls `before_round(RoundIndex)` on the calling thread: the place to refill inputs and read outputs. Stops
   /// at the first round that fails, and returns its status.
-  template <std::size_t In, std::size_t Out, class Hook>
+  template <std::size_t In, std::size_t Out, std::size_t Pairs, class Hook>
   requires std::is_nothrow_invocable_v<Hook&, RoundIndex> Status run_rounds(std::uint64_t rounds,
-                                                                            const Prebound<In, Out>& binding,
+                                                                            const Prebound<In, Out, Pairs>& binding,
                                                                             Hook&& before_round)
   noexcept;
 
@@ -103,6 +99,45 @@ class RoundSession {
   /// The first step of a round taken step by step; see Round. Inputs are copied (or on their way) when it returns.
   template <BoundPair... B>
   [[nodiscard]] auto begin_round(const B&... pairs) noexcept;
+
+  /// The same for a session whose rounds are asynchronous: inputs may still be on their way when it returns, so the
+  /// pairs are of memory that allows it (see AsyncPair, session/pinned.hpp). Errors: also mixed_modes, as have all
+  /// other ways to run a round from then on.
+  template <BoundPair... B>
+  [[nodiscard]] auto begin_async_round(const B&... pairs) noexcept;
+
+  // --- addresses that change between rounds
+  // -------------------------------------------------------------------------------
+
+  /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
+  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round; busy, closed, poisoned.
+  template <Element T>
+  Status freeze(Input<T> tensor) noexcept {
+    return set_frozen(tensor.key, true);
+  }
+  /// The contrary. Errors: wrong_tensor; busy, closed, poisoned.
+  template <Element T>
+  Status thaw(Input<T> tensor) noexcept {
+    return set_frozen(tensor.key, false);
+  }
+
+  /// From the next round on everything that the session placed stands in `memory`, at least arena_bytes() of it, which
+  /// outlives the session or its next move. Nothing is carried over: residents wait for their upload as at the start,
+  /// and prebindings made before are refused, inputs frozen in the arena are thawed. Errors: wrong_size, misaligned,
+  /// null_memory; fixed_address if a task is pinned; busy, closed, poisoned.
+  Status move_arena(DeviceSpan<std::byte> memory) noexcept;
+
+  /// Changes the n-th scalar argument of a task, counted from 0 in the order of its arguments; the next round writes
+  /// the whole args table. `value` has the parameter's own type. Errors: invalid_argument if there is no such task or
+  /// scalar; busy, closed, poisoned.
+  template <class Scalar>
+  requires(std::is_arithmetic_v<Scalar> || std::is_enum_v<Scalar>) Status
+      set_scalar(TaskId task, std::size_t n, Scalar value)
+  noexcept {
+    static_assert(Update::highest == UpdateLevel::init,
+                  "rondo: the session's update strategy never rewrites constants; choose update::Auto or InitOnce");
+    return set_scalar_bits(task, n, detail::to_word(value));
+  }
 
   // --- resident tensors
   // -----------------------------------------------------------------------------------------------
@@ -132,6 +167,10 @@ class RoundSession {
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
   [[nodiscard]] P& platform() noexcept { return platform_; }
   [[nodiscard]] auto& observer() noexcept { return observe_; }
+  /// The session's args table, for who wants to look.
+  [[nodiscard]] const args::ArgsTable& args() const noexcept { return refresher_.table(); }
+  /// What the last refresh of the args table did; rounds that bind only host memory make none.
+  [[nodiscard]] const update::Refreshed& refreshed() const noexcept { return refresher_.refreshed(); }
 
   /// A sentence for a status of this session, naming the tensor or task.
   [[nodiscard]] Error::Text explain(Status status) const noexcept;
@@ -141,19 +180,17 @@ class RoundSession {
   Status close() noexcept;
 
  private:
-  enum class State : std::uint8_t { ready, awaiting_uploads, in_round, poisoned, closed };
+  /// `ready` means that a round of host memory is copies and a launch, nothing else: no base was moved, nothing is
+  /// frozen, no alias is to be checked. Whatever needs more makes the state `general`, so that plain rounds find out
+  /// with the one compare that they make anyway.
+  enum class State : std::uint8_t { ready, general, awaiting_uploads, in_round, poisoned, closed };
   friend class detail::RoundLink<RoundSession>;
   template <class, std::size_t, std::size_t, Stage>
   friend class Round;
 
-  static Graph checked(Graph graph) {
-    if constexpr (Graph::is_static) {
-      static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
-    } else {
-      graph::check_limits<typename P::Arch>(graph.view());
-    }
-    return graph;
-  }
+  static Graph checked(Graph graph);
+  static Refresher make_refresher(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
+                                  DevicePtr<std::byte> arena);
 
   // The steps of a round, in order. They are inlined whatever their size, so that bindings stay in registers and a
   // graph that the compiler knows leaves only its kernels.
@@ -182,13 +219,42 @@ class RoundSession {
            ...);
     return status;
   }
-  Status launch() noexcept {
-    if constexpr (Update::highest != UpdateLevel::none) {
-      const std::uint64_t active[] = {0, arena_.base().address()};
-      runner_.refresh(update_.decide({active, last_bases_, 2}), layout_.offsets(), arena_.base());
-      last_bases_[1] = active[1];
+  /// The same in any state: what is frozen, or is there already, is left out; a copy of nothing is never issued.
+  Status copy_in_what_moves(std::span<const detail::Copy> copies) noexcept {
+    Status status;
+    for (const detail::Copy& copy : copies) {
+      if (!status.ok() || copy.bytes.value == 0) continue;
+      if constexpr (HasSnapshotCopy<P>) {
+        status = copy.snapshot ? platform_.copy_in_snapshot(copy.device, copy.host, copy.bytes)
+                               : platform_.copy_in(copy.device, copy.host, copy.bytes);
+      } else {
+        status = platform_.copy_in(copy.device, copy.host, copy.bytes);
+      }
+    }
+    return status;
+  }
+  Status copy_out_what_moves(std::span<const detail::Copy> copies) noexcept {
+    Status status;
+    for (const detail::Copy& copy : copies) {
+      if (status.ok() && copy.bytes.value != 0) status = platform_.copy_out(copy.host, copy.device, copy.bytes);
+    }
+    return status;
+  }
+  Status launch() noexcept { return runner_.launch(); }
+  /// Refreshes the args table, if this round or what came before it calls for that, and launches.
+  Status refresh_and_launch() noexcept {
+    if (refresh_due_) {
+      refresh_due_ = false;
+      if constexpr (requires { observe_.refresh_begins(); }) observe_.refresh_begins();
+      const Status status = refresher_.refresh();
+      notify_refreshed();
+      if (!status) [[unlikely]]
+        return status;
     }
     return runner_.launch();
+  }
+  void notify_refreshed() noexcept {
+    if constexpr (requires { observe_.refreshed(refresher_.refreshed()); }) observe_.refreshed(refresher_.refreshed());
   }
   template <std::size_t In, std::size_t Out, std::size_t... I>
   [[gnu::always_inline]] Status copy_out(const detail::Copies<In, Out>& copies, std::index_sequence<I...>) noexcept {
@@ -215,20 +281,47 @@ class RoundSession {
     return settle(status);
   }
 
+  /// Rounds that bind host memory alone, and no host input, need no refresh unless something happened in between.
+  template <BoundPair... B>
+  static constexpr bool is_plain = !detail::any_update<B...> && update::is_idle_while_unbound<Update>;
+  template <BoundPair... B>
+  static consteval void check_strategy() {
+    static_assert(((detail::level_of<B> <= Update::highest || !DeviceBoundPair<B>)&&...),
+                  "rondo: the session's update strategy never changes the address of an input or output, so no device "
+                  "memory can be bound; choose update::ModelIo or update::Auto");
+    static_assert(((detail::level_of<B> <= Update::highest || DeviceBoundPair<B>)&&...),
+                  "rondo: the session's update strategy never refreshes host inputs; choose update::HostInput or "
+                  "update::Auto");
+  }
+
   /// Checks bindings and puts them into the order of the ports.
   Status sort(std::span<detail::Binding> bindings) noexcept {
+    if (detail::is_sorted(ports_.view(), bindings)) return {};
     const detail::BindingFault fault = detail::sort_bindings(ports_.view(), bindings);
     bytes_bound_ = fault.bytes_bound;
     return fault.status;
   }
+  Status check_addresses(std::span<const detail::Binding> bindings) const noexcept;
+  void take_addresses(std::span<detail::Binding> bindings) noexcept;
+  Status prepare(std::span<detail::Binding> bindings, bool async = false) noexcept;
+  template <bool Async, BoundPair... B>
+  [[nodiscard]] auto begin(const B&... pairs) noexcept;
   [[gnu::noinline, gnu::cold]] Status run_in_any_order(std::span<detail::Binding> bindings) noexcept;
+  [[gnu::noinline]] Status run_in_general(std::span<detail::Binding> bindings) noexcept;
+  Status run_prebound_in_general(std::span<const detail::Copy> in, std::span<const detail::Copy> out) noexcept;
+
+  /// What a session returns to between rounds.
+  [[nodiscard]] State calm() const noexcept {
+    return is_special_ || has_aliases_ || is_async_ || frozen_count_ != 0 ? State::general : State::ready;
+  }
+  [[nodiscard]] bool is_calm() const noexcept { return state_ == State::ready || state_ == State::general; }
 
   // Round's side.
-  Status launch_open_round() noexcept { return launch(); }
+  Status launch_open_round() noexcept { return refresh_and_launch(); }
   template <std::size_t In, std::size_t Out>
   Status finish_open_round(Status status, const detail::Copies<In, Out>& copies) noexcept {
     leave_round();
-    if (status.ok()) status = copy_out(copies, std::make_index_sequence<Out>{});
+    if (status.ok()) status = copy_out_what_moves({copies.out, Out});
     if (const Status waited = platform_.wait(); status.ok()) status = waited;
     return settle(status);
   }
@@ -238,7 +331,7 @@ class RoundSession {
   }
   void leave_round() noexcept {
     open_round_ = nullptr;
-    state_ = State::ready;
+    state_ = calm();
   }
 
   // Cold.
@@ -250,7 +343,10 @@ class RoundSession {
     return status;
   }
   [[gnu::noinline, gnu::cold]] Status refusal() const noexcept;
+  void find_first_reads();
   void await_uploads() noexcept;
+  Status set_frozen(TensorKey key, bool frozen) noexcept;
+  Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
   template <class Host, Element T>
   Status move_resident(Resident<T> tensor, Host* host, std::uint64_t count, bool to_device) noexcept;
 
@@ -261,7 +357,7 @@ class RoundSession {
     return graph_.view().tensors[index(key.tensor())];
   }
   [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const noexcept {
-    return arena_.base().offset(Bytes{layout_.offsets()[index(key.tensor())]});
+    return arena_base_.offset(Bytes{layout_.offsets()[index(key.tensor())]});
   }
 
   // The order matters: what comes later uses what comes before and dies first.
@@ -269,19 +365,26 @@ class RoundSession {
   [[no_unique_address]] Layout layout_;
   [[no_unique_address]] P platform_;
   memory::Arena<P> arena_;
+  DevicePtr<std::byte> arena_base_;  ///< where the tensors are: in the arena, until it is moved
   detail::Ports<Graph, Layout> ports_;
+  Refresher refresher_;
   Runner runner_;
-  [[no_unique_address]] Update update_;
   [[no_unique_address]] typename Policies::Observe observe_;
 
   State state_ = State::ready;
+  bool is_special_ = false;   ///< a base stands elsewhere than in the arena
+  bool refresh_due_ = false;  ///< the next launch refreshes first
+  bool has_aliases_ = false;
+  bool is_async_ = false;  ///< rounds are asynchronous; once one was, all are
+  std::size_t frozen_count_ = 0;
   std::uint64_t rounds_ = 0;
-  const std::uint64_t number_ = detail::next_session_number();
+  std::uint64_t number_ = detail::next_session_number();
   detail::RoundLink<RoundSession>* open_round_ = nullptr;
-  detail::OwnedArray<bool> residents_;  ///< by tensor: waits for its first upload
-  std::uint64_t last_bases_[2] = {};
-  std::uint64_t bytes_bound_ = 0;  ///< of the last wrong_size
-  Status cause_;                   ///< what poisoned the session
+  detail::OwnedArray<bool> residents_;    ///< by tensor: waits for its first upload
+  detail::OwnedArray<bool> first_reads_;  ///< by tensor: a resident that is read before any task writes it
+  detail::OwnedArray<bool> frozen_;       ///< by port
+  std::uint64_t bytes_bound_ = 0;         ///< of the last wrong_size
+  Status cause_;                          ///< what poisoned the session
 };
 
 }  // namespace rondo

@@ -14,10 +14,17 @@ inline Status RoundSession<P, Policies, Graph>::run_round(const B&... pairs) noe
     static_assert(sizeof...(B) == detail::count_ports(Graph::view()),
                   "rondo: a round binds each input, output and inout of its graph exactly once");
   }
-  if (state_ != State::ready) [[unlikely]]
-    return refusal();
-
-  return run_in_order(std::index_sequence_for<B...>{}, pairs...);
+  check_strategy<B...>();
+  if constexpr (is_plain<B...>) {
+    if (state_ != State::ready) [[unlikely]] {
+      detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
+      return run_in_any_order({bindings, sizeof...(B)});
+    }
+    return run_in_order(std::index_sequence_for<B...>{}, pairs...);
+  } else {
+    detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
+    return run_in_general({bindings, sizeof...(B)});
+  }
 }
 
 template <Platform P, class Policies, class Graph>
@@ -41,39 +48,157 @@ inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence
 }
 
 template <Platform P, class Policies, class Graph>
-template <std::size_t In, std::size_t Out>
-inline Status RoundSession<P, Policies, Graph>::run_round(const Prebound<In, Out>& binding) noexcept {
-  if (state_ != State::ready) [[unlikely]]
-    return refusal();
+template <std::size_t In, std::size_t Out, std::size_t Pairs>
+inline Status RoundSession<P, Policies, Graph>::run_round(const Prebound<In, Out, Pairs>& binding) noexcept {
   if (binding.session_ != number_) [[unlikely]] {
+    if (!is_calm()) return refusal();
     return binding.status_.ok() ? Status{Errc::wrong_tensor} : binding.status_;
   }
-  return run_copies(binding.copies_);
+  if constexpr (Pairs != 0) {
+    detail::Binding bindings[Pairs];
+    for (std::size_t i = 0; i < Pairs; ++i) bindings[i] = binding.bindings_[i];
+    return run_in_general({bindings, Pairs});
+  } else {
+    if (state_ != State::ready) [[unlikely]]
+      return run_prebound_in_general({binding.copies_.in, In}, {binding.copies_.out, Out});
+    return run_copies(binding.copies_);
+  }
+}
+
+/// Copies that were resolved while the session was `ready`, in one that is not: back to what was bound.
+template <Platform P, class Policies, class Graph>
+[[gnu::noinline, gnu::cold]] Status RoundSession<P, Policies, Graph>::run_prebound_in_general(
+    std::span<const detail::Copy> in, std::span<const detail::Copy> out) noexcept {
+  constexpr std::size_t most = P::Arch::max_graph_tensors;  // of ports, checked when the session was opened
+  detail::Binding bindings[most];
+  const auto ports = ports_.view();
+  for (std::size_t p = 0; p < ports.size(); ++p) {
+    bindings[p].key = ports[p].key;
+    bindings[p].bytes = ports[p].bytes;
+  }
+  for (const detail::Copy& copy : in) bindings[copy.port].data = copy.host;
+  for (const detail::Copy& copy : out) bindings[copy.port].data = copy.host;
+  return run_in_general({bindings, ports.size()});
+}
+
+/// Are the addresses that a round brings possible? Of those that did not change since the last round only aliases are
+/// looked at again. Bindings stand in the order of the ports.
+template <Platform P, class Policies, class Graph>
+Status RoundSession<P, Policies, Graph>::check_addresses(std::span<const detail::Binding> bindings) const noexcept {
+  const auto ports = ports_.view();
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  const auto tensor_of = [&](std::size_t p) -> const graph::TensorRecord& { return record(ports[p].key); };
+  for (std::size_t p = 0; p < bindings.size(); ++p) {
+    const detail::Binding& b = bindings[p];
+    if (b.device == 0 || frozen_[p] || b.device == refresher_.base(first_io + static_cast<std::uint32_t>(p))) continue;
+    const std::uint32_t tensor = index(b.key.tensor());
+    if (b.device % P::Arch::block_granule != 0) return Status::of_tensor(Errc::misaligned, tensor);
+    if (tensor_of(p).fixed) return Status::of_tensor(Errc::fixed_address, tensor);
+    for (std::size_t q = 0; q < bindings.size(); ++q) {
+      const detail::Binding& other = bindings[q];
+      if (q == p || other.device == 0 || (!copies_out(ports[p].direction) && !copies_out(ports[q].direction))) continue;
+      const bool alias = tensor_of(p).alias_of == index(other.key.tensor()) || tensor_of(q).alias_of == tensor;
+      if (!alias && b.device < other.device + other.bytes && other.device < b.device + b.bytes) {
+        return Status::of_tensor(Errc::overlapping, tensor);
+      }
+    }
+  }
+  if (has_aliases_) {
+    const auto port_of = [&](std::uint32_t tensor) {
+      std::size_t p = 0;
+      while (index(ports[p].key.tensor()) != tensor) ++p;
+      return p;
+    };
+    for (std::size_t p = 0; p < bindings.size(); ++p) {
+      const std::uint32_t input = tensor_of(p).alias_of;
+      if (input == graph::TensorRecord::no_alias) continue;
+      const detail::Binding& other = bindings[port_of(input)];
+      if (bindings[p].data != other.data || bindings[p].device != other.device) {
+        return Status::of_tensor(Errc::alias_broken, index(bindings[p].key.tensor()));
+      }
+    }
+  }
+  return {};
+}
+
+/// Makes checked bindings this round's: bases, host inputs; frozen ones are marked as not to be copied.
+template <Platform P, class Policies, class Graph>
+void RoundSession<P, Policies, Graph>::take_addresses(std::span<detail::Binding> bindings) noexcept {
+  const auto ports = ports_.view();
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  refresh_due_ = refresh_due_ || state_ == State::general || !update::is_idle_while_unbound<Update>;
+  is_special_ = false;
+  for (std::size_t p = 0; p < bindings.size(); ++p) {
+    detail::Binding& b = bindings[p];
+    const detail::Port& port = ports[p];
+    const std::uint32_t id = first_io + static_cast<std::uint32_t>(p);
+    if (rides_in_args(port.direction)) {
+      std::byte* const to = refresher_.host_input(index(b.key.tensor()));
+      for (std::uint64_t i = 0; i < port.bytes; ++i) to[i] = static_cast<const std::byte*>(b.data)[i];
+      refresh_due_ = true;
+    } else if (frozen_[p]) {
+      b.bytes = 0;
+      is_special_ = is_special_ || refresher_.base(id) != port.device.address();
+    } else {
+      const std::uint64_t address = b.device != 0 ? b.device : port.device.address();
+      is_special_ = is_special_ || address != port.device.address();
+      refresher_.set_base(id, address);
+      // Source and destination are one: nothing to copy.
+      if (reinterpret_cast<std::uintptr_t>(b.data) == address) b.bytes = 0;
+    }
+  }
+  refresh_due_ = refresh_due_ || is_special_;
+}
+
+/// Everything about a round's bindings that is not a copy. After a failure nothing has changed.
+template <Platform P, class Policies, class Graph>
+Status RoundSession<P, Policies, Graph>::prepare(std::span<detail::Binding> bindings, bool async) noexcept {
+  if (!is_calm()) return refusal();
+  if (async != is_async_ && (is_async_ || rounds_ != 0)) return Status{Errc::mixed_modes};
+  if (const Status s = sort(bindings); !s) return s;
+  if (const Status s = check_addresses(bindings); !s) return s;
+  is_async_ = async;
+  take_addresses(bindings);
+  state_ = calm();
+  return {};
 }
 
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::run_in_any_order(std::span<detail::Binding> bindings) noexcept {
-  if (const Status s = sort(bindings); !s) return s;
+Status RoundSession<P, Policies, Graph>::run_in_general(std::span<detail::Binding> bindings) noexcept {
+  if (const Status s = prepare(bindings); !s) return s;
   const auto ports = ports_.view();
   observe_.round_begins(RoundIndex{rounds_});
   Status status;
   for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
     const detail::Port& port = ports[p];
-    if (copies_in(port.direction)) status = platform_.copy_in(port.device, bindings[p].data, Bytes{port.bytes});
+    const detail::Binding& b = bindings[p];
+    if (copies_in(port.direction) && b.device == 0 && b.bytes != 0) {
+      status = platform_.copy_in(port.device, b.data, Bytes{b.bytes});
+    }
   }
-  if (status.ok()) status = launch();
+  if (status.ok()) status = refresh_and_launch();
   for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
     const detail::Port& port = ports[p];
-    if (copies_out(port.direction)) status = platform_.copy_out(bindings[p].data, port.device, Bytes{port.bytes});
+    const detail::Binding& b = bindings[p];
+    if (copies_out(port.direction) && b.device == 0 && b.bytes != 0) {
+      status = platform_.copy_out(b.data, port.device, Bytes{b.bytes});
+    }
   }
   if (status.ok()) status = platform_.wait();
   return settle(status);
 }
 
+/// What a plain round does that turns out not to be one. Cold, so that plain rounds keep their registers.
 template <Platform P, class Policies, class Graph>
-template <std::size_t In, std::size_t Out, class Hook>
+Status RoundSession<P, Policies, Graph>::run_in_any_order(std::span<detail::Binding> bindings) noexcept {
+  return run_in_general(bindings);
+}
+
+template <Platform P, class Policies, class Graph>
+template <std::size_t In, std::size_t Out, std::size_t Pairs, class Hook>
 requires std::is_nothrow_invocable_v<Hook&, RoundIndex>
-inline Status RoundSession<P, Policies, Graph>::run_rounds(std::uint64_t rounds, const Prebound<In, Out>& binding,
+inline Status RoundSession<P, Policies, Graph>::run_rounds(std::uint64_t rounds,
+                                                           const Prebound<In, Out, Pairs>& binding,
                                                            Hook&& before_round) noexcept {
   const auto keep_awake = [this](bool awake) {
     if constexpr (requires { platform_.keep_awake(awake); }) platform_.keep_awake(awake);
@@ -91,12 +216,16 @@ inline Status RoundSession<P, Policies, Graph>::run_rounds(std::uint64_t rounds,
 template <Platform P, class Policies, class Graph>
 template <BoundPair... B>
 inline auto RoundSession<P, Policies, Graph>::prebind(const B&... pairs) noexcept {
-  Prebound<detail::count_in<B...>, detail::count_out<B...>> prebound;
+  check_strategy<B...>();
+  constexpr std::size_t kept = is_plain<B...> ? 0 : sizeof...(B);
+  Prebound<detail::count_in<B...>, detail::count_out<B...>, kept> prebound;
   detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
   prebound.status_ = state_ == State::closed ? refusal() : sort({bindings, sizeof...(B)});
+  if (prebound.status_.ok()) prebound.status_ = check_addresses({bindings, sizeof...(B)});
   if (prebound.status_.ok()) {
     prebound.session_ = number_;
     prebound.copies_ = detail::resolve<detail::count_in<B...>, detail::count_out<B...>>(ports_.view(), bindings);
+    for (std::size_t i = 0; i < kept; ++i) prebound.bindings_[i] = bindings[i];
   }
   return prebound;
 }
@@ -104,24 +233,115 @@ inline auto RoundSession<P, Policies, Graph>::prebind(const B&... pairs) noexcep
 template <Platform P, class Policies, class Graph>
 template <BoundPair... B>
 inline auto RoundSession<P, Policies, Graph>::begin_round(const B&... pairs) noexcept {
+  return begin<false>(pairs...);
+}
+
+template <Platform P, class Policies, class Graph>
+template <BoundPair... B>
+inline auto RoundSession<P, Policies, Graph>::begin_async_round(const B&... pairs) noexcept {
+  static_assert((AsyncPair<B> && ...),
+                "rondo: an asynchronous copy would still be at this memory when the call returns; bind pinned memory, "
+                "snapshot(...), or device memory");
+  return begin<true>(pairs...);
+}
+
+template <Platform P, class Policies, class Graph>
+template <bool Async, BoundPair... B>
+inline auto RoundSession<P, Policies, Graph>::begin(const B&... pairs) noexcept {
+  check_strategy<B...>();
   constexpr std::size_t in = detail::count_in<B...>;
   constexpr std::size_t out = detail::count_out<B...>;
   using Bound = Round<RoundSession, in, out, Stage::bound>;
   const RoundIndex index{rounds_};
   detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
-  const Status status = state_ == State::ready ? sort({bindings, sizeof...(B)}) : refusal();
+  const Status status = prepare({bindings, sizeof...(B)}, Async);
   if (!status) return Bound{nullptr, index, status, {}};
   const detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
   observe_.round_begins(index);
   state_ = State::in_round;
-  return Bound{this, index, copy_in(copies, std::make_index_sequence<in>{}), copies};
+  return Bound{this, index, copy_in_what_moves({copies.in, in}), copies};
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool frozen) noexcept {
+  if (!is_calm()) return refusal();
+  const auto ports = ports_.view();
+  std::size_t p = 0;
+  while (p < ports.size() && ports[p].key != key) ++p;
+  if (p == ports.size()) return Status{Errc::wrong_tensor};
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  if (frozen && (rounds_ == 0 || !refresher_.is_current(first_io + static_cast<std::uint32_t>(p))))
+    return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
+  if (frozen_[p] != frozen) frozen_count_ += frozen ? std::size_t{1} : static_cast<std::size_t>(-1);
+  frozen_[p] = frozen;
+  // The compare looks at the stretch from the first to the last that is not frozen.
+  BaseTable::Range range{first_io, first_io + static_cast<std::uint32_t>(ports.size())};
+  while (range.begin < range.end && frozen_[range.begin - first_io]) ++range.begin;
+  while (range.end > range.begin && frozen_[range.end - 1 - first_io]) --range.end;
+  refresher_.look_at(range);
+  state_ = calm();
+  return {};
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte> memory) noexcept {
+  static_assert(Update::highest >= UpdateLevel::feature_map_and_model_io,
+                "rondo: the session's update strategy never changes the address of the arena; choose "
+                "update::FeatureMapAndModelIo or update::Auto");
+  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
+  if (!memory.data()) return Status{Errc::null_memory};
+  if (memory.size() < arena_.size().value) return Status{Errc::wrong_size};
+  if (memory.data().address() % P::Arch::arena_alignment != 0) return Status{Errc::misaligned};
+  const graph::GraphView view = graph_.view();
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
+  }
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  const auto before = ports_.view();
+  for (std::size_t p = 0; p < before.size(); ++p) {
+    const std::uint32_t id = first_io + static_cast<std::uint32_t>(p);
+    const std::uint64_t address = before[p].device.address();
+    if (refresher_.base(id) == address) {
+      if (frozen_[p]) --frozen_count_;
+      frozen_[p] = false;
+      refresher_.set_base(id, address - arena_base_.address() + memory.data().address());
+    }
+  }
+  arena_base_ = memory.data();
+  refresher_.set_base(args::BaseLayout::first_feature_map, arena_base_.address());
+  ports_.move(graph_, layout_, arena_base_);
+  refresher_.look_at({first_io, first_io + static_cast<std::uint32_t>(before.size())});
+  number_ = detail::next_session_number();
+  refresh_due_ = true;
+  is_special_ = true;
+  state_ = calm();
+  await_uploads();
+  return {};
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept {
+  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
+  const graph::GraphView view = graph_.view();
+  for (std::size_t position = 0; position < view.tasks.size(); ++position) {
+    if (view.tasks[position].added_as != index(task)) continue;
+    for (const graph::ArgRecord& arg : view.args_of(view.tasks[position])) {
+      if (arg.kind != graph::ArgRecord::Kind::scalar || n-- != 0) continue;
+      refresher_.set_constant(view, position, arg, bits);
+      refresh_due_ = true;
+      is_special_ = true;
+      if (state_ == State::ready) state_ = State::general;
+      return {};
+    }
+  }
+  return Status::of_task(Errc::invalid_argument, index(task));
 }
 
 template <Platform P, class Policies, class Graph>
 template <class Host, Element T>
 inline Status RoundSession<P, Policies, Graph>::move_resident(Resident<T> tensor, Host* host, std::uint64_t count,
                                                               bool to_device) noexcept {
-  if (state_ != State::ready && state_ != State::awaiting_uploads) return refusal();
+  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
   if (!owns(tensor.key) || record(tensor.key).direction != Direction::resident) return Status{Errc::wrong_tensor};
   const std::uint32_t t = index(tensor.key.tensor());
   const std::uint64_t bytes = record(tensor.key).bytes;
@@ -143,7 +363,7 @@ inline Status RoundSession<P, Policies, Graph>::move_resident(Resident<T> tensor
     residents_[t] = false;
     bool waiting = false;
     for (const bool w : residents_) waiting |= w;
-    if (!waiting) state_ = State::ready;
+    if (!waiting) state_ = calm();
   }
   return {};
 }
@@ -164,24 +384,17 @@ inline Status RoundSession<P, Policies, Graph>::download(Resident<T> tensor, Hos
 
 template <Platform P, class Policies, class Graph>
 inline void RoundSession<P, Policies, Graph>::await_uploads() noexcept {
-  const graph::GraphView view = graph_.view();
-  detail::OwnedArray<bool> written(view.tensors.size());
-  for (const graph::TaskRecord& task : view.tasks) {
-    for (const graph::ArgRecord& arg : view.args_of(task)) {
-      if (arg.kind != graph::ArgRecord::Kind::address) continue;
-      if (view.tensors[arg.tensor].direction == Direction::resident && reads(arg.access) && !written[arg.tensor]) {
-        residents_[arg.tensor] = true;
-        state_ = State::awaiting_uploads;
-      }
-      if (writes(arg.access)) written[arg.tensor] = true;
-    }
+  for (std::size_t t = 0; t < first_reads_.size(); ++t) {
+    residents_[t] = first_reads_[t];
+    if (first_reads_[t]) state_ = State::awaiting_uploads;
   }
 }
 
 template <Platform P, class Policies, class Graph>
 Status RoundSession<P, Policies, Graph>::refusal() const noexcept {
   switch (state_) {
-    case State::ready: break;
+    case State::ready:
+    case State::general: break;
     case State::awaiting_uploads: {
       std::uint32_t t = 0;
       while (!residents_[t]) ++t;
@@ -244,6 +457,7 @@ inline Status RoundSession<P, Policies, Graph>::close() noexcept {
   Status status = platform_.wait();
   if (const Status unloaded = runner_.unload(); status.ok()) status = unloaded;
   if (state_ == State::poisoned) status = {};  // told already, by the round that failed
+  if (const Status released = refresher_.release(); status.ok()) status = released;
   if (const Status released = arena_.release(); status.ok()) status = released;
   state_ = State::closed;
   return status;

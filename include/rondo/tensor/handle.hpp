@@ -43,6 +43,8 @@ using Output = TensorHandle<T, Direction::out>;
 template <class T>
 using InputOutput = TensorHandle<T, Direction::inout>;
 template <class T>
+using HostInput = TensorHandle<T, Direction::host_input>;
+template <class T>
 using Resident = TensorHandle<T, Direction::resident>;
 template <class T>
 using Workspace = TensorHandle<T, Direction::workspace>;

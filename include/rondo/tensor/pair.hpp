@@ -57,7 +57,32 @@ using WorkspacePair = DevicePair<T, Direction::workspace>;
 static_assert(check_tensor_pair<ResidentPair<float>>());
 static_assert(check_tensor_pair<WorkspacePair<float>>());
 
+/// A pair whose tensor lies in device memory of the caller's for this round: nothing is copied. Made by bind().
+template <Element T, Direction D>
+requires(is_model_io(D)) class DeviceBound {
+ public:
+  using DeviceElement = std::conditional_t<copies_out(D), T, const T>;
+
+  constexpr DeviceBound(TensorHandle<T, D> handle, DeviceSpan<DeviceElement> memory) noexcept
+      : handle_{handle}, memory_{memory} {}
+
+  [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
+  [[nodiscard]] constexpr DevicePtr<DeviceElement> device() const noexcept { return memory_.data(); }
+  [[nodiscard]] constexpr std::uint64_t size() const noexcept { return memory_.size(); }
+
+ private:
+  TensorHandle<T, D> handle_;
+  DeviceSpan<DeviceElement> memory_;
+};
+static_assert(check_tensor_pair<DeviceBound<float, Direction::in>>());
+static_assert(DeviceBoundPair<DeviceBound<float, Direction::inout>>);
+
 namespace detail {
+
+template <class T>
+inline constexpr bool is_device_span = false;
+template <class T>
+inline constexpr bool is_device_span<DeviceSpan<T>> = true;
 
 /// Contiguous elements on the host: what has data() and size(), or an array.
 template <class Host>
@@ -79,14 +104,20 @@ consteval void check_host_element() {
 /// Pairs a tensor with host memory for a round: anything contiguous with data() and size() (vector, span, array, a
 /// class of your own), a C array, or for a tensor of one element a plain variable. The memory must hold exactly the
 /// tensor's elements and stay alive and untouched until the round is finished.
+/// A DeviceSpan binds device memory instead: the tensor takes its address for this round and nothing is copied.
 template <Element T, Direction D, class Host>
 [[nodiscard]] constexpr auto bind(TensorHandle<T, D> tensor, Host&& host) noexcept {
   using H = std::remove_reference_t<Host>;
   static_assert(is_bound_each_round(D),
                 "rondo: a resident or workspace tensor is not bound; move residents by session.upload and download");
-  static_assert(std::is_lvalue_reference_v<Host> || std::ranges::enable_borrowed_range<std::remove_cv_t<H>>,
+  static_assert(std::is_lvalue_reference_v<Host> || detail::is_device_span<std::remove_cv_t<H>> ||
+                    std::ranges::enable_borrowed_range<std::remove_cv_t<H>>,
                 "rondo: the host memory is a temporary that dies before the round; bind a variable or a span");
-  if constexpr (is_bound_each_round(D)) {
+  if constexpr (detail::is_device_span<std::remove_cv_t<H>>) {
+    static_assert(is_model_io(D), "rondo: a host input lies in the args table; bind host memory to it");
+    detail::check_host_element<T, D, typename H::element_type>();
+    return DeviceBound<T, D>{tensor, host};
+  } else if constexpr (is_bound_each_round(D)) {
     if constexpr (std::is_bounded_array_v<H>) {
       detail::check_host_element<T, D, std::remove_extent_t<H>>();
       return CopiedPair<T, D>{tensor, &host[0], std::extent_v<H>};

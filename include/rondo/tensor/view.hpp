@@ -79,4 +79,11 @@ struct InOut : detail::TensorView<T, Rank> {
   using detail::TensorView<T, Rank>::TensorView;
 };
 
+/// A kernel's parameter for memory of its own during the task: undefined before, of no use to others afterwards. What
+/// an args format calls a workspace.
+template <Element T, std::size_t Rank = 1>
+struct Scratch : detail::TensorView<T, Rank> {
+  using detail::TensorView<T, Rank>::TensorView;
+};
+
 }  // namespace rondo

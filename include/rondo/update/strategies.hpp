@@ -4,22 +4,86 @@
 
 #include <rondo/concepts.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 /// What a round must refresh of the args table.
 namespace rondo::update {
 
-/// Nothing: the table is written when the session is opened, and its addresses never change. Costs nothing.
-struct NoUpdate {
-  static constexpr UpdateLevel highest = UpdateLevel::none;
-  [[nodiscard]] constexpr UpdateLevel decide(BaseTable) const noexcept { return UpdateLevel::none; }
+/// The same answer every round, without a look at the bases.
+template <UpdateLevel Level>
+struct Fixed {
+  static constexpr UpdateLevel highest = Level;
+  static constexpr bool fixed = true;
+  [[nodiscard]] constexpr UpdateLevel decide(const BaseTable&) const noexcept { return Level; }
 };
-static_assert(check_update_strategy<NoUpdate>());
 
+/// Nothing: the table is written when the session is opened, and its addresses never change. Costs nothing; a session
+/// with it takes neither device memory nor host inputs, and its arena does not move.
+struct NoUpdate : Fixed<UpdateLevel::none> {};
+/// The bytes of host inputs, every round; addresses never change.
+struct HostInput : Fixed<UpdateLevel::host_input> {};
+/// The slots of all inputs and outputs, every round, and host inputs.
+struct ModelIo : Fixed<UpdateLevel::model_io> {};
+/// Every address, every round, and host inputs.
+struct FeatureMapAndModelIo : Fixed<UpdateLevel::feature_map_and_model_io> {};
 /// The whole table, every round: never wrong, and so the yardstick for the others and the first thing to try when a
-/// stale argument is suspected. Costs one pass over the table per round.
-struct InitOnce {
+/// stale argument is suspected.
+struct InitOnce : Fixed<UpdateLevel::init> {};
+
+/// Do `Count` entries differ anywhere? Without a branch, which compilers turn into vector instructions.
+template <std::size_t Count>
+[[nodiscard, gnu::always_inline]] inline bool differ(const std::uint64_t* a, const std::uint64_t* b) noexcept {
+  std::uint64_t difference[2] = {};
+  for (std::size_t i = 0; i < Count; i += 2) {
+    difference[0] |= a[i] ^ b[i];
+    difference[1] |= a[i + 1] ^ b[i + 1];
+  }
+  return (difference[0] | difference[1]) != 0;
+}
+
+/// Do the two differ anywhere in [begin, end)? About 1 ns for each eight entries.
+[[nodiscard]] inline bool differ(const std::uint64_t* a, const std::uint64_t* b, BaseTable::Range range) noexcept {
+  std::size_t i = range.begin;
+  for (; i + 32 <= range.end; i += 32) {
+    if (differ<32>(a + i, b + i)) return true;
+  }
+  for (; i + 8 <= range.end; i += 8) {
+    if (differ<8>(a + i, b + i)) return true;
+  }
+  std::uint64_t difference = 0;
+  for (; i < range.end; ++i) difference |= a[i] ^ b[i];
+  return difference != 0;
+}
+
+/// The least that is enough: the maximum over what changed since the table was last refreshed. Costs a compare of the
+/// bases, of inputs and outputs that are not frozen and of arenas; in a session whose rounds bind host memory only,
+/// nothing.
+struct Auto {
   static constexpr UpdateLevel highest = UpdateLevel::init;
-  [[nodiscard]] constexpr UpdateLevel decide(BaseTable) const noexcept { return UpdateLevel::init; }
+  static constexpr bool idle_while_unbound = true;
+  [[nodiscard]] UpdateLevel decide(const BaseTable& bases) const noexcept {
+    if (bases.constants) return UpdateLevel::init;
+    if (differ(bases.active, bases.last, bases.feature_map)) return UpdateLevel::feature_map_and_model_io;
+    if (differ(bases.active, bases.last, bases.model_io)) return UpdateLevel::model_io;
+    return bases.host_inputs ? UpdateLevel::host_input : UpdateLevel::none;
+  }
 };
-static_assert(check_update_strategy<InitOnce>());
+
+static_assert(check_update_strategy<NoUpdate>() && check_update_strategy<HostInput>());
+static_assert(check_update_strategy<ModelIo>() && check_update_strategy<FeatureMapAndModelIo>());
+static_assert(check_update_strategy<InitOnce>() && check_update_strategy<Auto>());
+
+/// A strategy's optional members.
+template <class S>
+inline constexpr bool is_fixed = [] {
+  if constexpr (requires { S::fixed; }) return bool{S::fixed};
+  return false;
+}();
+template <class S>
+inline constexpr bool is_idle_while_unbound = [] {
+  if constexpr (requires { S::idle_while_unbound; }) return bool{S::idle_while_unbound};
+  return S::highest == UpdateLevel::none || S::highest == UpdateLevel::host_input;
+}();
 
 }  // namespace rondo::update

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/args/args_table.hpp>
+#include <rondo/args/args_table_impl.hpp>
 
 #include <rondo/graph/freeze.hpp>
 #include <unit/support.hpp>
@@ -24,10 +24,24 @@ struct Blocked {
   static void run(In<float, 2>, Block, InOut<float>, std::int32_t) {}
 };
 
-std::vector<std::uint64_t> offsets_of(const TaskGraph& graph) {
-  std::vector<std::uint64_t> offsets;
-  for (std::size_t t = 0; t < graph.tensors().size(); ++t) offsets.push_back(1000 * t + 64);
-  return offsets;
+/// All tensors relative to one base, as in an arena.
+constexpr args::BaseLayout one_arena{3, 3};
+std::vector<args::Source> sources_of(const TaskGraph& graph) {
+  std::vector<args::Source> sources;
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) sources.push_back({2, 1000 * t + 64});
+  return sources;
+}
+
+/// The words of all blocks of all tasks, in the order of the graph, wherever they stand in the table.
+std::vector<ArgWord> words_of(const args::ArgsTable& table, const graph::GraphView& graph) {
+  std::vector<ArgWord> words;
+  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+    for (std::uint32_t b = 0; b < graph.tasks[t].blocks; ++b) {
+      const ArgWord* block = table.block(t, b);
+      words.insert(words.end(), block, block + graph.tasks[t].block_bytes / sizeof(ArgWord));
+    }
+  }
+  return words;
 }
 
 /// What a random graph is made of, remembered beside the graph so that the table can be rebuilt without it.
@@ -79,17 +93,16 @@ TEST_CASE("Each block of a task has its own words, which differ in the block wor
   const auto y = graph.inout<float>("y", {6});
   graph.add<Blocked>(Blocks{3}, x, y, -1);
   const FrozenGraph frozen = freeze(graph);
-  args::ArgsTable table{frozen.view()};
-  const std::vector<std::uint64_t> offsets = {64, 128};
-  table.write(frozen.view(), offsets, 0x10000);
+  const args::Source sources[] = {{2, 64}, {2, 128}};
+  args::ArgsTable table{frozen.view(), sources, one_arena};
+  CHECK(table.rewrite(2, 0x10000) == 6);
   const auto word = [](std::uint32_t block) { return ArgWord{3} << 32 | block; };
   const std::vector<ArgWord> expected = {
       0x10040, word(0), 0x10080, 0xFFFF'FFFF, 2, 3, 6,  //
       0x10040, word(1), 0x10080, 0xFFFF'FFFF, 2, 3, 6,  //
       0x10040, word(2), 0x10080, 0xFFFF'FFFF, 2, 3, 6,
   };
-  const std::vector<ArgWord> image(table.image().begin(), table.image().end());
-  CHECK(image == expected);
+  CHECK(words_of(table, frozen.view()) == expected);
 }
 
 TEST_CASE("The table of a random graph is what a rebuild from the tasks gives, at any base") {
@@ -97,54 +110,110 @@ TEST_CASE("The table of a random graph is what a rebuild from the tasks gives, a
   for (int round = 0; round < 200; ++round) {
     const Plan plan = random_plan(random);
     const FrozenGraph frozen = freeze(plan.graph);
-    const std::vector<std::uint64_t> offsets = offsets_of(plan.graph);
-    args::ArgsTable table{frozen.view()};
+    const std::vector<args::Source> sources = sources_of(plan.graph);
+    args::ArgsTable table{frozen.view(), sources, one_arena};
     for (const std::uint64_t base : {std::uint64_t{0}, std::uint64_t{0x7FFF'0000'0000}, std::uint64_t{4096}}) {
       std::vector<ArgWord> expected;
       for (const graph::TaskRecord& record : frozen.view().tasks) {
         const Plan::Task& task = plan.tasks[record.added_as];
         for (std::uint32_t b = 0; b < task.blocks; ++b) {
-          for (const std::uint32_t t : task.tensors) expected.push_back(static_cast<ArgWord>(base + offsets[t]));
+          for (const std::uint32_t t : task.tensors) expected.push_back(static_cast<ArgWord>(base + sources[t].offset));
           for (const ArgWord s : task.scalars) expected.push_back(s);
         }
       }
-      table.write(frozen.view(), offsets, base);
-      const std::vector<ArgWord> image(table.image().begin(), table.image().end());
-      REQUIRE(image == expected);
-      REQUIRE(args::words_before(frozen.view(), frozen.view().tasks.size()) == expected.size());
+      CHECK(table.rewrite(2, base) == table.uses(2));
+      REQUIRE(words_of(table, frozen.view()) == expected);
+      for (std::size_t t = 0; t < frozen.view().tasks.size(); ++t) {
+        REQUIRE(table.block(t, 0) == table.words() + args::words_before(frozen.view(), t));
+      }
     }
   }
 }
 
-TEST_CASE("The words before a task are those of the tasks before it, blocks counted") {
+TEST_CASE("Tasks stand in the partition of their most volatile slot, the blocks of each side by side") {
   TaskGraph graph;
   const auto x = graph.inout<float>("x", {2});
-  graph.add_raw("a", CoreType::vector, Blocks{4}, no_kernel, updates(x), 1, 2);
-  graph.add_raw("b", CoreType::vector, no_kernel, updates(x));
-  graph.add_raw("c", CoreType::vector, Blocks{2}, no_kernel, updates(x), 5);
+  const auto w = graph.workspace<float>("w", {2});
+  graph.add_raw("io", CoreType::vector, Blocks{4}, no_kernel, updates(x), 1, 2);
+  graph.add_raw("map", CoreType::vector, Blocks{3}, no_kernel, writes(w));
+  graph.add_raw("both", CoreType::vector, no_kernel, updates(x), reads(w));
+  graph.add_raw("never", CoreType::vector, Blocks{2}, no_kernel, 5);
   const FrozenGraph frozen = freeze(graph);
-  CHECK(args::words_before(frozen.view(), 0) == 0);
-  CHECK(args::words_before(frozen.view(), 1) == 12);
-  CHECK(args::words_before(frozen.view(), 2) == 13);
-  CHECK(args::words_before(frozen.view(), 3) == 17);
+  const args::TableShape shape = args::shape_of(frozen.view());
+  CHECK(shape[args::Partition::never] == 0);
+  CHECK(shape[args::Partition::feature_map] == 64);        // 16 bytes and the guard
+  CHECK(shape[args::Partition::model_io] == 64 + 64);      // 24
+  CHECK(shape[args::Partition::host_input] == 128 + 192);  // 4 · 24 + 16 = 112
+  CHECK(shape.size() == 320);                              // no host input, no partition
+  CHECK(args::words_before(frozen.view(), 0) == 16);
+  CHECK(args::words_before(frozen.view(), 1) == 8);
+  CHECK(args::words_before(frozen.view(), 2) == 28);
+  CHECK(args::words_before(frozen.view(), 3) == 0);
 }
 
-TEST_CASE("The words keep their place when the table moves") {
+TEST_CASE("A partition is whole lines with room for a read beyond its end") {
+  CHECK(args::partition_bytes(0) == 0);
+  CHECK(args::partition_bytes(32) == 64);
+  CHECK(args::partition_bytes(80) == 128);
+  CHECK(args::partition_bytes(120) == 192);
+}
+
+TEST_CASE("The words keep their place when the table moves, and the image starts at a whole line") {
   TaskGraph graph;
   const auto x = graph.inout<float>("x", {2});
   graph.add_raw("a", CoreType::vector, no_kernel, updates(x), 42);
   const FrozenGraph frozen = freeze(graph);
-  args::ArgsTable table{frozen.view()};
-  table.write(frozen.view(), offsets_of(graph), 0);
+  args::ArgsTable table{frozen.view(), sources_of(graph), one_arena};
   const ArgWord* words = table.words();
+  CHECK(reinterpret_cast<std::uintptr_t>(words) % 64 == 0);
   const args::ArgsTable moved = std::move(table);
-  CHECK(moved.image().data() == words);
-  CHECK(moved.image()[1] == 42);
+  CHECK(moved.words() == words);
+  CHECK(moved.words()[1] == 42);
 }
 
-TEST_CASE("A graph without tasks has a table without words") {
+TEST_CASE("A graph without tasks has a table without bytes") {
   const FrozenGraph frozen = freeze(TaskGraph{});
-  args::ArgsTable table{frozen.view()};
-  table.write(frozen.view(), {}, 0);
+  const args::ArgsTable table{frozen.view(), {}, one_arena};
   CHECK(table.image().empty());
+  CHECK(table.lanes().size() == 0);
+}
+
+TEST_CASE("Each base knows its own slots, and lanes list all of them in the order of the table") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {2});
+  const auto y = graph.inout<float>("y", {2});
+  const auto w = graph.workspace<float>("w", {2});
+  graph.add_raw("a", CoreType::vector, Blocks{2}, no_kernel, reads(x), writes(w), 7);
+  graph.add_raw("b", CoreType::vector, no_kernel, reads(w));
+  graph.add_raw("c", CoreType::vector, no_kernel, reads(x), updates(y));
+  const FrozenGraph frozen = freeze(graph);
+  const args::Source sources[] = {{3, 0}, {4, 16}, {2, 1024}};
+  args::ArgsTable table{frozen.view(), sources, {3, 5}};
+  CHECK(table.uses(args::BaseLayout::absolute) == 0);
+  CHECK(table.uses(2) == 3);
+  CHECK(table.uses(3) == 3);
+  CHECK(table.uses(4) == 1);
+  const auto lanes = table.lanes();
+  REQUIRE(lanes.size() == 7);
+  for (std::size_t i = 1; i < lanes.size(); ++i) CHECK(lanes[i - 1].at < lanes[i].at);
+
+  // What the device computes from the lanes is what the host writes base by base.
+  const std::uint64_t bases[] = {0, 0, 0x1000, 0x2000, 0x3000};
+  std::vector<std::byte> device(table.image().begin(), table.image().end());
+  args::run_refresh(device.data(), lanes.data(), lanes.size(), bases);
+  for (std::uint32_t b = 2; b < 5; ++b) (void)table.rewrite(b, bases[b]);
+  CHECK(std::vector<std::byte>(table.image().begin(), table.image().end()) == device);
+  CHECK(table.block(1, 0)[0] == 0x1000 + 1024);
+  CHECK(table.block(2, 0)[1] == 0x3000 + 16);
+}
+
+TEST_CASE("A pinned task's tensors are absolute: written once, in the part that never changes") {
+  TaskGraph graph;
+  const auto x = graph.inout<float>("x", {2});
+  graph.pin(graph.add_raw("a", CoreType::vector, no_kernel, updates(x)));
+  const FrozenGraph frozen = freeze(graph);
+  const args::Source sources[] = {{args::BaseLayout::absolute, 0x5000}};
+  const args::ArgsTable table{frozen.view(), sources, one_arena};
+  CHECK(table.block(0, 0)[0] == 0x5000);
+  CHECK(table.shape()[args::Partition::feature_map] == table.shape().size());
 }

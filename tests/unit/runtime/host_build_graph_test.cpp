@@ -6,6 +6,8 @@
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/session/bases.hpp>
+#include <rondo/update/refresher_impl.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>
 
@@ -29,6 +31,9 @@ struct Setup {
   memory::Layout<FrozenGraph, arch::A2A3> layout{graph};
   A2A3Sim platform{{}};
   memory::Arena<A2A3Sim> arena{platform, layout.arena_bytes(), Bytes{1024}};
+  const detail::Bases bases{graph.view(), layout.offsets(), arena.base()};
+  update::Refresher<A2A3Sim> refresher{platform, graph.view(), bases.sources.span(), bases.layout,
+                                       bases.addresses.span()};
   using Runner = runtime::HostBuildGraph::Runner<A2A3Sim, FrozenGraph>;
 
   [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const {
@@ -43,9 +48,9 @@ struct Setup {
 
 }  // namespace
 
-TEST_CASE("A runner writes the args table once and replays the graph at each launch") {
+TEST_CASE("A runner loads the graph once and replays it at each launch") {
   Setup s;
-  Setup::Runner runner{s.platform, s.graph, s.layout.offsets(), s.arena.base()};
+  Setup::Runner runner{s.platform, s.graph, s.refresher.table()};
   for (const float value : {1.0F, 2.0F, -5.0F}) {
     const float in[] = {value, 10 * value};
     CHECK(s.platform.copy_in(s.device(s.x.key), in, Bytes{8}).ok());
@@ -55,35 +60,13 @@ TEST_CASE("A runner writes the args table once and replays the graph at each lau
   CHECK(runner.unload().ok());
 }
 
-TEST_CASE("A refresh follows the arena to another place, and a level of none refreshes nothing") {
-  Setup s;
-  Setup::Runner runner{s.platform, s.graph, s.layout.offsets(), s.arena.base()};
-  std::vector<std::uint64_t> elsewhere(64);
-  const DevicePtr<std::byte> base{reinterpret_cast<std::uintptr_t>(elsewhere.data())};
-  auto* in = reinterpret_cast<float*>(elsewhere.data());
-  auto* out = reinterpret_cast<float*>(reinterpret_cast<char*>(elsewhere.data()) + s.layout.offsets()[1]);
-  const float here[] = {1, 1};
-  CHECK(s.platform.copy_in(s.device(s.x.key), here, Bytes{8}).ok());
-  in[0] = in[1] = 5;
-
-  runner.refresh(UpdateLevel::none, s.layout.offsets(), base);
-  CHECK(runner.launch().ok());
-  CHECK(s.result() == std::vector<float>{3, 3});
-  CHECK(out[0] == 0);
-
-  runner.refresh(UpdateLevel::init, s.layout.offsets(), base);
-  CHECK(runner.launch().ok());
-  CHECK(out[0] == 15);
-  CHECK(out[1] == 15);
-}
-
 TEST_CASE("What the platform throws while loading reaches the caller") {
   Setup s;
   Script script;
   script.load_throws = true;
   ScriptedPlatform platform{{&script}};
   using Runner = runtime::HostBuildGraph::Runner<ScriptedPlatform, FrozenGraph>;
-  const Raised r = raised([&] { const Runner runner{platform, s.graph, s.layout.offsets(), s.arena.base()}; });
+  const Raised r = raised([&] { const Runner runner{platform, s.graph, s.refresher.table()}; });
   CHECK(r.code == Errc::out_of_resources);
 }
 

@@ -35,9 +35,9 @@ struct Scripted {
   static inline UpdateLevel answer = UpdateLevel::none;
   static inline std::vector<std::uint64_t> active;
   static inline std::vector<std::uint64_t> last;
-  UpdateLevel decide(BaseTable bases) noexcept {
-    active.assign(bases.active, bases.active + bases.count);
-    last.assign(bases.last, bases.last + bases.count);
+  UpdateLevel decide(const BaseTable& bases) noexcept {
+    active.assign(bases.active, bases.active + bases.model_io.end);
+    last.assign(bases.last, bases.last + bases.model_io.end);
     return answer;
   }
 };
@@ -85,17 +85,16 @@ TEST_CASE("An observer hears of each round's begin and end, whichever way it run
                                                                "end 4 failed"});
 }
 
-TEST_CASE("A strategy is shown the arena's base, and the one before: first none, then the same") {
+TEST_CASE("A strategy is shown the bases of the arena and of what rounds bind, now and as the table holds them") {
   Rig rig;
   auto session = open<ScriptedPlatform, WithScripted>(rig.graph, {&rig.script});
   CHECK(rig.run(session).ok());
-  REQUIRE(Scripted::active.size() == 2);
-  const std::uint64_t base = Scripted::active[1];
-  CHECK(base != 0);
-  CHECK(Scripted::last[1] == 0);
-  CHECK(rig.run(session).ok());
-  CHECK(Scripted::active[1] == base);
-  CHECK(Scripted::last[1] == base);
+  REQUIRE(Scripted::active.size() == 5);
+  const std::uint64_t arena = Scripted::active[2];
+  CHECK(arena != 0);
+  CHECK(Scripted::active[3] == arena);  // x stands first in it
+  CHECK(Scripted::active[4] > arena);
+  CHECK(Scripted::last == Scripted::active);
 }
 
 TEST_CASE("Whatever level a strategy asks for, the rounds give the same results") {
@@ -154,7 +153,7 @@ TEST_CASE("A destructor is silent about sessions that close well, were closed, o
 
 TEST_CASE("The defaults are those of the design, and cost no space") {
   CHECK(std::is_same_v<DefaultPolicies::Runtime, runtime::HostBuildGraph>);
-  CHECK(std::is_same_v<DefaultPolicies::Update, update::NoUpdate>);
+  CHECK(std::is_same_v<DefaultPolicies::Update, update::Auto>);
   CHECK(std::is_empty_v<DefaultPolicies::Observe>);
   CHECK(DefaultPolicies::rounds_in_flight == 1);
 }

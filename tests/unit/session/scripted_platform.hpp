@@ -32,6 +32,7 @@ class ScriptedPlatform {
  public:
   using Arch = arch::A5;
   static constexpr const char* name = "scripted";
+  static constexpr bool args_in_host_memory = true;
   struct Options {
     Script* script = nullptr;
   };

@@ -43,7 +43,7 @@ class Inline {
     if constexpr (Graph::is_static) {
       return StaticProgram<Graph>{args.words()};
     } else {
-      return load_calls(graph.view(), args.words());
+      return load_calls(graph.view(), args);
     }
   }
 
@@ -89,14 +89,15 @@ class Inline {
   void keep_awake(bool) noexcept {}
 
   /// All calls of a graph in its order, each with its arguments.
-  [[nodiscard]] static DynamicProgram load_calls(const graph::GraphView& graph, ArgWord* args) {
+  [[nodiscard]] static DynamicProgram load_calls(const graph::GraphView& graph, const args::ArgsTable& args) {
     std::size_t count = 0;
     for (const graph::TaskRecord& task : graph.tasks) count += task.blocks;
     DynamicProgram program{detail::OwnedArray<Call>(count), detail::OwnedArray<std::uint32_t>(count)};
     std::size_t i = 0;
-    for (const graph::TaskRecord& task : graph.tasks) {
-      for (std::uint32_t block = 0; block < task.blocks; ++block, ++i, args += task.arg_count) {
-        program.calls[i] = {task.entry, args};
+    for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+      const graph::TaskRecord& task = graph.tasks[t];
+      for (std::uint32_t block = 0; block < task.blocks; ++block, ++i) {
+        program.calls[i] = {task.entry, args.block(t, block)};
         program.tasks[i] = task.added_as;
       }
     }
@@ -108,8 +109,9 @@ class Inline {
   [[gnu::always_inline]] Status run_static(ArgWord* args) noexcept {
     constexpr graph::TaskRecord task = Graph::view().tasks[Position];
     constexpr std::size_t first = args::words_before(Graph::view(), Position);
+    constexpr std::size_t words = task.block_bytes / sizeof(ArgWord);
     try {
-      for (std::uint32_t block = 0; block < task.blocks; ++block) task.entry(args + first + block * task.arg_count);
+      for (std::uint32_t block = 0; block < task.blocks; ++block) task.entry(args + first + block * words);
     } catch (...) {
       halt_.record(task.added_as);
       return halt_.status();

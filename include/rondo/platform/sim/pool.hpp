@@ -52,7 +52,8 @@ class Pool {
 
   class Program {
    public:
-    Program(const graph::GraphView& graph, ArgWord* args, const Options& options, std::uint32_t threads, Halt& halt)
+    Program(const graph::GraphView& graph, const args::ArgsTable& args, const Options& options, std::uint32_t threads,
+            Halt& halt)
         : graph_{graph},
           calls_{Inline::load_calls(graph, args)},
           costs_(calls_.calls.size()),
@@ -131,7 +132,7 @@ class Pool {
 
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
-    return Program(graph.view(), args.words(), options_, threads_, halt_);
+    return Program(graph.view(), args, options_, threads_, halt_);
   }
   [[gnu::always_inline]] Status launch(Program& program) noexcept {
     running_ = &program;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/args/refresh_op.hpp>
 #include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
+#include <rondo/platform/sim/traffic.hpp>
 
 #include <cstddef>
 #include <cstdlib>
@@ -13,16 +15,20 @@
 namespace rondo::platform {
 
 /// A simulated NPU: device memory is host memory, kernels run as host functions on `Engine`. What differs between chips
-/// is read from the arch `A`; what differs between ways to run tasks is the engine's.
+/// is read from the arch `A`; what differs between ways to run tasks is the engine's. `Traffic` hears of every byte
+/// that would cross the bus; see traffic.hpp.
 ///
 /// Thread safety: one thread at a time. Errors: allocate throws out_of_memory; a kernel's exception poisons.
 /// Cost on the hot path: a copy is one memcpy; the rest is the engine's.
-template <arch::Arch A, class Engine>
+template <arch::Arch A, class Engine, class Traffic = sim::NoTraffic>
 class Sim {
  public:
   using Arch = A;
   static constexpr detail::FixedText<32> name_text{A::name, "_sim"};
   static constexpr const char* name = name_text.c_str();
+
+  static constexpr bool args_in_host_memory = true;
+  static constexpr std::uint32_t max_launch_bytes = 1024;
 
   struct Options {
     /// What the device holds at most; less makes out-of-memory testable.
@@ -55,17 +61,53 @@ class Sim {
   }
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    traffic_.copied_in(size);
     std::memcpy(pointer(to), from, size.value);
     return {};
   }
+  /// A simulated copy is done when it returns, so each is a snapshot.
+  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    return copy_in(to, from, size);
+  }
+  /// Host memory that a device may reach by itself. @throws Error out_of_memory
+  [[nodiscard]] void* allocate_pinned(Bytes size) {
+    void* memory = std::aligned_alloc(64, align_up(size.value, 64));
+    if (memory == nullptr) throw Error(Errc::out_of_memory, Error::Text(name, ": no pinned memory is left"));
+    return memory;
+  }
+  void release_pinned(void* memory) noexcept { std::free(memory); }
   /// Waits for the launch before it, since the engine may still be running.
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     if (const Status status = engine_.wait(); !status) [[unlikely]]
       return status;
+    traffic_.copied_out(size);
     std::memcpy(to, pointer(from), size.value);
     return {};
   }
   Status wait() noexcept { return engine_.wait(); }
+
+  /// Computes args on the simulated device. It runs on the calling thread; on a device it would not.
+  Status refresh_args(const args::RefreshOp& op) noexcept {
+    traffic_.computed(op.count);
+    args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, pointer(op.bases));
+    return {};
+  }
+  /// Likewise with bases that the launch carries.
+  Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
+    if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
+    traffic_.carried(Bytes{payload.bytes()});
+    traffic_.computed(op.count);
+    std::uint64_t bases[max_launch_bytes / sizeof(std::uint64_t)];
+    std::memcpy(bases, payload.bases, sizeof(std::uint64_t) * payload.base_count);
+    if (payload.host_input_bytes != 0) {
+      std::memcpy(pointer(payload.host_inputs_to), payload.host_inputs, payload.host_input_bytes);
+    }
+    args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, bases);
+    return {};
+  }
+
+  /// What the bus has seen, for a Traffic that counts.
+  [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
 
   /// Turns a graph and its args table into the engine's form. @throws Error limit_exceeded, what the engine throws
   template <class Graph>
@@ -95,11 +137,12 @@ class Sim {
     Bytes size;
   };
 
-  template <class Byte>
-  [[nodiscard]] static Byte* pointer(DevicePtr<Byte> p) noexcept {
-    return reinterpret_cast<Byte*>(p.address());  // NOLINT: simulated device memory is host memory
+  template <class T>
+  [[nodiscard]] static T* pointer(DevicePtr<T> p) noexcept {
+    return reinterpret_cast<T*>(p.address());  // NOLINT: simulated device memory is host memory
   }
 
+  [[no_unique_address]] Traffic traffic_{};
   Engine engine_;
   Bytes free_;
 };

@@ -163,8 +163,7 @@ TEST_CASE("A pool takes no more threads than the chip has blocks") {
   const FrozenGraph frozen = freeze(graph);
   const memory::Layout<FrozenGraph, arch::A5> layout{frozen};
   std::vector<std::uint64_t> memory(layout.arena_bytes().value / 8);
-  args::ArgsTable table{frozen.view()};
-  table.write(frozen.view(), layout.offsets(), reinterpret_cast<std::uintptr_t>(memory.data()));
+  args::ArgsTable table = table_of(frozen, layout.offsets(), memory.data());
   Pool pool{spread_over(8), 2};
   auto program = pool.load(frozen, table);
   CHECK(pool.launch(program).ok());

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <rondo/arch/a5.hpp>
-#include <rondo/args/args_table.hpp>
+#include <rondo/args/args_table_impl.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/layout.hpp>
+#include <rondo/session/bases.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,15 @@
 /// A graph with its memory and its args table, ready for an engine to load: what a session puts together, without one.
 namespace rondo::test {
 
+/// The args table of a graph whose tensors lie at `offsets` from `memory`, written.
+[[nodiscard]] inline args::ArgsTable table_of(const FrozenGraph& graph, std::span<const std::uint64_t> offsets,
+                                              void* memory) {
+  const detail::Bases bases{graph.view(), offsets, DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)}};
+  args::ArgsTable table{graph.view(), bases.sources.span(), bases.layout};
+  for (std::uint32_t base = 0; base < bases.layout.count; ++base) table.rewrite(base, bases.addresses[base]);
+  return table;
+}
+
 template <class Engine>
 class Loaded {
  public:
@@ -25,9 +35,7 @@ class Loaded {
         frozen{freeze(graph)},
         layout{frozen},
         memory(layout.arena_bytes().value / sizeof(std::uint64_t) + 1),
-        table{frozen.view()} {
-    table.write(frozen.view(), layout.offsets(), reinterpret_cast<std::uintptr_t>(memory.data()));
-  }
+        table{table_of(frozen, layout.offsets(), memory.data())} {}
 
   /// The tensor's elements, in device memory.
   template <class T, Direction D>

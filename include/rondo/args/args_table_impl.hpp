@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/error.hpp>
+
+/// The set-up of ArgsTable, for whoever makes one; rounds do without.
+namespace rondo::args {
+
+inline ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
+                            SystemProvider provider)
+    : bases_{bases},
+      shape_{shape_of(graph)},
+      image_((shape_.size() + sizeof(Line) - 1) / sizeof(Line) + 1),
+      task_begin_(graph.tasks.size()),
+      block_bytes_(graph.tasks.size()),
+      host_inputs_(graph.tensors.size()),
+      use_begin_(bases.count + 1),
+      seen_{reinterpret_cast<std::uintptr_t>(image_.data())} {
+  if (shape_.size() >= 0xFFFF'FFFF) {
+    throw Error(Errc::overflow, Error::Text("the args table takes ", shape_.size(),
+                                            " bytes, the most is 4 GiB; use fewer tasks or blocks"));
+  }
+  place(graph);
+  write_constants(graph, provider);
+  visit_addresses(graph, sources, [this](const Lane& lane) {
+    ++use_begin_[lane.base + 1];
+    has_narrow_ = has_narrow_ || lane.narrow != 0;
+  });
+  for (std::uint32_t b = 0; b < bases.count; ++b) use_begin_[b + 1] += use_begin_[b];
+  uses_ = rondo::detail::OwnedArray<Lane>(use_begin_[bases.count]);
+  rondo::detail::OwnedArray<std::uint32_t> next(bases.count);
+  for (std::uint32_t b = 0; b < bases.count; ++b) next[b] = use_begin_[b];
+  visit_addresses(graph, sources, [&](const Lane& lane) { uses_[next[lane.base]++] = lane; });
+  (void)rewrite(BaseLayout::absolute, 0);
+}
+
+/// Calls `visit` with each address of the table, those of one partition in ascending order.
+template <class Visit>
+void ArgsTable::visit_addresses(const graph::GraphView& graph, std::span<const Source> sources, Visit visit) const {
+  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+    const graph::TaskRecord& task = graph.tasks[t];
+    for (std::uint32_t b = 0; b < task.blocks; ++b) {
+      const std::uint32_t begin = task_begin_[t] + b * task.block_bytes;
+      for (const graph::ArgRecord& arg : graph.args_of(task)) {
+        Source source;
+        if (arg.kind == graph::ArgRecord::Kind::own_block) {
+          source = {BaseLayout::table, begin + static_cast<std::uint64_t>(arg.bits)};
+        } else if (arg.kind != graph::ArgRecord::Kind::address) {
+          continue;
+        } else if (rides_in_args(graph.tensors[arg.tensor].direction)) {
+          source = {BaseLayout::table, host_inputs_[arg.tensor]};
+        } else {
+          source = sources[arg.tensor];
+        }
+        Lane lane;
+        lane.addend = source.offset;
+        lane.at = begin + arg.offset;
+        lane.base = source.base & 0x7FFF'FFFF;
+        lane.narrow = arg.width == 4 ? 1 : 0;
+        visit(lane);
+      }
+    }
+  }
+}
+
+inline void ArgsTable::place(const graph::GraphView& graph) {
+  std::uint64_t next[partition_count];
+  for (std::size_t p = 0; p < partition_count; ++p) next[p] = shape_.begin[p];
+  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+    std::uint64_t& begin = next[static_cast<std::size_t>(partition_of(graph, graph.tasks[t]))];
+    task_begin_[t] = static_cast<std::uint32_t>(begin);
+    block_bytes_[t] = graph.tasks[t].block_bytes;
+    begin += std::uint64_t{graph.tasks[t].blocks} * graph.tasks[t].block_bytes;
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (!rides_in_args(graph.tensors[t].direction)) continue;
+    std::uint64_t& begin = next[static_cast<std::size_t>(Partition::host_input)];
+    host_inputs_[t] = begin;
+    begin += host_input_bytes(graph.tensors[t]);
+  }
+}
+
+inline void ArgsTable::write_constants(const graph::GraphView& graph, SystemProvider provider) {
+  using Kind = graph::ArgRecord::Kind;
+  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+    const graph::TaskRecord& task = graph.tasks[t];
+    for (const graph::ArgRecord& arg : graph.args_of(task)) {
+      if (arg.kind == Kind::address || arg.kind == Kind::own_block) continue;
+      auto bits = static_cast<std::uint64_t>(arg.bits);
+      if (arg.kind == Kind::system) bits = provider(SystemSlot::from_bits(arg.bits));
+      for (std::uint32_t b = 0; b < task.blocks; ++b) {
+        if (arg.kind == Kind::block) bits = static_cast<std::uint64_t>(rondo::detail::to_word(Block{b, task.blocks}));
+        put(task_begin_[t] + b * task.block_bytes + arg.offset, bits, arg.width == 4);
+      }
+    }
+  }
+}
+
+inline rondo::detail::OwnedArray<Lane> ArgsTable::lanes() const {
+  // Merges the groups, each of which ascends: a heap of the groups' heads would do, but this runs once and set-up is
+  // allowed to be simple: by counting over the table's words.
+  rondo::detail::OwnedArray<std::uint32_t> before(shape_.size() / 4 + 1);
+  for (const Lane& lane : uses_) ++before[lane.at / 4 + 1];
+  for (std::size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
+  rondo::detail::OwnedArray<Lane> sorted(uses_.size());
+  for (const Lane& lane : uses_) sorted[before[lane.at / 4]++] = lane;
+  return sorted;
+}
+
+}  // namespace rondo::args

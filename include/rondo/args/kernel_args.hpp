@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/layout.hpp>
+#include <rondo/args/literal.hpp>
+#include <rondo/args/system_slot.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+/// Kernels that declare the layout of their arguments:
+///
+///     struct MatMul {
+///       static constexpr std::string_view name = "mat_mul";
+///       static constexpr auto core = rondo::CoreType::cube;
+///       static constexpr auto args = "{i0*}{i1*}{o0*}{ws0*}{t}"_args;
+///       static void run(In<float, 2> a, In<float, 2> b, Out<float, 2> c, Scratch<float> partial, std::int32_t tile);
+///     };
+///
+/// In is an IR input; Out an IR output; InOut both, an input and an output; Scratch a workspace: each numbered among
+/// its like, in the order of run's parameters. Scalars, Block and extents are tiling data: words behind the format's
+/// block, in the order of the parameters, then the extents, which `{t}` points to.
+namespace rondo::args::detail {
+
+template <class K, class... P>
+struct DeclaredLayout {
+  template <class Q>
+  using Param = rondo::detail::Parameter<Q>;
+
+  enum class Role : std::uint8_t { input, output, inout, scratch, word };
+  template <class Q>
+  static consteval Role role_of() {
+    if constexpr (!Param<Q>::is_tensor) {
+      return Role::word;
+    } else if constexpr (Param<Q>::is_scratch) {
+      return Role::scratch;
+    } else {
+      return Param<Q>::access == Access::read    ? Role::input
+             : Param<Q>::access == Access::write ? Role::output
+                                                 : Role::inout;
+    }
+  }
+  static constexpr std::size_t count = sizeof...(P);
+  static constexpr Role roles[count + 1] = {role_of<P>()..., Role::word};
+  static constexpr std::size_t ranks[count + 1] = {Param<P>::rank..., 0};
+
+  static constexpr bool is_input(Role r) noexcept { return r == Role::input || r == Role::inout; }
+  static constexpr bool is_output(Role r) noexcept { return r == Role::output || r == Role::inout; }
+  template <class Is>
+  static constexpr std::uint32_t count_before(std::size_t parameter, Is is) noexcept {
+    std::uint32_t n = 0;
+    for (std::size_t i = 0; i < parameter; ++i) n += is(roles[i]) ? 1 : 0;
+    return n;
+  }
+  static constexpr bool is_scratch(Role r) noexcept { return r == Role::scratch; }
+  static constexpr bool is_word(Role r) noexcept { return r == Role::word; }
+
+  /// Shapes and parameters as the types tell them: every rank, no extent.
+  static constexpr Shape of_rank(std::size_t rank) noexcept {
+    switch (rank) {
+      case 1: return {1};
+      case 2: return {1, 1};
+      case 3: return {1, 1, 1};
+      case 4: return {1, 1, 1, 1};
+      default: return {1, 1, 1, 1, 1};
+    }
+  }
+  struct Shapes {
+    Instance inputs[count + 1] = {};
+    Instance outputs[count + 1] = {};
+    constexpr Shapes() {
+      std::size_t in = 0;
+      std::size_t out = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (is_input(roles[i])) inputs[in++].shape = of_rank(ranks[i]);
+        if (is_output(roles[i])) outputs[out++].shape = of_rank(ranks[i]);
+      }
+    }
+  };
+  struct Lists {
+    Parameter inputs[count + 1] = {};
+    Parameter outputs[count + 1] = {};
+    constexpr explicit Lists(const Shapes& shapes) {
+      for (std::size_t i = 0; i < count; ++i) {
+        inputs[i] = Parameter::required(&shapes.inputs[i]);
+        outputs[i] = Parameter::required(&shapes.outputs[i]);
+      }
+    }
+  };
+  static constexpr Signature signature_of(const Lists& lists) noexcept {
+    return {{lists.inputs, count_before(count, is_input)},
+            {lists.outputs, count_before(count, is_output)},
+            count_before(count, is_scratch),
+            {}};
+  }
+  static constexpr Shapes shapes{};
+  static constexpr Lists lists{shapes};
+  static constexpr Signature signature = signature_of(lists);
+  /// A format that does not fit the kernel stops the compiler here, with the pattern, its position and the reason.
+  static constexpr const auto& layout = static_layout<K::args, signature>;
+
+  static constexpr std::uint32_t nowhere = 0xFFFF'FFFF;
+  /// Where the address of a tensor parameter stands, in bytes; an InOut may stand in the format once or twice.
+  static constexpr std::uint32_t address_of(std::size_t parameter) noexcept {
+    const Role role = roles[parameter];
+    for (std::size_t s = 0; s < layout.slot_count; ++s) {
+      const Slot& slot = layout.slots[s];
+      const bool here =
+          (is_input(role) && slot.kind == SlotKind::input && slot.tensor == count_before(parameter, is_input)) ||
+          (is_output(role) && slot.kind == SlotKind::output && slot.tensor == count_before(parameter, is_output)) ||
+          (is_scratch(role) && slot.kind == SlotKind::workspace && slot.index == count_before(parameter, is_scratch));
+      if (here) return slot.offset;
+    }
+    return nowhere;
+  }
+  static constexpr bool has_tiling = [] {
+    for (std::size_t s = 0; s < layout.slot_count; ++s) {
+      if (layout.slots[s].kind == SlotKind::tiling) return true;
+    }
+    return false;
+  }();
+  static constexpr bool names_every_tensor = [] {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_word(roles[i]) && address_of(i) == nowhere) return false;
+    }
+    return true;
+  }();
+  static_assert(names_every_tensor, "rondo: the kernel's args format leaves out a tensor that run() takes");
+  static_assert(has_tiling || count_before(count, is_word) == 0,
+                "rondo: the kernel takes scalars, but its args format has no {t}, through which they are reached");
+
+  static constexpr std::size_t first_word = layout.block_bytes / sizeof(ArgWord);
+  static constexpr std::size_t word_of(std::size_t parameter) noexcept {
+    return first_word + count_before(parameter, is_word);
+  }
+  static constexpr std::size_t extents_of(std::size_t parameter) noexcept {
+    std::size_t word = first_word + count_before(count, is_word);
+    for (std::size_t i = 0; i < parameter; ++i) word += ranks[i];
+    return word;
+  }
+
+  template <class Q, std::size_t I>
+  [[gnu::always_inline]] static Q read(const ArgWord* args) noexcept {
+    if constexpr (Param<Q>::is_tensor) {
+      using Pointer = decltype(std::declval<Q>().data());
+      std::uint64_t address = 0;
+      __builtin_memcpy(&address, reinterpret_cast<const char*>(args) + address_of(I), sizeof(address));  // NOLINT
+      return Q{reinterpret_cast<Pointer>(address), args + extents_of(I)};  // NOLINT: the address of simulated memory
+    } else {
+      return Param<Q>::read(args, word_of(I), 0);
+    }
+  }
+  template <std::size_t... I>
+  static void call(const ArgWord* args, std::index_sequence<I...>) {
+    K::run(read<P, I>(args)...);
+  }
+
+  /// Turns the arguments of a task, one for each parameter, into the slots of the format. @returns the block's bytes
+  static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
+                                         std::vector<graph::ArgRecord>& extents) {
+    using Kind = graph::ArgRecord::Kind;
+    Shapes real;
+    std::uint32_t inputs[count + 1] = {};
+    std::uint32_t outputs[count + 1] = {};
+    std::uint32_t workspaces[count + 1] = {};
+    std::size_t in = 0;
+    std::size_t out = 0;
+    std::size_t scratch = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_word(roles[i])) continue;
+      const graph::TensorRecord& tensor = graph.tensors()[args[i].tensor];
+      if (is_input(roles[i])) real.inputs[in].shape = tensor.shape, inputs[in++] = args[i].tensor;
+      if (is_output(roles[i])) real.outputs[out].shape = tensor.shape, outputs[out++] = args[i].tensor;
+      if (is_scratch(roles[i])) workspaces[scratch++] = args[i].tensor;
+    }
+    const Lists real_lists{real};
+    std::vector<Slot> slots(layout.slot_count + 1, Slot{});
+    const LayoutSize size = try_lay_out(K::args, signature_of(real_lists), nullptr, 0, slots.data(), layout.slot_count);
+    if (!size || size.block_bytes != layout.block_bytes || size.slots != layout.slot_count) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("task '", K::name,
+                              "': its args format describes the shape of a tensor whose dimensions "
+                              "are not those of run's parameter; take it as In<T, rank>"));
+    }
+    std::vector<graph::ArgRecord> words;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_word(roles[i])) words.push_back(args[i]);
+    }
+    words.insert(words.end(), extents.begin(), extents.end());
+    std::vector<graph::ArgRecord> placed;
+    for (std::size_t s = 0; s < size.slots; ++s) {
+      const Slot& slot = slots[s];
+      graph::ArgRecord arg;
+      arg.kind = Kind::constant;
+      switch (slot.kind) {
+        case SlotKind::null: break;
+        case SlotKind::constant: arg.bits = static_cast<ArgWord>(slot.value); break;
+        case SlotKind::args_block:
+          arg.kind = Kind::own_block;
+          arg.bits = static_cast<ArgWord>(slot.value);
+          break;
+        case SlotKind::tiling:
+          arg.kind = Kind::own_block;
+          arg.bits = layout.block_bytes;
+          break;
+        case SlotKind::input: arg = find(args, inputs[slot.tensor]); break;
+        case SlotKind::output: arg = find(args, outputs[slot.tensor]); break;
+        case SlotKind::workspace: arg = find(args, workspaces[slot.index]); break;
+        default:
+          arg.kind = Kind::system;
+          arg.bits = SystemSlot{slot.kind, slot.variant, slot.index}.bits();
+          break;
+      }
+      arg.offset = slot.offset;
+      arg.width = slot.width;
+      placed.push_back(arg);
+    }
+    std::uint32_t end = layout.block_bytes;
+    for (graph::ArgRecord& word : words) {
+      word.offset = end;
+      end += static_cast<std::uint32_t>(sizeof(ArgWord));
+      placed.push_back(word);
+    }
+    args = placed;
+    extents.clear();
+    return end;
+  }
+
+ private:
+  static constexpr graph::ArgRecord find(const std::vector<graph::ArgRecord>& args, std::uint32_t tensor) noexcept {
+    for (const graph::ArgRecord& arg : args) {
+      if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == tensor) return arg;
+    }
+    return {};
+  }
+};
+
+template <class K, class List>
+struct DeclaredFor;
+template <class K, class... P>
+struct DeclaredFor<K, rondo::detail::ParameterList<P...>> {
+  using Layout = DeclaredLayout<K, P...>;
+};
+
+template <class K>
+struct DeclaredArgs {
+  using Layout = typename DeclaredFor<K, rondo::detail::ParametersOf<K>>::Layout;
+
+  static void call(const ArgWord* args) { Layout::call(args, std::make_index_sequence<Layout::count>{}); }
+  static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
+                                         std::vector<graph::ArgRecord>& extents) {
+    return Layout::lay_out(graph, args, extents);
+  }
+};
+
+}  // namespace rondo::args::detail

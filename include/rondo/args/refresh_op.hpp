@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// What a host hands to a device that refreshes its args table by itself.
+namespace rondo::args {
+
+/// One address in the table: `base` + `addend`, written at `at`.
+struct Lane {
+  std::uint64_t addend = 0;
+  std::uint32_t at = 0;          ///< bytes from the start of the table
+  std::uint32_t base : 31 = 0;   ///< which base; see BaseLayout
+  std::uint32_t narrow : 1 = 0;  ///< four bytes, the low half
+};
+static_assert(sizeof(Lane) == 16);
+
+/// For each of `count` lanes: args[lane.at] = bases[lane.base] + lane.addend.
+struct RefreshOp {
+  DevicePtr<std::byte> args;
+  DevicePtr<const Lane> lanes;
+  std::uint64_t count = 0;
+  DevicePtr<const std::uint64_t> bases;
+};
+
+/// The same, with the bases (and the bytes of host inputs) carried by the launch itself instead of lying on the device.
+/// Host memory, valid during the call.
+struct LaunchPayload {
+  const std::uint64_t* bases = nullptr;
+  std::uint32_t base_count = 0;
+  const std::byte* host_inputs = nullptr;
+  std::uint32_t host_input_bytes = 0;
+  DevicePtr<std::byte> host_inputs_to;
+
+  /// Bytes of the launch's own arguments.
+  static constexpr std::uint32_t launch_bytes = 80;
+  [[nodiscard]] static constexpr std::uint64_t bytes(std::uint64_t base_count,
+                                                     std::uint64_t host_input_bytes) noexcept {
+    return launch_bytes + align_up(8 * base_count, 32) + host_input_bytes;
+  }
+  [[nodiscard]] constexpr std::uint64_t bytes() const noexcept { return bytes(base_count, host_input_bytes); }
+};
+
+/// Writes one address (by the built-in: <cstring> would cost every user 500 lines); `at` need not be a multiple of
+/// anything.
+inline void store_address(std::byte* at, std::uint64_t address, bool narrow) noexcept {
+  if (narrow) [[unlikely]] {
+    const auto low = static_cast<std::uint32_t>(address);
+    __builtin_memcpy(at, &low, sizeof(low));
+  } else {
+    __builtin_memcpy(at, &address, sizeof(address));
+  }
+}
+
+/// What the device computes, as plain code: the meaning of a RefreshOp, and how simulations run it.
+inline void run_refresh(std::byte* args, const Lane* lanes, std::uint64_t count, const std::uint64_t* bases) noexcept {
+  for (const Lane* const end = lanes + count; lanes != end; ++lanes) {
+    store_address(args + lanes->at, bases[lanes->base] + lanes->addend, lanes->narrow != 0);
+  }
+}
+
+}  // namespace rondo::args

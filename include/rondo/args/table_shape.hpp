@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/records.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// Where each task's arguments stand in the table. Known from the graph alone, so to the compiler where the graph is.
+namespace rondo::args {
+
+/// What makes a part of the table change. The parts stand in this order, so that whatever a round must refresh is one
+/// contiguous suffix. A task's part is decided by the most volatile of its slots.
+enum class Partition : std::uint8_t {
+  never,        ///< constants, and tensors whose address is fixed
+  feature_map,  ///< the address of an arena, and of nothing that rounds bind
+  model_io,     ///< the address of an input, output or inout
+  host_input,   ///< the bytes of host inputs themselves
+};
+inline constexpr std::size_t partition_count = 4;
+
+/// The part of the table that an address in `tensor` belongs to. A host input's own address never changes.
+[[nodiscard]] constexpr Partition partition_of(const graph::TensorRecord& tensor) noexcept {
+  if (tensor.fixed || rides_in_args(tensor.direction)) return Partition::never;
+  return is_model_io(tensor.direction) ? Partition::model_io : Partition::feature_map;
+}
+[[nodiscard]] constexpr Partition partition_of(const graph::GraphView& graph, const graph::TaskRecord& task) noexcept {
+  Partition most = Partition::never;
+  for (const graph::ArgRecord& arg : graph.args_of(task)) {
+    if (arg.kind != graph::ArgRecord::Kind::address) continue;
+    const Partition p = partition_of(graph.tensors[arg.tensor]);
+    if (p > most) most = p;
+  }
+  return most;
+}
+
+/// What a partition of `length` bytes takes: 32 bytes guard a device that reads beyond the end, and a copy wants to
+/// start at a multiple of 64. Nothing takes nothing.
+[[nodiscard]] constexpr std::uint64_t partition_bytes(std::uint64_t length) noexcept {
+  return length == 0 ? 0 : align_up(length + 32, 64);
+}
+/// What a host input takes: whole granules of 32 bytes.
+[[nodiscard]] constexpr std::uint64_t host_input_bytes(const graph::TensorRecord& tensor) noexcept {
+  return align_up(tensor.bytes, 32);
+}
+
+/// Where the partitions start, in bytes from the start of the table.
+struct TableShape {
+  std::uint64_t begin[partition_count + 1] = {};  ///< the last entry is the table's size
+  std::uint64_t host_inputs = 0;                  ///< bytes of host inputs, without the guard
+
+  [[nodiscard]] constexpr std::uint64_t operator[](Partition p) const noexcept {
+    return begin[static_cast<std::size_t>(p)];
+  }
+  [[nodiscard]] constexpr std::uint64_t size() const noexcept { return begin[partition_count]; }
+};
+
+[[nodiscard]] constexpr TableShape shape_of(const graph::GraphView& graph) noexcept {
+  std::uint64_t length[partition_count] = {};
+  for (const graph::TaskRecord& task : graph.tasks) {
+    length[static_cast<std::size_t>(partition_of(graph, task))] += std::uint64_t{task.blocks} * task.block_bytes;
+  }
+  TableShape shape;
+  for (const graph::TensorRecord& tensor : graph.tensors) {
+    if (rides_in_args(tensor.direction)) shape.host_inputs += host_input_bytes(tensor);
+  }
+  length[static_cast<std::size_t>(Partition::host_input)] = shape.host_inputs;
+  for (std::size_t p = 0; p < partition_count; ++p) shape.begin[p + 1] = shape.begin[p] + partition_bytes(length[p]);
+  return shape;
+}
+
+/// Words before the first argument block of the task at `position`. A task of n blocks has n argument blocks, one
+/// behind the other, that differ in their block words only. O(tasks); ArgsTable::block() knows it by heart.
+[[nodiscard]] constexpr std::size_t words_before(const graph::GraphView& graph, std::size_t position) noexcept {
+  const Partition own = partition_of(graph, graph.tasks[position]);
+  std::uint64_t bytes = shape_of(graph)[own];
+  for (const graph::TaskRecord& task : graph.tasks.first(position)) {
+    if (partition_of(graph, task) == own) bytes += std::uint64_t{task.blocks} * task.block_bytes;
+  }
+  return bytes / sizeof(ArgWord);
+}
+
+}  // namespace rondo::args

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/limits.hpp>
+#include <rondo/session/bases.hpp>
+#include <rondo/session/round_session.hpp>
+#include <rondo/update/refresher_impl.hpp>
+
+#include <utility>
+
+/// How a RoundSession comes into being; include open.hpp.
+namespace rondo {
+
+template <Platform P, class Policies, class Graph>
+inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const typename P::Options& options)
+    : graph_{checked(std::move(graph))},
+      layout_{graph_},
+      platform_{options},
+      arena_{platform_, layout_.arena_bytes(), Bytes{P::Arch::arena_alignment}},
+      arena_base_{arena_.base()},
+      ports_{graph_, layout_, arena_base_},
+      refresher_{make_refresher(platform_, graph_.view(), layout_.offsets(), arena_base_)},
+      runner_{platform_, graph_, refresher_.table()},
+      residents_(graph_.view().tensors.size()),
+      frozen_(ports_.view().size()) {
+  find_first_reads();
+  await_uploads();
+  for (const graph::TensorRecord& tensor : graph_.view().tensors) {
+    has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
+  }
+  if (is_calm()) state_ = calm();
+  notify_refreshed();
+}
+
+template <Platform P, class Policies, class Graph>
+inline Graph RoundSession<P, Policies, Graph>::checked(Graph graph) {
+  if constexpr (Graph::is_static) {
+    static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
+  } else {
+    graph::check_limits<typename P::Arch>(graph.view());
+  }
+  return graph;
+}
+
+template <Platform P, class Policies, class Graph>
+inline auto RoundSession<P, Policies, Graph>::make_refresher(P& platform, const graph::GraphView& graph,
+                                                             std::span<const std::uint64_t> offsets,
+                                                             DevicePtr<std::byte> arena) -> Refresher {
+  const detail::Bases bases{graph, offsets, arena};
+  return Refresher(platform, graph, bases.sources.span(), bases.layout, bases.addresses.span(),
+                   &Policies::system_address);
+}
+
+template <Platform P, class Policies, class Graph>
+inline void RoundSession<P, Policies, Graph>::find_first_reads() {
+  const graph::GraphView view = graph_.view();
+  first_reads_ = detail::OwnedArray<bool>(view.tensors.size());
+  detail::OwnedArray<bool> written(view.tensors.size());
+  for (const graph::TaskRecord& task : view.tasks) {
+    for (const graph::ArgRecord& arg : view.args_of(task)) {
+      if (arg.kind != graph::ArgRecord::Kind::address) continue;
+      if (view.tensors[arg.tensor].direction == Direction::resident && reads(arg.access) && !written[arg.tensor]) {
+        first_reads_[arg.tensor] = true;
+      }
+      if (writes(arg.access)) written[arg.tensor] = true;
+    }
+  }
+}
+
+}  // namespace rondo

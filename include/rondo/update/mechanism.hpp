@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/concepts.hpp>
+
+#include <concepts>
+#include <cstdint>
+
+/// How a refresh reaches the device.
+namespace rondo::update {
+
+enum class Mechanism : std::uint8_t {
+  none,         ///< nothing had to be refreshed
+  in_place,     ///< kernels read the host's image: the changed slots are written, nothing is copied
+  suffix_copy,  ///< the changed slots are written, then the table is copied from the changed partition to its end
+  device_op,    ///< the base table is copied from its first to its last changed entry; the device computes the slots
+  in_launch,    ///< the base table travels inside the launch; the device computes the slots
+};
+inline constexpr std::size_t mechanism_count = 5;
+
+[[nodiscard]] constexpr const char* to_string(Mechanism m) noexcept {
+  constexpr const char* names[mechanism_count] = {"none", "in_place", "suffix_copy", "device_op", "in_launch"};
+  return names[static_cast<std::size_t>(m)];
+}
+
+/// Kernels read host memory: `static constexpr bool args_in_host_memory = true;`
+template <class P>
+concept HasArgsInHostMemory = requires {
+  requires P::args_in_host_memory;
+};
+
+/// The device computes slots from bases by itself: `Status refresh_args(const args::RefreshOp&) noexcept`, in order
+/// with copies and launches.
+template <class P>
+concept HasDeviceRefresh = requires(P& p, const args::RefreshOp& op) {
+  { p.refresh_args(op) }
+  noexcept->std::same_as<Status>;
+};
+
+/// A launch carries a small base table: `static constexpr std::uint32_t max_launch_bytes` and `Status
+/// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept`, which takes what the payload points
+/// to before it returns; the next launch sees the slots refreshed.
+template <class P>
+concept HasInLaunchRefresh = requires(P& p, const args::RefreshOp& op, const args::LaunchPayload& payload) {
+  { P::max_launch_bytes } -> std::convertible_to<std::uint32_t>;
+  { p.refresh_in_launch(op, payload) }
+  noexcept->std::same_as<Status>;
+};
+
+template <class P>
+[[nodiscard]] constexpr bool is_capable(Mechanism m) noexcept {
+  switch (m) {
+    case Mechanism::none:
+    case Mechanism::suffix_copy: return true;
+    case Mechanism::in_place: return HasArgsInHostMemory<P>;
+    case Mechanism::device_op: return HasDeviceRefresh<P>;
+    case Mechanism::in_launch: return HasInLaunchRefresh<P>;
+  }
+  return false;
+}
+
+/// What a choice of mechanism is made from.
+struct RefreshFacts {
+  std::uint64_t suffix_bytes = 0;  ///< what a suffix copy would move
+  std::uint64_t slots = 0;         ///< what the host would write for it
+  std::uint64_t base_bytes = 0;    ///< what a device op would move: bases, and host inputs if they changed
+  std::uint64_t lanes = 0;         ///< what the device would compute
+  std::uint64_t launch_bytes = 0;  ///< what the launch would carry
+  bool device_op = false;          ///< is possible here
+  bool in_launch = false;          ///< is possible here: the platform can, and the payload fits
+};
+
+/// Always the same mechanism. Where only the host can do it (the first round, changed constants), a copy of the whole
+/// table takes its place.
+template <Mechanism M>
+struct Always {
+  static constexpr bool allows(Mechanism m) noexcept { return m == M; }
+  [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts&) noexcept { return M; }
+};
+
+/// Chooses a mechanism. `allows` says at compile time which may be answered; device memory and code for others is left
+/// out. If it allows in_place and the platform can, that is what happens, and choose() is not asked.
+template <class C>
+concept MechanismChoice = std::default_initializable<C> && requires(const C& c, const RefreshFacts& facts) {
+  { C::allows(Mechanism::in_place) } -> std::same_as<bool>;
+  { c.choose(facts) }
+  noexcept->std::same_as<Mechanism>;
+};
+static_assert(MechanismChoice<Always<Mechanism::in_place>>);
+
+}  // namespace rondo::update

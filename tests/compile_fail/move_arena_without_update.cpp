@@ -1,0 +1,12 @@
+// expect: rondo: the session's update strategy never changes the address of the arena
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/rondo.hpp>
+
+struct Still : rondo::DefaultPolicies {
+  using Update = rondo::update::NoUpdate;
+};
+
+bool run(rondo::RoundSession<rondo::A2A3Sim, Still>& session, rondo::DeviceSpan<std::byte> memory) {
+  return session.move_arena(memory).ok();
+}

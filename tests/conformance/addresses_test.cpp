@@ -1,0 +1,432 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Addresses that change between rounds, as a user meets them: device memory bound for a round, host inputs inside the
+// args table, frozen inputs, declared aliases, an arena that moves; with every mechanism, on each chip and engine.
+
+#include "conformance/kernels.hpp"
+#include "conformance/platforms.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace rondo;
+using update::Mechanism;
+
+namespace {
+
+using Traffic = platform::sim::CountTraffic;
+using Floats = std::vector<float>;
+
+template <class Choice, class Strategy = update::Auto>
+struct By : DefaultPolicies {
+  using Update = Strategy;
+  using Refresh = Choice;
+};
+template <class Platform, class Pol>
+struct On {
+  using P = Platform;
+  using Policies = Pol;
+};
+#define RONDO_TEST_ROUNDS                                                           \
+  On<A2A3SimOn<Inline, Traffic>, DefaultPolicies>,                                  \
+      On<A2A3SimOn<Inline, Traffic>, By<update::Always<Mechanism::suffix_copy>>>,   \
+      On<A5SimOn<Inline, Traffic>, By<update::Always<Mechanism::device_op>>>,       \
+      On<A5SimOn<Pool, Traffic>, By<update::Always<Mechanism::in_launch>>>,         \
+      On<A5SimOn<Inline, Traffic>, By<update::ByCostOnDevice<>, update::InitOnce>>, \
+      On<A2A3SimOn<Pool, Traffic>, By<update::ByCostOnDevice<>>>
+
+/// Device memory of the caller's. Simulated devices read host memory, so that is where it is.
+struct DeviceFloats {
+  explicit DeviceFloats(std::size_t n, float value = 0) : n_{n}, lines_(n / 16 + 1) {
+    for (std::size_t i = 0; i < n; ++i) data()[i] = value;
+  }
+  [[nodiscard]] float* data() { return lines_[0].values; }
+  [[nodiscard]] DeviceSpan<float> span() { return {DevicePtr<float>{reinterpret_cast<std::uintptr_t>(data())}, n_}; }
+  [[nodiscard]] Floats values() { return {data(), data() + n_}; }
+
+ private:
+  struct alignas(1024) Line {
+    float values[256];
+  };
+  std::size_t n_;
+  std::vector<Line> lines_;
+};
+
+/// y = 3 (x + w), s += x, through a workspace.
+struct Graph {
+  Graph() {
+    const auto sum = graph.workspace<float>("sum", {n});
+    graph.add<kernels::Add>(x, w, sum);
+    scale = graph.add<kernels::Scale>(sum, y, 3.0F);
+    graph.add<kernels::Accumulate>(x, s);
+  }
+  static constexpr std::size_t n = 8;
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {n});
+  Input<float> w = graph.input<float>("w", {n});
+  Output<float> y = graph.output<float>("y", {n});
+  InputOutput<float> s = graph.inout<float>("s", {n});
+  TaskId scale{};
+};
+
+/// z[0] = y[position[0]]
+struct Pick {
+  static constexpr std::string_view name = "pick";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> y, In<std::int32_t> position, Out<float> z) noexcept {
+    z[0] = y[static_cast<std::size_t>(position[0])];
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Rounds bind host and device memory in any mixture, each with its own result", T,
+                   RONDO_TEST_ROUNDS) {
+  Graph g;
+  auto session = open<typename T::P, typename T::Policies>(g.graph, busy_options<typename T::P>());
+  std::vector<DeviceFloats> device;
+  for (int i = 0; i < 8; ++i) device.emplace_back(Graph::n);
+  for (int round = 0; round < 200; ++round) {
+    const auto value = static_cast<float>(round);
+    Floats x(Graph::n, value), w(Graph::n, 1), y(Graph::n, -1), s(Graph::n, 10);
+    DeviceFloats &dx = device[round % 2], &dy = device[2 + round % 3], &ds = device[5 + round % 3];
+    for (std::size_t i = 0; i < Graph::n; ++i) dx.data()[i] = value, dy.data()[i] = -1, ds.data()[i] = 10;
+    Status status;
+    switch (round % 7) {
+      case 0: status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)); break;
+      case 1: status = session.run_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s)); break;
+      case 2: status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, dy.span()), bind(g.s, s)); break;
+      case 3: status = session.run_round(bind(g.s, ds.span()), bind(g.y, dy.span()), bind(g.w, w), bind(g.x, x)); break;
+      case 4: {
+        const auto bound = session.prebind(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, dy.span()), bind(g.s, s));
+        status = session.run_round(bound);
+        break;
+      }
+      case 5: {
+        const auto bound = session.prebind(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+        status = session.run_round(bound);
+        break;
+      }
+      default:
+        status = session.begin_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, ds.span()))
+                     .launch()
+                     .finish()
+                     .status();
+        break;
+    }
+    REQUIRE(status.ok());
+    const bool device_y = round % 7 == 2 || round % 7 == 3 || round % 7 == 4;
+    const bool device_s = round % 7 == 3 || round % 7 == 6;
+    REQUIRE((device_y ? dy.values() : y) == Floats(Graph::n, 3 * (value + 1)));
+    REQUIRE((device_s ? ds.values() : s) == Floats(Graph::n, 10 + value));
+    REQUIRE((device_y ? y : dy.values()) == Floats(Graph::n, -1));
+  }
+}
+
+TEST_CASE("Device memory is not copied, and a round that repeats it refreshes nothing") {
+  Graph g;
+  auto session = open<A2A3SimOn<Inline, Traffic>, By<update::Always<Mechanism::suffix_copy>>>(g.graph);
+  CHECK(session.refreshed().level == UpdateLevel::init);
+  DeviceFloats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n), other(Graph::n, 5);
+  const auto run = [&](DeviceFloats& in) {
+    return session.run_round(bind(g.x, in.span()), bind(g.w, w.span()), bind(g.y, y.span()), bind(g.s, s.span()));
+  };
+  REQUIRE(run(x).ok());
+  CHECK(session.refreshed().level == UpdateLevel::model_io);
+  CHECK(session.refreshed().slots == 5);  // x twice, w, y, s
+  const auto before = session.platform().traffic();
+  REQUIRE(run(x).ok());
+  CHECK(session.refreshed().level == UpdateLevel::none);
+  CHECK(session.platform().traffic().bytes_in == before.bytes_in);
+  CHECK(session.platform().traffic().copies_in == before.copies_in);
+  CHECK(session.platform().traffic().bytes_out == 0);
+  REQUIRE(run(other).ok());
+  CHECK(session.refreshed().slots == 2);
+  const auto& shape = session.args().shape();
+  CHECK(session.refreshed().bytes == shape.size() - shape[args::Partition::model_io]);
+  CHECK(session.platform().traffic().bytes_in == before.bytes_in + session.refreshed().bytes);
+  CHECK(y.values() == Floats(Graph::n, 18));
+}
+
+TEST_CASE_TEMPLATE("Device memory that cannot be bound is refused, and nothing has changed", T, RONDO_TEST_ROUNDS) {
+  Graph g;
+  auto session = open<typename T::P, typename T::Policies>(g.graph, busy_options<typename T::P>());
+  Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
+  DeviceFloats d(2 * Graph::n);
+  const auto refused = [&](DeviceSpan<float> dy) {
+    return session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, dy), bind(g.s, s)).code();
+  };
+  const auto at = [&](std::size_t i) { return DevicePtr<float>{d.span().data().address() + 4 * i}; };
+  CHECK(refused({at(0), Graph::n - 1}) == Errc::wrong_size);
+  CHECK(refused({at(1), Graph::n}) == Errc::misaligned);
+  CHECK(refused({DevicePtr<float>{}, Graph::n}) == Errc::null_memory);
+  const DeviceSpan<float> front{at(0), Graph::n};
+  CHECK(session.run_round(bind(g.x, front), bind(g.w, w), bind(g.y, front), bind(g.s, s)).code() == Errc::overlapping);
+  CHECK(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, front)).code() == Errc::unbound_tensor);
+  CHECK(session.prebind(bind(g.x, x), bind(g.w, w), bind(g.y, front), bind(g.s, front)).status().code() ==
+        Errc::overlapping);
+  CHECK(d.values() == Floats(2 * Graph::n, 0));
+  CHECK(session.run_round(bind(g.x, front), bind(g.w, front), bind(g.y, y), bind(g.s, s)).ok());  // both only read
+  CHECK(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(y == Floats(Graph::n, 9));
+}
+
+TEST_CASE_TEMPLATE("A host input rides in the args table: no copy of its own, the value of its round", T,
+                   RONDO_TEST_ROUNDS) {
+  TaskGraph graph;
+  const auto y = graph.input<float>("y", {16});
+  const auto position = graph.host_input<std::int32_t>("position", {1});
+  const auto z = graph.output<float>("z", {1});
+  graph.add<Pick>(y, position, z);
+  auto session = open<typename T::P, typename T::Policies>(graph, busy_options<typename T::P>());
+  Floats values(16);
+  for (std::size_t i = 0; i < 16; ++i) values[i] = static_cast<float>(100 + i);
+  float picked = 0;
+  const std::int32_t three = 3;
+  const auto bound = session.prebind(bind(y, values), bind(position, three), bind(z, picked));
+  REQUIRE(bound);
+  for (std::int32_t round = 0; round < 100; ++round) {
+    const std::int32_t p = round * 5 % 16;
+    REQUIRE(session.run_round(bind(y, values), bind(position, p), bind(z, picked)).ok());
+    REQUIRE(picked == static_cast<float>(100 + p));
+    if (round % 10 == 0) {
+      REQUIRE(session.run_round(bound).ok());
+      REQUIRE(picked == 103);
+    }
+  }
+}
+
+TEST_CASE("Host inputs alone cost their own partition, in the launch or beside it") {
+  TaskGraph graph;
+  const auto y = graph.input<float>("y", {16});
+  const auto position = graph.host_input<std::int32_t>("position", {1});
+  const auto z = graph.output<float>("z", {1});
+  graph.add<Pick>(y, position, z);
+  DeviceFloats dy(16, 4), dz(8);
+  const DeviceSpan<float> one{dz.span().data(), 1};
+  const auto round = [&](auto& session, std::int32_t p) {
+    return session.run_round(bind(y, dy.span()), bind(position, p), bind(z, one)).ok();
+  };
+  {
+    auto session = open<A5SimOn<Inline, Traffic>, By<update::Always<Mechanism::suffix_copy>>>(graph);
+    REQUIRE(round(session, 1));
+    REQUIRE(round(session, 2));
+    CHECK(session.refreshed().level == UpdateLevel::host_input);
+    CHECK(session.refreshed().bytes == 64);
+  }
+  {
+    auto session = open<A5SimOn<Inline, Traffic>, By<update::Always<Mechanism::in_launch>>>(graph);
+    REQUIRE(round(session, 1));
+    const auto before = session.platform().traffic();
+    REQUIRE(round(session, 2));
+    CHECK(session.refreshed().bytes == 80 + 64 + 32);  // the launch, six bases, the host input
+    CHECK(session.platform().traffic().bytes_in == before.bytes_in);
+    CHECK(session.platform().traffic().launch_bytes == before.launch_bytes + 176);
+  }
+}
+
+TEST_CASE_TEMPLATE("A frozen input stays as the last round left it, until it is thawed", T, RONDO_TEST_ROUNDS) {
+  Graph g;
+  auto session = open<typename T::P, typename T::Policies>(g.graph, busy_options<typename T::P>());
+  Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
+  CHECK(session.freeze(g.w).code() == Errc::unbound_tensor);
+  const auto round = [&] { return session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok(); };
+  REQUIRE(round());
+  REQUIRE(session.freeze(g.w).ok());
+  w.assign(Graph::n, 100);
+  const auto copies = session.platform().traffic().bytes_in;
+  REQUIRE(round());
+  CHECK(y == Floats(Graph::n, 9));
+  if constexpr (!std::is_same_v<typename T::Policies::Update, update::InitOnce>) {
+    CHECK(session.platform().traffic().bytes_in == copies + 2 * 4 * Graph::n);  // x and s, not w
+  }
+  DeviceFloats dw(Graph::n, 50);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.w, dw.span()), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(y == Floats(Graph::n, 9));
+  REQUIRE(session.thaw(g.w).ok());
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.w, dw.span()), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(y == Floats(Graph::n, 156));
+  REQUIRE(session.freeze(g.w).ok());  // frozen to device memory
+  REQUIRE(round());
+  CHECK(y == Floats(Graph::n, 156));
+  REQUIRE(session.thaw(g.w).ok());
+  REQUIRE(round());
+  CHECK(y == Floats(Graph::n, 306));
+  Graph other;
+  CHECK(session.freeze(other.w).code() == Errc::wrong_tensor);
+}
+
+TEST_CASE_TEMPLATE("An output that reuses an input's memory is bound to the same memory, each round", T,
+                   RONDO_TEST_ROUNDS) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto z = graph.output<float>("z", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.alias(y, x);
+  graph.add<kernels::Scale>(x, z, 10.0F);
+  graph.add<kernels::Scale>(x, y, 2.0F);  // in place
+  auto session = open<typename T::P, typename T::Policies>(graph, busy_options<typename T::P>());
+  Floats h(8, 1), hz(8), other(8);
+  CHECK(session.run_round(bind(x, h), bind(z, hz), bind(y, other)).code() == Errc::alias_broken);
+  REQUIRE(session.run_round(bind(x, h), bind(z, hz), bind(y, h)).ok());
+  CHECK(h == Floats(8, 2));
+  CHECK(hz == Floats(8, 10));
+  DeviceFloats d(8, 5), e(8, 5);
+  CHECK(session.run_round(bind(x, d.span()), bind(z, hz), bind(y, e.span())).code() == Errc::alias_broken);
+  CHECK(session.run_round(bind(x, d.span()), bind(z, hz), bind(y, h)).code() == Errc::alias_broken);
+  for (int round = 1; round <= 3; ++round) {
+    REQUIRE(session.run_round(bind(x, d.span()), bind(z, hz), bind(y, d.span())).ok());
+    CHECK(d.values() == Floats(8, 5.0F * static_cast<float>(1 << round)));
+  }
+}
+
+TEST_CASE_TEMPLATE("An arena moves between rounds; residents wait for their upload, and prebindings are refused", T,
+                   RONDO_TEST_ROUNDS) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto total = graph.resident<float>("total", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add<kernels::Accumulate>(x, total);
+  graph.add<kernels::Scale>(total, y, 1.0F);
+  auto session = open<typename T::P, typename T::Policies>(graph, busy_options<typename T::P>());
+  Floats hx(8, 1), hy(8);
+  REQUIRE(session.upload(total, Floats(8, 10)).ok());
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  const auto bound = session.prebind(bind(x, hx), bind(y, hy));
+  for (int move = 0; move < 3; ++move) {
+    DeviceFloats arena(1024);
+    const DeviceSpan<std::byte> bytes{arena.span().data().template as<std::byte>(), 4096};
+    CHECK(session.move_arena({bytes.data(), 8}).code() == Errc::wrong_size);
+    CHECK(session.move_arena({bytes.data().offset(Bytes{64}), 4000}).code() == Errc::misaligned);
+    REQUIRE(session.move_arena(bytes).ok());
+    CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::uninitialized_read);
+    REQUIRE(session.upload(total, Floats(8, 100)).ok());
+    CHECK(session.run_round(bound).code() == Errc::wrong_tensor);
+    for (int round = 1; round <= 3; ++round) {
+      REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+      CHECK(hy == Floats(8, 100 + static_cast<float>(round)));
+    }
+    CHECK(arena.values() != Floats(1024, 0));  // it is where the tensors are
+    static std::vector<DeviceFloats> alive;
+    alive.push_back(std::move(arena));  // outlives the next move
+  }
+}
+
+TEST_CASE_TEMPLATE("A scalar changes between rounds", T, RONDO_TEST_ROUNDS) {
+  Graph g;
+  auto session = open<typename T::P, typename T::Policies>(g.graph, busy_options<typename T::P>());
+  Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
+  for (const float factor : {3.0F, 5.0F, -1.0F}) {
+    if (factor != 3.0F) REQUIRE(session.set_scalar(g.scale, 0, factor).ok());
+    for (int round = 0; round < 2; ++round) {
+      REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+      CHECK(y == Floats(Graph::n, 3 * factor));
+    }
+  }
+  CHECK(session.set_scalar(g.scale, 1, 1.0F).code() == Errc::invalid_argument);
+  CHECK(session.set_scalar(TaskId{9}, 0, 1.0F).code() == Errc::invalid_argument);
+}
+
+TEST_CASE("What a pinned task touches takes no device memory, its peers do, and the arena stays") {
+  Graph g;
+  g.graph.pin(g.scale);  // holds y and the workspace
+  auto session = open<A2A3Sim>(g.graph);
+  Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
+  DeviceFloats dx(Graph::n, 7), dy(Graph::n);
+  const Status status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, dy.span()), bind(g.s, s));
+  CHECK(status.code() == Errc::fixed_address);
+  CHECK(std::string(session.explain(status).c_str()).find("'y'") != std::string::npos);
+  REQUIRE(session.run_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(y == Floats(Graph::n, 24));
+  CHECK(session.move_arena(DeviceSpan<std::byte>{DevicePtr<std::byte>{std::uint64_t{1} << 20}, 1 << 20}).code() ==
+        Errc::fixed_address);
+}
+
+TEST_CASE_TEMPLATE("A strategy fixed at compile time serves what it is made for", Strategy, update::ModelIo,
+                   update::FeatureMapAndModelIo, update::InitOnce) {
+  Graph g;
+  auto session = open<A5SimOn<Inline, Traffic>, By<update::ByCostOnDevice<>, Strategy>>(g.graph);
+  DeviceFloats x[] = {DeviceFloats(Graph::n, 1), DeviceFloats(Graph::n, 2)};
+  Floats w(Graph::n, 1), y(Graph::n), s(Graph::n), hx(Graph::n, 3);
+  for (int round = 0; round < 20; ++round) {
+    if (round % 3 == 2) {
+      REQUIRE(session.run_round(bind(g.x, hx), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+      CHECK(y == Floats(Graph::n, 12));
+    } else {
+      REQUIRE(session.run_round(bind(g.x, x[round % 2].span()), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+      CHECK(y == Floats(Graph::n, round % 2 == 0 ? 6 : 9));
+    }
+    CHECK(session.refreshed().level == Strategy::highest);
+  }
+}
+
+TEST_CASE("Asynchronous rounds take pinned memory, snapshots and device memory, and do not mix with others") {
+  Graph g;
+  using P = A2A3SimOn<Pool>;
+  auto session = open<P>(g.graph, busy_options<P>());
+  PinnedArray<float, P> x(session.platform(), Graph::n), y(session.platform(), Graph::n);
+  PinnedArray<float, P> s(session.platform(), Graph::n);
+  Floats w(Graph::n, 1), hy(Graph::n), hs(Graph::n);
+  for (int round = 0; round < 20; ++round) {
+    for (float& v : x) v = static_cast<float>(round);
+    auto begun = session.begin_async_round(bind(g.x, x), bind(g.w, snapshot(w)), bind(g.y, y), bind(g.s, s));
+    w.assign(Graph::n, static_cast<float>(round + 1));  // the snapshot is taken
+    REQUIRE(std::move(begun).launch().finish().status().ok());
+    CHECK(y[0] == 3.0F * static_cast<float>(round + (round == 0 ? 1 : round)));
+  }
+  CHECK(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).code() == Errc::mixed_modes);
+  CHECK(
+      session.begin_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).launch().finish().status().code() ==
+      Errc::mixed_modes);
+  const auto bound = session.prebind(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs));
+  CHECK(session.run_round(bound).code() == Errc::mixed_modes);
+
+  auto other = open<P>(g.graph, busy_options<P>());
+  REQUIRE(other.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).ok());
+  CHECK(other.begin_async_round(bind(g.x, x), bind(g.w, snapshot(w)), bind(g.y, y), bind(g.s, s))
+            .launch()
+            .finish()
+            .status()
+            .code() == Errc::mixed_modes);
+  CHECK(other.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).ok());
+  static_assert(!AsyncPair<decltype(bind(g.x, w))> && AsyncPair<decltype(bind(g.x, x))>);
+}
+
+namespace {
+struct Counted : DefaultPolicies {
+  using Observe = observe::Counters;
+  using Refresh = update::Always<Mechanism::suffix_copy>;
+};
+}  // namespace
+
+TEST_CASE("Counters tell how often each strategy refreshed, what it rewrote and what it copied") {
+  Graph g;
+  auto session = open<A2A3SimOn<Inline, Traffic>, Counted>(g.graph);
+  Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
+  DeviceFloats dx(Graph::n, 7);
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  }
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(session.run_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  }
+  REQUIRE(session.set_scalar(g.scale, 0, 4.0F).ok());
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(session.run_round(bind(g.x, x)).code() == Errc::unbound_tensor);
+  const observe::Counters& counters = session.observer();
+  const auto refreshes = [&](UpdateLevel level) { return counters.refreshes[static_cast<std::size_t>(level)]; };
+  CHECK(counters.rounds == 6);
+  CHECK(counters.failed_rounds == 0);  // what is refused is no round
+  CHECK(refreshes(UpdateLevel::init) == 2);
+  CHECK(refreshes(UpdateLevel::model_io) == 1);
+  CHECK(refreshes(UpdateLevel::none) == 1);
+  CHECK(refreshes(UpdateLevel::host_input) == 0);
+  const auto& shape = session.args().shape();
+  CHECK(counters.bytes == 3 * shape.size() - shape[args::Partition::model_io]);
+  CHECK(counters.mechanisms[static_cast<std::size_t>(Mechanism::suffix_copy)] == 3);
+  CHECK(counters.refresh_ns == 0);
+}

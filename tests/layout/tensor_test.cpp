@@ -31,8 +31,7 @@ static_assert(is_plain<CopiedPair<float, Direction::in>, 24> && is_plain<CopiedP
 static_assert(is_plain<CopiedPair<float, Direction::inout>, 24>);
 static_assert(is_plain<ResidentPair<float>, 24> && is_plain<WorkspacePair<float>, 24>);
 
-static_assert(is_plain<detail::Binding, 24>);
-static_assert(is_plain<detail::Copy, 24>);
+static_assert(is_plain<detail::Binding, 40>);
 static_assert(std::is_trivially_copyable_v<Prebound<2, 3>>);
 static_assert(sizeof(Prebound<1, 1>) == sizeof(std::uint64_t) + sizeof(Status) + sizeof(detail::Copies<1, 1>));
 

@@ -93,7 +93,8 @@ TEST_CASE_TEMPLATE("Rounds bind host and device memory in any mixture, each with
   for (int round = 0; round < 200; ++round) {
     const auto value = static_cast<float>(round);
     Floats x(Graph::n, value), w(Graph::n, 1), y(Graph::n, -1), s(Graph::n, 10);
-    DeviceFloats &dx = device[round % 2], &dy = device[2 + round % 3], &ds = device[5 + round % 3];
+    const auto r = static_cast<std::size_t>(round);
+    DeviceFloats &dx = device[r % 2], &dy = device[2 + r % 3], &ds = device[5 + r % 3];
     for (std::size_t i = 0; i < Graph::n; ++i) dx.data()[i] = value, dy.data()[i] = -1, ds.data()[i] = 10;
     Status status;
     switch (round % 7) {

@@ -37,6 +37,7 @@ missing_packages() {
   has_header doctest/doctest.h || echo doctest-dev
   has_header benchmark/benchmark.h || echo libbenchmark-dev
   has_header tbb/flow_graph.h || echo libtbb-dev
+  has_header dlpack/dlpack.h || echo libdlpack-dev
   find_clang >/dev/null || echo clang-19
   has_clang_sanitizers || echo libclang-rt-19-dev
   has_program objdump || echo binutils

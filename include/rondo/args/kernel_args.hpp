@@ -97,9 +97,9 @@ struct DeclaredLayout {
             count_before(count, is_scratch),
             {}};
   }
-  static constexpr Shapes shapes{};
-  static constexpr Lists lists{shapes};
-  static constexpr Signature signature = signature_of(lists);
+  static constexpr Shapes static_shapes{};
+  static constexpr Lists static_lists{static_shapes};
+  static constexpr Signature signature = signature_of(static_lists);
   /// A format that does not fit the kernel stops the compiler here, with the pattern, its position and the reason.
   static constexpr const auto& layout = static_layout<K::args, signature>;
 

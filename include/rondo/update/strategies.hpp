@@ -44,15 +44,17 @@ template <std::size_t Count>
 
 /// Do the two differ anywhere in [begin, end)? About 1 ns for each eight entries.
 [[nodiscard]] inline bool differ(const std::uint64_t* a, const std::uint64_t* b, BaseTable::Range range) noexcept {
-  std::size_t i = range.begin;
-  for (; i + 32 <= range.end; i += 32) {
-    if (differ<32>(a + i, b + i)) return true;
+  a += range.begin;
+  b += range.begin;
+  std::size_t left = range.end - range.begin;
+  for (; left >= 32; left -= 32, a += 32, b += 32) {
+    if (differ<32>(a, b)) return true;
   }
-  for (; i + 8 <= range.end; i += 8) {
-    if (differ<8>(a + i, b + i)) return true;
+  for (; left >= 8; left -= 8, a += 8, b += 8) {
+    if (differ<8>(a, b)) return true;
   }
   std::uint64_t difference = 0;
-  for (; i < range.end; ++i) difference |= a[i] ^ b[i];
+  for (; left != 0; --left, ++a, ++b) difference |= *a ^ *b;
   return difference != 0;
 }
 

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/tensor/handle.hpp>
+#include <rondo/types.hpp>
+
+// Optional: there is something here only where DLPack's own header is installed (Debian: libdlpack-dev).
+#if __has_include(<dlpack/dlpack.h>)
+#include <rondo/error.hpp>
+#include <rondo/tensor/pair.hpp>
+
+#include <dlpack/dlpack.h>
+#include <cstddef>
+#include <span>
+
+/// Tensors of other libraries, and Rondo's for them, by DLPack (0.6 and later): no copy, no ownership taken.
+namespace rondo::dlpack {
+
+/// DLPack's name of an element type. The fp8 and fp4 types have none in 0.6 and are opaque bits.
+[[nodiscard]] constexpr DLDataType data_type(DataType type) noexcept {
+  switch (type) {
+    case DataType::float32: return {kDLFloat, 32, 1};
+    case DataType::float16: return {kDLFloat, 16, 1};
+    case DataType::int32: return {kDLInt, 32, 1};
+    case DataType::int16: return {kDLInt, 16, 1};
+    case DataType::int8: return {kDLInt, 8, 1};
+    case DataType::uint8: return {kDLUInt, 8, 1};
+    case DataType::bfloat16: return {kDLBfloat, 16, 1};
+    case DataType::int64: return {kDLInt, 64, 1};
+    case DataType::uint64: return {kDLUInt, 64, 1};
+    case DataType::uint16: return {kDLUInt, 16, 1};
+    case DataType::uint32: return {kDLUInt, 32, 1};
+    case DataType::boolean: return {kDLUInt, 8, 1};
+    case DataType::fp8e4m3fn:
+    case DataType::fp8e8m0:
+    case DataType::fp4e2m1: break;
+  }
+  return {kDLOpaqueHandle, 8, 1};
+}
+
+/// Is it memory that the host may touch?
+[[nodiscard]] constexpr bool is_on_host(const DLDevice& device) noexcept {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
+}
+
+namespace detail {
+
+/// How many elements of T the tensor holds. @throws Error invalid_argument: another type, or gaps between elements
+template <Element T>
+[[nodiscard]] std::size_t checked_size(const DLTensor& tensor) {
+  const auto fail = [](const auto&... text) {
+    throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: ", text...));
+  };
+  const DLDataType wanted = data_type(data_type_of<T>);
+  if (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits || tensor.dtype.lanes != 1) {
+    fail("its elements have type code ", unsigned{tensor.dtype.code}, " and ", unsigned{tensor.dtype.bits},
+         " bits; wanted is ", to_string(data_type_of<T>));
+  }
+  std::size_t count = 1;
+  for (int d = tensor.ndim; d-- > 0;) {
+    const std::int64_t extent = tensor.shape[d];
+    if (tensor.strides != nullptr && extent != 1 && tensor.strides[d] != static_cast<std::int64_t>(count)) {
+      fail("dimension ", d, " has stride ", tensor.strides[d], ", without gaps it would be ", count,
+           "; make it contiguous first");
+    }
+    count *= static_cast<std::size_t>(extent);
+  }
+  return count;
+}
+[[nodiscard]] inline std::uintptr_t address(const DLTensor& tensor) noexcept {
+  return reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+}
+
+}  // namespace detail
+
+/// The elements of a tensor in host memory. The tensor outlives the span.
+/// @throws Error invalid_argument: another element type, gaps between elements, or device memory
+template <Element T>
+[[nodiscard]] std::span<T> host_span(const DLManagedTensor& managed) {
+  const std::size_t size = detail::checked_size<T>(managed.dl_tensor);
+  if (!is_on_host(managed.dl_tensor.device)) {
+    throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: it is in device memory; take its device_span"));
+  }
+  return {reinterpret_cast<T*>(detail::address(managed.dl_tensor)), size};  // NOLINT
+}
+
+/// The elements of a tensor in device memory; for a simulated device, whose memory is the host's, of any tensor.
+/// @throws Error invalid_argument: another element type, or gaps between elements
+template <Element T>
+[[nodiscard]] DeviceSpan<T> device_span(const DLManagedTensor& managed) {
+  const std::size_t size = detail::checked_size<T>(managed.dl_tensor);
+  return {DevicePtr<T>{detail::address(managed.dl_tensor)}, size};
+}
+
+/// A tensor for others to use, on loan: its deleter frees the description and leaves the elements alone. Call the
+/// deleter once. `device`: what the consumer is to take it for.
+/// @throws Error invalid_argument if the shape does not hold as many elements as there are; std::bad_alloc
+template <Element T>
+[[nodiscard]] DLManagedTensor* lend(DeviceSpan<T> memory, const Shape& shape, DLDevice device) {
+  struct Loan {
+    DLManagedTensor managed{};
+    std::int64_t extents[max_rank] = {};
+  };
+  std::uint64_t count = 1;
+  for (std::size_t d = 0; d < shape.rank(); ++d) count *= static_cast<std::uint64_t>(shape.extent(d));
+  if (shape.rank() > max_rank || count != memory.size()) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("lend: the shape holds ", count, " elements, the memory ", memory.size()));
+  }
+  auto* loan = new Loan;
+  for (std::size_t d = 0; d < shape.rank(); ++d) loan->extents[d] = shape.extent(d);
+  DLTensor& tensor = loan->managed.dl_tensor;
+  tensor.data = reinterpret_cast<void*>(memory.data().address());  // NOLINT
+  tensor.device = device;
+  tensor.ndim = static_cast<int>(shape.rank());
+  tensor.dtype = data_type(data_type_of<T>);
+  tensor.shape = loan->extents;
+  tensor.strides = nullptr;
+  tensor.byte_offset = 0;
+  loan->managed.manager_ctx = loan;
+  loan->managed.deleter = [](DLManagedTensor* self) { delete static_cast<Loan*>(self->manager_ctx); };
+  return &loan->managed;
+}
+template <Element T>
+[[nodiscard]] DLManagedTensor* lend(std::span<T> memory, const Shape& shape) {
+  return lend(DeviceSpan<T>{DevicePtr<T>{reinterpret_cast<std::uintptr_t>(memory.data())}, memory.size()}, shape,
+              {kDLCPU, 0});
+}
+
+/// A pair of somebody else's host tensor, checked: `prebind(dlpack::bind(x, *tensor))`. @throws as host_span
+template <Element T, Direction D>
+[[nodiscard]] auto bind(TensorHandle<T, D> tensor, const DLManagedTensor& managed) {
+  return rondo::bind(tensor, host_span<T>(managed));
+}
+/// A pair of somebody else's device tensor: its address is used. @throws as device_span
+template <Element T, Direction D>
+[[nodiscard]] auto bind_device(TensorHandle<T, D> tensor, const DLManagedTensor& managed) {
+  return rondo::bind(tensor, device_span<T>(managed));
+}
+
+}  // namespace rondo::dlpack
+#endif

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/tensor/dlpack.hpp>
+
+#include <rondo/platform/select.hpp>
+#include <rondo/session/open.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+#if __has_include(<dlpack/dlpack.h>)
+
+namespace {
+
+/// A tensor as another library would hand it over.
+struct Foreign {
+  Foreign(void* data, std::vector<std::int64_t> extents, DLDataType type = {kDLFloat, 32, 1})
+      : shape{std::move(extents)} {
+    managed.dl_tensor = {data, {kDLCPU, 0}, static_cast<int>(shape.size()), type, shape.data(), nullptr, 0};
+  }
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
+  DLManagedTensor managed{};
+};
+
+}  // namespace
+
+TEST_CASE("A tensor of another library takes part in rounds, by its host memory or by its device address") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {2, 3});
+  const auto y = graph.output<float>("y", {2, 3});
+  graph.add<Scale>(x, y, 2.0F);
+  auto session = open<A2A3Sim>(graph);
+  alignas(64) float in[24] = {0, 0, 1, 2, 3, 4, 5, 6};
+  alignas(64) float out[6] = {};
+  Foreign fx(in, {2, 3});
+  fx.managed.dl_tensor.byte_offset = 8;
+  Foreign fy(out, {6});
+  REQUIRE(session.run_round(dlpack::bind(x, fx.managed), dlpack::bind(y, fy.managed)).ok());
+  CHECK(out[0] == 2);
+  CHECK(out[5] == 12);
+
+  Foreign device(in, {2, 3});
+  device.managed.dl_tensor.device = {kDLExtDev, 0};
+  REQUIRE(session.run_round(dlpack::bind_device(x, device.managed), dlpack::bind(y, fy.managed)).ok());
+  CHECK(out[0] == 0);
+  CHECK(out[5] == 8);
+  CHECK(raised([&] { (void)dlpack::host_span<float>(device.managed); }).code == Errc::invalid_argument);
+}
+
+TEST_CASE("A tensor of another type, or with gaps, is refused with the reason") {
+  float data[12] = {};
+  Foreign type(data, {12}, {kDLInt, 32, 1});
+  CHECK(says(raised([&] { (void)dlpack::host_span<float>(type.managed); }).text, "float32"));
+  Foreign lanes(data, {3}, {kDLFloat, 32, 4});
+  CHECK(raised([&] { (void)dlpack::host_span<float>(lanes.managed); }).code == Errc::invalid_argument);
+  Foreign gaps(data, {2, 3});
+  gaps.strides = {6, 1};
+  gaps.managed.dl_tensor.strides = gaps.strides.data();
+  CHECK(says(raised([&] { (void)dlpack::host_span<float>(gaps.managed); }).text, "stride 6", "contiguous"));
+  gaps.strides = {3, 1};
+  gaps.managed.dl_tensor.strides = gaps.strides.data();
+  CHECK(dlpack::host_span<float>(gaps.managed).size() == 6);
+  Foreign scalar(data, {});
+  CHECK(dlpack::host_span<float>(scalar.managed).size() == 1);
+}
+
+TEST_CASE("What Rondo lends comes back as what it was, and its deleter frees the description only") {
+  std::vector<float> values{1, 2, 3, 4, 5, 6};
+  DLManagedTensor* loan = dlpack::lend(std::span<float>(values), {2, 3});
+  CHECK(loan->dl_tensor.ndim == 2);
+  CHECK(loan->dl_tensor.shape[1] == 3);
+  const std::span<float> back = dlpack::host_span<float>(*loan);
+  CHECK(back.data() == values.data());
+  CHECK(back.size() == 6);
+  loan->deleter(loan);
+  CHECK(values[5] == 6);
+  CHECK(raised([&] { (void)dlpack::lend(std::span<float>(values), {2, 2}); }).code == Errc::invalid_argument);
+}
+
+TEST_CASE("Every element type but the opaque ones has DLPack's name") {
+  for (std::size_t t = 0; t < data_type_count; ++t) {
+    const auto type = static_cast<DataType>(t);
+    const DLDataType named = dlpack::data_type(type);
+    CHECK(named.lanes == 1);
+    CHECK((named.code == kDLOpaqueHandle) == is_a5_only(type));
+  }
+}
+
+#else
+
+TEST_CASE("Without DLPack's header there is nothing to test") { CHECK(true); }
+
+#endif

@@ -37,7 +37,9 @@ enum class Errc : std::uint16_t {
   no_such_device,
   unsupported,
   timed_out,
+  deadlock,
   kernel_failed,
+  orchestration_failed,
   device_failed,
 };
 
@@ -72,6 +74,10 @@ enum class Errc : std::uint16_t {
     case Errc::timed_out: return "the device did not finish in time; raise the limit or look for a kernel that hangs";
     case Errc::kernel_failed:
       return "a kernel threw an exception; the session is poisoned, close it and mend the kernel";
+    case Errc::deadlock:
+      return "the round waits for memory or room that nothing will free; make the ring larger, or use narrower scopes";
+    case Errc::orchestration_failed:
+      return "the orchestration threw an exception; the session is poisoned, close it and mend the orchestration";
     case Errc::device_failed:
       return "the device reported a failure; the session is poisoned, close it and open a new one";
   }

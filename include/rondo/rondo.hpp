@@ -13,6 +13,9 @@
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/runtime/aicpu_build_graph.hpp>
+#include <rondo/runtime/host_build_graph.hpp>
+#include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/round_session.hpp>
 #include <rondo/tensor/pair.hpp>

@@ -35,6 +35,7 @@ namespace rondo {
 /// the order in which the graph declared the tensors).
 template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGraph>
 class RoundSession {
+  using Device = typename detail::DeviceOf<typename Policies::Runtime, P>::type;
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
   using Update = typename Policies::Update;
   using Layout = memory::Layout<Graph, typename P::Arch>;
@@ -43,10 +44,12 @@ class RoundSession {
 
  public:
   using Platform = P;
+  /// The platform's, with the runtime's where that has some.
+  using Options = typename Device::Options;
 
   /// Opens the device, places all tensors in one arena, writes the args table, loads the kernels. Prefer open().
   /// @throws Error limit_exceeded, unsupported, overflow, out_of_memory, and what the platform throws
-  explicit RoundSession(Graph graph, const typename P::Options& options = {})
+  explicit RoundSession(Graph graph, const Options& options = {})
       : graph_{checked(std::move(graph))},
         layout_{graph_},
         platform_{options},
@@ -208,7 +211,13 @@ class RoundSession {
   [[gnu::noinline, gnu::cold]] Status run_in_any_order(std::span<detail::Binding> bindings) noexcept;
 
   // Round's side.
-  Status launch_open_round() noexcept { return launch(); }
+  Status launch_open_round() noexcept {
+    const Status status = launch();
+    if constexpr (requires { runner_.start_beside(); }) {
+      if (status.ok()) runner_.start_beside();
+    }
+    return status;
+  }
   template <std::size_t In, std::size_t Out>
   Status finish_open_round(Status status, const detail::Copies<In, Out>& copies) noexcept {
     leave_round();
@@ -251,7 +260,7 @@ class RoundSession {
   // The order matters: what comes later uses what comes before and dies first.
   [[no_unique_address]] Graph graph_;
   [[no_unique_address]] Layout layout_;
-  [[no_unique_address]] P platform_;
+  [[no_unique_address]] Device platform_;
   memory::Arena<P> arena_;
   detail::Ports<Graph, Layout> ports_;
   Runner runner_;

@@ -147,6 +147,14 @@ inline Status RoundSession<P, Policies, Graph>::download(Resident<T> tensor, Hos
 template <Platform P, class Policies, class Graph>
 inline void RoundSession<P, Policies, Graph>::await_uploads() noexcept {
   const graph::GraphView view = graph_.view();
+  if constexpr (requires { Graph::is_orchestrated; }) {
+    // Nobody knows yet what the tasks will read.
+    for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+      residents_[t] = view.tensors[t].direction == Direction::resident;
+      if (residents_[t]) state_ = State::awaiting_uploads;
+    }
+    return;
+  }
   detail::OwnedArray<bool> written(view.tensors.size());
   for (const graph::TaskRecord& task : view.tasks) {
     for (const graph::ArgRecord& arg : view.args_of(task)) {
@@ -204,7 +212,8 @@ inline Error::Text RoundSession<P, Policies, Graph>::explain(Status status) cons
   }
   text.append(status.message());
   if constexpr (requires { platform_.failure_text(); }) {
-    if (status.code() == Errc::kernel_failed || status.code() == Errc::device_failed) {
+    if (status.code() == Errc::kernel_failed || status.code() == Errc::device_failed ||
+        status.code() == Errc::orchestration_failed || status.code() == Errc::deadlock) {
       text.append("; it said: ");
       text.append(platform_.failure_text());
     }

@@ -301,7 +301,23 @@ TEST_CASE_TEMPLATE("an orchestration that throws fails its round with what it sa
   const Status failed = session.run_round(bind(y, hy));
   CHECK(failed.code() == Errc::orchestration_failed);
   CHECK(failed.poisoned());
+  CHECK(contains(session.explain(failed), "no more today"));
   if constexpr (C::is_explicit) CHECK(runs == 0);  // neither scope ended in peace
+}
+
+TEST_CASE_TEMPLATE("a round whose orchestration caught what left a scope is no success", C, RONDO_ALL_CASES) {
+  TaskGraph graph;
+  const auto y = graph.inout<float>("y", {4});
+  auto session = open_case<C>(graph, [=](auto& round) {
+    try {
+      const auto scope = round.scope();
+      round.template add<kernels::Count<CoreType::cube>>(round.template workspace<std::int32_t>({1}));
+      throw std::runtime_error("no more today");
+    } catch (const std::exception&) {
+    }
+  });
+  Floats hy(4);
+  CHECK(session.run_round(bind(y, hy)).code() == Errc::orchestration_failed);
 }
 
 TEST_CASE_TEMPLATE("what an orchestration may not do is refused with a reason", C, RONDO_ALL_CASES) {

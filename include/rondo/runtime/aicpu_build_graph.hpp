@@ -22,7 +22,8 @@ namespace rondo::runtime {
 ///     });
 ///
 /// What TaskGraph's explicit edges promise is the user's word here: a missing edge is not found. On the Inline engine
-/// the tasks of a scope run when it ends, in the order in which they were added.
+/// the tasks of a scope run when it ends, in the order in which they were added but for those that wait for a
+/// task of a scope around it.
 struct AicpuBuildGraph {
   static constexpr bool is_orchestrated = true;
 
@@ -87,10 +88,10 @@ struct AicpuBuildGraph {
         platform::sim::TaskSlot& here = *task;
         task = here.next_ready;  // before it is released: the link serves the ready list from then on
         here.published = true;
+        release(here);
         if (in_order_) {
-          stream_.run_now(here);
-        } else {
-          release(here);
+          while (stream_.help()) {
+          }
         }
       }
     }

@@ -49,8 +49,7 @@ class Orchestrator : public StreamCore {
     Scope& operator=(const Scope&) = delete;
     ~Scope() {
       // An orchestration that is being thrown out of starts nothing more.
-      if (std::uncaught_exceptions() != exceptions_)
-        owner_.stream_.fail(Status{Errc::orchestration_failed}.poisoning(), Error::Text("an exception left a scope"));
+      if (std::uncaught_exceptions() != exceptions_) owner_.stream_.abandon();
       owner_.self().end_scope();
       owner_.close_scope();
     }

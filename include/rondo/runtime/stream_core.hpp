@@ -88,6 +88,10 @@ class StreamCore {
       }
     }
     for (ScopeRing& ring : rings_) ring.word_ring.reset();
+    if (stream_.failed() && stream_.status().ok()) [[unlikely]] {
+      stream_.fail(Status{Errc::orchestration_failed}.poisoning(),
+                   Error::Text("an exception left a scope, and the orchestration caught it and went on"));
+    }
     return stream_.status();
   }
 

@@ -57,6 +57,7 @@ class TaskStream {
   void begin_round(std::uint64_t first) noexcept {
     first_ = first;
     failed_.store(false, std::memory_order_relaxed);
+    told_.store(false, std::memory_order_relaxed);
     status_ = {};
   }
 
@@ -107,10 +108,13 @@ class TaskStream {
 
   /// The first failure of a round counts. May be called by any thread.
   [[gnu::cold]] void fail(Status status, const Error::Text& text) noexcept {
-    if (failed_.exchange(true, std::memory_order_acq_rel)) return;
+    failed_.store(true, std::memory_order_relaxed);
+    if (told_.exchange(true, std::memory_order_acq_rel)) return;
     status_ = status;
     failure_ = text;
   }
+  /// Starts no further task in this round; whoever calls it sees to it that the round fails.
+  void abandon() noexcept { failed_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
   /// Of the round, once all its tasks are done.
   [[nodiscard]] Status status() const noexcept { return status_; }
@@ -251,6 +255,7 @@ class TaskStream {
   Status status_;
   Error::Text failure_;
   alignas(64) std::atomic<bool> failed_{false};
+  std::atomic<bool> told_{false};
   std::atomic<bool> stopping_{false};
   alignas(64) std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<std::uint32_t> wake_{0};

@@ -97,7 +97,7 @@ class RegionMap {
     TensorState& tensor = *touch.tensor;
     const int from = writes(touch.access) ? 0 : 1;  // a read conflicts with writers only
     for (int writer = from; writer < 2; ++writer) {
-      visit(tensor.whole[writer].first, tensor, touch, nullptr, found);
+      visit(tensor.whole[writer].first, writer == 1, tensor, touch, nullptr, found);
       for (Grid* grid = tensor.grids; grid != nullptr; grid = grid->next) {
         if (grid->count[writer] == 0) continue;
         Cells cells;
@@ -105,7 +105,7 @@ class RegionMap {
           visit_grid(grid->all[writer].first, tensor, touch, found);
         } else {
           do {
-            visit(bucket(*grid, cells.at, writer == 1, tensor.rank).first, tensor, touch, grid, found);
+            visit(bucket(*grid, cells.at, writer == 1, tensor.rank).first, writer == 1, tensor, touch, grid, found);
           } while (cells.advance(tensor.rank));
         }
       }
@@ -216,11 +216,13 @@ class RegionMap {
   }
 
   template <class F>
-  void visit(RegionUse* use, const TensorState& tensor, const Touch& touch, const Grid* grid, F& found) noexcept {
+  void visit(RegionUse* use, bool writer, const TensorState& tensor, const Touch& touch, const Grid* grid,
+             F& found) noexcept {
     while (use != nullptr) {
       RegionUse& here = *use;
       use = here.next;
-      if (here.grid == grid && meets(here, tensor, touch)) settle(here, tensor, touch, found);
+      // A bucket may hold uses of other cells, grids and kinds.
+      if (here.grid == grid && here.writer == writer && meets(here, tensor, touch)) settle(here, tensor, touch, found);
     }
   }
   template <class F>

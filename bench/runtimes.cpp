@@ -248,6 +248,9 @@ void run_submit(benchmark::State& state, bool tiles) {
   options.stream.ring_bytes = Bytes{64U << 20};
   auto session = open<P, TensorMap>(graph, orchestrate, options);
   std::vector<float> hx((regions + 1) * 16);
+  for (int i = 0; i < 5; ++i) {
+    if (!session.run_round(bind(x, hx))) state.SkipWithError("a round failed");
+  }
   for (auto _ : state) {
     if (!session.run_round(bind(x, hx))) state.SkipWithError("a round failed");
     state.SetIterationTime(seconds / measured);

@@ -32,38 +32,39 @@ struct Grid {
   Grid* next = nullptr;
 };
 
-/// A tensor that tasks may touch: one of the interface, or an intermediate.
-struct TensorState {
+/// A tensor that tasks may touch: one of the interface, or an intermediate. What adding a task looks at comes first.
+struct alignas(64) TensorState {
   std::uint64_t address = 0;
   std::uint64_t count = 0;
-  std::uint64_t extents[max_rank] = {};
-  std::uint32_t element_bytes = 0;
+  std::uint64_t serial = 0;
+  std::uint64_t scope = 0;  ///< serial of its scope
+  std::uint32_t depth = 0;  ///< of its scope
   std::uint8_t rank = 0;
   Direction direction = Direction::workspace;
   bool on_ring = false;
   bool closed = false;  ///< its scope has ended
-  std::uint64_t serial = 0;
-  std::uint64_t scope = 0;      ///< serial of its scope
-  std::uint32_t depth = 0;      ///< of its scope
+  UseList whole[2];     ///< readers, writers of the whole tensor, or of boxes that fit no grid
+  Grid* grids = nullptr;
+
+  std::uint64_t extents[max_rank] = {};
+  std::uint32_t grid_count = 0;
+  std::uint32_t element_bytes = 0;
+  TensorState* next_free = nullptr;
   std::uint64_t heap_end = 0;   ///< position of the ring behind it
   std::uint64_t until[4] = {};  ///< once closed: done when each window's tail has reached this
-  UseList whole[2];             ///< readers, writers of the whole tensor, or of boxes that fit no grid
-  Grid* grids = nullptr;
-  std::uint32_t grid_count = 0;
-  TensorState* next_free = nullptr;
 };
 
 /// One task's use of one region.
-struct RegionUse {
+struct alignas(64) RegionUse {
   RegionUse* next = nullptr;
   RegionUse** place = nullptr;  ///< what points to this one; null if it is in no list any more
-  RegionUse* grid_next = nullptr;
-  RegionUse** grid_place = nullptr;
-  RegionUse* next_free = nullptr;  ///< the next use of the same task, while taken
   platform::sim::TaskSlot* task = nullptr;
   Grid* grid = nullptr;
   bool writer = false;
   bool whole = false;
+  RegionUse* grid_next = nullptr;
+  RegionUse** grid_place = nullptr;
+  RegionUse* next_free = nullptr;  ///< the next use of the same task, while taken
   Box box{};
 };
 

@@ -10,6 +10,10 @@
 #include <cstdint>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 /// Tasks of a graph that is built while it runs, as the simulated scheduler sees them.
 namespace rondo::platform::sim {
 
@@ -28,7 +32,7 @@ struct SpareFanOut {
 };
 
 /// A task from the moment it is added until it is reclaimed. Line by line: what is shared between threads and what runs
-/// it; what the orchestrating thread alone uses; the arguments.
+/// it, and `mark`, which is looked at with it; what the orchestrating thread alone uses; the arguments.
 ///
 /// `fan_out` says three things at once: null or a list while the task is not done, `sealed()` from then on. So finding
 /// out whether an edge is needed and adding it are one compare-and-swap, and nobody can be added behind the traversal.
@@ -48,10 +52,10 @@ struct alignas(64) TaskSlot {
   KernelEntry entry = nullptr;
   ArgWord* args = nullptr;
   TaskSlot* next_ready = nullptr;
-  SpareFanOut* spare = nullptr;
+  std::uint64_t mark = 0;  ///< the task that was last linked behind this one: an edge is added once
 
   std::uint64_t number = 0;  ///< unique among all tasks of a session, in the order in which they were added; from 1
-  std::uint64_t mark = 0;    ///< the task that was last linked behind this one: an edge is added once
+  SpareFanOut* spare = nullptr;
   FanOut own[own_edges];
   const char* name = nullptr;
   std::uint32_t name_size = 0;
@@ -73,13 +77,18 @@ template <class T, T* T::*Link>
 class Recycler {
  public:
   explicit Recycler(std::size_t capacity)
-      : memory_{static_cast<T*>(::operator new (capacity * sizeof(T), std::align_val_t{alignof(T)}))},
-        capacity_{capacity} {}
+      : memory_{static_cast<T*>(::operator new (capacity * sizeof(T), std::align_val_t{alignment(capacity)}))},
+        capacity_{capacity} {
+#if defined(__linux__)
+    // Objects are found in any order; with small pages each step would miss the cache of translations, too.
+    if (alignment(capacity) == huge_page) (void)madvise(memory_, capacity * sizeof(T), MADV_HUGEPAGE);
+#endif
+  }
   Recycler(const Recycler&) = delete;
   Recycler& operator=(const Recycler&) = delete;
   ~Recycler() {
     for (std::size_t i = 0; i < made_; ++i) memory_[i].~T();
-    ::operator delete (static_cast<void*>(memory_), std::align_val_t{alignof(T)});
+    ::operator delete (static_cast<void*>(memory_), std::align_val_t{alignment(capacity_)});
   }
 
   /// @returns null if all are taken
@@ -104,6 +113,11 @@ class Recycler {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
+  static constexpr std::size_t huge_page = std::size_t{2} << 20;
+  static constexpr std::size_t alignment(std::size_t capacity) noexcept {
+    return capacity * sizeof(T) >= 2 * huge_page ? huge_page : alignof(T);
+  }
+
   T* memory_;
   std::size_t capacity_;
   std::size_t made_ = 0;

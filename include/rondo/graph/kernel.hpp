@@ -20,6 +20,9 @@ using ArgWord = std::int64_t;
 /// A kernel as the device and the simulation call it, the peer runtime's ABI: all arguments in one block of words.
 using KernelEntry = void (*)(ArgWord* args);
 
+/// What one block of a task would take on the chip, in nanoseconds, from the same words.
+using CostEntry = double (*)(const ArgWord* args);
+
 /// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
 struct Blocks {
   std::uint32_t count = 1;
@@ -147,15 +150,24 @@ struct RunSignature<void (*)(P...)> {
 template <class... P>
 struct RunSignature<void (*)(P...) noexcept> : RunSignature<void (*)(P...)> {};
 
-template <class K, class... P, std::size_t... I>
-[[gnu::always_inline]] inline void call_run(ParameterList<P...>, std::index_sequence<I...>, ArgWord* args) {
+/// Does F return double and take the same parameters as run?
+template <class F, class Parameters>
+inline constexpr bool is_cost_of = false;
+template <class... P>
+inline constexpr bool is_cost_of<double (*)(P...), ParameterList<P...>> = true;
+template <class... P>
+inline constexpr bool is_cost_of<double (*)(P...) noexcept, ParameterList<P...>> = true;
+
+/// Calls K::run or K::cost with what the words hold.
+template <class Result, auto Function, class... P, std::size_t... I>
+[[gnu::always_inline]] inline Result call_with(ParameterList<P...>, std::index_sequence<I...>, const ArgWord* args) {
   constexpr auto extents_of = [](std::size_t parameter) {
     constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
     std::size_t word = sizeof...(P);
     for (std::size_t i = 0; i < parameter; ++i) word += ranks[i];
     return word;
   };
-  K::run(Parameter<P>::read(args, I, std::integral_constant<std::size_t, extents_of(I)>::value)...);
+  return Function(Parameter<P>::read(args, I, std::integral_constant<std::size_t, extents_of(I)>::value)...);
 }
 
 }  // namespace detail
@@ -181,7 +193,15 @@ concept HasRun = requires {
 }
 &&detail::RunSignature<decltype(&K::run)>::is_valid;
 
-/// A kernel is a type. Requires the three parts above.
+/// Optional, for predictions: `static double cost(...)` with the parameters of run: what one block takes on the chip,
+/// in nanoseconds, from shapes, scalars and the Block. Called when a session opens; the tensors' contents are not there
+/// yet.
+template <class K>
+concept StatesCost = requires {
+  &K::cost;
+};
+
+/// A kernel is a type. Requires the three parts above; may state its cost.
 ///
 /// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
 /// at the same time; writes every element of an Out; and gives the same result for the same arguments.
@@ -198,6 +218,11 @@ consteval bool check_kernel() {
   static_assert(HasRun<K>,
                 "rondo: the kernel needs exactly one `static void run(...)` whose parameters are In<T>, Out<T>, "
                 "InOut<T>, scalars of at most 8 bytes, or rondo::Block");
+  if constexpr (HasRun<K> && StatesCost<K>) {
+    static_assert(detail::is_cost_of<decltype(&K::cost), typename detail::RunSignature<decltype(&K::run)>::Parameters>,
+                  "rondo: a kernel's cost is a `static double cost(...)` that takes the parameters of run and returns "
+                  "nanoseconds");
+  }
   return Kernel<K>;
 }
 
@@ -208,8 +233,20 @@ using ParametersOf = typename RunSignature<decltype(&K::run)>::Parameters;
 
 /// Unpacks a block of argument words and calls the kernel's body. Layout: kernel.hpp's ParameterList.
 template <Kernel K>
-inline void kernel_entry(ArgWord* args) noexcept(noexcept(call_run<K>(ParametersOf<K>{}, {}, args))) {
-  call_run<K>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+inline void kernel_entry(ArgWord* args) noexcept(noexcept(call_with<void, &K::run>(ParametersOf<K>{}, {}, args))) {
+  call_with<void, &K::run>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+}
+
+/// The same for its cost; null if it states none.
+template <Kernel K>
+[[nodiscard]] constexpr CostEntry cost_entry() noexcept {
+  if constexpr (StatesCost<K>) {
+    return [](const ArgWord* args) {
+      return call_with<double, &K::cost>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+    };
+  } else {
+    return nullptr;
+  }
 }
 
 }  // namespace detail

@@ -51,6 +51,7 @@ struct TaskRecord {
   std::uint32_t arg_count = 0;
   std::uint32_t added_as = 0;  ///< its TaskId, the order of add()
   KernelEntry entry = nullptr;
+  CostEntry cost = nullptr;  ///< none: the kernel does not say
 };
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.

@@ -113,7 +113,8 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
   }
 }
 
-constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry) {
+constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                          CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
   args.insert(args.end(), extents.begin(), extents.end());
@@ -123,7 +124,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   graph.text_.reserve(graph.text_.size() + name.size());
   graph.args_.insert(graph.args_.end(), args.begin(), args.end());
   graph.tasks_.push_back(
-      {graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id, entry});
+      {graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id, entry, cost});
   return TaskId{id};
 }
 
@@ -167,7 +168,7 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) { (add_one.template operator()<I, P>(), ...); }
     (std::make_index_sequence<sizeof...(P)>{});
-    return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>);
+    return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
+#include <rondo/platform/sim/engine.hpp>
 
 #include <cstddef>
 #include <cstdlib>
@@ -30,7 +31,8 @@ class Sim {
     typename Engine::Options engine{};
   };
 
-  explicit Sim(const Options& options) : engine_{options.engine, A::max_blocks}, free_{options.device_memory} {}
+  explicit Sim(const Options& options)
+      : engine_{sim::make_engine<Engine>(options.engine, arch::chip_of<A>)}, free_{options.device_memory} {}
 
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
@@ -56,6 +58,7 @@ class Sim {
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     std::memcpy(pointer(to), from, size.value);
+    if constexpr (sim::HearsOfCopies<Engine>) engine_.copied_in(size);
     return {};
   }
   /// Waits for the launch before it, since the engine may still be running.
@@ -63,9 +66,14 @@ class Sim {
     if (const Status status = engine_.wait(); !status) [[unlikely]]
       return status;
     std::memcpy(to, pointer(from), size.value);
+    if constexpr (sim::HearsOfCopies<Engine>) engine_.copied_out(size);
     return {};
   }
-  Status wait() noexcept { return engine_.wait(); }
+  Status wait() noexcept {
+    const Status status = engine_.wait();
+    if constexpr (sim::HearsOfCopies<Engine>) engine_.idle();
+    return status;
+  }
 
   /// Turns a graph and its args table into the engine's form. @throws Error limit_exceeded, what the engine throws
   template <class Graph>

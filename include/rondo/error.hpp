@@ -40,6 +40,7 @@ enum class Errc : std::uint16_t {
   stopped,
   kernel_failed,
   device_failed,
+  check_failed,
 };
 
 /// One sentence for each code: what it means and what to do.
@@ -76,6 +77,8 @@ enum class Errc : std::uint16_t {
       return "a kernel threw an exception; the session is poisoned, close it and mend the kernel";
     case Errc::device_failed:
       return "the device reported a failure; the session is poisoned, close it and open a new one";
+    case Errc::check_failed:
+      return "a task does not keep to what it declares, or tasks race; see the checking engine's findings";
   }
   return "unknown error code";
 }

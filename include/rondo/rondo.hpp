@@ -13,6 +13,8 @@
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/round_session.hpp>
 #include <rondo/tensor/pair.hpp>

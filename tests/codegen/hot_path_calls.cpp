@@ -130,6 +130,8 @@ int main() {
   }
   check<A2A3SimOn<Inline>>("inline");
   check<A2A3SimOn<Pool>>("pool");
+  check<A2A3SimOn<Model>>("model");
+  check<A2A3SimOn<Checked<Pool>>>("checked");
   check<NullPlatform>("null");
   return quiet ? 0 : 1;
 }

@@ -158,16 +158,23 @@ inline constexpr bool is_cost_of<double (*)(P...), ParameterList<P...>> = true;
 template <class... P>
 inline constexpr bool is_cost_of<double (*)(P...) noexcept, ParameterList<P...>> = true;
 
-/// Calls K::run or K::cost with what the words hold.
-template <class Result, auto Function, class... P, std::size_t... I>
-[[gnu::always_inline]] inline Result call_with(ParameterList<P...>, std::index_sequence<I...>, const ArgWord* args) {
-  constexpr auto extents_of = [](std::size_t parameter) {
-    constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
-    std::size_t word = sizeof...(P);
-    for (std::size_t i = 0; i < parameter; ++i) word += ranks[i];
-    return word;
-  };
-  return Function(Parameter<P>::read(args, I, std::integral_constant<std::size_t, extents_of(I)>::value)...);
+/// In which word the extents of a parameter start.
+template <class... P>
+[[nodiscard]] consteval std::size_t extents_of(std::size_t parameter, ParameterList<P...>) {
+  constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
+  std::size_t word = sizeof...(P);
+  for (std::size_t i = 0; i < parameter; ++i) word += ranks[i];
+  return word;
+}
+
+template <class K, class... P, std::size_t... I>
+[[gnu::always_inline]] inline void call_run([[maybe_unused]] ParameterList<P...> list, std::index_sequence<I...>,
+                                            ArgWord* args) {
+  K::run(Parameter<P>::read(args, I, extents_of(I, decltype(list){}))...);
+}
+template <class K, class... P, std::size_t... I>
+inline double call_cost([[maybe_unused]] ParameterList<P...> list, std::index_sequence<I...>, const ArgWord* args) {
+  return K::cost(Parameter<P>::read(args, I, extents_of(I, decltype(list){}))...);
 }
 
 }  // namespace detail
@@ -233,8 +240,8 @@ using ParametersOf = typename RunSignature<decltype(&K::run)>::Parameters;
 
 /// Unpacks a block of argument words and calls the kernel's body. Layout: kernel.hpp's ParameterList.
 template <Kernel K>
-inline void kernel_entry(ArgWord* args) noexcept(noexcept(call_with<void, &K::run>(ParametersOf<K>{}, {}, args))) {
-  call_with<void, &K::run>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+inline void kernel_entry(ArgWord* args) noexcept(noexcept(call_run<K>(ParametersOf<K>{}, {}, args))) {
+  call_run<K>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
 }
 
 /// The same for its cost; null if it states none.
@@ -242,7 +249,7 @@ template <Kernel K>
 [[nodiscard]] constexpr CostEntry cost_entry() noexcept {
   if constexpr (StatesCost<K>) {
     return [](const ArgWord* args) {
-      return call_with<double, &K::cost>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+      return call_cost<K>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
     };
   } else {
     return nullptr;

@@ -80,7 +80,7 @@ class VirtualChip {
     return a.time != b.time ? a.time > b.time : a.number > b.number;
   }
   void set(double time, Kind kind, std::uint32_t block) noexcept {
-    events_[event_count_++] = {time, event_number_++, block, kind};
+    events_[static_cast<std::size_t>(event_count_++)] = {time, event_number_++, block, kind};
     std::push_heap(events_.begin(), events_.begin() + event_count_, later);
   }
   [[nodiscard]] std::size_t type_of(std::uint32_t block) const noexcept {

@@ -373,6 +373,27 @@ TEST_CASE("A raw kernel that hides an access is found: it reads a tensor that an
   CHECK(says(finding.text.c_str(), "'y'", "task 1 'sneaky'"));
 }
 
+TEST_CASE(
+    "A kernel that lives on what the round before left in workspace is found, though it does the same each time") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto t = graph.workspace<float>("t", {16});
+  const auto y = graph.output<float>("y", {16});
+  const auto sneaky = +[](ArgWord* args) {
+    const auto* behind = reinterpret_cast<const float*>(args[0]) + 16;  // t, on a5
+    auto* out = reinterpret_cast<float*>(args[1]);
+    for (int i = 0; i < 16; ++i) out[i] = behind[i];
+  };
+  const TaskId first = graph.add_raw("sneaky", CoreType::vector, sneaky, reads(x), writes(y));
+  graph.add_edge(first, graph.add<Scale>(x, t, 3.0F));
+  auto session = open<A5SimOn<Checked<Inline>>>(graph);
+  Floats hx(16, 2.0F), hy(16);
+  CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::check_failed);
+  const auto& finding = session.platform().engine().findings()[0];
+  CHECK(finding.kind == Kind::not_repeatable);
+  CHECK(says(finding.text.c_str(), "memory that nobody wrote", "'y'", "task 0 'sneaky'"));
+}
+
 TEST_CASE("What goes wrong only while tasks run at the same time is found on the pool") {
   TaskGraph graph;
   const auto a = graph.output<std::int32_t>("a", {1});

@@ -73,7 +73,8 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
 /// What the concept cannot check but the rules demand:
 /// 1. copy_in, launch and copy_out take effect in the order of the calls; nothing is promised before wait().
 /// 2. The host memory of a copy belongs to the platform until wait() has returned.
-/// 3. A status that `poisons` means that no further call but release() and the destructor will be made.
+/// 3. A status that `poisons` means that no further call will be made but wait(), unload(), release() and the
+///    destructor; they still release everything.
 /// 4. None of copy_in, copy_out, launch and wait allocates, locks, logs, reads a clock or throws.
 /// 5. One platform object serves one session; it is used by one thread at a time.
 template <class P>

@@ -43,6 +43,7 @@ enum class Errc : std::uint16_t {
   unsupported,
   timed_out,
   stopped,
+  abandoned,
   deadlock,
   kernel_failed,
   orchestration_failed,
@@ -88,6 +89,7 @@ enum class Errc : std::uint16_t {
     case Errc::unsupported: return "the platform cannot do this; choose another platform or leave the feature out";
     case Errc::timed_out: return "the device did not finish in time; raise the limit or look for a kernel that hangs";
     case Errc::stopped: return "a stop was requested in the middle of a round; the session is poisoned, close it";
+    case Errc::abandoned: return "the round was dropped before it was finished; its outputs were not copied";
     case Errc::kernel_failed:
       return "a kernel threw an exception; the session is poisoned, close it and mend the kernel";
     case Errc::deadlock:

@@ -104,7 +104,7 @@ namespace detail {
 
 /// Is there a path between two positions? Walks forward from `from`, no further than `to`.
 [[nodiscard]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
-  std::vector<bool> seen(to + 1 - from, false);
+  std::vector<char> seen(to + 1 - from, 0);  // not bool: clang refuses libstdc++'s bits in constant expressions
   std::vector<std::uint32_t> open{from};
   while (!open.empty()) {
     const std::uint32_t task = open.back();
@@ -113,7 +113,7 @@ namespace detail {
       const std::uint32_t next = a.successors[s];
       if (next == to) return true;
       if (next > to || seen[next - from]) continue;
-      seen[next - from] = true;
+      seen[next - from] = 1;
       open.push_back(next);
     }
   }

@@ -178,9 +178,14 @@ template <class... P>
   return word;
 }
 
+template <class F>
+inline constexpr bool never_throws = false;
+template <class... P>
+inline constexpr bool never_throws<void (*)(P...) noexcept> = true;
+
 template <class K, class... P, std::size_t... I>
 [[gnu::always_inline]] inline void call_run([[maybe_unused]] ParameterList<P...> list, std::index_sequence<I...>,
-                                            ArgWord* args) {
+                                            [[maybe_unused]] ArgWord* args) noexcept(never_throws<decltype(&K::run)>) {
   K::run(Parameter<P>::read(args, I, extents_of(I, decltype(list){}))...);
 }
 template <class K, class... P, std::size_t... I>
@@ -266,7 +271,7 @@ consteval bool check_declared_args() {
 /// Unpacks a block of arguments and calls the kernel's body. Layout: kernel.hpp's ParameterList, or what the kernel
 /// declares.
 template <Kernel K>
-inline void kernel_entry(ArgWord* args) noexcept(noexcept(call_run<K>(ParametersOf<K>{}, {}, args))) {
+inline void kernel_entry(ArgWord* args) noexcept(never_throws<decltype(&K::run)>) {
   if constexpr (DeclaresArgs<K>) {
     args::detail::DeclaredArgs<K>::call(args);
   } else {

@@ -32,10 +32,18 @@ class StaticGraph {
     for (std::size_t i = 0; i < S.edges; ++i) successors_[i] = analysis.successors[i];
     for (std::size_t i = 0; i < S.tasks; ++i) predecessor_count_[i] = analysis.predecessor_count[i];
     for (std::size_t i = 0; i < S.text; ++i) text_[i] = source.text()[i];
-    // Handles of graphs built at run time count up from 1; the hash of the text stands in for the count, its top bit
-    // set, so that a handle of one static graph is refused by a session over another.
+    // Handles of graphs built at run time count up from 1; a hash of names, types and shapes stands in for the count,
+    // its top bit set, so that a handle of one static graph is refused by a session over another.
     std::uint32_t hash = 2166136261U;  // FNV-1a
-    for (std::size_t i = 0; i < S.text; ++i) hash = (hash ^ static_cast<unsigned char>(text_[i])) * 16777619U;
+    const auto stir = [&](std::uint64_t value) {
+      for (int byte = 0; byte < 8; ++byte, value >>= 8) hash = (hash ^ (value & 0xFFU)) * 16777619U;
+    };
+    for (std::size_t i = 0; i < S.text; ++i) stir(static_cast<unsigned char>(text_[i]));
+    for (std::size_t t = 0; t < S.tensors; ++t) {
+      stir(static_cast<std::uint64_t>(tensors_[t].type) << 8 | static_cast<std::uint64_t>(tensors_[t].direction));
+      stir(tensors_[t].shape.rank());
+      stir(tensors_[t].count);
+    }
     tag_ = hash | 0x8000'0000U;
   }
 

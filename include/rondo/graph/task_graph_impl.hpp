@@ -9,7 +9,8 @@ namespace rondo {
 
 constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
   const graph::NameRef ref{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(name.size())};
-  text_.insert(text_.end(), name.begin(), name.end());
+  const std::vector<char> own(name.begin(), name.end());  // as in commit()
+  text_.insert(text_.end(), own.begin(), own.end());
   return ref;
 }
 
@@ -152,6 +153,8 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
 constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                           CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
+  const std::vector<char> own(name.begin(), name.end());  // the name may be part of the graph's text, which grows
+  name = {own.data(), own.size()};
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
   if (block_bytes == 0) {  // no format was given: one word after the other
     args.insert(args.end(), extents.begin(), extents.end());
@@ -165,8 +168,8 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   graph.tasks_.reserve(graph.tasks_.size() + 1);  // so that a failed allocation leaves the graph as it was
   graph.text_.reserve(graph.text_.size() + name.size());
   graph.args_.insert(graph.args_.end(), args.begin(), args.end());
-  graph.tasks_.push_back(
-      {graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id, block_bytes, entry, cost});
+  graph.tasks_.push_back({graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
+                          block_bytes, entry, cost});
   return TaskId{id};
 }
 

@@ -19,10 +19,12 @@ template <arch::Arch A>
 constexpr std::uint64_t lay_out_disjoint(const graph::GraphView& graph, std::span<std::uint64_t> offsets) {
   std::uint64_t end = 0;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    const std::uint64_t length = arch::block_bytes<A>(graph.tensors[t].bytes);
-    offsets[t] = align_up(end, A::tensor_alignment);
+    constexpr std::uint64_t limit = std::uint64_t{1} << 63;
+    const std::uint64_t length = arch::block_bytes<A>(graph.tensors[t].bytes);  // at most 2^63 and a guard: no wrap
+    offsets[t] = align_up(end, A::tensor_alignment);                            // end is at most 2^63: no wrap
+    const bool fits = length <= limit && offsets[t] <= limit - length;
     end = offsets[t] + length;
-    if (end > (std::uint64_t{1} << 63)) {  // neither sum can wrap: each term is at most 2^63 plus a few bytes
+    if (!fits) {
       throw Error(Errc::overflow, Error::Text("with tensor '", graph.name(graph.tensors[t].name),
                                               "' the arena passes 2^63 bytes; use smaller tensors"));
     }

@@ -16,8 +16,13 @@ template <BoundPair B>
   return pair.handle().key;
 }
 template <BoundPair B>
-[[nodiscard]] constexpr std::uint64_t bytes_of(const B& pair) noexcept {
-  return std::uint64_t{pair.size()} * sizeof(typename HandleOf<B>::element_type);
+[[nodiscard]] constexpr std::uint64_t elements_of(const B& pair) noexcept {
+  return static_cast<std::uint64_t>(pair.size());
+}
+/// `count` elements of `size` bytes; a product that does not fit is more than any tensor has.
+[[nodiscard]] constexpr std::uint64_t bytes_or_most(std::uint64_t count, std::uint64_t size) noexcept {
+  std::uint64_t bytes = 0;
+  return __builtin_mul_overflow(count, size, &bytes) ? ~std::uint64_t{0} : bytes;
 }
 template <BoundPair... B>
 inline constexpr std::size_t count_in = (std::size_t{0} + ... +
@@ -43,7 +48,8 @@ struct Binding {
 
   Binding() noexcept = default;
   template <BoundPair B>
-  explicit Binding(const B& pair) noexcept : key{key_of(pair)}, bytes{bytes_of(pair)} {
+  explicit Binding(const B& pair) noexcept
+      : key{key_of(pair)}, bytes{bytes_or_most(elements_of(pair), sizeof(typename HandleOf<B>::element_type))} {
     if constexpr (DeviceBoundPair<B>) {
       device = pair.device().address();
     } else {

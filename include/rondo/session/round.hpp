@@ -19,17 +19,21 @@ namespace detail {
 template <class Session>
 class RoundLink {
  public:
-  explicit RoundLink(Session* session) noexcept : session_{session} { attach(); }
-  RoundLink(RoundLink&& other) noexcept : session_{std::exchange(other.session_, nullptr)} { attach(); }
+  RoundLink(Session* session, Status so_far) noexcept : status{so_far}, session_{session} { attach(); }
+  RoundLink(RoundLink&& other) noexcept : status{other.status}, session_{std::exchange(other.session_, nullptr)} {
+    attach();
+  }
   RoundLink& operator=(RoundLink&&) = delete;
   /// A round that is dropped half-way is waited for; its outputs are not copied.
   ~RoundLink() {
-    if (session_ != nullptr) session_->abandon_round();
+    if (session_ != nullptr) session_->abandon_round(status);
   }
 
   [[nodiscard]] Session* session() const noexcept { return session_; }
   /// From now on neither knows the other; called by whichever goes first.
   void detach() noexcept { session_ = nullptr; }
+
+  Status status;  ///< of the steps taken so far
 
  private:
   void attach() noexcept {
@@ -55,8 +59,8 @@ class [[nodiscard]] Round {
  public:
   /// Starts the tasks; does not wait.
   [[nodiscard]] Round<Session, In, Out, Stage::launched> launch() && noexcept requires(S == Stage::bound) {
-    if (status_.ok())
-      status_ = link_.session() == nullptr ? Status{Errc::closed} : link_.session()->launch_open_round();
+    if (link_.status.ok())
+      link_.status = link_.session() == nullptr ? Status{Errc::closed} : link_.session()->launch_open_round();
     return {std::move(*this)};
   }
 
@@ -64,15 +68,15 @@ class [[nodiscard]] Round {
   [[nodiscard]] Round<Session, In, Out, Stage::finished> finish() && noexcept requires(S == Stage::launched) {
     if (Session* session = link_.session(); session != nullptr) {
       link_.detach();
-      status_ = session->finish_open_round(status_, copies_);
-    } else if (status_.ok()) {
-      status_ = Status{Errc::closed};
+      link_.status = session->finish_open_round(link_.status, copies_);
+    } else if (link_.status.ok()) {
+      link_.status = Status{Errc::closed};
     }
     return {std::move(*this)};
   }
 
-  [[nodiscard]] Status status() const noexcept requires(S == Stage::finished) { return status_; }
-  explicit operator bool() const noexcept requires(S == Stage::finished) { return status_.ok(); }
+  [[nodiscard]] Status status() const noexcept requires(S == Stage::finished) { return link_.status; }
+  explicit operator bool() const noexcept requires(S == Stage::finished) { return link_.status.ok(); }
   /// Its number within the session.
   [[nodiscard]] RoundIndex index() const noexcept { return index_; }
 
@@ -82,14 +86,13 @@ class [[nodiscard]] Round {
   friend Session;
 
   Round(Session* session, RoundIndex index, Status status, const detail::Copies<In, Out>& copies) noexcept
-      : link_{session}, index_{index}, status_{status}, copies_{copies} {}
+      : link_{session, status}, index_{index}, copies_{copies} {}
   template <Stage Before>
   Round(Round<Session, In, Out, Before>&& before) noexcept  // NOLINT(google-explicit-constructor)
-      : link_{std::move(before.link_)}, index_{before.index_}, status_{before.status_}, copies_{before.copies_} {}
+      : link_{std::move(before.link_)}, index_{before.index_}, copies_{before.copies_} {}
 
   detail::RoundLink<Session> link_;  ///< empty once finished, or if the round never began
   RoundIndex index_;
-  Status status_;
   detail::Copies<In, Out> copies_;
 };
 

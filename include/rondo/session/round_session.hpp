@@ -155,6 +155,7 @@ class RoundSession {
   /// The device side of a tensor that stays there. @throws Error wrong_tensor
   template <Element T, Direction D>
   requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
+    if (state_ == State::closed) throw Error(Errc::closed, Error::Text(describe(Errc::closed)));
     if (!owns(tensor.key)) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));
     return {tensor, device(tensor.key).template as<T>(), record(tensor.key).count};
   }
@@ -178,8 +179,9 @@ class RoundSession {
   /// A sentence for a status of this session, naming the tensor or task.
   [[nodiscard]] Error::Text explain(Status status) const noexcept;
 
-  /// Waits for the device and releases everything; later rounds return `closed`. Works on a poisoned session too, and
-  /// then returns what poisoned it, once. Calling it again does nothing.
+  /// Waits for the device and releases everything; later rounds return `closed`. Works on a poisoned session too: what
+  /// poisoned it was told by the round that failed, so only a failure to release is told here. Calling it again does
+  /// nothing.
   Status close() noexcept;
 
  private:
@@ -336,9 +338,12 @@ class RoundSession {
     if (const Status waited = platform_.wait(); status.ok()) status = waited;
     return settle(status);
   }
-  void abandon_round() noexcept {
+  /// `so_far`: of the steps that the round has taken.
+  void abandon_round(Status so_far) noexcept {
     leave_round();
-    if (const Status waited = platform_.wait(); !waited) (void)note_failure(waited);
+    if (const Status waited = platform_.wait(); so_far.ok()) so_far = waited;
+    observe_.round_ends(RoundIndex{rounds_}, so_far.ok() ? Status{Errc::abandoned} : so_far);
+    if (!so_far) (void)note_failure(so_far);
   }
   void leave_round() noexcept {
     open_round_ = nullptr;

@@ -33,7 +33,7 @@ inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence
   const auto ports = ports_.view();
   // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this graph.
   const bool as_declared = sizeof...(B) == ports.size() && ((detail::key_of(pairs) == ports[I].key) && ...) &&
-                           ((detail::bytes_of(pairs) == ports[I].bytes && pairs.data() != nullptr) && ...);
+                           ((detail::elements_of(pairs) == ports[I].count && pairs.data() != nullptr) && ...);
   if (!as_declared) [[unlikely]] {
     // Copies what the pairs say, rather than passing them on: whose address is taken cannot live in registers.
     detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
@@ -362,8 +362,8 @@ inline Status RoundSession<P, Policies, Graph>::move_resident(Resident<T> tensor
   if (!owns(tensor.key) || record(tensor.key).direction != Direction::resident) return Status{Errc::wrong_tensor};
   const std::uint32_t t = index(tensor.key.tensor());
   const std::uint64_t bytes = record(tensor.key).bytes;
-  if (count * sizeof(T) != bytes) {
-    bytes_bound_ = count * sizeof(T);
+  if (count != record(tensor.key).count) {
+    bytes_bound_ = detail::bytes_or_most(count, sizeof(T));
     return Status::of_tensor(Errc::wrong_size, t);
   }
   if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
@@ -470,6 +470,7 @@ template <Platform P, class Policies, class Graph>
 inline Status RoundSession<P, Policies, Graph>::close() noexcept {
   if (state_ == State::closed) return {};
   if (open_round_ != nullptr) {
+    observe_.round_ends(RoundIndex{rounds_}, Status{Errc::closed});
     open_round_->detach();
     open_round_ = nullptr;
   }

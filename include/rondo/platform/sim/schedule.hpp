@@ -202,9 +202,12 @@ struct Schedule {
   best.order.resize(1);
   for (const auto& node : g.nodes) best.makespan += node.cost;
   for (std::uint32_t n = 0; n < g.nodes.size(); ++n) best.order[0].push_back(n);
-  for (std::size_t threads = 2; threads <= most; threads = threads < 8 ? threads + 1 : threads + threads / 4) {
-    Schedule candidate = schedule_on(g, std::min(threads, most), costs);
+  // Every number of threads up to 8, then a quarter more each time, and always the most.
+  for (std::size_t threads = 2; threads <= most;) {
+    Schedule candidate = schedule_on(g, threads, costs);
     if (candidate.makespan < 0.95 * best.makespan) best = std::move(candidate);
+    if (threads == most) break;
+    threads = std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
   }
   return best;
 }

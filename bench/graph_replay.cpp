@@ -58,7 +58,7 @@ void run_rondo(benchmark::State& state, const Shape& shape, int work, int thread
   Platform::Options options;
   options.engine.threads = static_cast<std::uint32_t>(threads);
   auto session = rondo::open<Platform>(graph, options);
-  for (int round = 0; round < 20; ++round) {  // it learns
+  for (int round = 0; round < 60; ++round) {  // it learns
     if (!session.run_round()) return state.SkipWithError("a round failed");
   }
   for (auto _ : state) {

@@ -43,7 +43,9 @@ enum class Errc : std::uint16_t {
   unsupported,
   timed_out,
   stopped,
+  deadlock,
   kernel_failed,
+  orchestration_failed,
   device_failed,
 };
 
@@ -87,6 +89,10 @@ enum class Errc : std::uint16_t {
     case Errc::stopped: return "a stop was requested in the middle of a round; the session is poisoned, close it";
     case Errc::kernel_failed:
       return "a kernel threw an exception; the session is poisoned, close it and mend the kernel";
+    case Errc::deadlock:
+      return "the round waits for memory or room that nothing will free; make the ring larger, or use narrower scopes";
+    case Errc::orchestration_failed:
+      return "the orchestration threw an exception; the session is poisoned, close it and mend the orchestration";
     case Errc::device_failed:
       return "the device reported a failure; the session is poisoned, close it and open a new one";
   }

@@ -15,6 +15,9 @@
 #include <rondo/observe/counters.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/runtime/aicpu_build_graph.hpp>
+#include <rondo/runtime/host_build_graph.hpp>
+#include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/pinned.hpp>
 #include <rondo/session/round_session.hpp>

@@ -36,6 +36,7 @@ missing_packages() {
   [ "$1" = test ] || return 0
   has_header doctest/doctest.h || echo doctest-dev
   has_header benchmark/benchmark.h || echo libbenchmark-dev
+  has_header tbb/flow_graph.h || echo libtbb-dev
   has_header dlpack/dlpack.h || echo libdlpack-dev
   find_clang >/dev/null || echo clang-19
   has_clang_sanitizers || echo libclang-rt-19-dev

@@ -46,6 +46,7 @@ class FrozenGraph {
 
  private:
   friend FrozenGraph freeze(const TaskGraph& graph);
+  friend FrozenGraph freeze_interface(const TaskGraph& graph);
   FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis);
 
   detail::OwnedArray<graph::TensorRecord> tensors_;

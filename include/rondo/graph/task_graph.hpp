@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/graph/arguments.hpp>
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/tensor/handle.hpp>
@@ -20,57 +21,11 @@ enum class Edges : std::uint8_t {
   explicit_  ///< from add_edge() alone; two tasks that conflict and are not ordered are an error
 };
 
-/// A tensor handed to a raw kernel, with what the kernel does to it; made by reads(), writes() and updates().
-template <class H>
-struct RawTensor {
-  H handle;
-  Access access;
-};
-template <class T, Direction D>
-[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> reads(TensorHandle<T, D> h) noexcept {
-  return {h, Access::read};
-}
-template <class T, Direction D>
-[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> writes(TensorHandle<T, D> h) noexcept {
-  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
-  return {h, Access::write};
-}
-template <class T, Direction D>
-[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> updates(TensorHandle<T, D> h) noexcept {
-  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
-  return {h, Access::read_write};
-}
-
 namespace detail {
 
 [[nodiscard]] inline std::uint32_t next_graph_tag() noexcept {
   static std::uint32_t last = 0;
   return __atomic_add_fetch(&last, 1U, __ATOMIC_RELAXED);  // <atomic> would cost every user 160 ms of compile time
-}
-
-/// One argument of add<K>() against one parameter of K::run. Each failure reads as a sentence.
-template <class P, class A>
-consteval bool check_argument() {
-  using Param = Parameter<P>;
-  if constexpr (Param::is_tensor) {
-    static_assert(is_tensor_handle<A>,
-                  "rondo: the kernel takes a tensor here; pass the handle that the graph gave out");
-    if constexpr (is_tensor_handle<A>) {
-      static_assert(std::is_same_v<typename A::element_type, typename Param::element_type>,
-                    "rondo: the tensor's element type is not that of the kernel's parameter");
-      static_assert(!writes(Param::access) || kernels_may_write(A::direction),
-                    "rondo: the kernel writes a tensor that is an input; make it inout, or take it as In");
-    }
-  } else {
-    static_assert(!is_tensor_handle<A>, "rondo: the kernel takes a scalar here, not a tensor");
-    if constexpr (!is_tensor_handle<A>) {
-      static_assert(
-          requires(A a) { P{a}; },
-          "rondo: the scalar does not convert to the kernel's parameter without "
-          "narrowing; cast it to the parameter's type");
-    }
-  }
-  return true;
 }
 
 }  // namespace detail

@@ -169,28 +169,6 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   return TaskId{id};
 }
 
-namespace detail {
-
-template <std::size_t N, class First, class... Rest>
-[[nodiscard]] constexpr const auto& nth(const First& first, const Rest&... rest) noexcept {
-  if constexpr (N == 0) {
-    return first;
-  } else {
-    return nth<N - 1>(rest...);
-  }
-}
-
-/// How many of the first `count` parameters take an argument; a Block is filled in by the launch.
-template <class... P>
-[[nodiscard]] consteval std::size_t arguments_before(std::size_t count, ParameterList<P...>) {
-  constexpr bool takes_argument[] = {!Parameter<P>::is_block..., false};
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < count; ++i) n += takes_argument[i] ? 1 : 0;
-  return n;
-}
-
-}  // namespace detail
-
 template <Kernel K, class... P, class... A>
 constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments) {
   using List = detail::ParameterList<P...>;

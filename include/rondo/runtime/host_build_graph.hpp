@@ -16,8 +16,9 @@ struct HostBuildGraph {
   class Runner {
    public:
     /// Loads the program; kernels find their arguments where `args` says. @throws Error what P::load throws
-    Runner(P& platform, const Graph& graph, args::ArgsTable& args)
-        : platform_{platform}, program_{platform.load(graph, args)} {}
+    /// (`frozen`, not `graph`: users like to name a graph of their own so at namespace scope, and -Wshadow sees it.)
+    Runner(P& platform, const Graph& frozen, args::ArgsTable& args)
+        : platform_{platform}, program_{platform.load(frozen, args)} {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/graph/freeze.hpp>
+#include <rondo/graph/orchestrated.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/session/round_session.hpp>
 #include <rondo/session/set_up.hpp>
@@ -29,6 +30,17 @@ template <Platform P, class Policies = DefaultPolicies>
 template <Platform P, const auto& G, class Policies = DefaultPolicies>
 [[nodiscard]] RoundSession<P, Policies, graph::StaticGraphRef<G>> open(const typename P::Options& options = {}) {
   return RoundSession<P, Policies, graph::StaticGraphRef<G>>({}, options);
+}
+
+/// Opens a session whose tasks `orchestration` adds, each round anew: a callable that takes the runtime's
+/// Orchestrator&. `interface` declares the tensors; its handles bind the session's rounds and name the tensors in the
+/// orchestration. Every resident tensor is uploaded before the first round.
+/// @throws Error what freeze_interface() and RoundSession's constructor throw
+template <Platform P, class Policies, class F>
+requires(Policies::Runtime::is_orchestrated) [[nodiscard]] RoundSession<P, Policies, Orchestrated<F>> open(
+    const TaskGraph& interface, F orchestration,
+    const typename RoundSession<P, Policies, Orchestrated<F>>::Options& options = {}) {
+  return RoundSession<P, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)}, options);
 }
 
 }  // namespace rondo

@@ -49,4 +49,19 @@ struct DefaultPolicies {
   static void report_unclosed(Status, const char* text) noexcept { detail::dprintf(2, "rondo: %s\n", text); }
 };
 
+namespace detail {
+
+/// What a session opens for a platform: the platform, unless the runtime puts something around it.
+template <class Runtime, class P>
+struct DeviceOf {
+  using type = P;
+};
+template <class Runtime, class P>
+requires requires { typename Runtime::template Device<P>; }
+struct DeviceOf<Runtime, P> {
+  using type = typename Runtime::template Device<P>;
+};
+
+}  // namespace detail
+
 }  // namespace rondo

@@ -36,6 +36,7 @@ namespace rondo {
 /// the order in which the graph declared the tensors).
 template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGraph>
 class RoundSession {
+  using Device = typename detail::DeviceOf<typename Policies::Runtime, P>::type;
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
   using Update = typename Policies::Update;
   using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
@@ -45,11 +46,13 @@ class RoundSession {
 
  public:
   using Platform = P;
+  /// The platform's, with the runtime's where that has some.
+  using Options = typename Device::Options;
 
   /// Opens the device, places all tensors in one arena, writes the args table, loads the kernels. Prefer open(); the
   /// constructor's body is in session/open.hpp, so that who only runs rounds need not read it.
   /// @throws Error limit_exceeded, unsupported, overflow, out_of_memory, and what the platform throws
-  explicit RoundSession(Graph graph, const typename P::Options& options = {});
+  explicit RoundSession(Graph graph, const Options& options = {});
   RoundSession(const RoundSession&) = delete;
   RoundSession& operator=(const RoundSession&) = delete;
 
@@ -303,6 +306,8 @@ class RoundSession {
   }
   Status check_addresses(std::span<const detail::Binding> bindings) const noexcept;
   void take_addresses(std::span<detail::Binding> bindings) noexcept;
+  /// For runtimes that keep no args table: where each tensor is in this round.
+  void tell_addresses() noexcept;
   Status prepare(std::span<detail::Binding> bindings, bool async = false) noexcept;
   template <bool Async, BoundPair... B>
   [[nodiscard]] auto begin(const B&... pairs) noexcept;
@@ -318,7 +323,13 @@ class RoundSession {
   [[nodiscard]] bool is_calm() const noexcept { return state_ == State::ready || state_ == State::general; }
 
   // Round's side.
-  Status launch_open_round() noexcept { return refresh_and_launch(); }
+  Status launch_open_round() noexcept {
+    const Status status = refresh_and_launch();
+    if constexpr (requires { runner_.start_beside(); }) {
+      if (status.ok()) runner_.start_beside();
+    }
+    return status;
+  }
   template <std::size_t In, std::size_t Out>
   Status finish_open_round(Status status, const detail::Copies<In, Out>& copies) noexcept {
     leave_round();
@@ -364,7 +375,7 @@ class RoundSession {
   // The order matters: what comes later uses what comes before and dies first.
   [[no_unique_address]] Graph graph_;
   [[no_unique_address]] Layout layout_;
-  [[no_unique_address]] P platform_;
+  [[no_unique_address]] Device platform_;
   memory::Arena<P> arena_;
   DevicePtr<std::byte> arena_base_;  ///< where the tensors are: in the arena, until it is moved
   detail::Ports<Graph, Layout> ports_;

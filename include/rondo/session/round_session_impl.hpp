@@ -143,6 +143,22 @@ void RoundSession<P, Policies, Graph>::take_addresses(std::span<detail::Binding>
     }
   }
   refresh_due_ = refresh_due_ || is_special_;
+  tell_addresses();
+}
+
+template <Platform P, class Policies, class Graph>
+inline void RoundSession<P, Policies, Graph>::tell_addresses() noexcept {
+  if constexpr (requires { runner_.place_tensor(std::size_t{}, std::uint64_t{}); }) {
+    const graph::GraphView view = graph_.view();
+    std::uint32_t io = refresher_.table().bases().first_io;
+    for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+      const Direction direction = view.tensors[t].direction;
+      std::uint64_t address = arena_base_.address() + layout_.offsets()[t];
+      if (is_bound_each_round(direction)) address = refresher_.base(io++);
+      if (rides_in_args(direction)) address = reinterpret_cast<std::uintptr_t>(refresher_.host_input(t));
+      runner_.place_tensor(t, address);
+    }
+  }
 }
 
 /// Everything about a round's bindings that is not a copy. After a failure nothing has changed.
@@ -293,6 +309,7 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
   number_ = detail::next_session_number();
   refresh_due_ = true;
   is_special_ = true;
+  tell_addresses();
   state_ = calm();
   await_uploads();
   return {};
@@ -414,7 +431,8 @@ inline Error::Text RoundSession<P, Policies, Graph>::explain(Status status) cons
   }
   text.append(status.message());
   if constexpr (requires { platform_.failure_text(); }) {
-    if (status.code() == Errc::kernel_failed || status.code() == Errc::device_failed) {
+    if (status.code() == Errc::kernel_failed || status.code() == Errc::device_failed ||
+        status.code() == Errc::orchestration_failed || status.code() == Errc::deadlock) {
       text.append("; it said: ");
       text.append(platform_.failure_text());
     }

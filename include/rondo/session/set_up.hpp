@@ -13,7 +13,7 @@
 namespace rondo {
 
 template <Platform P, class Policies, class Graph>
-inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const typename P::Options& options)
+inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options& options)
     : graph_{checked(std::move(graph))},
       layout_{graph_},
       platform_{options},
@@ -26,6 +26,7 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const typenam
       frozen_(ports_.view().size()) {
   find_first_reads();
   await_uploads();
+  tell_addresses();
   for (const graph::TensorRecord& tensor : graph_.view().tensors) {
     has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
   }
@@ -56,6 +57,13 @@ template <Platform P, class Policies, class Graph>
 inline void RoundSession<P, Policies, Graph>::find_first_reads() {
   const graph::GraphView view = graph_.view();
   first_reads_ = detail::OwnedArray<bool>(view.tensors.size());
+  if constexpr (requires { Graph::is_orchestrated; }) {
+    // Nobody knows yet what the tasks will read.
+    for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+      first_reads_[t] = view.tensors[t].direction == Direction::resident;
+    }
+    return;
+  }
   detail::OwnedArray<bool> written(view.tensors.size());
   for (const graph::TaskRecord& task : view.tasks) {
     for (const graph::ArgRecord& arg : view.args_of(task)) {

@@ -342,3 +342,35 @@ TEST_CASE("A long chain and a wide fan are analysed without recursion") {
   CHECK(a.successors.size() == 4999 + 5000);
   CHECK(a.predecessor_count[10000] == 5000);
 }
+
+TEST_CASE("Derived edges stay few where a tensor is written and read in turn") {
+  constexpr std::size_t turns = 500;
+  TaskGraph g;
+  const auto x = g.inout<float>("x", {1});
+  for (std::size_t i = 0; i < turns; ++i) {
+    (void)g.add_raw("write", CoreType::vector, no_kernel, writes(x));
+    (void)g.add_raw("read", CoreType::vector, no_kernel, reads(x));
+  }
+  CHECK(graph::collect_edges(g).size() == turns + 2 * (turns - 1));
+}
+
+TEST_CASE("Looking for a path visits each task once, however many ways there are") {
+  // A ladder of diamonds has 2^60 paths; none of them reaches the task that stands apart.
+  TaskGraph g{Edges::explicit_};
+  const auto x = g.inout<float>("x", {1});
+  TaskId top = g.add_raw("first", CoreType::vector, no_kernel, updates(x));
+  for (int i = 0; i < 60; ++i) {
+    const TaskId left = g.add_raw("left", CoreType::vector, no_kernel);
+    const TaskId right = g.add_raw("right", CoreType::vector, no_kernel);
+    const TaskId bottom = g.add_raw("bottom", CoreType::vector, no_kernel);
+    g.add_edge(top, left);
+    g.add_edge(top, right);
+    g.add_edge(left, bottom);
+    g.add_edge(right, bottom);
+    top = bottom;
+  }
+  const TaskId apart = g.add_raw("apart", CoreType::vector, no_kernel, reads(x));
+  CHECK(raised([&] { (void)graph::analyze(g); }).code == Errc::race);
+  g.add_edge(top, apart);
+  CHECK(graph::analyze(g).order.size() == 182);
+}

@@ -15,17 +15,27 @@ using namespace rondo::test;
 
 namespace {
 
+struct Mark {
+  static constexpr std::string_view name = "mark";
+  static constexpr auto core = CoreType::cube;
+  static void run(InOut<std::int32_t>, std::int32_t) {}
+};
+struct Look {
+  static constexpr std::string_view name = "look";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float>) {}
+};
+
 constexpr auto build = [] {
-  TaskGraph graph{Edges::explicit_};
+  TaskGraph graph;
   const auto x = graph.input<float>("x", {2, 4});
   const auto y = graph.inout<float>("y", {8});
   const auto t = graph.workspace<float>("t", {8});
   const auto w = graph.resident<std::int32_t>("w", {3});
-  const TaskId second = graph.add<Accumulate>(Blocks{2}, t, y);
-  const TaskId first = graph.add<Scale>(x, t, 2.0F);
-  const TaskId third = graph.add_raw("third", CoreType::cube, no_kernel, updates(w), reads(y), -1);
-  graph.add_edge(first, second);
-  graph.add_edge(second, third);
+  const TaskId last = graph.add<Mark>(w, -1);
+  graph.add<Scale>(x, t, 2.0F);
+  const TaskId sum = graph.add<Accumulate>(Blocks{2}, t, y);
+  graph.add_edge(sum, last);
   return graph;
 };
 constexpr auto& constant = static_graph<build>;
@@ -33,7 +43,7 @@ constexpr auto& constant = static_graph<build>;
 constexpr auto build_other = [] {
   TaskGraph graph;
   const auto x = graph.input<float>("other", {1});
-  graph.add_raw("reader", CoreType::vector, no_kernel, reads(x));
+  graph.add<Look>(x);
   return graph;
 };
 

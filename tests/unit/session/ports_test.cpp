@@ -12,11 +12,18 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <string_view>
 
 using namespace rondo;
 using namespace rondo::test;
 
 namespace {
+
+struct Mark {
+  static constexpr std::string_view name = "mark";
+  static constexpr auto core = CoreType::cube;
+  static void run(InOut<std::int8_t>) {}
+};
 
 constexpr auto build = [] {
   TaskGraph graph;
@@ -28,7 +35,7 @@ constexpr auto build = [] {
   graph.add<Scale>(x, t, 2.0F);
   graph.add<Scale>(t, y, 2.0F);
   graph.add<Accumulate>(y, w);
-  graph.add_raw("z", CoreType::cube, no_kernel, updates(z));
+  graph.add<Mark>(z);
   return graph;
 };
 constexpr auto& constant = static_graph<build>;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sched.h>
 #include <time.h>
 
 namespace rondo::platform::sim {
@@ -16,29 +15,26 @@ inline void pause() noexcept {
 #endif
 }
 
-/// Waiting in three stages, so that a short wait is fast and a long one hurts nobody: looks again at once, then gives
-/// the core to whoever wants it, then sleeps. On a machine with more threads than cores the second stage lets the
-/// awaited thread run.
+/// Waiting in stages, so that a short wait is fast and a long one hurts nobody: looks again at once, then with pauses,
+/// then sleeps for a little. It sleeps rather than yields: on a host with more threads than cores a yield gives the
+/// core away for a whole time slice, while a sleeper is put back as soon as its time is over. And it spins for longer
+/// than what it waits for normally takes, since on such a host even a short sleep may last milliseconds.
 class Backoff {
  public:
   static constexpr unsigned eager = 32;     ///< looks without a pause
-  static constexpr unsigned spins = 96;     ///< then with one: about 2 to 5 µs in all
-  static constexpr unsigned yields = 200;   ///< then this often behind a yield
-  static constexpr long sleep_ns = 50'000;  ///< then sleeping so long each time
+  static constexpr unsigned patience = 96;  ///< looks after which it is worth while to do something else: 2 to 5 µs
+  static constexpr unsigned spins = 3000;   ///< looks before it sleeps: 60 to 180 µs
+  static constexpr long sleep_ns = 50'000;
 
   /// Waits a little, more each time.
   void wait() noexcept {
     ++count_;
     if (count_ <= eager) return;
     if (count_ <= spins) return pause();
-    if (count_ <= spins + yields) {
-      (void)sched_yield();
-      return;
-    }
     const timespec nap{0, sleep_ns};
     (void)nanosleep(&nap, nullptr);
   }
-  [[nodiscard]] bool past_spinning() const noexcept { return count_ > spins; }
+  [[nodiscard]] bool out_of_patience() const noexcept { return count_ > patience; }
   void reset() noexcept { count_ = 0; }
 
  private:

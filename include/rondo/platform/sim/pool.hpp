@@ -31,8 +31,8 @@ enum class Scheduling : std::uint8_t {
 ///
 /// A graph is replayed by a schedule made once. A learned schedule first runs a few rounds on the calling thread with a
 /// clock in hand; then it spreads the tasks over as many threads as pay, which for a graph of very short tasks is one,
-/// and that one costs what Inline costs. The first rounds on several threads are timed as well: if they are no faster
-/// than one thread was, because the host is busy elsewhere, one thread it is.
+/// and that one costs what Inline costs. The first rounds on several threads are timed as well: if hardly one is
+/// faster than one thread was, because the host is busy elsewhere, one thread it is.
 ///
 /// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
 /// load() throws out_of_resources, and the learning round goes on with one thread. A kernel that throws ends the round
@@ -46,7 +46,7 @@ class Pool {
     std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host
     Scheduling scheduling = Scheduling::learned;
     std::uint32_t learning_rounds = 6;  ///< the first is thrown away: it meets cold caches
-    std::uint32_t trial_rounds = 15;    ///< on several threads, before that is settled
+    std::uint32_t trial_rounds = 32;    ///< on several threads, before that is settled
     ReplayCosts costs = {};
   };
 
@@ -118,7 +118,7 @@ class Pool {
     bool learned_ = false;
     std::uint32_t rounds_ = 0;
     std::uint32_t trial_left_ = 0;
-    std::uint32_t trials_slower_ = 0;
+    std::uint32_t trials_faster_ = 0;
     double trial_start_ = 0;          ///< 0: no round has been launched since the last wait
     std::unique_ptr<Replay> replay_;  ///< none: one thread does it all
   };
@@ -193,9 +193,10 @@ void Pool::Program::note_trial() noexcept {
   if (trial_start_ == 0) return;
   double alone = 0;
   for (const double cost : costs_) alone += cost;
-  if (now_ns() - trial_start_ > 0.97 * alone) ++trials_slower_;
+  if (now_ns() - trial_start_ < 0.97 * alone) ++trials_faster_;
   trial_start_ = 0;
-  if (--trial_left_ == 0 && 2 * trials_slower_ > options_.trial_rounds) replay_.reset();
+  // Few good rounds are enough: what slows a round down comes from outside and goes again.
+  if (--trial_left_ == 0 && 8 * trials_faster_ < options_.trial_rounds) replay_.reset();
 }
 
 inline void Pool::Program::spread() {

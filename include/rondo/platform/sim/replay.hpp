@@ -179,7 +179,7 @@ class Replay {
         ++executed;
         return true;
       }
-      if (backoff.past_spinning()) {
+      if (backoff.out_of_patience()) {
         lanes_[worker].cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
         if (help(worker, epoch, executed)) backoff.reset();
       }

@@ -5,6 +5,8 @@
 #include <rondo/error.hpp>
 #include <rondo/platform/sim/backoff.hpp>
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/problem.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace rondo::memory {
+
+/// Which of the free places a buffer takes.
+enum class Fit : std::uint8_t {
+  first,  ///< the lowest
+  best,   ///< the smallest between two others; the lowest of these; above all others if there is none
+};
+
+/// Places buffers one after another, each clear of those placed before it.
+///
+/// Finds the placed buffers that are in use together with a new one by blocks of buffers with neighbouring start times
+/// and a tree over these blocks that knows, for each subtree, the latest end of a placed buffer in it. Usable in
+/// constant expressions.
+///
+/// Lifetime: refers to the problem. Thread safety: one thread at a time; several may share a problem.
+/// Cost: O(n) memory; about O((k + log n) log k) for a buffer that meets k placed ones.
+class FirstFit {
+ public:
+  constexpr explicit FirstFit(const Problem& problem)
+      : problem_{&problem},
+        position_(problem.size(), 0),
+        conflicts_of_(problem.size() + 1, 0),
+        entries_(problem.size(), Entry{}),
+        offsets_(problem.size(), 0) {
+    std::vector<std::uint32_t> by_start(problem.size(), 0);
+    for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = static_cast<std::uint32_t>(i);
+    std::sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const std::int64_t x = problem.buffers[a].lower;
+      const std::int64_t y = problem.buffers[b].lower;
+      return x != y ? x < y : a < b;
+    });
+    for (std::size_t k = 0; k < by_start.size(); ++k) {
+      position_[by_start[k]] = static_cast<std::uint32_t>(k);
+      entries_[k].lower = problem.buffers[by_start[k]].lower;
+      entries_[k].buffer = by_start[k];
+    }
+    while (blocks_ * block < problem.size()) blocks_ *= 2;
+    latest_.assign(2 * blocks_, nothing);
+    for (const Buffer& b : problem.buffers) has_gaps_ = has_gaps_ || !b.gaps.empty();
+
+    for (const auto& [a, b] : problem.conflicts) ++conflicts_of_[a + 1], ++conflicts_of_[b + 1];
+    for (std::size_t i = 0; i < problem.size(); ++i) conflicts_of_[i + 1] += conflicts_of_[i];
+    conflicts_.resize(conflicts_of_.back(), 0);
+    std::vector<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
+    for (const auto& [a, b] : problem.conflicts) {
+      conflicts_[next[a]++] = b;
+      conflicts_[next[b]++] = a;
+    }
+    if (!problem.conflicts.empty()) placed_.assign(problem.size(), 0);
+  }
+
+  /// Offsets for the buffers in the given order; pinned ones come first, wherever they stand in it, and after them
+  /// those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
+  [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
+                                                               Fit fit = Fit::first,
+                                                               const std::vector<std::int64_t>& preset = {}) {
+    std::fill(latest_.begin(), latest_.end(), nothing);
+    std::fill(placed_.begin(), placed_.end(), std::uint8_t{0});
+    for (Entry& e : entries_) e.upper = nothing;
+    for (std::uint32_t i = 0; i < problem_->size(); ++i) {
+      if (problem_->buffers[i].is_pinned()) {
+        put(i, problem_->buffers[i].pinned);
+      } else if (!preset.empty() && preset[i] >= 0) {
+        put(i, preset[i]);
+      }
+    }
+    for (const std::uint32_t i : order) {
+      const Buffer& b = problem_->buffers[i];
+      if (b.is_pinned() || (!preset.empty() && preset[i] >= 0)) continue;
+      collect(i);
+      put(i, fit == Fit::first ? lowest_place(b) : smallest_place(b));
+    }
+    return offsets_;
+  }
+
+ private:
+  static constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::size_t block = 8;
+
+  struct Entry {
+    std::int64_t lower = 0;
+    std::int64_t upper = nothing;  // nothing until the buffer is placed
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    std::uint32_t buffer = 0;
+  };
+
+  constexpr void put(std::uint32_t i, std::int64_t offset) {
+    const Buffer& b = problem_->buffers[i];
+    offsets_[i] = offset;
+    if (b.size == 0) return;
+    if (!placed_.empty()) placed_[i] = 1;
+    if (b.lower >= b.upper) return;
+    Entry& e = entries_[position_[i]];
+    e.upper = b.upper;
+    e.low = offset;
+    e.high = offset + b.size;
+    for (std::size_t node = blocks_ + position_[i] / block; node > 0 && latest_[node] < b.upper; node /= 2) {
+      latest_[node] = b.upper;
+    }
+  }
+
+  /// Fills taken_ with the stretches of bytes that are not free for buffer i, by ascending offset.
+  constexpr void collect(std::uint32_t i) {
+    const Buffer& b = problem_->buffers[i];
+    taken_.clear();
+    if (b.size == 0) return;
+    if (b.lower < b.upper) visit(1, 0, blocks_, b);
+    for (std::uint32_t k = conflicts_of_[i]; k < conflicts_of_[i + 1]; ++k) {
+      const std::uint32_t other = conflicts_[k];
+      if (placed_[other] != 0) taken_.emplace_back(offsets_[other], offsets_[other] + problem_->buffers[other].size);
+    }
+    std::sort(taken_.begin(), taken_.end());
+  }
+
+  constexpr void visit(std::size_t node, std::size_t from, std::size_t count, const Buffer& b) {
+    if (latest_[node] <= b.lower || from * block >= entries_.size() || entries_[from * block].lower >= b.upper) return;
+    if (count > 1) {
+      visit(2 * node, from, count / 2, b);
+      visit(2 * node + 1, from + count / 2, count / 2, b);
+      return;
+    }
+    const std::size_t end = std::min(entries_.size(), (from + 1) * block);
+    for (std::size_t k = from * block; k < end; ++k) {
+      const Entry& e = entries_[k];
+      if (e.upper <= b.lower || e.lower >= b.upper) continue;
+      if (has_gaps_ && !in_use_together(b, problem_->buffers[e.buffer])) continue;
+      taken_.emplace_back(e.low, e.high);
+    }
+  }
+
+  [[nodiscard]] constexpr std::int64_t lowest_place(const Buffer& b) const {
+    std::int64_t offset = 0;
+    for (const auto& [low, high] : taken_) {
+      if (low >= offset + b.size) break;
+      if (high > offset) offset = aligned(high, b.alignment);
+    }
+    return offset;
+  }
+
+  /// Free places are compared by what an aligned buffer can use of them.
+  [[nodiscard]] constexpr std::int64_t smallest_place(const Buffer& b) const {
+    std::int64_t best = -1;
+    std::int64_t best_room = 0;
+    std::int64_t offset = 0;
+    for (const auto& [low, high] : taken_) {
+      const std::int64_t room = low - offset;
+      if (room >= b.size && (best < 0 || room < best_room)) {
+        best = offset;
+        best_room = room;
+      }
+      if (high > offset) offset = aligned(high, b.alignment);
+    }
+    return best < 0 ? offset : best;
+  }
+
+  const Problem* problem_;
+  std::vector<std::uint32_t> position_;  // of a buffer among entries_
+  std::vector<std::uint32_t> conflicts_of_, conflicts_{};
+  std::vector<Entry> entries_;          // by start
+  std::vector<std::uint8_t> placed_{};  // kept only where there are explicit conflicts
+  std::vector<std::int64_t> offsets_;
+  std::vector<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
+  std::size_t blocks_ = 1;
+  bool has_gaps_ = false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> taken_{};
+};
+
+}  // namespace rondo::memory

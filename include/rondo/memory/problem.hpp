@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+/// Memory planning: given buffers with sizes and lifetimes, find offsets in one arena so that no two buffers that are
+/// alive together overlap, and the arena is as small as possible.
+namespace rondo::memory {
+
+/// A half-open stretch of time [lower, upper). Times are steps of a schedule and may be negative.
+struct Span {
+  std::int64_t lower = 0;
+  std::int64_t upper = 0;
+
+  [[nodiscard]] constexpr bool empty() const noexcept { return lower >= upper; }
+  friend constexpr bool operator==(Span, Span) noexcept = default;
+};
+
+/// Do the two stretches share an instant?
+[[nodiscard]] constexpr bool overlap(Span a, Span b) noexcept {
+  return !a.empty() && !b.empty() && a.lower < b.upper && b.lower < a.upper;
+}
+
+/// Marks a buffer whose offset the planner chooses.
+inline constexpr std::int64_t not_pinned = -1;
+
+/// What the planner knows of one tensor. A plain value.
+///
+/// Zero bytes and an empty lifetime are legal: such a buffer meets no other, but the arena still contains its bytes.
+struct Buffer {
+  std::int64_t lower = 0;            ///< first step at which it is alive
+  std::int64_t upper = 0;            ///< first step at which it no longer is
+  std::int64_t size = 0;             ///< bytes
+  std::int64_t alignment = 1;        ///< bytes, a power of two
+  std::int64_t pinned = not_pinned;  ///< the offset it must have, in bytes, or not_pinned
+  std::vector<Span> gaps{};  ///< stretches within the lifetime when its bytes are free for others; ascending, disjoint
+
+  [[nodiscard]] constexpr bool is_pinned() const noexcept { return pinned >= 0; }
+  [[nodiscard]] constexpr Span lifetime() const noexcept { return {lower, upper}; }
+  /// Can it collide with another buffer at all?
+  [[nodiscard]] constexpr bool occupies() const noexcept { return size > 0 && lower < upper; }
+
+  friend constexpr bool operator==(const Buffer&, const Buffer&) = default;
+};
+
+/// Calls visit(Span) for each stretch in which the buffer is alive and in use, in ascending order.
+template <class Visit>
+constexpr void for_each_use(const Buffer& b, Visit&& visit) {
+  std::int64_t from = b.lower;
+  for (const Span gap : b.gaps) {
+    if (gap.empty()) continue;
+    if (from < gap.lower) visit(Span{from, gap.lower});
+    from = gap.upper;
+  }
+  if (from < b.upper) visit(Span{from, b.upper});
+}
+
+/// Are both in use at some instant? Sizes are not looked at. Cost: linear in the number of gaps.
+[[nodiscard]] constexpr bool in_use_together(const Buffer& a, const Buffer& b) {
+  if (!overlap(a.lifetime(), b.lifetime())) return false;
+  if (a.gaps.empty() && b.gaps.empty()) return true;
+  bool together = false;
+  for_each_use(a, [&](Span use_of_a) {
+    for_each_use(b, [&](Span use_of_b) { together = together || overlap(use_of_a, use_of_b); });
+  });
+  return together;
+}
+
+/// A pair of buffers, by index, that must not share bytes.
+using Conflict = std::pair<std::uint32_t, std::uint32_t>;
+
+/// What is to be planned. A plain value; planners take it const and may run on it concurrently.
+///
+/// `conflicts` lists pairs that must be kept apart although their lifetimes do not overlap. A parallel schedule has
+/// such pairs: take lifetimes from any sequential order and add each pair in which neither buffer's users all precede
+/// the other's.
+struct Problem {
+  std::vector<Buffer> buffers{};
+  std::vector<Conflict> conflicts{};
+
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return buffers.size(); }
+};
+
+/// Offsets for a problem, and what is known of their quality. A plain value.
+struct Plan {
+  std::vector<std::int64_t> offsets{};  ///< bytes, one per buffer
+  std::int64_t arena = 0;               ///< bytes: the highest offset + size
+  std::int64_t lower_bound = 0;         ///< bytes: no plan can be smaller than this
+  const char* planner = "";             ///< the name of the planner that found it; static storage
+  bool out_of_budget = false;           ///< the search ended for want of budget, so a smaller arena may exist
+
+  /// No plan is smaller.
+  [[nodiscard]] constexpr bool optimal() const noexcept { return arena == lower_bound; }
+  /// arena / lower bound; 1 where nothing is to be stored.
+  [[nodiscard]] constexpr double ratio() const noexcept {
+    return lower_bound == 0 ? 1.0 : static_cast<double>(arena) / static_cast<double>(lower_bound);
+  }
+};
+
+/// The smallest multiple of `alignment` (a power of two) that is not below `offset` (not negative).
+[[nodiscard]] constexpr std::int64_t aligned(std::int64_t offset, std::int64_t alignment) noexcept {
+  return (offset + alignment - 1) & ~(alignment - 1);
+}
+
+/// The highest offset + size.
+[[nodiscard]] constexpr std::int64_t arena_of(const Problem& problem, const std::vector<std::int64_t>& offsets) {
+  std::int64_t top = 0;
+  for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
+    const std::int64_t end = offsets[i] + problem.buffers[i].size;
+    if (end > top) top = end;
+  }
+  return top;
+}
+
+namespace detail {
+
+/// Thrown text names the buffer by its index, since a Problem knows no names.
+[[noreturn]] inline void refuse(Errc code, std::size_t index, const char* what) {
+  throw Error{code, Error::Text{"buffer ", index, ": ", what}};
+}
+
+}  // namespace detail
+
+/// Throws Error if the problem cannot be planned: a negative size, an end before its start, an alignment that is no
+/// power of two, gaps outside of the lifetime or out of order, a pin that contradicts the alignment or lies below 0, a
+/// conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62 (so that no later sum overflows).
+/// Pins that overlap each other are found by the planners (see require_compatible_pins). Cost: linear.
+constexpr void validate(const Problem& problem) {
+  constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 2;
+  if (problem.size() > std::numeric_limits<std::int32_t>::max() / 2) {
+    throw Error{Errc::limit_exceeded, Error::Text{"the problem has ", problem.size(), " buffers; split it"}};
+  }
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const Buffer& b = problem.buffers[i];
+    if (b.size < 0) detail::refuse(Errc::invalid_argument, i, "the size is negative");
+    if (b.upper < b.lower) detail::refuse(Errc::invalid_argument, i, "the lifetime ends before it starts");
+    if (b.alignment <= 0 || (b.alignment & (b.alignment - 1)) != 0) {
+      detail::refuse(Errc::invalid_argument, i, "the alignment is not a power of two; use 1 if there is none");
+    }
+    if (b.pinned < not_pinned) detail::refuse(Errc::invalid_argument, i, "the pinned offset is negative");
+    if (b.is_pinned() && b.pinned % b.alignment != 0) {
+      detail::refuse(Errc::invalid_argument, i, "the pinned offset is not a multiple of the alignment");
+    }
+    std::int64_t from = b.lower;
+    for (const Span gap : b.gaps) {
+      if (gap.upper < gap.lower) detail::refuse(Errc::invalid_argument, i, "a gap ends before it starts");
+      if (gap.lower < from || gap.upper > b.upper) {
+        detail::refuse(Errc::invalid_argument, i, "the gaps are not ascending, disjoint and within the lifetime");
+      }
+      from = gap.upper;
+    }
+    if (b.size > limit - b.alignment || total > limit - b.size - b.alignment) {
+      detail::refuse(Errc::overflow, i, "the sizes up to here sum to more than 2^62 bytes");
+    }
+    total += b.size + b.alignment;
+    if (b.is_pinned() && b.pinned > limit - total) {
+      detail::refuse(Errc::overflow, i, "the pinned offset and the sizes exceed 2^62 bytes");
+    }
+  }
+  for (const auto& [a, b] : problem.conflicts) {
+    if (a >= problem.size() || b >= problem.size() || a == b) {
+      throw Error{Errc::invalid_argument,
+                  Error::Text{"the conflict of buffers ", a, " and ", b, " does not name two buffers of the problem"}};
+    }
+  }
+}
+
+}  // namespace rondo::memory

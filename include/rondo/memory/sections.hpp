@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/problem.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rondo::memory {
+
+/// A half-open stretch [first, last) of section numbers.
+struct SectionRange {
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+  friend constexpr bool operator==(SectionRange, SectionRange) noexcept = default;
+};
+
+/// Time cut into sections, so that two buffers are in use together exactly if they share a section.
+///
+/// A section stands for one maximal set of buffers in use at once: between two sections at least one buffer ends and,
+/// after it, at least one starts. (Instants whose set is contained in a neighbour's say nothing more and are left out,
+/// which about halves their number.) Each pair of Problem::conflicts adds one section of its own, after those of time.
+///
+/// Lifetime: holds no reference to the problem. Thread safety: immutable. Cost: O(n log n) time, O(n) memory: the
+/// members of a section are not stored.
+class Sections {
+ public:
+  constexpr explicit Sections(const Problem& problem) : begin_(problem.size() + 1, 0) {
+    struct Event {
+      std::int64_t time;
+      std::uint32_t buffer;
+      bool start;
+    };
+    std::vector<Event> events;
+    events.reserve(2 * problem.size());
+    std::vector<std::uint32_t> uses(problem.size(), 0);
+    for (std::uint32_t i = 0; i < problem.size(); ++i) {
+      const Buffer& b = problem.buffers[i];
+      if (b.size == 0) continue;
+      for_each_use(b, [&](Span use) {
+        events.push_back({use.lower, i, true});
+        events.push_back({use.upper, i, false});
+        ++uses[i];
+      });
+    }
+    for (const auto& [a, b] : problem.conflicts) {
+      if (apart(problem, a, b)) ++uses[a], ++uses[b];
+    }
+    for (std::size_t i = 0; i < uses.size(); ++i) begin_[i + 1] = begin_[i] + uses[i];
+    ranges_.resize(begin_.back(), SectionRange{});
+
+    // At one instant the ends come first: lifetimes that only touch do not meet.
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+      if (a.time != b.time) return a.time < b.time;
+      return a.start != b.start ? b.start : a.buffer < b.buffer;
+    });
+    std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
+    bool open = false;  // has a buffer started since the last end?
+    for (const Event& e : events) {
+      if (e.start) {
+        open = true;
+        ranges_[next[e.buffer]].first = count_;
+      } else {
+        if (open) ++count_;
+        open = false;
+        ranges_[next[e.buffer]++].last = count_;
+      }
+    }
+    of_time_ = count_;
+    for (const auto& [a, b] : problem.conflicts) {
+      if (!apart(problem, a, b)) continue;
+      ranges_[next[a]++] = {count_, count_ + 1};
+      ranges_[next[b]++] = {count_, count_ + 1};
+      ++count_;
+    }
+  }
+
+  /// How many sections there are.
+  [[nodiscard]] constexpr std::int32_t count() const noexcept { return count_; }
+  /// How many of them, the first ones, come from time.
+  [[nodiscard]] constexpr std::int32_t of_time() const noexcept { return of_time_; }
+  /// How many buffers there are.
+  [[nodiscard]] constexpr std::size_t buffers() const noexcept { return begin_.size() - 1; }
+
+  /// The sections of a buffer: ascending, disjoint ranges; none where it occupies nothing.
+  [[nodiscard]] constexpr const SectionRange* begin(std::size_t buffer) const noexcept {
+    return ranges_.data() + begin_[buffer];
+  }
+  [[nodiscard]] constexpr const SectionRange* end(std::size_t buffer) const noexcept {
+    return ranges_.data() + begin_[buffer + 1];
+  }
+  [[nodiscard]] constexpr bool empty(std::size_t buffer) const noexcept { return begin_[buffer] == begin_[buffer + 1]; }
+  /// The first section of the first range to the last of the last; what lies between need not all be the buffer's.
+  [[nodiscard]] constexpr SectionRange hull(std::size_t buffer) const noexcept {
+    return empty(buffer) ? SectionRange{} : SectionRange{begin(buffer)->first, (end(buffer) - 1)->last};
+  }
+
+  /// Do the two buffers share a section?
+  [[nodiscard]] constexpr bool meet(std::size_t a, std::size_t b) const noexcept {
+    const SectionRange* p = begin(a);
+    const SectionRange* q = begin(b);
+    while (p != end(a) && q != end(b)) {
+      if (p->first < q->last && q->first < p->last) return true;
+      p->last <= q->last ? ++p : ++q;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr bool apart(const Problem& problem, std::size_t a, std::size_t b) {
+    return problem.buffers[a].size > 0 && problem.buffers[b].size > 0;
+  }
+
+  std::vector<std::uint32_t> begin_;  // index of a buffer's first range
+  std::vector<SectionRange> ranges_{};
+  std::int32_t count_ = 0;
+  std::int32_t of_time_ = 0;
+};
+
+}  // namespace rondo::memory

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/first_fit.hpp>
+#include <rondo/memory/lower_bound.hpp>
+#include <rondo/memory/orders.hpp>
+#include <rondo/memory/problem.hpp>
+#include <rondo/memory/sections.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace rondo::memory {
+
+/// The smallest arena of all greedy orders, first fit and best fit. Usable in constant expressions, so that a graph
+/// known at compile time gets its offsets from the compiler and a static_assert can bound its arena:
+///
+///   static_assert(rondo::memory::plan_statically(problem).arena <= 128);
+///
+/// Throws Error, at compile time a compile error, as validate() does; pins that overlap each other are not looked for.
+/// Cost: up to twelve first fits.
+[[nodiscard]] constexpr Plan plan_statically(const Problem& problem) {
+  validate(problem);
+  const Sections sections{problem};
+  Plan best;
+  best.lower_bound = lower_bound(problem, sections);
+  FirstFit fitter{problem};
+  bool first = true;
+  for (const Order order :
+       {Order::size, Order::breadth, Order::duration, Order::conflicts, Order::start, Order::area}) {
+    const std::vector<std::uint32_t> numbers = make_order(problem, sections, order);
+    for (const Fit fit : {Fit::first, Fit::best}) {
+      const std::vector<std::int64_t>& offsets = fitter.run(numbers, fit);
+      const std::int64_t arena = arena_of(problem, offsets);
+      if (!first && arena >= best.arena) continue;
+      first = false;
+      best.offsets = offsets;
+      best.arena = arena;
+      best.planner = to_string(order);
+      if (best.optimal()) return best;
+    }
+  }
+  best.out_of_budget = true;
+  return best;
+}
+
+}  // namespace rondo::memory

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/problem.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace rondo::memory {
+
+/// Bytes of a tensor as TVM counts them: each element takes bits * lanes, rounded up to whole bytes.
+[[nodiscard]] constexpr std::int64_t storage_bytes(std::int64_t elements, std::int64_t bits,
+                                                   std::int64_t lanes = 1) noexcept {
+  return elements * ((bits * lanes + 7) / 8);
+}
+
+/// The memory planner of TVM's Relay ("PlanMemory"): storage tokens with reference counts and greedy reuse.
+///
+/// Walks the schedule. A buffer that starts asks for a token: among the free ones at least as large as it, and at most
+/// `match_range` times, the smallest is taken; failing that, among the smaller ones down to size / match_range the
+/// largest, which then grows; failing that, a new token. A buffer gives its token back when its last user is done; one
+/// that nobody uses gives it back at once. In the end the tokens lie side by side. Shares whole tokens, never parts of
+/// them, which is why its arenas are large; here as a named rival and as the simplest thing that reuses memory.
+///
+/// Gaps are not made use of. A pinned buffer keeps its place and takes no part; the tokens then lie above all pinned
+/// ones. A token is not given to a buffer that explicitly conflicts with one of its earlier owners.
+/// Thread safety: stateless. Cost: O(n log n).
+struct StorageTokens {
+  static constexpr const char* name = "storage tokens";
+  std::int64_t match_range = 16;
+
+  [[nodiscard]] std::vector<std::int64_t> operator()(const Problem& problem) const {
+    const std::size_t n = problem.size();
+    struct Event {
+      std::int64_t time;
+      bool start;
+      std::uint32_t buffer;
+    };
+    std::vector<Event> events;
+    std::vector<std::int64_t> offsets(n, 0);
+    std::int64_t base = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const Buffer& b = problem.buffers[i];
+      if (b.is_pinned()) {
+        offsets[i] = b.pinned;
+        base = std::max(base, b.pinned + b.size);
+      } else {
+        events.push_back({b.lower, true, i});
+        if (b.lower < b.upper) events.push_back({b.upper, false, i});
+      }
+    }
+    // What ends at a step is free for what starts there.
+    std::sort(events.begin(), events.end(), [](const Event& x, const Event& y) {
+      if (x.time != y.time) return x.time < y.time;
+      return x.start != y.start ? y.start : x.buffer < y.buffer;
+    });
+    std::vector<std::vector<std::uint32_t>> conflicts_of(problem.conflicts.empty() ? 0 : n);
+    for (const auto& [a, b] : problem.conflicts) {
+      conflicts_of[a].push_back(b);
+      conflicts_of[b].push_back(a);
+    }
+
+    struct Token {
+      std::int64_t bytes = 0;
+      std::int64_t alignment = 1;
+    };
+    std::vector<Token> tokens;
+    std::vector<std::size_t> token_of(n, none);
+    std::set<std::pair<std::int64_t, std::size_t>> idle;  // bytes, token
+    const auto may_take = [&](std::uint32_t i, std::size_t token) {
+      return conflicts_of.empty() || std::none_of(conflicts_of[i].begin(), conflicts_of[i].end(),
+                                                  [&](std::uint32_t other) { return token_of[other] == token; });
+    };
+    for (const Event& e : events) {
+      const Buffer& b = problem.buffers[e.buffer];
+      if (!e.start) {
+        idle.emplace(tokens[token_of[e.buffer]].bytes, token_of[e.buffer]);
+        continue;
+      }
+      std::size_t chosen = none;
+      const auto middle = idle.lower_bound({b.size, 0});
+      for (auto t = middle; t != idle.end() && (t->first + match_range - 1) / match_range <= b.size; ++t) {
+        if (!may_take(e.buffer, t->second)) continue;
+        chosen = t->second;
+        idle.erase(t);
+        break;
+      }
+      for (auto t = middle; chosen == none && t != idle.begin();) {
+        --t;
+        if (t->first < b.size / match_range) break;
+        if (!may_take(e.buffer, t->second)) continue;
+        chosen = t->second;
+        idle.erase(t);
+        break;
+      }
+      if (chosen == none) {
+        chosen = tokens.size();
+        tokens.emplace_back();
+      }
+      Token& token = tokens[chosen];
+      token.bytes = std::max(token.bytes, b.size);
+      token.alignment = std::max(token.alignment, b.alignment);
+      token_of[e.buffer] = chosen;
+      if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // nobody uses it
+    }
+
+    std::vector<std::int64_t> offset_of(tokens.size());
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      offset_of[t] = aligned(base, tokens[t].alignment);
+      base = offset_of[t] + tokens[t].bytes;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      if (token_of[i] != none) offsets[i] = offset_of[token_of[i]];
+    }
+    return offsets;
+  }
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+};
+
+}  // namespace rondo::memory

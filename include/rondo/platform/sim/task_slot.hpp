@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/kernel.hpp>
+#include <rondo/types.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+/// Tasks of a graph that is built while it runs, as the simulated scheduler sees them.
+namespace rondo::platform::sim {
+
+struct TaskSlot;
+
+/// One edge: hangs in the list of the task that goes before, belongs to the task that waits. Whoever finishes the first
+/// reads `next`, then counts the second down, and does not touch the edge again; so it is free once its owner is done.
+struct FanOut {
+  FanOut* next = nullptr;
+  TaskSlot* consumer = nullptr;
+};
+/// An edge beyond those that a slot holds itself.
+struct SpareFanOut {
+  FanOut edge;
+  SpareFanOut* next_free = nullptr;
+};
+
+/// A task from the moment it is added until it is reclaimed. Line by line: what is shared between threads and what runs
+/// it, and `mark`, which is looked at with it; what the orchestrating thread alone uses; the arguments.
+///
+/// `fan_out` says three things at once: null or a list while the task is not done, `sealed()` from then on. So finding
+/// out whether an edge is needed and adding it are one compare-and-swap, and nobody can be added behind the traversal.
+struct alignas(64) TaskSlot {
+  static constexpr std::size_t own_words = 14;
+  static constexpr std::uint32_t own_edges = 2;
+  /// Added to `waiting` while the orchestrating thread still adds edges, so that the task cannot start.
+  static constexpr std::uint32_t guard = 1U << 31;
+
+  std::atomic<FanOut*> fan_out{nullptr};
+  std::atomic<std::uint32_t> waiting{0};
+  std::atomic<std::uint32_t> blocks_left{0};
+  std::atomic<std::uint32_t> next_block{0};
+  std::uint32_t blocks = 1;
+  std::uint32_t words = 0;   ///< of one block
+  std::uint32_t linked = 0;  ///< edges that this task owns
+  KernelEntry entry = nullptr;
+  ArgWord* args = nullptr;
+  TaskSlot* next_ready = nullptr;
+  std::uint64_t mark = 0;  ///< the task that was last linked behind this one: an edge is added once
+
+  std::uint64_t number = 0;  ///< unique among all tasks of a session, in the order in which they were added; from 1
+  SpareFanOut* spare = nullptr;
+  FanOut own[own_edges];
+  const char* name = nullptr;
+  std::uint32_t name_size = 0;
+  std::uint32_t words_taken = 0;  ///< of the ring of words, 0 if the own ones suffice
+
+  void* uses = nullptr;  ///< what the runtime remembers of the tensors it touches
+  bool published = false;
+  ArgWord own_words_block[own_words] = {};
+
+  [[nodiscard]] static FanOut* sealed() noexcept { return reinterpret_cast<FanOut*>(std::uintptr_t{1}); }  // NOLINT
+  [[nodiscard]] bool done() const noexcept { return fan_out.load(std::memory_order_acquire) == sealed(); }
+};
+static_assert(sizeof(TaskSlot) == 256);
+
+/// Objects that are taken and given back by one thread; those given back last are taken first, since they are still in
+/// the cache. Memory is reserved once and touched when it is first needed, so a large capacity costs nothing by itself.
+/// T has a member `next_free` or the one that `Link` names.
+template <class T, T* T::*Link>
+class Recycler {
+ public:
+  explicit Recycler(std::size_t capacity)
+      : memory_{static_cast<T*>(::operator new (capacity * sizeof(T), std::align_val_t{alignment(capacity)}))},
+        capacity_{capacity} {
+#if defined(__linux__)
+    // Objects are found in any order; with small pages each step would miss the cache of translations, too.
+    if (alignment(capacity) == huge_page) (void)madvise(memory_, capacity * sizeof(T), MADV_HUGEPAGE);
+#endif
+  }
+  Recycler(const Recycler&) = delete;
+  Recycler& operator=(const Recycler&) = delete;
+  ~Recycler() {
+    for (std::size_t i = 0; i < made_; ++i) memory_[i].~T();
+    ::operator delete (static_cast<void*>(memory_), std::align_val_t{alignment(capacity_)});
+  }
+
+  /// @returns null if all are taken
+  [[nodiscard]] T* take() noexcept {
+    if (T* const recycled = free_; recycled != nullptr) {
+      free_ = recycled->*Link;
+      ++taken_;
+      return recycled;
+    }
+    if (made_ == capacity_) return nullptr;
+    ++taken_;
+    return new (static_cast<void*>(memory_ + made_++)) T();
+  }
+  void give_back(T& object) noexcept {
+    object.*Link = free_;
+    free_ = &object;
+    --taken_;
+  }
+
+  [[nodiscard]] std::size_t taken() const noexcept { return taken_; }
+  [[nodiscard]] std::size_t left() const noexcept { return capacity_ - taken_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  static constexpr std::size_t huge_page = std::size_t{2} << 20;
+  static constexpr std::size_t alignment(std::size_t capacity) noexcept {
+    return capacity * sizeof(T) >= 2 * huge_page ? huge_page : alignof(T);
+  }
+
+  T* memory_;
+  std::size_t capacity_;
+  std::size_t made_ = 0;
+  std::size_t taken_ = 0;
+  T* free_ = nullptr;
+};
+
+}  // namespace rondo::platform::sim

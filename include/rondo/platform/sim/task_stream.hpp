@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/error.hpp>
+#include <rondo/platform/sim/halt.hpp>
+#include <rondo/platform/sim/ready_queue.hpp>
+#include <rondo/platform/sim/task_slot.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+namespace rondo::platform::sim {
+
+[[gnu::always_inline]] inline void pause_briefly() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Runs tasks that come one by one while earlier ones run: the scheduler of the runtimes that build their graph during
+/// the round. With threads, they take what is ready; without, the orchestrating thread runs it when it has to wait, the
+/// newest first, so that nothing but the edges keeps the order.
+///
+/// Thread safety: `ready`, `help`, `quiet`, `begin_round` and `stop` belong to the thread that orchestrates. Threads
+/// spin briefly, then yield, then sleep; progress never depends on them, since the orchestrating thread helps until all
+/// is done, so a wake-up that comes late costs parallelism only.
+/// Errors: the constructor throws Error out_of_resources. The first kernel that throws fails the round: tasks that have
+/// not started yet are counted as done without being run. Cost per task: one push and one pop, one exchange, one
+/// decrement per edge; per round nothing.
+class TaskStream {
+ public:
+  explicit TaskStream(std::uint32_t threads) : queue_{queue_size}, workers_(threads) {
+    for (Worker& worker : workers_) {
+      try {
+        worker.thread = std::thread([this, &worker] { work(worker); });
+      } catch (const std::system_error& e) {
+        stop();
+        throw Error(Errc::out_of_resources, Error::Text("a worker thread could not be started: ", e.what()));
+      }
+    }
+  }
+  TaskStream(const TaskStream&) = delete;
+  TaskStream& operator=(const TaskStream&) = delete;
+  ~TaskStream() { stop(); }
+
+  [[nodiscard]] bool threaded() const noexcept { return workers_.size() != 0; }
+
+  /// Tasks are numbered from `first` on in the round that begins.
+  void begin_round(std::uint64_t first) noexcept {
+    first_ = first;
+    failed_.store(false, std::memory_order_relaxed);
+    told_.store(false, std::memory_order_relaxed);
+    status_ = {};
+  }
+
+  /// All that the task depends on is done.
+  void ready(TaskSlot& task) noexcept {
+    if (!threaded()) {
+      task.next_ready = late_;
+      late_ = &task;
+    } else if (queue_.push(&task)) {
+      wake_a_sleeper();
+    } else {
+      execute(task);
+    }
+  }
+
+  /// Runs one ready task, and what becomes ready with it; false if there is none.
+  bool help() noexcept {
+    TaskSlot* task = nullptr;
+    if (!threaded()) {
+      task = late_;
+      if (task != nullptr) late_ = task->next_ready;
+    } else {
+      task = queue_.pop();
+    }
+    if (task == nullptr) return false;
+    execute(*task);
+    return true;
+  }
+
+  /// Runs a task here and now, whatever it waits for. For runtimes without threads, in an order that they vouch for.
+  void run_now(TaskSlot& task) noexcept {
+    for (std::uint32_t block = 0; block < task.blocks; ++block) run_block(task, block);
+    task.fan_out.store(TaskSlot::sealed(), std::memory_order_release);
+  }
+
+  /// Does nothing run, and is nothing ready? True is final until `ready` is called again: only a running task could
+  /// change it. A worker says that it is busy before it looks for a task, so between two looks at an untouched queue no
+  /// task can be in flight unseen.
+  [[nodiscard]] bool quiet() const noexcept {
+    if (!threaded()) return late_ == nullptr;
+    const std::uint64_t popped = queue_.popped();
+    if (queue_.pushed() != popped) return false;
+    for (const Worker& worker : workers_) {
+      if (worker.busy.load(std::memory_order_seq_cst)) return false;
+    }
+    return queue_.popped() == popped && queue_.pushed() == popped;
+  }
+
+  /// The first failure of a round counts. May be called by any thread.
+  [[gnu::cold]] void fail(Status status, const Error::Text& text) noexcept {
+    failed_.store(true, std::memory_order_relaxed);
+    if (told_.exchange(true, std::memory_order_acq_rel)) return;
+    status_ = status;
+    failure_ = text;
+  }
+  /// Starts no further task in this round; whoever calls it sees to it that the round fails.
+  void abandon() noexcept { failed_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+  /// Of the round, once all its tasks are done.
+  [[nodiscard]] Status status() const noexcept { return status_; }
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
+
+  /// Ends the threads; no task may be under way.
+  void stop() noexcept {
+    stopping_.store(true, std::memory_order_release);
+    wake_.fetch_add(1, std::memory_order_release);
+    wake_.notify_all();
+    for (Worker& worker : workers_) {
+      if (worker.thread.joinable()) worker.thread.join();
+    }
+  }
+
+  /// Waits a little: longer the more often it was called in a row, up to giving the core to somebody else.
+  static void back_off(std::uint32_t& times) noexcept {
+    if (++times < spins) {
+      pause_briefly();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  static constexpr std::size_t queue_size = 1024;
+  static constexpr std::uint32_t spins = 128;
+  static constexpr std::uint32_t yields = 64;
+
+  struct alignas(64) Worker {
+    std::atomic<bool> busy{false};
+    std::thread thread;
+  };
+
+  void work(Worker& me) noexcept {
+    bool busy = false;
+    for (std::uint32_t idle = 0;;) {
+      if (!busy) me.busy.store(busy = true, std::memory_order_seq_cst);
+      if (TaskSlot* const task = queue_.pop(); task != nullptr) {
+        execute(*task);
+        idle = 0;
+        continue;
+      }
+      me.busy.store(busy = false, std::memory_order_seq_cst);
+      if (stopping_.load(std::memory_order_acquire)) return;
+      if (idle < spins + yields) {
+        back_off(idle);
+      } else {
+        sleep();
+        idle = 0;
+      }
+    }
+  }
+
+  void sleep() noexcept {
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    const std::uint32_t seen = wake_.load(std::memory_order_seq_cst);
+    if (queue_.popped() != queue_.pushed() || stopping_.load(std::memory_order_seq_cst)) {
+      (void)claim_sleeper();
+    } else {
+      wake_.wait(seen, std::memory_order_acquire);
+    }
+  }
+  /// Takes one off the count of sleepers, which so is woken once.
+  bool claim_sleeper() noexcept {
+    std::uint32_t sleepers = sleepers_.load(std::memory_order_relaxed);
+    while (sleepers != 0) {
+      if (sleepers_.compare_exchange_weak(sleepers, sleepers - 1, std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
+  void wake_a_sleeper() noexcept {
+    if (sleepers_.load(std::memory_order_relaxed) == 0) [[likely]]
+      return;
+    if (claim_sleeper()) {
+      wake_.fetch_add(1, std::memory_order_release);
+      wake_.notify_one();
+    }
+  }
+
+  void run_block(TaskSlot& task, std::uint32_t block) noexcept {
+    if (failed()) [[unlikely]]
+      return;
+    try {
+      task.entry(task.args + std::size_t{block} * task.words);
+    } catch (...) {
+      const auto index = static_cast<std::uint32_t>(task.number - first_);
+      Error::Text text("task ", index, " '", std::string_view{task.name, task.name_size}, "': ");
+      text.append(current_exception_text());
+      fail(Status::of_task(Errc::kernel_failed, index).poisoning(), text);
+    }
+  }
+
+  /// Runs a task and follows its successors: the first that becomes ready is run next by this thread, which has its
+  /// inputs in the cache; the others are handed out.
+  void execute(TaskSlot& first) noexcept {
+    TaskSlot* mine = &first;
+    first.next_ready = nullptr;
+    while (mine != nullptr) {
+      TaskSlot& task = *mine;
+      mine = task.next_ready;
+      if (task.blocks != 1) {
+        // One at a time holds a task of many blocks, takes a block and hands it on.
+        const std::uint32_t block = task.next_block.fetch_add(1, std::memory_order_acq_rel);
+        if (block + 1 < task.blocks) hand_out(task, mine);
+        run_block(task, block);
+        if (task.blocks_left.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      } else {
+        run_block(task, 0);
+      }
+      FanOut* edge = task.fan_out.exchange(TaskSlot::sealed(), std::memory_order_acq_rel);
+      while (edge != nullptr) {
+        TaskSlot& next = *edge->consumer;
+        edge = edge->next;
+        if (next.waiting.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+        if (mine == nullptr) {
+          next.next_ready = nullptr;
+          mine = &next;
+        } else {
+          hand_out(next, mine);
+        }
+      }
+    }
+  }
+  void hand_out(TaskSlot& task, TaskSlot*& mine) noexcept {
+    if (threaded() && queue_.push(&task)) {
+      wake_a_sleeper();
+    } else {
+      task.next_ready = mine;
+      mine = &task;
+    }
+  }
+
+  ReadyQueue<TaskSlot> queue_;
+  detail::OwnedArray<Worker> workers_;
+  TaskSlot* late_ = nullptr;
+  std::uint64_t first_ = 0;
+  Status status_;
+  Error::Text failure_;
+  alignas(64) std::atomic<bool> failed_{false};
+  std::atomic<bool> told_{false};
+  std::atomic<bool> stopping_{false};
+  alignas(64) std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<std::uint32_t> wake_{0};
+};
+
+}  // namespace rondo::platform::sim

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/arguments.hpp>
+#include <rondo/tensor/data_type.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::runtime {
+
+/// Part of a tensor: in each dimension a first index and an extent. In memory that is a strided region.
+struct Box {
+  std::uint64_t low[max_rank];
+  std::uint64_t extent[max_rank];
+};
+
+/// Have they an element in common? Exact, since both are boxes of one tensor.
+[[nodiscard]] constexpr bool overlap(const Box& a, const Box& b, std::size_t rank) noexcept {
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (a.low[d] >= b.low[d] + b.extent[d] || b.low[d] >= a.low[d] + a.extent[d]) return false;
+  }
+  return true;
+}
+[[nodiscard]] constexpr bool covers(const Box& outer, const Box& inner, std::size_t rank) noexcept {
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (inner.low[d] < outer.low[d] || inner.low[d] + inner.extent[d] > outer.low[d] + outer.extent[d]) return false;
+  }
+  return true;
+}
+
+namespace detail {
+struct TensorState;
+template <class Derived>
+class Orchestrator;
+}  // namespace detail
+
+/// A tensor, or a box of one, as the orchestration hands it to tasks: made by an orchestrator's workspace() and view().
+/// Valid in the round and, for an intermediate, in the scope that made it; later uses throw Error.
+template <Element T, Direction D>
+class Region {
+ public:
+  using element_type = T;
+  static constexpr Direction direction = D;
+
+  [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
+  [[nodiscard]] std::uint64_t extent(std::size_t d) const noexcept { return extents_[d]; }
+  /// Elements between neighbours in dimension d; what a raw kernel needs for a region with gaps.
+  [[nodiscard]] std::uint64_t stride(std::size_t d) const noexcept { return strides_[d]; }
+  /// Number of elements.
+  [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
+  /// Do its elements lie one behind the other? Only such a region can be handed to a kernel that is a type.
+  [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }
+
+ private:
+  template <class Derived>
+  friend class detail::Orchestrator;
+  Region() noexcept {}  // leaves unused dimensions unset: an intermediate costs no more than what it has
+
+  detail::TensorState* tensor_;
+  std::uint64_t serial_;   ///< which tensor, even when its memory and its record have passed to another one
+  std::uint64_t address_;  ///< of the first element
+  std::uint64_t count_;
+  std::uint8_t rank_;
+  bool whole_;
+  bool contiguous_;
+  std::uint64_t extents_[max_rank];
+  std::uint64_t low_[max_rank];      ///< not set if it is the whole tensor
+  std::uint64_t strides_[max_rank];  ///< of the tensor
+};
+
+/// For raw kernels, as with handles.
+template <class T, Direction D>
+[[nodiscard]] RawTensor<Region<T, D>> reads(const Region<T, D>& region) noexcept {
+  return {region, Access::read};
+}
+template <class T, Direction D>
+[[nodiscard]] RawTensor<Region<T, D>> writes(const Region<T, D>& region) noexcept {
+  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
+  return {region, Access::write};
+}
+template <class T, Direction D>
+[[nodiscard]] RawTensor<Region<T, D>> updates(const Region<T, D>& region) noexcept {
+  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
+  return {region, Access::read_write};
+}
+
+}  // namespace rondo::runtime
+
+namespace rondo::detail {
+template <class T, Direction D>
+inline constexpr bool is_tensor_argument<runtime::Region<T, D>> = true;
+}  // namespace rondo::detail

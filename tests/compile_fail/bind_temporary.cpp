@@ -1,0 +1,16 @@
+// expect: rondo: the host memory is a temporary that dies before the round; bind a variable or a span
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/tensor/pair.hpp>
+
+#include <vector>
+
+std::vector<float> make_memory();
+
+void use(rondo::Input<float> x, rondo::Output<float> y, rondo::InputOutput<float> z, rondo::Resident<float> w,
+         rondo::Workspace<float> t) {
+  std::vector<float> memory(8);
+  const std::vector<float> constant(8);
+  (void)z, (void)w, (void)t, (void)x, (void)y;
+  (void)bind(x, make_memory());
+}

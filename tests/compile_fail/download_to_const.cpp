@@ -1,0 +1,18 @@
+// expect: rondo: an output or inout is written to the host; bind memory that is not const
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+#include <rondo/session/open.hpp>
+
+#include <utility>
+#include <vector>
+
+using Session = rondo::RoundSession<rondo::NullPlatform>;
+
+void use(Session& session, rondo::Input<float> x, rondo::Resident<float> w) {
+  std::vector<float> memory(8);
+  auto bound = session.begin_round(bind(x, memory));
+  (void)w, (void)bound;
+  const std::vector<float> constant(8);
+  (void)session.download(w, constant);
+}

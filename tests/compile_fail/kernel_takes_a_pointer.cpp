@@ -1,0 +1,13 @@
+// expect: rondo: the kernel needs exactly one `static void run(...)`
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/graph/kernel.hpp>
+
+#include <string_view>
+
+struct Mine {
+  static constexpr std::string_view name = "mine";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(const float* x);
+};
+static_assert(rondo::check_kernel<Mine>());

@@ -1,0 +1,11 @@
+// expect: rondo: the pair shows no device memory; write `rondo::DevicePtr
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/concepts.hpp>
+
+struct Mine {
+  rondo::Resident<float> handle() const;
+  float* data() const;
+  std::size_t size() const;
+};
+static_assert(rondo::check_tensor_pair<Mine>());

@@ -1,0 +1,10 @@
+// expect: rondo: the pair does not say which tensor it is; write `rondo::TensorHandle
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/concepts.hpp>
+
+struct Mine {
+  float* data() const;
+  std::size_t size() const;
+};
+static_assert(rondo::check_tensor_pair<Mine>());

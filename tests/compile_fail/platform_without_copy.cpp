@@ -1,0 +1,16 @@
+// expect: rondo: the platform cannot copy; write `Status copy_in
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/arch/a2a3.hpp>
+#include <rondo/concepts.hpp>
+
+struct Mine {
+  using Arch = rondo::arch::A2A3;
+  static constexpr const char* name = "mine";
+  struct Options {};
+  explicit Mine(const Options&);
+  rondo::DevicePtr<std::byte> allocate(rondo::Bytes size, rondo::Bytes alignment);
+  rondo::Status release(rondo::DevicePtr<std::byte>) noexcept;
+  rondo::Status wait() noexcept;
+};
+static_assert(rondo::check_platform<Mine>());

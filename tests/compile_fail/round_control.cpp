@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+#include <rondo/session/open.hpp>
+
+#include <utility>
+#include <vector>
+
+using Session = rondo::RoundSession<rondo::NullPlatform>;
+
+void use(Session& session, rondo::Input<float> x, rondo::Resident<float> w) {
+  std::vector<float> memory(8);
+  auto bound = session.begin_round(bind(x, memory));
+  (void)w, (void)bound;
+  auto launched = std::move(bound).launch();
+  auto finished = std::move(launched).finish();
+  if (!finished.status().ok()) return;
+  rondo::Status status = session.upload(w, memory);
+  status = session.run_round(bind(x, memory));
+  (void)status;
+}

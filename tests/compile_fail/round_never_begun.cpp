@@ -1,0 +1,17 @@
+// expect: no matching function for call to || no matching constructor for initialization
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+#include <rondo/session/open.hpp>
+
+#include <utility>
+#include <vector>
+
+using Session = rondo::RoundSession<rondo::NullPlatform>;
+
+void use(Session& session, rondo::Input<float> x, rondo::Resident<float> w) {
+  std::vector<float> memory(8);
+  auto bound = session.begin_round(bind(x, memory));
+  (void)w, (void)bound;
+  rondo::Round<Session, 1, 0, rondo::Stage::bound> made{};
+}

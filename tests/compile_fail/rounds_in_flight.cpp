@@ -1,0 +1,11 @@
+// expect: rondo: one round at a time is what there is so far
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+#include <rondo/session/open.hpp>
+
+struct Policies : rondo::DefaultPolicies {
+  static constexpr std::size_t rounds_in_flight = 2;
+};
+
+void use(const rondo::TaskGraph& graph) { auto session = rondo::open<rondo::NullPlatform, Policies>(graph); }

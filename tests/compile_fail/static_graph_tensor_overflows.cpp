@@ -1,0 +1,20 @@
+// expect: 2^63 bytes || Errc::overflow || TaskGraph::tensor || in call to 'this->tensor<
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/select.hpp>
+#include <rondo/session/open.hpp>
+
+inline void body(std::int64_t*) {}
+
+constexpr auto build = [] {
+  rondo::TaskGraph graph;
+  const auto x = graph.inout<float>("x", {8});
+  const auto t = graph.workspace<float>("t", {8});
+  graph.add_raw("first", rondo::CoreType::cube, body, reads(x), writes(t));
+  graph.add_raw("second", rondo::CoreType::cube, body, updates(x), reads(t));
+  (void)graph.input<float>("huge", {1LL << 62, 4});
+  return graph;
+};
+constexpr auto& graph = rondo::static_graph<build>;
+
+int main() { return static_cast<int>(graph.view().tasks.size()); }

@@ -1,0 +1,21 @@
+// expect: check_limits
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/select.hpp>
+#include <rondo/session/open.hpp>
+
+inline void body(std::int64_t*) {}
+
+constexpr auto build = [] {
+  rondo::TaskGraph graph;
+  const auto x = graph.inout<float>("x", {8});
+  const auto t = graph.workspace<float>("t", {8});
+  graph.add_raw("wide", rondo::CoreType::cube, rondo::Blocks{25}, body, updates(x), writes(t));
+  return graph;
+};
+constexpr auto& graph = rondo::static_graph<build>;
+
+void use(float (&memory)[8]) {
+  auto session = rondo::open<rondo::A2A3Sim, graph>();
+  (void)session.run_round(bind(graph.inout<float>("x"), memory));
+}

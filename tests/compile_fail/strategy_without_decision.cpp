@@ -1,0 +1,9 @@
+// expect: rondo: the strategy does not decide; write `rondo::UpdateLevel decide
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/concepts.hpp>
+
+struct Mine {
+  static constexpr rondo::UpdateLevel highest = rondo::UpdateLevel::init;
+};
+static_assert(rondo::check_update_strategy<Mine>());

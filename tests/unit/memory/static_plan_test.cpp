@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <rondo/memory/static_plan.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace rondo::memory;
+
+namespace {
+
+// Four tensors of 64 bytes in a chain: two alive at a time.
+constexpr Problem chain() {
+  Problem p;
+  for (std::int64_t i = 0; i < 4; ++i) p.buffers.push_back({.lower = i, .upper = i + 2, .size = 64, .alignment = 64});
+  return p;
+}
+
+constexpr Problem everything() {
+  Problem p;
+  p.buffers.push_back({.lower = 0, .upper = 9, .size = 10, .alignment = 4, .gaps = {{2, 5}}});
+  p.buffers.push_back({.lower = 2, .upper = 5, .size = 12, .alignment = 4});
+  p.buffers.push_back({.lower = 0, .upper = 9, .size = 4, .pinned = 12});
+  p.buffers.push_back({.lower = 20, .upper = 21, .size = 8});
+  p.buffers.push_back({.lower = 30, .upper = 31, .size = 8});
+  p.conflicts.push_back({3, 4});
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("the compiler plans a graph that it knows") {
+  static_assert(plan_statically(chain()).arena == 128);
+  static_assert(plan_statically(chain()).optimal());
+  static_assert(plan_statically(chain()).offsets[2] == plan_statically(chain()).offsets[0]);
+}
+
+TEST_CASE("all features of a problem can be planned at compile time") {
+  static_assert(plan_statically(everything()).arena == 16);
+  static_assert(lower_bound(everything()) == 16);
+}
+
+TEST_CASE("an empty problem takes nothing") { static_assert(plan_statically(Problem{}).arena == 0); }

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/sim/pool.hpp>
+
+#include <rondo/platform/sim/inline.hpp>
+#include <unit/platform/sim/programs.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+using platform::sim::Inline;
+using platform::sim::Pool;
+using platform::sim::Scheduling;
+
+namespace {
+
+/// A schedule on as many threads as there are, from the first round on.
+Pool::Options spread_over(std::uint32_t threads) {
+  Pool::Options options;
+  options.threads = threads;
+  options.scheduling = Scheduling::uniform;
+  options.costs = {.per_node = 1, .across_threads = 0, .per_round = 0};
+  return options;
+}
+
+Pool::Options learning(std::uint32_t threads) {
+  Pool::Options options;
+  options.threads = threads;
+  options.learning_rounds = 3;
+  options.trial_rounds = 4;
+  options.costs = {.per_node = 1, .across_threads = 0, .per_round = 0};
+  return options;
+}
+
+/// Plays the same rounds on the calling thread and on the pool, and compares all device memory after each.
+/// @returns the most threads that the pool used
+std::size_t compare_rounds(const RandomWork& work, const Pool::Options& options, int rounds) {
+  Loaded<Inline> one{work.graph};
+  Loaded<Pool> many{work.graph, options};
+  auto one_program = one.engine.load(one.frozen, one.table);
+  auto many_program = many.engine.load(many.frozen, many.table);
+  fill(one, work, 77);
+  fill(many, work, 77);
+  std::size_t threads = 1;
+  for (int round = 0; round < rounds; ++round) {
+    REQUIRE(one.engine.launch(one_program).ok());
+    REQUIRE(many.engine.launch(many_program).ok());
+    REQUIRE(many.engine.wait().ok());
+    threads = std::max(threads, many.engine.threads_used());
+    for (const auto& t : work.tensors) {
+      const std::size_t n = one.frozen.view().tensors[index(t.key.tensor())].count;
+      for (std::size_t i = 0; i < n; ++i) REQUIRE(one.at(t)[i] == many.at(t)[i]);
+    }
+  }
+  CHECK(many.engine.unload(many_program).ok());
+  return threads;
+}
+
+struct ThrowsIfNegative {
+  static constexpr std::string_view name = "picky";
+  static constexpr auto core = CoreType::cube;
+  static void run(In<std::int32_t> x, InOut<std::int32_t> y) {
+    if (x[0] < 0) throw Fragile::Refusal{};
+    ++y[0];
+  }
+};
+struct CountUp {
+  static constexpr std::string_view name = "count";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<std::int32_t> y) { ++y[0]; }
+};
+
+/// Each waits until all have arrived, so one thread alone would never finish.
+std::atomic<int> arrived{0};
+struct Meets {
+  static constexpr std::string_view name = "meets";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<std::int32_t> y, std::int32_t how_many) {
+    arrived.fetch_add(1);
+    arrived.notify_all();
+    for (int now = arrived.load(); now < how_many; now = arrived.load()) arrived.wait(now);
+    ++y[0];
+  }
+};
+
+struct StopsItself {
+  static inline Pool* pool = nullptr;
+  static constexpr std::string_view name = "stops";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<std::int32_t> y) {
+    ++y[0];
+    pool->request_stop();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("On random graphs of kernels that must run exactly once, the pool ends where the calling thread does") {
+  std::mt19937 random{31};
+  int parallel = 0;
+  for (int g = 0; g < 40; ++g) {
+    const RandomWork work{random, random() % 40, 2 + random() % 10, 1 + random() % 9};
+    if (compare_rounds(work, spread_over(static_cast<std::uint32_t>(2 + random() % 3)), 25) > 1) ++parallel;
+  }
+  CHECK(parallel > 10);  // or the comparison says nothing
+}
+
+TEST_CASE("A pool that learns gives the right result in every round: while it learns, tries and has settled") {
+  std::mt19937 random{32};
+  for (int g = 0; g < 15; ++g) {
+    const RandomWork work{random, 5 + random() % 30, 2 + random() % 10, 1 + random() % 200};
+    (void)compare_rounds(work, learning(static_cast<std::uint32_t>(1 + random() % 3)), 20);
+  }
+}
+
+TEST_CASE("Tasks that do not depend on each other run at the same time") {
+  TaskGraph graph;
+  const auto a = graph.inout<std::int32_t>("a", {1});
+  const auto b = graph.inout<std::int32_t>("b", {1});
+  const auto c = graph.inout<std::int32_t>("c", {1});
+  graph.add<Meets>(a, 3);
+  graph.add<Meets>(b, 3);
+  graph.add<Meets>(c, 3);
+  Loaded<Pool> loaded{graph, spread_over(3)};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  for (int round = 1; round <= 5; ++round) {
+    arrived = 0;
+    CHECK(loaded.engine.launch(program).ok());
+    CHECK(loaded.engine.wait().ok());
+    CHECK(loaded.engine.threads_used() == 3);
+    CHECK(*loaded.at(a) + *loaded.at(b) + *loaded.at(c) == 3 * round);
+  }
+}
+
+TEST_CASE("A chain runs on one thread, however many there are") {
+  TaskGraph graph;
+  const auto y = graph.inout<std::int32_t>("y", {1});
+  for (int i = 0; i < 20; ++i) graph.add<CountUp>(y);
+  Loaded<Pool> loaded{graph, spread_over(4)};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  for (int round = 1; round <= 10; ++round) {
+    REQUIRE(loaded.engine.launch(program).ok());
+    REQUIRE(loaded.engine.wait().ok());
+    REQUIRE(*loaded.at(y) == 20 * round);
+  }
+  CHECK(loaded.engine.threads_used() == 1);
+}
+
+TEST_CASE("A pool takes no more threads than the chip has blocks") {
+  TaskGraph graph;
+  for (int i = 0; i < 8; ++i) graph.add<CountUp>(graph.inout<std::int32_t>("y" + std::to_string(i), {1}));
+  const FrozenGraph frozen = freeze(graph);
+  const memory::Layout<FrozenGraph, arch::A5> layout{frozen};
+  std::vector<std::uint64_t> memory(layout.arena_bytes().value / 8);
+  args::ArgsTable table = table_of(frozen, layout.offsets(), memory.data());
+  Pool pool{spread_over(8), 2};
+  auto program = pool.load(frozen, table);
+  CHECK(pool.launch(program).ok());
+  CHECK(pool.wait().ok());
+  CHECK(pool.threads_used() <= 2);
+  CHECK(pool.unload(program).ok());
+}
+
+TEST_CASE("A kernel that throws fails the round by its task's number, with its text; what is behind it is left out") {
+  for (const bool spread : {false, true}) {
+    CAPTURE(spread);
+    TaskGraph graph;
+    const auto x = graph.inout<std::int32_t>("x", {1});
+    const auto y = graph.inout<std::int32_t>("y", {1});
+    const auto z = graph.inout<std::int32_t>("z", {1});
+    graph.add<CountUp>(y);
+    const TaskId picky = graph.add<ThrowsIfNegative>(x, y);
+    graph.add<CountUp>(y);
+    graph.add<CountUp>(z);
+    Loaded<Pool> loaded{graph, spread ? spread_over(2) : learning(1)};
+    auto program = loaded.engine.load(loaded.frozen, loaded.table);
+    CHECK(loaded.engine.launch(program).ok());
+    CHECK(loaded.engine.wait().ok());
+    CHECK(*loaded.at(y) == 3);
+    *loaded.at(x) = -1;
+    const Status launched = loaded.engine.launch(program);
+    const Status status = loaded.engine.wait();
+    CHECK((launched.ok() || launched == status));
+    CHECK(status == Status::of_task(Errc::kernel_failed, index(picky)).poisoning());
+    CHECK(std::string{loaded.engine.failure_text().c_str()} == "a negative element");
+    CHECK(*loaded.at(y) == 4);  // the task before it ran, the one behind it did not
+    CHECK(loaded.engine.unload(program).code() == Errc::kernel_failed);
+  }
+}
+
+TEST_CASE("A request to stop in the middle of a round leaves out what has not begun") {
+  TaskGraph graph;
+  const auto y = graph.inout<std::int32_t>("y", {1});
+  graph.add<StopsItself>(y);
+  graph.add<CountUp>(y);
+  Loaded<Pool> loaded{graph, learning(1)};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  StopsItself::pool = &loaded.engine;
+  (void)loaded.engine.launch(program);
+  CHECK(loaded.engine.wait() == Status{Errc::stopped}.poisoning());
+  CHECK(*loaded.at(y) == 1);
+  (void)loaded.engine.unload(program);
+}
+
+TEST_CASE("A pool that was never launched waits for nothing and stops") {
+  std::mt19937 random{33};
+  const RandomWork work{random, 20, 8, 4};
+  Loaded<Pool> loaded{work.graph, spread_over(3)};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  CHECK(loaded.engine.wait().ok());
+  CHECK(loaded.engine.failure_text().empty());
+  CHECK(loaded.engine.unload(program).ok());
+}
+
+TEST_CASE("A pool may be kept awake and let sleep between rounds") {
+  TaskGraph graph;
+  const auto a = graph.inout<std::int32_t>("a", {1});
+  const auto b = graph.inout<std::int32_t>("b", {1});
+  graph.add<CountUp>(a);
+  graph.add<CountUp>(b);
+  Loaded<Pool> loaded{graph, spread_over(2)};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  for (int round = 1; round <= 20; ++round) {
+    loaded.engine.keep_awake(round % 3 != 0);
+    REQUIRE(loaded.engine.launch(program).ok());
+    REQUIRE(loaded.engine.wait().ok());
+    REQUIRE(*loaded.at(a) + *loaded.at(b) == 2 * round);
+  }
+  loaded.engine.keep_awake(false);
+  CHECK(loaded.engine.unload(program).ok());
+}
+
+TEST_CASE("A graph without tasks runs") {
+  Loaded<Pool> loaded{TaskGraph{}, spread_over(2)};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  for (int round = 0; round < 3; ++round) {
+    CHECK(loaded.engine.launch(program).ok());
+    CHECK(loaded.engine.wait().ok());
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/runtime/region_map.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <set>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::runtime;
+using namespace rondo::runtime::detail;
+using platform::sim::TaskSlot;
+
+namespace {
+
+/// What the map must say, found by looking at every use.
+struct Past {
+  TaskSlot* task;
+  const TensorState* tensor;
+  Box box;
+  bool write;
+};
+
+struct Case {
+  explicit Case(std::uint32_t seed, std::size_t rank, std::uint64_t extent) : random{seed} {
+    for (auto& tensor : tensors) {
+      tensor.rank = static_cast<std::uint8_t>(rank);
+      for (std::size_t d = 0; d < rank; ++d) tensor.extents[d] = extent;
+    }
+  }
+  std::uint64_t pick(std::uint64_t n) { return random() % n; }
+
+  Box any_box(const TensorState& tensor) {
+    Box box{};
+    const bool tiled = pick(2) == 0;
+    for (std::size_t d = 0; d < tensor.rank; ++d) {
+      const std::uint64_t size = tensor.extents[d];
+      const std::uint64_t tile = 1 + size / 3;
+      box.low[d] = tiled ? pick(size / tile) * tile : pick(size);
+      box.extent[d] = tiled ? tile : 1 + pick(size - box.low[d]);
+    }
+    return box;
+  }
+
+  std::mt19937_64 random;
+  TensorState tensors[3];
+  RegionMap map{4096, 64};
+  std::vector<std::unique_ptr<TaskSlot>> tasks;
+  std::vector<RegionUse*> uses;
+  std::vector<Past> past;
+};
+
+}  // namespace
+
+TEST_CASE("a region meets exactly the pending uses that overlap it, or tasks that waited for those") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    Case c(seed, 1 + seed % 5, 4 + seed % 13);
+    // Who must go before whom, directly or through others: bit sets over tasks.
+    std::vector<std::vector<bool>> before;
+    for (std::size_t t = 0; t < 150; ++t) {
+      c.tasks.push_back(std::make_unique<TaskSlot>());
+      TaskSlot& task = *c.tasks.back();
+      TensorState& tensor = c.tensors[c.pick(3)];
+      const Box box = c.any_box(tensor);
+      const bool whole = c.pick(6) == 0;
+      Box full{};
+      for (std::size_t d = 0; d < tensor.rank; ++d) full.extent[d] = tensor.extents[d];
+      const Box used = whole ? full : box;
+      const bool write = c.pick(3) == 0;
+      const Touch touch{&tensor, whole ? nullptr : &box, write ? Access::write : Access::read};
+
+      std::set<TaskSlot*> found;
+      c.map.find(touch, [&](TaskSlot& other) { found.insert(&other); });
+      std::vector<bool> ordered(t + 1, false);
+      for (std::size_t o = 0; o < t; ++o) {
+        if (!found.contains(c.tasks[o].get())) continue;
+        ordered[o] = true;
+        for (std::size_t i = 0; i < o; ++i) ordered[i] = ordered[i] || before[o][i];
+      }
+      for (std::size_t o = 0; o < t; ++o) {
+        const Past& p = c.past[o];
+        const bool conflict = p.tensor == &tensor && (p.write || write) && overlap(p.box, used, tensor.rank);
+        if (conflict && !p.task->done()) REQUIRE_MESSAGE(ordered[o], "task ", t, " does not wait for ", o);
+        if (found.contains(p.task)) REQUIRE_MESSAGE(conflict, "task ", t, " waits for ", o, " for nothing");
+        if (found.contains(p.task)) REQUIRE_FALSE(p.task->done());
+      }
+      before.push_back(ordered);
+      RegionUse* head = nullptr;
+      c.map.insert(touch, task, head);
+      c.uses.push_back(head);
+      c.past.push_back({&task, &tensor, used, write});
+      // A task is done only after all that it waits for.
+      const std::size_t ends = c.pick(t + 1);
+      bool may_end = c.pick(2) == 0;
+      for (std::size_t i = 0; i < ends; ++i) may_end = may_end && (!before[ends][i] || c.tasks[i]->done());
+      if (may_end) c.tasks[ends]->fan_out.store(TaskSlot::sealed());
+    }
+    for (RegionUse* head : c.uses) c.map.forget(head);
+    CHECK(c.map.live() == 0);
+    for (TensorState& tensor : c.tensors) {
+      c.map.drop_grids(tensor);
+      CHECK(tensor.grids == nullptr);
+      CHECK(tensor.whole[0].first == nullptr);
+      CHECK(tensor.whole[1].first == nullptr);
+    }
+  }
+}
+
+TEST_CASE("a tensor that another takes the place of is not confused with it") {
+  // The record is used again for another tensor, of another shape; what its predecessor left must not be met.
+  Case c(1, 1, 100);
+  TensorState& tensor = c.tensors[0];
+  TaskSlot first, second;
+  const Box box{{10}, {20}};
+  RegionUse* head = nullptr;
+  c.map.insert({&tensor, &box, Access::write}, first, head);
+  c.map.forget(head);
+  c.map.drop_grids(tensor);
+  tensor.rank = 2;
+  tensor.extents[0] = tensor.extents[1] = 10;
+  const Box other{{1, 2}, {3, 3}};
+  int found = 0;
+  c.map.find({&tensor, &other, Access::write}, [&](TaskSlot&) { ++found; });
+  CHECK(found == 0);
+  head = nullptr;
+  c.map.insert({&tensor, &other, Access::write}, second, head);
+  const Box corner{{3, 4}, {1, 1}};
+  c.map.find({&tensor, &corner, Access::read}, [&](TaskSlot& task) {
+    ++found;
+    CHECK(&task == &second);
+  });
+  CHECK(found == 1);
+}
+
+TEST_CASE("a covering write takes the place of what it covers") {
+  Case c(1, 1, 100);
+  TensorState& tensor = c.tensors[0];
+  std::vector<std::unique_ptr<TaskSlot>> tasks;
+  RegionUse* head = nullptr;
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    tasks.push_back(std::make_unique<TaskSlot>());
+    const Box box{{i * 10}, {10}};
+    c.map.insert({&tensor, &box, i % 2 == 0 ? Access::read : Access::write}, *tasks.back(), head);
+  }
+  TaskSlot whole;
+  int found = 0;
+  c.map.find({&tensor, nullptr, Access::write}, [&](TaskSlot&) { ++found; });
+  CHECK(found == 10);
+  c.map.insert({&tensor, nullptr, Access::write}, whole, head);
+  found = 0;
+  const Box box{{35}, {30}};
+  c.map.find({&tensor, &box, Access::write}, [&](TaskSlot& task) {
+    ++found;
+    CHECK(&task == &whole);
+  });
+  CHECK(found == 1);
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# check_plan_memory.sh <plan_memory> <lifetimes>: the tool's promises, as a user would try them.
+set -euo pipefail
+tool=$1
+data=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() { echo "plan_memory: $*" >&2; exit 1; }
+last_line() { tail -n 1; }
+
+line=$("$tool" "$data/resnet50_224_b1_f32.csv" --fast --offsets "$work/offsets.csv" --svg "$work/plan.svg" | last_line)
+[[ $line =~ ^arena\ ([0-9]+)\ lower_bound\ ([0-9]+)\ ratio\ ([0-9.]+)\ seconds\ [0-9.]+$ ]] || fail "last line: $line"
+[ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ] || fail "a network's plan misses its lower bound: $line"
+grep -q "<svg" "$work/plan.svg" || fail "no picture"
+
+# What it wrote can be read back, pinned to the same offsets, and takes the same arena.
+again=$("$tool" "$work/offsets.csv" --fast | last_line)
+[ "${again%% ratio*}" = "${line%% ratio*}" ] || fail "read back: $again, written: $line"
+
+# A capacity that is too small is exit code 2.
+rc=0; "$tool" "$data/resnet50_224_b1_f32.csv" --fast --capacity 1000 >"$work/out" 2>&1 || rc=$?
+[ $rc -eq 2 ] || fail "exit code $rc for a capacity that is too small"
+
+# Bad input: a message that names line and field, and no success.
+refuse() {
+  printf "$1" >"$work/bad.csv"
+  if "$tool" "$work/bad.csv" --fast >"$work/out" 2>&1; then fail "accepted: $1"; fi
+  grep -Eq "$2" "$work/out" || { cat "$work/out" >&2; fail "no word of '$2' for: $1"; }
+}
+refuse '' 'empty'
+refuse 'id,lower,upper\n0,0,1\n' 'size'
+refuse 'id,lower,upper,size\n0,0,1,x\n' 'line 2.*size'
+refuse 'id,lower,upper,size\n0,0,1,-4\n' 'line 2.*size'
+refuse 'id,lower,upper,size\n0,5,1,4\n' 'line 2'
+refuse 'id,lower,upper,size\n0,0,1,4\n0,0,1,4\n' 'line 3.*id'
+refuse 'id,lower,upper,size\n0,0,1,99999999999999999999\n' 'line 2.*size'
+refuse 'id,lower,upper,size,alignment\n0,0,1,4,3\n' 'line 2.*alignment'
+printf 'id,lower,upper,size\r\n0,-3,1,0\r\n1,2,2,8\r\n2,0,4,16' >"$work/legal.csv"
+[[ $("$tool" "$work/legal.csv" --fast | last_line) == "arena 16 "* ]] || fail "CRLF, empty buffers, no final newline"
+echo "plan_memory keeps its promises"

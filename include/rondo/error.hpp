@@ -47,6 +47,7 @@ enum class Errc : std::uint16_t {
   kernel_failed,
   orchestration_failed,
   device_failed,
+  check_failed,
 };
 
 /// One sentence for each code: what it means and what to do.
@@ -95,6 +96,8 @@ enum class Errc : std::uint16_t {
       return "the orchestration threw an exception; the session is poisoned, close it and mend the orchestration";
     case Errc::device_failed:
       return "the device reported a failure; the session is poisoned, close it and open a new one";
+    case Errc::check_failed:
+      return "a task does not keep to what it declares, or tasks race; see the checking engine's findings";
   }
   return "unknown error code";
 }

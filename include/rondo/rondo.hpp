@@ -15,6 +15,8 @@
 #include <rondo/observe/counters.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
 #include <rondo/runtime/aicpu_build_graph.hpp>
 #include <rondo/runtime/host_build_graph.hpp>
 #include <rondo/runtime/tensormap_and_ringbuffer.hpp>

@@ -62,6 +62,8 @@ int main() {
   A2A3SimOn<Pool>::Options spread;  // over two threads, from the first round on
   spread.engine = {.threads = 2, .scheduling = platform::sim::Scheduling::uniform};
   check<A2A3SimOn<Pool>>("2 threads", spread);
+  check<A2A3SimOn<Model>>("model");
+  check<A2A3SimOn<Checked<Pool>>>("checked");
   check<NullPlatform>("null");
   return quiet ? 0 : 1;
 }

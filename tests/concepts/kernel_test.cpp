@@ -102,6 +102,25 @@ static_assert(LacksRun<Runs<std::string>>);   // no scalar
 static_assert(LacksRun<Runs<In<float>, void*>>);
 static_assert(LacksRun<Runs<Input<float>>>);  // that is the graph's side
 
+// --- cost, which need not be there
+struct Costs : Complete {
+  static double cost(In<float>, Out<float>) { return 1; }
+};
+struct CostsNoexcept : Complete {
+  static constexpr double cost(In<float>, Out<float>) noexcept { return 1; }
+};
+static_assert(!StatesCost<Complete>);
+static_assert(StatesCost<Costs> && Kernel<Costs> && check_kernel<Costs>());
+static_assert(StatesCost<CostsNoexcept> && check_kernel<CostsNoexcept>());
+template <class F>
+constexpr bool fits = detail::is_cost_of<F, detail::ParametersOf<Complete>>;
+static_assert(fits<double (*)(In<float>, Out<float>)> && fits<double (*)(In<float>, Out<float>) noexcept>);
+static_assert(!fits<float (*)(In<float>, Out<float>)>);        // not in double
+static_assert(!fits<double (*)(In<float>)>);                   // too few
+static_assert(!fits<double (*)(In<float>, InOut<float>)>);     // another one
+static_assert(!fits<double (*)(In<float>, Out<float>, int)>);  // too many
+static_assert(!fits<const double*>);                           // a constant
+
 static_assert(!Kernel<int> && !Kernel<void (*)(ArgWord*)>);
 
 }  // namespace

@@ -9,9 +9,16 @@
 template <class P>
 typename P::Options busy_options() {
   typename P::Options options{};
-  if constexpr (requires { options.engine.threads; }) {
-    options.engine.threads = 3;
-    options.engine.scheduling = rondo::platform::sim::Scheduling::uniform;
+  const auto make_busy = [](auto& engine) {
+    if constexpr (requires { engine.threads; }) {
+      engine.threads = 3;
+      engine.scheduling = rondo::platform::sim::Scheduling::uniform;
+    }
+  };
+  if constexpr (requires { options.engine.inner; }) {
+    make_busy(options.engine.inner);
+  } else if constexpr (requires { options.engine; }) {
+    make_busy(options.engine);
   }
   return options;
 }

@@ -33,7 +33,6 @@ static_assert(is_plain<ResidentPair<float>, 24> && is_plain<WorkspacePair<float>
 
 static_assert(is_plain<detail::Binding, 40>);
 static_assert(std::is_trivially_copyable_v<Prebound<2, 3>>);
-static_assert(sizeof(Prebound<1, 1>) == sizeof(std::uint64_t) + sizeof(Status) + sizeof(detail::Copies<1, 1>));
 
 // A view is an address and its extents.
 static_assert(is_plain<In<float>, 16> && is_plain<Out<float, 2>, 24> && is_plain<InOut<float, 5>, 48>);

@@ -26,6 +26,9 @@ using ArgWord = std::int64_t;
 /// A kernel as the device and the simulation call it, the peer runtime's ABI: all arguments in one block of words.
 using KernelEntry = void (*)(ArgWord* args);
 
+/// What one block of a task would take on the chip, in nanoseconds, from the same words.
+using CostEntry = double (*)(const ArgWord* args);
+
 /// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
 struct Blocks {
   std::uint32_t count = 1;
@@ -158,15 +161,31 @@ struct RunSignature<void (*)(P...)> {
 template <class... P>
 struct RunSignature<void (*)(P...) noexcept> : RunSignature<void (*)(P...)> {};
 
+/// Does F return double and take the same parameters as run?
+template <class F, class Parameters>
+inline constexpr bool is_cost_of = false;
+template <class... P>
+inline constexpr bool is_cost_of<double (*)(P...), ParameterList<P...>> = true;
+template <class... P>
+inline constexpr bool is_cost_of<double (*)(P...) noexcept, ParameterList<P...>> = true;
+
+/// In which word the extents of a parameter start.
+template <class... P>
+[[nodiscard]] consteval std::size_t extents_of(std::size_t parameter, ParameterList<P...>) {
+  constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
+  std::size_t word = sizeof...(P);
+  for (std::size_t i = 0; i < parameter; ++i) word += ranks[i];
+  return word;
+}
+
 template <class K, class... P, std::size_t... I>
-[[gnu::always_inline]] inline void call_run(ParameterList<P...>, std::index_sequence<I...>, ArgWord* args) {
-  constexpr auto extents_of = [](std::size_t parameter) {
-    constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
-    std::size_t word = sizeof...(P);
-    for (std::size_t i = 0; i < parameter; ++i) word += ranks[i];
-    return word;
-  };
-  K::run(Parameter<P>::read(args, I, std::integral_constant<std::size_t, extents_of(I)>::value)...);
+[[gnu::always_inline]] inline void call_run([[maybe_unused]] ParameterList<P...> list, std::index_sequence<I...>,
+                                            ArgWord* args) {
+  K::run(Parameter<P>::read(args, I, extents_of(I, decltype(list){}))...);
+}
+template <class K, class... P, std::size_t... I>
+inline double call_cost([[maybe_unused]] ParameterList<P...> list, std::index_sequence<I...>, const ArgWord* args) {
+  return K::cost(Parameter<P>::read(args, I, extents_of(I, decltype(list){}))...);
 }
 
 }  // namespace detail
@@ -192,7 +211,15 @@ concept HasRun = requires {
 }
 &&detail::RunSignature<decltype(&K::run)>::is_valid;
 
-/// A kernel is a type. Requires the three parts above.
+/// Optional, for predictions: `static double cost(...)` with the parameters of run: what one block takes on the chip,
+/// in nanoseconds, from shapes, scalars and the Block. Called when a session opens; the tensors' contents are not there
+/// yet.
+template <class K>
+concept StatesCost = requires {
+  &K::cost;
+};
+
+/// A kernel is a type. Requires the three parts above; may state its cost.
 ///
 /// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
 /// at the same time; writes every element of an Out; and gives the same result for the same arguments.
@@ -209,6 +236,11 @@ consteval bool check_kernel() {
   static_assert(HasRun<K>,
                 "rondo: the kernel needs exactly one `static void run(...)` whose parameters are In<T>, Out<T>, "
                 "InOut<T>, Scratch<T>, scalars of at most 8 bytes, or rondo::Block");
+  if constexpr (HasRun<K> && StatesCost<K>) {
+    static_assert(detail::is_cost_of<decltype(&K::cost), typename detail::RunSignature<decltype(&K::run)>::Parameters>,
+                  "rondo: a kernel's cost is a `static double cost(...)` that takes the parameters of run and returns "
+                  "nanoseconds");
+  }
   return Kernel<K>;
 }
 
@@ -239,6 +271,20 @@ inline void kernel_entry(ArgWord* args) noexcept(noexcept(call_run<K>(Parameters
     args::detail::DeclaredArgs<K>::call(args);
   } else {
     call_run<K>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+  }
+}
+
+/// The same for its cost; null if it states none.
+template <Kernel K>
+[[nodiscard]] constexpr CostEntry cost_entry() noexcept {
+  if constexpr (StatesCost<K>) {
+    static_assert(!DeclaresArgs<K>,
+                  "rondo: a kernel that declares an args format cannot state its cost; leave out one");
+    return [](const ArgWord* args) {
+      return call_cost<K>(ParametersOf<K>{}, std::make_index_sequence<ParametersOf<K>::size>{}, args);
+    };
+  } else {
+    return nullptr;
   }
 }
 

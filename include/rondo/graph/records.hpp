@@ -63,6 +63,7 @@ struct TaskRecord {
   std::uint32_t added_as = 0;     ///< its TaskId, the order of add()
   std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
+  CostEntry cost = nullptr;  ///< none: the kernel does not say
 };
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.

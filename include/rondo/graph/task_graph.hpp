@@ -163,7 +163,8 @@ class TaskGraph {
     constexpr void add_raw(std::string_view task, const A& argument);
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
-    constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry);
+    constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                            CostEntry cost = nullptr);
   };
 
   template <Element T, Direction D>

@@ -149,7 +149,8 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
   }
 }
 
-constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry) {
+constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                          CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
   if (block_bytes == 0) {  // no format was given: one word after the other
@@ -165,7 +166,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   graph.text_.reserve(graph.text_.size() + name.size());
   graph.args_.insert(graph.args_.end(), args.begin(), args.end());
   graph.tasks_.push_back(
-      {graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id, block_bytes, entry});
+      {graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id, block_bytes, entry, cost});
   return TaskId{id};
 }
 
@@ -191,7 +192,7 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       static_assert(detail::check_declared_args<K>());
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }
-    return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>);
+    return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/args/args_table.hpp>
 #include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/memory/arena.hpp>

@@ -432,7 +432,8 @@ inline Error::Text RoundSession<P, Policies, Graph>::explain(Status status) cons
   text.append(status.message());
   if constexpr (requires { platform_.failure_text(); }) {
     if (status.code() == Errc::kernel_failed || status.code() == Errc::device_failed ||
-        status.code() == Errc::orchestration_failed || status.code() == Errc::deadlock) {
+        status.code() == Errc::orchestration_failed || status.code() == Errc::deadlock ||
+        status.code() == Errc::check_failed) {
       text.append("; it said: ");
       text.append(platform_.failure_text());
     }

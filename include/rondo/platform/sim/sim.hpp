@@ -6,6 +6,7 @@
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
+#include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/traffic.hpp>
 
 #include <cstddef>
@@ -36,7 +37,8 @@ class Sim {
     typename Engine::Options engine{};
   };
 
-  explicit Sim(const Options& options) : engine_{options.engine, A::max_blocks}, free_{options.device_memory} {}
+  explicit Sim(const Options& options)
+      : engine_{sim::make_engine<Engine>(options.engine, arch::chip_of<A>)}, free_{options.device_memory} {}
 
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
@@ -63,6 +65,7 @@ class Sim {
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     traffic_.copied_in(size);
     std::memcpy(pointer(to), from, size.value);
+    if constexpr (sim::HearsOfCopies<Engine>) engine_.copied_in(size);
     return {};
   }
   /// A simulated copy is done when it returns, so each is a snapshot.
@@ -82,9 +85,14 @@ class Sim {
       return status;
     traffic_.copied_out(size);
     std::memcpy(to, pointer(from), size.value);
+    if constexpr (sim::HearsOfCopies<Engine>) engine_.copied_out(size);
     return {};
   }
-  Status wait() noexcept { return engine_.wait(); }
+  Status wait() noexcept {
+    const Status status = engine_.wait();
+    if constexpr (sim::HearsOfCopies<Engine>) engine_.idle();
+    return status;
+  }
 
   /// Computes args on the simulated device. It runs on the calling thread; on a device it would not.
   Status refresh_args(const args::RefreshOp& op) noexcept {

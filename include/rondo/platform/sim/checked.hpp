@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/costs.hpp>
+#include <rondo/args/args_table.hpp>
+#include <rondo/platform/sim/engine.hpp>
+#include <rondo/platform/sim/findings.hpp>
+#include <rondo/platform/sim/halt.hpp>
+#include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/platform/sim/round_checker.hpp>
+#include <rondo/platform/sim/sim.hpp>
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace rondo::platform::sim {
+
+/// An engine for debugging: holds each round against what its tasks declare, then lets `Inner` run it.
+///
+/// A round runs four times from the same inputs, outputs and workspace poisoned; the first run that finds something is
+/// the last, since what follows would repeat it in other words:
+/// 1. task by task: after each, nothing but its Out and InOut tensors may have changed, and each Out must be whole;
+/// 2. the same again, over another poison: a difference is a kernel's own state, or memory read that nobody wrote;
+/// 3. in another order that the edges allow, another one in each round: a difference is a missing edge;
+/// 4. on Inner: a difference is a race.
+///
+///     auto session = open<A2A3SimOn<Checked<Pool>>>(graph);
+///     if (const Status status = session.run_round(…); status.code() == Errc::check_failed)
+///       for (const auto& finding : session.platform().engine().findings()) std::puts(finding.text.c_str());
+///
+/// It sees the memory from the lowest to the highest tensor that a task uses; a write beyond that is for
+/// AddressSanitizer. It does not see a race whose outcome is the same in all four runs; more rounds find more.
+///
+/// Errors: a finding fails the round with check_failed, which does not poison; outputs are not copied then. A kernel
+/// that throws fails it with kernel_failed, as on Inner. Cost: memory for three copies of all tensors; in the first run
+/// each task costs two passes over all of it. A round allocates nothing that Inner does not.
+template <class Inner>
+class Checked {
+ public:
+  static constexpr const char* name = "checked";
+
+  struct Options {
+    /// A pool spreads its tasks from the first round on, over four threads on any host.
+    typename Inner::Options inner = busy();
+
+   private:
+    static typename Inner::Options busy() {
+      typename Inner::Options options{};
+      if constexpr (std::is_same_v<Inner, Pool>) {
+        options.threads = 4;
+        options.scheduling = Scheduling::uniform;
+      }
+      return options;
+    }
+  };
+
+  template <class InnerProgram>
+  struct Program {
+    RoundChecker checker;
+    InnerProgram inner;
+  };
+
+  Checked(const Options& options, const arch::Chip& chip) : inner_{make_engine<Inner>(options.inner, chip)} {}
+
+  template <class Graph>
+  [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
+    using InnerProgram = decltype(inner_.load(graph, args));
+    return Program<InnerProgram>{RoundChecker(graph.view(), args), inner_.load(graph, args)};
+  }
+
+  template <class P>
+  Status launch(P& program) noexcept {
+    RoundChecker& checker = program.checker;
+    findings_.clear();
+    told_ = false;
+    running_ = nullptr;
+    checker.begin_round();
+    checker.restore(false);
+    if (const Status s = checker.run_watched(halt_, findings_); !s || !findings_.empty()) return s;
+    checker.restore(true);
+    if (const Status s = checker.run_in_order(halt_); !s) return s;
+    checker.compare(Finding::Kind::not_repeatable, findings_);
+    if (!findings_.empty()) return {};
+    checker.restore(true);
+    if (const Status s = checker.run_in_other_order(halt_, rounds_++); !s) return s;
+    checker.compare(Finding::Kind::depends_on_order, findings_);
+    if (!findings_.empty()) return {};
+    checker.restore(true);
+    running_ = &checker;
+    return inner_.launch(program.inner);
+  }
+
+  Status wait() noexcept {
+    Status status = inner_.wait();
+    if (RoundChecker* const checker = std::exchange(running_, nullptr); checker != nullptr && status.ok()) {
+      checker->compare(Finding::Kind::race, findings_);
+    }
+    if (status.ok() && !std::exchange(told_, true)) status = findings_.status();
+    return status;
+  }
+
+  template <class P>
+  Status unload(P& program) noexcept {
+    running_ = nullptr;
+    return inner_.unload(program.inner);
+  }
+
+  /// What the last round's check found; the round's status says so once.
+  [[nodiscard]] std::span<const Finding> findings() const noexcept { return findings_.list(); }
+  /// How many more findings there were than the list holds.
+  [[nodiscard]] std::size_t findings_dropped() const noexcept { return findings_.dropped(); }
+
+  [[nodiscard]] const Error::Text& failure_text() const noexcept {
+    if (!halt_.text().empty() || findings_.empty()) {
+      return halt_.text().empty() ? inner_.failure_text() : halt_.text();
+    }
+    return findings_.list()[0].text;
+  }
+  void request_stop() noexcept {
+    halt_.request_stop();
+    inner_.request_stop();
+  }
+  void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
+  [[nodiscard]] Inner& inner() noexcept { return inner_; }
+
+  void copied_in(Bytes bytes) noexcept requires HearsOfCopies<Inner> { inner_.copied_in(bytes); }
+  void copied_out(Bytes bytes) noexcept requires HearsOfCopies<Inner> { inner_.copied_out(bytes); }
+  void idle() noexcept requires HearsOfCopies<Inner> { inner_.idle(); }
+
+ private:
+  Inner inner_;
+  Halt halt_;
+  Findings findings_;
+  bool told_ = true;
+  std::uint64_t rounds_ = 0;
+  RoundChecker* running_ = nullptr;  ///< while Inner runs its program
+};
+static_assert(check_platform<Sim<arch::A2A3, Checked<Inline>>>() && check_platform<Sim<arch::A5, Checked<Pool>>>());
+
+}  // namespace rondo::platform::sim
+
+namespace rondo {
+using platform::sim::Checked;
+using platform::sim::Finding;
+}  // namespace rondo

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rondo::platform::sim {
+
+/// Something that a checked round found wrong.
+struct Finding {
+  enum class Kind : std::uint8_t {
+    wrote_input,       ///< a task changed a tensor that it only reads
+    wrote_outside,     ///< a task changed a tensor that it was not handed, or bytes between tensors
+    left_unwritten,    ///< a task did not write all of an Out
+    not_repeatable,    ///< the same tasks in the same order gave something else: state of their own, or memory never
+                       ///< written
+    depends_on_order,  ///< another order that the edges allow gave something else: an edge is missing
+    race,              ///< the engine's own way of running the tasks gave something else
+  };
+  static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+  Kind kind = Kind::wrote_input;
+  std::uint32_t task = none;    ///< TaskId of who did it, where that is known
+  std::uint32_t tensor = none;  ///< TensorId of what was hit; none: no tensor's bytes
+  std::uint64_t offset = 0;     ///< of the first byte, from the tensor's start; without a tensor, from the lowest one's
+  std::uint64_t bytes = 0;      ///< how many differ
+  Error::Text text;             ///< all of it as a sentence, with names
+};
+
+[[nodiscard]] constexpr const char* to_string(Finding::Kind kind) noexcept {
+  switch (kind) {
+    case Finding::Kind::wrote_input: return "wrote_input";
+    case Finding::Kind::wrote_outside: return "wrote_outside";
+    case Finding::Kind::left_unwritten: return "left_unwritten";
+    case Finding::Kind::not_repeatable: return "not_repeatable";
+    case Finding::Kind::depends_on_order: return "depends_on_order";
+    case Finding::Kind::race: return "race";
+  }
+  return "?";
+}
+
+/// The first findings of a round, in a list of fixed size: adding one never allocates.
+class Findings {
+ public:
+  static constexpr std::size_t most = 32;
+
+  void clear() noexcept { count_ = dropped_ = 0; }
+  void add(const Finding& finding) noexcept {
+    if (count_ == most) {
+      ++dropped_;
+    } else {
+      list_[count_++] = finding;
+    }
+  }
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] std::span<const Finding> list() const noexcept { return {list_, count_}; }
+  /// How many more there were than the list holds.
+  [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
+
+  /// The round's status: what the first finding is about. It does not poison.
+  [[nodiscard]] Status status() const noexcept {
+    if (empty()) return {};
+    const Finding& first = list_[0];
+    if (first.task != Finding::none) return Status::of_task(Errc::check_failed, first.task);
+    if (first.tensor != Finding::none) return Status::of_tensor(Errc::check_failed, first.tensor);
+    return Status{Errc::check_failed};
+  }
+
+ private:
+  Finding list_[most];
+  std::size_t count_ = 0;
+  std::size_t dropped_ = 0;
+};
+
+}  // namespace rondo::platform::sim

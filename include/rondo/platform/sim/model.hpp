@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/costs.hpp>
+#include <rondo/args/args_table.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/sim/engine.hpp>
+#include <rondo/platform/sim/halt.hpp>
+#include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/prediction.hpp>
+#include <rondo/platform/sim/sim.hpp>
+#include <rondo/platform/sim/virtual_chip.hpp>
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::platform::sim {
+
+/// Runs all tasks on the calling thread, as Inline does, and predicts what the round would take on the chip: a virtual
+/// clock in place of the host's.
+///
+///     auto session = open<A2A3SimOn<Model>>(graph);
+///     … run a round …
+///     std::puts(session.platform().engine().prediction().report().c_str());
+///
+/// A task costs what its kernel states (see StatesCost), else what it takes on the host × Costs::host_factor, if
+/// Options ask for that, else an estimate from the bytes of its tensors. Without measuring, the same graph gives the
+/// same prediction on every host. Copies are those of the round; each is queued behind the one before.
+///
+/// What it leaves out: the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
+/// and what kernels do with the data.
+///
+/// Errors: load() throws invalid_argument if a stated cost is negative or no number. Cost: a round allocates nothing,
+/// and reads the clock only while it measures.
+class Model {
+ public:
+  static constexpr const char* name = "model";
+
+  struct Options {
+    arch::Costs costs = {};              ///< those given replace the chip's
+    std::uint32_t cube_cores = 0;        ///< at most the chip's; 0: all
+    std::uint32_t vector_cores = 0;      ///< at most the chip's; 0: all
+    std::uint32_t schedulers = 0;        ///< at most the chip's; 0: all
+    std::uint32_t measuring_rounds = 0;  ///< how many first rounds time the tasks that state no cost; the least counts
+  };
+
+  class Program {
+   public:
+    inline Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
+                   const VirtualChip::Parts& parts, std::uint32_t measuring_rounds);
+
+    Status launch(Halt& halt) noexcept {
+      if (measuring_left_ != 0) [[unlikely]]
+        return measure(halt);
+      return Inline::run(calls_, halt);
+    }
+    inline void describe(Prediction& prediction) const noexcept;
+
+   private:
+    [[gnu::cold, gnu::noinline]] inline Status measure(Halt& halt) noexcept;
+    [[nodiscard]] static double now_ns() noexcept {
+      timespec t{};
+      clock_gettime(CLOCK_MONOTONIC, &t);
+      return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+    }
+
+    graph::GraphView graph_;
+    Inline::DynamicProgram calls_;
+    VirtualChip chip_;
+    double host_factor_;
+    std::uint32_t stated_ = 0;
+    std::uint32_t measuring_left_ = 0;
+    bool measured_ = false;
+  };
+
+  Model(const Options& options, const arch::Chip& chip)
+      : chip_{chip.name}, costs_{options.costs.or_else(chip.costs)}, measuring_rounds_{options.measuring_rounds} {
+    const auto at_most = [](std::uint32_t wanted, std::uint32_t there) {
+      return wanted == 0 ? there : std::min(wanted, there);
+    };
+    parts_ = {{at_most(options.cube_cores, chip.cube_cores), at_most(options.vector_cores, chip.vector_cores)},
+              at_most(options.schedulers, chip.schedulers),
+              costs_.dispatch_ns,
+              costs_.retire_ns};
+  }
+
+  /// @throws Error invalid_argument
+  template <class Graph>
+  [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
+    return Program(graph.view(), args, costs_, parts_, measuring_rounds_);
+  }
+  Status launch(Program& program) noexcept {
+    copy_in_ns_ = pending_in_ns_;
+    pending_in_ns_ = 0;
+    copy_out_ns_ = 0;
+    in_round_ = true;
+    last_ = &program;
+    return program.launch(halt_);
+  }
+  Status wait() noexcept { return {}; }
+  Status unload(Program& program) noexcept {
+    if (last_ == &program) last_ = nullptr;
+    return {};
+  }
+
+  void copied_in(Bytes bytes) noexcept {
+    pending_in_ns_ += costs_.copy_in_latency_ns + static_cast<double>(bytes.value) / costs_.copy_in_gbps;
+  }
+  void copied_out(Bytes bytes) noexcept {
+    if (in_round_) copy_out_ns_ += costs_.copy_out_latency_ns + static_cast<double>(bytes.value) / costs_.copy_out_gbps;
+  }
+  void idle() noexcept {
+    in_round_ = false;
+    pending_in_ns_ = 0;  // an upload's, or those of a round that was dropped
+  }
+
+  /// Of the last round that was launched; empty before the first.
+  [[nodiscard]] Prediction prediction() const noexcept {
+    Prediction p;
+    p.chip = chip_;
+    if (last_ == nullptr) return p;
+    p.copy_in_ns = copy_in_ns_;
+    p.launch_ns = costs_.launch_ns;
+    p.complete_ns = costs_.complete_ns;
+    p.copy_out_ns = copy_out_ns_;
+    last_->describe(p);
+    return p;
+  }
+  /// The figures that it reckons with.
+  [[nodiscard]] const arch::Costs& costs() const noexcept { return costs_; }
+
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
+  void request_stop() noexcept { halt_.request_stop(); }
+  void keep_awake(bool) noexcept {}
+
+ private:
+  const char* chip_;
+  arch::Costs costs_;
+  VirtualChip::Parts parts_;
+  std::uint32_t measuring_rounds_;
+  Halt halt_;
+  const Program* last_ = nullptr;
+  bool in_round_ = false;
+  double pending_in_ns_ = 0;
+  double copy_in_ns_ = 0;
+  double copy_out_ns_ = 0;
+};
+
+Model::Program::Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
+                        const VirtualChip::Parts& parts, std::uint32_t measuring_rounds)
+    : graph_{graph}, calls_{Inline::load_calls(graph, args)}, chip_{graph, parts}, host_factor_{costs.host_factor} {
+  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+    const graph::TaskRecord& task = graph.tasks[t];
+    double bytes = 0;
+    for (const graph::ArgRecord& arg : graph.args_of(task)) {
+      if (arg.kind == graph::ArgRecord::Kind::address) bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
+    }
+    const double gbps = costs.memory_gbps / parts.cores[static_cast<std::size_t>(task.core)];
+    for (std::uint32_t block = 0; block < task.blocks; ++block) {
+      const std::size_t call = chip_.first_block(t) + block;
+      double& cost = chip_.costs()[call];
+      cost =
+          task.cost != nullptr ? task.cost(calls_.calls[call].args) : costs.task_floor_ns + bytes / task.blocks / gbps;
+      if (!(cost >= 0 && cost < 1e18)) {
+        throw Error(Errc::invalid_argument, Error::Text("task ", task.added_as, " '", graph.name(task.name),
+                                                        "' states a cost that is negative or no number of nanoseconds; "
+                                                        "mend its cost()"));
+      }
+    }
+    if (task.cost != nullptr) ++stated_;
+  }
+  if (stated_ != graph.tasks.size()) measuring_left_ = measuring_rounds;
+  chip_.run();
+}
+
+Status Model::Program::measure(Halt& halt) noexcept {
+  std::size_t call = 0;
+  try {
+    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+      for (std::uint32_t block = 0; block < graph_.tasks[t].blocks; ++block, ++call) {
+        if (halt.requested()) return halt.status();
+        const double start = now_ns();
+        calls_.calls[call].entry(calls_.calls[call].args);
+        const double cost = host_factor_ * (now_ns() - start);
+        double& known = chip_.costs()[call];
+        if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
+      }
+    }
+  } catch (...) {
+    halt.record(calls_.tasks[call]);
+    return halt.status();
+  }
+  measured_ = true;
+  --measuring_left_;
+  chip_.run();
+  return {};
+}
+
+void Model::Program::describe(Prediction& p) const noexcept {
+  const auto others = static_cast<std::uint32_t>(graph_.tasks.size()) - stated_;
+  p.graph = graph_;
+  p.run_ns = chip_.makespan();
+  p.cube_busy_ns = chip_.busy(CoreType::cube);
+  p.vector_busy_ns = chip_.busy(CoreType::vector);
+  p.scheduler_busy_ns = chip_.scheduler_busy();
+  p.schedulers = chip_.parts().schedulers;
+  p.critical_path_ns = chip_.critical_path_ns();
+  p.critical_path = chip_.critical_path();
+  p.tasks = chip_.times();
+  p.stated = stated_;
+  p.measured = measured_ ? others : 0;
+  p.estimated = measured_ ? 0 : others;
+}
+static_assert(KnowsItsChip<Model> && HearsOfCopies<Model>);
+static_assert(check_platform<Sim<arch::A2A3, Model>>() && check_platform<Sim<arch::A5, Model>>());
+
+}  // namespace rondo::platform::sim
+
+namespace rondo {
+using platform::sim::Model;
+}

@@ -4,7 +4,7 @@
 // function: prebound_round_under_test
 // indirect: 2
 // allow: memcpy
-// allow: rondo::(Status )?.*RoundSession<.*>::(run_in_any_order|run_prebound_in_general|refusal|note_failure)\(.*
+// allow: rondo::(Status )?.*RoundSession<.*>::(run_in_any_order<.*>|run_in_general|run_prebound_in_general|refusal|note_failure)\(.*
 // allow: rondo::platform::sim::Halt::record\(unsigned int\)
 // allow: __cxa_begin_catch|__cxa_end_catch|_Unwind_Resume
 

@@ -313,7 +313,8 @@ class RoundSession {
   Status prepare(std::span<detail::Binding> bindings, bool async = false) noexcept;
   template <bool Async, BoundPair... B>
   [[nodiscard]] auto begin(const B&... pairs) noexcept;
-  [[gnu::noinline, gnu::cold]] Status run_in_any_order(std::span<detail::Binding> bindings) noexcept;
+  template <BoundPair... B>
+  [[gnu::noinline, gnu::cold]] Status run_in_any_order(B... pairs) noexcept;
   [[gnu::noinline]] Status run_in_general(std::span<detail::Binding> bindings) noexcept;
   Status run_prebound_in_general(std::span<const detail::Copy> in, std::span<const detail::Copy> out) noexcept;
 

@@ -16,10 +16,6 @@ inline Status RoundSession<P, Policies, Graph>::run_round(const B&... pairs) noe
   }
   check_strategy<B...>();
   if constexpr (is_plain<B...>) {
-    if (state_ != State::ready) [[unlikely]] {
-      detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
-      return run_in_any_order({bindings, sizeof...(B)});
-    }
     return run_in_order(std::index_sequence_for<B...>{}, pairs...);
   } else {
     detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
@@ -32,12 +28,11 @@ template <std::size_t... I, BoundPair... B>
 inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence<I...>, const B&... pairs) noexcept {
   const auto ports = ports_.view();
   // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this graph.
-  const bool as_declared = sizeof...(B) == ports.size() && ((detail::key_of(pairs) == ports[I].key) && ...) &&
+  const bool as_declared = state_ == State::ready && sizeof...(B) == ports.size() &&
+                           ((detail::key_of(pairs) == ports[I].key) && ...) &&
                            ((detail::elements_of(pairs) == ports[I].count && pairs.data() != nullptr) && ...);
   if (!as_declared) [[unlikely]] {
-    // Copies what the pairs say, rather than passing them on: whose address is taken cannot live in registers.
-    detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
-    return run_in_any_order({bindings, sizeof...(B)});
+    return run_in_any_order(B{pairs}...);
   }
   observe_.round_begins(RoundIndex{rounds_});
   Status status;
@@ -204,29 +199,13 @@ Status RoundSession<P, Policies, Graph>::run_in_general(std::span<detail::Bindin
   return settle(status);
 }
 
-/// What a plain round does that turns out not to be one. Cold, so that plain rounds keep their registers.
+/// What a round does that is not plain after all. Takes copies of the pairs, in a call that is never inlined: what is
+/// passed on by address, or kept for a cold branch, cannot stay in registers.
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::run_in_any_order(std::span<detail::Binding> bindings) noexcept {
-  return run_in_general(bindings);
-}
-
-template <Platform P, class Policies, class Graph>
-template <std::size_t In, std::size_t Out, std::size_t Pairs, class Hook>
-requires std::is_nothrow_invocable_v<Hook&, RoundIndex>
-inline Status RoundSession<P, Policies, Graph>::run_rounds(std::uint64_t rounds,
-                                                           const Prebound<In, Out, Pairs>& binding,
-                                                           Hook&& before_round) noexcept {
-  const auto keep_awake = [this](bool awake) {
-    if constexpr (requires { platform_.keep_awake(awake); }) platform_.keep_awake(awake);
-  };
-  keep_awake(true);
-  Status status;
-  for (std::uint64_t i = 0; i < rounds && status.ok(); ++i) {
-    before_round(RoundIndex{rounds_});
-    status = run_round(binding);
-  }
-  keep_awake(false);
-  return status;
+template <BoundPair... B>
+Status RoundSession<P, Policies, Graph>::run_in_any_order(B... pairs) noexcept {
+  detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
+  return run_in_general({bindings, sizeof...(B)});
 }
 
 template <Platform P, class Policies, class Graph>

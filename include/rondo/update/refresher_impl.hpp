@@ -9,11 +9,11 @@
 namespace rondo::update {
 
 template <class P, UpdateStrategy S, MechanismChoice C>
-Refresher<P, S, C>::Refresher(P& platform, const graph::GraphView& graph, std::span<const args::Source> sources,
+Refresher<P, S, C>::Refresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,
                               args::BaseLayout bases, std::span<const std::uint64_t> addresses,
                               args::SystemProvider provider)
     : platform_{platform},
-      table_{graph, sources, bases, provider},
+      table_{view, sources, bases, provider},
       active_(bases.count),
       last_(bases.count),
       written_(in_place ? 0 : bases.count),

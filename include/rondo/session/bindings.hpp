@@ -19,6 +19,10 @@ template <BoundPair B>
 [[nodiscard]] constexpr std::uint64_t elements_of(const B& pair) noexcept {
   return static_cast<std::uint64_t>(pair.size());
 }
+template <BoundPair B>
+[[nodiscard]] constexpr std::uint64_t bytes_of(const B& pair) noexcept {
+  return elements_of(pair) * sizeof(typename HandleOf<B>::element_type);
+}
 /// `count` elements of `size` bytes; a product that does not fit is more than any tensor has.
 [[nodiscard]] constexpr std::uint64_t bytes_or_most(std::uint64_t count, std::uint64_t size) noexcept {
   std::uint64_t bytes = 0;

@@ -16,7 +16,6 @@ namespace rondo::detail {
 /// A tensor that each round binds, as the hot path wants it.
 struct Port {
   TensorKey key;
-  std::uint64_t count = 0;  ///< elements: comparing bytes would multiply what the user says, which may wrap
   std::uint64_t bytes = 0;
   DevicePtr<std::byte> device;
   Direction direction = Direction::in;
@@ -39,8 +38,7 @@ constexpr void fill_ports(const graph::GraphView& graph, std::span<const std::ui
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
     if (!is_bound_each_round(tensor.direction)) continue;
-    *port++ = {graph.key(t), tensor.count, tensor.bytes, base.offset(Bytes{offsets[home_of(graph, t)]}),
-               tensor.direction};
+    *port++ = {graph.key(t), tensor.bytes, base.offset(Bytes{offsets[home_of(graph, t)]}), tensor.direction};
   }
 }
 

@@ -28,9 +28,11 @@ template <std::size_t... I, BoundPair... B>
 inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence<I...>, const B&... pairs) noexcept {
   const auto ports = ports_.view();
   // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this graph.
+  // Bytes may be compared although the product could wrap: no memory has that many elements, and what is copied is what
+  // the tensor has. Comparing elements would cost a shift for each vector.
   const bool as_declared = state_ == State::ready && sizeof...(B) == ports.size() &&
                            ((detail::key_of(pairs) == ports[I].key) && ...) &&
-                           ((detail::elements_of(pairs) == ports[I].count && pairs.data() != nullptr) && ...);
+                           ((detail::bytes_of(pairs) == ports[I].bytes && pairs.data() != nullptr) && ...);
   if (!as_declared) [[unlikely]] {
     return run_in_any_order(B{pairs}...);
   }

@@ -63,14 +63,20 @@ void check(const char* name, bool late) {
   std::vector<float> hx(64, 1.0F), hy(64);
   int hn = 100;
   const auto binding = session.prebind(bind(x, hx), bind(y, hy), bind(n, hn));
-  expect_no_calls(name, "checked", [&] {
+  // With threads, a round that waits for room in its small ring looks at the clock while nothing runs: that is how a
+  // deadlock is told from a thread that the host has taken off its core.
+  const bool may_wait = !std::is_same_v<P, A2A3Sim>;
+  const auto checked = [&] {
     hn = 1 + (hn * 7) % 100;
     return session.run_round(bind(x, hx), bind(y, hy), bind(n, hn)).ok();
-  });
-  expect_no_calls(name, "prebound", [&] { return session.run_round(binding).ok(); });
-  expect_no_calls(name, "stepwise", [&] {
+  };
+  const auto prebound = [&] { return session.run_round(binding).ok(); };
+  const auto stepwise = [&] {
     return session.begin_round(bind(x, hx), bind(y, hy), bind(n, hn)).launch().finish().status().ok();
-  });
+  };
+  expect_no_calls(name, "checked", checked, may_wait);
+  expect_no_calls(name, "prebound", prebound, may_wait);
+  expect_no_calls(name, "stepwise", stepwise, may_wait);
 }
 
 }  // namespace

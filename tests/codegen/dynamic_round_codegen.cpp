@@ -4,9 +4,9 @@
 // function: prebound_round_under_test
 // indirect: 2
 // allow: memcpy
-// allow: rondo::(Status
-// )?.*RoundSession<.*>::(run_in_any_order<.*>|run_in_general|run_prebound_in_general|refusal|note_failure)\(.* allow:
-// rondo::platform::sim::Halt::record\(unsigned int\) allow: __cxa_begin_catch|__cxa_end_catch|_Unwind_Resume
+// allow: rondo::(Status )?.*RoundSession<.*>::(run_in_any_order<.*>|run_in_general|run_prebound_in_general|refusal|note_failure)\(.*
+// allow: rondo::platform::sim::Halt::record\(unsigned int\)
+// allow: __cxa_begin_catch|__cxa_end_catch|_Unwind_Resume|std::terminate\(\)
 
 // A round over a graph built at run time, on the Inline engine: the copies, one indirect call in a loop for the
 // kernels, and what is reached only when a round is refused or a kernel throws.

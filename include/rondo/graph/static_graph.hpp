@@ -36,7 +36,8 @@ class StaticGraph {
     // its top bit set, so that a handle of one static graph is refused by a session over another.
     std::uint32_t hash = 2166136261U;  // FNV-1a
     const auto stir = [&](std::uint64_t value) {
-      for (int byte = 0; byte < 8; ++byte, value >>= 8) hash = (hash ^ static_cast<std::uint32_t>(value & 0xFFU)) * 16777619U;
+      for (int byte = 0; byte < 8; ++byte, value >>= 8)
+        hash = (hash ^ static_cast<std::uint32_t>(value & 0xFFU)) * 16777619U;
     };
     for (std::size_t i = 0; i < S.text; ++i) stir(static_cast<unsigned char>(text_[i]));
     for (std::size_t t = 0; t < S.tensors; ++t) {

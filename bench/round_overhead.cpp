@@ -11,6 +11,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <memory>
 #include <string>
 
 namespace {
@@ -25,25 +26,24 @@ void run(benchmark::State& state, auto&& round) {
   }
 }
 
+// The rivals of a case share one session and its host memory: where 16 MiB happen to lie moves a round by half.
 template <std::size_t K>
 void register_cases(std::size_t bytes) {
   const std::string tail = "/k:" + std::to_string(K) + "/bytes:" + std::to_string(bytes);
-  benchmark::RegisterBenchmark(("round/raw" + tail).c_str(), [bytes](benchmark::State& state) {
-    RondoCase<rondo::A2A3Sim, K> twin(bytes);
-    RawCase raw(twin);
+  const auto rondo = std::make_shared<RondoCase<rondo::A2A3Sim, K>>(bytes);
+  benchmark::RegisterBenchmark(("round/raw" + tail).c_str(), [rondo](benchmark::State& state) {
+    RawCase raw(*rondo);
     run(state, [&] { raw.round(); });
   });
-  benchmark::RegisterBenchmark(("round/rondo" + tail).c_str(), [bytes](benchmark::State& state) {
-    RondoCase<rondo::A2A3Sim, K> rondo(bytes);
+  benchmark::RegisterBenchmark(("round/rondo" + tail).c_str(), [rondo](benchmark::State& state) {
     run(state, [&] {
-      if (!rondo.round()) state.SkipWithError("a round failed");
+      if (!rondo->round()) state.SkipWithError("a round failed");
     });
   });
-  benchmark::RegisterBenchmark(("round/prebound" + tail).c_str(), [bytes](benchmark::State& state) {
-    RondoCase<rondo::A2A3Sim, K> rondo(bytes);
-    const auto binding = rondo.prebind();
+  benchmark::RegisterBenchmark(("round/prebound" + tail).c_str(), [rondo](benchmark::State& state) {
+    const auto binding = rondo->prebind();
     run(state, [&] {
-      if (!rondo.session().run_round(binding)) state.SkipWithError("a round failed");
+      if (!rondo->session().run_round(binding)) state.SkipWithError("a round failed");
     });
   });
   benchmark::RegisterBenchmark(("round/null" + tail).c_str(), [bytes](benchmark::State& state) {

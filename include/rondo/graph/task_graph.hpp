@@ -86,6 +86,14 @@ class TaskGraph {
     declare_alias(output.key, input.key, where);
   }
 
+  /// The tensor shares its memory with no other, so that it keeps its contents from round to round: for an input that
+  /// will be frozen, a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
+  /// this graph
+  template <Element T, Direction D>
+  constexpr void keep(TensorHandle<T, D> tensor, std::source_location where = std::source_location::current()) {
+    keep_memory(tensor.key, where);
+  }
+
   /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
   /// opened, for its peers as well. Such a tensor takes no device memory, and the arena does not move.
   /// @throws Error invalid_argument if it is no task of this graph
@@ -165,6 +173,7 @@ class TaskGraph {
     constexpr void add_raw(std::string_view task, const A& argument);
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
+    constexpr void let_share(std::uint32_t out, std::uint32_t in);
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);
   };
@@ -172,6 +181,7 @@ class TaskGraph {
   template <Element T, Direction D>
   constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where);
   constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
+  constexpr void keep_memory(TensorKey tensor, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
   constexpr graph::NameRef intern(std::string_view name);
   [[noreturn]] static void fail_task(std::string_view task, const char* what) {

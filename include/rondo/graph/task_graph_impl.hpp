@@ -83,6 +83,13 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::
   to.alias_of = index(input.tensor());
 }
 
+constexpr void TaskGraph::keep_memory(TensorKey tensor, std::source_location where) {
+  if (tensor.graph() != tag_ || index(tensor.tensor()) >= tensors_.size()) {
+    throw Error(Errc::invalid_argument, Error::Text("keep: the tensor is of another graph"), where);
+  }
+  tensors_[index(tensor.tensor())].kept = true;
+}
+
 constexpr void TaskGraph::pin(TaskId task, std::source_location where) {
   if (index(task) >= tasks_.size()) {
     throw Error(Errc::invalid_argument,
@@ -150,6 +157,20 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
   }
 }
 
+/// Notes that the task may write one tensor over another, unless it takes that other in more than one place.
+constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
+  constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
+  std::uint16_t source = nowhere;
+  for (std::size_t a = 0; a < args.size() && a < nowhere; ++a) {
+    if (args[a].kind != graph::ArgRecord::Kind::address || args[a].tensor != in) continue;
+    if (source != nowhere) return;
+    source = static_cast<std::uint16_t>(a);
+  }
+  for (graph::ArgRecord& arg : args) {
+    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == out) arg.in_place_of = source;
+  }
+}
+
 constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                           CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
@@ -191,10 +212,16 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) { (add_one.template operator()<I, P>(), ...); }
     (std::make_index_sequence<sizeof...(P)>{});
+    [[maybe_unused]] std::uint32_t in_place[2] = {};
+    if constexpr (WorksInPlace<K>) {
+      in_place[0] = draft.args[K::in_place.out].tensor;  // an argument for each parameter, as yet in their order
+      in_place[1] = draft.args[K::in_place.in].tensor;
+    }
     if constexpr (detail::DeclaresArgs<K>) {
       static_assert(detail::check_declared_args<K>());
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }
+    if constexpr (WorksInPlace<K>) draft.let_share(in_place[0], in_place[1]);
     return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
   }
 }

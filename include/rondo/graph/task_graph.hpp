@@ -171,6 +171,8 @@ class TaskGraph {
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
     template <class A>
     constexpr void add_raw(std::string_view task, const A& argument);
+    constexpr void add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+                              std::size_t rank);
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
     constexpr void let_share(std::uint32_t out, std::uint32_t in);

@@ -133,27 +133,46 @@ constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argumen
   }
 }
 
+/// The tensor's address, and its extents as a parameter of `rank` dimensions sees them: of one dimension, all elements.
+constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+                                            std::size_t rank) {
+  add_address(task, key, access);
+  const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
+  const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
+  if (reshaped != nullptr) {
+    std::int64_t count = 1;
+    bool fits = shape.rank() <= max_rank;
+    for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
+      fits = shape.extent(d) >= 1 && !__builtin_mul_overflow(count, shape.extent(d), &count);
+    }
+    if (!fits || static_cast<std::uint64_t>(count) != tensor.count) {
+      throw Error(Errc::wrong_size, Error::Text("task '", task, "' takes tensor '", graph.name(tensor.name),
+                                                "' under a shape that does not hold its ", tensor.count, " elements"));
+    }
+  }
+  if (rank == 1) {
+    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, static_cast<ArgWord>(tensor.count)});
+    return;
+  }
+  if (shape.rank() != rank) {
+    throw Error(Errc::invalid_argument, Error::Text("task '", task, "' takes a tensor of ", rank, " dimensions, but '",
+                                                    graph.name(tensor.name), "' has ", shape.rank()));
+  }
+  for (std::size_t d = 0; d < rank; ++d) {
+    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, shape.extent(d)});
+  }
+}
+
 template <class P, class A>
 constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& argument) {
   static_assert(detail::check_argument<P, A>());
   using Param = detail::Parameter<P>;
-  if constexpr (Param::is_tensor) {
-    add_address(task, argument.key, Param::access);
-    const graph::TensorRecord& tensor = graph.tensors_[index(argument.key.tensor())];
-    if constexpr (Param::rank == 1) {
-      extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, static_cast<ArgWord>(tensor.count)});
-    } else {
-      if (tensor.shape.rank() != Param::rank) {
-        throw Error(Errc::invalid_argument,
-                    Error::Text("task '", task, "' takes a tensor of ", Param::rank, " dimensions, but '",
-                                graph.name(tensor.name), "' has ", tensor.shape.rank()));
-      }
-      for (std::size_t d = 0; d < Param::rank; ++d) {
-        extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, tensor.shape.extent(d)});
-      }
-    }
-  } else {
+  if constexpr (!Param::is_tensor) {
     args.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, detail::to_word(P{argument})});
+  } else if constexpr (detail::is_reshaped<A>) {
+    add_tensor(task, argument.handle.key, &argument.shape, Param::access, Param::rank);
+  } else {
+    add_tensor(task, argument.key, nullptr, Param::access, Param::rank);
   }
 }
 
@@ -218,6 +237,8 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       in_place[1] = draft.args[K::in_place.in].tensor;
     }
     if constexpr (detail::DeclaresArgs<K>) {
+      static_assert(!(detail::is_reshaped<A> || ...),
+                    "rondo: a kernel that declares an args format is told the tensors' own shapes; pass the tensor");
       static_assert(detail::check_declared_args<K>());
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }

@@ -130,6 +130,11 @@ class TaskGraph {
     return draft.commit(name, core, blocks, entry);
   }
 
+  /// Adds a task that runs a raw kernel on an argument block whose every word has been laid out; what args formats end
+  /// in. @throws Error invalid_argument: a tensor that is not there, a word outside of the block
+  constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
+
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
   constexpr void add_edge(TaskId before, TaskId after, std::source_location where = std::source_location::current()) {
     if (index(before) >= tasks_.size() || index(after) >= tasks_.size()) {

@@ -213,6 +213,21 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   return TaskId{id};
 }
 
+constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                         const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
+  if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
+  for (const graph::ArgRecord& arg : args) {
+    const bool is_there = arg.kind != graph::ArgRecord::Kind::address || arg.tensor < tensors_.size();
+    if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset || block_bytes % 8 != 0) {
+      fail_task(name, "has a word outside of its argument block, or of no tensor of this graph");
+    }
+  }
+  Draft draft{*this};
+  draft.args = args;
+  draft.block_bytes = block_bytes;
+  return draft.commit(name, core, blocks, entry);
+}
+
 template <Kernel K, class... P, class... A>
 constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments) {
   using List = detail::ParameterList<P...>;

@@ -32,6 +32,14 @@ using CostEntry = double (*)(const ArgWord* args);
 /// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
 struct Blocks {
   std::uint32_t count = 1;
+  Dim dim{};  ///< the count, where it depends on symbols
+
+  constexpr Blocks() noexcept = default;
+  /// A count that is negative or above 2^32-1 becomes 0, which add() refuses.
+  template <std::integral Integer>
+  constexpr explicit Blocks(Integer n) noexcept
+      : count{std::in_range<std::uint32_t>(n) ? static_cast<std::uint32_t>(n) : 0} {}
+  constexpr explicit Blocks(const Dim& n) noexcept : dim{n} {}
 };
 
 /// A kernel's parameter, filled in by the launch: which of how many blocks it is.

@@ -41,7 +41,7 @@ struct ArgRecord {
   enum class Kind : std::uint8_t {
     address,    ///< the device address of `tensor`
     scalar,     ///< `bits`: a value of the user's
-    extent,     ///< `bits`: one of a tensor's, for kernels written as types
+    extent,     ///< `bits`: one of `tensor`'s, for kernels written as types
     block,      ///< index and count of the running block
     constant,   ///< `bits`: what the kernel's args format says
     own_block,  ///< the device address of this argument block plus `bits`
@@ -56,6 +56,8 @@ struct ArgRecord {
   std::uint16_t in_place_of = not_in_place;  ///< for an address: the task's argument, by number, whose memory this one
                                              ///< may take over
   static constexpr std::uint16_t not_in_place = 0xFFFF;
+  std::uint16_t dimension = all_elements;  ///< for an extent: which of `tensor`'s
+  static constexpr std::uint16_t all_elements = 0xFFFF;
 };
 
 struct TaskRecord {
@@ -68,6 +70,7 @@ struct TaskRecord {
   std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
   CostEntry cost = nullptr;  ///< none: the kernel does not say
+  Dim blocks_dim{};          ///< `blocks`, where they depend on symbols
 };
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.

@@ -30,7 +30,9 @@ constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape&
                 Error::Text("tensor '", wanted, "' has ", shape.rank(), " dimensions; the most is ", max_rank), where);
   }
   for (std::size_t d = 0; d < shape.rank(); ++d) {
-    if (shape.extent(d) < 1) {
+    if (!shape.dim(d).empty()) {
+      check_dim(shape.dim(d), "tensor", wanted, where);
+    } else if (shape.extent(d) < 1) {
       throw Error(
           Errc::invalid_argument,
           Error::Text("tensor '", wanted, "': extent ", d,
@@ -48,6 +50,7 @@ constexpr TensorHandle<T, D> TaskGraph::tensor(std::string_view wanted, const Sh
   std::int64_t bytes = 0;
   bool overflow = false;
   for (std::size_t d = 0; d < shape.rank(); ++d) overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
+  if (shape.is_symbolic()) count = 0, overflow = false;  // known to instantiate() only
   overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(sizeof(T)), &bytes);
   if (overflow) {
     throw Error(Errc::overflow, Error::Text("tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"), where);
@@ -73,7 +76,7 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::
   }
   graph::TensorRecord& to = tensors_[index(output.tensor())];
   const graph::TensorRecord& from = tensors_[index(input.tensor())];
-  if (to.bytes != from.bytes) {
+  if (!to.shape.is_symbolic() && !from.shape.is_symbolic() && to.bytes != from.bytes) {
     fail("output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes);
   }
   for (const graph::TensorRecord& other : tensors_) {
@@ -140,6 +143,7 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
   const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
   const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
   if (reshaped != nullptr) {
+    if (tensor.shape.is_symbolic() || shape.is_symbolic()) fail_task(task, "reshapes a symbolic shape; write it out");
     std::int64_t count = 1;
     bool fits = shape.rank() <= max_rank;
     for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
@@ -151,7 +155,8 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
     }
   }
   if (rank == 1) {
-    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, static_cast<ArgWord>(tensor.count)});
+    extents.push_back(
+        {graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), static_cast<ArgWord>(tensor.count)});
     return;
   }
   if (shape.rank() != rank) {
@@ -159,7 +164,8 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
                                                     graph.name(tensor.name), "' has ", shape.rank()));
   }
   for (std::size_t d = 0; d < rank; ++d) {
-    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, shape.extent(d)});
+    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
+    extents.back().dimension = static_cast<std::uint16_t>(d);
   }
 }
 
@@ -196,6 +202,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   const std::vector<char> own(name.begin(), name.end());  // the name may be part of the graph's text, which grows
   name = {own.data(), own.size()};
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
+  if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, std::source_location::current());
   if (block_bytes == 0) {  // no format was given: one word after the other
     args.insert(args.end(), extents.begin(), extents.end());
     for (graph::ArgRecord& arg : args) {
@@ -209,7 +216,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   graph.text_.reserve(graph.text_.size() + name.size());
   graph.args_.insert(graph.args_.end(), args.begin(), args.end());
   graph.tasks_.push_back({graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
-                          block_bytes, entry, cost});
+                          block_bytes, entry, cost, blocks.dim});
   return TaskId{id};
 }
 
@@ -224,6 +231,7 @@ constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, B
   }
   Draft draft{*this};
   draft.args = args;
+  draft.refuse_symbols(name);
   draft.block_bytes = block_bytes;
   return draft.commit(name, core, blocks, entry);
 }
@@ -255,6 +263,7 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       static_assert(!(detail::is_reshaped<A> || ...),
                     "rondo: a kernel that declares an args format is told the tensors' own shapes; pass the tensor");
       static_assert(detail::check_declared_args<K>());
+      draft.refuse_symbols(name);
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }
     if constexpr (WorksInPlace<K>) draft.let_share(in_place[0], in_place[1]);

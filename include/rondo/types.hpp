@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <type_traits>
 
 namespace rondo {
@@ -163,8 +162,9 @@ class Shape {
     }
   }
 
-  constexpr explicit Shape(std::span<const std::int64_t> extents) noexcept : rank_{extents.size()} {
-    for (std::size_t d = 0; d < extents.size() && d < max_rank; ++d) extents_[d] = extents[d];
+  /// Plain extents, `rank` of them.
+  constexpr Shape(const std::int64_t* extents, std::size_t rank) noexcept : rank_{rank} {
+    for (std::size_t d = 0; d < rank && d < max_rank; ++d) extents_[d] = extents[d];
   }
 
   /// May exceed max_rank; the graph refuses such a shape.

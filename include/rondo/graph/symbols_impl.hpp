@@ -85,7 +85,7 @@ constexpr TaskGraph TaskGraph::instantiate(std::span<const std::int64_t> values)
     if (rides_in_args(tensor.direction) && bytes > graph::max_host_input_bytes) {
       fail(Errc::invalid_argument, "host input", name(tensor.name), "takes more than 4096 bytes");
     }
-    tensor.shape = Shape(std::span<const std::int64_t>(extents, tensor.shape.rank()));
+    tensor.shape = Shape(extents, tensor.shape.rank());
     tensor.count = static_cast<std::uint64_t>(count);
     tensor.bytes = static_cast<std::uint64_t>(bytes);
   }

@@ -11,7 +11,8 @@
 //                   encoded under a mutex; an unordered_map from it to a number, an LRU list of strings; another map
 //                   from the number to the entry; then a fresh vector of bytes for each argument (args: that alone)
 //   …/rival_lookup  the same without the arguments
-// The rival's algorithm is that of nvFuser's InputsIdLookup and KernelExecutor::computeArgs.
+// The rival's algorithm is that of nvFuser's InputsIdLookup and KernelExecutor::computeArgs, except that it appends
+// eight bytes at a time where those append one: half the time.
 
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/types.hpp>
@@ -60,7 +61,7 @@ std::vector<Tensor> tensors(std::size_t count, std::size_t r) {
   return result;
 }
 
-/// What both sides find: the arguments' image of the rival is a vector for each, so it keeps none here.
+/// What both sides find.
 struct Entry {
   std::array<std::uint64_t, 16> addresses{};
   std::array<std::uint64_t, 8> blocks{};
@@ -69,7 +70,7 @@ struct Entry {
 // --- Rondo
 
 template <class Cache>
-[[gnu::noinline]] Entry* look_up(Cache& cache, const Tensor* tensors, std::size_t count) {
+Entry* look_up(Cache& cache, const Tensor* tensors, std::size_t count) {
   rondo::launch::ShapeKey<16 * rank> key;
   for (std::size_t t = 0; t < count; ++t) key.append(tensors[t].shape);
   return cache.find(key);
@@ -159,8 +160,7 @@ class Rival {
 
   template <class Integer>
   void append(Integer value) {
-    const auto* bytes = reinterpret_cast<const char*>(&value);
-    for (std::size_t i = 0; i < sizeof(value); ++i) text_.push_back(*bytes++);
+    text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
   }
   static std::size_t alignment(std::uint64_t address) {
     std::size_t alignment = 1;
@@ -190,7 +190,7 @@ class Rival {
 // --- the cases
 
 struct Rounds {
-  /// `shapes` different rounds; `turns` of them in order, each different from the one before if there are two.
+  /// Rounds of `shapes` different shapes, each different from the one before if there are two.
   Rounds(std::size_t count, std::size_t shapes, bool shuffle) {
     for (std::size_t r = 0; r < shapes; ++r) inputs.push_back(tensors(count, r));
     for (std::size_t r = 0; r < shapes; ++r) order.push_back(inputs[r].data());

@@ -81,7 +81,7 @@ class LaunchCache {
 
   /// The entry of this key, or nullptr.
   [[nodiscard, gnu::always_inline]] Entry* find(KeyView key) noexcept {
-    if (last_ != nullptr && key.size() == width_ && same_words(key.data(), last_->words(), key.size())) {
+    if (key.size() == last_width_ && same_words(key.data(), last_->words(), key.size())) {
       count_.hit_last();
       return &last_->entry;
     }
@@ -110,7 +110,7 @@ class LaunchCache {
     }
     table_.insert(hash, *node);
     policy_.inserted(*node);
-    last_ = node;
+    remember(*node);
     return node->entry;
   }
 
@@ -131,7 +131,7 @@ class LaunchCache {
       destroy(node);
     });
     table_.clear();
-    last_ = nullptr;
+    forget_last();
   }
 
   /// Calls f(entry) for each entry, in no order.
@@ -164,7 +164,8 @@ class LaunchCache {
     return static_cast<Node&>(reinterpret_cast<Holder&>(entry));
   }
 
-  [[nodiscard]] Entry* find_in_table(KeyView key) noexcept {
+  /// Out of line, so that what tries the last entry saves no registers.
+  [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
     if (key.size() == width_) {
       if (Node* const node = look_up(Hash{}(key.data(), width_), key)) {
         count_.hit_table();
@@ -181,8 +182,17 @@ class LaunchCache {
 
   Entry& use(Node& node) noexcept {
     if (&node != last_) policy_.used(node);
-    last_ = &node;
+    remember(node);
     return node.entry;
+  }
+
+  void remember(Node& node) noexcept {
+    last_ = &node;
+    last_width_ = width_;
+  }
+  void forget_last() noexcept {
+    last_ = nullptr;
+    last_width_ = SIZE_MAX;
   }
 
   [[nodiscard]] Node& choose_victim() {
@@ -219,7 +229,7 @@ class LaunchCache {
   void erase(Node& node) noexcept {
     policy_.erased(node);
     table_.erase(node.hash, node);
-    if (last_ == &node) last_ = nullptr;
+    if (last_ == &node) forget_last();
     destroy(node);
   }
 
@@ -235,6 +245,8 @@ class LaunchCache {
   static void give_back(void* memory) noexcept { ::operator delete (memory, std::align_val_t{alignof(Node)}); }
 
   std::size_t width_;
+  /// The width, or a number that no key has while there is no last entry: one comparison for both questions.
+  std::size_t last_width_ = SIZE_MAX;
   Node* last_ = nullptr;
   detail::FlatTable<Node> table_;
   void* spare_ = nullptr;

@@ -94,7 +94,7 @@ class RoundRandom {
     }
   }
 
-  /// So that there are at least 2^32 rounds.
+  /// So that a seed lasts for 2^32 - 1 rounds at least.
   static constexpr std::uint64_t most_numbers_per_round = std::uint64_t{1} << 34;
 
   /// Where the next round's numbers begin. Needs that it is not exhausted.

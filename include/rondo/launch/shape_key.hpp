@@ -27,7 +27,7 @@ using KeyView = std::span<const std::uint64_t>;
 /// against `capacity` once. Cost: a store for each word; it allocates nothing and starts uninitialised.
 template <std::size_t Capacity>
 class ShapeKey {
-  static_assert(Capacity > 0);
+  static_assert(Capacity > 0 && Capacity < UINT32_MAX);
 
  public:
   static constexpr std::size_t capacity = Capacity;
@@ -36,17 +36,20 @@ class ShapeKey {
 
   /// The next word: an extent.
   void append(std::uint64_t word) noexcept {
-    if (!take(1)) return;
-    words_[size_ - 1] = word;
+    if (overflowed()) return;
+    words_[size_++] = word;
   }
 
-  /// All extents of a tensor; at most max_rank.
+  /// All extents of a tensor; a rank above max_rank, which no graph has, counts as what does not fit.
   [[gnu::always_inline]] void append(const Shape& shape) noexcept {
+    if (overflowed() || shape.rank() > max_rank) {
+      size_ = static_cast<std::uint32_t>(Capacity + 1);
+      return;
+    }
     // All max_rank words at once, whatever the rank: a copy of fixed size has no loop, and the next call overwrites
-    // what is too much.
-    std::uint64_t* const to = words_ + size_;
-    if (!take(shape.rank())) return;
-    for (std::size_t d = 0; d < max_rank; ++d) to[d] = static_cast<std::uint64_t>(shape.extent(d));
+    // what is too much. There is room for it behind the last word.
+    for (std::size_t d = 0; d < max_rank; ++d) words_[size_ + d] = static_cast<std::uint64_t>(shape.extent(d));
+    size_ += static_cast<std::uint32_t>(shape.rank());
   }
 
   /// A scalar that the launch depends on, by its bits: 0.0 and -0.0 are two keys, and a NaN equals itself.
@@ -68,20 +71,12 @@ class ShapeKey {
   void clear() noexcept { size_ = 0; }
 
   [[nodiscard]] bool overflowed() const noexcept { return size_ > Capacity; }
-  [[nodiscard]] KeyView view() const noexcept { return {words_, overflowed() ? 0 : size_}; }
+  [[nodiscard]] KeyView view() const noexcept { return {words_, overflowed() ? 0 : std::size_t{size_}}; }
   operator KeyView() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 
  private:
-  [[nodiscard]] bool take(std::size_t words) noexcept {
-    if (words > max_rank || size_ + words > Capacity) {
-      size_ = Capacity + 1;  // stays so: nothing fits any more
-      return false;
-    }
-    size_ += words;
-    return true;
-  }
-
-  std::size_t size_ = 0;
+  // 32 bits wide: compilers take it for no word, and so keep it in a register while words are written.
+  std::uint32_t size_ = 0;
   std::uint64_t words_[Capacity + max_rank];
 };
 

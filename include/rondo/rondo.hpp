@@ -24,6 +24,7 @@
 #include <rondo/session/open.hpp>
 #include <rondo/session/pinned.hpp>
 #include <rondo/session/round_session.hpp>
+#include <rondo/session/shaped_session.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/strategies.hpp>

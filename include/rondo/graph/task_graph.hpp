@@ -16,6 +16,11 @@
 
 namespace rondo {
 
+class TaskGraph;
+namespace graph {
+constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+}
+
 /// Where a graph's edges come from.
 enum class Edges : std::uint8_t {
   derived,   ///< from what tasks read and write, in the order of add(); add_edge() adds more
@@ -45,16 +50,13 @@ class TaskGraph {
 
   /// A symbol for a size that is known only when a round comes: `auto n = graph.dim("n"); graph.input<float>("x", {n,
   /// 64})`. Sizes may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`; so may be Blocks. Such a
-  /// graph is opened with open_shaped(), or made a plain one by instantiate(). At most 32 symbols, numbered as they
-  /// come.
+  /// graph is opened with open_shaped(), or made a plain one by instantiate(), graph/instantiate.hpp. At most 32
+  /// symbols, numbered as they come.
   /// @throws Error invalid_argument, limit_exceeded
   constexpr Dim dim(std::string_view name, std::source_location where = std::source_location::current());
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
   [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
-  /// The same graph, its handles included, with a value for each symbol. Tasks that write nothing but tensors without
-  /// elements do nothing. @throws Error invalid_argument, overflow: naming the tensor or task, and the symbols' values
-  [[nodiscard]] constexpr TaskGraph instantiate(std::span<const std::int64_t> values) const;
 
   /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
   /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
@@ -180,6 +182,8 @@ class TaskGraph {
   }
 
  private:
+  friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+
   /// A task's words, gathered and checked before the graph changes.
   struct Draft {
     TaskGraph& graph;
@@ -227,5 +231,4 @@ class TaskGraph {
 
 }  // namespace rondo
 
-#include <rondo/graph/symbols_impl.hpp>     // IWYU pragma: export
 #include <rondo/graph/task_graph_impl.hpp>  // IWYU pragma: export

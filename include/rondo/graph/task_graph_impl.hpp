@@ -93,6 +93,34 @@ constexpr void TaskGraph::keep_memory(TensorKey tensor, std::source_location whe
   tensors_[index(tensor.tensor())].kept = true;
 }
 
+constexpr Dim TaskGraph::dim(std::string_view wanted, std::source_location where) {
+  if (wanted.empty()) throw Error(Errc::invalid_argument, Error::Text("a symbol has no name; give it one"), where);
+  for (const graph::NameRef other : symbols_) {
+    if (name(other) == wanted) {
+      throw Error(Errc::invalid_argument, Error::Text("symbol '", wanted, "' is already there; give each its own name"),
+                  where);
+    }
+  }
+  if (symbols_.size() == static_cast<std::size_t>(Dim::max_symbols)) {
+    throw Error(Errc::limit_exceeded, Error::Text("a graph has at most ", Dim::max_symbols, " symbols"), where);
+  }
+  symbols_.push_back(intern(wanted));
+  return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
+}
+
+constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted,
+                                    std::source_location where) const {
+  bool known = dim.valid();
+  dim.for_each_symbol([&](std::int32_t s) { known = known && static_cast<std::size_t>(s) < symbols_.size(); });
+  if (!known) {
+    throw Error(Errc::invalid_argument,
+                Error::Text(what, " '", wanted, "': a size ",
+                            dim.valid() ? "is made of a symbol of another graph"
+                                        : "is an expression of too many parts, or of a number above 2^31-1"),
+                where);
+  }
+}
+
 constexpr void TaskGraph::pin(TaskId task, std::source_location where) {
   if (index(task) >= tasks_.size()) {
     throw Error(Errc::invalid_argument,
@@ -179,6 +207,17 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
     add_tensor(task, argument.handle.key, &argument.shape, Param::access, Param::rank);
   } else {
     add_tensor(task, argument.key, nullptr, Param::access, Param::rank);
+  }
+}
+
+/// Formats bake the shapes of tensors into constants.
+constexpr void TaskGraph::Draft::refuse_symbols(std::string_view task) const {
+  for (const graph::ArgRecord& arg : args) {
+    if (arg.kind == graph::ArgRecord::Kind::address && graph.tensors_[arg.tensor].shape.is_symbolic()) {
+      throw Error(Errc::unsupported, Error::Text("task '", task, "' has an args format, and tensor '",
+                                                 graph.name(graph.tensors_[arg.tensor].name),
+                                                 "' a symbolic shape; formats take plain shapes only"));
+    }
   }
 }
 

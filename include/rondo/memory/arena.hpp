@@ -4,19 +4,33 @@
 
 #include <rondo/concepts.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 
 namespace rondo::memory {
 
+/// A platform that is one of several over one device hands out the memory that all of them place their tensors in:
+/// `DevicePtr<std::byte> borrow_arena(Bytes size, Bytes alignment)`. It is not given back.
+template <class P>
+concept LendsArena = requires(P& platform, Bytes size) {
+  { platform.borrow_arena(size, size) } -> std::same_as<DevicePtr<std::byte>>;
+};
+
+/// What an arena is for.
+enum class Holds : std::uint8_t { tensors, args };
+
 /// One allocation on a platform, given back once.
 /// Lifetime: the platform outlives it. Errors: the constructor throws what P::allocate throws.
-template <Platform P>
+template <Platform P, Holds holds = Holds::args>
 class Arena {
+  static constexpr bool is_lent = holds == Holds::tensors && LendsArena<P>;
+
  public:
   /// An arena of size 0 allocates nothing.
   Arena(P& platform, Bytes size, Bytes alignment)
       : platform_{platform},
-        base_{size.value == 0 ? DevicePtr<std::byte>{} : platform.allocate(size, alignment)},
+        base_{size.value == 0 ? DevicePtr<std::byte>{} : allocate(platform, size, alignment)},
         size_{size} {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -30,10 +44,22 @@ class Arena {
     if (!base_) return {};
     const DevicePtr<std::byte> block = base_;
     base_ = {};
-    return platform_.release(block);
+    if constexpr (is_lent) {
+      return {};
+    } else {
+      return platform_.release(block);
+    }
   }
 
  private:
+  static DevicePtr<std::byte> allocate(P& platform, Bytes size, Bytes alignment) {
+    if constexpr (is_lent) {
+      return platform.borrow_arena(size, alignment);
+    } else {
+      return platform.allocate(size, alignment);
+    }
+  }
+
   P& platform_;
   DevicePtr<std::byte> base_;
   Bytes size_;

@@ -62,6 +62,33 @@ template <Planner P>
   return plan;
 }
 
+/// Lays residents out, then plans the rest with P.
+template <Planner P>
+[[nodiscard]] constexpr Plan plan_graph(ResidentsFirst<P>, const graph::GraphView& graph, const Lifetimes& lives) {
+  std::vector<std::uint32_t> residents;
+  Lifetimes rest = lives;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].direction != Direction::resident) continue;
+    residents.push_back(lives.buffer_of[t]);
+    rest.problem.buffers[residents.back()] = Buffer{};
+  }
+  Plan plan = plan_graph(P{}, graph, rest);
+  std::int64_t front = 0;
+  std::int64_t alignment = 1;
+  for (const Buffer& buffer : lives.problem.buffers) alignment = std::max(alignment, buffer.alignment);
+  for (const std::uint32_t r : residents) front = aligned(front, alignment) + lives.problem.buffers[r].size;
+  const std::int64_t behind = plan.arena == 0 ? 0 : aligned(front, alignment);
+  for (std::int64_t& offset : plan.offsets) offset += behind;
+  plan.arena = plan.arena == 0 ? front : plan.arena + behind;
+  plan.lower_bound += front;
+  front = 0;
+  for (const std::uint32_t r : residents) {
+    plan.offsets[r] = aligned(front, alignment);
+    front = plan.offsets[r] + lives.problem.buffers[r].size;
+  }
+  return plan;
+}
+
 }  // namespace detail
 
 namespace detail {

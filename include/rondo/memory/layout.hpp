@@ -19,12 +19,17 @@ struct Disjoint;
 template <class P>
 struct PortsLast;
 
+template <class P>
+struct ResidentsFirst;
+
 template <class Planner>
 inline constexpr bool keeps_ports_apart = false;
 template <>
 inline constexpr bool keeps_ports_apart<Disjoint> = true;
 template <class P>
 inline constexpr bool keeps_ports_apart<PortsLast<P>> = true;
+template <class P>
+inline constexpr bool keeps_ports_apart<ResidentsFirst<P>> = keeps_ports_apart<P>;
 
 /// Plans the arena of a graph: fills in one offset per tensor, returns the arena's bytes. Its body, which only set-up
 /// needs, is in lay_out.hpp.

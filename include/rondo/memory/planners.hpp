@@ -66,4 +66,9 @@ struct Greedy {
 template <class P>
 struct PortsLast : P {};
 
+/// Lays residents out first, in the graph's order, and plans the rest with P behind them: so graphs that differ in
+/// nothing but the sizes of other tensors have their residents in the same place.
+template <class P>
+struct ResidentsFirst : P {};
+
 }  // namespace rondo::memory

@@ -157,6 +157,12 @@ class RoundSession {
   template <Element T, class Host>
   Status download(Resident<T> tensor, Host&& host) noexcept;
 
+  /// The resident holds what another session over the same memory put there: no upload of it is waited for.
+  void adopt(TensorId resident) noexcept {
+    residents_[index(resident)] = false;
+    note_uploads();
+  }
+
   /// The device side of a tensor that stays there. @throws Error wrong_tensor
   template <Element T, Direction D>
   requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
@@ -370,6 +376,12 @@ class RoundSession {
   [[gnu::noinline, gnu::cold]] Status refusal() const noexcept;
   void find_first_reads();
   void await_uploads() noexcept;
+  void note_uploads() noexcept {
+    for (const bool waits : residents_) {
+      if (waits) return;
+    }
+    if (state_ == State::awaiting_uploads) state_ = calm();
+  }
   Status set_frozen(TensorKey key, bool frozen) noexcept;
   Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
   template <class Host, Element T>
@@ -389,7 +401,7 @@ class RoundSession {
   [[no_unique_address]] Graph graph_;
   [[no_unique_address]] Layout layout_;
   [[no_unique_address]] Device platform_;
-  memory::Arena<P> arena_;
+  memory::Arena<P, memory::Holds::tensors> arena_;
   DevicePtr<std::byte> arena_base_;  ///< where the tensors are: in the arena, until it is moved
   detail::Ports<Graph, Layout> ports_;
   Refresher refresher_;

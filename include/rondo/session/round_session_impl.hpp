@@ -362,9 +362,7 @@ inline Status RoundSession<P, Policies, Graph>::move_resident(Resident<T> tensor
   if (!status) return note_failure(status);
   if (to_device) {
     residents_[t] = false;
-    bool waiting = false;
-    for (const bool w : residents_) waiting |= w;
-    if (!waiting) state_ = calm();
+    note_uploads();
   }
   return {};
 }

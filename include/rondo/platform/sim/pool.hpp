@@ -144,6 +144,7 @@ class Pool {
   Status unload(Program& program) noexcept {
     const Status status = wait();
     program.stop();
+    if (running_ == &program) running_ = nullptr;
     return status;
   }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }

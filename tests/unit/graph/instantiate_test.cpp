@@ -55,7 +55,7 @@ TEST_CASE("A symbolic graph becomes a plain one for each value of its symbols, i
   const Rows rows;
   for (const std::int64_t count : {1, 4, 9, 4}) {
     const std::int64_t values[] = {count};
-    const TaskGraph plain = rows.graph.instantiate(values);
+    const TaskGraph plain = instantiate(rows.graph, values);
     CHECK_FALSE(plain.is_symbolic());
     CHECK(plain.tasks()[0].blocks == (count + 3) / 4);
     CHECK(plain.tensors()[0].shape == Shape{count, 3});
@@ -81,7 +81,7 @@ TEST_CASE("Values that make no tensor are refused, naming tensor and values") {
   (void)graph.resident<float>("big", {a * b, 4});
   const auto refused = [&](std::int64_t va, std::int64_t vb) {
     const std::int64_t values[] = {va, vb};
-    return raised([&] { (void)graph.instantiate(values); });
+    return raised([&] { (void)instantiate(graph, values); });
   };
   CHECK(refused(3, 2).code == Errc::ok);
   CHECK(refused(2, 3).code == Errc::invalid_argument);
@@ -91,7 +91,7 @@ TEST_CASE("Values that make no tensor are refused, naming tensor and values") {
   CHECK(says(refused(large, large - 1).text, "'big'", "2^63"));
   CHECK(refused(large * large, 4).code == Errc::overflow);
   const std::int64_t one[] = {1};
-  CHECK(raised([&] { (void)graph.instantiate(one); }).code == Errc::invalid_argument);
+  CHECK(raised([&] { (void)instantiate(graph, one); }).code == Errc::invalid_argument);
 }
 
 TEST_CASE("A task whose outputs have no elements does nothing") {
@@ -104,7 +104,7 @@ TEST_CASE("A task whose outputs have no elements does nothing") {
       "never", CoreType::vector, +[](ArgWord*) { FAIL("a task with nothing to do ran"); }, reads(x), writes(t));
   graph.add<Scale>(x, y, 2.0F);
   const std::int64_t values[] = {0};
-  auto session = open<A5Sim>(graph.instantiate(values));
+  auto session = open<A5Sim>(instantiate(graph, values));
   std::vector<float> hx{1, 2, 3, 4}, hy(4);
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy)));
   CHECK(hy == std::vector<float>{2, 4, 6, 8});

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// From a symbolic graph to a plain one. Set-up only, and usable in constant expressions.
+namespace rondo::graph {
+
+namespace detail {
+/// What a task runs that has nothing to do.
+inline void do_nothing(ArgWord*) noexcept {}
+}  // namespace detail
+
+/// The same graph, its handles included, with a value for each symbol, by number. Tasks that write nothing but tensors
+/// without elements, or run as 0 blocks, do nothing.
+/// @throws Error invalid_argument, overflow: naming the tensor or task, and the symbols' values
+[[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
+  const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
+    Error::Text text(what, " '", who, "' ", wrong, " with ");
+    for (std::size_t s = 0; s < graph.symbols().size(); ++s) {
+      if (s != 0) text.append(", ");
+      text.append(Error::Text(graph.name(graph.symbols()[s]), " = ", values[s]));
+    }
+    throw Error(code, text);
+  };
+  if (values.size() != graph.symbols().size()) {
+    throw Error(Errc::invalid_argument, Error::Text("the graph has ", graph.symbols().size(), " symbols, ",
+                                                    values.size(), " values were given"));
+  }
+  TaskGraph result = graph;
+  result.symbols_.clear();
+  for (TensorRecord& tensor : result.tensors_) {
+    if (!tensor.shape.is_symbolic()) continue;
+    std::int64_t count = 1;
+    std::int64_t bytes = 0;
+    std::int64_t extents[max_rank] = {};
+    bool fits = true;
+    for (std::size_t d = 0; d < tensor.shape.rank(); ++d) {
+      const Dim& dim = tensor.shape.dim(d);
+      const Dim::Value extent = dim.empty() ? Dim::Value{tensor.shape.extent(d), true} : dim.evaluate(values.data());
+      if (!extent.ok)
+        fail(Errc::overflow, "tensor", graph.name(tensor.name), "has an extent that does not fit into 64 bits");
+      if (extent.value < 0) fail(Errc::invalid_argument, "tensor", graph.name(tensor.name), "has a negative extent");
+      extents[d] = extent.value;
+      fits = fits && !__builtin_mul_overflow(count, extent.value, &count);
+    }
+    fits = fits && !__builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(tensor.type)), &bytes);
+    if (!fits) fail(Errc::overflow, "tensor", graph.name(tensor.name), "is 2^63 bytes or more");
+    if (rides_in_args(tensor.direction) && bytes > max_host_input_bytes) {
+      fail(Errc::invalid_argument, "host input", graph.name(tensor.name), "takes more than 4096 bytes");
+    }
+    tensor.shape = Shape(extents, tensor.shape.rank());
+    tensor.count = static_cast<std::uint64_t>(count);
+    tensor.bytes = static_cast<std::uint64_t>(bytes);
+  }
+  for (const TensorRecord& tensor : result.tensors_) {
+    if (tensor.alias_of == TensorRecord::no_alias) continue;
+    if (result.tensors_[tensor.alias_of].bytes != tensor.bytes) {
+      fail(Errc::invalid_argument, "output", graph.name(tensor.name), "is not as large as the input that it reuses");
+    }
+  }
+  for (TaskRecord& task : result.tasks_) {
+    if (!task.blocks_dim.empty()) {
+      const Dim::Value blocks = task.blocks_dim.evaluate(values.data());
+      if (!blocks.ok || blocks.value < 0 || blocks.value > 0xFFFF'FFFF) {
+        fail(Errc::invalid_argument, "task", graph.name(task.name),
+             "runs as a number of blocks below 0 or above 2^32-1");
+      }
+      task.blocks = static_cast<std::uint32_t>(blocks.value);
+      task.blocks_dim = {};
+    }
+    bool writes_elements = false;
+    bool writes_any = false;
+    for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count; ++a) {
+      ArgRecord& arg = result.args_[a];
+      const TensorRecord& tensor = result.tensors_[arg.tensor];
+      if (arg.kind == ArgRecord::Kind::extent && graph.tensors()[arg.tensor].shape.is_symbolic()) {
+        arg.bits = arg.dimension == ArgRecord::all_elements ? static_cast<ArgWord>(tensor.count)
+                                                            : tensor.shape.extent(arg.dimension);
+      }
+      if (arg.kind == ArgRecord::Kind::address && writes(arg.access)) {
+        writes_any = true;
+        writes_elements = writes_elements || tensor.count != 0;
+      }
+    }
+    if (task.blocks == 0 || (writes_any && !writes_elements)) {
+      task.entry = &detail::do_nothing;
+      task.blocks = 1;
+    }
+  }
+  return result;
+}
+
+}  // namespace rondo::graph
+
+namespace rondo {
+using graph::instantiate;
+}

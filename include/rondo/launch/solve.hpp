@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// From the sizes of what a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
+namespace rondo::launch {
+
+/// What is known of a bound tensor: the number of its elements, or every extent.
+struct BoundSize {
+  std::uint32_t tensor = 0;
+  std::uint64_t count = 0;
+  const Shape* shape = nullptr;
+};
+
+namespace detail {
+
+class Solver {
+ public:
+  explicit Solver(const TaskGraph& graph)
+      : graph_{graph}, values_(graph.symbols().size(), 0), known_(graph.symbols().size(), false) {}
+
+  [[nodiscard]] std::vector<std::int64_t> run(std::span<const BoundSize> sizes) {
+    for (const BoundSize& size : sizes) {
+      if (size.shape != nullptr) match_extents(size);
+    }
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (const BoundSize& size : sizes) progress = match_count(size) || progress;
+    }
+    for (std::size_t s = 0; s < known_.size(); ++s) {
+      if (!known_[s]) {
+        throw Error(Errc::invalid_argument,
+                    Error::Text("the sizes that are bound do not tell symbol '", symbol(s),
+                                "'; bind a tensor of that size with its shape: bind(x, memory, {…})"));
+      }
+    }
+    for (const BoundSize& size : sizes) check(size);
+    return values_;
+  }
+
+ private:
+  [[nodiscard]] std::string_view symbol(std::size_t s) const { return graph_.name(graph_.symbols()[s]); }
+  [[nodiscard]] const graph::TensorRecord& tensor(const BoundSize& size) const { return graph_.tensors()[size.tensor]; }
+
+  void learn(std::size_t s, std::int64_t value, const BoundSize& from) {
+    if (known_[s] && values_[s] != value) {
+      throw Error(Errc::invalid_argument, Error::Text("symbol '", symbol(s), "' is ", values_[s], ", but tensor '",
+                                                      graph_.name(tensor(from).name), "' says ", value));
+    }
+    values_[s] = value;
+    known_[s] = true;
+  }
+
+  void match_extents(const BoundSize& size) {
+    const Shape& declared = tensor(size).shape;
+    if (size.shape->rank() != declared.rank()) {
+      throw Error(Errc::wrong_size, Error::Text("tensor '", graph_.name(tensor(size).name), "' has ", declared.rank(),
+                                                " dimensions, ", size.shape->rank(), " were bound"));
+    }
+    for (std::size_t d = 0; d < declared.rank(); ++d) {
+      const std::int64_t extent = size.shape->extent(d);
+      if (extent < 0) {
+        throw Error(Errc::invalid_argument,
+                    Error::Text("tensor '", graph_.name(tensor(size).name), "': extent ", d, " is negative"));
+      }
+      if (const std::int32_t s = declared.dim(d).as_symbol(); s >= 0) learn(static_cast<std::size_t>(s), extent, size);
+    }
+  }
+
+  [[nodiscard]] bool knows(const Dim& dim) const {
+    bool all = true;
+    dim.for_each_symbol([&](std::int32_t s) { all = all && known_[static_cast<std::size_t>(s)]; });
+    return all;
+  }
+
+  /// The one extent that is unknown, and a symbol alone, is what is left of the elements.
+  bool match_count(const BoundSize& size) {
+    const Shape& declared = tensor(size).shape;
+    std::uint64_t product = 1;
+    std::int32_t unknown = -1;
+    for (std::size_t d = 0; d < declared.rank(); ++d) {
+      const Dim& dim = declared.dim(d);
+      if (dim.empty() || knows(dim)) {
+        const Dim::Value extent = dim.empty() ? Dim::Value{declared.extent(d), true} : dim.evaluate(values_.data());
+        if (!extent.ok || extent.value <= 0) return false;
+        if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(extent.value), &product)) return false;
+      } else if (unknown >= 0 || dim.as_symbol() < 0) {
+        return false;
+      } else {
+        unknown = dim.as_symbol();
+      }
+    }
+    if (unknown < 0) return false;
+    if (size.count % product != 0) {
+      throw Error(Errc::wrong_size,
+                  Error::Text("tensor '", graph_.name(tensor(size).name), "': ", size.count,
+                              " elements were bound, which is no multiple of ", product, "; its other extents"));
+    }
+    learn(static_cast<std::size_t>(unknown), static_cast<std::int64_t>(size.count / product), size);
+    return true;
+  }
+
+  void check(const BoundSize& size) const {
+    const Shape& declared = tensor(size).shape;
+    std::uint64_t count = 1;
+    for (std::size_t d = 0; d < declared.rank(); ++d) {
+      const Dim& dim = declared.dim(d);
+      const Dim::Value extent = dim.empty() ? Dim::Value{declared.extent(d), true} : dim.evaluate(values_.data());
+      if (!extent.ok || extent.value < 0) return;  // instantiate() says so, with the values
+      if (size.shape != nullptr && size.shape->extent(d) != extent.value) mismatch(size, extent.value, d);
+      if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent.value), &count)) return;
+    }
+    if (count != size.count) {
+      Error::Text text("tensor '", graph_.name(tensor(size).name), "' takes ", count, " elements, ", size.count,
+                       " were bound");
+      append_values(text);
+      throw Error(Errc::wrong_size, text);
+    }
+  }
+  [[noreturn]] void mismatch(const BoundSize& size, std::int64_t extent, std::size_t d) const {
+    Error::Text text("tensor '", graph_.name(tensor(size).name), "': extent ", d, " is ", extent, ", ",
+                     size.shape->extent(d), " was bound");
+    append_values(text);
+    throw Error(Errc::wrong_size, text);
+  }
+  void append_values(Error::Text& text) const {
+    for (std::size_t s = 0; s < values_.size(); ++s) {
+      text.append(Error::Text(s == 0 ? "; " : ", ", symbol(s), " = ", values_[s]));
+    }
+  }
+
+  const TaskGraph& graph_;
+  std::vector<std::int64_t> values_;
+  std::vector<bool> known_;
+};
+
+}  // namespace detail
+
+/// The values of the graph's symbols under which the tensors have these sizes.
+/// @throws Error invalid_argument, wrong_size: naming the symbol or tensor and the values that do not fit together
+[[nodiscard]] inline std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes) {
+  return detail::Solver(graph).run(sizes);
+}
+
+}  // namespace rondo::launch

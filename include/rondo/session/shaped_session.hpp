@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/instantiate.hpp>
+#include <rondo/launch/launch_cache.hpp>
+#include <rondo/launch/shape_key.hpp>
+#include <rondo/launch/solve.hpp>
+#include <rondo/memory/planners.hpp>
+#include <rondo/platform/shared.hpp>
+#include <rondo/session/open.hpp>
+#include <rondo/tensor/shaped.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rondo {
+
+/// A symbolic graph, opened on a platform, whose rounds may each have other shapes. What a shape needs is made when it
+/// is met first, as a session of its own over the plain graph: plan, args, program. Later rounds of that shape find it.
+/// All of them share one device and one arena, which grows to the largest; residents keep their place and contents.
+///
+///     auto session = open_shaped<A2A3Sim>(graph);                    // n = graph.dim("n"); x is {n, 64}
+///     session.run_round(bind(x, hx), bind(y, hy));                   // n follows from the number of elements
+///     session.run_round(bind(x, hx, {rows, 64}), bind(y, hy));       // or is said
+///
+/// Lifetime: immovable. Thread safety: one thread at a time. Errors: as RoundSession; besides, of a shape that is new:
+/// wrong_size and invalid_argument for sizes that fit no values of the symbols, overflow, limit_exceeded,
+/// out_of_memory; then nothing has changed, and explain() names symbol and values. Cost: of a known shape, a look at
+/// the sizes and the round of RoundSession; of a new one, its set-up. A shape is known by the order in which its
+/// tensors are bound: keep to one order.
+template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
+class ShapedSession {
+  using View = platform::Shared<P>;
+  struct EntryPolicies : Policies {
+    using Plan = memory::ResidentsFirst<typename Policies::Plan>;
+  };
+  using Entry = RoundSession<View, EntryPolicies>;
+  using Arch = typename P::Arch;
+
+ public:
+  using Platform = P;
+  using Options = typename P::Options;
+
+  /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
+  /// the platform throws
+  explicit ShapedSession(TaskGraph graph, const Options& options = {})
+      : graph_{std::move(graph)},
+        platform_{options},
+        offsets_(graph_.tensors().size(), 0),
+        uploaded_(offsets_),
+        by_count_{key_width(1)},
+        by_shape_{key_width(1 + max_rank)} {
+    for (std::size_t t = 0; t < offsets_.size(); ++t) {
+      const graph::TensorRecord& tensor = graph_.tensors()[t];
+      if (tensor.direction != Direction::resident) continue;
+      if (tensor.shape.is_symbolic()) {
+        throw Error(Errc::invalid_argument, Error::Text("resident '", graph_.name(tensor.name),
+                                                        "' has a symbolic size; what stays between rounds of different "
+                                                        "shapes needs a size of its own"));
+      }
+      offsets_[t] = align_up(residents_end_, Arch::tensor_alignment);
+      residents_end_ = offsets_[t] + arch::block_bytes<Arch>(tensor.bytes);
+    }
+  }
+  ShapedSession(const ShapedSession&) = delete;
+  ShapedSession& operator=(const ShapedSession&) = delete;
+  ~ShapedSession() {
+    forget_shapes();
+    if (base_) (void)platform_.release(base_);
+  }
+
+  /// One round; see RoundSession::run_round.
+  template <BoundPair... B>
+  Status run_round(const B&... pairs) noexcept {
+    constexpr bool with_shapes = (has_shape<B> || ...);
+    launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + order_words(sizeof...(B)) + 1> key;
+    (append<with_shapes>(key, pairs), ...);
+    append_order(key, {index(pairs.handle().key.tensor())...});
+    Entries& entries = with_shapes ? by_shape_ : by_count_;
+    EntryPtr* found = entries.find(key.view());
+    if (found == nullptr) [[unlikely]] {
+      const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
+      if (const Status status = make_entry(entries, key.view(), {sizes, sizeof...(B)}, found); !status) return status;
+    }
+    Entry& entry = **found;
+    last_ = &entry;
+    const Status status = entry.run_round(not_null(pairs)...);
+    if (status.poisoned()) [[unlikely]]
+      poison_ = status;
+    return status;
+  }
+
+  /// Makes ready for a shape before a round needs it, as rounds that bind all tensors in the order of the graph will
+  /// look for it. @throws Error as an unknown shape's round reports; the session is as before
+  void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
+    std::vector<std::int64_t> values(graph_.symbols().size(), -1);
+    for (const auto& [dim, value] : symbols) {
+      const std::int32_t s = dim.as_symbol();
+      if (s < 0 || static_cast<std::size_t>(s) >= values.size()) {
+        throw Error(Errc::invalid_argument, Error::Text("prepare: give the graph's own symbols their values"));
+      }
+      values[static_cast<std::size_t>(s)] = value;
+    }
+    for (std::size_t s = 0; s < values.size(); ++s) {
+      if (values[s] < 0) {
+        throw Error(Errc::invalid_argument, Error::Text("prepare: symbol '", graph_.name(graph_.symbols()[s]),
+                                                        "' has no value that is not negative; give it one"));
+      }
+    }
+    const TaskGraph plain = instantiate(graph_, values);
+    std::vector<std::uint64_t> words;
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t t = 0; t < plain.tensors().size(); ++t) {
+      if (!is_bound_each_round(plain.tensors()[t].direction)) continue;
+      words.push_back(plain.tensors()[t].count);
+      order.push_back(t);
+    }
+    append_order(words, order);
+    if (by_count_.find(words) == nullptr) (void)insert(by_count_, words, plain);
+  }
+
+  /// Makes the arena at least so large, so that it need not grow later. Growing forgets all shapes.
+  /// @throws Error out_of_memory; the session is as before
+  void reserve(Bytes size) { (void)grow(size); }
+
+  template <Element T, class Host>
+  Status upload(Resident<T> tensor, const Host& host) noexcept {
+    const auto pair = bind(Input<T>{tensor.key}, host);
+    return move_resident(tensor.key, const_cast<T*>(pair.data()), pair.size(), true);
+  }
+  template <Element T, class Host>
+  Status download(Resident<T> tensor, Host&& host) noexcept {
+    const auto pair = bind(Output<T>{tensor.key}, std::forward<Host>(host));
+    return move_resident(tensor.key, pair.data(), pair.size(), false);
+  }
+
+  /// Shapes that are known at present.
+  [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size(); }
+  [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
+  [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
+  [[nodiscard]] P& platform() noexcept { return platform_; }
+  [[nodiscard]] bool poisoned() const noexcept { return !poison_.ok(); }
+
+  /// A sentence for a status of this session, naming tensor or task, symbols and values.
+  [[nodiscard]] Error::Text explain(Status status) const noexcept {
+    if (status == refused_) return text_;
+    return last_ != nullptr ? last_->explain(status) : Error::Text(status.message());
+  }
+
+ private:
+  // On the heap, so that an entry that makes the arena grow, which empties the table, is made before it has a place.
+  using EntryPtr = std::unique_ptr<Entry>;
+  using Entries = launch::LaunchCache<EntryPtr, Capacity>;
+
+  template <BoundPair B>
+  static constexpr bool has_shape = requires(const B& pair) {
+    pair.shape();
+  };
+  static constexpr std::size_t order_words(std::size_t ports) noexcept { return (ports + 3) / 4; }
+  [[nodiscard]] std::size_t key_width(std::size_t words_of_port) const noexcept {
+    std::size_t ports = 0;
+    for (const graph::TensorRecord& tensor : graph_.tensors()) ports += is_bound_each_round(tensor.direction) ? 1 : 0;
+    return words_of_port * ports + order_words(ports);
+  }
+
+  /// The number of elements, and where any pair of the round brings its shape the extents, unused ones as -1.
+  template <bool with_shapes, class Key, BoundPair B>
+  [[gnu::always_inline]] static void append(Key& key, const B& pair) noexcept {
+    key.append(detail::elements_of(pair));
+    if constexpr (with_shapes) {
+      for (std::size_t d = 0; d < max_rank; ++d) {
+        std::int64_t extent = -1;
+        if constexpr (has_shape<B>) extent = d < pair.shape().rank() ? pair.shape().extent(d) : -1;
+        key.append(static_cast<std::uint64_t>(extent));
+      }
+    }
+  }
+  /// Which tensors were bound, four to a word.
+  [[gnu::always_inline]] static void append_order(auto& key, std::initializer_list<std::uint32_t> tensors) noexcept {
+    append_packed(tensors.begin(), tensors.size(), [&](std::uint64_t word) { key.append(word); });
+  }
+  static void append_order(std::vector<std::uint64_t>& key, const std::vector<std::uint32_t>& tensors) {
+    append_packed(tensors.data(), tensors.size(), [&](std::uint64_t word) { key.push_back(word); });
+  }
+  [[gnu::always_inline]] static void append_packed(const std::uint32_t* tensors, std::size_t count, auto put) {
+    for (std::size_t i = 0; i < count; i += 4) {
+      std::uint64_t word = 0;
+      for (std::size_t k = i; k < count && k < i + 4; ++k) word = word << 16 | (tensors[k] & 0xFFFF);
+      put(word);
+    }
+  }
+
+  template <BoundPair B>
+  [[nodiscard]] static launch::BoundSize size_of(const B& pair) noexcept {
+    const Shape* shape = nullptr;
+    if constexpr (requires { pair.shape(); }) shape = &pair.shape();
+    return {index(pair.handle().key.tensor()), detail::elements_of(pair), shape};
+  }
+  /// Memory of no elements may be null.
+  template <Element T, Direction D>
+  [[gnu::always_inline]] static CopiedPair<T, D> not_null(const CopiedPair<T, D>& pair) noexcept {
+    using Host = typename CopiedPair<T, D>::HostElement;
+    static std::remove_const_t<Host> nothing{};
+    return {pair.handle(), pair.size() == 0 ? static_cast<Host*>(&nothing) : pair.data(), pair.size()};
+  }
+  template <BoundPair B>
+  [[gnu::always_inline]] static const B& not_null(const B& pair) noexcept {
+    return pair;
+  }
+
+  /// What set-up throws, as a status with its text.
+  [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
+                                                 std::span<const launch::BoundSize> sizes, EntryPtr*& made) noexcept {
+    if (!poison_.ok()) return Status{Errc::poisoned}.poisoning();
+    std::vector<std::int64_t> values;
+    try {
+      check_bound(sizes);
+      values = launch::solve(graph_, sizes);
+      made = &insert(entries, key, instantiate(graph_, values));
+      return {};
+    } catch (const Error& error) {
+      refused_ = Status{error.code()};
+      text_ = Error::Text(error.what());
+      for (std::size_t s = 0; s < values.size(); ++s) {
+        text_.append(Error::Text(s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]));
+      }
+    } catch (const std::bad_alloc&) {
+      refused_ = Status{Errc::out_of_memory};
+      text_ = Error::Text("the host has no memory left for another shape");
+    }
+    return refused_;
+  }
+
+  void check_bound(std::span<const launch::BoundSize> sizes) const {
+    std::vector<int> bound(graph_.tensors().size(), 0);
+    for (const launch::BoundSize& size : sizes) {
+      if (size.tensor >= bound.size()) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));
+      ++bound[size.tensor];
+    }
+    for (std::size_t t = 0; t < bound.size(); ++t) {
+      const graph::TensorRecord& tensor = graph_.tensors()[t];
+      const bool once = is_bound_each_round(tensor.direction) ? bound[t] == 1 : bound[t] == 0;
+      if (once) continue;
+      const Errc code = !is_bound_each_round(tensor.direction) ? Errc::wrong_tensor
+                        : bound[t] == 0                        ? Errc::unbound_tensor
+                                                               : Errc::bound_twice;
+      throw Error(code, Error::Text("tensor '", graph_.name(tensor.name), "': ", describe(code)));
+    }
+  }
+
+  EntryPtr& insert(Entries& entries, launch::KeyView key, const TaskGraph& plain) {
+    const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
+    auto entry = std::make_unique<Entry>(freeze(plain), typename View::Options{&platform_, this, borrow});
+    for (std::uint32_t t = 0; t < uploaded_.size(); ++t) {
+      if (uploaded_[t] != 0) entry->adopt(TensorId{t});
+    }
+    return entries.insert(key, [&] { return std::move(entry); });
+  }
+
+  void forget_shapes() noexcept {
+    by_count_.clear();
+    by_shape_.clear();
+    last_ = nullptr;
+  }
+
+  /// The arena's base, of at least `size` bytes.
+  DevicePtr<std::byte> grow(Bytes size) {
+    const Bytes wanted{size.value < residents_end_ ? residents_end_ : size.value};
+    if (base_ && !(wanted > capacity_)) return base_;
+    std::vector<std::byte> residents(base_ ? residents_end_ : 0);
+    if (!residents.empty()) {
+      check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
+      check(platform_.wait());
+    }
+    forget_shapes();
+    const Bytes before = capacity_;
+    if (base_) check(platform_.release(base_));
+    base_ = {};
+    try {
+      allocate(wanted);
+    } catch (...) {
+      if (before.value != 0) allocate(before), restore(residents);
+      throw;
+    }
+    restore(residents);
+    return base_;
+  }
+  void allocate(Bytes size) {
+    capacity_ = {};
+    base_ = platform_.allocate(size, Bytes{Arch::arena_alignment});
+    capacity_ = size;
+  }
+  void restore(const std::vector<std::byte>& residents) {
+    if (residents.empty()) return;
+    check(platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
+    check(platform_.wait());
+  }
+  static void check(Status status) {
+    if (!status) throw Error(status.code(), Error::Text("moving the arena: ", status.message()));
+  }
+
+  Status move_resident(TensorKey key, void* host, std::uint64_t count, bool to_device) noexcept {
+    if (!poison_.ok()) return Status{Errc::poisoned}.poisoning();
+    const std::uint32_t t = index(key.tensor());
+    if (key.graph() != graph_.tag() || t >= uploaded_.size() || graph_.tensors()[t].direction != Direction::resident) {
+      return Status{Errc::wrong_tensor};
+    }
+    if (count != graph_.tensors()[t].count) return Status::of_tensor(Errc::wrong_size, t);
+    if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
+    if (!base_) {
+      try {
+        (void)grow({});
+      } catch (const Error& error) {
+        return Status::of_tensor(error.code(), t);
+      }
+    }
+    const Bytes bytes{graph_.tensors()[t].bytes};
+    const DevicePtr<std::byte> device = base_.offset(Bytes{offsets_[t]});
+    Status status = to_device ? platform_.copy_in(device, host, bytes) : platform_.copy_out(host, device, bytes);
+    if (const Status waited = platform_.wait(); status.ok()) status = waited;
+    if (status.poisoned()) poison_ = status;
+    if (status.ok() && to_device && uploaded_[t] == 0) {
+      uploaded_[t] = 1;
+      by_count_.for_each([&](EntryPtr& entry) { entry->adopt(key.tensor()); });
+      by_shape_.for_each([&](EntryPtr& entry) { entry->adopt(key.tensor()); });
+    }
+    return status;
+  }
+
+  TaskGraph graph_;
+  P platform_;
+  std::vector<std::uint64_t> offsets_;   ///< by tensor: of a resident in the arena
+  std::vector<std::uint64_t> uploaded_;  ///< by tensor: does the resident hold a value?
+  std::uint64_t residents_end_ = 0;
+  DevicePtr<std::byte> base_;
+  Bytes capacity_;
+  Entries by_count_;
+  Entries by_shape_;  ///< of rounds that bring shapes
+  Entry* last_ = nullptr;
+  Status poison_;
+  Status refused_{Errc::abandoned};
+  Error::Text text_;
+};
+
+/// Opens a session over a symbolic graph. @throws Error what ShapedSession's constructor throws
+template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
+[[nodiscard]] ShapedSession<P, Policies, Capacity> open_shaped(TaskGraph graph,
+                                                               const typename P::Options& options = {}) {
+  return ShapedSession<P, Policies, Capacity>(std::move(graph), options);
+}
+
+}  // namespace rondo

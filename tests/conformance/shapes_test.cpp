@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Sessions over symbolic graphs: rounds of many shapes, each with its own result.
+
+#include "platforms.hpp"
+
+#include <rondo/session/shaped_session.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace rondo;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+/// y[r] = sum over columns of x[r][c] * w[c]
+struct Weigh {
+  static constexpr std::string_view name = "weigh";
+  static constexpr auto core = CoreType::cube;
+  static void run(Block b, In<float, 2> x, In<float> w, Out<float> y) noexcept {
+    for (std::size_t r = b.index; r < y.size(); r += b.count) {
+      y[r] = 0;
+      for (std::size_t c = 0; c < w.size(); ++c) y[r] += x(r, c) * w[c];
+    }
+  }
+};
+/// total += the sum of x
+struct Total {
+  static constexpr std::string_view name = "total";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, InOut<float> total) noexcept {
+    for (std::size_t i = 0; i < x.size(); ++i) total[0] += x[i];
+  }
+};
+struct Copy {
+  static constexpr std::string_view name = "copy";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i];
+  }
+};
+
+constexpr std::size_t columns = 3;
+
+struct Weighing {
+  Weighing() {
+    const auto t = graph.workspace<float>("t", {n});
+    graph.add<Weigh>(Blocks{min(ceil_div(n, 4), 20)}, x, w, t);
+    graph.add<Total>(t, total);
+    graph.add<Copy>(t, y);
+  }
+  TaskGraph graph;
+  Dim n = graph.dim("n");
+  Input<float> x = graph.input<float>("x", {n, columns});
+  Output<float> y = graph.output<float>("y", {n});
+  Resident<float> w = graph.resident<float>("w", {columns});
+  Resident<float> total = graph.resident<float>("total", {1});
+};
+
+/// A round of `rows` rows, its result checked.
+template <class Session>
+void run_checked(Session& session, const Weighing& m, std::size_t rows, float seed, float& total) {
+  Floats x(rows * columns), y(rows, -1), expected(rows);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = seed + static_cast<float>(i % 7);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) expected[r] += x[columns * r + c] * static_cast<float>(c + 1);
+    total += expected[r];
+  }
+  const Status status = session.run_round(bind(m.x, x), bind(m.y, y));
+  CAPTURE(std::string(session.explain(status).c_str()));
+  REQUIRE(status.ok());
+  REQUIRE(y == expected);
+}
+
+template <class Session>
+void upload(Session& session, const Weighing& m) {
+  REQUIRE(session.upload(m.w, Floats{1, 2, 3}).ok());
+  REQUIRE(session.upload(m.total, Floats{0}).ok());
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Rounds of many shapes cycle through a small cache, each with its own result, residents kept", P,
+                   A2A3Sim, A5Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>) {
+  const Weighing m;
+  ShapedSession<P, DefaultPolicies, launch::Lru<5>> session(m.graph, busy_options<P>());
+  upload(session, m);
+  float total = 0;
+  for (int round = 0; round < 60; ++round) {
+    run_checked(session, m, 1 + static_cast<std::size_t>(round * 7 % 11), static_cast<float>(round % 5), total);
+    CHECK(session.entries() <= 5);
+  }
+  Floats sum(1);
+  REQUIRE(session.download(m.total, sum).ok());
+  CHECK(sum[0] == total);
+}
+
+TEST_CASE("A thousand shapes through a cache of a hundred") {
+  const Weighing m;
+  ShapedSession<A2A3Sim, DefaultPolicies, launch::Lru<100>> session(m.graph);
+  upload(session, m);
+  session.reserve(Bytes{64 * 1024});
+  const Bytes arena = session.arena_bytes();
+  float total = 0;
+  for (int round = 0; round < 2500; ++round) {
+    run_checked(session, m, 1 + static_cast<std::size_t>(round) % 1000, 1, total);
+    total = 0;
+  }
+  CHECK(session.entries() == 100);
+  CHECK(session.arena_bytes() == arena);
+}
+
+TEST_CASE("An arena that grows keeps the residents; a larger shape in between is as good as any") {
+  const Weighing m;
+  auto session = open_shaped<A5Sim>(m.graph);
+  upload(session, m);
+  float total = 0;
+  std::uint64_t before = 0;
+  for (const std::size_t rows : {4U, 40U, 4U, 400U, 40U, 4000U, 4U, 400U}) {
+    run_checked(session, m, rows, 1, total);
+    CHECK(session.arena_bytes().value >= before);
+    before = session.arena_bytes().value;
+  }
+  Floats sum(1);
+  REQUIRE(session.download(m.total, sum).ok());
+  CHECK(sum[0] == doctest::Approx(total));
+}
+
+TEST_CASE("What is prepared is found, and what is reserved does not grow") {
+  const Weighing m;
+  auto session = open_shaped<A5Sim>(m.graph);
+  upload(session, m);
+  session.prepare({{m.n, 128}});
+  session.prepare({{m.n, 16}});
+  session.prepare({{m.n, 16}});
+  CHECK(session.entries() == 2);
+  const Bytes arena = session.arena_bytes();
+  float total = 0;
+  run_checked(session, m, 128, 1, total);
+  run_checked(session, m, 16, 1, total);
+  CHECK(session.entries() == 2);
+  CHECK(session.arena_bytes() == arena);
+  CHECK_THROWS_AS(session.prepare({}), Error);
+  CHECK_THROWS_AS(session.prepare({{m.n * 2, 4}}), Error);
+  CHECK_THROWS_AS(session.prepare({{m.n, -4}}), Error);
+  CHECK(session.entries() == 2);
+}
+
+TEST_CASE("Zero rows are a shape: nothing is computed, nothing fails") {
+  const Weighing m;
+  auto session = open_shaped<A2A3Sim>(m.graph);
+  upload(session, m);
+  float total = 0;
+  for (const std::size_t rows : {3U, 0U, 3U, 0U, 1U}) run_checked(session, m, rows, 1, total);
+  Floats sum(1);
+  REQUIRE(session.download(m.total, sum).ok());
+  CHECK(sum[0] == total);
+}
+
+TEST_CASE("Sizes that fit no values of the symbols are refused with names and values, and nothing has changed") {
+  const Weighing m;
+  auto session = open_shaped<A2A3Sim>(m.graph);
+  upload(session, m);
+  float total = 0;
+  run_checked(session, m, 4, 1, total);
+  Floats x(12), y(3), odd(10);
+  const auto refused = [&](Status status, Errc code, std::string_view a, std::string_view b) {
+    const Error::Text text = session.explain(status);
+    CAPTURE(std::string(text.c_str()));
+    CHECK(status.code() == code);
+    CHECK(std::string_view(text.c_str()).find(a) != std::string_view::npos);
+    CHECK(std::string_view(text.c_str()).find(b) != std::string_view::npos);
+    CHECK(session.entries() == 1);
+  };
+  refused(session.run_round(bind(m.x, x), bind(m.y, y)), Errc::wrong_size, "'y' takes 4 elements, 3", "n = 4");
+  refused(session.run_round(bind(m.x, odd), bind(m.y, y)), Errc::wrong_size, "'x'", "no multiple of 3");
+  refused(session.run_round(bind(m.x, x)), Errc::unbound_tensor, "'y'", "not bound");
+  refused(session.run_round(bind(m.x, x), bind(m.x, x)), Errc::bound_twice, "'x'", "twice");
+  run_checked(session, m, 4, 1, total);
+}
+
+TEST_CASE("Shapes are said where the number of elements does not tell them") {
+  TaskGraph graph;
+  const Dim rows = graph.dim("rows");
+  const Dim cols = graph.dim("cols");
+  const auto x = graph.input<float>("x", {rows, cols});
+  const auto w = graph.workspace<float>("w", {cols});
+  const auto y = graph.output<float>("y", {max(rows, cols)});
+  graph.add_raw(
+      "ones", CoreType::vector, +[](ArgWord* args) { *reinterpret_cast<float*>(args[0]) = 1; }, writes(w));
+  graph.add_raw(
+      "shape", CoreType::vector,
+      +[](ArgWord* args) {
+        *reinterpret_cast<float*>(args[2]) =
+            *reinterpret_cast<const float*>(args[0]) * *reinterpret_cast<const float*>(args[1]);
+      },
+      reads(x), reads(w), writes(y));
+  auto session = open_shaped<A2A3Sim>(graph);
+  Floats hx(12, 5), y4(4), y6(6);
+  REQUIRE(session.run_round(bind(x, hx, {3, 4}), bind(y, y4)));
+  REQUIRE(session.run_round(bind(x, hx, {2, 6}), bind(y, y6)));
+  CHECK(session.entries() == 2);
+  REQUIRE(session.run_round(bind(x, hx, {3, 4}), bind(y, y4)));
+  CHECK(session.entries() == 2);
+  CHECK(y4[0] == 5);
+  const Status untold = session.run_round(bind(x, hx), bind(y, y4));
+  CHECK(untold.code() == Errc::invalid_argument);
+  CHECK(std::string_view(session.explain(untold).c_str()).find("with its shape") != std::string_view::npos);
+  CHECK(session.run_round(bind(x, hx, {3, 5}), bind(y, y4)).code() == Errc::wrong_size);
+  CHECK(session.run_round(bind(x, hx, {3, 4}), bind(y, y6)).code() == Errc::wrong_size);
+  CHECK(session.run_round(bind(x, hx, {12}), bind(y, y6)).code() == Errc::wrong_size);
+}
+
+TEST_CASE("A resident that waits for its upload is asked for, whichever shape comes first") {
+  const Weighing m;
+  auto session = open_shaped<A2A3Sim>(m.graph);
+  Floats x(3 * columns), y(3);
+  const Status early = session.run_round(bind(m.x, x), bind(m.y, y));
+  CHECK(early.code() == Errc::uninitialized_read);
+  upload(session, m);
+  CHECK(session.run_round(bind(m.x, x), bind(m.y, y)).ok());
+}
+
+TEST_CASE("A shape that the device cannot hold is refused, and the others go on") {
+  const Weighing m;
+  A2A3Sim::Options options;
+  options.device_memory = Bytes{8192};
+  auto session = open_shaped<A2A3Sim>(m.graph, options);
+  upload(session, m);
+  float total = 0;
+  run_checked(session, m, 4, 1, total);
+  Floats x(4000 * columns), y(4000);
+  const Status status = session.run_round(bind(m.x, x), bind(m.y, y));
+  CHECK(status.code() == Errc::out_of_memory);
+  CHECK(std::string_view(session.explain(status).c_str()).find("n = 4000") != std::string_view::npos);
+  run_checked(session, m, 4, 1, total);
+  Floats sum(1);
+  REQUIRE(session.download(m.total, sum).ok());
+  CHECK(sum[0] == total);
+}
+
+TEST_CASE("A resident of symbolic size is refused when the session is opened") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  (void)graph.resident<float>("r", {n});
+  CHECK_THROWS_AS((void)open_shaped<A2A3Sim>(graph), Error);
+}

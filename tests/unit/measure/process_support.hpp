@@ -13,6 +13,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 /// What tests of child processes share.
 namespace rondo::test {
@@ -48,6 +49,23 @@ class Folder {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const auto end = stat.rfind(')');
   return end != std::string::npos && end + 2 < stat.size() && stat[end + 2] != 'Z' && stat[end + 2] != 'X';
+}
+
+/// Starts this test program again as a process of its own, to run one test case that is skipped otherwise, with further
+/// environment variables. Returns its process number.
+[[nodiscard]] inline pid_t start_program(const std::string& test_case, std::vector<std::string> environment) {
+  for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
+  const std::string filter = "--test-case=" + test_case;
+  std::vector<char*> variables;
+  for (std::string& variable : environment) variables.push_back(variable.data());
+  variables.push_back(nullptr);
+  const char* const arguments[] = {"test", "--no-skip=1", "--out=/dev/null", filter.c_str(), nullptr};
+  const pid_t program = ::fork();
+  if (program == 0) {
+    (void)::execve("/proc/self/exe", const_cast<char* const*>(arguments), variables.data());
+    ::_exit(127);
+  }
+  return program;
 }
 
 /// Looks again and again until it holds, for at most half a minute.

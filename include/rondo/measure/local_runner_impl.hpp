@@ -150,7 +150,7 @@ inline Measured LocalRunner::verdict(Ended ended, std::optional<int> status) con
     case Ended::told_to_end: m.fault = Fault::stopped, m.text = "the runner is gone"; break;
     case Ended::out_of_time:
       m.fault = Fault::run_timeout;
-      m.text = "not done within " + std::to_string(options_.time_limit) + " s";
+      m.text = "not done within " + detail::seconds_text(options_.time_limit);
       break;
     case Ended::garbage:
       m.fault = Fault::run;

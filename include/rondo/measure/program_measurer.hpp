@@ -58,7 +58,8 @@ struct Tally {
 /// submitted without one, one of results().
 /// Lifetime: immovable; uses builder and runner, which must outlive it and may serve others too. The destructor stops,
 /// and waits for what is under way. Thread safety: all members from any thread; callbacks come on any thread, several
-/// at once, and may submit more and call stop(), but not wait. A callback's exception is kept for wait().
+/// at once, and may submit more and call stop(), but not wait; a worker that is in one does nothing else. A callback's
+/// exception is kept for wait().
 /// Errors: of candidates, in their results. Cost: two locks and a few allocations for each candidate.
 template <Builder B, Runner R>
 class ProgramMeasurer {

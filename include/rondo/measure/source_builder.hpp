@@ -49,9 +49,9 @@ struct SourceBuilderOptions {
 ///
 /// What has the same source, flags, compiler and processor is compiled once: while it is in use, or as long as
 /// Options::cache keeps it. A build that is asked for twice at once is waited for, and takes one worker.
-/// Lifetime: its threads are its own. Artifacts may outlive it. Thread safety: submit_build from any thread.
-/// Errors: instantiation, build with what the compiler said, build_timeout; unknown if no process can be started. A
-/// compiler that takes too long is killed with its children.
+/// Lifetime: its threads are its own, and the destructor kills their compilers. Artifacts may outlive it. Thread
+/// safety: submit_build from any thread. Errors: instantiation, build with what the compiler said, build_timeout;
+/// unknown if no process can be started. A compiler that takes too long is killed with its children.
 class SourceBuilder {
  public:
   using Input = SourceCandidate;
@@ -67,6 +67,10 @@ class SourceBuilder {
               [](Job job) {
                 detail::tell(job.on_built, Built<Artifact>{Fault::stopped, "the builder is gone", {}, 0});
               }} {}
+
+  SourceBuilder(const SourceBuilder&) = delete;
+  SourceBuilder& operator=(const SourceBuilder&) = delete;
+  ~SourceBuilder() { ending_.store(true, std::memory_order_relaxed); }
 
   void submit_build(SourceCandidate candidate, OnBuilt<SharedObject> on_built) {
     pool_.submit({std::move(candidate), std::move(on_built)});
@@ -112,6 +116,7 @@ class SourceBuilder {
   }
 
   Options options_;
+  std::atomic<bool> ending_{false};
   std::shared_ptr<const detail::ArtifactFolder> folder_;
   std::string identity_;
   std::mutex mutex_;
@@ -221,12 +226,15 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
        {std::string{"-shared"}, std::string{"-fPIC"}, std::string{"-o"}, stem + ".so", source}) {
     command.push_back(part);
   }
-  detail::ChildOutcome outcome = detail::run_child(command, {options_.time_limit, options_.output_bytes});
+  detail::ChildOutcome outcome = detail::run_child(command, {options_.time_limit, options_.output_bytes, &ending_});
   (void)::unlink(source.c_str());
   Compiled compiled{Fault::none, std::move(outcome.output), nullptr, outcome.seconds};
-  if (outcome.timed_out) {
+  if (outcome.stopped) {
+    compiled.fault = Fault::stopped;
+    compiled.text = "the builder is gone";
+  } else if (outcome.timed_out) {
     compiled.fault = Fault::build_timeout;
-    compiled.text.insert(0, "not built within " + std::to_string(options_.time_limit) + " s\n");
+    compiled.text.insert(0, "not built within " + detail::seconds_text(options_.time_limit) + "\n");
   } else if (outcome.start_error != 0) {
     compiled.fault = Fault::unknown;
     compiled.text = "the compiler cannot be started: " + std::string{std::strerror(outcome.start_error)};

@@ -137,7 +137,7 @@ TEST_CASE("A candidate that crashes, exits or throws is a fault of its run, and 
 
 TEST_CASE("A candidate that hangs is killed at the limit with all it started, even what ran away from it") {
   const test::Folder folder;
-  LocalRunner runner(run_twice, {.time_limit = 0.7});
+  LocalRunner runner(run_twice, {.time_limit = 2.5});
   const Measured m = run(runner, note(folder / "self") + "if (fork() == 0) {" + note(folder / "child") +
                                      "for (;;) pause(); }\n"
                                      "if (fork() == 0) { setsid(); if (fork() == 0) {" +
@@ -145,7 +145,7 @@ TEST_CASE("A candidate that hangs is killed at the limit with all it started, ev
                                      "for (;;) pause(); } _exit(0); }\n"
                                      "signal(SIGTERM, SIG_IGN); for (;;) pause();");
   CHECK(m.fault == Fault::run_timeout);
-  CHECK(test::says(m.text, "not done within 0.7"));
+  CHECK(test::says(m.text, "not done within 2.5 s"));
   for (const char* name : {"self", "child", "daemon"}) CHECK(dies(noted(folder / name)));
   CHECK(run(runner, good).ok());
 }
@@ -174,7 +174,7 @@ TEST_CASE("A crash is seen at once although a child of the candidate lives on") 
 }
 
 TEST_CASE("The time limit is of one candidate's turn, and waiting for it does not count") {
-  LocalRunner runner(run_twice, {.time_limit = 2, .repetition = {.warm_up = 0, .repeat = 1}});
+  LocalRunner runner(run_twice, {.time_limit = 2.5, .repetition = {.warm_up = 0, .repeat = 1}});
   const SharedObject slow = compile(good + "usleep(300000);");  // two rounds: 0.6 s each
   std::vector<std::future<Measured>> all;
   for (int i = 0; i < 5; ++i) all.push_back(submit(runner, slow));  // 3 s in all
@@ -301,7 +301,7 @@ TEST_CASE("When the program is killed, its workers end too") {
 
 TEST_CASE("Sources are built and run to the end, whatever becomes of each") {
   const test::Folder folder;
-  LocalRunner runner(run_twice, {.time_limit = 1});
+  LocalRunner runner(run_twice, {.time_limit = 3});
   SourceBuilder builder({.flags = {"-O0"}});
   ProgramMeasurer measurer(builder, runner, {.mode = Mode::Async});
   const std::vector<std::pair<std::string, Fault>> all{{good, Fault::none},

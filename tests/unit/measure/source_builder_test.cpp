@@ -124,7 +124,7 @@ TEST_CASE("A build that takes too long is killed, with its children, and is a ti
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   SourceBuilderOptions options = quick();
   options.compiler = compiler;
-  options.time_limit = 0.5;
+  options.time_limit = 2;
   SourceBuilder builder(options);
   const auto built = build(builder, {.source = returning(5)});
   CHECK(built.fault == Fault::build_timeout);
@@ -174,6 +174,28 @@ TEST_CASE("A folder that a killed program left behind is removed by the next bui
   CHECK(!std::filesystem::exists(abandoned));
   SourceBuilder second(quick());
   CHECK(std::filesystem::exists(first.folder()));
+}
+
+TEST_CASE("A builder destroyed while busy kills its compiler") {
+  const test::Folder folder;
+  const std::string compiler = folder / "compiler";
+  std::ofstream{compiler} << "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\necho $$ > " << folder / "pid"
+                          << "\nexec sleep 1000\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  std::vector<Fault> faults;
+  {
+    SourceBuilderOptions options = quick();
+    options.workers = 1;
+    options.compiler = compiler;
+    SourceBuilder builder(options);
+    for (int n = 0; n < 3; ++n) {
+      builder.submit_build({.source = returning(n)}, [&](Built<SharedObject> b) { faults.push_back(b.fault); });
+    }
+    REQUIRE(test::becomes_true([&] { return !test::read_file(folder / "pid").empty(); }));
+  }
+  CHECK(faults == std::vector(3, Fault::stopped));
+  const long pid = std::stol(test::read_file(folder / "pid"));
+  CHECK(test::becomes_true([&] { return !test::is_alive(pid); }));
 }
 
 TEST_CASE("Artifacts outlive their builder") {

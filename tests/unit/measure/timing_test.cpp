@@ -87,6 +87,15 @@ TEST_CASE("A device that knows how long a round takes on it is asked after each 
   CHECK(times.device_seconds[0] > 100e-6);
 }
 
+TEST_CASE("A platform that times its rounds by events says so in nanoseconds") {
+  struct WithEvents {
+    [[nodiscard]] double last_round_ns() const noexcept { return 2500; }
+  };
+  static_assert(HasDeviceTimer<WithEvents> && !HasDeviceTimer<A2A3Sim>);
+  const WithEvents platform;
+  CHECK(measure::detail::device_seconds(platform) == 2.5e-6);
+}
+
 TEST_CASE("A round that fails is a fault, with what the session says of it") {
   OneTask one = OneTask::of<test::Fragile>();
   auto session = open<A2A3Sim>(one.graph);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <string>
@@ -18,19 +19,21 @@
 namespace rondo::measure::detail {
 
 struct ChildLimits {
-  double seconds = 60;               ///< from the start; then the child is killed with its children
-  std::size_t output_bytes = 16384;  ///< kept of what it writes; the rest is read and dropped
+  double seconds = 60;                      ///< from the start; then the child is killed with its children
+  std::size_t output_bytes = 16384;         ///< kept of what it writes; the rest is read and dropped
+  const std::atomic<bool>* stop = nullptr;  ///< when it becomes true the child is killed
 };
 
 struct ChildOutcome {
   int start_error = 0;  ///< errno, if it could not be started
   bool timed_out = false;
+  bool stopped = false;
   int status = 0;      ///< as of waitpid()
   std::string output;  ///< standard output and standard error
   double seconds = 0;
 
   [[nodiscard]] bool ok() const noexcept {
-    return start_error == 0 && !timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return start_error == 0 && !timed_out && !stopped && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
 };
 
@@ -111,6 +114,10 @@ inline int kill_group(pid_t leader) noexcept {
     const int left = milliseconds_until(deadline);
     if (left == 0) {
       outcome.timed_out = true;
+      break;
+    }
+    if (limits.stop != nullptr && limits.stop->load(std::memory_order_relaxed)) {
+      outcome.stopped = true;
       break;
     }
     // A grandchild may hold the pipe open for longer than the child lives, or the child may close it early: look at the

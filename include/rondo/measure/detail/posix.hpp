@@ -11,6 +11,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -77,6 +79,13 @@ inline void set_nonblocking(int fd) noexcept { (void)::fcntl(fd, F_SETFL, ::fcnt
   constexpr double most = 1e9;  // thirty years; more would overflow
   return Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds < most ? seconds : most));
+}
+
+/// A limit as people write it: "0.5 s".
+[[nodiscard]] inline std::string seconds_text(double seconds) {
+  char text[32];
+  (void)std::snprintf(text, sizeof text, "%g s", seconds);
+  return text;
 }
 
 /// What a process wrote: the first `room` bytes of it, and how many there were.

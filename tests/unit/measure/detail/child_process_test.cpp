@@ -44,7 +44,7 @@ TEST_CASE("A program that does not exist says so") {
 
 TEST_CASE("A child that hangs is killed at its limit, and its children with it") {
   const test::Folder folder;
-  const ChildOutcome outcome = shell("sleep 1000 & echo $! > " + folder / "pid" + "; echo started; wait", 0.5);
+  const ChildOutcome outcome = shell("sleep 1000 & echo $! > " + folder / "pid" + "; echo started; wait", 1.5);
   CHECK(outcome.timed_out);
   CHECK(!outcome.ok());
   CHECK(outcome.output == "started\n");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -52,7 +53,7 @@ class Folder {
 }
 
 /// Starts this test program again as a process of its own, to run one test case that is skipped otherwise, with further
-/// environment variables. Returns its process number.
+/// environment variables. Ends with this one. Returns its process number.
 [[nodiscard]] inline pid_t start_program(const std::string& test_case, std::vector<std::string> environment) {
   for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
   const std::string filter = "--test-case=" + test_case;
@@ -62,6 +63,7 @@ class Folder {
   const char* const arguments[] = {"test", "--no-skip=1", "--out=/dev/null", filter.c_str(), nullptr};
   const pid_t program = ::fork();
   if (program == 0) {
+    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)::execve("/proc/self/exe", const_cast<char* const*>(arguments), variables.data());
     ::_exit(127);
   }

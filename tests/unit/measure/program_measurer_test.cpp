@@ -160,7 +160,7 @@ TEST_CASE("Asynchronous candidates run while others are built; in synchronous mo
     NumberBuilder builder(2, [&](int& n) {
       ++building;
       if (running != 0) ++overlaps;
-      // Asynchronous: the last build waits for a run to begin, which it does only if nobody waits for this build.
+      // Asynchronous: the last build and the first run wait for each other.
       if (mode == Mode::Async && n == 14) run_began.pass();
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       --building;
@@ -168,6 +168,7 @@ TEST_CASE("Asynchronous candidates run while others are built; in synchronous mo
     });
     NumberRunner runner(2, [&](int& n) {
       ++running;
+      if (mode == Mode::Async) run_began.await(1);
       if (building != 0) ++overlaps;
       run_began.open();
       std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -6,10 +6,14 @@
 
 #include <sys/file.h>
 
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -103,6 +107,30 @@ class SharedObject {
  private:
   std::shared_ptr<const detail::ArtifactFile> file_;
   std::string argument_;
+};
+
+/// Makes artifacts of their bytes, for builders and runners that get them from elsewhere, another machine for example.
+/// Thread safety: put() from any thread. Artifacts may outlive it.
+class ArtifactStore {
+ public:
+  /// `path` empty: in a temporary folder, removed with the last artifact. @throws Error out_of_resources
+  explicit ArtifactStore(const std::string& path = {}) : folder_{std::make_shared<detail::ArtifactFolder>(path)} {}
+
+  /// @throws Error out_of_resources if they cannot be written
+  [[nodiscard]] SharedObject put(std::string_view bytes, std::string argument = {}) {
+    const std::string name = folder_->path() + "/" + std::to_string(::getpid()) + "-" +
+                             std::to_string(count_.fetch_add(1, std::memory_order_relaxed)) + ".so";
+    auto file = std::make_shared<const detail::ArtifactFile>(folder_, name);
+    std::ofstream out{name, std::ios::binary};
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.close();
+    if (!out) throw Error(Errc::out_of_resources, Error::Text("an artifact cannot be written to ", name));
+    return {std::move(file), std::move(argument)};
+  }
+
+ private:
+  std::shared_ptr<const detail::ArtifactFolder> folder_;
+  std::atomic<std::uint64_t> count_{0};
 };
 
 }  // namespace rondo::measure

@@ -25,6 +25,7 @@ enum class Errc : std::uint16_t {
   fixed_address,
   overlapping,
   alias_broken,
+  shared_memory,
   // what the graph says
   cycle,
   race,
@@ -70,6 +71,8 @@ enum class Errc : std::uint16_t {
     case Errc::overlapping:
       return "device memory is bound to two tensors and a kernel writes it; declare the alias or bind apart";
     case Errc::alias_broken: return "the output was declared to reuse an input's memory; bind the same memory to both";
+    case Errc::shared_memory:
+      return "other tensors use this tensor's memory within a round; keep() it in the graph, or bind device memory";
     case Errc::cycle: return "the edges form a cycle; remove the edge that points back";
     case Errc::race: return "two tasks touch one tensor, at least one writes it, and no path orders them; add an edge";
     case Errc::uninitialized_read:

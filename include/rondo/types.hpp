@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/extent.hpp>
+
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -146,17 +148,6 @@ enum class Direction : std::uint8_t {
 /// The most dimensions a tensor may have, on both chips.
 inline constexpr std::size_t max_rank = 5;
 
-/// One dimension of a Shape. Takes any integer; a value that is negative or beyond 2^63-1 is kept as -1 and refused
-/// when the graph is built, where the tensor's name is known.
-struct Extent {
-  std::int64_t value = 0;
-
-  template <std::integral Integer>
-  constexpr Extent(Integer n) noexcept : value{static_cast<std::int64_t>(n)} {  // NOLINT(google-explicit-constructor)
-    if (value < 0) value = -1;
-  }
-};
-
 /// The extents of a tensor, outermost first; row-major and without gaps. Rank 0 is a scalar: one element.
 class Shape {
  public:
@@ -164,19 +155,32 @@ class Shape {
   constexpr Shape(std::initializer_list<Extent> extents) noexcept : rank_{extents.size()} {
     std::size_t d = 0;
     for (const Extent e : extents) {
-      if (d < max_rank) extents_[d++] = e.value;
+      if (d == max_rank) break;
+      dims_[d] = e.dim;
+      symbolic_ = symbolic_ || !e.dim.empty();
+      extents_[d++] = e.value;
     }
+  }
+
+  /// Plain extents, `rank` of them.
+  constexpr Shape(const std::int64_t* extents, std::size_t rank) noexcept : rank_{rank} {
+    for (std::size_t d = 0; d < rank && d < max_rank; ++d) extents_[d] = extents[d];
   }
 
   /// May exceed max_rank; the graph refuses such a shape.
   [[nodiscard]] constexpr std::size_t rank() const noexcept { return rank_; }
   [[nodiscard]] constexpr std::int64_t extent(std::size_t d) const noexcept { return extents_[d]; }
+  /// Does any extent depend on symbols? Then extent() means nothing for those whose dim() is not empty.
+  [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic_; }
+  [[nodiscard]] constexpr const Dim& dim(std::size_t d) const noexcept { return dims_[d]; }
 
   friend constexpr bool operator==(const Shape&, const Shape&) noexcept = default;
 
  private:
   std::size_t rank_ = 0;
   std::int64_t extents_[max_rank] = {};
+  Dim dims_[max_rank] = {};
+  bool symbolic_ = false;
 };
 
 }  // namespace rondo

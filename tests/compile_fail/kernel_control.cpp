@@ -10,3 +10,11 @@ struct Mine {
   static void run(rondo::In<float> x, rondo::Out<float> y, int n);
 };
 static_assert(rondo::check_kernel<Mine>());
+
+struct InPlace {
+  static constexpr std::string_view name = "in_place";
+  static constexpr auto core = rondo::CoreType::vector;
+  static constexpr rondo::InPlace in_place{.out = 2, .in = 1};
+  static void run(float a, rondo::In<float> x, rondo::Out<float> y);
+};
+static_assert(rondo::check_kernel<InPlace>());

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace rondo;
@@ -230,8 +231,25 @@ TEST_CASE("Host inputs alone cost their own partition, in the launch or beside i
   }
 }
 
+TEST_CASE_TEMPLATE("An input whose memory others use within a round cannot be frozen, in device memory it can", T,
+                   RONDO_TEST_ROUNDS) {
+  Graph g;
+  auto session = open<typename T::P, typename T::Policies>(g.graph, busy_options<typename T::P>());
+  Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  const Status refused = session.freeze(g.w);
+  CHECK(refused.code() == Errc::shared_memory);
+  CHECK(std::string_view(session.explain(refused).c_str()).find("'w'") != std::string_view::npos);
+  DeviceFloats dw(Graph::n, 50);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.w, dw.span()), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(session.freeze(g.w).ok());
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(y == Floats(Graph::n, 156));
+}
+
 TEST_CASE_TEMPLATE("A frozen input stays as the last round left it, until it is thawed", T, RONDO_TEST_ROUNDS) {
   Graph g;
+  g.graph.keep(g.w);
   auto session = open<typename T::P, typename T::Policies>(g.graph, busy_options<typename T::P>());
   Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
   CHECK(session.freeze(g.w).code() == Errc::unbound_tensor);

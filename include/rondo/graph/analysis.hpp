@@ -225,8 +225,13 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   }
 }
 
-/// All of the above. @throws Error cycle, race, uninitialized_read, invalid_argument
+/// All of the above. @throws Error cycle, race, uninitialized_read, invalid_argument: also a symbol without a value
 [[nodiscard]] constexpr Analysis analyze(const TaskGraph& graph) {
+  if (graph.is_symbolic()) {
+    throw Error(Errc::invalid_argument, Error::Text("symbol '", graph.name(graph.symbols()[0]),
+                                                    "' has no value; open the graph with open_shaped(), or "
+                                                    "instantiate() it"));
+  }
   Analysis analysis = sort_tasks(graph, collect_edges(graph));
   check_uses(graph, analysis);
   return analysis;

@@ -32,12 +32,33 @@ template <class T, Direction D>
   return {h, Access::read_write};
 }
 
+/// A tensor handed to a kernel under another shape of as many elements; made by reshape().
+template <class H>
+struct Reshaped {
+  using element_type = typename H::element_type;
+  static constexpr Direction direction = H::direction;
+  H handle;
+  Shape shape;
+};
+/// The same tensor under another shape: `graph.add<Matmul>(reshape(x, {64, 10}), …)`. The same memory; no copy, no
+/// task. That the shape holds as many elements is checked by add().
+template <class T, Direction D>
+[[nodiscard]] constexpr Reshaped<TensorHandle<T, D>> reshape(TensorHandle<T, D> tensor, Shape shape) noexcept {
+  return {tensor, shape};
+}
+
 namespace detail {
 
 /// May A stand for a tensor in add<K>()? True for handles; whoever makes another kind of tensor argument says so here.
 /// Such a type has `element_type` and `direction`.
 template <class A>
 inline constexpr bool is_tensor_argument = is_tensor_handle<A>;
+template <class H>
+inline constexpr bool is_tensor_argument<Reshaped<H>> = true;
+template <class A>
+inline constexpr bool is_reshaped = false;
+template <class H>
+inline constexpr bool is_reshaped<Reshaped<H>> = true;
 
 /// One argument of add<K>() against one parameter of K::run. Each failure reads as a sentence.
 template <class P, class A>

@@ -32,12 +32,29 @@ using CostEntry = double (*)(const ArgWord* args);
 /// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
 struct Blocks {
   std::uint32_t count = 1;
+  Dim dim{};  ///< the count, where it depends on symbols
+
+  constexpr Blocks() noexcept = default;
+  /// A count that is negative or above 2^32-1 becomes 0, which add() refuses.
+  template <std::integral Integer>
+  constexpr explicit Blocks(Integer n) noexcept
+      : count{std::in_range<std::uint32_t>(n) ? static_cast<std::uint32_t>(n) : 0} {}
+  constexpr explicit Blocks(const Dim& n) noexcept : dim{n} {}
 };
 
 /// A kernel's parameter, filled in by the launch: which of how many blocks it is.
 struct Block {
   std::uint32_t index = 0;
   std::uint32_t count = 1;
+};
+
+/// Of a kernel that works in place: it may be handed the same memory for two of its parameters, counted from 0. Every
+/// element of the Out is written after what it depends on of the In was read, by the same block.
+///
+///     static constexpr rondo::InPlace in_place{.out = 1, .in = 0};
+struct InPlace {
+  std::size_t out = 0;
+  std::size_t in = 0;
 };
 
 /// What a kernel does to a tensor that it is handed.
@@ -178,6 +195,30 @@ template <class... P>
   return word;
 }
 
+/// Do the two parameters exist, an Out and an In of one element type and rank?
+template <class... P>
+[[nodiscard]] consteval bool are_in_place(InPlace in_place, ParameterList<P...>) {
+  if (in_place.out >= sizeof...(P) || in_place.in >= sizeof...(P)) return false;
+  const auto fit = [&]<class Out, class In>() {
+    if constexpr (Parameter<Out>::is_tensor && Parameter<In>::is_tensor) {
+      return Parameter<Out>::access == Access::write && !Parameter<Out>::is_scratch &&
+             Parameter<In>::access == Access::read && Parameter<Out>::rank == Parameter<In>::rank &&
+             std::is_same_v<typename Parameter<Out>::element_type, typename Parameter<In>::element_type>;
+    } else {
+      return false;
+    }
+  };
+  bool result = false;
+  std::size_t o = 0;
+  const auto with_out = [&]<class Out>() {
+    std::size_t i = 0;
+    ((result = o == in_place.out && i == in_place.in ? fit.template operator()<Out, P>() : result, ++i), ...);
+    ++o;
+  };
+  (with_out.template operator()<P>(), ...);
+  return result;
+}
+
 template <class F>
 inline constexpr bool never_throws = false;
 template <class... P>
@@ -224,7 +265,14 @@ concept StatesCost = requires {
   &K::cost;
 };
 
-/// A kernel is a type. Requires the three parts above; may state its cost.
+/// Optional: `static constexpr rondo::InPlace in_place{.out = 1, .in = 0};`. Where the In is not used again the planner
+/// then gives both the same memory.
+template <class K>
+concept WorksInPlace = requires {
+  { K::in_place } -> std::convertible_to<InPlace>;
+};
+
+/// A kernel is a type. Requires the three parts above; may state its cost and that it works in place.
 ///
 /// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
 /// at the same time; writes every element of an Out; and gives the same result for the same arguments.
@@ -245,6 +293,12 @@ consteval bool check_kernel() {
     static_assert(detail::is_cost_of<decltype(&K::cost), typename detail::RunSignature<decltype(&K::run)>::Parameters>,
                   "rondo: a kernel's cost is a `static double cost(...)` that takes the parameters of run and returns "
                   "nanoseconds");
+  }
+  if constexpr (HasRun<K> && WorksInPlace<K>) {
+    static_assert(
+        detail::are_in_place(K::in_place, typename detail::RunSignature<decltype(&K::run)>::Parameters{}),
+        "rondo: a kernel's in_place names two parameters of run, counted from 0: an Out and an In of the same "
+        "element type and rank");
   }
   return Kernel<K>;
 }

@@ -33,6 +33,7 @@ struct TensorRecord {
   bool fixed = false;                 ///< its address never changes: a task that cannot be refreshed reads it
   std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
+  bool kept = false;  ///< shares its memory with nothing, so that it keeps its contents from round to round
 };
 
 /// Four or eight bytes of a task's argument block.
@@ -40,7 +41,7 @@ struct ArgRecord {
   enum class Kind : std::uint8_t {
     address,    ///< the device address of `tensor`
     scalar,     ///< `bits`: a value of the user's
-    extent,     ///< `bits`: one of a tensor's, for kernels written as types
+    extent,     ///< `bits`: one of `tensor`'s, for kernels written as types
     block,      ///< index and count of the running block
     constant,   ///< `bits`: what the kernel's args format says
     own_block,  ///< the device address of this argument block plus `bits`
@@ -50,8 +51,13 @@ struct ArgRecord {
   Access access = Access::read;  ///< for an address
   std::uint32_t tensor = 0;      ///< for an address
   ArgWord bits = 0;
-  std::uint32_t offset = 0;  ///< bytes from the start of the block; need not be a multiple of the width
-  std::uint32_t width = 8;   ///< 4 (the low half) or 8 bytes
+  std::uint32_t offset = 0;                  ///< bytes from the start of the block; need not be a multiple of the width
+  std::uint16_t width = 8;                   ///< 4 (the low half) or 8 bytes
+  std::uint16_t in_place_of = not_in_place;  ///< for an address: the task's argument, by number, whose memory this one
+                                             ///< may take over
+  static constexpr std::uint16_t not_in_place = 0xFFFF;
+  std::uint16_t dimension = all_elements;  ///< for an extent: which of `tensor`'s
+  static constexpr std::uint16_t all_elements = 0xFFFF;
 };
 
 struct TaskRecord {
@@ -64,6 +70,7 @@ struct TaskRecord {
   std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
   CostEntry cost = nullptr;  ///< none: the kernel does not say
+  Dim blocks_dim{};          ///< `blocks`, where they depend on symbols
 };
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.

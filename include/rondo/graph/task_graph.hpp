@@ -9,6 +9,7 @@
 #include <rondo/tensor/handle.hpp>
 
 #include <source_location>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -41,6 +42,19 @@ class TaskGraph {
   constexpr explicit TaskGraph(Edges edges = Edges::derived) : edges_{edges} {
     if (!std::is_constant_evaluated()) tag_ = detail::next_graph_tag();
   }
+
+  /// A symbol for a size that is known only when a round comes: `auto n = graph.dim("n"); graph.input<float>("x", {n,
+  /// 64})`. Sizes may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`; so may be Blocks. Such a
+  /// graph is opened with open_shaped(), or made a plain one by instantiate(). At most 32 symbols, numbered as they
+  /// come.
+  /// @throws Error invalid_argument, limit_exceeded
+  constexpr Dim dim(std::string_view name, std::source_location where = std::source_location::current());
+  [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
+  /// The names of the symbols, by number.
+  [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
+  /// The same graph, its handles included, with a value for each symbol. Tasks that write nothing but tensors without
+  /// elements do nothing. @throws Error invalid_argument, overflow: naming the tensor or task, and the symbols' values
+  [[nodiscard]] constexpr TaskGraph instantiate(std::span<const std::int64_t> values) const;
 
   /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
   /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
@@ -86,6 +100,14 @@ class TaskGraph {
     declare_alias(output.key, input.key, where);
   }
 
+  /// The tensor shares its memory with no other, so that it keeps its contents from round to round: for an input that
+  /// will be frozen, a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
+  /// this graph
+  template <Element T, Direction D>
+  constexpr void keep(TensorHandle<T, D> tensor, std::source_location where = std::source_location::current()) {
+    keep_memory(tensor.key, where);
+  }
+
   /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
   /// opened, for its peers as well. Such a tensor takes no device memory, and the arena does not move.
   /// @throws Error invalid_argument if it is no task of this graph
@@ -121,6 +143,11 @@ class TaskGraph {
     (draft.add_raw(name, arguments), ...);
     return draft.commit(name, core, blocks, entry);
   }
+
+  /// Adds a task that runs a raw kernel on an argument block whose every word has been laid out; what args formats end
+  /// in. @throws Error invalid_argument: a tensor that is not there, a word outside of the block
+  constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
   constexpr void add_edge(TaskId before, TaskId after, std::source_location where = std::source_location::current()) {
@@ -163,8 +190,12 @@ class TaskGraph {
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
     template <class A>
     constexpr void add_raw(std::string_view task, const A& argument);
+    constexpr void add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+                              std::size_t rank);
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
+    constexpr void let_share(std::uint32_t out, std::uint32_t in);
+    constexpr void refuse_symbols(std::string_view task) const;
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);
   };
@@ -172,8 +203,11 @@ class TaskGraph {
   template <Element T, Direction D>
   constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where);
   constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
+  constexpr void keep_memory(TensorKey tensor, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
   constexpr graph::NameRef intern(std::string_view name);
+  constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name,
+                           std::source_location where) const;
   [[noreturn]] static void fail_task(std::string_view task, const char* what) {
     throw Error(Errc::invalid_argument, Error::Text("task '", task, "' ", what));
   }
@@ -186,10 +220,12 @@ class TaskGraph {
   std::vector<graph::ArgRecord> args_;
   std::vector<Edge> explicit_edges_;
   std::vector<char> text_;
+  std::vector<graph::NameRef> symbols_;
   Edges edges_;
   std::uint32_t tag_ = 0;
 };
 
 }  // namespace rondo
 
+#include <rondo/graph/symbols_impl.hpp>     // IWYU pragma: export
 #include <rondo/graph/task_graph_impl.hpp>  // IWYU pragma: export

@@ -30,7 +30,9 @@ constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape&
                 Error::Text("tensor '", wanted, "' has ", shape.rank(), " dimensions; the most is ", max_rank), where);
   }
   for (std::size_t d = 0; d < shape.rank(); ++d) {
-    if (shape.extent(d) < 1) {
+    if (!shape.dim(d).empty()) {
+      check_dim(shape.dim(d), "tensor", wanted, where);
+    } else if (shape.extent(d) < 1) {
       throw Error(
           Errc::invalid_argument,
           Error::Text("tensor '", wanted, "': extent ", d,
@@ -48,6 +50,7 @@ constexpr TensorHandle<T, D> TaskGraph::tensor(std::string_view wanted, const Sh
   std::int64_t bytes = 0;
   bool overflow = false;
   for (std::size_t d = 0; d < shape.rank(); ++d) overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
+  if (shape.is_symbolic()) count = 0, overflow = false;  // known to instantiate() only
   overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(sizeof(T)), &bytes);
   if (overflow) {
     throw Error(Errc::overflow, Error::Text("tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"), where);
@@ -73,7 +76,7 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::
   }
   graph::TensorRecord& to = tensors_[index(output.tensor())];
   const graph::TensorRecord& from = tensors_[index(input.tensor())];
-  if (to.bytes != from.bytes) {
+  if (!to.shape.is_symbolic() && !from.shape.is_symbolic() && to.bytes != from.bytes) {
     fail("output '", name(to.name), "' takes ", to.bytes, " bytes, input '", name(from.name), "' ", from.bytes);
   }
   for (const graph::TensorRecord& other : tensors_) {
@@ -81,6 +84,13 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::
   }
   if (to.alias_of != graph::TensorRecord::no_alias) fail("output '", name(to.name), "' reuses an input already");
   to.alias_of = index(input.tensor());
+}
+
+constexpr void TaskGraph::keep_memory(TensorKey tensor, std::source_location where) {
+  if (tensor.graph() != tag_ || index(tensor.tensor()) >= tensors_.size()) {
+    throw Error(Errc::invalid_argument, Error::Text("keep: the tensor is of another graph"), where);
+  }
+  tensors_[index(tensor.tensor())].kept = true;
 }
 
 constexpr void TaskGraph::pin(TaskId task, std::source_location where) {
@@ -126,27 +136,63 @@ constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argumen
   }
 }
 
+/// The tensor's address, and its extents as a parameter of `rank` dimensions sees them: of one dimension, all elements.
+constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+                                            std::size_t rank) {
+  add_address(task, key, access);
+  const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
+  const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
+  if (reshaped != nullptr) {
+    if (tensor.shape.is_symbolic() || shape.is_symbolic()) fail_task(task, "reshapes a symbolic shape; write it out");
+    std::int64_t count = 1;
+    bool fits = shape.rank() <= max_rank;
+    for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
+      fits = shape.extent(d) >= 1 && !__builtin_mul_overflow(count, shape.extent(d), &count);
+    }
+    if (!fits || static_cast<std::uint64_t>(count) != tensor.count) {
+      throw Error(Errc::wrong_size, Error::Text("task '", task, "' takes tensor '", graph.name(tensor.name),
+                                                "' under a shape that does not hold its ", tensor.count, " elements"));
+    }
+  }
+  if (rank == 1) {
+    extents.push_back(
+        {graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), static_cast<ArgWord>(tensor.count)});
+    return;
+  }
+  if (shape.rank() != rank) {
+    throw Error(Errc::invalid_argument, Error::Text("task '", task, "' takes a tensor of ", rank, " dimensions, but '",
+                                                    graph.name(tensor.name), "' has ", shape.rank()));
+  }
+  for (std::size_t d = 0; d < rank; ++d) {
+    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
+    extents.back().dimension = static_cast<std::uint16_t>(d);
+  }
+}
+
 template <class P, class A>
 constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& argument) {
   static_assert(detail::check_argument<P, A>());
   using Param = detail::Parameter<P>;
-  if constexpr (Param::is_tensor) {
-    add_address(task, argument.key, Param::access);
-    const graph::TensorRecord& tensor = graph.tensors_[index(argument.key.tensor())];
-    if constexpr (Param::rank == 1) {
-      extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, static_cast<ArgWord>(tensor.count)});
-    } else {
-      if (tensor.shape.rank() != Param::rank) {
-        throw Error(Errc::invalid_argument,
-                    Error::Text("task '", task, "' takes a tensor of ", Param::rank, " dimensions, but '",
-                                graph.name(tensor.name), "' has ", tensor.shape.rank()));
-      }
-      for (std::size_t d = 0; d < Param::rank; ++d) {
-        extents.push_back({graph::ArgRecord::Kind::extent, Access::read, 0, tensor.shape.extent(d)});
-      }
-    }
-  } else {
+  if constexpr (!Param::is_tensor) {
     args.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, detail::to_word(P{argument})});
+  } else if constexpr (detail::is_reshaped<A>) {
+    add_tensor(task, argument.handle.key, &argument.shape, Param::access, Param::rank);
+  } else {
+    add_tensor(task, argument.key, nullptr, Param::access, Param::rank);
+  }
+}
+
+/// Notes that the task may write one tensor over another, unless it takes that other in more than one place.
+constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
+  constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
+  std::uint16_t source = nowhere;
+  for (std::size_t a = 0; a < args.size() && a < nowhere; ++a) {
+    if (args[a].kind != graph::ArgRecord::Kind::address || args[a].tensor != in) continue;
+    if (source != nowhere) return;
+    source = static_cast<std::uint16_t>(a);
+  }
+  for (graph::ArgRecord& arg : args) {
+    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == out) arg.in_place_of = source;
   }
 }
 
@@ -156,6 +202,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   const std::vector<char> own(name.begin(), name.end());  // the name may be part of the graph's text, which grows
   name = {own.data(), own.size()};
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
+  if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, std::source_location::current());
   if (block_bytes == 0) {  // no format was given: one word after the other
     args.insert(args.end(), extents.begin(), extents.end());
     for (graph::ArgRecord& arg : args) {
@@ -169,8 +216,24 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   graph.text_.reserve(graph.text_.size() + name.size());
   graph.args_.insert(graph.args_.end(), args.begin(), args.end());
   graph.tasks_.push_back({graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
-                          block_bytes, entry, cost});
+                          block_bytes, entry, cost, blocks.dim});
   return TaskId{id};
+}
+
+constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                         const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
+  if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
+  for (const graph::ArgRecord& arg : args) {
+    const bool is_there = arg.kind != graph::ArgRecord::Kind::address || arg.tensor < tensors_.size();
+    if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset || block_bytes % 8 != 0) {
+      fail_task(name, "has a word outside of its argument block, or of no tensor of this graph");
+    }
+  }
+  Draft draft{*this};
+  draft.args = args;
+  draft.refuse_symbols(name);
+  draft.block_bytes = block_bytes;
+  return draft.commit(name, core, blocks, entry);
 }
 
 template <Kernel K, class... P, class... A>
@@ -191,10 +254,19 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) { (add_one.template operator()<I, P>(), ...); }
     (std::make_index_sequence<sizeof...(P)>{});
+    [[maybe_unused]] std::uint32_t in_place[2] = {};
+    if constexpr (WorksInPlace<K>) {
+      in_place[0] = draft.args[K::in_place.out].tensor;  // an argument for each parameter, as yet in their order
+      in_place[1] = draft.args[K::in_place.in].tensor;
+    }
     if constexpr (detail::DeclaresArgs<K>) {
+      static_assert(!(detail::is_reshaped<A> || ...),
+                    "rondo: a kernel that declares an args format is told the tensors' own shapes; pass the tensor");
       static_assert(detail::check_declared_args<K>());
+      draft.refuse_symbols(name);
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }
+    if constexpr (WorksInPlace<K>) draft.let_share(in_place[0], in_place[1]);
     return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
   }
 }

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/arch.hpp>
 #include <rondo/detail/owned_array.hpp>
-#include <rondo/memory/disjoint_layout.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/memory/concurrency.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
@@ -11,30 +13,52 @@
 
 namespace rondo::memory {
 
-/// Where each tensor of a graph lies in its arena. Offsets are bytes from the arena's base, one per tensor.
-template <class Graph, arch::Arch A>
+/// The planners that a session can be told to use are types; see planners.hpp.
+struct Greedy;
+struct Disjoint;
+template <class P>
+struct PortsLast;
+
+template <class Planner>
+inline constexpr bool keeps_ports_apart = false;
+template <>
+inline constexpr bool keeps_ports_apart<Disjoint> = true;
+template <class P>
+inline constexpr bool keeps_ports_apart<PortsLast<P>> = true;
+
+/// Plans the arena of a graph: fills in one offset per tensor, returns the arena's bytes. Its body, which only set-up
+/// needs, is in lay_out.hpp.
+template <arch::Arch A, class Planner, Concurrency concurrency>
+constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets);
+
+/// Where each tensor of a graph lies in its arena. Offsets are bytes from the arena's base, one per tensor; a host
+/// input's means nothing. Who makes one includes lay_out.hpp.
+template <class Graph, arch::Arch A, class Planner = Disjoint, Concurrency concurrency = Concurrency::unordered>
 class Layout {
  public:
   static constexpr bool is_static = false;
+  /// May tensors that rounds bind share memory with others?
+  static constexpr bool ports_may_share = concurrency != Concurrency::unordered && !keeps_ports_apart<Planner>;
 
-  /// @throws Error overflow
+  /// @throws Error what lay_out throws
   explicit Layout(const Graph& graph)
       : offsets_(graph.view().tensors.size()),
-        bytes_{lay_out_disjoint<A>(graph.view(), {offsets_.data(), offsets_.size()})} {}
+        bytes_{lay_out<A, Planner, concurrency>(graph.view(), {offsets_.data(), offsets_.size()})} {}
 
   [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept { return offsets_.span(); }
   [[nodiscard]] Bytes arena_bytes() const noexcept { return Bytes{bytes_}; }
 
  private:
-  detail::OwnedArray<std::uint64_t> offsets_;
+  rondo::detail::OwnedArray<std::uint64_t> offsets_;
   std::uint64_t bytes_;
 };
 
 /// The same as constants, for a graph that the compiler knows: an empty class.
-template <class Graph, arch::Arch A>
-requires(Graph::is_static) class Layout<Graph, A> {
+template <class Graph, arch::Arch A, class Planner, Concurrency concurrency>
+requires(Graph::is_static) class Layout<Graph, A, Planner, concurrency> {
  public:
   static constexpr bool is_static = true;
+  static constexpr bool ports_may_share = concurrency != Concurrency::unordered && !keeps_ports_apart<Planner>;
   Layout() = default;
   explicit Layout(const Graph&) noexcept {}
 
@@ -47,7 +71,9 @@ requires(Graph::is_static) class Layout<Graph, A> {
   struct Constants {
     std::uint64_t offsets[Graph::view().tensors.size() + 1] = {};
     std::uint64_t bytes = 0;
-    consteval Constants() { bytes = lay_out_disjoint<A>(Graph::view(), {offsets, Graph::view().tensors.size()}); }
+    consteval Constants() {
+      bytes = lay_out<A, Planner, concurrency>(Graph::view(), {offsets, Graph::view().tensors.size()});
+    }
   };
   static constexpr Constants constants_{};
 };

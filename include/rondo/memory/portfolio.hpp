@@ -205,4 +205,16 @@ inline void plan_fast(Planning& p, unsigned threads) {
   return best;
 }
 
+/// Session planners (see planners.hpp): plan_fast, and plan_best within so many milliseconds. For graphs that Greedy
+/// leaves above the lower bound; memory_report() tells.
+struct Fast {
+  [[nodiscard]] static Plan plan(const Problem& problem) { return plan_fast(problem); }
+};
+template <std::uint64_t milliseconds>
+struct Best {
+  [[nodiscard]] static Plan plan(const Problem& problem) {
+    return plan_best(problem, std::chrono::milliseconds{milliseconds});
+  }
+};
+
 }  // namespace rondo::memory

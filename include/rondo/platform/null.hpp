@@ -4,6 +4,7 @@
 
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/concepts.hpp>
+#include <rondo/memory/concurrency.hpp>
 
 namespace rondo {
 
@@ -14,6 +15,7 @@ class NullPlatform {
   using Arch = arch::A2A3;
   static constexpr const char* name = "null";
   static constexpr bool args_in_host_memory = true;
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;
   struct Options {};
   struct Program {};
 

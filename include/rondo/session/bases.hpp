@@ -27,7 +27,7 @@ struct Bases {
     std::uint32_t io = layout.first_io;
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph.tensors[t];
-      const std::uint64_t offset = offsets[home_of(graph, t)];
+      const std::uint64_t offset = offsets[t];
       const bool is_port = is_bound_each_round(tensor.direction);
       if (tensor.fixed) {
         sources[t] = {args::BaseLayout::absolute, arena.address() + offset};

@@ -32,6 +32,12 @@ template <Platform P, const auto& G, class Policies = DefaultPolicies>
   return RoundSession<P, Policies, graph::StaticGraphRef<G>>({}, options);
 }
 
+/// What the arena of a graph that the compiler knows takes on P: `static_assert(arena_bytes<A5Sim, graph> <=
+/// Bytes{128});`
+template <Platform P, const auto& G, class Policies = DefaultPolicies>
+inline constexpr Bytes arena_bytes = memory::Layout<graph::StaticGraphRef<G>, typename P::Arch, typename Policies::Plan,
+                                                    detail::concurrency<P, graph::StaticGraphRef<G>>>::arena_bytes();
+
 /// Opens a session whose tasks `orchestration` adds, each round anew: a callable that takes the runtime's
 /// Orchestrator&. `interface` declares the tensors; its handles bind the session's rounds and name the tensors in the
 /// orchestration. Every resident tensor is uploaded before the first round.

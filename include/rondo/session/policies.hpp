@@ -4,6 +4,7 @@
 
 #include <rondo/args/system_slot.hpp>
 #include <rondo/error.hpp>
+#include <rondo/memory/layout.hpp>
 #include <rondo/runtime/host_build_graph.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/cost_model.hpp>
@@ -36,6 +37,8 @@ struct DefaultPolicies {
   using Update = update::Auto;
   /// How what is refreshed reaches the device; satisfies update::MechanismChoice.
   using Refresh = update::ByCost<>;
+  /// Who plans the arena; satisfies memory::Planner. See memory/planners.hpp.
+  using Plan = memory::Greedy;
   /// Who is told of rounds; default-constructible.
   using Observe = NoObserver;
   /// How many rounds may be under way at once.
@@ -50,6 +53,13 @@ struct DefaultPolicies {
 };
 
 namespace detail {
+
+/// What a session knows of the order of its tasks: nothing where an orchestration adds them.
+template <class P, class Graph>
+inline constexpr memory::Concurrency concurrency = memory::concurrency_of<P>();
+template <class P, class Graph>
+requires requires { Graph::is_orchestrated; }
+inline constexpr memory::Concurrency concurrency<P, Graph> = memory::Concurrency::unordered;
 
 /// What a session opens for a platform: the platform, unless the runtime puts something around it.
 template <class Runtime, class P>

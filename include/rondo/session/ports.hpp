@@ -27,18 +27,12 @@ struct Port {
   return n;
 }
 
-/// The tensor whose place in the arena a tensor takes: its own, or that of the input it reuses.
-[[nodiscard]] constexpr std::size_t home_of(const graph::GraphView& graph, std::size_t tensor) noexcept {
-  const std::uint32_t alias = graph.tensors[tensor].alias_of;
-  return alias == graph::TensorRecord::no_alias ? tensor : alias;
-}
-
 constexpr void fill_ports(const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
                           DevicePtr<std::byte> base, Port* port) noexcept {
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
     if (!is_bound_each_round(tensor.direction)) continue;
-    *port++ = {graph.key(t), tensor.bytes, base.offset(Bytes{offsets[home_of(graph, t)]}), tensor.direction};
+    *port++ = {graph.key(t), tensor.bytes, base.offset(Bytes{offsets[t]}), tensor.direction};
   }
 }
 

@@ -23,6 +23,10 @@
 
 namespace rondo {
 
+namespace memory {
+struct Report;
+}
+
 /// A graph, opened on a platform, that runs round after round: everything that outlives a round.
 ///
 ///     auto session = rondo::open<rondo::A2A3Sim>(std::move(graph));
@@ -40,7 +44,7 @@ class RoundSession {
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
   using Update = typename Policies::Update;
   using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
-  using Layout = memory::Layout<Graph, typename P::Arch>;
+  using Layout = memory::Layout<Graph, typename P::Arch, typename Policies::Plan, detail::concurrency<P, Graph>>;
   static_assert(check_update_strategy<Update>());
   static_assert(Policies::rounds_in_flight == 1, "rondo: one round at a time is what there is so far");
 
@@ -113,7 +117,8 @@ class RoundSession {
   // -------------------------------------------------------------------------------
 
   /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
-  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round; busy, closed, poisoned.
+  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round; shared_memory if others use
+  /// its place in the arena within a round (see TaskGraph::keep); busy, closed, poisoned.
   template <Element T>
   Status freeze(Input<T> tensor) noexcept {
     return set_frozen(tensor.key, true);
@@ -168,6 +173,9 @@ class RoundSession {
   [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
   /// Bytes of device memory that the tensors take.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
+  /// Where every tensor lies and with whom it shares, bytes by kind of memory, lower bound. Include
+  /// session/memory_report.hpp. Cost: set-up's; allocates. @throws std::bad_alloc
+  [[nodiscard]] memory::Report memory_report() const;
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
   [[nodiscard]] P& platform() noexcept { return platform_; }
   [[nodiscard]] auto& observer() noexcept { return observe_; }

@@ -269,6 +269,9 @@ inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool f
   const std::uint32_t first_io = refresher_.table().bases().first_io;
   if (frozen && (rounds_ == 0 || !refresher_.is_current(first_io + static_cast<std::uint32_t>(p))))
     return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
+  const bool in_arena = refresher_.base(first_io + static_cast<std::uint32_t>(p)) == ports[p].device.address();
+  if (frozen && Layout::ports_may_share && in_arena && !record(key).kept && !rides_in_args(ports[p].direction))
+    return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
   if (frozen_[p] != frozen) frozen_count_ += frozen ? std::size_t{1} : static_cast<std::size_t>(-1);
   frozen_[p] = frozen;
   // The compare looks at the stretch from the first to the last that is not frozen.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/graph/limits.hpp>
+#include <rondo/memory/lay_out.hpp>
 #include <rondo/session/bases.hpp>
 #include <rondo/session/round_session.hpp>
 #include <rondo/update/refresher_impl.hpp>

@@ -31,6 +31,22 @@ inline constexpr std::size_t data_type_count = 15;
 /// Is the type known to a5 alone?
 [[nodiscard]] constexpr bool is_a5_only(DataType type) noexcept { return type >= DataType::fp8e4m3fn; }
 
+/// Bytes that one stored element takes.
+[[nodiscard]] constexpr std::size_t size_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::int64:
+    case DataType::uint64: return 8;
+    case DataType::float32:
+    case DataType::int32:
+    case DataType::uint32: return 4;
+    case DataType::float16:
+    case DataType::bfloat16:
+    case DataType::int16:
+    case DataType::uint16: return 2;
+    default: return 1;
+  }
+}
+
 /// Storage for element types without a C++ type of their own: the bits, and no arithmetic.
 struct Float16 {
   std::uint16_t bits;

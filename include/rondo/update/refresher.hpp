@@ -94,6 +94,8 @@ class Refresher {
   /// What the last refresh() did; before the first, what the constructor did: InitOnce.
   [[nodiscard]] const Refreshed& refreshed() const noexcept { return done_; }
 
+  /// What the table and all that refreshes it take on the device; none where kernels read the host's image.
+  [[nodiscard]] Bytes device_bytes() const noexcept { return device_.size(); }
   /// Gives the device memory back.
   Status release() noexcept { return device_.release(); }
 

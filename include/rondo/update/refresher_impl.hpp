@@ -8,11 +8,27 @@
 /// The set-up of Refresher, for whoever makes one; rounds do without.
 namespace rondo::update {
 
+/// One address for each base, one source for each tensor, each source a base that is there.
+/// @throws Error invalid_argument, saying how many are missing or which tensor has none
+inline void check_counts(const graph::GraphView& graph, std::span<const args::Source> sources, args::BaseLayout bases,
+                         std::span<const std::uint64_t> addresses) {
+  if (addresses.size() < bases.count || sources.size() < graph.tensors.size()) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("the args table has ", bases.count, " bases and ", graph.tensors.size(), " tensors, but ",
+                            addresses.size(), " addresses and ", sources.size(), " sources were given"));
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (sources[t].base < bases.count || rides_in_args(graph.tensors[t].direction)) continue;
+    throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(graph.tensors[t].name), "' lies in base ",
+                                                    sources[t].base, ", of which there are ", bases.count));
+  }
+}
+
 template <class P, UpdateStrategy S, MechanismChoice C>
 Refresher<P, S, C>::Refresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,
                               args::BaseLayout bases, std::span<const std::uint64_t> addresses,
                               args::SystemProvider provider)
-    : platform_{platform},
+    : platform_{(check_counts(view, sources, bases, addresses), platform)},
       table_{view, sources, bases, provider},
       active_(bases.count),
       last_(bases.count),

@@ -95,7 +95,10 @@ void check_mixed(Session& session) {
 }  // namespace
 
 TEST_CASE("A kernel's own format places its arguments, and its body finds them there") {
-  auto session = open<A2A3Sim>(build());
+  struct Apart : DefaultPolicies {
+    using Plan = memory::Disjoint;
+  };
+  auto session = open<A2A3Sim, Apart>(build());
   check_mixed(session);
   const ArgWord* block = session.args().block(0, 0);
   CHECK((word_at(block, 0) & 0xFFFF'FFFF) == 7);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/memory/layout.hpp>
+#include <rondo/memory/lay_out.hpp>
 
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
@@ -12,8 +12,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
+#include <vector>
 
 using namespace rondo;
 using namespace rondo::test;
@@ -22,40 +22,118 @@ namespace {
 
 constexpr auto build = [] {
   TaskGraph graph;
-  const auto x = graph.input<float>("x", {33});
-  const auto t = graph.workspace<float>("t", {33});
-  const auto y = graph.output<float>("y", {33});
+  const auto x = graph.input<float>("x", {16});
+  const auto t = graph.workspace<float>("t", {16});
+  const auto u = graph.workspace<float>("u", {16});
+  const auto y = graph.output<float>("y", {16});
   graph.add<Scale>(x, t, 2.0F);
-  graph.add<Scale>(t, y, 3.0F);
+  graph.add<Scale>(t, u, 2.0F);
+  graph.add<Scale>(u, y, 3.0F);
   return graph;
 };
 constexpr auto& constant = static_graph<build>;
 using Constant = graph::StaticGraphRef<constant>;
 
+/// A planner that puts everything at the start.
+struct Careless {
+  static memory::Plan plan(const memory::Problem& problem) {
+    memory::Plan plan;
+    plan.offsets.assign(problem.size(), 0);
+    plan.arena = problem.buffers.front().size;
+    plan.planner = "careless";
+    return plan;
+  }
+};
+
+template <class Planner, memory::Concurrency C = memory::Concurrency::sequential>
+std::vector<std::uint64_t> offsets_of(const TaskGraph& graph) {
+  const FrozenGraph frozen = freeze(graph);
+  const memory::Layout<FrozenGraph, arch::A5, Planner, C> layout{frozen};
+  return {layout.offsets().begin(), layout.offsets().end()};
+}
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("A constant graph is laid out by the compiler as it would be at run time", Chip, arch::A2A3,
                    arch::A5) {
+  using enum memory::Concurrency;
   const FrozenGraph frozen = freeze(build());
-  const memory::Layout<FrozenGraph, Chip> dynamic{frozen};
-  using Static = memory::Layout<Constant, Chip>;
-  static_assert(Static::is_static && std::is_empty_v<Static>);
-  static_assert(Static::arena_bytes() > Bytes{0});
-  CHECK_FALSE(dynamic.is_static);
-  CHECK(dynamic.offsets().size() == 3);
-  CHECK(dynamic.arena_bytes() == Static::arena_bytes());
-  CHECK(std::equal(dynamic.offsets().begin(), dynamic.offsets().end(), Static::offsets().begin(),
-                   Static::offsets().end()));
+  const auto check = [&]<class Planner, memory::Concurrency C>() {
+    const memory::Layout<FrozenGraph, Chip, Planner, C> dynamic{frozen};
+    using Static = memory::Layout<Constant, Chip, Planner, C>;
+    static_assert(Static::is_static && std::is_empty_v<Static>);
+    static_assert(Static::arena_bytes() > Bytes{0});
+    CHECK_FALSE(dynamic.is_static);
+    CHECK(dynamic.offsets().size() == 4);
+    CHECK(dynamic.arena_bytes() == Static::arena_bytes());
+    CHECK(std::equal(dynamic.offsets().begin(), dynamic.offsets().end(), Static::offsets().begin(),
+                     Static::offsets().end()));
+    return Static::arena_bytes().value;
+  };
+  const std::uint64_t apart = check.template operator()<memory::Disjoint, unordered>();
+  CHECK(apart == check.template operator()<memory::Greedy, unordered>());
+  CHECK(apart == check.template operator()<memory::Disjoint, parallel>());
+  CHECK(check.template operator()<memory::Greedy, sequential>() < apart);
+  CHECK(check.template operator()<memory::Greedy, parallel>() < apart);
+  CHECK(check.template operator()<memory::PortsLast<memory::Greedy>, sequential>() <= apart);
 }
 
-TEST_CASE("A layout that passes 2^63 bytes is refused, the tensor named") {
+// Four tensors of 64 bytes in a chain.
+static_assert(memory::Layout<Constant, arch::A5, memory::Greedy, memory::Concurrency::sequential>::arena_bytes() ==
+              Bytes{128});
+
+TEST_CASE("Apart, tensors lie in their order with the chip's guard between them") {
   TaskGraph graph;
-  (void)graph.input<std::int8_t>("a", {std::numeric_limits<std::int64_t>::max() / 2});
-  (void)graph.input<std::int8_t>("b", {std::numeric_limits<std::int64_t>::max() / 2});
-  (void)graph.input<std::int8_t>("c", {std::numeric_limits<std::int64_t>::max() / 2});
+  (void)graph.resident<std::int8_t>("a", {64});
+  (void)graph.resident<std::int8_t>("b", {1});
   const FrozenGraph frozen = freeze(graph);
-  const Raised r = raised([&] { const memory::Layout<FrozenGraph, arch::A5> layout{frozen}; });
+  const memory::Layout<FrozenGraph, arch::A2A3> a2a3{frozen};
+  const memory::Layout<FrozenGraph, arch::A5> a5{frozen};
+  CHECK(a2a3.offsets()[1] == 128);
+  CHECK(a2a3.arena_bytes() == Bytes{192});
+  CHECK(a5.offsets()[1] == 64);
+  CHECK(a5.arena_bytes() == Bytes{96});
+}
+
+TEST_CASE("Ports last: outputs behind the feature map, then inputs by ascending size, sharing with nothing") {
+  TaskGraph graph;
+  const auto big = graph.input<float>("big", {64});
+  const auto small = graph.input<float>("small", {16});
+  const auto t = graph.workspace<float>("t", {16});
+  const auto u = graph.workspace<float>("u", {16});
+  const auto y = graph.output<float>("y", {32});
+  const auto z = graph.output<float>("z", {16});
+  graph.add<Scale>(small, t, 1.0F);
+  graph.add<Scale>(t, z, 1.0F);
+  graph.add<Scale>(big, u, 1.0F);
+  graph.add<Scale>(u, y, 1.0F);
+  const std::vector<std::uint64_t> at = offsets_of<memory::PortsLast<memory::Greedy>>(graph);
+  CHECK(at == std::vector<std::uint64_t>{64 + 128 + 64 + 64, 64 + 128 + 64, 0, 0, 64, 64 + 128});
+}
+
+TEST_CASE("An output and the input whose memory it reuses lie in one place") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.output<float>("y", {16});
+  const auto z = graph.output<float>("z", {16});
+  graph.alias(y, x);
+  graph.add<Scale>(x, z, 1.0F);
+  graph.add<Scale>(x, y, 1.0F);
+  const std::vector<std::uint64_t> at = offsets_of<memory::Disjoint, memory::Concurrency::unordered>(graph);
+  CHECK(at[0] == at[1]);
+  CHECK(at[2] != at[0]);
+}
+
+#ifndef NDEBUG
+TEST_CASE("A planner that is wrong is found out, with the names of two tensors") {
+  const Raised r = raised([] { (void)offsets_of<Careless>(build()); });
   CAPTURE(r.text);
-  CHECK(r.code == Errc::overflow);
-  CHECK(says(r.text, "'c'"));
+  CHECK(r.code == Errc::check_failed);
+  CHECK(says(r.text, "'careless'", "share bytes", "'x'"));
+}
+#endif
+
+TEST_CASE("A graph without tensors takes no memory") {
+  CHECK(memory::Layout<FrozenGraph, arch::A5, memory::Greedy, memory::Concurrency::parallel>{freeze(TaskGraph{})}
+            .arena_bytes() == Bytes{0});
 }

@@ -4,7 +4,7 @@
 
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/arena.hpp>
-#include <rondo/memory/layout.hpp>
+#include <rondo/memory/lay_out.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/bases.hpp>
 #include <rondo/update/refresher_impl.hpp>

@@ -109,11 +109,11 @@ TEST_CASE("A graph that does not fit into the device is refused with both figure
   CHECK(opened<A2A3Sim>(graph, options).code == Errc::ok);
 }
 
-TEST_CASE("A graph of more than 2^63 bytes is refused by the tensor that passes it") {
+TEST_CASE("A graph of more than 2^62 bytes is refused by the tensor that passes it") {
   TaskGraph graph;
-  (void)graph.workspace<std::int8_t>("a", {std::numeric_limits<std::int64_t>::max() / 2});
-  (void)graph.workspace<std::int8_t>("b", {std::numeric_limits<std::int64_t>::max() / 2});
-  (void)graph.workspace<std::int8_t>("c", {100});
+  (void)graph.workspace<std::int8_t>("a", {std::numeric_limits<std::int64_t>::max() / 4 - 200});
+  (void)graph.workspace<std::int8_t>("b", {std::numeric_limits<std::int64_t>::max() / 4 - 200});
+  (void)graph.workspace<std::int8_t>("c", {500});
   const Raised r = opened<A5Sim>(graph);
   CAPTURE(r.text);
   CHECK(r.code == Errc::overflow);

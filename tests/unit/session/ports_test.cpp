@@ -5,6 +5,7 @@
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/static_graph.hpp>
+#include <rondo/memory/lay_out.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

@@ -4,6 +4,7 @@
 
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
+#include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/findings.hpp>
 #include <rondo/platform/sim/halt.hpp>
@@ -42,6 +43,8 @@ template <class Inner>
 class Checked {
  public:
   static constexpr const char* name = "checked";
+  /// What a task writes must be its own.
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
 
   struct Options {
     /// A pool spreads its tasks from the first round on, over four threads on any host.

@@ -5,6 +5,7 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/halt.hpp>
 
 #include <cstddef>
@@ -21,6 +22,7 @@ namespace rondo::platform::sim {
 class Inline {
  public:
   static constexpr const char* name = "inline";
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;
   struct Options {};
   /// `most_threads`: what the chip has blocks for; of no interest to a single thread.
   explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}

@@ -5,6 +5,7 @@
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
@@ -39,6 +40,7 @@ namespace rondo::platform::sim {
 class Model {
  public:
   static constexpr const char* name = "model";
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
   struct Options {
     arch::Costs costs = {};              ///< those given replace the chip's

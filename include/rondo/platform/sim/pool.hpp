@@ -5,6 +5,7 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/replay.hpp>
@@ -41,6 +42,7 @@ enum class Scheduling : std::uint8_t {
 class Pool {
  public:
   static constexpr const char* name = "pool";
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
   struct Options {
     std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host

@@ -6,6 +6,7 @@
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
+#include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/traffic.hpp>
 
@@ -29,6 +30,7 @@ class Sim {
   static constexpr const char* name = name_text.c_str();
 
   static constexpr bool args_in_host_memory = true;
+  static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
   static constexpr std::uint32_t max_launch_bytes = 1024;
 
   struct Options {

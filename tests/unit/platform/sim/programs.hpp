@@ -5,7 +5,7 @@
 #include <rondo/arch/a5.hpp>
 #include <rondo/args/args_table_impl.hpp>
 #include <rondo/graph/freeze.hpp>
-#include <rondo/memory/layout.hpp>
+#include <rondo/memory/lay_out.hpp>
 #include <rondo/session/bases.hpp>
 
 #include <cstddef>

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/layout.hpp>
+#include <rondo/args/parse.hpp>
+#include <rondo/args/system_slot.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Tasks whose arguments a format lays out that comes from elsewhere, with the kernel: a compiler's, read from a file.
+///
+///     args::Operands io;
+///     io.input(x).dynamic_input(a, b, c).output(y).workspace(w).tiling(std::int32_t{128});
+///     args::add_formatted(graph, "concat", CoreType::vector, &entry, "{i0*}{i1}{o0*}{ws0*}{t}", io);
+namespace rondo::args {
+
+/// The tensors of a kernel in the order of its IR, and its tiling data. A value; refers to nothing.
+class Operands {
+ public:
+  /// The next IR input. `no_input`: optional, and not there. `dynamic_input`: any number of tensors.
+  template <Element T, Direction D>
+  Operands& input(TensorHandle<T, D> tensor) {
+    return add(inputs_, Occurrence::required, {tensor.key});
+  }
+  Operands& no_input() { return add(inputs_, Occurrence::optional, {}); }
+  template <class... H>
+  Operands& dynamic_input(H... tensors) {
+    return add(inputs_, Occurrence::dynamic, {tensors.key...});
+  }
+  /// The next IR output, likewise. A tensor that is input and output is updated.
+  template <Element T, Direction D>
+  Operands& output(TensorHandle<T, D> tensor) {
+    static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout");
+    return add(outputs_, Occurrence::required, {tensor.key});
+  }
+  Operands& no_output() { return add(outputs_, Occurrence::optional, {}); }
+  template <Element... T, Direction... D>
+  Operands& dynamic_output(TensorHandle<T, D>... tensors) {
+    static_assert((kernels_may_write(D) && ...), "rondo: the kernel writes a tensor that is an input; make it inout");
+    return add(outputs_, Occurrence::dynamic, {tensors.key...});
+  }
+  template <Element T, Direction D>
+  Operands& workspace(TensorHandle<T, D> tensor) {
+    static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout");
+    workspaces_.push_back(tensor.key);
+    return *this;
+  }
+  /// The next eight bytes of what `{t}` points to; a scalar of the task, see RoundSession::set_scalar.
+  template <class T>
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) Operands& tiling(T value) {
+    tiling_.push_back(rondo::detail::to_word(value));
+    return *this;
+  }
+  /// What the patterns `{skn<id>…}` of a super-kernel refer to.
+  Operands& node(std::uint32_t id, Operands operands) {
+    node_ids_.push_back(id);
+    nodes_.push_back(std::move(operands));
+    return *this;
+  }
+
+ private:
+  struct List {
+    struct Group {
+      Occurrence occurrence;
+      std::uint32_t first;
+      std::uint32_t count;
+    };
+    std::vector<Group> groups;
+    std::vector<TensorKey> keys;
+  };
+  Operands& add(List& list, Occurrence occurrence, std::initializer_list<TensorKey> keys) {
+    list.groups.push_back(
+        {occurrence, static_cast<std::uint32_t>(list.keys.size()), static_cast<std::uint32_t>(keys.size())});
+    list.keys.insert(list.keys.end(), keys);
+    return *this;
+  }
+
+  List inputs_;
+  List outputs_;
+  std::vector<TensorKey> workspaces_;
+  std::vector<ArgWord> tiling_;
+  std::vector<std::uint32_t> node_ids_;
+  std::vector<Operands> nodes_;
+
+  friend class FormattedTask;
+};
+
+/// Turns a format and its operands into the argument records of a task. For add_formatted().
+class FormattedTask {
+ public:
+  FormattedTask(const TaskGraph& graph, std::string_view name, std::string_view format, const Operands& operands)
+      : graph_{graph}, name_{name}, operands_{operands} {
+    collect_accesses(operands);
+    std::vector<Descriptor> descriptors(format.size() / 2 + 1);
+    const FormatView view = parse({format.data(), format.size()}, descriptors.data(), descriptors.size());
+    const Signature signature = describe(operands);
+    const LayoutSize size = check_layout(view, signature);
+    std::vector<Slot> slots(size.slots);
+    (void)try_lay_out(view, signature, nullptr, 0, slots.data(), slots.size());
+    block_bytes_ = size.block_bytes;
+    bool has_tiling = false;
+    for (const Slot& slot : slots) {
+      records_.push_back(record(slot));
+      has_tiling = has_tiling || slot.kind == SlotKind::tiling;
+    }
+    if (has_tiling != !operands.tiling_.empty()) {
+      fail(has_tiling ? "has a format with {t}, but its operands hold no tiling data"
+                      : "has tiling data, but its format has no {t}, through which they are reached");
+    }
+    for (const ArgWord word : operands.tiling_) {
+      records_.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, word, block_bytes_});
+      block_bytes_ += static_cast<std::uint32_t>(sizeof(ArgWord));
+    }
+    for (const Touched& touched : touched_) {
+      if (!touched.placed) {
+        throw Error(Errc::invalid_argument,
+                    Error::Text("task '", name_, "': its args format leaves out tensor '",
+                                graph_.name(graph_.tensors()[index(touched.key.tensor())].name), "'"));
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<graph::ArgRecord>& records() const noexcept { return records_; }
+  [[nodiscard]] std::uint32_t block_bytes() const noexcept { return block_bytes_; }
+
+ private:
+  struct Touched {
+    TensorKey key;
+    bool reads = false;
+    bool writes = false;
+    bool placed = false;
+  };
+  struct Shapes {
+    std::vector<Instance> instances;
+    std::vector<Parameter> parameters;
+  };
+
+  [[noreturn]] void fail(const char* what) const {
+    throw Error(Errc::invalid_argument, Error::Text("task '", name_, "' ", what));
+  }
+
+  Touched& touched(TensorKey key) {
+    for (Touched& t : touched_) {
+      if (t.key == key) return t;
+    }
+    if (key.graph() != graph_.tag() || index(key.tensor()) >= graph_.tensors().size()) {
+      fail("is handed a tensor of another graph; use the handles of this one");
+    }
+    return touched_.emplace_back(Touched{key});
+  }
+  void collect_accesses(const Operands& operands) {
+    for (const TensorKey key : operands.inputs_.keys) touched(key).reads = true;
+    for (const TensorKey key : operands.outputs_.keys) touched(key).writes = true;
+    for (const TensorKey key : operands.workspaces_) touched(key).writes = true;
+    for (const Operands& node : operands.nodes_) collect_accesses(node);
+  }
+
+  /// The shapes live in deques, whose elements stay where they are.
+  [[nodiscard]] Signature describe(const Operands& operands) {
+    const auto describe_list = [&](const Operands::List& list) -> ListView<Parameter> {
+      Shapes& shapes = shapes_.emplace_back();
+      for (const TensorKey key : list.keys) {
+        shapes.instances.push_back({graph_.tensors()[index(key.tensor())].shape});
+      }
+      for (const auto& group : list.groups) {
+        const Instance* first = group.count == 0 ? nullptr : shapes.instances.data() + group.first;
+        shapes.parameters.push_back({group.occurrence, group.count, first});
+      }
+      return shapes.parameters;
+    };
+    Signature signature;
+    signature.inputs = describe_list(operands.inputs_);
+    signature.outputs = describe_list(operands.outputs_);
+    signature.workspaces = static_cast<std::uint32_t>(operands.workspaces_.size());
+    std::vector<SubNode> nodes;
+    for (std::size_t n = 0; n < operands.nodes_.size(); ++n) {
+      nodes.push_back({operands.node_ids_[n], describe(operands.nodes_[n])});
+    }
+    signature.nodes = nodes_.emplace_back(std::move(nodes));
+    return signature;
+  }
+
+  [[nodiscard]] const Operands& operands_of(const Slot& slot) const {
+    for (std::size_t n = 0; n < operands_.nodes_.size(); ++n) {
+      if (operands_.node_ids_[n] == slot.node) return operands_.nodes_[n];
+    }
+    return operands_;
+  }
+
+  [[nodiscard]] graph::ArgRecord address(TensorKey key) {
+    Touched& t = touched(key);
+    t.placed = true;
+    const Access access = t.reads && t.writes ? Access::read_write : t.writes ? Access::write : Access::read;
+    return {graph::ArgRecord::Kind::address, access, index(key.tensor()), 0};
+  }
+
+  [[nodiscard]] graph::ArgRecord record(const Slot& slot) {
+    using Kind = graph::ArgRecord::Kind;
+    graph::ArgRecord arg;
+    arg.kind = Kind::constant;
+    const Operands& operands = operands_of(slot);
+    switch (slot.kind) {
+      case SlotKind::null: break;
+      case SlotKind::constant: arg.bits = static_cast<ArgWord>(slot.value); break;
+      case SlotKind::args_block: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(slot.value)}; break;
+      case SlotKind::tiling: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(block_bytes_)}; break;
+      case SlotKind::input: arg = address(operands.inputs_.keys[slot.tensor]); break;
+      case SlotKind::output: arg = address(operands.outputs_.keys[slot.tensor]); break;
+      case SlotKind::workspace: arg = address(operands.workspaces_[slot.index]); break;
+      default:
+        arg = {Kind::system, Access::read, 0,
+               static_cast<ArgWord>(SystemSlot{slot.kind, slot.variant, slot.index}.bits())};
+        break;
+    }
+    arg.offset = slot.offset;
+    arg.width = slot.width;
+    return arg;
+  }
+
+  const TaskGraph& graph_;
+  std::string_view name_;
+  const Operands& operands_;
+  std::vector<Touched> touched_;
+  std::deque<Shapes> shapes_;
+  std::deque<std::vector<SubNode>> nodes_;
+  std::vector<graph::ArgRecord> records_;
+  std::uint32_t block_bytes_ = 0;
+};
+
+/// Adds a task that runs a raw kernel on arguments laid out by `format`. The format is checked against the operands.
+/// @throws Error invalid_argument, the graph unchanged: the format's text, with position and reason; a pattern that the
+/// operands do not satisfy; a tensor that the format leaves out, or of another graph
+inline TaskId add_formatted(TaskGraph& graph, std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                            std::string_view format, const Operands& operands) {
+  const FormattedTask task(graph, name, format, operands);
+  return graph.add_laid_out(name, core, blocks, entry, task.records(), task.block_bytes());
+}
+inline TaskId add_formatted(TaskGraph& graph, std::string_view name, CoreType core, KernelEntry entry,
+                            std::string_view format, const Operands& operands) {
+  return add_formatted(graph, name, core, Blocks{1}, entry, format, operands);
+}
+
+}  // namespace rondo::args

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo {
+
+/// A size that depends on symbols: a symbol of a graph, or an expression of symbols and whole numbers. A value; knows
+/// no graph, so symbols are told apart by their number only. Made by TaskGraph::dim() and the operators below.
+///
+/// Kept in postfix order in a few words. An expression of more than `capacity` parts is invalid, and refused where it
+/// is used.
+class Dim {
+ public:
+  static constexpr std::size_t capacity = 11;
+  static constexpr std::int32_t max_symbols = 32;
+  enum class Op : std::int32_t { add, sub, mul, floor_div, ceil_div, min, max };
+
+  /// No expression.
+  constexpr Dim() noexcept = default;
+  static constexpr Dim symbol(std::int32_t number) noexcept {
+    Dim d;
+    d.parts_[d.size_++] = -1 - number;
+    return d;
+  }
+  template <std::integral Integer>
+  constexpr Dim(Integer n) noexcept {  // NOLINT(google-explicit-constructor)
+    const auto value = static_cast<std::int64_t>(n);
+    if (value < 0 || value > 0x7FFF'FFFF) {
+      size_ = too_many;
+    } else {
+      parts_[size_++] = static_cast<std::int32_t>(value);
+    }
+  }
+
+  [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] constexpr bool valid() const noexcept { return size_ <= capacity; }
+  /// The number of the symbol if it is nothing else; -1 otherwise.
+  [[nodiscard]] constexpr std::int32_t as_symbol() const noexcept {
+    return size_ == 1 && is_symbol(parts_[0]) ? -1 - parts_[0] : -1;
+  }
+  /// Calls visit(number) for each symbol in it.
+  template <class Visit>
+  constexpr void for_each_symbol(Visit&& visit) const {
+    for (std::size_t i = 0; i < size_ && valid(); ++i) {
+      if (is_symbol(parts_[i])) visit(-1 - parts_[i]);
+    }
+  }
+
+  /// What it is worth: `ok` is false if an intermediate result does not fit into 64 bits, or a divisor is 0.
+  struct Value {
+    std::int64_t value = 0;
+    bool ok = true;
+  };
+  [[nodiscard]] constexpr Value evaluate(const std::int64_t* symbols) const noexcept {
+    std::int64_t stack[capacity] = {};
+    std::size_t top = 0;
+    bool ok = valid() && size_ != 0;
+    for (std::size_t i = 0; i < size_ && ok; ++i) {
+      const std::int32_t part = parts_[i];
+      if (part >= 0) {
+        stack[top++] = part;
+      } else if (is_symbol(part)) {
+        stack[top++] = symbols[-1 - part];
+      } else {
+        const std::int64_t b = stack[--top];
+        ok = apply(static_cast<Op>(-1 - max_symbols - part), stack[top - 1], b);
+      }
+    }
+    return {ok ? stack[0] : 0, ok};
+  }
+
+  friend constexpr Dim operator+(const Dim& a, const Dim& b) noexcept { return {a, b, Op::add}; }
+  friend constexpr Dim operator-(const Dim& a, const Dim& b) noexcept { return {a, b, Op::sub}; }
+  friend constexpr Dim operator*(const Dim& a, const Dim& b) noexcept { return {a, b, Op::mul}; }
+  /// Rounded down, for numbers that are not negative.
+  friend constexpr Dim operator/(const Dim& a, const Dim& b) noexcept { return {a, b, Op::floor_div}; }
+  friend constexpr Dim ceil_div(const Dim& a, const Dim& b) noexcept { return {a, b, Op::ceil_div}; }
+  friend constexpr Dim min(const Dim& a, const Dim& b) noexcept { return {a, b, Op::min}; }
+  friend constexpr Dim max(const Dim& a, const Dim& b) noexcept { return {a, b, Op::max}; }
+  friend constexpr bool operator==(const Dim&, const Dim&) noexcept = default;
+
+ private:
+  static constexpr std::uint32_t too_many = capacity + 1;
+
+  constexpr Dim(const Dim& a, const Dim& b, Op op) noexcept {
+    if (!a.valid() || !b.valid() || a.size_ + b.size_ + 1 > capacity) {
+      size_ = too_many;
+      return;
+    }
+    for (std::size_t i = 0; i < a.size_; ++i) parts_[size_++] = a.parts_[i];
+    for (std::size_t i = 0; i < b.size_; ++i) parts_[size_++] = b.parts_[i];
+    parts_[size_++] = -1 - max_symbols - static_cast<std::int32_t>(op);
+  }
+  static constexpr bool is_symbol(std::int32_t part) noexcept { return part < 0 && part >= -max_symbols; }
+
+  static constexpr bool apply(Op op, std::int64_t& a, std::int64_t b) noexcept {
+    switch (op) {
+      case Op::add: return !__builtin_add_overflow(a, b, &a);
+      case Op::sub: return !__builtin_sub_overflow(a, b, &a);
+      case Op::mul: return !__builtin_mul_overflow(a, b, &a);
+      case Op::floor_div:
+      case Op::ceil_div:
+        if (b <= 0 || a < 0) return false;
+        a = a / b + (op == Op::ceil_div && a % b != 0 ? 1 : 0);
+        return true;
+      case Op::min: a = b < a ? b : a; return true;
+      case Op::max: a = b > a ? b : a; return true;
+    }
+    return false;
+  }
+
+  std::int32_t parts_[capacity] = {};  ///< a whole number, -1 - symbol, or -1 - max_symbols - operator
+  std::uint32_t size_ = 0;
+};
+
+/// One dimension of a Shape. Takes any integer, or an expression of symbols. A value that is negative or beyond 2^63-1
+/// is kept as -1 and refused when the graph is built, where the tensor's name is known.
+struct Extent {
+  std::int64_t value = 0;  ///< of a plain extent
+  Dim dim{};               ///< of a symbolic one, else empty
+
+  template <std::integral Integer>
+  constexpr Extent(Integer n) noexcept : value{static_cast<std::int64_t>(n)} {  // NOLINT(google-explicit-constructor)
+    if (value < 0) value = -1;
+  }
+  constexpr Extent(const Dim& d) noexcept : dim{d} {}  // NOLINT(google-explicit-constructor)
+};
+
+}  // namespace rondo

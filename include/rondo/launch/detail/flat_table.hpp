@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace rondo::launch::detail {
+
+/// From hashes to nodes: open addressing with linear probing in one array, at most half full. Erasing moves later cells
+/// back instead of leaving a mark, so that probes stay as short after a million evictions as before the first (Knuth,
+/// The Art of Computer Programming 3, 6.4, algorithm R).
+template <class Node>
+class FlatTable {
+  struct Cell {
+    std::uint64_t hash;
+    Node* node;  // nullptr: empty
+  };
+
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  /// The node of this hash for which `is_it(node)`, or nullptr.
+  template <class IsIt>
+  [[nodiscard, gnu::always_inline]] Node* find(std::uint64_t hash, IsIt is_it) const noexcept {
+    if (cells_.size() == 0) return nullptr;
+    const Cell* const cells = cells_.data();
+    const std::size_t mask = cells_.size() - 1;
+    for (std::size_t i = hash & mask; cells[i].node != nullptr; i = (i + 1) & mask) {
+      if (cells[i].hash == hash && is_it(*cells[i].node)) return cells[i].node;
+    }
+    return nullptr;
+  }
+
+  /// Makes room for `size` nodes. Throws std::bad_alloc, and then nothing has changed.
+  void reserve(std::size_t size) {
+    if (2 * size <= cells_.size()) return;
+    std::size_t count = cells_.size() == 0 ? 8 : 2 * cells_.size();
+    while (count < 2 * size) count *= 2;
+    rondo::detail::OwnedArray<Cell> cells(count);
+    std::swap(cells, cells_);
+    for (const Cell& cell : cells) {
+      if (cell.node != nullptr) place(cell);
+    }
+  }
+
+  /// Needs room for it, and that it is not in yet.
+  void insert(std::uint64_t hash, Node& node) noexcept {
+    place({hash, &node});
+    ++size_;
+  }
+
+  /// Needs that it is in.
+  void erase(std::uint64_t hash, const Node& node) noexcept {
+    const std::size_t mask = cells_.size() - 1;
+    std::size_t hole = hash & mask;
+    while (cells_[hole].node != &node) hole = (hole + 1) & mask;
+    for (std::size_t i = (hole + 1) & mask; cells_[i].node != nullptr; i = (i + 1) & mask) {
+      // A cell may move back to the hole unless that lies before the place it belongs to.
+      const std::size_t from_home = (i - (cells_[i].hash & mask)) & mask;
+      const std::size_t from_hole = (i - hole) & mask;
+      if (from_home < from_hole) continue;
+      cells_[hole] = cells_[i];
+      hole = i;
+    }
+    cells_[hole].node = nullptr;
+    --size_;
+  }
+
+  /// Calls f(node) for each, in no order; f may destroy the node.
+  template <class F>
+  void for_each(F f) const {
+    for (const Cell& cell : cells_) {
+      if (cell.node != nullptr) f(*cell.node);
+    }
+  }
+
+  /// Empties it; keeps its memory.
+  void clear() noexcept {
+    for (Cell& cell : cells_) cell.node = nullptr;
+    size_ = 0;
+  }
+
+ private:
+  void place(Cell cell) noexcept {
+    const std::size_t mask = cells_.size() - 1;
+    std::size_t i = cell.hash & mask;
+    while (cells_[i].node != nullptr) i = (i + 1) & mask;
+    cells_[i] = cell;
+  }
+
+  rondo::detail::OwnedArray<Cell> cells_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace rondo::launch::detail

@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/launch/counts.hpp>
+#include <rondo/launch/detail/flat_table.hpp>
+#include <rondo/launch/eviction.hpp>
+#include <rondo/launch/shape_key.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace rondo::launch {
+
+/// Keeps an entry from being evicted for as long as it lives. Moves; does not copy. Must not outlive the cache.
+class [[nodiscard]] Pin {
+ public:
+  Pin() noexcept = default;
+  Pin(Pin&& other) noexcept : count_{std::exchange(other.count_, nullptr)} {}
+  Pin& operator=(Pin&& other) noexcept {
+    std::swap(count_, other.count_);
+    other.release();
+    return *this;
+  }
+  ~Pin() { release(); }
+
+  void release() noexcept {
+    if (count_ != nullptr) --*count_;
+    count_ = nullptr;
+  }
+  [[nodiscard]] explicit operator bool() const noexcept { return count_ != nullptr; }
+
+ private:
+  template <class, EvictionPolicy, KeyHash, LookupCounts>
+  friend class LaunchCache;
+  explicit Pin(std::uint32_t& count) noexcept : count_{&count} { ++count; }
+
+  std::uint32_t* count_ = nullptr;
+};
+
+/// From the shapes of a round to what a launch needs, ready made. The last entry found is compared first; if it is
+/// another, the key's hash leads into a flat table. Full keys are compared in either case, so two keys of one hash
+/// cannot be taken for each other.
+///
+/// Lifetime: entries have stable addresses until they are evicted. An entry in use, by a round in flight for example,
+/// is to be pinned: having been found last protects an entry from `Lru`, by its place, but not in a cache of one entry
+/// and not from every policy. Eviction destroys an entry once, and its memory serves the next one, so a full cache
+/// allocates no more.
+/// Thread safety: none; a cache belongs to one session. Entries that sessions share are handles to something shared.
+/// Errors: a key of the wrong number of words is not found, and refused by insert().
+/// Cost on the hot path: a hit takes no allocation, lock or system call; at most 1 ns a tensor for the last entry, 10
+/// for another.
+/// Example:
+///   LaunchCache<LaunchEntry, Lru<100>> cache{words_of_a_key};
+///   Entry* entry = cache.find(key);
+///   if (entry == nullptr) entry = &cache.insert(key, [&] { return plan(graph, shapes); });
+template <class Entry, EvictionPolicy Policy = Lru<100>, KeyHash Hash = FoldedMultiply, LookupCounts Count = NoCounts>
+class LaunchCache {
+ public:
+  /// For keys of `width` words; a graph without symbols has keys of none.
+  /// @throws Error if the policy has room for no entry.
+  explicit LaunchCache(std::size_t width) : width_{width} {
+    if (policy_.capacity() == 0) {
+      throw Error{Errc::invalid_argument,
+                  Error::Text{"the launch cache's policy has a capacity of 0; it must hold at least the entry of the "
+                              "round that is launched"}};
+    }
+  }
+  LaunchCache(const LaunchCache&) = delete;
+  LaunchCache& operator=(const LaunchCache&) = delete;
+  /// Needs that no entry is pinned.
+  ~LaunchCache() {
+    clear();
+    give_back(spare_);
+  }
+
+  /// The entry of this key, or nullptr.
+  [[nodiscard, gnu::always_inline]] Entry* find(KeyView key) noexcept {
+    if (key.size() == last_width_ && same_words(key.data(), last_->words(), key.size())) {
+      count_.hit_last();
+      return &last_->entry;
+    }
+    return find_in_table(key);
+  }
+
+  /// The entry of this key; if there is none, the one that `make()` returns, built in place. Once the cache is full,
+  /// the policy's victim is destroyed after the new entry is made, so that for a moment there is one entry more. `make`
+  /// must not use this cache.
+  /// @throws Error if the key has the wrong number of words, or the cache is full and every entry pinned; whatever
+  ///         make() throws; std::bad_alloc. Then nothing has changed.
+  template <std::invocable Make>
+  requires std::same_as<std::invoke_result_t<Make&>, Entry> Entry& insert(KeyView key, Make&& make) {
+    if (key.size() != width_) refuse_width(key.size());
+    const std::uint64_t hash = Hash{}(key.data(), width_);
+    if (Node* const known = look_up(hash, key)) return use(*known);
+
+    const std::size_t size = table_.size();
+    Node* const victim = size < policy_.capacity() ? nullptr : &choose_victim();
+    table_.reserve(victim == nullptr ? size + 1 : size);
+    Node* const node = build(hash, key, make);
+    // Nothing below throws.
+    if (victim != nullptr) {
+      erase(*victim);
+      count_.evicted();
+    }
+    table_.insert(hash, *node);
+    policy_.inserted(*node);
+    remember(*node);
+    return node->entry;
+  }
+
+  /// find(), and insert() if there is none.
+  template <class Make>
+  Entry& find_or_insert(KeyView key, Make&& make) {
+    Entry* const found = find(key);
+    return found != nullptr ? *found : insert(key, make);
+  }
+
+  /// Keeps the entry, one of this cache, from being evicted while the pin lives.
+  Pin pin(Entry& entry) noexcept { return Pin{node_of(entry).pins}; }
+
+  /// Destroys all entries. Needs that none is pinned.
+  void clear() noexcept {
+    table_.for_each([&](Node& node) {
+      policy_.erased(node);
+      destroy(node);
+    });
+    table_.clear();
+    forget_last();
+  }
+
+  /// Calls f(entry) for each entry, in no order.
+  template <class F>
+  void for_each(F f) {
+    table_.for_each([&](Node& node) { f(node.entry); });
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return table_.size(); }
+  /// In words.
+  [[nodiscard]] std::size_t width() const noexcept { return width_; }
+  [[nodiscard]] const Count& counts() const noexcept { return count_; }
+
+ private:
+  /// Its only member and so at its address: an entry leads back to its node.
+  struct Holder {
+    Entry entry;
+  };
+  /// Followed by the words of its key.
+  struct Node : Policy::Hook, Holder {
+    template <class Make>
+    Node(std::uint64_t hash_, Make& make) : Policy::Hook{}, Holder{make()}, hash{hash_} {}
+    [[nodiscard]] std::uint64_t* words() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
+
+    std::uint64_t hash;
+    std::uint32_t pins = 0;
+  };
+
+  [[nodiscard]] static Node& node_of(Entry& entry) noexcept {
+    return static_cast<Node&>(reinterpret_cast<Holder&>(entry));
+  }
+
+  /// Out of line, so that what tries the last entry saves no registers.
+  [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
+    if (key.size() == width_) {
+      if (Node* const node = look_up(Hash{}(key.data(), width_), key)) {
+        count_.hit_table();
+        return &use(*node);
+      }
+    }
+    count_.missed();
+    return nullptr;
+  }
+
+  [[nodiscard]] Node* look_up(std::uint64_t hash, KeyView key) const noexcept {
+    return table_.find(hash, [&](Node& node) { return same_words(key.data(), node.words(), width_); });
+  }
+
+  Entry& use(Node& node) noexcept {
+    if (&node != last_) policy_.used(node);
+    remember(node);
+    return node.entry;
+  }
+
+  void remember(Node& node) noexcept {
+    last_ = &node;
+    last_width_ = width_;
+  }
+  void forget_last() noexcept {
+    last_ = nullptr;
+    last_width_ = SIZE_MAX;
+  }
+
+  [[nodiscard]] Node& choose_victim() {
+    typename Policy::Hook* const hook = policy_.victim(
+        [](const typename Policy::Hook& candidate) noexcept { return static_cast<const Node&>(candidate).pins == 0; });
+    if (hook == nullptr) {
+      throw Error{Errc::busy,
+                  Error::Text{"all ", table_.size(),
+                              " entries of the launch cache are in use by rounds, so none can make room for "
+                              "new shapes; finish a round first, or give the cache a larger capacity"}};
+    }
+    return static_cast<Node&>(*hook);
+  }
+
+  [[noreturn]] void refuse_width(std::size_t words) const {
+    throw Error{Errc::invalid_argument,
+                Error::Text{"a key of ", words, " words for a launch cache whose keys have ", width_,
+                            "; append each symbolic tensor and recorded scalar of the graph once"}};
+  }
+
+  template <class Make>
+  [[nodiscard]] Node* build(std::uint64_t hash, KeyView key, Make& make) {
+    // If make() throws, the memory is kept for the next entry.
+    if (spare_ == nullptr) {
+      spare_ = ::operator new (sizeof(Node) + width_ * sizeof(std::uint64_t), std::align_val_t{alignof(Node)});
+    }
+    Node* const node = ::new (spare_) Node(hash, make);
+    spare_ = nullptr;
+    std::uint64_t* const words = node->words();
+    for (std::size_t i = 0; i < width_; ++i) words[i] = key[i];
+    return node;
+  }
+
+  void erase(Node& node) noexcept {
+    policy_.erased(node);
+    table_.erase(node.hash, node);
+    if (last_ == &node) forget_last();
+    destroy(node);
+  }
+
+  void destroy(Node& node) noexcept {
+    node.~Node();
+    if (spare_ == nullptr) {
+      spare_ = &node;
+    } else {
+      give_back(&node);
+    }
+  }
+
+  static void give_back(void* memory) noexcept { ::operator delete (memory, std::align_val_t{alignof(Node)}); }
+
+  std::size_t width_;
+  /// The width, or a number that no key has while there is no last entry: one comparison for both questions.
+  std::size_t last_width_ = SIZE_MAX;
+  Node* last_ = nullptr;
+  detail::FlatTable<Node> table_;
+  void* spare_ = nullptr;
+  [[no_unique_address]] Policy policy_;
+  [[no_unique_address]] Count count_;
+};
+
+}  // namespace rondo::launch

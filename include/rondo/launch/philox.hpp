@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::launch {
+
+/// Random numbers by counting: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1,
+/// 2, 3" (SC 2011). Number i is a function of the seed and of i, so any worker computes any number, in any order, and
+/// gets the same.
+///
+/// The sequence of a seed consists of 2^64 blocks of four numbers; `offset` is the block that number 0 of this object
+/// lies in. The block's position is the lower half of Philox's counter, low word first, the upper half is 0; the seed
+/// is its key, low word first.
+///
+/// Lifetime: a value. Thread safety: as of a constant. Cost: 20 multiplications for four numbers; no state.
+class Philox {
+ public:
+  using Block = std::array<std::uint32_t, 4>;
+  using Key = std::array<std::uint32_t, 2>;
+  static constexpr std::size_t rounds = 10;
+
+  constexpr Philox(std::uint64_t seed, std::uint64_t offset) noexcept : key_{low(seed), high(seed)}, offset_{offset} {}
+
+  /// Number i, uniform over all 32-bit values. To have four at once, see block().
+  [[nodiscard]] constexpr std::uint32_t operator[](std::uint64_t i) const noexcept { return block(i / 4)[i % 4]; }
+  /// Number i, uniform in [0, 1).
+  [[nodiscard]] constexpr float uniform(std::uint64_t i) const noexcept { return to_unit((*this)[i]); }
+  /// Numbers 4*b to 4*b + 3.
+  [[nodiscard]] constexpr Block block(std::uint64_t b) const noexcept {
+    const std::uint64_t position = offset_ + b;
+    return bijection({low(position), high(position), 0, 0}, key_);
+  }
+
+  /// The upper 24 bits as a fraction: each of the 2^24 floats is as likely as any other, and 1 cannot be reached by
+  /// rounding.
+  [[nodiscard]] static constexpr float to_unit(std::uint32_t number) noexcept {
+    return static_cast<float>(number >> 8) * 0x1p-24F;
+  }
+
+  /// Philox itself: from any counter and key to four numbers.
+  [[nodiscard]] static constexpr Block bijection(Block counter, Key key) noexcept {
+    for (std::size_t round = 0; round < rounds; ++round) {
+      const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
+      const std::uint64_t b = std::uint64_t{0xCD9E8D57} * counter[2];
+      counter = {high(b) ^ counter[1] ^ key[0], low(b), high(a) ^ counter[3] ^ key[1], low(a)};
+      key = {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85};  // the golden ratio, and the square root of 3 less 1
+    }
+    return counter;
+  }
+
+ private:
+  [[nodiscard]] static constexpr std::uint32_t low(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x); }
+  [[nodiscard]] static constexpr std::uint32_t high(std::uint64_t x) noexcept {
+    return static_cast<std::uint32_t>(x >> 32);
+  }
+
+  Key key_;
+  std::uint64_t offset_;
+};
+
+/// Where a round's random numbers begin: what a kernel is given, in two slots, to make a Philox of.
+struct RandomStart {
+  std::uint64_t seed = 0;
+  std::uint64_t offset = 0;  ///< in blocks of four numbers
+
+  [[nodiscard]] constexpr Philox philox() const noexcept { return {seed, offset}; }
+  friend constexpr bool operator==(RandomStart, RandomStart) noexcept = default;
+};
+
+/// Gives each round its part of a seed's sequence, so that no two rounds share a number, and the same seed gives the
+/// same numbers in the same rounds.
+///
+/// Errors: the constructor throws; next() does not, and is not to be called any more once `exhausted()`: after 2^64
+/// blocks, which takes a device that makes 10^12 numbers a second two years. Cost: an addition for each round.
+class RoundRandom {
+ public:
+  /// A round may use at most `numbers_per_round` numbers. `rounds_done`: goes on as if so many had been given out.
+  /// @throws Error if that is more than 2^34, or if the sequence does not reach that far.
+  constexpr RoundRandom(std::uint64_t seed, std::uint64_t numbers_per_round, std::uint64_t rounds_done = 0)
+      : blocks_{numbers_per_round / 4 + (numbers_per_round % 4 != 0)}, start_{seed, blocks_ * rounds_done} {
+    if (numbers_per_round > most_numbers_per_round) {
+      throw Error{Errc::invalid_argument, Error::Text{"a round declares ", numbers_per_round,
+                                                      " random numbers; declare at most ", most_numbers_per_round}};
+    }
+    if (blocks_ != 0 && rounds_done > UINT64_MAX / blocks_) {
+      throw Error{Errc::overflow, Error::Text{"the random numbers of a seed do not last for ", rounds_done,
+                                              " rounds of ", numbers_per_round, "; take another seed"}};
+    }
+  }
+
+  /// So that a seed lasts for 2^32 - 1 rounds at least.
+  static constexpr std::uint64_t most_numbers_per_round = std::uint64_t{1} << 34;
+
+  /// Where the next round's numbers begin. Needs that it is not exhausted.
+  [[nodiscard]] constexpr RandomStart next() noexcept {
+    const RandomStart start = start_;
+    start_.offset += blocks_;
+    return start;
+  }
+  /// Is there no part left for a further round?
+  [[nodiscard]] constexpr bool exhausted() const noexcept { return blocks_ > UINT64_MAX - start_.offset; }
+
+  [[nodiscard]] constexpr std::uint64_t seed() const noexcept { return start_.seed; }
+  /// How many blocks of four a round has.
+  [[nodiscard]] constexpr std::uint64_t blocks_per_round() const noexcept { return blocks_; }
+
+ private:
+  std::uint64_t blocks_;
+  RandomStart start_;
+};
+
+// The known answers that the Random123 distribution publishes for philox4x32 of 10 rounds.
+static_assert(Philox::bijection({0, 0, 0, 0}, {0, 0}) == Philox::Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+static_assert(Philox::bijection({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
+              Philox::Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+static_assert(Philox::bijection({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+              Philox::Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+
+}  // namespace rondo::launch

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::memory {
+
+/// What is known of the order in which a platform runs the tasks of a graph; the less, the fewer tensors share memory.
+enum class Concurrency : std::uint8_t {
+  sequential,  ///< one at a time, in the order of the frozen graph
+  parallel,    ///< in any order that the edges allow, at the same time
+  unordered,   ///< in an order that the graph does not tell, or watched: no two tensors share
+};
+
+/// What a platform says of itself with `static constexpr rondo::memory::Concurrency concurrency = …;`. One that says
+/// nothing is taken to run tasks in parallel.
+template <class P>
+[[nodiscard]] consteval Concurrency concurrency_of() {
+  if constexpr (requires { P::concurrency; }) {
+    return P::concurrency;
+  } else {
+    return Concurrency::parallel;
+  }
+}
+
+}  // namespace rondo::memory

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/check_plan.hpp>
+#include <rondo/memory/layout.hpp>
+#include <rondo/memory/lifetimes.hpp>
+#include <rondo/memory/planners.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+/// The body of lay_out(): lifetimes ▶ planner ▶ offsets.
+namespace rondo::memory {
+
+namespace detail {
+
+/// The buffers of what rounds bind: those of outputs, then those of inputs, the smallest first.
+[[nodiscard]] constexpr std::vector<std::uint32_t> order_ports(const graph::GraphView& graph, const Lifetimes& lives) {
+  std::vector<std::uint32_t> order;
+  for (const bool outputs : {true, false}) {
+    const std::size_t begin = order.size();
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+      const std::uint32_t buffer = lives.buffer_of[t];
+      const Direction direction = graph.tensors[t].direction;
+      if (buffer == Lifetimes::no_buffer || !is_bound_each_round(direction) || copies_out(direction) != outputs)
+        continue;
+      if (std::find(order.begin(), order.end(), buffer) == order.end()) order.push_back(buffer);
+    }
+    if (outputs) continue;
+    std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const std::int64_t x = lives.problem.buffers[a].size;
+      const std::int64_t y = lives.problem.buffers[b].size;
+      return x != y ? x < y : a < b;
+    });
+  }
+  return order;
+}
+
+/// Plans with P what is to be planned.
+template <Planner P>
+[[nodiscard]] constexpr Plan plan_graph(P, const graph::GraphView&, const Lifetimes& lives) {
+  return P::plan(lives.problem);
+}
+/// Plans with P all but the ports, then lays the ports behind.
+template <Planner P>
+[[nodiscard]] constexpr Plan plan_graph(PortsLast<P>, const graph::GraphView& graph, const Lifetimes& lives) {
+  const std::vector<std::uint32_t> ports = order_ports(graph, lives);
+  Problem rest = lives.problem;
+  for (const std::uint32_t port : ports) rest.buffers[port] = Buffer{};
+  Plan plan = P::plan(rest);
+  for (const std::uint32_t port : ports) {
+    const Buffer& buffer = lives.problem.buffers[port];
+    plan.offsets[port] = aligned(plan.arena, buffer.alignment);
+    plan.arena = plan.offsets[port] + buffer.size;
+  }
+  return plan;
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// The plan of somebody's planner, held against the problem. @throws Error check_failed, naming the planner and tensors
+inline void require_valid(const graph::GraphView& graph, const Lifetimes& lives, const Plan& plan) {
+  const Violation violation = check_plan(lives.problem, plan);
+  if (violation.ok()) return;
+  const auto name_of = [&](std::size_t buffer) {
+    std::size_t t = 0;
+    while (t + 1 < lives.buffer_of.size() && lives.buffer_of[t] != buffer) ++t;
+    return lives.buffer_of.empty() ? std::string_view{} : graph.name(graph.tensors[t].name);
+  };
+  throw Error(Errc::check_failed,
+              Error::Text("the planner '", plan.planner, "' made a wrong plan: ", to_string(violation.kind),
+                          "; see tensors '", name_of(violation.a), "' and '", name_of(violation.b), "'"));
+}
+
+}  // namespace detail
+
+template <arch::Arch A, class P, Concurrency concurrency>
+constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets) {
+  static_assert(check_planner<P>());
+  // Who wants all apart wants nothing done in place either.
+  constexpr Concurrency order = std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;
+  const Lifetimes lives = find_lifetimes<A>(graph, order);
+  const Plan plan = detail::plan_graph(P{}, graph, lives);
+#ifndef NDEBUG
+  if (!std::is_constant_evaluated()) detail::require_valid(graph, lives, plan);
+#endif
+  for (std::size_t t = 0; t < offsets.size(); ++t) {
+    const std::uint32_t buffer = lives.buffer_of[t];
+    offsets[t] = buffer == Lifetimes::no_buffer ? 0 : static_cast<std::uint64_t>(plan.offsets[buffer]);
+  }
+  return static_cast<std::uint64_t>(plan.arena);
+}
+
+}  // namespace rondo::memory

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/problem.hpp>
+#include <rondo/memory/static_plan.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+/// The planners that a session can be told to use: `using Plan = rondo::memory::Greedy;` among its policies. Two more,
+/// Fast and Best, are in portfolio.hpp, which costs a file that opens sessions several seconds of compile time.
+namespace rondo::memory {
+
+/// A planner: a type with `static Plan plan(const Problem&)`, which returns a plan that check_plan() accepts, and
+/// throws Error. A constexpr one plans static graphs as well.
+template <class P>
+concept Planner = requires(const Problem& problem) {
+  { P::plan(problem) } -> std::same_as<Plan>;
+};
+
+/// Explains what P lacks to be a Planner.
+template <class P>
+consteval bool check_planner() {
+  static_assert(Planner<P>,
+                "rondo: a planner plans; write `static rondo::memory::Plan plan(const rondo::memory::Problem&);`");
+  return Planner<P>;
+}
+
+/// Gives each buffer a place of its own, one behind the other: every tensor can be looked at after a round.
+struct Disjoint {
+  [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
+    validate(problem);
+    Plan result;
+    result.planner = "disjoint";
+    for (const Buffer& buffer : problem.buffers) {
+      result.offsets.push_back(aligned(result.arena, buffer.alignment));
+      if (buffer.size != 0) result.arena = result.offsets.back() + buffer.size;
+    }
+    result.lower_bound = result.arena;
+    return result;
+  }
+};
+
+/// The smallest of a dozen greedy plans and Disjoint's; reaches the lower bound for most networks. What sessions use
+/// unless told otherwise. Cost: below a millisecond for a graph of hundreds of tensors.
+struct Greedy {
+  [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
+    Plan best = plan_statically(problem);
+    if (best.optimal()) return best;
+    Plan apart = Disjoint::plan(problem);
+    if (apart.arena < best.arena) {
+      best.offsets = apart.offsets;
+      best.arena = apart.arena;
+      best.planner = apart.planner;
+    }
+    return best;
+  }
+};
+
+/// Plans with P what the session keeps to itself, and lays what rounds bind behind it, where it shares memory with
+/// nothing: outputs first, then inputs, the smallest first. For sessions whose rounds bind device memory: everything up
+/// to the first port is the feature map.
+template <class P>
+struct PortsLast : P {};
+
+}  // namespace rondo::memory

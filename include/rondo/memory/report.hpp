@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/kinds.hpp>
+#include <rondo/memory/lay_out.hpp>
+#include <rondo/memory/plan_svg.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rondo::memory {
+
+/// What a session's memory is used for. A value; knows nothing of the session any more.
+struct Report {
+  struct Holding {
+    MemoryKind kind = MemoryKind::hbm;
+    std::string what{};
+    Bytes bytes{};
+  };
+  struct Tensor {
+    std::string name{};
+    Bytes bytes{};                             ///< of its elements
+    std::uint64_t offset = 0;                  ///< in the arena
+    std::uint32_t buffer = 0;                  ///< which of plan's; no_buffer for a host input
+    std::vector<std::uint32_t> shares_with{};  ///< tensors that use some of its bytes at other times
+  };
+
+  std::vector<Holding> holdings{};  ///< one per allocation
+  std::vector<Tensor> tensors{};    ///< in the graph's order
+  Bytes apart{};                    ///< what the arena would be if no two tensors shared memory
+  Problem problem{};
+  Plan plan{};
+
+  [[nodiscard]] Bytes bytes(MemoryKind kind) const noexcept {
+    Bytes sum{};
+    for (const Holding& h : holdings) sum.value += h.kind == kind ? h.bytes.value : 0;
+    return sum;
+  }
+  [[nodiscard]] Bytes arena() const noexcept { return Bytes{static_cast<std::uint64_t>(plan.arena)}; }
+  [[nodiscard]] Bytes lower_bound() const noexcept { return Bytes{static_cast<std::uint64_t>(plan.lower_bound)}; }
+  /// Bytes that the tensors would take apart, for each byte that they take; at least 1.
+  [[nodiscard]] double reuse() const noexcept {
+    return plan.arena == 0 ? 1.0 : static_cast<double>(apart.value) / static_cast<double>(plan.arena);
+  }
+};
+
+/// The report on a graph whose tensors lie at `offsets`. The lower bound is that of the lifetimes, whoever planned.
+/// Cost: quadratic in the number of tensors.
+template <arch::Arch A>
+[[nodiscard]] Report make_report(const graph::GraphView& graph, Concurrency concurrency,
+                                 std::span<const std::uint64_t> offsets) {
+  const Lifetimes lives = find_lifetimes<A>(graph, concurrency);
+  Report report;
+  report.problem = lives.problem;
+  report.plan.offsets.assign(lives.problem.size(), 0);
+  for (std::uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    const graph::TensorRecord& tensor = graph.tensors[t];
+    const std::uint32_t buffer = lives.buffer_of[t];
+    report.tensors.push_back({std::string(graph.name(tensor.name)), Bytes{tensor.bytes}, offsets[t], buffer, {}});
+    if (buffer != Lifetimes::no_buffer) report.plan.offsets[buffer] = static_cast<std::int64_t>(offsets[t]);
+  }
+  report.plan.arena = arena_of(report.problem, report.plan.offsets);
+  report.plan.lower_bound = lower_bound(report.problem, Sections{report.problem});
+  const Lifetimes apart = find_lifetimes<A>(graph, Concurrency::unordered);
+  report.apart = Bytes{static_cast<std::uint64_t>(Disjoint::plan(apart.problem).arena)};
+  for (std::uint32_t a = 0; a < report.tensors.size(); ++a) {
+    for (std::uint32_t b = 0; b < report.tensors.size(); ++b) {
+      const Report::Tensor& x = report.tensors[a];
+      const Report::Tensor& y = report.tensors[b];
+      if (a == b || x.buffer == Lifetimes::no_buffer || y.buffer == Lifetimes::no_buffer) continue;
+      if (x.offset < y.offset + y.bytes.value && y.offset < x.offset + x.bytes.value) {
+        report.tensors[a].shares_with.push_back(b);
+      }
+    }
+  }
+  return report;
+}
+
+/// A table for people.
+inline std::ostream& operator<<(std::ostream& out, const Report& report) {
+  for (const Report::Holding& h : report.holdings) {
+    out << to_string(h.kind) << ": " << h.bytes.value << " bytes, " << h.what << '\n';
+  }
+  out << "arena " << report.plan.arena << " bytes, lower bound " << report.plan.lower_bound << ", apart "
+      << report.apart.value << ", reuse " << report.reuse() << '\n';
+  for (const Report::Tensor& tensor : report.tensors) {
+    out << "  " << tensor.name << ": ";
+    if (tensor.buffer == Lifetimes::no_buffer) {
+      out << tensor.bytes.value << " bytes in the args table\n";
+      continue;
+    }
+    out << tensor.bytes.value << " bytes at " << tensor.offset;
+    const char* lead = ", shares with ";
+    for (const std::uint32_t other : tensor.shares_with) {
+      out << lead << report.tensors[other].name;
+      lead = ", ";
+    }
+    out << '\n';
+  }
+  return out;
+}
+
+/// Draws the arena as SVG: time to the right, offsets upwards, a rectangle for each stretch in which memory is in use,
+/// with the names of its tensors.
+inline void write_memory_map(std::ostream& out, const Report& report) {
+  std::vector<std::string> names(report.problem.size());
+  for (const Report::Tensor& tensor : report.tensors) {
+    if (tensor.buffer == Lifetimes::no_buffer) continue;
+    std::string& name = names[tensor.buffer];
+    name += name.empty() ? tensor.name : ", " + tensor.name;
+  }
+  Plan plan = report.plan;
+  plan.planner = "";
+  write_svg(out, report.problem, plan, names);
+}
+
+}  // namespace rondo::memory

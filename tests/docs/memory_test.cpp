@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The programs that docs/memory.md shows.
+
+#include <rondo/memory/portfolio.hpp>
+#include <rondo/rondo.hpp>
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Relu {
+  static constexpr std::string_view name = "relu";
+  static constexpr auto core = rondo::CoreType::vector;
+  static constexpr rondo::InPlace in_place{.out = 1, .in = 0};
+  static void run(rondo::In<float> x, rondo::Out<float> y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] < 0 ? 0 : x[i];
+  }
+};
+
+struct MyPolicies : rondo::DefaultPolicies {
+  using Plan = rondo::memory::Best<20'000>;
+};
+
+constexpr auto build = [] {
+  rondo::TaskGraph g;
+  const auto x = g.input<float>("x", {16});
+  const auto a = g.workspace<float>("a", {16});
+  const auto b = g.workspace<float>("b", {16});
+  const auto y = g.output<float>("y", {16});
+  g.add<Relu>(x, a);
+  g.add<Relu>(a, b);
+  g.add<Relu>(b, y);
+  return g;
+};
+constexpr auto& graph = rondo::static_graph<build>;
+static_assert(rondo::arena_bytes<rondo::A5Sim, graph> <= rondo::Bytes{128});
+static_assert(rondo::arena_bytes<rondo::A5Sim, graph> == rondo::Bytes{64});
+
+}  // namespace
+
+TEST_CASE("The memory page's kernel runs in place, and its report draws") {
+  auto session = rondo::open<rondo::A5Sim, MyPolicies>(build());
+  CHECK(session.arena_bytes() == rondo::Bytes{64});
+  const auto view = session.graph().view();
+  std::vector<float> x{-1, 2, -3, 4, -5, 6, -7, 8, -1, 2, -3, 4, -5, 6, -7, 8}, y(16);
+  REQUIRE(session.run_round(bind(view.find<float, rondo::Direction::in>("x"), x),
+                            bind(view.find<float, rondo::Direction::out>("y"), y)));
+  CHECK(y == std::vector<float>{0, 2, 0, 4, 0, 6, 0, 8, 0, 2, 0, 4, 0, 6, 0, 8});
+  std::ostringstream map;
+  rondo::memory::write_memory_map(map, session.memory_report());
+  CHECK(map.str().find("x, a, b, y") != std::string::npos);
+}

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/rondo.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+struct Double {
+  static constexpr std::string_view name = "double";
+  static constexpr auto core = CoreType::vector;
+  static void run(Block b, In<float, 2> x, Out<float> y) noexcept {
+    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = 2 * x[i] + static_cast<float>(x.extent(0));
+  }
+};
+
+struct Rows {
+  Rows() { graph.add<Double>(Blocks{ceil_div(n, 4)}, x, y); }
+  TaskGraph graph;
+  Dim n = graph.dim("n");
+  Input<float> x = graph.input<float>("x", {n, 3});
+  Output<float> y = graph.output<float>("y", {n * 3});
+};
+
+constexpr std::int64_t worth(const Dim& dim, std::int64_t n, std::int64_t m = 0) {
+  const std::int64_t values[] = {n, m};
+  const Dim::Value v = dim.evaluate(values);
+  return v.ok ? v.value : -1;
+}
+constexpr Dim n = Dim::symbol(0);
+constexpr Dim m = Dim::symbol(1);
+
+static_assert(worth(n, 7) == 7 && worth(Dim{5}, 7) == 5);
+static_assert(worth(ceil_div(n * 3 + 1, 128) * 128, 100) == 384);
+static_assert(worth(n / 4, 7) == 1 && worth(ceil_div(n, 4), 7) == 2);
+static_assert(worth(max(n, m) - min(n, m), 3, 10) == 7);
+static_assert(worth(n - 10, 3) == -7);
+static_assert(worth(n / m, 3, 0) == -1);
+static_assert(worth(n * m, std::int64_t{1} << 40, std::int64_t{1} << 40) == -1);
+static_assert(!(n + n + n + n + n + n + n).valid() && (n + n + n + n + n + n).valid());
+static_assert(!Dim{-1}.valid() && !Dim{std::int64_t{1} << 31}.valid());
+
+}  // namespace
+
+TEST_CASE("A symbolic graph becomes a plain one for each value of its symbols, its handles serve all") {
+  const Rows rows;
+  for (const std::int64_t count : {1, 4, 9, 4}) {
+    const std::int64_t values[] = {count};
+    const TaskGraph plain = rows.graph.instantiate(values);
+    CHECK_FALSE(plain.is_symbolic());
+    CHECK(plain.tasks()[0].blocks == (count + 3) / 4);
+    CHECK(plain.tensors()[0].shape == Shape{count, 3});
+    auto session = open<A2A3Sim>(plain);
+    std::vector<float> x(static_cast<std::size_t>(3 * count), 1), y(x.size());
+    REQUIRE(session.run_round(bind(rows.x, x), bind(rows.y, y)));
+    CHECK(y == std::vector<float>(x.size(), 2 + static_cast<float>(count)));
+  }
+}
+
+TEST_CASE("A symbolic graph cannot be frozen, and says what to do") {
+  const Rows rows;
+  const Raised r = raised([&] { (void)freeze(rows.graph); });
+  CHECK(r.code == Errc::invalid_argument);
+  CHECK(says(r.text, "'n'", "open_shaped", "instantiate"));
+}
+
+TEST_CASE("Values that make no tensor are refused, naming tensor and values") {
+  TaskGraph graph;
+  const Dim a = graph.dim("a");
+  const Dim b = graph.dim("b");
+  (void)graph.resident<float>("x", {a - b, 2});
+  (void)graph.resident<float>("big", {a * b, 4});
+  const auto refused = [&](std::int64_t va, std::int64_t vb) {
+    const std::int64_t values[] = {va, vb};
+    return raised([&] { (void)graph.instantiate(values); });
+  };
+  CHECK(refused(3, 2).code == Errc::ok);
+  CHECK(refused(2, 3).code == Errc::invalid_argument);
+  CHECK(says(refused(2, 3).text, "'x'", "negative", "a = 2, b = 3"));
+  const std::int64_t large = std::int64_t{1} << 31;
+  CHECK(refused(large, large).code == Errc::overflow);
+  CHECK(says(refused(large, large - 1).text, "'big'", "2^63"));
+  CHECK(refused(large * large, 4).code == Errc::overflow);
+  const std::int64_t one[] = {1};
+  CHECK(raised([&] { (void)graph.instantiate(one); }).code == Errc::invalid_argument);
+}
+
+TEST_CASE("A task whose outputs have no elements does nothing") {
+  TaskGraph graph;
+  const Dim size = graph.dim("size");
+  const auto x = graph.input<float>("x", {4});
+  const auto t = graph.workspace<float>("t", {size});
+  const auto y = graph.output<float>("y", {4});
+  graph.add_raw(
+      "never", CoreType::vector, +[](ArgWord*) { FAIL("a task with nothing to do ran"); }, reads(x), writes(t));
+  graph.add<Scale>(x, y, 2.0F);
+  const std::int64_t values[] = {0};
+  auto session = open<A5Sim>(graph.instantiate(values));
+  std::vector<float> hx{1, 2, 3, 4}, hy(4);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)));
+  CHECK(hy == std::vector<float>{2, 4, 6, 8});
+}
+
+TEST_CASE("Symbols have names of their own, and serve their own graph") {
+  TaskGraph graph;
+  (void)graph.dim("n");
+  CHECK(says(raised([&] { (void)graph.dim("n"); }).text, "'n'", "already"));
+  CHECK(raised([&] { (void)graph.dim(""); }).code == Errc::invalid_argument);
+  TaskGraph other;
+  (void)other.dim("a");
+  const Dim second = other.dim("b");
+  const Raised foreign = raised([&] { (void)graph.input<float>("x", {second}); });
+  CHECK(says(foreign.text, "'x'", "another graph"));
+  const Dim s = Dim::symbol(0);
+  const Raised many = raised([&] { (void)graph.input<float>("x", {s * s * s * s * s * s * s}); });
+  CHECK(says(many.text, "'x'", "too many parts"));
+  for (int i = 1; i < Dim::max_symbols; ++i) (void)graph.dim("s" + std::to_string(i));
+  CHECK(raised([&] { (void)graph.dim("one more"); }).code == Errc::limit_exceeded);
+}

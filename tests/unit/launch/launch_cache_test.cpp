@@ -1,0 +1,440 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/launch/launch_cache.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace rondo;
+using namespace rondo::launch;
+
+using Words = std::vector<std::uint64_t>;
+
+/// An entry that cannot move and that keeps book of those alive; one destroyed twice, or not at all, shows there.
+struct Tracked {
+  explicit Tracked(std::uint64_t v) : value{v} { ++alive()[this]; }
+  Tracked(const Tracked&) = delete;
+  Tracked& operator=(const Tracked&) = delete;
+  ~Tracked() { --alive()[this]; }
+  static std::map<const Tracked*, int>& alive() {
+    static std::map<const Tracked*, int> map;
+    return map;
+  }
+  static std::size_t count() {
+    std::size_t n = 0;
+    for (const auto& [address, times] : alive()) {
+      CHECK((times == 0 || times == 1));
+      n += static_cast<std::size_t>(times);
+    }
+    return n;
+  }
+  std::uint64_t value;
+};
+
+/// Makes an entry of the given value.
+auto made(std::uint64_t value) {
+  return [value] { return Tracked{value}; };
+}
+
+/// All keys collide.
+struct OneHash {
+  std::uint64_t operator()(const std::uint64_t*, std::size_t) const noexcept { return ~std::uint64_t{0}; }
+};
+/// Homes at the last and the first cells, so that probes run over the end of the table.
+struct HashAtTheEnd {
+  std::uint64_t operator()(const std::uint64_t* words, std::size_t count) const noexcept {
+    return count == 0 ? 0 : words[0] % 5 - 2;
+  }
+};
+
+template <class Policy>
+using Cache = LaunchCache<Tracked, Policy, FoldedMultiply, Counts>;
+
+TEST_CASE("an entry is found by its key, from then on and at the same address") {
+  Cache<Unbounded> cache(3);
+  const Words a{1, 2, 3}, b{1, 2, 4};
+  CHECK(cache.find(a) == nullptr);
+  Tracked& of_a = cache.insert(a, made(10));
+  CHECK(cache.find(a) == &of_a);
+  CHECK(cache.find(b) == nullptr);
+  Tracked& of_b = cache.insert(b, made(20));
+  for (std::uint64_t n = 0; n < 100; ++n) cache.insert(Words{2, n, n}, made(n));
+  CHECK(cache.find(a) == &of_a);
+  CHECK(cache.find(b) == &of_b);
+  CHECK(of_a.value == 10);
+  CHECK(of_b.value == 20);
+  CHECK(cache.size() == 102);
+}
+
+TEST_CASE("a key that is in is not made again") {
+  Cache<Lru<4>> cache(1);
+  Tracked& entry = cache.insert(Words{1}, made(1));
+  const auto never = []() -> Tracked { throw std::logic_error("made again"); };
+  CHECK(&cache.insert(Words{1}, never) == &entry);
+  CHECK(&cache.find_or_insert(Words{1}, never) == &entry);
+  cache.insert(Words{2}, made(2));
+  CHECK(&cache.insert(Words{1}, never) == &entry);
+  CHECK(cache.size() == 2);
+}
+
+TEST_CASE("find_or_insert makes what is not there") {
+  Cache<Lru<4>> cache(1);
+  CHECK(cache.find_or_insert(Words{1}, made(5)).value == 5);
+  CHECK(cache.find_or_insert(Words{1}, made(6)).value == 5);
+  CHECK(cache.counts().misses == 1);
+  CHECK(cache.counts().hits_on_last == 1);
+}
+
+TEST_CASE("a graph without symbols has one entry, of the empty key") {
+  Cache<Lru<4>> cache(0);
+  CHECK(cache.find({}) == nullptr);
+  Tracked& entry = cache.insert({}, made(1));
+  CHECK(cache.find({}) == &entry);
+  CHECK(cache.find(Words{0}) == nullptr);
+}
+
+TEST_CASE("a key of another width is not found and is refused") {
+  Cache<Lru<4>> cache(2);
+  CHECK(cache.find(Words{}) == nullptr);
+  cache.insert(Words{1, 0}, made(1));
+  CHECK(cache.find(Words{1}) == nullptr);
+  CHECK(cache.find(Words{}) == nullptr);
+  CHECK(cache.find(Words{1, 0, 0}) == nullptr);
+  try {
+    cache.insert(Words{1, 0, 0}, made(1));
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(doctest::String(error.what()) ==
+          "a key of 3 words for a launch cache whose keys have 2; append each symbolic tensor and recorded scalar of "
+          "the graph once");
+  }
+  CHECK(cache.size() == 1);
+}
+
+TEST_CASE("a recorded scalar in the key tells entries of the same shapes apart") {
+  Cache<Lru<4>> cache(5);
+  const auto key = [](double scale, bool causal) {
+    ShapeKey<8> k;
+    k.append(Shape{2, 3, 4});
+    k.record(scale);
+    k.record(causal);
+    return k;
+  };
+  cache.insert(key(0.5, true), made(1));
+  CHECK(cache.find(key(0.5, false)) == nullptr);
+  CHECK(cache.find(key(0.25, true)) == nullptr);
+  cache.insert(key(0.5, false), made(2));
+  CHECK(cache.find(key(0.5, true))->value == 1);
+  CHECK(cache.find(key(0.5, false))->value == 2);
+}
+
+TEST_CASE("a full cache lets the entry go that was used longest ago") {
+  Cache<Lru<3>> cache(1);
+  for (std::uint64_t n = 1; n <= 3; ++n) cache.insert(Words{n}, made(n));
+  CHECK(cache.find(Words{1}) != nullptr);
+  cache.insert(Words{2}, made(0));  // known: a use
+  cache.insert(Words{4}, made(4));  // 3 goes
+  CHECK(cache.find(Words{3}) == nullptr);
+  CHECK(cache.find(Words{1})->value == 1);
+  CHECK(cache.find(Words{2})->value == 2);
+  CHECK(cache.find(Words{4})->value == 4);
+  cache.insert(Words{5}, made(5));  // 1 goes
+  CHECK(cache.find(Words{1}) == nullptr);
+  CHECK(cache.find(Words{2}) != nullptr);
+  CHECK(cache.size() == 3);
+  CHECK(Tracked::count() == 3);
+  CHECK(cache.counts().evictions == 2);
+}
+
+TEST_CASE("hits on the last entry count as uses") {
+  Cache<Lru<2>> cache(1);
+  cache.insert(Words{1}, made(1));
+  cache.insert(Words{2}, made(2));
+  CHECK(cache.find(Words{1}) != nullptr);
+  CHECK(cache.find(Words{1}) != nullptr);
+  cache.insert(Words{3}, made(3));
+  CHECK(cache.find(Words{1}) != nullptr);
+  CHECK(cache.find(Words{2}) == nullptr);
+}
+
+TEST_CASE("a cache of one entry replaces it") {
+  Cache<Lru<1>> cache(1);
+  for (std::uint64_t n = 0; n < 10; ++n) {
+    CHECK(cache.find(Words{n}) == nullptr);
+    cache.insert(Words{n}, made(n));
+    CHECK(cache.find(Words{n})->value == n);
+    if (n > 0) CHECK(cache.find(Words{n - 1}) == nullptr);
+    CHECK(cache.find(Words{n})->value == n);
+    CHECK(Tracked::count() == 1);
+  }
+}
+
+TEST_CASE("a pinned entry stays; the next oldest goes in its place") {
+  Cache<Lru<2>> cache(1);
+  Tracked& one = cache.insert(Words{1}, made(1));
+  cache.insert(Words{2}, made(2));
+  Pin pin = cache.pin(one);
+  cache.insert(Words{3}, made(3));
+  CHECK(cache.find(Words{1}) == &one);
+  CHECK(cache.find(Words{2}) == nullptr);
+  pin = Pin{};
+  cache.insert(Words{4}, made(4));
+  CHECK(cache.find(Words{3}) == nullptr);
+  cache.insert(Words{5}, made(5));
+  CHECK(cache.find(Words{1}) == nullptr);
+}
+
+TEST_CASE("each pin counts, and moves") {
+  Cache<Lru<1>> cache(1);
+  Tracked& one = cache.insert(Words{1}, made(1));
+  {
+    Pin first = cache.pin(one);
+    Pin second = cache.pin(one);
+    Pin moved = std::move(first);
+    CHECK(!first);
+    CHECK(moved);
+    second.release();
+    second.release();
+    CHECK_THROWS_AS(cache.insert(Words{2}, made(2)), Error);
+    second = std::move(moved);
+    CHECK_THROWS_AS(cache.insert(Words{2}, made(2)), Error);
+    CHECK(cache.find(Words{1}) == &one);
+  }
+  cache.insert(Words{2}, made(2));
+  CHECK(cache.find(Words{1}) == nullptr);
+}
+
+TEST_CASE("where every entry is pinned a new one is refused before it is made") {
+  Cache<Lru<2>> cache(1);
+  const Pin one = cache.pin(cache.insert(Words{1}, made(1)));
+  const Pin two = cache.pin(cache.insert(Words{2}, made(2)));
+  bool asked = false;
+  try {
+    cache.insert(Words{3}, [&] {
+      asked = true;
+      return Tracked{3};
+    });
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::busy);
+    CHECK(doctest::String(error.what()) ==
+          "all 2 entries of the launch cache are in use by rounds, so none can make room for new shapes; finish a "
+          "round first, or give the cache a larger capacity");
+  }
+  CHECK(!asked);
+  CHECK(cache.find(Words{1})->value == 1);
+  CHECK(cache.find(Words{2})->value == 2);
+}
+
+TEST_CASE("an exception in make changes nothing") {
+  Cache<Lru<2>> cache(1);
+  const auto fail = []() -> Tracked { throw std::runtime_error("no plan"); };
+  CHECK_THROWS_AS(cache.insert(Words{1}, fail), std::runtime_error);
+  CHECK(cache.size() == 0);
+  CHECK(cache.find(Words{1}) == nullptr);
+  Tracked& one = cache.insert(Words{1}, made(1));
+  CHECK_THROWS_AS(cache.insert(Words{2}, fail), std::runtime_error);
+  Tracked& two = cache.insert(Words{2}, made(2));
+  CHECK(cache.find(Words{1}) == &one);
+  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(cache.find_or_insert(Words{3}, fail), std::runtime_error);
+  CHECK(cache.size() == 2);
+  CHECK(cache.counts().evictions == 0);
+  CHECK(cache.find(Words{3}) == nullptr);
+  // The order is as it was: 2 is the older one.
+  cache.insert(Words{3}, made(3));
+  CHECK(cache.find(Words{2}) == nullptr);
+  CHECK(cache.find(Words{1}) == &one);
+  CHECK(&two != &one);
+  CHECK(Tracked::count() == 2);
+}
+
+TEST_CASE("clear destroys every entry, and the cache goes on") {
+  Cache<Lru<8>> cache(1);
+  for (std::uint64_t n = 0; n < 8; ++n) cache.insert(Words{n}, made(n));
+  cache.clear();
+  CHECK(Tracked::count() == 0);
+  CHECK(cache.size() == 0);
+  for (std::uint64_t n = 0; n < 8; ++n) CHECK(cache.find(Words{n}) == nullptr);
+  for (std::uint64_t n = 0; n < 20; ++n) cache.insert(Words{n}, made(n));
+  CHECK(cache.size() == 8);
+  CHECK(Tracked::count() == 8);
+}
+
+TEST_CASE("for_each visits each entry once") {
+  Cache<Lru<8>> cache(1);
+  std::map<std::uint64_t, int> seen;
+  for (std::uint64_t n = 0; n < 12; ++n) cache.insert(Words{n}, made(n));
+  cache.for_each([&](Tracked& entry) { ++seen[entry.value]; });
+  CHECK(seen == std::map<std::uint64_t, int>{{4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}, {9, 1}, {10, 1}, {11, 1}});
+}
+
+TEST_CASE("a cache that goes takes its entries with it") {
+  { Cache<Lru<8>>(1).insert(Words{1}, made(1)); }
+  CHECK(Tracked::count() == 0);
+}
+
+TEST_CASE("lookups are counted by what they come to") {
+  Cache<Lru<2>> cache(1);
+  CHECK(cache.find(Words{1}) == nullptr);
+  cache.insert(Words{1}, made(1));
+  cache.insert(Words{2}, made(2));
+  CHECK(cache.find(Words{2}) != nullptr);
+  CHECK(cache.find(Words{1}) != nullptr);
+  CHECK(cache.find(Words{1}) != nullptr);
+  CHECK(cache.find(Words{2}) != nullptr);
+  CHECK(cache.find(Words{7, 7}) == nullptr);
+  CHECK(cache.counts().misses == 2);
+  CHECK(cache.counts().hits_on_last == 2);
+  CHECK(cache.counts().hits_in_table == 2);
+  CHECK(cache.counts().evictions == 0);
+}
+
+using Uncounted = LaunchCache<int, Unbounded>;
+using Counted = LaunchCache<int, Unbounded, FoldedMultiply, Counts>;
+static_assert(sizeof(Uncounted) + sizeof(Counts) <= sizeof(Counted), "what is not counted takes no room");
+
+/// A policy as a user may write it: the oldest entry goes, however often it was used, and capacity is set at run time.
+struct Fifo {
+  struct Hook {
+    std::uint64_t number = 0;
+  };
+  [[nodiscard]] std::size_t capacity() const noexcept { return most(); }
+  void inserted(Hook& hook) noexcept {
+    hook.number = next++;
+    hooks.push_back(&hook);
+  }
+  void used(Hook&) noexcept {}
+  void erased(Hook& hook) noexcept { hooks.remove(&hook); }
+  template <class Evictable>
+  Hook* victim(Evictable evictable) noexcept {
+    for (Hook* const hook : hooks) {
+      if (evictable(*hook)) return hook;
+    }
+    return nullptr;
+  }
+  static std::size_t& most() {
+    static std::size_t n = 2;
+    return n;
+  }
+  std::list<Hook*> hooks;
+  std::uint64_t next = 0;
+};
+static_assert(check_eviction_policy<Fifo>());
+
+/// Evicts what was used last, so what a cache remembers as the last entry.
+struct Mru : Fifo {
+  void used(Hook& hook) noexcept {
+    erased(hook);
+    inserted(hook);
+  }
+  template <class Evictable>
+  Hook* victim(Evictable) noexcept {
+    return hooks.back();
+  }
+};
+
+TEST_CASE("a policy of the user's own decides who goes") {
+  Fifo::most() = 2;
+  Cache<Fifo> fifo(1);
+  fifo.insert(Words{1}, made(1));
+  fifo.insert(Words{2}, made(2));
+  CHECK(fifo.find(Words{1}) != nullptr);
+  fifo.insert(Words{3}, made(3));
+  CHECK(fifo.find(Words{1}) == nullptr);
+  CHECK(fifo.find(Words{2}) != nullptr);
+
+  Cache<Mru> mru(1);
+  mru.insert(Words{1}, made(1));
+  mru.insert(Words{2}, made(2));
+  CHECK(mru.find(Words{1}) != nullptr);
+  mru.insert(Words{3}, made(3));
+  CHECK(mru.find(Words{1}) == nullptr);
+  CHECK(mru.find(Words{2})->value == 2);
+}
+
+TEST_CASE("a policy without room for an entry is refused") {
+  Fifo::most() = 0;
+  CHECK_THROWS_AS(Cache<Fifo>(1), Error);
+  Fifo::most() = 2;
+}
+
+/// Random operations against maps and lists of the standard library.
+template <class Hash, std::size_t Capacity>
+void compare_with_reference(std::uint64_t keys, std::size_t width, int operations, bool in_order) {
+  LaunchCache<Tracked, Lru<Capacity>, Hash> cache(width);
+  std::map<Words, Tracked*> known;
+  std::list<Words> order;  // newest first
+  const auto touch = [&](const Words& key) {
+    order.remove(key);
+    order.push_front(key);
+  };
+  std::mt19937_64 random{Capacity * 1000 + width};
+  std::uint64_t turn = 0;
+  const auto draw = [&] {
+    Words key(width, 7);
+    const std::uint64_t k = in_order ? turn++ % keys : random() % keys;
+    key[k % width] = k;
+    key[width - 1] += k << 20;
+    return key;
+  };
+  const auto value_of = [](const Words& key) { return key.back() * 31 + key.front(); };
+  for (int i = 0; i < operations; ++i) {
+    const Words key = draw();
+    const auto reference = known.find(key);
+    Tracked* const found = cache.find(key);
+    REQUIRE(found == (reference == known.end() ? nullptr : reference->second));
+    if (found != nullptr) {
+      REQUIRE(found->value == value_of(key));
+      touch(key);
+      continue;
+    }
+    if (!in_order && random() % 8 == 0) continue;
+    if (!in_order && random() % 16 == 0) {
+      REQUIRE_THROWS_AS(cache.insert(key, []() -> Tracked { throw 1; }), int);
+      continue;
+    }
+    Tracked& entry = cache.insert(key, made(value_of(key)));
+    if (known.size() == Capacity) {
+      known.erase(order.back());
+      order.pop_back();
+    }
+    known[key] = &entry;
+    touch(key);
+    REQUIRE(cache.size() == known.size());
+  }
+  for (const auto& [key, entry] : known) {
+    REQUIRE(cache.find(key) == entry);
+    REQUIRE(entry->value == value_of(key));
+  }
+  CHECK(Tracked::count() == known.size());
+  std::size_t visited = 0;
+  cache.for_each([&](Tracked&) { ++visited; });
+  CHECK(visited == known.size());
+}
+
+TEST_CASE("1,000 keys through 100 entries are what a reference says") {
+  compare_with_reference<FoldedMultiply, 100>(1000, 4, 20'000, false);
+  compare_with_reference<FoldedMultiply, 100>(1000, 64, 5'000, true);
+  compare_with_reference<FoldedMultiply, 100>(120, 3, 20'000, false);
+  CHECK(Tracked::count() == 0);
+}
+
+TEST_CASE("keys of one hash are told apart") {
+  compare_with_reference<OneHash, 20>(40, 4, 10'000, false);
+  compare_with_reference<HashAtTheEnd, 8>(12, 1, 10'000, false);
+  compare_with_reference<HashAtTheEnd, 30>(60, 1, 10'000, false);
+  CHECK(Tracked::count() == 0);
+}
+
+}  // namespace

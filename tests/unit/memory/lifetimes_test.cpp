@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/memory/lifetimes.hpp>
+
+#include <rondo/arch/a2a3.hpp>
+#include <rondo/arch/a5.hpp>
+#include <rondo/graph/freeze.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+using memory::Concurrency;
+using memory::Lifetimes;
+
+namespace {
+
+/// y = x + 1, element by element.
+struct Next {
+  static constexpr std::string_view name = "next";
+  static constexpr auto core = CoreType::vector;
+  static constexpr InPlace in_place{.out = 1, .in = 0};
+  static void run(In<float> x, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + 1;
+  }
+};
+
+Lifetimes lives_of(const TaskGraph& graph, Concurrency concurrency = Concurrency::sequential) {
+  return memory::find_lifetimes<arch::A5>(freeze(graph).view(), concurrency);
+}
+
+template <class H>
+const memory::Buffer& buffer(const Lifetimes& lives, H handle) {
+  return lives.problem.buffers[lives.buffer_of[index(handle.key.tensor())]];
+}
+
+template <class H>
+memory::Span alive(const Lifetimes& lives, H handle) {
+  return buffer(lives, handle).lifetime();
+}
+
+template <class A, class B>
+bool share(const Lifetimes& lives, A a, B b) {
+  return lives.buffer_of[index(a.key.tensor())] == lives.buffer_of[index(b.key.tensor())];
+}
+
+template <class A, class B>
+bool conflict(const Lifetimes& lives, A a, B b) {
+  const std::pair pair = std::minmax(lives.buffer_of[index(a.key.tensor())], lives.buffer_of[index(b.key.tensor())]);
+  for (const auto& [x, y] : lives.problem.conflicts) {
+    if (std::pair(x, y) == std::pair(pair.first, pair.second)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("Inputs live from the copies in, outputs to the copies out, workspaces from writer to last reader") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto t = graph.workspace<float>("t", {8});
+  const auto u = graph.workspace<float>("u", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto z = graph.inout<float>("z", {8});
+  graph.add<Scale>(x, t, 2.0F);  // time 1
+  graph.add<Scale>(t, u, 2.0F);  // 2
+  graph.add<Scale>(t, y, 2.0F);  // 3
+  graph.add<Accumulate>(u, z);   // 4; the copies out are 5
+  const Lifetimes lives = lives_of(graph);
+  CHECK(alive(lives, x) == memory::Span{0, 2});
+  CHECK(alive(lives, t) == memory::Span{1, 4});
+  CHECK(alive(lives, u) == memory::Span{2, 5});
+  CHECK(alive(lives, y) == memory::Span{3, 6});
+  CHECK(alive(lives, z) == memory::Span{0, 6});
+  CHECK(lives.problem.conflicts.empty());
+}
+
+TEST_CASE("Residents, kept tensors and what no task touches live always, host inputs nowhere") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto w = graph.input<float>("w", {8});
+  const auto r = graph.resident<float>("r", {8});
+  const auto idle = graph.workspace<float>("idle", {8});
+  const auto kept = graph.workspace<float>("kept", {8});
+  const auto h = graph.host_input<float>("h", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.keep(w);
+  graph.keep(kept);
+  graph.add<Scale>(w, kept, 1.0F);
+  graph.add<Scale>(kept, y, 1.0F);
+  graph.add<Accumulate>(h, r);
+  graph.add<Accumulate>(x, r);
+  const Lifetimes lives = lives_of(graph);
+  const memory::Span always{0, 6};
+  CHECK(alive(lives, w) == always);
+  CHECK(alive(lives, r) == always);
+  CHECK(alive(lives, idle) == always);
+  CHECK(alive(lives, kept) == always);
+  CHECK(alive(lives, x) == memory::Span{0, 5});
+  CHECK(lives.buffer_of[index(h.key.tensor())] == Lifetimes::no_buffer);
+  CHECK(lives.problem.buffers.size() == 6);
+  CHECK(alive(lives, y) == memory::Span{2, 6});
+}
+
+TEST_CASE("Between the last reader and the next writer of the whole a tensor's memory is free") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto t = graph.workspace<float>("t", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto z = graph.inout<float>("z", {8});
+  graph.add<Scale>(x, t, 2.0F);  // 1
+  graph.add<Accumulate>(t, z);   // 2: read for the last time
+  graph.add<Accumulate>(x, z);   // 3
+  graph.add<Accumulate>(x, z);   // 4
+  graph.add<Scale>(z, t, 2.0F);  // 5: written anew
+  graph.add<Scale>(t, y, 2.0F);  // 6
+  CHECK(buffer(lives_of(graph), t).gaps == std::vector<memory::Span>{{3, 5}});
+  CHECK(alive(lives_of(graph), t) == memory::Span{1, 7});
+}
+
+TEST_CASE("Two writers in a row, and a task that reads what it writes, leave no gap") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto t = graph.workspace<float>("t", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add<Scale>(x, t, 2.0F);
+  graph.add<Scale>(x, y, 2.0F);
+  graph.add<Scale>(x, t, 2.0F);  // nobody has read the first value: perhaps both write a part
+  graph.add<Scale>(t, y, 2.0F);
+  graph.add<Scale>(x, y, 2.0F);
+  graph.add<Accumulate>(y, t);  // updates
+  graph.add<Accumulate>(t, y);
+  CHECK(buffer(lives_of(graph), t).gaps.empty());
+}
+
+TEST_CASE("An output that reuses an input shares its buffer") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.alias(y, x);
+  graph.add<Scale>(x, y, 2.0F);
+  const Lifetimes lives = lives_of(graph);
+  CHECK(share(lives, x, y));
+  CHECK(lives.problem.buffers.size() == 1);
+  CHECK(alive(lives, x) == memory::Span{0, 3});
+}
+
+TEST_CASE("A kernel that works in place writes over an input that is not used again") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto a = graph.workspace<float>("a", {8});
+  const auto b = graph.workspace<float>("b", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add<Next>(x, a);
+  graph.add<Next>(a, b);
+  graph.add<Next>(b, y);
+  const Lifetimes lives = lives_of(graph);
+  CHECK((share(lives, x, a) && share(lives, a, b) && share(lives, b, y)));
+  CHECK(alive(lives, x) == memory::Span{0, 5});
+  const Lifetimes parallel = lives_of(graph, Concurrency::parallel);
+  CHECK((share(parallel, x, a) && share(parallel, a, b) && share(parallel, b, y)));
+}
+
+TEST_CASE("In place is out of place where the input is wanted later, kept, of another size, or handed over twice") {
+  TaskGraph good;
+  const auto u = good.input<float>("u", {8});
+  const auto k = good.input<float>("k", {8});
+  const auto l = good.input<float>("l", {16});
+  const auto d = good.workspace<float>("d", {8});
+  const auto e = good.workspace<float>("e", {8});
+  const auto f = good.workspace<float>("f", {8});
+  const auto z = good.inout<float>("z", {8});
+  good.keep(k);
+  good.add<Next>(u, d);
+  good.add<Next>(k, e);
+  good.add<Next>(l, f);
+  for (const auto& t : {d, e, f}) good.add<Accumulate>(t, z);
+  good.add<Accumulate>(u, z);
+  const Lifetimes lives = lives_of(good);
+  CHECK_FALSE(share(lives, u, d));
+  CHECK_FALSE(share(lives, k, e));
+  CHECK_FALSE(share(lives, l, f));
+}
+
+TEST_CASE("On a parallel schedule nobody writes over what an unordered task reads") {
+  TaskGraph graph(Edges::derived);
+  const auto x = graph.input<float>("x", {8});
+  const auto a = graph.workspace<float>("a", {8});
+  const auto z = graph.inout<float>("z", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add<Accumulate>(x, z);  // may run behind the next
+  graph.add<Next>(x, a);
+  graph.add<Scale>(a, y, 1.0F);
+  CHECK(share(lives_of(graph), x, a));
+  CHECK_FALSE(share(lives_of(graph, Concurrency::parallel), x, a));
+}
+
+TEST_CASE("On a parallel schedule tensors of unordered tasks conflict though their lifetimes do not") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto a = graph.workspace<float>("a", {8});
+  const auto b = graph.workspace<float>("b", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto z = graph.output<float>("z", {8});
+  graph.add<Scale>(x, a, 1.0F);
+  graph.add<Scale>(a, y, 1.0F);
+  graph.add<Scale>(x, b, 1.0F);
+  graph.add<Scale>(b, z, 1.0F);
+  CHECK_FALSE(in_use_together(buffer(lives_of(graph), a), buffer(lives_of(graph), b)));
+  CHECK(conflict(lives_of(graph, Concurrency::parallel), a, b));
+  graph.add_edge(TaskId{1}, TaskId{2});  // now a is read before b is written
+  CHECK_FALSE(conflict(lives_of(graph, Concurrency::parallel), a, b));
+}
+
+TEST_CASE("On a parallel schedule a gap is free for those only whose users stand within it on every schedule") {
+  const auto build = [](bool ordered) {
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {8});
+    const auto t = graph.workspace<float>("t", {8});
+    const auto g = graph.workspace<float>("g", {8});
+    const auto z = graph.inout<float>("z", {8});
+    const auto y = graph.output<float>("y", {8});
+    graph.add<Scale>(x, t, 1.0F);
+    graph.add<Accumulate>(t, z);
+    graph.add<Scale>(z, g, 1.0F);
+    graph.add<Accumulate>(g, z);
+    if (ordered) {
+      graph.add<Scale>(z, t, 1.0F);
+    } else {
+      graph.add<Scale>(x, t, 1.0F);  // may run as soon as t has been read, beside g
+    }
+    graph.add<Scale>(t, y, 1.0F);
+    return lives_of(graph, Concurrency::parallel).problem.conflicts.size();
+  };
+  CHECK(build(false) > build(true));
+}
+
+TEST_CASE("Nothing shares where the order is unknown") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto a = graph.workspace<float>("a", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add<Next>(x, a);
+  graph.add<Next>(a, y);
+  const Lifetimes lives = lives_of(graph, Concurrency::unordered);
+  CHECK(lives.problem.buffers.size() == 3);
+  CHECK(in_use_together(buffer(lives, x), buffer(lives, y)));
+}
+
+TEST_CASE_TEMPLATE("Buffers have the chip's granule, guard and alignment", Chip, arch::A2A3, arch::A5) {
+  TaskGraph graph;
+  (void)graph.resident<std::int8_t>("r", {33});
+  const Lifetimes lives = memory::find_lifetimes<Chip>(freeze(graph).view(), Concurrency::sequential);
+  CHECK(lives.problem.buffers[0].size == 64 + Chip::block_guard);
+  CHECK(lives.problem.buffers[0].alignment == 64);
+}
+
+TEST_CASE("A graph whose tensors pass 2^62 bytes together is refused at the tensor that does it") {
+  TaskGraph graph;
+  (void)graph.input<std::int8_t>("half", {std::int64_t{1} << 61});
+  (void)graph.input<std::int8_t>("more", {std::int64_t{1} << 60});
+  (void)graph.input<std::int8_t>("straw", {std::int64_t{1} << 61});
+  (void)graph.input<std::int8_t>("behind", {1});
+  const Raised r = raised([&] { (void)lives_of(graph); });
+  CAPTURE(r.text);
+  CHECK(r.code == Errc::overflow);
+  CHECK(says(r.text, "'straw'", "2^62", "smaller tensors"));
+}
+
+TEST_CASE("One tensor of 2^63-1 bytes is refused as well") {
+  TaskGraph graph;
+  (void)graph.input<std::int8_t>("whole", {std::numeric_limits<std::int64_t>::max()});
+  CHECK(raised([&] { (void)lives_of(graph); }).code == Errc::overflow);
+}
+
+TEST_CASE("A graph without tensors has no lifetimes") {
+  CHECK(lives_of(TaskGraph{}, Concurrency::parallel).problem.buffers.empty());
+}

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/graph/freeze.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/update/refresher_impl.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// The holes that refreshing by a table of bases is known to have had elsewhere, one test for each, under every
+// mechanism; and the scenarios with figures of their own.
+
+using namespace rondo;
+using namespace rondo::test;
+using update::Mechanism;
+
+namespace {
+
+using P = A2A3SimOn<Inline, platform::sim::CountTraffic>;
+template <Mechanism M>
+using By = update::Refresher<P, update::Auto, update::Always<M>>;
+
+/// `count` inputs, each a base of its own, and a task that reads each; `narrow`: four bytes of the address.
+struct Ports {
+  explicit Ports(std::uint32_t count, bool narrow = false, std::uint32_t host_inputs = 0) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto x = graph.input<float>("x" + std::to_string(i), {16});
+      graph::ArgRecord arg{graph::ArgRecord::Kind::address, Access::read, index(x.key.tensor()), 0};
+      arg.width = narrow ? 4 : 8;
+      graph.add_laid_out("reads", CoreType::vector, Blocks{1}, &no_kernel, {arg}, 8);
+      sources.push_back({3 + i, 0});
+    }
+    for (std::uint32_t i = 0; i < host_inputs; ++i) {
+      const auto h = graph.host_input<float>("h" + std::to_string(i), {16});
+      graph.add_raw("reads_host_input", CoreType::vector, &no_kernel, reads(h));
+      sources.push_back({3 + count + i, 0});
+    }
+    bases = {3, 3 + count + host_inputs};
+    for (std::uint32_t b = 0; b < bases.count; ++b) addresses.push_back(0x1'0000'0000 + 0x1000 * std::uint64_t{b});
+  }
+  template <class R>
+  [[nodiscard]] R make(P& platform) {
+    frozen = freeze(graph);
+    return R{platform, frozen.view(), sources, bases, addresses};
+  }
+  /// Does the kernels' table hold the present address of every port?
+  template <class R>
+  [[nodiscard]] bool is_right(R& refresher) {
+    for (std::uint32_t i = 0; i + 3 < bases.count && i < frozen.view().tasks.size(); ++i) {
+      if (frozen.view().tensors[i].direction != Direction::in) continue;
+      const graph::ArgRecord& arg = frozen.view().args_of(frozen.view().tasks[i])[0];
+      const auto word = static_cast<std::uint64_t>(*refresher.table().block(i, 0));
+      const std::uint64_t expected = addresses[3 + i];
+      if (word != (arg.width == 4 ? expected & 0xFFFF'FFFF : expected)) return false;
+    }
+    return true;
+  }
+  template <class R>
+  void move(R& refresher, std::uint32_t port) {
+    refresher.set_base(3 + port, addresses[3 + port] += 0x2'0000'0040);
+  }
+
+  TaskGraph graph;
+  FrozenGraph frozen = freeze(TaskGraph{});
+  std::vector<args::Source> sources;
+  args::BaseLayout bases;
+  std::vector<std::uint64_t> addresses;
+};
+
+template <Mechanism M>
+struct With {
+  static constexpr Mechanism mechanism = M;
+};
+
+}  // namespace
+
+#define RONDO_TEST_MECHANISMS \
+  With<Mechanism::in_place>, With<Mechanism::suffix_copy>, With<Mechanism::device_op>, With<Mechanism::in_launch>
+
+TEST_CASE_TEMPLATE("The first base that changed is not skipped, nor the last", T, RONDO_TEST_MECHANISMS) {
+  Ports ports(9);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  for (const std::uint32_t port : {0U, 8U, 4U, 0U}) {
+    ports.move(refresher, port);
+    if (port == 4) ports.move(refresher, 8);
+    REQUIRE(refresher.refresh());
+    CHECK(ports.is_right(refresher));
+  }
+}
+
+TEST_CASE_TEMPLATE("What a refresh has written counts as written, whoever wrote it", T, RONDO_TEST_MECHANISMS) {
+  Ports ports(5);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  ports.move(refresher, 2);
+  REQUIRE(refresher.refresh());
+  const auto before = platform.traffic();
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().level == UpdateLevel::none);
+  CHECK(platform.traffic().bytes_in == before.bytes_in);
+  CHECK(platform.traffic().launch_bytes == before.launch_bytes);
+  CHECK(ports.is_right(refresher));
+}
+
+TEST_CASE_TEMPLATE("Inputs that are looked at no more, in front or behind, shift nothing", T, RONDO_TEST_MECHANISMS) {
+  Ports ports(6);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  refresher.look_at({5, 8});  // the first two are frozen
+  ports.move(refresher, 2);
+  ports.move(refresher, 4);
+  REQUIRE(refresher.refresh());
+  CHECK(ports.is_right(refresher));
+  refresher.look_at({3, 9});
+  ports.move(refresher, 0);
+  ports.move(refresher, 5);
+  REQUIRE(refresher.refresh());
+  CHECK(ports.is_right(refresher));
+}
+
+TEST_CASE_TEMPLATE("A slot that holds the low half of an address is set, its neighbour untouched", T,
+                   RONDO_TEST_MECHANISMS) {
+  Ports ports(5, true);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  CHECK(ports.is_right(refresher));
+  for (int round = 0; round < 3; ++round) {
+    ports.move(refresher, 1);
+    ports.move(refresher, 4);
+    REQUIRE(refresher.refresh());
+    CHECK(ports.is_right(refresher));  // the upper half of the word is zero, as constants left it
+  }
+}
+
+TEST_CASE_TEMPLATE("More than 11,588 bases are as good as few", T, With<Mechanism::in_place>,
+                   With<Mechanism::suffix_copy>, With<Mechanism::device_op>) {
+  Ports ports(12'000);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  CHECK(ports.is_right(refresher));
+  for (const std::uint32_t port : {0U, 11'587U, 11'588U, 11'999U}) ports.move(refresher, port);
+  REQUIRE(refresher.refresh());
+  CHECK(ports.is_right(refresher));
+}
+
+TEST_CASE("A suffix reaches to the end of the table, also where partitions in between are empty") {
+  // Ports and host inputs, no feature map: the partition between is empty.
+  Ports ports(3, false, 2);
+  P platform{{}};
+  auto refresher = ports.make<By<Mechanism::suffix_copy>>(platform);
+  ports.move(refresher, 1);
+  refresher.host_input(3)[0] = std::byte{7};
+  refresher.host_input(4)[63] = std::byte{9};
+  REQUIRE(refresher.refresh());
+  CHECK(ports.is_right(refresher));
+  const auto* seen = reinterpret_cast<const std::byte*>(refresher.table().seen().address());
+  CHECK(seen[refresher.table().host_input_begin(3)] == std::byte{7});
+  CHECK(seen[refresher.table().host_input_begin(4) + 63] == std::byte{9});
+}
+
+TEST_CASE("Host inputs of two tensors ride in a launch of 272 bytes, and arrive without it as well") {
+  Ports ports(3, false, 2);  // eight bases
+  {
+    P platform{{}};
+    auto refresher = ports.make<By<Mechanism::in_launch>>(platform);
+    const auto before = platform.traffic();
+    refresher.host_input(3)[5] = std::byte{1};
+    refresher.host_input(4)[6] = std::byte{2};
+    REQUIRE(refresher.refresh());
+    CHECK(platform.traffic().launch_bytes == before.launch_bytes + 272);  // 80 + 64 of bases + 2 · 64 of host inputs
+    CHECK(platform.traffic().bytes_in == before.bytes_in);
+    const auto* seen = reinterpret_cast<const std::byte*>(refresher.table().seen().address());
+    CHECK(seen[refresher.table().host_input_begin(3) + 5] == std::byte{1});
+    CHECK(seen[refresher.table().host_input_begin(4) + 6] == std::byte{2});
+  }
+  P platform{{}};
+  auto refresher = ports.make<By<Mechanism::suffix_copy>>(platform);
+  refresher.host_input(4)[6] = std::byte{2};
+  REQUIRE(refresher.refresh());
+  const auto* seen = reinterpret_cast<const std::byte*>(refresher.table().seen().address());
+  CHECK(seen[refresher.table().host_input_begin(4) + 6] == std::byte{2});
+}
+
+TEST_CASE("A base vector that is too short is refused, and a tensor in a base that is not there") {
+  Ports ports(3);
+  P platform{{}};
+  ports.addresses.pop_back();
+  const Raised few = raised([&] { auto r = ports.make<By<Mechanism::suffix_copy>>(platform); });
+  CHECK(few.code == Errc::invalid_argument);
+  CHECK(says(few.text, "6 bases", "5 addresses"));
+  ports.addresses.push_back(0x1'0000'0000);
+  ports.sources[1].base = 6;
+  const Raised none = raised([&] { auto r = ports.make<By<Mechanism::suffix_copy>>(platform); });
+  CHECK(none.code == Errc::invalid_argument);
+  CHECK(says(none.text, "'x1'", "base 6"));
+}

@@ -38,6 +38,7 @@ missing_packages() {
   has_header benchmark/benchmark.h || echo libbenchmark-dev
   has_header tbb/flow_graph.h || echo libtbb-dev
   has_header dlpack/dlpack.h || echo libdlpack-dev
+  has_header nlohmann/json.hpp || echo nlohmann-json3-dev
   find_clang >/dev/null || echo clang-19
   has_clang_sanitizers || echo libclang-rt-19-dev
   has_program objdump || echo binutils

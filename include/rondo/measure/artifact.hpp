@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/detail/posix.hpp>
+
+#include <sys/file.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace rondo::measure {
+
+namespace detail {
+
+/// A folder for artifacts: somebody's, which stays, or one of our own under the system's temporary folder, which goes
+/// with the last artifact in it. One that a killed program left behind is removed by the next that makes one.
+class ArtifactFolder {
+ public:
+  /// `path` empty: a temporary folder. @throws Error out_of_resources
+  explicit ArtifactFolder(const std::string& path) : keeps_{!path.empty()} {
+    std::error_code error;
+    if (keeps_) {
+      std::filesystem::create_directories(path, error);
+      path_ = std::filesystem::absolute(path, error).string();
+      if (error || !std::filesystem::is_directory(path_, error)) {
+        throw Error(Errc::out_of_resources, Error::Text("no folder can be made at ", path, " for artifacts"));
+      }
+      return;
+    }
+    const std::string parent = std::filesystem::temp_directory_path(error).string();
+    remove_abandoned(parent);
+    path_ = parent + "/" + prefix + "XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) fail_call("no temporary folder could be made", errno);
+    // Locked under another name first: what is called `lock` is locked as long as its owner lives.
+    lock_ = Fd{::open((path_ + "/new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+    if (!lock_ || ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) fail_call("a temporary folder is unusable", errno);
+    std::filesystem::rename(path_ + "/new", path_ + "/lock", error);
+  }
+  ArtifactFolder(const ArtifactFolder&) = delete;
+  ArtifactFolder& operator=(const ArtifactFolder&) = delete;
+  ~ArtifactFolder() {
+    std::error_code ignored;
+    if (!keeps_) std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] bool keeps() const noexcept { return keeps_; }
+
+ private:
+  static constexpr const char* prefix = "rondo-artifacts-";
+
+  static void remove_abandoned(const std::string& parent) noexcept {
+    try {
+      std::error_code error;
+      for (const auto& entry : std::filesystem::directory_iterator{parent, error}) {
+        if (!entry.path().filename().string().starts_with(prefix)) continue;
+        const Fd lock{::open((entry.path() / "lock").c_str(), O_RDWR | O_CLOEXEC)};
+        if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(entry.path(), error);
+      }
+    } catch (...) {  // somebody else's folder, or no memory: not our business
+    }
+  }
+
+  bool keeps_;
+  std::string path_;
+  Fd lock_;
+};
+
+/// A file in it; removed with its last user, unless the folder keeps.
+class ArtifactFile {
+ public:
+  ArtifactFile(std::shared_ptr<const ArtifactFolder> folder, std::string path)
+      : folder_{std::move(folder)}, path_{std::move(path)} {}
+  ArtifactFile(const ArtifactFile&) = delete;
+  ArtifactFile& operator=(const ArtifactFile&) = delete;
+  ~ArtifactFile() {
+    if (!folder_->keeps()) (void)::unlink(path_.c_str());
+  }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::shared_ptr<const ArtifactFolder> folder_;
+  std::string path_;
+};
+
+}  // namespace detail
+
+/// A compiled candidate: a shared object in a file. Copies share the file.
+class SharedObject {
+ public:
+  SharedObject(std::shared_ptr<const detail::ArtifactFile> file, std::string argument)
+      : file_{std::move(file)}, argument_{std::move(argument)} {}
+
+  [[nodiscard]] const std::string& path() const noexcept { return file_->path(); }
+  /// What the candidate brought for the workload.
+  [[nodiscard]] const std::string& argument() const noexcept { return argument_; }
+
+ private:
+  std::shared_ptr<const detail::ArtifactFile> file_;
+  std::string argument_;
+};
+
+/// Makes artifacts of their bytes, for builders and runners that get them from elsewhere, another machine for example.
+/// Thread safety: put() from any thread. Artifacts may outlive it.
+class ArtifactStore {
+ public:
+  /// `path` empty: in a temporary folder, removed with the last artifact. @throws Error out_of_resources
+  explicit ArtifactStore(const std::string& path = {}) : folder_{std::make_shared<detail::ArtifactFolder>(path)} {}
+
+  /// @throws Error out_of_resources if they cannot be written
+  [[nodiscard]] SharedObject put(std::string_view bytes, std::string argument = {}) {
+    const std::string name = folder_->path() + "/" + std::to_string(::getpid()) + "-" +
+                             std::to_string(count_.fetch_add(1, std::memory_order_relaxed)) + ".so";
+    auto file = std::make_shared<const detail::ArtifactFile>(folder_, name);
+    std::ofstream out{name, std::ios::binary};
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.close();
+    if (!out) throw Error(Errc::out_of_resources, Error::Text("an artifact cannot be written to ", name));
+    return {std::move(file), std::move(argument)};
+  }
+
+ private:
+  std::shared_ptr<const detail::ArtifactFolder> folder_;
+  std::atomic<std::uint64_t> count_{0};
+};
+
+}  // namespace rondo::measure

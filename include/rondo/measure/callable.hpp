@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/concepts.hpp>
+#include <rondo/measure/worker_pool.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// A builder and a runner that call functions of yours, in this process: nothing guards against a crash or a hang.
+namespace rondo::measure {
+
+namespace detail {
+
+[[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point start) noexcept {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Calls back. A callback must not throw; if it does all the same there is nobody left to tell, and the worker has
+/// other jobs to do.
+template <class Callback, class Outcome>
+void tell(const Callback& callback, Outcome&& outcome) noexcept {
+  try {
+    callback(std::forward<Outcome>(outcome));
+  } catch (...) {
+  }
+}
+
+}  // namespace detail
+
+/// Builds by calling a function, several at a time.
+///
+///     CallableBuilder<Config, Program> builder(4, [](const Config& c) { return Program(c); });
+///
+/// Errors: what the function throws is the candidate's fault: Failure says which, Error is looked up by fault_of(),
+/// anything else is Fault::build.
+template <class I, class A>
+class CallableBuilder {
+ public:
+  using Input = I;
+  using Artifact = A;
+
+  /// Starts `workers` threads. `build` is called on them, so several times at once. @throws Error as WorkerPool
+  CallableBuilder(std::size_t workers, std::function<Artifact(Input&)> build)
+      : build_{std::move(build)},
+        pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); },
+              [](Job job) {
+                detail::tell(job.on_built, Built<Artifact>{Fault::stopped, "the builder is gone", {}, 0});
+              }} {}
+
+  void submit_build(Input input, OnBuilt<Artifact> on_built) { pool_.submit({std::move(input), std::move(on_built)}); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return pool_.workers() + 1; }
+
+ private:
+  struct Job {
+    Input input;
+    OnBuilt<Artifact> on_built;
+  };
+
+  void work(Job job) noexcept {
+    Built<Artifact> outcome;
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      outcome.artifact.emplace(build_(job.input));
+    } catch (...) {
+      auto [fault, text] = detail::current_fault(Fault::build);
+      outcome.fault = fault;
+      outcome.text = std::move(text);
+    }
+    outcome.seconds = detail::seconds_since(start);
+    detail::tell(job.on_built, std::move(outcome));
+  }
+
+  std::function<Artifact(Input&)> build_;
+  WorkerPool<Job> pool_;
+};
+
+/// Runs by calling a function that returns the seconds of each repeat, or times it itself: see time_rounds().
+///
+///     CallableRunner<Program> runner(1, [](Program& p) { return time_calls(Repetition{}, [&] { p.run(); }); });
+///
+/// One worker stands for one device. Errors: as CallableBuilder's, anything else is Fault::run.
+template <class A>
+class CallableRunner {
+ public:
+  using Artifact = A;
+  using Times = std::vector<double>;
+
+  CallableRunner(std::size_t workers, std::function<Times(Artifact&)> run)
+      : run_{std::move(run)},
+        pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); },
+              [](Job job) {
+                job.artifact.reset();
+                detail::tell(job.on_measured, Measured{Fault::stopped, "the runner is gone", {}, {}, 0});
+              }} {}
+
+  void submit_run(Artifact artifact, OnMeasured on_measured) {
+    pool_.submit({std::optional<Artifact>{std::move(artifact)}, std::move(on_measured)});
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept { return pool_.workers() + 1; }
+
+ private:
+  struct Job {
+    std::optional<Artifact> artifact;
+    OnMeasured on_measured;
+  };
+
+  void work(Job job) noexcept {
+    Measured outcome;
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      outcome.seconds = run_(*job.artifact);
+    } catch (...) {
+      auto [fault, text] = detail::current_fault(Fault::run);
+      outcome.fault = fault;
+      outcome.text = std::move(text);
+    }
+    outcome.run_seconds = detail::seconds_since(start);
+    job.artifact.reset();
+    detail::tell(job.on_measured, std::move(outcome));
+  }
+
+  std::function<Times(Artifact&)> run_;
+  WorkerPool<Job> pool_;
+};
+
+static_assert(check_builder<CallableBuilder<int, int>>() && check_runner<CallableRunner<int>>());
+
+}  // namespace rondo::measure

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/fault.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+namespace rondo::measure {
+
+/// How far an element may be from the reference: |got − want| ≤ absolute + relative · |want|.
+struct Tolerance {
+  double relative = 1e-5;
+  double absolute = 1e-8;
+};
+
+namespace detail {
+
+/// NaN is like NaN, infinity like the same infinity.
+[[nodiscard]] inline bool is_close(double got, double want, const Tolerance& tolerance) noexcept {
+  if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
+  if (std::isinf(got) || std::isinf(want)) return got == want;
+  return std::abs(got - want) <= tolerance.absolute + tolerance.relative * std::abs(want);
+}
+
+}  // namespace detail
+
+/// Holds an output against its reference, element by element. `name` is for the text.
+/// @throws Failure wrong_answer, with the first element that differs, how many do, and the largest difference
+template <class Got, class Want>
+void check_close(const char* name, const Got& got, const Want& want, const Tolerance& tolerance = {}) {
+  if (got.size() != want.size()) {
+    throw Failure(Fault::wrong_answer, std::string{name} + " has " + std::to_string(got.size()) +
+                                           " elements, its reference " + std::to_string(want.size()));
+  }
+  std::size_t wrong = 0;
+  std::size_t first = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const auto g = static_cast<double>(got[i]);
+    const auto w = static_cast<double>(want[i]);
+    if (detail::is_close(g, w, tolerance)) continue;
+    if (wrong++ == 0) first = i;
+    if (const double difference = std::abs(g - w); !(difference <= largest)) largest = difference;
+  }
+  if (wrong == 0) return;
+  char text[320];
+  (void)std::snprintf(
+      text, sizeof text, "%.80s[%zu] is %.9g, the reference says %.9g; %zu of %zu elements differ, by %.3g at most",
+      name, first, static_cast<double>(got[first]), static_cast<double>(want[first]), wrong, got.size(), largest);
+  throw Failure(Fault::wrong_answer, text);
+}
+
+}  // namespace rondo::measure

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/detail/child_process.hpp>
+#include <rondo/measure/detail/posix.hpp>
+
+#include <poll.h>
+#include <stdio_ext.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+/// The other side of a ForkServer: what its process does.
+namespace rondo::measure::detail {
+
+/// What a worker does with its end of the connection, until that is closed.
+using Serve = std::function<void(int connection)>;
+
+struct ServerRequest {
+  enum Kind : int { spawn, reap };
+  int kind = spawn;
+  pid_t pid = 0;
+};
+/// spawn: the worker's pid, or 0 and errno. reap: the worker's pid and status, or 0 if there is no such worker.
+struct ServerReply {
+  pid_t pid = 0;
+  int status = 0;
+};
+
+/// Sends a request, with two file descriptors or none. False if nobody is there any more.
+[[nodiscard]] inline bool send_request(int control, const ServerRequest& request, const int* fds) noexcept {
+  iovec part{const_cast<ServerRequest*>(&request), sizeof request};
+  alignas(cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (fds != nullptr) {
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(2 * sizeof(int));
+    std::memcpy(CMSG_DATA(header), fds, 2 * sizeof(int));
+  }
+  for (;;) {
+    if (::sendmsg(control, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof request)) return true;
+    if (errno != EINTR) return false;
+  }
+}
+
+/// Receives one. False at the end of the connection.
+[[nodiscard]] inline bool receive_request(int control, ServerRequest& request, Fd (&fds)[2]) noexcept {
+  iovec part{&request, sizeof request};
+  alignas(cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  ssize_t n = 0;
+  while ((n = ::recvmsg(control, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  }
+  if (n != static_cast<ssize_t>(sizeof request)) return false;
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(2 * sizeof(int))) {
+    int numbers[2];
+    std::memcpy(numbers, CMSG_DATA(header), sizeof numbers);
+    fds[0] = Fd{numbers[0]};
+    fds[1] = Fd{numbers[1]};
+  }
+  return true;
+}
+
+/// Closes every descriptor above 2 but one. What the program has open is not the server's: it would keep connections
+/// alive that others wait for the end of.
+inline void close_all_but(int kept) noexcept {
+  const bool done = (kept <= 3 || ::close_range(3, static_cast<unsigned>(kept) - 1, 0) == 0) &&
+                    ::close_range(static_cast<unsigned>(kept) + 1, ~0U, 0) == 0;
+  if (done) return;
+  const long most = std::clamp(::sysconf(_SC_OPEN_MAX), 256L, 65536L);  // kernels before 5.9
+  for (int fd = 3; fd < most; ++fd) {
+    if (fd != kept) (void)::close(fd);
+  }
+}
+
+/// The processes whose parent is this one.
+[[nodiscard]] inline std::vector<pid_t> own_children() {
+  std::vector<pid_t> children;
+  const std::string path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
+  if (std::FILE* const file = std::fopen(path.c_str(), "re")) {
+    for (long pid = 0; std::fscanf(file, "%ld", &pid) == 1;) children.push_back(static_cast<pid_t>(pid));
+    (void)std::fclose(file);
+  }
+  return children;
+}
+
+class ServerLoop {
+ public:
+  ServerLoop(int control, Serve& serve) : control_{control}, serve_{serve} {}
+
+  /// Serves until the other end of the connection is closed, by whatever means; then kills all and ends the process.
+  [[noreturn]] void run() noexcept {
+    (void)::setpgid(0, 0);  // the terminal's signals are for the program
+    close_all_but(control_);
+    for (int s = 1; s < NSIG; ++s) (void)::signal(s, SIG_DFL);  // and its handlers are its own
+    (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a candidate starts and abandons becomes a child of this one
+    __fpurge(stdout);                          // what the program has yet to write, it will write itself
+    sigset_t ended;
+    sigemptyset(&ended);
+    sigaddset(&ended, SIGCHLD);
+    (void)::sigprocmask(SIG_SETMASK, &ended, nullptr);
+    const int signals = ::signalfd(-1, &ended, SFD_NONBLOCK | SFD_CLOEXEC);
+    for (;;) {
+      pollfd waits[2] = {{control_, POLLIN, 0}, {signals, POLLIN, 0}};
+      (void)::poll(waits, 2, -1);
+      if (waits[1].revents != 0) {
+        signalfd_siginfo info;
+        while (::read(signals, &info, sizeof info) > 0) {
+        }
+        collect();
+      }
+      if (waits[0].revents == 0) continue;
+      ServerRequest request;
+      Fd fds[2];
+      if (!receive_request(control_, request, fds)) end();
+      const ServerReply reply = request.kind == ServerRequest::spawn ? spawn(fds) : reap(request.pid);
+      if (::send(control_, &reply, sizeof reply, MSG_NOSIGNAL) < 0) end();
+    }
+  }
+
+ private:
+  struct Known {
+    pid_t pid;
+    bool has_ended;
+    int status;
+  };
+
+  [[nodiscard]] ServerReply spawn(Fd (&fds)[2]) noexcept {
+    const pid_t server = ::getpid();
+    const pid_t child = ::fork();
+    if (child == 0) work(server, fds);
+    if (child < 0) return {0, errno};
+    (void)::setpgid(child, child);
+    workers_.push_back({child, false, 0});
+    return {child, 0};
+  }
+
+  [[noreturn]] void work(pid_t server, Fd (&fds)[2]) noexcept {
+    (void)::setpgid(0, 0);
+    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != server) ::_exit(1);
+    const int null = ::open("/dev/null", O_RDONLY);
+    (void)::dup2(null, 0);
+    (void)::dup2(fds[1].get(), 1);
+    (void)::dup2(fds[1].get(), 2);
+    close_all_but(fds[0].get());
+    const rlimit no_core{0, 0};
+    (void)::setrlimit(RLIMIT_CORE, &no_core);
+    sigset_t none;
+    sigemptyset(&none);
+    (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
+    // A candidate that calls exit() must not run the program's own exit handlers and static destructors.
+    (void)::on_exit(
+        [](int status, void*) {
+          (void)std::fflush(nullptr);
+          ::_exit(status);
+        },
+        nullptr);
+    try {
+      serve_(fds[0].get());
+    } catch (...) {
+    }
+    ::_exit(0);
+  }
+
+  [[nodiscard]] ServerReply reap(pid_t pid) noexcept {
+    const auto worker = std::find_if(workers_.begin(), workers_.end(), [pid](const Known& w) { return w.pid == pid; });
+    if (worker == workers_.end()) return {0, 0};
+    if (!worker->has_ended) worker->status = kill_group(pid);
+    const int status = worker->status;
+    workers_.erase(worker);
+    kill_strays();
+    return {pid, status};
+  }
+
+  /// Takes note of what has ended. A worker's children go with it, so that nothing of it holds its connection open.
+  void collect() noexcept {
+    bool some_ended = false;
+    for (Known& worker : workers_) {
+      if (worker.has_ended || !has_ended(worker.pid)) continue;
+      worker.status = kill_group(worker.pid);
+      worker.has_ended = some_ended = true;
+    }
+    if (some_ended) kill_strays();
+    reap_strays();
+  }
+  [[nodiscard]] bool is_known(pid_t pid) const noexcept {
+    return std::any_of(workers_.begin(), workers_.end(), [pid](const Known& w) { return w.pid == pid; });
+  }
+  void reap_strays() noexcept {
+    siginfo_t info{};
+    for (;;) {
+      info.si_pid = 0;
+      // Workers are reaped by kill_group() alone: look before taking.
+      if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 || is_known(info.si_pid)) {
+        return;
+      }
+      (void)::waitpid(info.si_pid, nullptr, 0);
+    }
+  }
+  /// Kills every process that came from a worker and is no worker. It may fork while it is killed, and its children
+  /// become ours then: until there are none.
+  void kill_strays() noexcept {
+    for (int pass = 0; pass < 1000; ++pass) {
+      bool some = false;
+      for (const pid_t child : own_children()) {
+        if (is_known(child)) continue;
+        some = true;
+        (void)::kill(child, SIGKILL);
+        (void)::waitpid(child, nullptr, 0);
+      }
+      if (!some) return;
+    }
+  }
+  [[noreturn]] void end() noexcept {
+    for (const Known& worker : workers_) {
+      if (!worker.has_ended) (void)kill_group(worker.pid);
+    }
+    workers_.clear();
+    kill_strays();
+    ::_exit(0);
+  }
+
+  int control_;
+  Serve& serve_;
+  std::vector<Known> workers_;
+};
+
+}  // namespace rondo::measure::detail

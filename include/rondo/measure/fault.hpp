@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rondo::measure {
+
+/// Why a candidate has no times.
+enum class Fault : std::uint8_t {
+  none,
+  instantiation,
+  build,
+  build_timeout,
+  run,
+  run_timeout,
+  wrong_answer,
+  device,
+  unknown,
+  stopped,
+};
+inline constexpr std::size_t fault_count = 10;
+
+/// The word that records and tables show.
+[[nodiscard]] constexpr const char* to_string(Fault fault) noexcept {
+  constexpr const char* names[fault_count] = {"none",        "instantiation", "build",  "build_timeout", "run",
+                                              "run_timeout", "wrong_answer",  "device", "unknown",       "stopped"};
+  return names[static_cast<std::size_t>(fault)];
+}
+
+/// The inverse of to_string; what nobody knows is `unknown`.
+[[nodiscard]] constexpr Fault fault_from(std::string_view name) noexcept {
+  for (std::size_t f = 0; f < fault_count; ++f) {
+    if (name == to_string(static_cast<Fault>(f))) return static_cast<Fault>(f);
+  }
+  return Fault::unknown;
+}
+
+/// One sentence for each fault: what it means and what to do.
+[[nodiscard]] constexpr const char* describe(Fault fault) noexcept {
+  switch (fault) {
+    case Fault::none: return "the candidate was measured";
+    case Fault::instantiation:
+      return "the candidate could not be made from its configuration; leave such configurations out of the search";
+    case Fault::build: return "the candidate was refused by the compiler; see its output";
+    case Fault::build_timeout: return "the candidate was not built in time; raise the builder's limit";
+    case Fault::run: return "the candidate failed while it ran";
+    case Fault::run_timeout: return "the candidate did not end in time; raise the runner's limit or look for a hang";
+    case Fault::wrong_answer: return "the candidate's output differs from the reference by more than the tolerance";
+    case Fault::device: return "the device failed; the candidate may be right, measure it again";
+    case Fault::unknown: return "something else failed; the candidate may be right, measure it again";
+    case Fault::stopped: return "measuring was stopped before the candidate's turn";
+  }
+  return "unknown fault";
+}
+
+/// Would measuring the same candidate again say the same? If not, a resumed search does so.
+[[nodiscard]] constexpr bool is_final(Fault fault) noexcept {
+  return fault != Fault::device && fault != Fault::unknown && fault != Fault::stopped;
+}
+
+/// What a candidate's own code may throw to say which fault it is; anything else that it throws counts as the fault of
+/// the stage that it was thrown in.
+class Failure : public std::exception {
+ public:
+  Failure(Fault fault, std::string text) : fault_{fault}, text_{std::move(text)} {}
+  [[nodiscard]] Fault fault() const noexcept { return fault_; }
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  Fault fault_;
+  std::string text_;
+};
+
+/// The fault that an error of a session stands for: of the device, of how the candidate was made, or of its run.
+[[nodiscard]] constexpr Fault fault_of(Errc code) noexcept {
+  switch (code) {
+    case Errc::ok: return Fault::none;
+    case Errc::kernel_failed:
+    case Errc::orchestration_failed:
+    case Errc::deadlock:
+    case Errc::check_failed:
+    case Errc::abandoned: return Fault::run;
+    case Errc::timed_out: return Fault::run_timeout;
+    case Errc::stopped: return Fault::stopped;
+    case Errc::device_failed:
+    case Errc::no_such_device:
+    case Errc::out_of_resources:
+    case Errc::not_open: return Fault::device;
+    default: return Fault::instantiation;
+  }
+}
+
+namespace detail {
+
+struct FaultAndText {
+  Fault fault = Fault::none;
+  std::string text;
+};
+
+/// Looks at the exception being handled. `stage` is the fault of what knows no better. Call it in a catch block.
+[[nodiscard]] inline FaultAndText current_fault(Fault stage) {
+  try {
+    throw;
+  } catch (const Failure& e) {
+    return {e.fault() == Fault::none ? stage : e.fault(), e.what()};
+  } catch (const Error& e) {
+    return {fault_of(e.code()), e.what()};
+  } catch (const std::exception& e) {
+    return {stage, e.what()};
+  } catch (...) {
+    return {stage, "an exception that is no std::exception"};
+  }
+}
+
+}  // namespace detail
+
+}  // namespace rondo::measure

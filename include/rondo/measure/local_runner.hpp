@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/artifact.hpp>
+#include <rondo/measure/callable.hpp>
+#include <rondo/measure/concepts.hpp>
+#include <rondo/measure/detail/fork_server.hpp>
+#include <rondo/measure/detail/wire.hpp>
+#include <rondo/measure/trial.hpp>
+#include <rondo/measure/worker_pool.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rondo::measure {
+
+struct LocalRunnerOptions {
+  std::size_t devices = 1;  ///< each has one candidate at a time
+  double time_limit = 10;   ///< seconds for one candidate, from when its turn comes
+  Repetition repetition = {};
+  /// Candidates that one process runs before it is replaced. With 1 none can spoil the memory of the next; more save
+  /// starting the process, and what it keeps open, each time.
+  std::size_t candidates_per_process = 1;
+  std::size_t output_bytes = 4096;  ///< kept of what a candidate prints; shown if it fails
+};
+
+/// Runs compiled candidates, each as a workload says, in processes of their own.
+///
+///     LocalRunner runner([&](Trial& trial) { … see Trial … }, {.repetition = {.repeat = 5}});
+///
+/// A candidate may crash, hang, flood its output, exit, or fork: it is killed with all that it started, at the time
+/// limit or when its turn is over, and the next one gets a process that is none the worse. What it prints is not seen
+/// unless it fails.
+/// Lifetime: the process that starts the others is forked by the constructor. It has, and the workload sees, the
+/// program's memory as it was then, so what workloads share (inputs, references) is made before; files that were open
+/// are closed there. Construct it before this program opens a real device, and before threads that might hold a lock at
+/// that moment; the library's own pools do not. All processes end with this one, and with this program however that
+/// ends. The destructor kills what is running.
+/// Thread safety: submit_run from any thread.
+/// Errors: run (crash, exit, exception), run_timeout, wrong_answer, instantiation, device; unknown if a process was
+/// killed from outside.
+class LocalRunner {
+ public:
+  using Artifact = SharedObject;
+  using Options = LocalRunnerOptions;
+  /// Called in the worker process, once for each candidate.
+  using Workload = std::function<void(Trial&)>;
+
+  /// @throws Error out_of_resources if no process or thread can be started
+  explicit LocalRunner(Workload workload, Options options = {})
+      : options_{std::move(options)},
+        server_{[workload = std::move(workload), repetition = options_.repetition](int connection) {
+          serve(connection, workload, repetition);
+        }},
+        slots_(options_.devices),
+        pool_{options_.devices, [this](Job job, std::size_t device) { work(std::move(job), device); },
+              [](Job job) {
+                job.artifact.reset();
+                detail::tell(job.on_measured, Measured{Fault::stopped, "the runner is gone", {}, {}, 0});
+              }} {}
+  LocalRunner(const LocalRunner&) = delete;
+  LocalRunner& operator=(const LocalRunner&) = delete;
+  ~LocalRunner() { ending_.store(true, std::memory_order_relaxed); }
+
+  void submit_run(SharedObject artifact, OnMeasured on_measured) {
+    pool_.submit({std::move(artifact), std::move(on_measured)});
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept { return options_.devices + 1; }
+
+ private:
+  struct Job {
+    std::optional<SharedObject> artifact;
+    OnMeasured on_measured;
+  };
+  /// What stands ready for a device.
+  struct Slot {
+    std::optional<detail::ForkServer::Worker> worker;
+    std::size_t used = 0;
+  };
+  enum class Ended { answered, out_of_time, gone, garbage, told_to_end };
+
+  static void serve(int connection, const Workload& workload, const Repetition& repetition);
+  void work(Job job, std::size_t device) noexcept;
+  [[nodiscard]] Measured run(Slot& slot, const SharedObject& artifact, std::size_t device);
+  [[nodiscard]] Ended converse(const detail::ForkServer::Worker& worker, const std::string& request,
+                               detail::BoundedText& output, Measured& measured) const;
+  [[nodiscard]] Measured verdict(Ended ended, std::optional<int> status) const;
+
+  Options options_;
+  std::atomic<bool> ending_{false};
+  detail::ForkServer server_;
+  std::vector<Slot> slots_;
+  WorkerPool<Job> pool_;  // last: its threads use all of the above
+};
+
+static_assert(check_runner<LocalRunner>());
+
+}  // namespace rondo::measure
+
+#include <rondo/measure/local_runner_impl.hpp>  // IWYU pragma: export

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/program_measurer.hpp>
+
+#include <algorithm>
+
+/// The bodies of ProgramMeasurer. No lock is held while builder, runner or a callback is called.
+namespace rondo::measure {
+
+template <Builder B, Runner R>
+std::optional<Ticket> ProgramMeasurer<B, R>::submit(Input input, OnResult on_result) {
+  std::list<Item> one(1);  // what allocates is done before the lock, and before the item counts
+  one.front().input = std::move(input);
+  one.front().on_result = std::move(on_result);
+  Ticket ticket = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return std::nullopt;
+    to_build_.push_back(one.begin());
+    items_.splice(items_.end(), one);
+    ticket = ++tally_.submitted;
+    items_.back().result.ticket = ticket;
+    turn();
+  }
+  feed();
+  return ticket;
+}
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::wait() {
+  refuse_within_callback();
+  await_idle();
+  std::exception_ptr thrown;
+  {
+    const std::lock_guard lock(mutex_);
+    thrown = std::exchange(thrown_, nullptr);
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::await_idle() noexcept {
+  std::unique_lock lock(mutex_);
+  ++waiters_;
+  turn();
+  lock.unlock();
+  feed();
+  lock.lock();
+  idle_.wait(lock, [this] { return is_idle(); });
+  --waiters_;
+}
+
+template <Builder B, Runner R>
+std::optional<Result> ProgramMeasurer<B, R>::next() {
+  refuse_within_callback();
+  std::unique_lock lock(mutex_);
+  ++waiters_;
+  turn();
+  lock.unlock();
+  feed();
+  lock.lock();
+  ready_.wait(lock, [this] { return !finished_.empty() || items_.empty(); });
+  --waiters_;
+  if (finished_.empty()) return std::nullopt;
+  std::optional<Result> result{std::move(finished_.front())};
+  finished_.pop_front();
+  return result;
+}
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::stop() noexcept {
+  std::deque<Position> left;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    left.swap(to_build_);
+    left.insert(left.end(), to_run_.begin(), to_run_.end());
+    to_run_.clear();
+  }
+  for (const Position item : left) {
+    item->artifact.reset();
+    item->result.fault = Fault::stopped;
+    item->result.text = describe(Fault::stopped);
+    finish(item);
+  }
+}
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::refuse_within_callback() const {
+  if (calling_ == this) {
+    throw Error(Errc::busy, Error::Text("a callback cannot wait for its own measurer, which waits for the callback; "
+                                        "return, and wait outside"));
+  }
+}
+
+// --- on the way
+// --------------------------------------------------------------------------------------------------------
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::built(Position item, Built<Artifact> outcome) noexcept {
+  item->input.reset();
+  item->result.build_seconds = outcome.seconds;
+  item->result.fault = outcome.fault;
+  item->result.text = std::move(outcome.text);
+  if (outcome.fault == Fault::none && !outcome.artifact) {
+    item->result.fault = Fault::unknown;
+    item->result.text = "the builder reports success but hands over no artifact";
+  }
+  bool is_done = item->result.fault != Fault::none;
+  if (!is_done) item->artifact = std::move(outcome.artifact);
+  outcome.artifact.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_done && stopping_) {
+      is_done = true;
+      item->result.fault = Fault::stopped;
+      item->result.text = describe(Fault::stopped);
+    }
+    if (!is_done || options_.mode == Mode::Async) let_go(item);
+    if (!is_done) to_run_.push_back(item);
+    turn();
+    enter();
+  }
+  if (is_done) item->artifact.reset();
+  feed();  // before the callback, which may take long
+  if (is_done) finish(item);
+  leave();
+}
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::measured(Position item, Measured outcome) noexcept {
+  static_cast<Measured&>(item->result) = std::move(outcome);
+  {
+    const std::lock_guard lock(mutex_);
+    if (options_.mode == Mode::Async) let_go(item);  // Sync: a phase ends after its last callback, which may submit
+    enter();
+  }
+  feed();
+  finish(item);
+  leave();
+}
+
+/// Gives back what the candidate takes of the builder's or the runner's capacity. Called under the lock.
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::let_go(Position item) noexcept {
+  if (item->holder == Holder::builder) --building_;
+  if (item->holder == Holder::runner) --running_;
+  item->holder = Holder::nobody;
+}
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::finish(Position item) noexcept {
+  const Fault fault = item->result.fault;
+  const bool has_callback = static_cast<bool>(item->on_result);
+  std::exception_ptr thrown;
+  if (has_callback) {
+    const ProgramMeasurer* const outer = std::exchange(calling_, this);
+    try {
+      item->on_result(std::as_const(item->result));
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    item->on_result = nullptr;  // what it holds dies before the candidate counts as done
+    calling_ = outer;
+  }
+  item->input.reset();
+  bool enough = false;
+  if (fault != Fault::stopped) {
+    const std::lock_guard lock(mutex_);
+    tally_.in_a_row = fault == Fault::none ? 0 : tally_.in_a_row + 1;
+    enough = !stopping_ && options_.stop_after_faults != 0 && tally_.in_a_row >= options_.stop_after_faults;
+  }
+  if (enough) stop();
+  std::unique_lock lock(mutex_);
+  ++tally_.faults[static_cast<std::size_t>(fault)];
+  if (thrown && !thrown_) thrown_ = thrown;
+  if (!has_callback) finished_.push_back(std::move(item->result));
+  let_go(item);
+  items_.erase(item);
+  if (!has_callback || items_.empty()) ready_.notify_all();
+  if (options_.mode == Mode::Sync) {
+    turn();
+    enter();
+    lock.unlock();
+    feed();
+    leave();
+  } else if (is_idle()) {
+    idle_.notify_all();
+  }
+}
+
+// --- who may go on
+// -----------------------------------------------------------------------------------------------------
+
+template <Builder B, Runner R>
+bool ProgramMeasurer<B, R>::may_build() const noexcept {
+  if (to_build_.empty() || building_ >= std::max<std::size_t>(1, builder_.capacity())) return false;
+  return options_.mode == Mode::Async || (!in_run_phase_ && batch_left_ != 0);
+}
+
+template <Builder B, Runner R>
+bool ProgramMeasurer<B, R>::may_run() const noexcept {
+  if (to_run_.empty() || running_ >= std::max<std::size_t>(1, runner_.capacity())) return false;
+  return options_.mode == Mode::Async || in_run_phase_;
+}
+
+/// Mode::Sync: ends a phase that has nothing left to do, and begins the next. Called under the lock whenever something
+/// that it looks at has changed.
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::turn() noexcept {
+  if (options_.mode == Mode::Async) return;
+  if (to_build_.empty()) batch_left_ = 0;  // stopped
+  if (!in_run_phase_ && building_ == 0 && batch_left_ == 0 && !to_run_.empty()) in_run_phase_ = true;
+  if (in_run_phase_ && running_ == 0 && to_run_.empty()) in_run_phase_ = false;
+  if (in_run_phase_ || building_ != 0 || batch_left_ != 0) return;
+  if (const bool is_full = options_.batch != 0 && to_build_.size() >= options_.batch; is_full || waiters_ != 0) {
+    batch_left_ = is_full ? options_.batch : to_build_.size();
+  }
+}
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::feed() noexcept {
+  feed_runner();
+  feed_builder();
+}
+
+/// Hands out builds while there is room. One thread at a time does so for all: who comes meanwhile leaves, and what it
+/// came for is seen by the other's next look, under the same lock. A builder that works within submit_build so makes no
+/// call deeper.
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::feed_builder() noexcept {
+  std::unique_lock lock(mutex_);
+  if (feeding_builder_) return;
+  feeding_builder_ = true;
+  while (may_build()) {
+    const Position item = to_build_.front();
+    to_build_.pop_front();
+    ++building_;
+    item->holder = Holder::builder;
+    if (batch_left_ != 0) --batch_left_;
+    lock.unlock();
+    try {
+      builder_.submit_build(std::move(*item->input),
+                            [this, item](Built<Artifact> outcome) { built(item, std::move(outcome)); });
+    } catch (...) {
+      auto [fault, text] = detail::current_fault(Fault::unknown);
+      built(item, Built<Artifact>{fault, std::move(text), std::nullopt, 0});
+    }
+    lock.lock();
+  }
+  feeding_builder_ = false;
+}
+
+template <Builder B, Runner R>
+void ProgramMeasurer<B, R>::feed_runner() noexcept {
+  std::unique_lock lock(mutex_);
+  if (feeding_runner_) return;
+  feeding_runner_ = true;
+  while (may_run()) {
+    const Position item = to_run_.front();
+    to_run_.pop_front();
+    ++running_;
+    item->holder = Holder::runner;
+    lock.unlock();
+    try {
+      Artifact artifact = std::move(*item->artifact);
+      item->artifact.reset();
+      runner_.submit_run(typename R::Artifact(std::move(artifact)),
+                         [this, item](Measured outcome) { measured(item, std::move(outcome)); });
+    } catch (...) {
+      Measured outcome;
+      auto [fault, text] = detail::current_fault(Fault::unknown);
+      outcome.fault = fault;
+      outcome.text = std::move(text);
+      measured(item, std::move(outcome));
+    }
+    lock.lock();
+  }
+  feeding_runner_ = false;
+}
+
+}  // namespace rondo::measure

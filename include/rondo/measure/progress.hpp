@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/result.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <mutex>
+#include <string>
+
+namespace rondo::measure {
+
+/// A duration as people read it, with three figures: "417 ns", "1.23 ms", "12.3 s".
+[[nodiscard]] inline std::string format_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "none";
+  const char* unit = "ns";
+  double value = seconds * 1e9;
+  for (const char* larger : {"us", "ms", "s"}) {
+    if (value < 999.5) break;
+    value /= 1000;
+    unit = larger;
+  }
+  char text[32];
+  (void)std::snprintf(text, sizeof text, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+  return text;
+}
+
+/// How a search gets on, as a line to show:
+///
+///     37 of 96, 2.4/s, best 1.23 ms (i8 j64 k32 ikj), 3 errors (2 build, 1 run_timeout), 25 s left
+///
+/// When a search goes wrong altogether the line says so, and why: "the last 12 all failed: ...". Thread safety: all
+/// members from any thread.
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `total`: how many candidates there will be, those measured by earlier runs not counted; 0: nobody knows.
+  explicit Progress(std::size_t total = 0, Clock::time_point start = Clock::now()) : total_{total}, start_{start} {}
+
+  /// Takes a best that earlier runs found.
+  void resume(const std::string& name, double seconds) {
+    const std::lock_guard lock(mutex_);
+    if (seconds < best_) best_ = seconds, best_name_ = name;
+  }
+
+  void add(const std::string& name, const Result& result) {
+    const std::lock_guard lock(mutex_);
+    if (result.fault == Fault::stopped) return;
+    ++done_;
+    ++faults_[static_cast<std::size_t>(result.fault)];
+    if (result.fault != Fault::none) {
+      ++in_a_row_;
+      last_fault_ = result.fault;
+      last_text_ = result.text.substr(0, result.text.find('\n')).substr(0, 120);
+      return;
+    }
+    in_a_row_ = 0;
+    if (result.best() < best_) best_ = result.best(), best_name_ = name;
+  }
+
+  [[nodiscard]] std::string line(Clock::time_point now = Clock::now()) const {
+    const std::lock_guard lock(mutex_);
+    const double elapsed = std::chrono::duration<double>(now - start_).count();
+    const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
+    std::string text = std::to_string(done_);
+    if (total_ != 0) text += " of " + std::to_string(total_);
+    char number[32];
+    (void)std::snprintf(number, sizeof number, ", %.1f/s", rate);
+    text += number;
+    text += std::isfinite(best_) ? ", best " + format_seconds(best_) + " (" + best_name_ + ")" : ", no best yet";
+    append_errors(text);
+    if (total_ > done_ && rate > 0) {
+      (void)std::snprintf(number, sizeof number, ", %.0f s left", static_cast<double>(total_ - done_) / rate);
+      text += number;
+    }
+    if (in_a_row_ >= flood) {
+      text +=
+          "; the last " + std::to_string(in_a_row_) + " all failed, with " + to_string(last_fault_) + ": " + last_text_;
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::uint64_t flood = 10;  ///< as many faults in a row are no accident
+
+  void append_errors(std::string& text) const {
+    const std::uint64_t errors = done_ - faults_[0];
+    if (errors == 0) return;
+    text += ", " + std::to_string(errors) + (errors == 1 ? " error (" : " errors (");
+    bool is_first = true;
+    for (std::size_t f = 1; f < fault_count; ++f) {
+      if (faults_[f] == 0) continue;
+      if (!is_first) text += ", ";
+      text += std::to_string(faults_[f]) + ' ' + to_string(static_cast<Fault>(f));
+      is_first = false;
+    }
+    text += ')';
+  }
+
+  mutable std::mutex mutex_;
+  std::size_t total_;
+  Clock::time_point start_;
+  std::uint64_t done_ = 0;
+  std::uint64_t faults_[fault_count] = {};
+  std::uint64_t in_a_row_ = 0;
+  Fault last_fault_ = Fault::none;
+  std::string last_text_;
+  double best_ = std::numeric_limits<double>::infinity();
+  std::string best_name_;
+};
+
+}  // namespace rondo::measure

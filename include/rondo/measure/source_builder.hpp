@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/artifact.hpp>
+#include <rondo/measure/callable.hpp>
+#include <rondo/measure/concepts.hpp>
+#include <rondo/measure/detail/child_process.hpp>
+#include <rondo/measure/detail/sha256.hpp>
+#include <rondo/measure/worker_pool.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rondo::measure {
+
+/// A candidate as C++ source.
+struct SourceCandidate {
+  std::string source;
+  /// Makes the source where there is none yet, on the builder's thread; what it throws is Fault::instantiation.
+  std::function<std::string()> generate = {};
+  /// For the compiler, after the builder's own.
+  std::vector<std::string> flags = {};
+  /// For the workload that will run it; no part of what is compiled.
+  std::string argument = {};
+};
+
+struct SourceBuilderOptions {
+  std::size_t workers = 2;                                                  ///< compilers at work at once
+  std::string compiler = "c++";                                             ///< a path, or a name to look for
+  std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};  ///< besides -shared -fPIC
+  double time_limit = 60;                                                   ///< seconds for one build
+  std::size_t output_bytes = 8192;                                          ///< kept of what the compiler says
+  /// Where artifacts are kept, for later programs too; empty: nowhere, each is removed after use.
+  std::string cache = {};
+};
+
+/// Compiles candidates to shared objects, by the system's compiler in child processes.
+///
+/// What has the same source, flags, compiler and processor is compiled once: while it is in use, or as long as
+/// Options::cache keeps it. A build that is asked for twice at once is waited for, and takes one worker.
+/// Lifetime: its threads are its own, and the destructor kills their compilers. Artifacts may outlive it. Thread
+/// safety: submit_build from any thread. Errors: instantiation, build with what the compiler said, build_timeout;
+/// unknown if no process can be started. A compiler that takes too long is killed with its children.
+class SourceBuilder {
+ public:
+  using Input = SourceCandidate;
+  using Artifact = SharedObject;
+  using Options = SourceBuilderOptions;
+
+  /// @throws Error unsupported if the compiler cannot be run; out_of_resources
+  explicit SourceBuilder(Options options = {})
+      : options_{std::move(options)},
+        folder_{std::make_shared<detail::ArtifactFolder>(options_.cache)},
+        identity_{identify()},
+        pool_{options_.workers, [this](Job job, std::size_t) { work(std::move(job)); },
+              [](Job job) {
+                detail::tell(job.on_built, Built<Artifact>{Fault::stopped, "the builder is gone", {}, 0});
+              }} {}
+
+  SourceBuilder(const SourceBuilder&) = delete;
+  SourceBuilder& operator=(const SourceBuilder&) = delete;
+  ~SourceBuilder() { ending_.store(true, std::memory_order_relaxed); }
+
+  void submit_build(SourceCandidate candidate, OnBuilt<SharedObject> on_built) {
+    pool_.submit({std::move(candidate), std::move(on_built)});
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept { return options_.workers + 1; }
+
+  /// Compilers started so far; builds that found their artifact ready started none.
+  [[nodiscard]] std::uint64_t compilations() const noexcept { return compilations_.load(std::memory_order_relaxed); }
+  /// Where artifacts lie.
+  [[nodiscard]] const std::string& folder() const noexcept { return folder_->path(); }
+
+ private:
+  using File = std::shared_ptr<const detail::ArtifactFile>;
+  struct Job {
+    SourceCandidate candidate;
+    OnBuilt<SharedObject> on_built;
+  };
+  struct Waiter {
+    std::string argument;
+    OnBuilt<SharedObject> on_built;
+  };
+  /// What is known of a content: its file if it is in use, and who waits while it is built.
+  struct Entry {
+    std::weak_ptr<const detail::ArtifactFile> file;
+    bool is_building = false;
+    std::vector<Waiter> waiters;
+  };
+  struct Compiled {
+    Fault fault = Fault::none;
+    std::string text;
+    File file;
+    double seconds = 0;
+  };
+
+  [[nodiscard]] std::string identify() const;
+  [[nodiscard]] std::string key_of(const SourceCandidate& candidate) const;
+  void work(Job job) noexcept;
+  [[nodiscard]] Compiled compile(const SourceCandidate& candidate, const std::string& key);
+  static void answer(Waiter waiter, Compiled compiled) noexcept {
+    Built<SharedObject> outcome{compiled.fault, std::move(compiled.text), std::nullopt, compiled.seconds};
+    if (compiled.file) outcome.artifact.emplace(std::move(compiled.file), std::move(waiter.argument));
+    detail::tell(waiter.on_built, std::move(outcome));
+  }
+
+  Options options_;
+  std::atomic<bool> ending_{false};
+  std::shared_ptr<const detail::ArtifactFolder> folder_;
+  std::string identity_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, Entry> entries_;
+  std::atomic<std::uint64_t> compilations_{0};
+  WorkerPool<Job> pool_;  // last: its threads use all of the above
+};
+
+/// What, besides source and flags, decides what comes out: the compiler, and the processor that -march=native means.
+inline std::string SourceBuilder::identify() const {
+  const detail::ChildOutcome asked = detail::run_child({options_.compiler, "--version"}, {10, 4096});
+  if (!asked.ok()) {
+    throw Error(Errc::unsupported,
+                Error::Text("the compiler ", options_.compiler, " cannot be run: ",
+                            asked.start_error != 0 ? std::strerror(asked.start_error) : asked.output.c_str(),
+                            "; install one, or name another in SourceBuilderOptions::compiler"));
+  }
+  std::string identity = options_.compiler + '\n' + asked.output;
+  std::ifstream processors{"/proc/cpuinfo"};
+  bool has_model = false, has_flags = false;
+  for (std::string line; std::getline(processors, line) && !(has_model && has_flags);) {
+    if (!has_model && line.starts_with("model name")) has_model = true, identity += line + '\n';
+    if (!has_flags && (line.starts_with("flags") || line.starts_with("Features"))) has_flags = true, identity += line;
+  }
+  return identity;
+}
+
+inline std::string SourceBuilder::key_of(const SourceCandidate& candidate) const {
+  detail::Sha256 hash;
+  const auto add = [&hash](const std::string& part) {
+    hash.update(std::to_string(part.size()) + ':');  // so that no two lists of parts read the same
+    hash.update(part);
+  };
+  add(identity_);
+  for (const auto* flags : {&options_.flags, &candidate.flags}) {
+    add(std::to_string(flags->size()));
+    for (const std::string& flag : *flags) add(flag);
+  }
+  add(candidate.source);
+  return hash.hex();
+}
+
+inline void SourceBuilder::work(Job job) noexcept {
+  Waiter self{std::move(job.candidate.argument), std::move(job.on_built)};
+  Compiled compiled;
+  std::string key;
+  try {
+    if (job.candidate.source.empty() && job.candidate.generate) job.candidate.source = job.candidate.generate();
+    key = key_of(job.candidate);
+  } catch (...) {
+    auto [fault, text] = detail::current_fault(Fault::instantiation);
+    return answer(std::move(self), {fault, std::move(text), nullptr, 0});
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    Entry& entry = entries_[key];
+    if (entry.is_building) {
+      entry.waiters.push_back(std::move(self));
+      return;
+    }
+    compiled.file = entry.file.lock();
+    entry.is_building = !compiled.file;
+  }
+  if (compiled.file) return answer(std::move(self), std::move(compiled));
+  try {
+    compiled = compile(job.candidate, key);
+  } catch (...) {
+    auto [fault, text] = detail::current_fault(Fault::unknown);
+    compiled = {Fault::unknown, std::move(text), nullptr, 0};
+  }
+  std::vector<Waiter> waiters;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto entry = entries_.find(key);
+    waiters.swap(entry->second.waiters);
+    entry->second.is_building = false;
+    entry->second.file = compiled.file;
+    if (!compiled.file) entries_.erase(entry);
+  }
+  waiters.push_back(std::move(self));
+  for (std::size_t w = 0; w < waiters.size(); ++w) {
+    // The last one gets the file itself: nothing here holds on to it while the candidate goes its way.
+    if (w + 1 == waiters.size()) return answer(std::move(waiters[w]), std::move(compiled));
+    answer(std::move(waiters[w]), compiled);
+  }
+}
+
+inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& candidate, const std::string& key) {
+  const std::string kept = folder_->path() + "/" + key + ".so";
+  if (folder_->keeps() && ::access(kept.c_str(), R_OK) == 0) {
+    return {Fault::none, {}, std::make_shared<detail::ArtifactFile>(folder_, kept), 0};
+  }
+  const std::uint64_t number = compilations_.fetch_add(1, std::memory_order_relaxed) + 1;
+  // A name of this build alone: another's file of the same content may be on its way out.
+  const std::string stem =
+      folder_->path() + "/" + key + "-" + std::to_string(::getpid()) + "-" + std::to_string(number);
+  const std::string source = stem + ".cpp";
+  std::ofstream file{source, std::ios::binary};
+  file << candidate.source;
+  file.close();
+  if (!file) return {Fault::unknown, "the source cannot be written to " + source, nullptr, 0};
+
+  std::vector<std::string> command{options_.compiler};
+  command.insert(command.end(), options_.flags.begin(), options_.flags.end());
+  command.insert(command.end(), candidate.flags.begin(), candidate.flags.end());
+  for (const std::string& part :
+       {std::string{"-shared"}, std::string{"-fPIC"}, std::string{"-o"}, stem + ".so", source}) {
+    command.push_back(part);
+  }
+  detail::ChildOutcome outcome = detail::run_child(command, {options_.time_limit, options_.output_bytes, &ending_});
+  (void)::unlink(source.c_str());
+  Compiled compiled{Fault::none, std::move(outcome.output), nullptr, outcome.seconds};
+  if (outcome.stopped) {
+    compiled.fault = Fault::stopped;
+    compiled.text = "the builder is gone";
+  } else if (outcome.timed_out) {
+    compiled.fault = Fault::build_timeout;
+    compiled.text.insert(0, "not built within " + detail::seconds_text(options_.time_limit) + "\n");
+  } else if (outcome.start_error != 0) {
+    compiled.fault = Fault::unknown;
+    compiled.text = "the compiler cannot be started: " + std::string{std::strerror(outcome.start_error)};
+  } else if (!outcome.ok()) {
+    compiled.fault = Fault::build;
+    if (WIFSIGNALED(outcome.status)) {
+      compiled.text.insert(0, "the compiler was ended by signal " + std::to_string(WTERMSIG(outcome.status)) + "\n");
+    }
+  } else if (::access((stem + ".so").c_str(), R_OK) != 0) {
+    compiled.fault = Fault::build;
+    compiled.text.insert(0, "the compiler reports success but made no file\n");
+  }
+  if (compiled.fault != Fault::none) {
+    (void)::unlink((stem + ".so").c_str());
+    return compiled;
+  }
+  if (folder_->keeps() && ::rename((stem + ".so").c_str(), kept.c_str()) == 0) {
+    compiled.file = std::make_shared<detail::ArtifactFile>(folder_, kept);
+  } else {
+    compiled.file = std::make_shared<detail::ArtifactFile>(folder_, stem + ".so");
+  }
+  return compiled;
+}
+
+static_assert(check_builder<SourceBuilder>());
+
+}  // namespace rondo::measure

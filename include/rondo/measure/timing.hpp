@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/concepts.hpp>
+#include <rondo/error.hpp>
+#include <rondo/measure/fault.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace rondo::measure {
+
+/// How often a candidate is run, and what happens in between.
+struct Repetition {
+  std::size_t warm_up = 1;      ///< rounds before the first that counts
+  std::size_t number = 1;       ///< rounds that are timed together
+  std::size_t repeat = 3;       ///< how many such times there are
+  double min_repeat_ms = 0;     ///< a time shorter than that is taken again over more rounds
+  double cooldown_ms = 0;       ///< pause before each time
+  std::size_t flush_bytes = 0;  ///< written before each time, so that caches hold nothing of the candidate's
+};
+
+/// What one round took, in seconds, once for each repeat.
+struct Times {
+  std::vector<double> seconds;         ///< by the host's clock
+  std::vector<double> device_seconds;  ///< by the device's, of a repeat's last round; empty if it has none
+};
+
+/// Platforms that time their rounds themselves, with events on the device: `double last_round_ns() const noexcept`.
+template <class P>
+concept HasDeviceTimer = requires(const P& p) {
+  { p.last_round_ns() } -> std::convertible_to<double>;
+};
+
+namespace detail {
+
+/// Pushes what was in the caches out of them, by writing to memory of that size.
+class CacheFlusher {
+ public:
+  explicit CacheFlusher(std::size_t bytes) : memory_(bytes / sizeof(std::uint64_t)) {}
+  void flush() noexcept {
+    ++value_;
+    for (std::size_t i = 0; i < memory_.size(); i += 8) memory_[i] = value_;
+    asm volatile("" : : "r"(memory_.data()) : "memory");  // somebody might read it
+  }
+
+ private:
+  std::vector<std::uint64_t> memory_;
+  std::uint64_t value_ = 0;
+};
+
+/// Simulated chips on an engine that predicts how long the round takes on the real one.
+template <class P>
+concept HasPrediction = requires(P& p) {
+  { p.engine().prediction().run_ns } -> std::convertible_to<double>;
+};
+
+template <class P>
+inline constexpr bool tells_device_time = HasDeviceTimer<P> || HasPrediction<P>;
+
+template <class P>
+[[nodiscard]] double device_seconds(P& platform) {
+  if constexpr (HasDeviceTimer<P>) {
+    return 1e-9 * static_cast<double>(platform.last_round_ns());
+  } else {
+    return 1e-9 * platform.engine().prediction().run_ns;
+  }
+}
+
+}  // namespace detail
+
+/// Times `call()`, after calling it for warm-up; `after_each()` is called, untimed, after each repeat.
+template <std::invocable Call, std::invocable After>
+[[nodiscard]] std::vector<double> time_calls(const Repetition& how, Call&& call, After&& after_each) {
+  using Clock = std::chrono::steady_clock;
+  for (std::size_t i = 0; i < how.warm_up; ++i) call();
+  detail::CacheFlusher flusher(how.flush_bytes);
+  std::size_t number = std::max<std::size_t>(1, how.number);
+  std::vector<double> seconds;
+  seconds.reserve(how.repeat);
+  while (seconds.size() < how.repeat) {
+    if (how.cooldown_ms > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(how.cooldown_ms));
+    flusher.flush();
+    const auto start = Clock::now();
+    for (std::size_t i = 0; i < number; ++i) call();
+    const double took = std::chrono::duration<double>(Clock::now() - start).count();
+    if (const double least = 1e-3 * how.min_repeat_ms; took < least) {
+      // Far too short a time says little about how many are needed: grow tenfold at most.
+      const double factor = std::min(10.0, 1.1 * least / std::max(took, 1e-9));
+      number = std::max(number + 1, static_cast<std::size_t>(std::ceil(factor * static_cast<double>(number))));
+      continue;
+    }
+    seconds.push_back(took / static_cast<double>(number));
+    after_each();
+  }
+  return seconds;
+}
+template <std::invocable Call>
+[[nodiscard]] std::vector<double> time_calls(const Repetition& how, Call&& call) {
+  return time_calls(how, call, [] {});
+}
+
+/// Times rounds of a session with these pairs. @throws Failure if a round fails: run, run_timeout, device, or
+/// instantiation if the pairs do not fit
+template <class Session, BoundPair... B>
+[[nodiscard]] Times time_rounds(const Repetition& how, Session& session, const B&... pairs) {
+  const auto binding = session.prebind(pairs...);
+  const auto round = [&] {
+    if (const Status status = session.run_round(binding); !status) [[unlikely]]
+      throw Failure(fault_of(status.code()), session.explain(status).c_str());
+  };
+  Times times;
+  times.seconds = time_calls(how, round, [&] {
+    using P = typename Session::Platform;
+    if constexpr (detail::tells_device_time<P>) {
+      times.device_seconds.push_back(detail::device_seconds(session.platform()));
+    }
+  });
+  return times;
+}
+
+}  // namespace rondo::measure

@@ -1,0 +1,10 @@
+// expect: rondo: the runner takes no job; write `void submit_run(Artifact,
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/measure/concepts.hpp>
+
+struct Mine {
+  using Artifact = int;
+  std::size_t capacity() const;
+};
+static_assert(rondo::measure::check_runner<Mine>());

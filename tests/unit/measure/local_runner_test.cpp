@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/measure/local_runner.hpp>
+#include <rondo/measure/program_measurer.hpp>
+#include <rondo/measure/source_builder.hpp>
+#include <rondo/rondo.hpp>
+
+#include "unit/measure/process_support.hpp"
+#include "unit/support.hpp"
+
+#include <sys/wait.h>
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <future>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace rondo;
+using namespace rondo::measure;
+
+/// The body of a candidate: what stands between the braces of `void twice(int64_t* words)`, which gets x and y.
+std::string candidate(const std::string& body) {
+  return "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <signal.h>\n#include <unistd.h>\n"
+         "extern \"C\" void twice(std::int64_t* words) {\n"
+         "  const float* x = reinterpret_cast<const float*>(words[0]);\n"
+         "  float* y = reinterpret_cast<float*>(words[1]);\n"
+         "  (void)x; (void)y;\n" +
+         body + "\n}\n";
+}
+const std::string good = "for (int i = 0; i < 8; ++i) y[i] = 2 * x[i];";
+
+/// Compiled at most once in all tests.
+SharedObject compile(const std::string& body) {
+  static const test::Folder folder;
+  static SourceBuilder builder({.workers = 1, .flags = {"-O0"}, .cache = folder.path()});
+  std::promise<Built<SharedObject>> promise;
+  builder.submit_build({.source = candidate(body)}, [&](Built<SharedObject> b) { promise.set_value(std::move(b)); });
+  Built<SharedObject> built = promise.get_future().get();
+  INFO(built.text);
+  REQUIRE(built.artifact);
+  return std::move(*built.artifact);
+}
+
+/// A round of the candidate between two tensors of eight elements, checked and then timed.
+void run_twice(Trial& trial) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add_raw("twice", CoreType::vector, trial.symbol<void(ArgWord*)>("twice"), reads(x), writes(y));
+  auto session = open<A2A3Sim>(graph);
+  std::vector<float> hx{1, 2, 3, 4, 5, 6, 7, 8}, hy(8), reference{2, 4, 6, 8, 10, 12, 14, 16};
+  if (const Status status = session.run_round(bind(x, hx), bind(y, hy)); !status) {
+    throw Failure(fault_of(status.code()), session.explain(status).c_str());
+  }
+  trial.check("y", hy, reference);
+  trial.time_rounds(session, bind(x, hx), bind(y, hy));
+}
+
+std::future<Measured> submit(LocalRunner& runner, SharedObject artifact) {
+  auto promise = std::make_shared<std::promise<Measured>>();
+  runner.submit_run(std::move(artifact), [promise](Measured m) { promise->set_value(std::move(m)); });
+  return promise->get_future();
+}
+Measured run(LocalRunner& runner, const std::string& body) { return submit(runner, compile(body)).get(); }
+
+/// Code that leaves its process's number in a file.
+std::string note(const std::string& file, const std::string& pid = "getpid()") {
+  return "if (FILE* f = fopen(\"" + file + "\", \"w\")) { fprintf(f, \"%d\", (int)" + pid + "); fclose(f); }\n";
+}
+long noted(const std::string& file) {
+  const std::string text = test::read_file(file);
+  REQUIRE(!text.empty());
+  return std::stol(text);
+}
+bool dies(long pid) {
+  return test::becomes_true([pid] { return !test::is_alive(pid); });
+}
+
+}  // namespace
+
+TEST_CASE("A candidate runs as a round session in a process of its own") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice, {.repetition = {.number = 2, .repeat = 4}});
+  const Measured m = run(runner, good + note(folder / "pid"));
+  INFO(m.text);
+  REQUIRE(m.ok());
+  CHECK(m.seconds.size() == 4);
+  CHECK(m.best() > 0);
+  CHECK(m.run_seconds > 0);
+  CHECK(noted(folder / "pid") != ::getpid());
+}
+
+TEST_CASE("A wrong answer is told apart, with the element that is wrong") {
+  LocalRunner runner(run_twice);
+  const Measured m = run(runner, "for (int i = 0; i < 8; ++i) y[i] = i == 5 ? 0 : 2 * x[i];");
+  CHECK(m.fault == Fault::wrong_answer);
+  CHECK(test::says(m.text, "y[5] is 0", "says 12", "1 of 8"));
+  CHECK(m.seconds.empty());
+}
+
+TEST_CASE("A candidate without the function is a fault of instantiation, as is a workload that times nothing") {
+  LocalRunner runner([](Trial& trial) { (void)trial.symbol<void(ArgWord*)>("thrice"); });
+  const Measured missing = run(runner, good);
+  CHECK(missing.fault == Fault::instantiation);
+  CHECK(test::says(missing.text, "thrice", "extern \"C\""));
+  LocalRunner idle([](Trial&) {});
+  CHECK(run(idle, good).fault == Fault::instantiation);
+}
+
+TEST_CASE("A candidate that crashes, exits or throws is a fault of its run, and the next one runs") {
+  for (const std::size_t per_process : {1U, 100U}) {
+    LocalRunner runner(run_twice, {.candidates_per_process = per_process});
+    CHECK(run(runner, good).ok());
+    const Measured crash = run(runner, "*reinterpret_cast<volatile int*>(8) = 1;");
+    CHECK(crash.fault == Fault::run);
+    CHECK(test::says(crash.text, "crashed", "signal 11"));
+    CHECK(run(runner, good).ok());
+    const Measured exits = run(runner, "puts(\"last words\"); exit(3);");
+    CHECK(exits.fault == Fault::run);
+    CHECK(test::says(exits.text, "status 3", "it printed: last words"));
+    CHECK(run(runner, good).ok());
+    const Measured throws = run(runner, "throw 7;");
+    CHECK(throws.fault == Fault::run);
+    CHECK(test::says(throws.text, "twice"));
+    CHECK(run(runner, good).ok());
+    const Measured aborts = run(runner, "abort();");
+    CHECK(aborts.fault == Fault::run);
+    CHECK(run(runner, good).ok());
+  }
+}
+
+TEST_CASE("A candidate that hangs is killed at the limit with all it started, even what ran away from it") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice, {.time_limit = 2.5});
+  const Measured m = run(runner, note(folder / "self") + "if (fork() == 0) {" + note(folder / "child") +
+                                     "for (;;) pause(); }\n"
+                                     "if (fork() == 0) { setsid(); if (fork() == 0) {" +
+                                     note(folder / "daemon") +
+                                     "for (;;) pause(); } _exit(0); }\n"
+                                     "signal(SIGTERM, SIG_IGN); for (;;) pause();");
+  CHECK(m.fault == Fault::run_timeout);
+  CHECK(test::says(m.text, "not done within 2.5 s"));
+  for (const char* name : {"self", "child", "daemon"}) CHECK(dies(noted(folder / name)));
+  CHECK(run(runner, good).ok());
+}
+
+TEST_CASE("What a candidate leaves running does not outlive its turn") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice);
+  const Measured m = run(runner, good +
+                                     "static bool once = false; if (!once) { once = true;\n"
+                                     "if (fork() == 0) { setsid(); if (fork() == 0) {" +
+                                     note(folder / "daemon") + note(folder / "ready") +
+                                     "for (;;) pause(); } _exit(0); }\n"
+                                     "while (access(\"" +
+                                     folder / "ready" + "\", F_OK) != 0) usleep(1000); }");
+  INFO(m.text);
+  CHECK(m.ok());
+  CHECK(dies(noted(folder / "daemon")));
+}
+
+TEST_CASE("A crash is seen at once although a child of the candidate lives on, in a session of its own") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice, {.time_limit = 20});
+  const Measured m = run(runner, "if (fork() == 0) { setsid();" + note(folder / "child") + note(folder / "ready") +
+                                     "for (;;) pause(); }\n"
+                                     "while (access(\"" +
+                                     folder / "ready" +
+                                     "\", F_OK) != 0) usleep(1000);\n"
+                                     "*reinterpret_cast<volatile int*>(8) = 1;");
+  CHECK(m.fault == Fault::run);
+  CHECK(test::says(m.text, "signal 11"));
+  CHECK(dies(noted(folder / "child")));
+}
+
+TEST_CASE("The time limit is of one candidate's turn, and waiting for it does not count") {
+  LocalRunner runner(run_twice, {.time_limit = 2.5, .repetition = {.warm_up = 0, .repeat = 1}});
+  const SharedObject slow = compile(good + "usleep(300000);");  // two rounds: 0.6 s each
+  std::vector<std::future<Measured>> all;
+  for (int i = 0; i < 5; ++i) all.push_back(submit(runner, slow));  // 3 s in all
+  for (auto& each : all) CHECK(each.get().ok());
+}
+
+TEST_CASE("A device has one candidate at a time, and each device its own") {
+  const test::Folder folder;
+  const auto exclusive = [path = folder.path()](Trial& trial) {
+    const std::string lock = path + "/" + std::to_string(trial.device());
+    if (trial.device() > 1) throw Failure(Fault::run, "there is no such device");
+    if (::open(lock.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600) < 0) throw Failure(Fault::run, "another is at it");
+    ::usleep(3000);
+    trial.time_calls([] {});
+    (void)::unlink(lock.c_str());
+  };
+  LocalRunner runner(exclusive, {.devices = 2});
+  std::vector<std::future<Measured>> all;
+  for (int i = 0; i < 20; ++i) all.push_back(submit(runner, compile(good)));
+  for (auto& each : all) {
+    const Measured m = each.get();
+    INFO(m.text);
+    CHECK(m.ok());
+  }
+}
+
+TEST_CASE("A flood of output harms nobody, and little of it is kept") {
+  LocalRunner runner(run_twice, {.output_bytes = 200});
+  const std::string flood = "for (int i = 0; i < 300000; ++i) puts(\"a line of text that nobody will ever read\");";
+  const Measured fine = run(runner, good + flood);
+  CHECK(fine.ok());
+  CHECK(fine.text.empty());
+  const Measured m = run(runner, flood + "fflush(stdout); abort();");
+  CHECK(m.fault == Fault::run);
+  CHECK(test::says(m.text, "it printed: a line of text", "bytes more"));
+  CHECK(m.text.size() < 500);
+  const Measured endless = [&] {
+    LocalRunner impatient(run_twice, {.time_limit = 0.5, .output_bytes = 200});
+    return run(impatient, "for (;;) puts(\"a line of text that nobody will ever read\");");
+  }();
+  CHECK(endless.fault == Fault::run_timeout);
+}
+
+TEST_CASE("A worker killed by somebody else costs its candidate alone, which may be measured again") {
+  LocalRunner runner(run_twice);
+  const Measured m = run(runner, "kill(getpid(), SIGKILL);");
+  CHECK(m.fault == Fault::unknown);
+  CHECK(!is_final(m.fault));
+  CHECK(test::says(m.text, "killed", "measure it again"));
+  CHECK(run(runner, good).ok());
+}
+
+TEST_CASE("If even the process that starts the others is killed, the next candidate gets a new one") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice);
+  const Measured m = run(runner, note(folder / "self") + "kill(getppid(), SIGKILL); for (;;) pause();");
+  CHECK(m.fault == Fault::unknown);
+  CHECK(dies(noted(folder / "self")));
+  for (int i = 0; i < 3; ++i) CHECK(run(runner, good).ok());
+}
+
+TEST_CASE("A process runs as many candidates as it may") {
+  const test::Folder folder;
+  const SharedObject noting = compile(good + note(folder / "pid"));
+  for (const std::size_t per_process : {1U, 2U}) {
+    LocalRunner runner(run_twice, {.candidates_per_process = per_process});
+    std::vector<long> pids;
+    for (int i = 0; i < 4; ++i) {
+      CHECK(submit(runner, noting).get().ok());
+      pids.push_back(noted(folder / "pid"));
+    }
+    CHECK((pids[0] == pids[1]) == (per_process == 2));
+    CHECK(pids[1] != pids[2]);
+    CHECK((pids[2] == pids[3]) == (per_process == 2));
+  }
+}
+
+TEST_CASE("A candidate that writes into every open file does not pass for measured") {
+  LocalRunner runner(run_twice);
+  const Measured m =
+      run(runner, "for (int fd = 3; fd < 64; ++fd) (void)!write(fd, \"garbage, garbage, garbage\", 25);");
+  CHECK(m.fault == Fault::run);
+  CHECK(run(runner, good).ok());
+}
+
+TEST_CASE("A runner destroyed while busy kills what runs and ends the rest as stopped") {
+  const test::Folder folder;
+  std::vector<std::future<Measured>> all;
+  {
+    LocalRunner runner(run_twice, {.time_limit = 1000});
+    all.push_back(submit(runner, compile(note(folder / "pid") + "for (;;) pause();")));
+    for (int i = 0; i < 3; ++i) all.push_back(submit(runner, compile(good)));
+    REQUIRE(test::becomes_true([&] { return !test::read_file(folder / "pid").empty(); }));
+  }
+  for (auto& each : all) CHECK(each.get().fault == Fault::stopped);
+  CHECK(dies(noted(folder / "pid")));
+}
+
+TEST_CASE("A runner may be destroyed before first use") {
+  for (int i = 0; i < 20; ++i) LocalRunner runner(run_twice);
+}
+
+// Not a test: the program of the next one.
+TEST_CASE("a program that measures until it is killed" * doctest::skip()) {
+  const std::string path = std::getenv("RONDO_TEST_ARTIFACT");
+  LocalRunner runner(run_twice, {.time_limit = 1000});
+  const auto folder = std::make_shared<measure::detail::ArtifactFolder>(std::filesystem::path{path}.parent_path());
+  submit(runner, SharedObject{std::make_shared<measure::detail::ArtifactFile>(folder, path), {}}).wait();
+}
+
+TEST_CASE("When the program is killed, its workers end too") {
+  const test::Folder folder;
+  const SharedObject hanging =
+      compile(note(folder / "server", "getppid()") + note(folder / "worker") + "for (;;) pause();");
+  const pid_t program =
+      test::start_program("a program that measures until it is killed", {"RONDO_TEST_ARTIFACT=" + hanging.path()});
+  const bool started = test::becomes_true([&] { return !test::read_file(folder / "worker").empty(); });
+  (void)::kill(program, SIGKILL);
+  (void)::waitpid(program, nullptr, 0);
+  REQUIRE(started);
+  CHECK(dies(noted(folder / "worker")));
+  CHECK(dies(noted(folder / "server")));
+}
+
+TEST_CASE("Sources are built and run to the end, whatever becomes of each") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice, {.time_limit = 3});
+  SourceBuilder builder({.flags = {"-O0"}});
+  ProgramMeasurer measurer(builder, runner, {.mode = Mode::Async});
+  const std::vector<std::pair<std::string, Fault>> all{{good, Fault::none},
+                                                       {"this is no C++", Fault::build},
+                                                       {"abort();", Fault::run},
+                                                       {"for (;;) pause();", Fault::run_timeout},
+                                                       {"y[0] = 1;", Fault::wrong_answer},
+                                                       {good + " ", Fault::none},
+                                                       {"kill(getpid(), SIGKILL);", Fault::unknown},
+                                                       {good, Fault::none}};
+  std::vector<std::optional<Result>> results(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    measurer.submit({.source = candidate(all[i].first)}, [&results, i](const Result& r) { results[i] = r; });
+  }
+  measurer.wait();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    REQUIRE(results[i]);
+    INFO(results[i]->text);
+    CHECK(results[i]->fault == all[i].second);
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator{builder.folder()}, {}) == 1);  // the lock alone
+}

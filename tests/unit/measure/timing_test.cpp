@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/measure/timing.hpp>
+#include <rondo/rondo.hpp>
+
+#include "unit/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace rondo;
+using namespace rondo::measure;
+
+struct Stated {
+  static constexpr std::string_view name = "stated";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept { y[0] = 2 * x[0]; }
+  static double cost(In<float>, Out<float>) { return 100'000; }
+};
+
+struct OneTask {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {1});
+  Output<float> y = graph.output<float>("y", {1});
+  template <class K>
+  static OneTask of() {
+    OneTask one;
+    one.graph.add<K>(one.x, one.y);
+    return one;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A call is made for warm-up, and number times for each repeat") {
+  int calls = 0, pauses = 0;
+  const auto seconds = time_calls(
+      {.warm_up = 2, .number = 5, .repeat = 4}, [&] { ++calls; }, [&] { ++pauses; });
+  CHECK(seconds.size() == 4);
+  CHECK(calls == 2 + 5 * 4);
+  CHECK(pauses == 4);
+  for (const double s : seconds) CHECK(s >= 0);
+}
+
+TEST_CASE("A time that is too short is taken again over more calls, and is that of one call") {
+  int calls = 0;
+  const auto seconds = time_calls({.warm_up = 0, .number = 1, .repeat = 2, .min_repeat_ms = 5}, [&] {
+    ++calls;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  });
+  CHECK(seconds.size() == 2);
+  CHECK(calls > 4);          // one was not enough
+  CHECK(seconds[0] < 5e-3);  // though no repeat was shorter
+}
+
+TEST_CASE("Flushing and cooling down come before each repeat and change nothing else") {
+  int calls = 0;
+  const auto seconds =
+      time_calls({.warm_up = 0, .repeat = 3, .cooldown_ms = 1, .flush_bytes = 1 << 20}, [&] { ++calls; });
+  CHECK(calls == 3);
+  CHECK(seconds.size() == 3);
+}
+
+TEST_CASE("Rounds of a session are timed, warm-up and all") {
+  OneTask one = OneTask::of<Stated>();
+  auto session = open<A2A3Sim>(one.graph);
+  float x = 21, y = 0;
+  const Times times = time_rounds({.warm_up = 3, .number = 2, .repeat = 5}, session, bind(one.x, x), bind(one.y, y));
+  CHECK(times.seconds.size() == 5);
+  CHECK(times.device_seconds.empty());
+  CHECK(session.rounds() == 13);
+  CHECK(y == 42);
+}
+
+TEST_CASE("A device that knows how long a round takes on it is asked after each repeat") {
+  OneTask one = OneTask::of<Stated>();
+  auto session = open<A2A3SimOn<Model>>(one.graph);
+  float x = 21, y = 0;
+  const Times times = time_rounds({.repeat = 2}, session, bind(one.x, x), bind(one.y, y));
+  REQUIRE(times.device_seconds.size() == 2);
+  CHECK(times.device_seconds[0] == 1e-9 * session.platform().engine().prediction().run_ns);
+  CHECK(times.device_seconds[0] > 100e-6);
+}
+
+TEST_CASE("A platform that times its rounds by events says so in nanoseconds") {
+  struct WithEvents {
+    [[nodiscard]] double last_round_ns() const noexcept { return 2500; }
+  };
+  static_assert(HasDeviceTimer<WithEvents> && !HasDeviceTimer<A2A3Sim>);
+  const WithEvents platform;
+  CHECK(measure::detail::device_seconds(platform) == 2.5e-6);
+}
+
+TEST_CASE("A round that fails is a fault, with what the session says of it") {
+  OneTask one = OneTask::of<test::Fragile>();
+  auto session = open<A2A3Sim>(one.graph);
+  float x = -1, y = 0;
+  try {
+    (void)time_rounds({}, session, bind(one.x, x), bind(one.y, y));
+    FAIL("it must throw");
+  } catch (const Failure& failure) {
+    CHECK(failure.fault() == Fault::run);
+    CHECK(test::says(failure.what(), "fragile"));
+  }
+}

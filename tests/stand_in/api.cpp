@@ -192,6 +192,10 @@ void rondo_stand_in_clear_faults() {
   const std::lock_guard lock{machine().mutex};
   machine().faults.clear();
 }
+std::uint64_t rondo_stand_in_faults_left() {
+  const std::lock_guard lock{machine().mutex};
+  return machine().faults.size();
+}
 std::uint64_t rondo_stand_in_calls(const char* call) {
   const std::lock_guard lock{machine().mutex};
   if (call == nullptr) return machine().log.size();

@@ -26,6 +26,8 @@ void rondo_stand_in_limit(const char* what, std::uint64_t value);
 /// device's own operations: the k-th to run takes longer, or fails with `code` at a later synchronise.
 void rondo_stand_in_fault(const char* call, std::uint64_t k, int code, std::uint64_t delay_ms);
 void rondo_stand_in_clear_faults();
+/// How many of them have not come to pass.
+std::uint64_t rondo_stand_in_faults_left();
 
 /// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait.
 std::uint64_t rondo_stand_in_calls(const char* call);

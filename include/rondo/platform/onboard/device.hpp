@@ -64,8 +64,7 @@ class Device {
     if (!is_busy_ || timeouts_ > 1) return code_ok;
     AclError code = enter();
     if (code == code_ok && options_.completion != Completion::stream) code = poll();
-    if (code == code_ok) code = calls().synchronize(stream_, options_.timeout_ms);
-    if (code == code_ok || errc_of(code) == Errc::device_failed) is_busy_ = false;
+    if (code == code_ok && is_busy_) code = synchronize(options_.timeout_ms);
     timeouts_ = errc_of(code) == Errc::timed_out ? timeouts_ + 1 : 0;
     return code;
   }
@@ -105,7 +104,6 @@ class Device {
   AclError destroy_stream() noexcept {
     if (stream_ == nullptr) return code_ok;
     AclError first = wait();
-    if (errc_of(first) == Errc::device_failed) first = code_ok;  // was told when it happened
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
     };
@@ -152,30 +150,45 @@ class Device {
     throw Error(Errc::unsupported, text);
   }
 
-  /// Sleeps until an event says that the stream is through, or the host func does.
+  [[nodiscard]] AclError synchronize(std::int32_t timeout_ms) noexcept {
+    const AclError code = calls().synchronize(stream_, timeout_ms);
+    is_busy_ = code != code_ok && errc_of(code) != Errc::device_failed;
+    return code;
+  }
+
+  /// Sleeps until an event says that the stream is through, or the host func does. Neither need happen on a device that
+  /// failed, so from time to time the stream is asked for a moment.
   [[gnu::noinline]] AclError poll() noexcept {
     const bool by_event = options_.completion == Completion::event;
     if (!by_event && calls().launch_host_func == nullptr) return code_ok;
+    const auto call_host = [](void* self) {
+      static_cast<Device*>(self)->is_done_.store(true, std::memory_order_release);
+    };
     is_done_.store(false, std::memory_order_relaxed);
-    const AclError code =
-        by_event ? calls().record_event(done_, stream_)
-                 : calls().launch_host_func(
-                       stream_,
-                       [](void* self) { static_cast<Device*>(self)->is_done_.store(true, std::memory_order_release); },
-                       this);
-    if (code != code_ok) return code;
+    AclError code =
+        by_event ? calls().record_event(done_, stream_) : calls().launch_host_func(stream_, call_host, this);
     constexpr std::int64_t pause_us = 50;
-    const std::int64_t most = std::int64_t{options_.timeout_ms} * 1000 / pause_us;
-    for (std::int64_t slept = 0; options_.timeout_ms < 0 || slept < most; ++slept) {
+    constexpr std::int64_t pauses = 200;  // between two looks at the stream
+    constexpr std::int32_t look_ms = 1;
+    for (std::int64_t slept = 1; code == code_ok; ++slept) {
       int status = 0;
-      if (by_event) {
-        if (const AclError asked = calls().query_event(done_, &status); asked != code_ok) return asked;
+      if (by_event) code = calls().query_event(done_, &status);
+      if (code != code_ok || (by_event ? status == event_complete : is_done_.load(std::memory_order_acquire))) break;
+      const bool looks = slept % pauses == 0;
+      if (looks) {
+        code = synchronize(look_ms);
+        if (code == code_ok) break;
+        if (errc_of(code) == Errc::timed_out && !is_over(slept * pause_us / 1000 + slept / pauses * look_ms))
+          code = code_ok;
+      } else {
+        const timespec pause{0, pause_us * 1000};
+        (void)nanosleep(&pause, nullptr);
       }
-      if (by_event ? status == event_complete : is_done_.load(std::memory_order_acquire)) return code_ok;
-      timespec pause{0, pause_us * 1000};
-      (void)nanosleep(&pause, nullptr);
     }
-    return code_ok;  // the stream itself says why
+    return code;
+  }
+  [[nodiscard]] bool is_over(std::int64_t waited_ms) const noexcept {
+    return options_.timeout_ms >= 0 && waited_ms >= options_.timeout_ms;
   }
 
   Identity identity_;

@@ -293,7 +293,6 @@ class Onboard {
   Status close(bool at_the_end) noexcept {
     if (is_closed_) return {};
     onboard::AclError first = drain();
-    if (onboard::errc_of(first) == Errc::device_failed) first = onboard::code_ok;  // was told when it happened
     const auto keep = [&](onboard::AclError code) {
       if (first == onboard::code_ok) first = code;
     };

@@ -48,8 +48,8 @@ class Program {
       call = "aclmdlRIExecuteAsync";
       code = calls().execute(instance_, device_.stream());
       if (errc_of(code) == Errc::unsupported) [[unlikely]] {
-        drop_instance();
-        code = launch_each(call);
+        code = drop_instance(call);
+        if (code == code_ok) code = launch_each(call);
       }
     } else {
       code = launch_each(call);
@@ -79,7 +79,6 @@ class Program {
   AclError release() noexcept {
     if (binaries_.size() == 0 && instance_ == nullptr) return code_ok;
     AclError first = device_.wait();
-    if (errc_of(first) == Errc::device_failed) first = code_ok;  // was told when it happened
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
     };
@@ -134,18 +133,21 @@ class Program {
   }
 
   [[nodiscard]] FuncHandle find_kernel(std::string_view name) {
+    AclError last = 107000;
     char text[256];
     if (name.size() < sizeof(text)) {
       for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];
       text[name.size()] = '\0';
       for (const BinHandle& binary : binaries_) {
         FuncHandle function = nullptr;
-        if (calls().get_function(binary, text, &function) == code_ok && function != nullptr) return function;
+        last = calls().get_function(binary, text, &function);
+        if (last == code_ok && function != nullptr) return function;
       }
     }
-    throw Error(Errc::invalid_argument,
-                Error::Text(device_.identity().platform, ": kernel '", name, "' is in none of the ", binaries_.size(),
-                            " binaries of Options::kernels; build it with the vendor's compiler, see docs/onboard.md"));
+    const Errc errc = last == code_ok ? Errc::invalid_argument : errc_of(last);
+    throw Error(errc, Error::Text(device_.identity().platform, ": kernel '", name, "' was found in none of the ",
+                                  binaries_.size(), " binaries of Options::kernels (the last said ", last,
+                                  "); build it with the vendor's compiler, see docs/onboard.md"));
   }
 
   void place_launches(args::ArgsTable& args) {
@@ -178,15 +180,19 @@ class Program {
       const AclError ended = calls().capture_end(device_.stream(), &instance_);
       if (code == code_ok) code = ended;
     }
-    if (code != code_ok) drop_instance();
+    const char* call = nullptr;
+    if (code != code_ok) (void)drop_instance(call);
   }
-  [[gnu::cold]] void drop_instance() noexcept {
+  /// @returns how the wait for what it still runs ended, which must not lose its graph
+  [[gnu::cold]] AclError drop_instance(const char*& call) noexcept {
     ++refusals_;
-    if (instance_ == nullptr) return;
-    // What it still runs must not lose its graph.
-    (void)device_.wait();
+    if (instance_ == nullptr) return code_ok;
+    call = "aclrtSynchronizeStreamWithTimeout";
+    const AclError code = device_.wait();
+    if (code == code_ok) device_.work_begins();
     (void)calls().destroy_instance(instance_);
     instance_ = nullptr;
+    return code;
   }
 
   [[nodiscard]] AclError launch_each(const char*& call) noexcept {

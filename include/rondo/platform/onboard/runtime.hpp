@@ -46,16 +46,18 @@ class Runtime {
         throw Error(Errc::no_such_device,
                     Error::Text(platform, ": there is no device ", device, ", the machine has ", count));
       }
-      check(calls_, platform, "aclrtSetDevice", calls_.set_device(static_cast<std::int32_t>(device)));
+      Device& d = devices_[device];
+      if (d.open == 0 || entered_ != d.token) {
+        check(calls_, platform, "aclrtSetDevice", calls_.set_device(static_cast<std::int32_t>(device)));
+        ++d.taken;
+      }
+      if (d.open++ == 0) d.token = ++last_token_;
+      entered_ = d.token;
+      return d.token;
     } catch (...) {
       (void)leave();
       throw;
     }
-    Device& d = devices_[device];
-    if (d.open++ == 0) d.token = ++last_token_;
-    ++d.taken;
-    entered_ = d.token;
-    return d.token;
   }
 
   /// Makes `device` the calling thread's, if it is not. One compare where it is.

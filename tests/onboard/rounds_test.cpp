@@ -46,8 +46,8 @@ TEST_CASE_TEMPLATE("A steady round is its copies, one replay and one wait", P, A
   check_rounds(session, g, 2);
   rondo_stand_in_reset();
   check_rounds(session, g, 10);
-  CHECK(counted() == Counts{{"aclrtMemcpyAsync", 50}, {"aclmdlRIExecuteAsync", 10},
-                            {"aclrtSynchronizeStreamWithTimeout", 10}});
+  CHECK(counted() ==
+        Counts{{"aclrtMemcpyAsync", 50}, {"aclmdlRIExecuteAsync", 10}, {"aclrtSynchronizeStreamWithTimeout", 10}});
   CHECK(log()[0] == "aclrtMemcpyAsync");
   CHECK(log()[3] == "aclmdlRIExecuteAsync");
   CHECK(log()[4] == "aclrtMemcpyAsync");
@@ -66,7 +66,8 @@ TEST_CASE_TEMPLATE("Device memory costs no copy: one refresh of the args table w
     DeviceFloats<P> y(session.platform(), Graph::n), s(session.platform(), Graph::n, 10);
     DeviceFloats<P> other(session.platform(), Graph::n, 5);
     const auto run = [&](DeviceFloats<P>& in) {
-      return session.run_round(bind(g.x, in.span()), bind(g.w, w.span()), bind(g.y, y.span()), bind(g.s, s.span())).ok();
+      return session.run_round(bind(g.x, in.span()), bind(g.w, w.span()), bind(g.y, y.span()), bind(g.s, s.span()))
+          .ok();
     };
     REQUIRE(run(x));
     CHECK(y.values() == Floats(Graph::n, 9));
@@ -75,8 +76,8 @@ TEST_CASE_TEMPLATE("Device memory costs no copy: one refresh of the args table w
     CHECK(counted() == Counts{{"aclmdlRIExecuteAsync", 1}, {"aclrtSynchronizeStreamWithTimeout", 1}});
     rondo_stand_in_reset();
     REQUIRE(run(other));
-    CHECK(counted() == Counts{{"aclrtMemcpyAsync", 1}, {"aclmdlRIExecuteAsync", 1},
-                              {"aclrtSynchronizeStreamWithTimeout", 1}});
+    CHECK(counted() ==
+          Counts{{"aclrtMemcpyAsync", 1}, {"aclmdlRIExecuteAsync", 1}, {"aclrtSynchronizeStreamWithTimeout", 1}});
     CHECK(y.values() == Floats(Graph::n, 18));
     CHECK(s.values() == Floats(Graph::n, 10 + 2 + 2 + 5));
   }
@@ -311,9 +312,8 @@ TEST_CASE("The device is given back once, behind the last session, and everythin
     check_rounds(second, g);
     rondo_stand_in_reset();
   }
-  const std::vector<std::string> expected{
-      "aclmdlRIDestroy", "aclrtBinaryUnLoad", "aclrtDestroyStream", "aclrtFree",
-      "aclrtFree",       "aclrtFreeHost",     "aclrtResetDevice",   "aclFinalize"};
+  const std::vector<std::string> expected{"aclmdlRIDestroy", "aclrtBinaryUnLoad", "aclrtDestroyStream", "aclrtFree",
+                                          "aclrtFree",       "aclrtFreeHost",     "aclrtResetDevice",   "aclFinalize"};
   CHECK(log() == expected);
   CHECK(rondo_stand_in_live(nullptr) == 0);
 }

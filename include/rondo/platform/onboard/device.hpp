@@ -168,27 +168,27 @@ class Device {
     AclError code =
         by_event ? calls().record_event(done_, stream_) : calls().launch_host_func(stream_, call_host, this);
     constexpr std::int64_t pause_us = 50;
-    constexpr std::int64_t pauses = 200;  // between two looks at the stream
-    constexpr std::int32_t look_ms = 1;
+    constexpr std::int64_t pauses = 200;  // between two looks at the stream, and at the clock
+    std::int64_t began_ms = 0;
     for (std::int64_t slept = 1; code == code_ok; ++slept) {
       int status = 0;
       if (by_event) code = calls().query_event(done_, &status);
       if (code != code_ok || (by_event ? status == event_complete : is_done_.load(std::memory_order_acquire))) break;
-      const bool looks = slept % pauses == 0;
-      if (looks) {
-        code = synchronize(look_ms);
-        if (code == code_ok) break;
-        if (errc_of(code) == Errc::timed_out && !is_over(slept * pause_us / 1000 + slept / pauses * look_ms))
-          code = code_ok;
-      } else {
-        const timespec pause{0, pause_us * 1000};
-        (void)nanosleep(&pause, nullptr);
-      }
+      const timespec pause{0, pause_us * 1000};
+      (void)nanosleep(&pause, nullptr);
+      if (slept % pauses != 0) continue;
+      if (slept == pauses) began_ms = now_ms() - pauses * pause_us / 1000;
+      code = synchronize(1);
+      if (code == code_ok) break;
+      const bool is_over = options_.timeout_ms >= 0 && now_ms() - began_ms >= options_.timeout_ms;
+      if (errc_of(code) == Errc::timed_out && !is_over) code = code_ok;
     }
     return code;
   }
-  [[nodiscard]] bool is_over(std::int64_t waited_ms) const noexcept {
-    return options_.timeout_ms >= 0 && waited_ms >= options_.timeout_ms;
+  [[nodiscard]] static std::int64_t now_ms() noexcept {
+    timespec now{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
   }
 
   Identity identity_;

@@ -8,8 +8,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <optional>
 #include <set>
+#include <vector>
 
 using namespace rondo;
 using namespace onboard_test;
@@ -106,6 +108,7 @@ void fail_each_call_once(const Config& config) {
     return other->run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok() && y == Floats(Graph::n, 9) &&
            s == Floats(Graph::n, 3);
   };
+  if (launches_nothing() || !missing_required().empty()) return;
   if (config.virtual_memory) rondo_stand_in_limit("virtual_memory", 1);
   if (config.beside_another) other.emplace(freeze(g.graph), options);
 
@@ -119,11 +122,14 @@ void fail_each_call_once(const Config& config) {
   auto counts = counted();
   counts["device"] = counts["aclmdlRIExecuteAsync"] + counts["aclrtMemcpyAsync"] + 4;
 
+  // Over an incomplete runtime a few: that is a run for each symbol.
+  std::vector<int> codes{107000, 207000, 207001, 207005, 507015, 107019, 507046};
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) codes = {207000, 507015, 107019};
   int lives = 0;
   for (const auto& [call, uses] : counts) {
     if (call == "aclGetRecentErrMsg" || call.starts_with("mstx")) continue;
     for (std::uint64_t k = 1; k <= uses; ++k) {
-      for (const int code : {107000, 207000, 207001, 207005, 507015, 107019, 507046}) {
+      for (const int code : codes) {
         const Errc errc = platform::onboard::errc_of(code);
         CAPTURE(call);
         CAPTURE(k);

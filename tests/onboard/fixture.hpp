@@ -8,6 +8,7 @@
 #include <rondo/rondo.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 #include <string>
@@ -91,6 +92,24 @@ inline std::string misuses() {
   return text.data();
 }
 inline std::uint64_t calls(const char* name) { return rondo_stand_in_calls(name); }
+
+// --- over a library that lacks a call; see without.py
+
+inline bool lacks(const char* symbol) {
+  const char* const without = std::getenv("RONDO_TEST_WITHOUT");
+  return without != nullptr &&
+         (" " + std::string(without) + " ").find(" " + std::string(symbol) + " ") != std::string::npos;
+}
+inline std::string missing_required() {
+  std::string name;
+  rondo::platform::onboard::Calls c;
+  rondo::platform::onboard::visit_required(c, [&](const char* symbol, auto&) {
+    if (lacks(symbol)) name = symbol;
+  });
+  return name;
+}
+
+inline bool launches_nothing() { return lacks("aclrtLaunchKernelV2") && lacks("aclrtLaunchKernelWithHostArgs"); }
 
 /// Each test begins with a machine that knows nothing, and must leave none of its own behind.
 struct Clean {

@@ -12,6 +12,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// What the tests of the onboard platforms share.
@@ -49,9 +50,7 @@ class DeviceFloats {
   ~DeviceFloats() { (void)release(); }
   rondo::Status release() {
     if (!at_) return {};
-    const auto block = at_;
-    at_ = {};
-    return platform_.release(block);
+    return platform_.release(std::exchange(at_, {}));
   }
 
   [[nodiscard]] rondo::DeviceSpan<float> span() const { return {at_.template as<float>(), n_}; }
@@ -68,7 +67,7 @@ class DeviceFloats {
  private:
   P& platform_;
   std::size_t n_;
-  rondo::DevicePtr<std::byte> at_;
+  rondo::DevicePtr<std::byte> at_{};
 };
 
 /// The calls since reset, in order.

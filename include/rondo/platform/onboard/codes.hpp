@@ -10,6 +10,9 @@ namespace rondo::platform::onboard {
 
 inline constexpr AclError code_ok = 0;
 inline constexpr AclError code_initialised_already = 100002;
+inline constexpr AclError code_bad_parameter = 107000;
+inline constexpr AclError code_not_open = 107002;
+inline constexpr AclError code_out_of_host_memory = 207001;
 
 [[nodiscard]] constexpr Errc errc_of(AclError code) noexcept {
   switch (code) {

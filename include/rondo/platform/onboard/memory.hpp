@@ -54,7 +54,7 @@ class DeviceMemory {
   [[nodiscard]] AclError release(std::uint64_t address) noexcept {
     const auto found =
         std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.address == address; });
-    if (found == blocks_.end()) return 107000;
+    if (found == blocks_.end()) return code_bad_parameter;
     const Block block = *found;
     blocks_.erase(found);
     free_.value += block.bytes;

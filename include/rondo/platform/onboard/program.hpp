@@ -133,7 +133,7 @@ class Program {
   }
 
   [[nodiscard]] FuncHandle find_kernel(std::string_view name) {
-    AclError last = 107000;
+    AclError last = code_bad_parameter;
     char text[256];
     if (name.size() < sizeof(text)) {
       for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/owned_array.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ class Staging {
     const auto at = reinterpret_cast<std::uintptr_t>(memory);
     const auto found =
         std::find_if(pinned_.begin(), pinned_.end(), [&](const Block& block) { return block.begin == at; });
-    if (found == pinned_.end()) return 107000;
+    if (found == pinned_.end()) return code_bad_parameter;
     pinned_.erase(found);
     return free(const_cast<void*>(memory));
   }
@@ -54,39 +55,60 @@ class Staging {
   // --- the buffer
   // -----------------------------------------------------------------------------------------------------
 
-  /// Makes it hold `bytes`, and remember `outputs` at a time. The device is idle. @throws Error
-  void resize(std::uint64_t bytes, std::size_t outputs) {
-    outputs_.reserve(outputs);
-    most_outputs_ = outputs_.capacity();
-    if (bytes <= capacity_) return;
-    release_buffer();
-    buffer_ = static_cast<std::byte*>(allocate(bytes));
+  /// Makes it hold `bytes`, and remember `outputs` at a time. The device is idle.
+  [[nodiscard]] AclError resize(std::uint64_t bytes, std::size_t outputs) noexcept {
+    if (outputs > outputs_.size()) {
+      try {
+        outputs_ = detail::OwnedArray<Output>(outputs);
+      } catch (...) {
+        return code_out_of_host_memory;
+      }
+    }
+    most_outputs_ = outputs_.data() + outputs_.size();
+    reset();
+    if (bytes <= capacity_) return code_ok;
+    AclError code = release_buffer();
+    if (code == code_ok) code = device_.enter();
+    void* memory = nullptr;
+    if (code == code_ok) code = device_.calls().malloc_host(&memory, bytes);
+    if (code != code_ok) return code;
+    buffer_ = static_cast<std::byte*>(memory);
     capacity_ = bytes;
+    reset();
+    return code_ok;
   }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
   /// `size` bytes at a multiple of 64, or null: wait for the device first.
   [[nodiscard]] std::byte* take(std::uint64_t size) noexcept {
-    const std::uint64_t begin = used_;
-    if (size > capacity_ - begin) [[unlikely]]
+    if (size > room()) [[unlikely]]
       return nullptr;
-    used_ = std::min(align_up(begin + size, 64), capacity_);
-    return buffer_ + begin;
+    std::byte* const begin = next_;
+    use_until(begin + size);
+    return begin;
   }
-  [[nodiscard]] bool has_room_for_output() const noexcept { return outputs_.size() < most_outputs_; }
+  /// Where the buffer is free from, and how far.
+  [[nodiscard]] std::byte* next() const noexcept { return next_; }
+  [[nodiscard]] std::uint64_t room() const noexcept { return capacity_ - static_cast<std::uint64_t>(next_ - buffer_); }
+  /// All before `end` is taken.
+  void use_until(std::byte* end) noexcept {
+    const std::uint64_t used = align_up(static_cast<std::uint64_t>(end - buffer_), 64);
+    next_ = buffer_ + (used < capacity_ ? used : capacity_);
+  }
+  [[nodiscard]] bool has_room_for_output() const noexcept { return last_output_ != most_outputs_; }
   /// Once the device is through, `size` bytes from `from` in the buffer belong at `to`.
-  void expect(void* to, const std::byte* from, std::uint64_t size) noexcept { outputs_.push_back({to, from, size}); }
+  void expect(void* to, const std::byte* from, std::uint64_t size) noexcept { *last_output_++ = {to, from, size}; }
 
   /// The device is through: outputs go where they belong, the buffer is free.
   void deliver() noexcept {
-    for (const Output& output : outputs_) __builtin_memcpy(output.to, output.from, output.size);
+    for (const Output* o = outputs_.data(); o != last_output_; ++o) __builtin_memcpy(o->to, o->from, o->size);
     reset();
   }
   /// Outputs that will not come are not waited for.
-  void forget_outputs() noexcept { outputs_.clear(); }
+  void forget_outputs() noexcept { last_output_ = outputs_.data(); }
   void reset() noexcept {
-    outputs_.clear();
-    used_ = 0;
+    forget_outputs();
+    next_ = buffer_;
   }
 
   AclError release_buffer() noexcept {
@@ -113,9 +135,9 @@ class Staging {
     friend bool operator<(const Block& a, const Block& b) noexcept { return a.begin < b.begin; }
   };
   struct Output {
-    void* to;
-    const std::byte* from;
-    std::uint64_t size;
+    void* to = nullptr;
+    const std::byte* from = nullptr;
+    std::uint64_t size = 0;
   };
 
   [[nodiscard]] void* allocate(std::uint64_t bytes) {
@@ -134,9 +156,10 @@ class Staging {
   std::vector<Block> pinned_;  ///< ascending
   std::byte* buffer_ = nullptr;
   std::uint64_t capacity_ = 0;
-  std::uint64_t used_ = 0;
-  std::vector<Output> outputs_;
-  std::size_t most_outputs_ = 0;
+  std::byte* next_ = nullptr;
+  detail::OwnedArray<Output> outputs_;
+  Output* last_output_ = nullptr;  ///< behind the last that is expected
+  Output* most_outputs_ = nullptr;
 };
 
 }  // namespace rondo::platform::onboard

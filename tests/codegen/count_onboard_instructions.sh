@@ -5,8 +5,9 @@
 # count_onboard_instructions.sh <onboard_instructions> [--check]
 #
 # Rondo's own instructions per onboard round, counted by callgrind: what is in the program itself, so neither the
-# runtime's (here the stand-in's) nor memcpy's. For k = 1, 4 and 16 tensors of 4 KiB that go in and out. With --check:
-# fails above 400 + 40 for each of the k pairs.
+# runtime's (here the stand-in's) nor memcpy's. For k = 1, 4 and 16 tensors of 4 KiB that go in and out, bindings checked
+# each round or prebound; and for k inputs and k outputs, checked. With --check: fails above 400 + 40 for each tensor
+# that goes one way, so 400 + 80 k.
 set -euo pipefail
 program=$1
 check=${2-}
@@ -26,12 +27,13 @@ count() {
 }
 
 bad=0
-printf '%4s %8s %9s %8s\n' k checked prebound most
+printf '%4s %8s %9s %8s %6s\n' k checked prebound one_way most
 for k in 1 4 16; do
-  checked=$(count checked $k) prebound=$(count prebound $k) most=$((400 + 40 * k))
-  printf '%4d %8d %9d %8d\n' $k "$checked" "$prebound" "$most"
+  most=$((400 + 80 * k)) figures=()
+  for which in checked prebound one_way; do figures+=("$(count $which $k)"); done
+  printf '%4d %8d %9d %8d %6d\n' $k "${figures[@]}" "$most"
   # A count near zero means that the function was not found, not that it is free.
-  for figure in "$checked" "$prebound"; do
+  for figure in "${figures[@]}"; do
     [ "$figure" -ge $((20 * k)) ] || { echo "k = $k: the round was not counted"; bad=1; }
     [ "$figure" -le "$most" ] || { echo "k = $k: a round takes more than $most"; bad=1; }
   done

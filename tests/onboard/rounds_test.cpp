@@ -117,6 +117,7 @@ TEST_CASE_TEMPLATE("Rounds queue up without the host waiting, each with its own 
     const Floats one(Graph::n, 1), ten(Graph::n, 10);
     REQUIRE(platform.copy_in(arena.offset(Bytes{tensor_named("w") * room}), one.data(), Bytes{4 * Graph::n}).ok());
     REQUIRE(platform.copy_in(arena.offset(Bytes{tensor_named("s") * room}), ten.data(), Bytes{4 * Graph::n}).ok());
+    REQUIRE(platform.wait().ok());
     rondo_stand_in_reset();
     rondo_stand_in_fault("device", 1, 0, 20);  // the device is slow, the host is not
     Floats x(Graph::n);

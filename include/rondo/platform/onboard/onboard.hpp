@@ -165,6 +165,8 @@ class Onboard {
       if (copies_out(tensor.direction)) bytes += size;
       if (copies_out(tensor.direction)) ++outputs;
     }
+    // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
+    outputs += bytes < onboard::Transfers<A>::longest_run ? bytes / 64 : onboard::Transfers<A>::longest_run / 64;
     bytes = bytes < least_staging ? least_staging : bytes;
     bytes = bytes < options_.staging.value ? bytes : align_up(options_.staging.value + 64, 64);
     if (const Status status = transfers_.wait(); !status) {

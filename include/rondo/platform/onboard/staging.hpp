@@ -95,7 +95,9 @@ class Staging {
     const std::uint64_t used = align_up(static_cast<std::uint64_t>(end - buffer_), 64);
     next_ = buffer_ + (used < capacity_ ? used : capacity_);
   }
-  [[nodiscard]] bool has_room_for_output() const noexcept { return last_output_ != most_outputs_; }
+  [[nodiscard]] std::uint64_t outputs_left() const noexcept {
+    return static_cast<std::uint64_t>(most_outputs_ - last_output_);
+  }
   /// Once the device is through, `size` bytes from `from` in the buffer belong at `to`.
   void expect(void* to, const std::byte* from, std::uint64_t size) noexcept { *last_output_++ = {to, from, size}; }
 

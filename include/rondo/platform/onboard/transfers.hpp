@@ -22,6 +22,9 @@ namespace rondo::platform::onboard {
 template <arch::Arch A>
 class Transfers {
  public:
+  /// What a run holds at most: beyond it, handing over while the next tensor is gathered is worth a call.
+  static constexpr std::uint64_t longest_run = std::uint64_t{1} << 18;
+
   explicit Transfers(Device& device) : device_{device}, staging_{device} {}
 
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
@@ -32,17 +35,17 @@ class Transfers {
     if (to.address() != in_.device_of(at) || next > in_.limit) [[unlikely]]
       return copy_in_anew(to, from, size);
     in_.at = next;
-    in_.end = at + size;
+    in_.last = size;
     __builtin_memcpy(at, from, size);
     return {};
   }
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
     std::byte* const at = out_.at;
     std::byte* const next = at + step_of(size);
-    if (from.address() != out_.device_of(at) || next > out_.limit || !staging_.has_room_for_output()) [[unlikely]]
+    if (from.address() != out_.device_of(at) || next > out_.limit) [[unlikely]]
       return copy_out_anew(to, from, size);
     out_.at = next;
-    out_.end = at + size;
+    out_.last = size;
     staging_.expect(to, at, size);
     return {};
   }
@@ -67,11 +70,13 @@ class Transfers {
 
   /// To be called before anything else is asked of the device: hands over what was gathered, makes the device the
   /// calling thread's, and notes that there is something to wait for.
-  [[nodiscard]] AclError begin() noexcept {
-    if (const AclError code = begin_run(); code != code_ok) [[unlikely]]
+  [[nodiscard, gnu::always_inline]] AclError begin() noexcept {
+    if (device_.stream() == nullptr) [[unlikely]]
+      return code_not_open;
+    device_.work_begins();
+    if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
-    call_ = "aclrtSetDevice";
-    return device_.enter();
+    return flush();
   }
 
   /// A call failed, `call` or the last of ours: what was asked of the device before is waited for, outputs are not
@@ -88,11 +93,10 @@ class Transfers {
  private:
   /// What is handed to the runtime to snapshot at most; more goes through our own staging.
   static constexpr std::uint64_t most_snapshot = std::uint64_t{1} << 20;
-  /// What a run holds at most: beyond it, handing over while the next tensor is gathered is worth a call.
-  static constexpr std::uint64_t longest_run = std::uint64_t{1} << 18;
   /// Pinned memory of at least this much travels directly; less is cheaper in a run.
   static constexpr std::uint64_t least_direct = 4096;
   static constexpr std::uint64_t first_staging = 65536;
+  static constexpr std::uint64_t least_step = 64;  ///< what a tensor takes of a run at least
   static constexpr const char* copy_call = "aclrtMemcpyAsync";
 
   /// Null everywhere: there is no run, and no device address continues it.
@@ -100,7 +104,7 @@ class Transfers {
     std::byte* at = nullptr;     ///< in staging: where the next tensor of the run would be
     std::uint64_t distance = 0;  ///< from there to its place on the device
     std::byte* limit = nullptr;
-    std::byte* end = nullptr;  ///< of the last tensor's bytes
+    std::uint64_t last = 0;  ///< bytes of the last tensor
     std::byte* begin = nullptr;
 
     [[nodiscard]] std::uint64_t device_of(const std::byte* staged) const noexcept {
@@ -126,17 +130,23 @@ class Transfers {
   // --------------------------
 
   [[nodiscard]] AclError copy(void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
-    call_ = copy_call;
-    return device_.calls().copy_async(to, size, from, size, kind, device_.stream());
+    const AclError code = device_.calls().copy_async(to, size, from, size, kind, device_.stream());
+    if (code != code_ok) [[unlikely]]
+      call_ = copy_call;
+    return code;
   }
   [[nodiscard]] AclError finish() noexcept {
+    if (!device_.is_busy()) return code_ok;
+    if (const AclError code = enter(); code != code_ok) [[unlikely]]
+      return code;
     if (const AclError code = flush(); code != code_ok) [[unlikely]]
       return code;
-    if (!device_.is_busy()) return code_ok;
-    call_ = "aclrtSynchronizeStreamWithTimeout";
     const AclError code = device_.wait();
-    if (code == code_ok && !device_.is_busy()) [[likely]]
+    if (code != code_ok) [[unlikely]] {
+      call_ = "aclrtSynchronizeStreamWithTimeout";
+    } else if (!device_.is_busy()) {
       staging_.deliver();
+    }
     return code;
   }
 
@@ -148,45 +158,40 @@ class Transfers {
   [[gnu::noinline]] AclError flush_in() noexcept {
     const DevicePtr<std::byte> device{in_.device_of(in_.begin)};
     const std::uint64_t size = close(in_);
-    call_ = "aclrtSetDevice";
-    if (const AclError code = device_.enter(); code != code_ok) [[unlikely]]
-      return code;
     return copy(pointer(device), in_.begin, size, host_to_device);
   }
   [[gnu::noinline]] AclError flush_out() noexcept {
     const DevicePtr<const std::byte> device{out_.device_of(out_.begin)};
     const std::uint64_t size = close(out_);
-    call_ = "aclrtSetDevice";
-    if (const AclError code = device_.enter(); code != code_ok) [[unlikely]]
-      return code;
     return copy(out_.begin, pointer(device), size, device_to_host);
   }
   /// @returns the bytes from its first tensor's first to its last tensor's last
   [[nodiscard, gnu::always_inline]] std::uint64_t close(Run& run) noexcept {
-    staging_.use_until(run.end);
+    std::byte* const end = run.at - step_of(run.last) + run.last;
+    staging_.use_until(run.at);
     run.at = nullptr;
     run.distance = 0;
-    return static_cast<std::uint64_t>(run.end - run.begin);
+    return static_cast<std::uint64_t>(end - run.begin);
   }
   /// Begins a run with a tensor, in what staging has left; null: the tensor does not fit into one.
   [[nodiscard, gnu::always_inline]] std::byte* open(Run& run, std::uint64_t device, std::uint64_t size) noexcept {
     std::byte* const begin = staging_.next();
-    const std::uint64_t room = staging_.room() < longest_run ? staging_.room() : longest_run;
+    std::uint64_t room = staging_.room() < longest_run ? staging_.room() : longest_run;
+    if (&run == &out_ && room > least_step * staging_.outputs_left()) room = least_step * staging_.outputs_left();
     const std::uint64_t step = step_of(size);
     if (step > room) return nullptr;
-    run = {begin + step, device - reinterpret_cast<std::uintptr_t>(begin), begin + room, begin + size, begin};
+    run = {begin + step, device - reinterpret_cast<std::uintptr_t>(begin), begin + room, size, begin};
     return begin;
   }
-  /// As begin(), but for a run: its thread is looked at when it is handed over.
-  [[nodiscard, gnu::always_inline]] AclError begin_run() noexcept {
-    if (device_.stream() == nullptr) [[unlikely]]
-      return code_not_open;
-    device_.work_begins();
-    return flush();
+  [[nodiscard, gnu::always_inline]] AclError enter() noexcept {
+    const AclError code = device_.enter();
+    if (code != code_ok) [[unlikely]]
+      call_ = "aclrtSetDevice";
+    return code;
   }
 
   [[gnu::noinline]] Status copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    if (const AclError code = begin_run(); code != code_ok) [[unlikely]]
+    if (const AclError code = begin(); code != code_ok) [[unlikely]]
       return refused(code);
     const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(from, size);
     std::byte* const staged = direct ? nullptr : open(in_, to.address(), size);
@@ -196,10 +201,10 @@ class Transfers {
     return {};
   }
   [[gnu::noinline]] Status copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
-    if (const AclError code = begin_run(); code != code_ok) [[unlikely]]
+    if (const AclError code = begin(); code != code_ok) [[unlikely]]
       return refused(code);
     const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(to, size);
-    std::byte* const staged = direct || !staging_.has_room_for_output() ? nullptr : open(out_, from.address(), size);
+    std::byte* const staged = direct ? nullptr : open(out_, from.address(), size);
     if (staged == nullptr) [[unlikely]]
       return told(direct ? copy_direct(to, pointer(from), size, device_to_host) : copy_out_staged(to, from, size));
     staging_.expect(to, staged, size);
@@ -218,7 +223,7 @@ class Transfers {
   }
   [[gnu::noinline]] AclError copy_out_staged(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
     if (const AclError code = begin(); code != code_ok) return code;
-    std::byte* const staged = staging_.has_room_for_output() ? staging_.take(size) : nullptr;
+    std::byte* const staged = staging_.outputs_left() != 0 ? staging_.take(size) : nullptr;
     if (staged == nullptr) return copy_out_in_parts(static_cast<std::byte*>(to), from, size);
     staging_.expect(to, staged, size);
     return copy(staged, pointer(from), size, device_to_host);

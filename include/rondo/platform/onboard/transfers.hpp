@@ -76,7 +76,8 @@ class Transfers {
     device_.work_begins();
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
-    return flush();
+    if (in_.at != nullptr) return flush_in();
+    return out_.at == nullptr ? code_ok : flush_rarely();
   }
 
   /// A call failed, `call` or the last of ours: what was asked of the device before is waited for, outputs are not
@@ -139,8 +140,10 @@ class Transfers {
     if (!device_.is_busy()) return code_ok;
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
-    if (const AclError code = flush(); code != code_ok) [[unlikely]]
-      return code;
+    if (in_.at != nullptr || out_.at != nullptr) {
+      if (const AclError code = out_.at != nullptr ? flush_out() : flush_rarely(); code != code_ok) [[unlikely]]
+        return code;
+    }
     const AclError code = device_.wait();
     if (code != code_ok) [[unlikely]] {
       call_ = "aclrtSynchronizeStreamWithTimeout";
@@ -150,20 +153,24 @@ class Transfers {
     return code;
   }
 
-  [[nodiscard, gnu::always_inline]] AclError flush() noexcept {
-    if (in_.at != nullptr) return flush_in();
-    if (out_.at != nullptr) return flush_out();
-    return code_ok;
-  }
-  [[gnu::noinline]] AclError flush_in() noexcept {
+  // Inputs are handed over by the launch behind them, outputs by the wait; anything else happens rarely.
+  [[nodiscard, gnu::always_inline]] AclError flush_in() noexcept {
     const DevicePtr<std::byte> device{in_.device_of(in_.begin)};
-    const std::uint64_t size = close(in_);
-    return copy(pointer(device), in_.begin, size, host_to_device);
+    return copy(pointer(device), in_.begin, close(in_), host_to_device);
   }
-  [[gnu::noinline]] AclError flush_out() noexcept {
+  [[nodiscard, gnu::always_inline]] AclError flush_out() noexcept {
     const DevicePtr<const std::byte> device{out_.device_of(out_.begin)};
-    const std::uint64_t size = close(out_);
-    return copy(out_.begin, pointer(device), size, device_to_host);
+    return copy(out_.begin, pointer(device), close(out_), device_to_host);
+  }
+  [[gnu::noinline]] AclError flush_rarely() noexcept { return in_.at != nullptr ? flush_in() : flush_out(); }
+  /// As begin(), where nothing is likely to have been gathered.
+  [[nodiscard, gnu::always_inline]] AclError begin_run() noexcept {
+    if (device_.stream() == nullptr) [[unlikely]]
+      return code_not_open;
+    device_.work_begins();
+    if (const AclError code = enter(); code != code_ok) [[unlikely]]
+      return code;
+    return in_.at == nullptr && out_.at == nullptr ? code_ok : flush_rarely();
   }
   /// @returns the bytes from its first tensor's first to its last tensor's last
   [[nodiscard, gnu::always_inline]] std::uint64_t close(Run& run) noexcept {
@@ -191,7 +198,7 @@ class Transfers {
   }
 
   [[gnu::noinline]] Status copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    if (const AclError code = begin(); code != code_ok) [[unlikely]]
+    if (const AclError code = begin_run(); code != code_ok) [[unlikely]]
       return refused(code);
     const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(from, size);
     std::byte* const staged = direct ? nullptr : open(in_, to.address(), size);
@@ -201,7 +208,7 @@ class Transfers {
     return {};
   }
   [[gnu::noinline]] Status copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
-    if (const AclError code = begin(); code != code_ok) [[unlikely]]
+    if (const AclError code = begin_run(); code != code_ok) [[unlikely]]
       return refused(code);
     const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(to, size);
     std::byte* const staged = direct ? nullptr : open(out_, from.address(), size);

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <thread>
 
 using namespace rondo;
@@ -83,6 +84,56 @@ TEST_CASE_TEMPLATE("Device memory costs no copy: one refresh of the args table w
     CHECK(s.values() == Floats(Graph::n, 10 + 2 + 2 + 5));
   }
   check_rounds(session, g);
+}
+
+TEST_CASE_TEMPLATE("Rounds bind host and device memory in any mixture, each with its own result", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  typename P::Options options;
+  SUBCASE("captured") {}
+  SUBCASE("launched one by one") { options.capture = false; }
+  auto session = open<P>(g.graph, options);
+  std::vector<std::unique_ptr<DeviceFloats<P>>> device;
+  for (int i = 0; i < 8; ++i) device.push_back(std::make_unique<DeviceFloats<P>>(session.platform(), Graph::n));
+  for (int round = 0; round < 140; ++round) {
+    const auto value = static_cast<float>(round);
+    Floats x(Graph::n, value), w(Graph::n, 1), y(Graph::n, -1), s(Graph::n, 10);
+    const auto r = static_cast<std::size_t>(round);
+    DeviceFloats<P>&dx = *device[r % 2], &dy = *device[2 + r % 3], &ds = *device[5 + r % 3];
+    dx.fill(value);
+    dy.fill(-1);
+    ds.fill(10);
+    Status status;
+    switch (round % 7) {
+      case 0: status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)); break;
+      case 1: status = session.run_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s)); break;
+      case 2: status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, dy.span()), bind(g.s, s)); break;
+      case 3: status = session.run_round(bind(g.s, ds.span()), bind(g.y, dy.span()), bind(g.w, w), bind(g.x, x)); break;
+      case 4: {
+        const auto bound = session.prebind(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, dy.span()), bind(g.s, s));
+        status = session.run_round(bound);
+        break;
+      }
+      case 5: {
+        const auto bound = session.prebind(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+        status = session.run_round(bound);
+        break;
+      }
+      default:
+        status = session.begin_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, ds.span()))
+                     .launch()
+                     .finish()
+                     .status();
+        break;
+    }
+    REQUIRE(status.ok());
+    const bool device_y = round % 7 == 2 || round % 7 == 3 || round % 7 == 4;
+    const bool device_s = round % 7 == 3 || round % 7 == 6;
+    REQUIRE((device_y ? dy.values() : y) == Floats(Graph::n, 3 * (value + 1)));
+    REQUIRE((device_s ? ds.values() : s) == Floats(Graph::n, 10 + value));
+    REQUIRE((device_y ? y : dy.values()) == Floats(Graph::n, -1));
+  }
 }
 
 TEST_CASE_TEMPLATE("Rounds queue up without the host waiting, each with its own addresses and inputs", P,

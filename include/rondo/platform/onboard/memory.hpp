@@ -15,10 +15,10 @@ namespace rondo::platform::onboard {
 class DeviceMemory {
  public:
   DeviceMemory(Device& device, const Options& options) : device_{device}, free_{options.device_memory} {
+    kind_.location.id = options.device;
     if (options.virtual_memory && calls().has_virtual_memory()) {
-      PhysicalMemoryProp prop = property();
       std::size_t granule = 0;
-      if (calls().granularity(&prop, 0, &granule) == code_ok) granule_ = granule;
+      if (calls().granularity(&kind_, 0, &granule) == code_ok) granule_ = granule;
     }
   }
   DeviceMemory(const DeviceMemory&) = delete;
@@ -90,16 +90,14 @@ class DeviceMemory {
   };
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
-  [[nodiscard]] static PhysicalMemoryProp property() noexcept { return {}; }
 
   /// Leaves the block empty if anything is refused: then a plain one takes its place.
   void take_pages(Block& block) noexcept {
     const std::size_t size = (block.bytes + granule_ - 1) / granule_ * granule_;
-    const PhysicalMemoryProp prop = property();
     void* address = nullptr;
     PhysicalMemory pages = nullptr;
     if (calls().reserve_address(&address, size, 0, nullptr, 0) != code_ok) return;
-    if (calls().malloc_physical(&pages, size, &prop, 0) != code_ok) {
+    if (calls().malloc_physical(&pages, size, &kind_, 0) != code_ok) {
       (void)calls().release_address(address);
       return;
     }
@@ -114,7 +112,8 @@ class DeviceMemory {
 
   Device& device_;
   Bytes free_;
-  std::size_t granule_ = 0;
+  PhysicalMemoryProp kind_;
+  std::size_t granule_ = 0;  ///< of pages; 0: plain blocks
   std::vector<Block> blocks_;
 };
 

@@ -57,6 +57,14 @@ concept HasWait = requires(P& p) {
   noexcept->std::same_as<Status>;
 };
 
+/// Optional: giving back what the platform itself holds, with a chance to tell how that went. A session's close() calls
+/// it last; the destructor does the same where nobody called: `Status close() noexcept`.
+template <class P>
+concept HasClose = requires(P& p) {
+  { p.close() }
+  noexcept->std::same_as<Status>;
+};
+
 /// Running a graph: `load(graph, args)` turns a frozen graph and its args table into a program, once, throwing Error;
 /// `launch(program)` starts one pass over it; `unload(program)` waits for it and frees what it holds.
 template <class P, class Graph, class Args>

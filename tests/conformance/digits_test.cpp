@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include "../../examples/02_digits/training.hpp"
+#include "stand_in/over_stand_in.hpp"
 
 #include <rondo/platform/select.hpp>
 
@@ -68,7 +69,7 @@ double mean(const float* first, std::size_t count) {
 
 TEST_CASE_TEMPLATE("A training ends with the same weights, bit for bit, on every chip and engine", P,
                    rondo::A2A3SimOn<rondo::Inline>, rondo::A2A3SimOn<rondo::Pool>, rondo::A5SimOn<rondo::Inline>,
-                   rondo::A5SimOn<rondo::Pool>) {
+                   rondo::A5SimOn<rondo::Pool>, A2A3OverStandIn, A5OverStandIn) {
   const Trained trained = train<P>();
   CHECK(same_bits(trained.losses, reference().losses));
   CHECK(same_bits(trained.weights.w1, reference().weights.w1));

@@ -2,7 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "stand_in/over_stand_in.hpp"
+
 #include <rondo/rondo.hpp>
+
+/// What a kernel that throws comes to: where there are exceptions, that; on a device, a failure of the device.
+template <class P>
+inline constexpr rondo::Errc failure_of_a_kernel = rondo::Errc::kernel_failed;
+template <class A>
+inline constexpr rondo::Errc failure_of_a_kernel<stand_in::OverStandIn<A>> = rondo::Errc::device_failed;
 
 /// Options under which a platform shows what it can do: a pool spreads even short tasks over three threads from the
 /// first round on, where by default it would find out that one thread is faster.

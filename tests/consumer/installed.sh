@@ -13,7 +13,7 @@ if grep -rlF -e "$ROOT" -e "$BUILD" "$prefix"; then fail "an installed file name
 
 expect_platform "rondo $VERSION ran 2 rounds on a2a3_sim" -DCMAKE_PREFIX_PATH="$prefix"
 expect_platform "rondo $VERSION ran 2 rounds on a5_sim" -DCMAKE_PREFIX_PATH="$prefix" -DRONDO_PLATFORM=a5_sim
-expect_no_onboard_platform_yet -DCMAKE_PREFIX_PATH="$prefix"
+expect_onboard_platform_without_device -DCMAKE_PREFIX_PATH="$prefix"
 expect_unknown_platform -DCMAKE_PREFIX_PATH="$prefix"
 
 # A version that is not this one is not found.

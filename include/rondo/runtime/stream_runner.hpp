@@ -41,8 +41,11 @@ inline constexpr bool on_one_thread<platform::Sim<A, Engine, Traffic>> = std::is
 /// A platform whose launches are orchestrated rounds: what waits for a launch waits for the round.
 template <class P>
 class Beside : public P {
-  static_assert(can_orchestrate<P>,
-                "rondo: this runtime runs on the simulated platforms; choose one of them, or runtime::HostBuildGraph");
+  static_assert(
+      can_orchestrate<P>,
+      "rondo: this runtime runs on the simulated platforms; on an NPU it needs an orchestrator that runs on the "
+      "device's AICPU, which the onboard platforms do not launch; choose a simulated one, or "
+      "runtime::HostBuildGraph");
 
  public:
   struct Options : P::Options {

@@ -461,6 +461,9 @@ inline Status RoundSession<P, Policies, Graph>::close() noexcept {
   if (state_ == State::poisoned) status = {};  // told already, by the round that failed
   if (const Status released = refresher_.release(); status.ok()) status = released;
   if (const Status released = arena_.release(); status.ok()) status = released;
+  if constexpr (HasClose<Device>) {
+    if (const Status closed = platform_.close(); status.ok()) status = closed;
+  }
   state_ = State::closed;
   return status;
 }

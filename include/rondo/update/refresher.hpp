@@ -216,11 +216,17 @@ class Refresher {
     return {};
   }
 
-  /// A copy of nothing is never issued.
+  /// A copy of nothing is never issued. The bytes are taken at once where the platform can: the next refresh may write
+  /// the image before the device has come to this one.
   Status copy(std::uint64_t to, const void* from, std::uint64_t bytes) noexcept {
     if (bytes == 0) return {};
     done_.bytes += bytes;
-    return platform_.copy_in(device_.base().offset(Bytes{to}), from, Bytes{bytes});
+    const DevicePtr<std::byte> at = device_.base().offset(Bytes{to});
+    if constexpr (HasSnapshotCopy<P>) {
+      return platform_.copy_in_snapshot(at, from, Bytes{bytes});
+    } else {
+      return platform_.copy_in(at, from, Bytes{bytes});
+    }
   }
 
   Status by_suffix(UpdateLevel level) noexcept {

@@ -20,13 +20,17 @@ TEST_CASE("A platform is an arch on a backend, and its name says so") {
   CHECK(std::is_same_v<A2A3Sim, A2A3SimOn<Inline>>);
   CHECK(std::is_same_v<A5Sim, A5SimOn<Inline>>);
   CHECK(std::string{A2A3SimOn<Pool>::name} == "a2a3_sim");
+  CHECK(std::string{A2A3Onboard::name} == "a2a3_onboard");
+  CHECK(std::string{A5Onboard::name} == "a5_onboard");
+  CHECK(std::is_same_v<A5Onboard::Arch, arch::A5>);
 }
 
 TEST_CASE("The selected platform is the one that the build names") {
   const std::string wanted = RONDO_TEST_TEXT(RONDO_PLATFORM);
   if (wanted == "a2a3_sim") CHECK(std::is_same_v<SelectedPlatform, A2A3Sim>);
   if (wanted == "a5_sim") CHECK(std::is_same_v<SelectedPlatform, A5Sim>);
-  CHECK((wanted == "a2a3_sim" || wanted == "a5_sim"));  // the others do not exist yet
+  if (wanted == "a2a3_onboard") CHECK(std::is_same_v<SelectedPlatform, A2A3Onboard>);
+  if (wanted == "a5_onboard") CHECK(std::is_same_v<SelectedPlatform, A5Onboard>);
 }
 
 TEST_CASE("Each of the four names stands for its type") {

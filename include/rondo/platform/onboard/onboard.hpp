@@ -2,21 +2,223 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/arch/arch.hpp>
-#include <rondo/types.hpp>
+#include <rondo/arch/a2a3.hpp>
+#include <rondo/arch/a5.hpp>
+#include <rondo/concepts.hpp>
+#include <rondo/detail/fixed_text.hpp>
+#include <rondo/platform/onboard/memory.hpp>
+#include <rondo/platform/onboard/program.hpp>
+#include <rondo/platform/onboard/transfers.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace rondo::platform {
 
-namespace onboard {
-template <class>
-inline constexpr bool exists = false;
-}
-
-/// A real NPU through the ACL runtime. The name is taken; using the type does not compile yet.
+/// A real NPU through the ACL runtime: device memory, pinned staging, one stream in order, the graph as one replay.
+///
+/// Kernels come from Options::kernels, by name. Ordinary host memory travels through pinned staging, so it may be
+/// touched again when a copy in has returned; outputs are in it when wait() has. Pinned memory (allocate_pinned)
+/// travels directly.
+///
+/// Lifetime: immovable. The device is given back by close() or the destructor, behind the last block of memory.
+/// Thread safety: one thread at a time, not always the same; different sessions are independent.
+/// Errors: set-up throws. A call that the runtime refuses fails with nothing left in flight; a device that failed or
+/// timed out poisons, and names the task where its own words name a kernel that one task alone runs.
+/// Cost on the hot path: no allocation; at most one call of the runtime's per copy, one to
+/// launch, one to wait.
 template <arch::Arch A>
 class Onboard {
-  static_assert(onboard::exists<A>,
-                "rondo: the onboard platforms do not exist yet; choose RONDO_PLATFORM=a2a3_sim or a5_sim");
+ public:
+  using Arch = A;
+  using Options = onboard::Options;
+  using Program = onboard::Program;
+  static constexpr detail::FixedText<32> name_text{A::name, "_onboard"};
+  static constexpr const char* name = name_text.c_str();
+
+  /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
+  explicit Onboard(const Options& options)
+      : options_{options},
+        device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},
+        memory_{device_, options},
+        transfers_{device_} {}
+  Onboard(const Onboard&) = delete;
+  Onboard& operator=(const Onboard&) = delete;
+  ~Onboard() { (void)close(true); }
+
+  // --- memory
+  // ---------------------------------------------------------------------------------------------------------
+
+  /// @throws Error out_of_memory
+  [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
+    const DevicePtr<std::byte> block{memory_.allocate(size, alignment)};
+    if (options_.warm_up && programs_ == 0) {  // what the warm-up runs over
+      const auto clear = [&] {
+        device_.work_begins();
+        device_.must("aclrtMemsetAsync", device_.calls().set_async(reinterpret_cast<void*>(block.address()), size.value,
+                                                                   0, size.value, device_.stream()));
+      };
+      try {
+        clear();
+      } catch (...) {
+        (void)memory_.release(block.address());
+        throw;
+      }
+    }
+    return block;
+  }
+  /// Waits for the device first, if it may still be at the block.
+  Status release(DevicePtr<std::byte> block) noexcept {
+    const Status waited = transfers_.wait();
+    const onboard::AclError code = memory_.release(block.address());
+    return code == onboard::code_ok ? waited : told("aclrtFree", code);
+  }
+  /// Host memory that the device reaches by itself. @throws Error out_of_memory
+  [[nodiscard]] void* allocate_pinned(Bytes size) { return staging().pin(size); }
+  void release_pinned(void* memory) noexcept {
+    (void)transfers_.wait();
+    (void)staging().unpin(memory);
+  }
+
+  // --- a round
+  // --------------------------------------------------------------------------------------------------------
+
+  [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    return transfers_.copy_in(to, from, size.value);
+  }
+  /// Takes the bytes before it returns.
+  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    return transfers_.copy_in_snapshot(to, from, size.value);
+  }
+  [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    return transfers_.copy_out(to, from, size.value);
+  }
+  /// Nothing to wait for costs no call.
+  Status wait() noexcept {
+    const Status status = transfers_.wait();
+    return status.ok() ? status : named(status);
+  }
+
+  /// @throws Error; see onboard::Program
+  template <class Graph>
+  [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
+    prepare(graph.view());
+    return Program(device_, options_, graph.view(), args, [this](Program& program) { begin(program); });
+  }
+  Status launch(Program& program) noexcept {
+    if (const onboard::AclError code = transfers_.begin(); code != onboard::code_ok) [[unlikely]]
+      return named(transfers_.refused(code));
+    last_ = &program;
+    const char* call = nullptr;
+    if (const onboard::AclError code = program.launch(call); code != onboard::code_ok) [[unlikely]]
+      return named(transfers_.refused(code, call));
+    return {};
+  }
+  /// Waits; then graph, kernels, stream and event are gone, memory is not.
+  Status unload(Program& program) noexcept {
+    onboard::AclError first = program.release();
+    if (last_ == &program) last_ = nullptr;
+    if (programs_ != 0 && --programs_ == 0) {
+      const onboard::AclError code = device_.destroy_stream();
+      if (first == onboard::code_ok) first = code;
+      staging().reset();
+    }
+    return first == onboard::code_ok ? Status{} : told("unloading", first);
+  }
+
+  /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
+  Status close() noexcept { return close(false); }
+
+  // --- what there is
+  // --------------------------------------------------------------------------------------------------
+
+  /// What the runtime said of the last failure.
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
+  [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
+  /// Is the program that was launched last one replay?
+  [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_captured(); }
+  [[nodiscard]] std::uint32_t refused_captures() const noexcept { return last_ == nullptr ? 0 : last_->refusals(); }
+
+ private:
+  static constexpr std::uint64_t least_staging = 65536;
+
+  [[nodiscard]] onboard::Staging& staging() noexcept { return transfers_.staging(); }
+  /// With the task's name, where the device's words name it.
+  [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
+    if (status.code() != Errc::device_failed || last_ == nullptr) return status;
+    const Error::Text& said = device_.failure_text();
+    return last_->blame(status, {said.data(), said.size()});
+  }
+  [[gnu::cold]] Status told(const char* call, onboard::AclError code) noexcept {
+    device_.note(call, code);
+    return Status{onboard::errc_of(code)};
+  }
+
+  /// Staging for what a round moves, within the limit.
+  void prepare(const graph::GraphView& view) {
+    device_.create_stream();
+    std::uint64_t bytes = 0;
+    std::size_t outputs = 16;
+    for (const graph::TensorRecord& tensor : view.tensors) {
+      const std::uint64_t size = align_up(arch::block_bytes<A>(tensor.bytes), 64);
+      if (copies_in(tensor.direction)) bytes += size;
+      if (copies_out(tensor.direction)) bytes += size;
+      if (copies_out(tensor.direction)) ++outputs;
+    }
+    // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
+    outputs += bytes < onboard::Transfers<A>::longest_run ? bytes / 64 : onboard::Transfers<A>::longest_run / 64;
+    bytes = bytes < least_staging ? least_staging : bytes;
+    bytes = bytes < options_.staging.value ? bytes : align_up(options_.staging.value + 64, 64);
+    if (const Status status = transfers_.wait(); !status) {
+      throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
+    }
+    device_.must("aclrtMallocHost", staging().resize(bytes, outputs));
+  }
+  /// Runs a program for the first time, so that no round does.
+  void begin(Program& program) {
+    ++programs_;
+    if (!options_.warm_up || program.empty()) return;
+    Status status = launch(program);
+    if (status.ok()) status = wait();
+    if (status.ok()) return;
+    --programs_;
+    last_ = nullptr;
+    Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(), "; it said: ");
+    text.append(failure_text());
+    text.append(". If a kernel cannot stand zeros, set Options::warm_up = false");
+    throw Error(status.code(), text);
+  }
+
+  Status close(bool at_the_end) noexcept {
+    if (is_closed_) return {};
+    const Status waited = transfers_.wait();
+    onboard::AclError first = onboard::code_ok;
+    const auto keep = [&](onboard::AclError code) {
+      if (first == onboard::code_ok) first = code;
+    };
+    keep(device_.destroy_stream());
+    if (at_the_end) keep(staging().release_all());
+    if (at_the_end) keep(memory_.release_all());
+    keep(staging().release_buffer());
+    if (memory_.empty() && !staging().has_pinned()) {
+      keep(device_.close());
+      is_closed_ = true;
+    }
+    return first == onboard::code_ok ? waited : told("closing", first);
+  }
+
+  const Options options_;
+  onboard::Device device_;
+  onboard::DeviceMemory memory_;
+  onboard::Transfers<A> transfers_;
+  Program* last_ = nullptr;
+  std::uint32_t programs_ = 0;
+  bool is_closed_ = false;
 };
+static_assert(check_platform<Onboard<arch::A2A3>>() && check_platform<Onboard<arch::A5>>());
 
 }  // namespace rondo::platform
+
+namespace rondo {
+using platform::onboard::Completion;
+}

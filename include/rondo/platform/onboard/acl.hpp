@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// What Rondo knows of CANN's public host API: handles, values, and one table of function pointers. Written from the
+/// facts of the API's documentation; nothing of the vendor's is needed to compile.
+namespace rondo::platform::onboard {
+
+using AclError = int;
+using Stream = void*;
+using Event = void*;
+using BinHandle = void*;
+using FuncHandle = void*;
+using RunInstance = void*;     ///< a captured graph
+using PhysicalMemory = void*;  ///< memory without an address
+
+/// How memory is asked for: huge pages first.
+inline constexpr int huge_first = 0;
+
+enum CopyKind : int {
+  host_to_device = 1,
+  device_to_host = 2,
+  host_to_buffer_to_device = 5,  ///< takes the host's bytes before the call returns
+};
+enum CaptureMode : int { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
+inline constexpr std::uint32_t event_flag_sync = 1;
+inline constexpr std::uint32_t stream_flag_fast_launch = 1;
+inline constexpr std::uint32_t stream_flag_fast_sync = 2;
+inline constexpr int event_complete = 1;
+inline constexpr int device_info_npu_arch = 601;
+
+struct LaunchAttr {
+  std::int32_t id = 0;
+  std::int32_t value[4] = {};
+};
+struct LaunchConfig {
+  LaunchAttr* attrs = nullptr;
+  std::size_t count = 0;
+};
+struct Placeholder {
+  std::uint32_t address_offset = 0;
+  std::uint32_t data_offset = 0;
+};
+struct MemoryLocation {
+  std::uint32_t id = 0;
+  std::int32_t type = 1;  ///< the device
+};
+struct CopyBatchAttr {
+  MemoryLocation to;
+  MemoryLocation from;
+  std::uint8_t reserved[16] = {};
+};
+struct PhysicalMemoryProp {
+  std::int32_t handle_type = 0;
+  std::int32_t allocation_type = 0;  ///< pinned
+  std::int32_t attribute = 4;        ///< device memory in huge pages
+  MemoryLocation location;
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(void*) == 8 && sizeof(std::size_t) == 8 && sizeof(AclError) == 4);
+static_assert(sizeof(LaunchConfig) == 16 && offsetof(LaunchConfig, count) == 8);
+static_assert(sizeof(LaunchAttr) == 20 && offsetof(LaunchAttr, id) == 0 && offsetof(LaunchAttr, value) == 4);
+static_assert(sizeof(Placeholder) == 8);
+static_assert(sizeof(CopyBatchAttr) == 32 && offsetof(CopyBatchAttr, to) == 0 && offsetof(CopyBatchAttr, from) == 8);
+static_assert(sizeof(PhysicalMemoryProp) == 32 && offsetof(PhysicalMemoryProp, location) == 12);
+
+/// The API as far as Rondo calls it. What stands behind `optional` may be null; see capabilities below.
+struct Calls {
+  AclError (*init)(const char*) = nullptr;
+  AclError (*finalize)() = nullptr;
+  const char* (*recent_error)() = nullptr;
+  AclError (*set_device)(std::int32_t) = nullptr;
+  AclError (*reset_device)(std::int32_t) = nullptr;
+  AclError (*device_count)(std::uint32_t*) = nullptr;
+  const char* (*soc_name)() = nullptr;
+  AclError (*create_stream)(Stream*, std::uint32_t priority, std::uint32_t flags) = nullptr;
+  AclError (*destroy_stream)(Stream) = nullptr;
+  AclError (*synchronize)(Stream, std::int32_t timeout_ms) = nullptr;
+  AclError (*create_event)(Event*, std::uint32_t flags) = nullptr;
+  AclError (*destroy_event)(Event) = nullptr;
+  AclError (*record_event)(Event, Stream) = nullptr;
+  AclError (*wait_event)(Stream, Event) = nullptr;
+  AclError (*query_event)(Event, int* status) = nullptr;
+  AclError (*elapsed_time)(float* ms, Event from, Event to) = nullptr;
+  AclError (*malloc)(void**, std::size_t, int policy) = nullptr;
+  AclError (*free)(void*) = nullptr;
+  AclError (*malloc_host)(void**, std::size_t) = nullptr;
+  AclError (*free_host)(void*) = nullptr;
+  AclError (*copy)(void* to, std::size_t room, const void* from, std::size_t size, int kind) = nullptr;
+  AclError (*copy_async)(void* to, std::size_t room, const void* from, std::size_t size, int kind, Stream) = nullptr;
+  AclError (*set_async)(void*, std::size_t room, std::int32_t value, std::size_t size, Stream) = nullptr;
+  AclError (*load_file)(const char* path, void* options, BinHandle*) = nullptr;
+  AclError (*load_data)(const void*, std::size_t, void* options, BinHandle*) = nullptr;
+  AclError (*unload)(BinHandle) = nullptr;
+  AclError (*get_function)(BinHandle, const char* name, FuncHandle*) = nullptr;
+
+  // --- optional
+  AclError (*launch_device_args)(FuncHandle, std::uint32_t blocks, const void* device_args, std::size_t, LaunchConfig*,
+                                 Stream) = nullptr;
+  AclError (*launch_host_args)(FuncHandle, std::uint32_t blocks, Stream, LaunchConfig*, void* host_args, std::size_t,
+                               Placeholder*, std::size_t) = nullptr;
+  AclError (*launch_host_func)(Stream, void (*)(void*), void*) = nullptr;
+  AclError (*capture_begin)(Stream, int mode) = nullptr;
+  AclError (*capture_end)(Stream, RunInstance*) = nullptr;
+  AclError (*execute)(RunInstance, Stream) = nullptr;
+  AclError (*destroy_instance)(RunInstance) = nullptr;
+  AclError (*reserve_address)(void**, std::size_t, std::size_t alignment, void* expected,
+                              std::uint64_t flags) = nullptr;
+  AclError (*release_address)(void*) = nullptr;
+  AclError (*malloc_physical)(PhysicalMemory*, std::size_t, const PhysicalMemoryProp*, std::uint64_t flags) = nullptr;
+  AclError (*free_physical)(PhysicalMemory) = nullptr;
+  AclError (*map_memory)(void*, std::size_t, std::size_t offset, PhysicalMemory, std::uint64_t flags) = nullptr;
+  AclError (*unmap_memory)(void*) = nullptr;
+  AclError (*granularity)(PhysicalMemoryProp*, int option, std::size_t*) = nullptr;
+  AclError (*device_info)(std::uint32_t device, int attribute, std::int64_t*) = nullptr;
+  std::uint64_t (*range_start)(const char*, Stream) = nullptr;
+  void (*range_end)(std::uint64_t) = nullptr;
+
+  [[nodiscard]] constexpr bool launches() const noexcept { return launch_device_args || launch_host_args; }
+  /// Capture serves only with a device args block: host args would be frozen in it.
+  [[nodiscard]] constexpr bool captures() const noexcept {
+    return launch_device_args && capture_begin && capture_end && execute && destroy_instance;
+  }
+  [[nodiscard]] constexpr bool has_virtual_memory() const noexcept {
+    return reserve_address && release_address && malloc_physical && free_physical && map_memory && unmap_memory &&
+           granularity;
+  }
+};
+
+/// Calls `visit(symbol, slot)` for each call that must be there.
+template <class Visit>
+constexpr void visit_required(Calls& c, Visit visit) {
+  visit("aclInit", c.init);
+  visit("aclFinalize", c.finalize);
+  visit("aclGetRecentErrMsg", c.recent_error);
+  visit("aclrtSetDevice", c.set_device);
+  visit("aclrtResetDevice", c.reset_device);
+  visit("aclrtGetDeviceCount", c.device_count);
+  visit("aclrtGetSocName", c.soc_name);
+  visit("aclrtCreateStreamWithConfig", c.create_stream);
+  visit("aclrtDestroyStream", c.destroy_stream);
+  visit("aclrtSynchronizeStreamWithTimeout", c.synchronize);
+  visit("aclrtCreateEventExWithFlag", c.create_event);
+  visit("aclrtDestroyEvent", c.destroy_event);
+  visit("aclrtRecordEvent", c.record_event);
+  visit("aclrtStreamWaitEvent", c.wait_event);
+  visit("aclrtQueryEventStatus", c.query_event);
+  visit("aclrtEventElapsedTime", c.elapsed_time);
+  visit("aclrtMalloc", c.malloc);
+  visit("aclrtFree", c.free);
+  visit("aclrtMallocHost", c.malloc_host);
+  visit("aclrtFreeHost", c.free_host);
+  visit("aclrtMemcpy", c.copy);
+  visit("aclrtMemcpyAsync", c.copy_async);
+  visit("aclrtMemsetAsync", c.set_async);
+  visit("aclrtBinaryLoadFromFile", c.load_file);
+  visit("aclrtBinaryLoadFromData", c.load_data);
+  visit("aclrtBinaryUnLoad", c.unload);
+  visit("aclrtBinaryGetFunction", c.get_function);
+}
+
+/// The same for each call whose absence only takes a capability away.
+template <class Visit>
+constexpr void visit_optional(Calls& c, Visit visit) {
+  visit("aclrtLaunchKernelV2", c.launch_device_args);
+  visit("aclrtLaunchKernelWithHostArgs", c.launch_host_args);
+  visit("aclrtLaunchHostFunc", c.launch_host_func);
+  visit("aclmdlRICaptureBegin", c.capture_begin);
+  visit("aclmdlRICaptureEnd", c.capture_end);
+  visit("aclmdlRIExecuteAsync", c.execute);
+  visit("aclmdlRIDestroy", c.destroy_instance);
+  visit("aclrtReserveMemAddress", c.reserve_address);
+  visit("aclrtReleaseMemAddress", c.release_address);
+  visit("aclrtMallocPhysical", c.malloc_physical);
+  visit("aclrtFreePhysical", c.free_physical);
+  visit("aclrtMapMem", c.map_memory);
+  visit("aclrtUnmapMem", c.unmap_memory);
+  visit("aclrtMemGetAllocationGranularity", c.granularity);
+  visit("aclrtGetDeviceInfo", c.device_info);
+  visit("mstxRangeStartA", c.range_start);
+  visit("mstxRangeEnd", c.range_end);
+}
+
+}  // namespace rondo::platform::onboard

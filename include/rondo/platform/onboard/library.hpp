@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/platform/onboard/acl.hpp>
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <initializer_list>
+#include <type_traits>
+
+/// Finding the runtime's library on the machine where the program runs.
+namespace rondo::platform::onboard {
+
+/// Fills the table from a library that is open. @throws Error unsupported: a required symbol is not in it
+inline void fill(Calls& calls, void* library, const char* name) {
+  const auto find = [&](const char* symbol, auto& slot) {
+    slot = reinterpret_cast<std::remove_reference_t<decltype(slot)>>(dlsym(library, symbol));
+    return slot != nullptr;
+  };
+  visit_required(calls, [&](const char* symbol, auto& slot) {
+    if (!find(symbol, slot)) {
+      throw Error(Errc::unsupported,
+                  Error::Text(name, " has no ", symbol, ", which Rondo cannot do without; install a newer runtime"));
+    }
+  });
+  visit_optional(calls, [&](const char* symbol, auto& slot) { (void)find(symbol, slot); });
+}
+
+/// Opens libacl_rt.so, or libascendcl.so (older packages), or what the environment variable RONDO_ACL_LIBRARY names;
+/// it stays open until the process ends. @throws Error no_such_device, with where it was looked for
+inline void open_library(Calls& calls) {
+  Error::Text looked;
+  for (const char* const name : {"libacl_rt.so", "libascendcl.so", static_cast<const char*>(nullptr)}) {
+    const char* const path = name != nullptr ? name : std::getenv("RONDO_ACL_LIBRARY");
+    if (path == nullptr || *path == '\0') continue;
+    if (void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL); library != nullptr)
+      return fill(calls, library, path);
+    if (!looked.empty()) looked.append(", ");
+    looked.append(path);
+  }
+  const char* where = std::getenv("LD_LIBRARY_PATH");
+  if (where == nullptr || *where == '\0') where = "the system's library folders";
+  throw Error(Errc::no_such_device,
+              Error::Text("no such device: libacl_rt.so not found (looked in ", detail::FixedText<128>(where), " for ",
+                          looked, "); install the vendor's runtime, or let RONDO_ACL_LIBRARY name it"));
+}
+
+}  // namespace rondo::platform::onboard

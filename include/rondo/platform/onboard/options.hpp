@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+/// What an onboard session may be told.
+namespace rondo {
+
+/// Kernels as the vendor's compiler wrote them: a file, or its bytes in memory. A kernel's name in the graph is its
+/// name in the binary.
+struct KernelBinary {
+  const char* file = nullptr;
+  std::span<const std::byte> data;
+
+  [[nodiscard]] static KernelBinary from_file(const char* path) noexcept { return {path, {}}; }
+  [[nodiscard]] static KernelBinary from_memory(std::span<const std::byte> bytes) noexcept { return {nullptr, bytes}; }
+};
+
+namespace platform::onboard {
+
+/// How a round's end is waited for.
+enum class Completion : std::uint8_t {
+  stream,     ///< one blocking call
+  event,      ///< an event behind the round is asked again and again, with sleeps of 50 µs in between
+  host_func,  ///< the device calls the host; likewise. Where the runtime cannot, `stream`
+};
+
+struct Options {
+  /// Which of the machine's devices.
+  std::uint32_t device = 0;
+  /// Where the graph's kernels are; looked at while the session opens, in this order.
+  std::span<const KernelBinary> kernels{};
+  /// What the session may take of the device's memory at most.
+  Bytes device_memory{std::uint64_t{1} << 62};
+  /// How long the end of a round is waited for, in milliseconds; -1: for ever. Beyond it the round fails with timed_out
+  /// and the session is poisoned.
+  std::int32_t timeout_ms = 50'000;
+  /// Pinned memory through which ordinary host memory travels, at most. A round that needs more waits for the device in
+  /// between.
+  Bytes staging{std::uint64_t{256} << 20};
+  /// Capture the graph once and replay it with one call. Where the runtime cannot, or refuses, tasks are launched one
+  /// by one, with the same results.
+  bool capture = true;
+  /// Run the graph once while opening, over memory that is all zero, so that no round pays for what the runtime does at
+  /// its first: loading kernels, allocating. Kernels must stand it; leave it out if they do not.
+  bool warm_up = true;
+  /// Take device memory by address and by page, where the runtime can.
+  bool virtual_memory = true;
+  /// For finding a fault: launch tasks one by one and wait behind each, so that a failure names its task for certain.
+  bool wait_after_each_task = false;
+  /// Mark rounds for the vendor's profiler, where it is there.
+  bool profiler_ranges = false;
+  Completion completion = Completion::stream;
+};
+
+}  // namespace platform::onboard
+
+}  // namespace rondo

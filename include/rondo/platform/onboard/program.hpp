@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/onboard/device.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace rondo::platform::onboard {
+
+/// A graph as the device runs it: its kernels, one launch for each task in an order that its edges allow, and all of it
+/// as one captured instance where the runtime can.
+///
+/// A task of n blocks is one launch on n blocks; its args are its n argument blocks, one behind the other, and a kernel
+/// that wants its own finds it at the index that the hardware tells it.
+///
+/// Lifetime: immovable; device, args table and graph outlive it. Thread safety: the session's. Errors: the constructor
+/// throws; a refused capture is none. Cost on the hot path: one call, or one for each task.
+class Program {
+ public:
+  /// `begin(*this)` is called once all is in place. @throws Error invalid_argument (a kernel is in no binary),
+  /// unsupported, what the runtime reports, and what begin() throws
+  template <class Begin>
+  Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args, Begin begin)
+      : Program(device, options, view) {
+    device_.must("aclrtSetDevice", device_.enter());
+    load_binaries();
+    place_launches(args);
+    if (options_.capture && !options_.wait_after_each_task && calls().captures() && launches_.size() != 0) capture();
+    begin(*this);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() { (void)release(); }
+
+  /// Hands one pass over to the device. @returns what the runtime does; `call` is then its name
+  [[nodiscard]] AclError launch(const char*& call) noexcept {
+    if (launches_.size() == 0) return code_ok;
+    std::uint64_t range = 0;
+    if (marks_ranges_) range = calls().range_start("rondo round", device_.stream());
+    AclError code = code_ok;
+    if (instance_ != nullptr) [[likely]] {
+      call = "aclmdlRIExecuteAsync";
+      code = calls().execute(instance_, device_.stream());
+      if (errc_of(code) == Errc::unsupported) [[unlikely]] {
+        code = drop_instance(call);
+        if (code == code_ok) code = launch_each(call);
+      }
+    } else {
+      code = launch_each(call);
+    }
+    if (marks_ranges_) calls().range_end(range);
+    return code;
+  }
+
+  [[nodiscard]] bool is_captured() const noexcept { return instance_ != nullptr; }
+  /// How often a capture, or its replay, was refused.
+  [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
+  [[nodiscard]] bool empty() const noexcept { return launches_.size() == 0; }
+
+  /// The task that a device's words name, if they name exactly one; otherwise the one that was waited for.
+  [[nodiscard]] Status blame(Status status, std::string_view said) const noexcept {
+    if (under_way_ != none) return of_task(status, under_way_);
+    std::uint32_t found = none;
+    for (const Launch& launch : launches_) {
+      if (!names(said, view_.name(view_.tasks[launch.position].name))) continue;
+      if (found != none) return status;
+      found = launch.position;
+    }
+    return found == none ? status : of_task(status, found);
+  }
+
+  /// Waits, and unloads what was loaded. @returns the first failure
+  AclError release() noexcept {
+    if (binaries_.size() == 0 && instance_ == nullptr) return code_ok;
+    AclError first = device_.wait();
+    const auto keep = [&](AclError code) {
+      if (first == code_ok) first = code;
+    };
+    keep(device_.enter());
+    if (instance_ != nullptr) keep(calls().destroy_instance(instance_));
+    instance_ = nullptr;
+    for (BinHandle& binary : binaries_) {
+      if (binary != nullptr) keep(calls().unload(binary));
+    }
+    binaries_ = {};
+    launches_ = {};
+    return first;
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+  struct Launch {
+    FuncHandle function = nullptr;
+    const void* device_args = nullptr;
+    void* host_args = nullptr;
+    std::size_t bytes = 0;
+    std::uint32_t blocks = 1;
+    std::uint32_t position = 0;
+  };
+
+  Program(Device& device, const Options& options, const graph::GraphView& view)
+      : device_{device}, options_{options}, view_{view} {
+    marks_ranges_ = options.profiler_ranges && calls().range_start != nullptr && calls().range_end != nullptr;
+  }
+
+  [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
+
+  void load_binaries() {
+    binaries_ = detail::OwnedArray<BinHandle>(options_.kernels.size());
+    for (std::size_t b = 0; b < binaries_.size(); ++b) {
+      const KernelBinary& binary = options_.kernels[b];
+      if (binary.file == nullptr) {
+        device_.must("aclrtBinaryLoadFromData",
+                     calls().load_data(binary.data.data(), binary.data.size(), nullptr, &binaries_[b]));
+        continue;
+      }
+      char* const path = realpath(binary.file, nullptr);  // the runtime takes absolute paths only
+      if (path == nullptr) {
+        throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": there is no kernel binary ",
+                                                        binary.file, "; build it, see docs/onboard.md"));
+      }
+      const AclError code = calls().load_file(path, nullptr, &binaries_[b]);
+      std::free(path);
+      device_.must("aclrtBinaryLoadFromFile", code);
+    }
+  }
+
+  [[nodiscard]] FuncHandle find_kernel(std::string_view name) {
+    AclError last = code_bad_parameter;
+    char text[256];
+    if (name.size() < sizeof(text)) {
+      for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];
+      text[name.size()] = '\0';
+      for (const BinHandle& binary : binaries_) {
+        FuncHandle function = nullptr;
+        last = calls().get_function(binary, text, &function);
+        if (last == code_ok && function != nullptr) return function;
+      }
+    }
+    const Errc errc = last == code_ok ? Errc::invalid_argument : errc_of(last);
+    throw Error(errc, Error::Text(device_.identity().platform, ": kernel '", name, "' was found in none of the ",
+                                  binaries_.size(), " binaries of Options::kernels (the last said ", last,
+                                  "); build it with the vendor's compiler, see docs/onboard.md"));
+  }
+
+  void place_launches(args::ArgsTable& args) {
+    launches_ = detail::OwnedArray<Launch>(view_.tasks.size());
+    if (launches_.size() != 0 && !calls().launches()) {
+      throw Error(Errc::unsupported, Error::Text(device_.identity().platform,
+                                                 ": the runtime has neither aclrtLaunchKernelV2 nor "
+                                                 "aclrtLaunchKernelWithHostArgs; install a newer one"));
+    }
+    for (std::uint32_t t = 0; t < launches_.size(); ++t) {
+      const graph::TaskRecord& task = view_.tasks[t];
+      if (task.block_bytes == 0) {
+        throw Error(Errc::unsupported, Error::Text(device_.identity().platform, ": kernel '", view_.name(task.name),
+                                                   "' takes no argument, so it could do nothing; leave it out"));
+      }
+      const ArgWord* const block = args.block(t, 0);
+      const auto offset = static_cast<std::size_t>(block - args.words()) * sizeof(ArgWord);
+      launches_[t] = {find_kernel(view_.name(task.name)),          block,       args.bytes() + offset,
+                      std::size_t{task.blocks} * task.block_bytes, task.blocks, t};
+    }
+  }
+
+  /// Whatever is refused on the way means: no capture.
+  void capture() noexcept {
+    if (device_.wait() != code_ok) return;
+    AclError code = calls().capture_begin(device_.stream(), capture_thread_local);
+    if (code == code_ok) {
+      const char* call = nullptr;
+      code = launch_each(call);
+      const AclError ended = calls().capture_end(device_.stream(), &instance_);
+      if (code == code_ok) code = ended;
+    }
+    const char* call = nullptr;
+    if (code != code_ok) (void)drop_instance(call);
+  }
+  /// @returns how the wait for what it still runs ended, which must not lose its graph
+  [[gnu::cold]] AclError drop_instance(const char*& call) noexcept {
+    ++refusals_;
+    if (instance_ == nullptr) return code_ok;
+    call = "aclrtSynchronizeStreamWithTimeout";
+    const AclError code = device_.wait();
+    if (code == code_ok) device_.work_begins();
+    (void)calls().destroy_instance(instance_);
+    instance_ = nullptr;
+    return code;
+  }
+
+  [[nodiscard]] AclError launch_each(const char*& call) noexcept {
+    for (const Launch& l : launches_) {
+      AclError code = code_ok;
+      if (calls().launch_device_args != nullptr) {
+        call = "aclrtLaunchKernelV2";
+        code = calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, nullptr, device_.stream());
+      } else {
+        call = "aclrtLaunchKernelWithHostArgs";
+        code =
+            calls().launch_host_args(l.function, l.blocks, device_.stream(), nullptr, l.host_args, l.bytes, nullptr, 0);
+      }
+      if (code != code_ok) return code;
+      if (!options_.wait_after_each_task) continue;
+      under_way_ = l.position;
+      call = "aclrtSynchronizeStreamWithTimeout";
+      if (code = device_.wait(); code != code_ok) return code;
+      device_.work_begins();
+      under_way_ = none;
+    }
+    return code_ok;
+  }
+
+  [[nodiscard]] Status of_task(Status status, std::uint32_t position) const noexcept {
+    const Status named = Status::of_task(status.code(), view_.tasks[position].added_as);
+    return status.poisoned() ? named.poisoning() : named;
+  }
+  /// Is `name` a word of `text`?
+  [[nodiscard]] static bool names(std::string_view text, std::string_view name) noexcept {
+    const auto is_part = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+      const std::size_t end = at + name.size();
+      if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
+    }
+    return false;
+  }
+
+  Device& device_;
+  const Options& options_;
+  graph::GraphView view_;
+  detail::OwnedArray<BinHandle> binaries_;
+  detail::OwnedArray<Launch> launches_;
+  RunInstance instance_ = nullptr;
+  std::uint32_t refusals_ = 0;
+  std::uint32_t under_way_ = none;
+  bool marks_ranges_ = false;
+};
+
+}  // namespace rondo::platform::onboard

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/onboard/acl.hpp>
+#include <rondo/platform/onboard/codes.hpp>
+#include <rondo/platform/onboard/library.hpp>
+
+#include <cstdint>
+#include <mutex>
+
+namespace rondo::platform::onboard {
+
+/// The vendor's runtime in this process: the library, found once; initialised while any device is open; each device
+/// taken as often as it is given back.
+///
+/// Thread safety: any thread. Lifetime: to the process's end, so that a session may outlive main. Errors: open() throws
+/// what open_library() does and what the runtime's calls report; nothing is left behind then.
+class Runtime {
+ public:
+  static constexpr std::uint32_t max_devices = 64;
+
+  static Runtime& instance() {
+    static Runtime& runtime = *new Runtime;  // never destroyed: static sessions close after main
+    return runtime;
+  }
+  [[nodiscard]] const Calls& calls() const noexcept { return calls_; }
+
+  /// Opens device `device` once more, for the calling thread too. @returns what enter() wants to know
+  std::uint64_t open(std::uint32_t device, const char* platform) {
+    const std::lock_guard lock{mutex_};
+    if (!is_found_) {
+      open_library(calls_);
+      is_found_ = true;
+    }
+    if (open_ == 0) {
+      const AclError code = calls_.init(nullptr);
+      is_ours_ = code == code_ok;
+      if (code != code_initialised_already) check(calls_, platform, "aclInit", code);
+    }
+    ++open_;
+    try {
+      std::uint32_t count = 0;
+      check(calls_, platform, "aclrtGetDeviceCount", calls_.device_count(&count));
+      if (device >= count || device >= max_devices) {
+        throw Error(Errc::no_such_device,
+                    Error::Text(platform, ": there is no device ", device, ", the machine has ", count));
+      }
+      Device& d = devices_[device];
+      if (d.open == 0 || entered_ != d.token) {
+        check(calls_, platform, "aclrtSetDevice", calls_.set_device(static_cast<std::int32_t>(device)));
+        ++d.taken;
+      }
+      if (d.open++ == 0) d.token = ++last_token_;
+      entered_ = d.token;
+      return d.token;
+    } catch (...) {
+      (void)leave();
+      throw;
+    }
+  }
+
+  /// Makes `device` the calling thread's, if it is not. One compare where it is.
+  [[nodiscard]] AclError enter(std::uint64_t token, std::uint32_t device) noexcept {
+    return entered_ == token ? code_ok : enter_anew(token, device);
+  }
+
+  /// The contrary of open(): the last gives the device back, and ends what it began.
+  [[nodiscard]] AclError close(std::uint32_t device) noexcept {
+    const std::lock_guard lock{mutex_};
+    Device& d = devices_[device];
+    AclError code = code_ok;
+    if (--d.open == 0) {
+      for (; d.taken != 0; --d.taken) {
+        const AclError reset = calls_.reset_device(static_cast<std::int32_t>(device));
+        if (code == code_ok) code = reset;
+      }
+      d.token = 0;
+      entered_ = 0;
+    }
+    const AclError left = leave();
+    return code == code_ok ? left : code;
+  }
+
+ private:
+  struct Device {
+    std::uint32_t open = 0;
+    std::uint32_t taken = 0;  ///< how often we set it: the runtime counts, and wants as many resets
+    std::uint64_t token = 0;  ///< a number of its own for each time it is open
+  };
+
+  Runtime() = default;
+
+  [[gnu::cold, gnu::noinline]] AclError enter_anew(std::uint64_t token, std::uint32_t device) noexcept {
+    const std::lock_guard lock{mutex_};
+    const AclError code = calls_.set_device(static_cast<std::int32_t>(device));
+    if (code == code_ok) {
+      ++devices_[device].taken;
+      entered_ = token;
+    }
+    return code;
+  }
+  AclError leave() noexcept {
+    if (--open_ != 0 || !is_ours_) return code_ok;
+    is_ours_ = false;
+    return calls_.finalize();
+  }
+
+  /// Which open device the runtime has as this thread's.
+  static inline constinit thread_local std::uint64_t entered_ = 0;
+
+  std::mutex mutex_;
+  Calls calls_;
+  bool is_found_ = false;
+  bool is_ours_ = false;
+  std::uint32_t open_ = 0;
+  std::uint64_t last_token_ = 0;
+  Device devices_[max_devices];
+};
+
+}  // namespace rondo::platform::onboard

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/platform/onboard/device.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace rondo::platform::onboard {
+
+/// Pinned host memory of a session: blocks that the user asked for, which the device reaches directly, and a buffer
+/// through which ordinary memory travels.
+///
+/// The buffer is given out from front to back and is free again when the device is through with all of it; outputs wait
+/// in it until then. Lifetime: the device outlives it. Thread safety: none. Cost on the hot path: no allocation.
+class Staging {
+ public:
+  explicit Staging(Device& device) : device_{device} {}
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  // --- the user's blocks
+  // ----------------------------------------------------------------------------------------------
+
+  /// @throws Error out_of_memory, and what the runtime reports
+  [[nodiscard]] void* pin(Bytes size) {
+    pinned_.reserve(pinned_.size() + 1);
+    void* const memory = allocate(size.value == 0 ? 1 : size.value);
+    const Block block{reinterpret_cast<std::uintptr_t>(memory), size.value};
+    pinned_.insert(std::upper_bound(pinned_.begin(), pinned_.end(), block), block);
+    return memory;
+  }
+  AclError unpin(const void* memory) noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(memory);
+    const auto found =
+        std::find_if(pinned_.begin(), pinned_.end(), [&](const Block& block) { return block.begin == at; });
+    if (found == pinned_.end()) return code_bad_parameter;
+    pinned_.erase(found);
+    return free(const_cast<void*>(memory));
+  }
+  [[nodiscard]] bool has_pinned() const noexcept { return !pinned_.empty(); }
+  [[nodiscard]] bool is_pinned(const void* memory, std::uint64_t size) const noexcept {
+    if (pinned_.empty()) [[likely]]
+      return false;
+    const auto at = reinterpret_cast<std::uintptr_t>(memory);
+    auto next = std::upper_bound(pinned_.begin(), pinned_.end(), Block{at, 0});
+    if (next == pinned_.begin()) return false;
+    --next;
+    return at - next->begin <= next->size && size <= next->size - (at - next->begin);
+  }
+
+  // --- the buffer
+  // -----------------------------------------------------------------------------------------------------
+
+  /// Makes it hold `bytes`, and remember `outputs` at a time. The device is idle.
+  [[nodiscard]] AclError resize(std::uint64_t bytes, std::size_t outputs) noexcept {
+    if (outputs > outputs_.size()) {
+      try {
+        outputs_ = detail::OwnedArray<Output>(outputs);
+      } catch (...) {
+        return code_out_of_host_memory;
+      }
+    }
+    most_outputs_ = outputs_.data() + outputs_.size();
+    reset();
+    if (bytes <= capacity_) return code_ok;
+    AclError code = release_buffer();
+    if (code == code_ok) code = device_.enter();
+    void* memory = nullptr;
+    if (code == code_ok) code = device_.calls().malloc_host(&memory, bytes);
+    if (code != code_ok) return code;
+    buffer_ = static_cast<std::byte*>(memory);
+    capacity_ = bytes;
+    reset();
+    return code_ok;
+  }
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
+
+  /// `size` bytes at a multiple of 64, or null: wait for the device first.
+  [[nodiscard]] std::byte* take(std::uint64_t size) noexcept {
+    if (size > room()) [[unlikely]]
+      return nullptr;
+    std::byte* const begin = next_;
+    use_until(begin + size);
+    return begin;
+  }
+  /// Where the buffer is free from, and how far.
+  [[nodiscard]] std::byte* next() const noexcept { return next_; }
+  [[nodiscard]] std::uint64_t room() const noexcept { return capacity_ - static_cast<std::uint64_t>(next_ - buffer_); }
+  /// All before `end` is taken.
+  void use_until(std::byte* end) noexcept {
+    const std::uint64_t used = align_up(static_cast<std::uint64_t>(end - buffer_), 64);
+    next_ = buffer_ + (used < capacity_ ? used : capacity_);
+  }
+  [[nodiscard]] std::uint64_t outputs_left() const noexcept {
+    return static_cast<std::uint64_t>(most_outputs_ - last_output_);
+  }
+  /// Once the device is through, `size` bytes from `from` in the buffer belong at `to`.
+  void expect(void* to, const std::byte* from, std::uint64_t size) noexcept { *last_output_++ = {to, from, size}; }
+
+  /// The device is through: outputs go where they belong, the buffer is free.
+  void deliver() noexcept {
+    for (const Output* o = outputs_.data(); o != last_output_; ++o) __builtin_memcpy(o->to, o->from, o->size);
+    reset();
+  }
+  /// Outputs that will not come are not waited for.
+  void forget_outputs() noexcept { last_output_ = outputs_.data(); }
+  void reset() noexcept {
+    forget_outputs();
+    next_ = buffer_;
+  }
+
+  AclError release_buffer() noexcept {
+    if (buffer_ == nullptr) return code_ok;
+    const AclError code = free(buffer_);
+    buffer_ = nullptr;
+    capacity_ = 0;
+    reset();
+    return code;
+  }
+  AclError release_all() noexcept {
+    AclError first = release_buffer();
+    while (!pinned_.empty()) {
+      const AclError code = unpin(reinterpret_cast<void*>(pinned_.back().begin));  // NOLINT: what pin() returned
+      if (first == code_ok) first = code;
+    }
+    return first;
+  }
+
+ private:
+  struct Block {
+    std::uintptr_t begin;
+    std::uint64_t size;
+    friend bool operator<(const Block& a, const Block& b) noexcept { return a.begin < b.begin; }
+  };
+  struct Output {
+    void* to = nullptr;
+    const std::byte* from = nullptr;
+    std::uint64_t size = 0;
+  };
+
+  [[nodiscard]] void* allocate(std::uint64_t bytes) {
+    void* memory = nullptr;
+    device_.must("aclrtSetDevice", device_.enter());
+    device_.must("aclrtMallocHost", device_.calls().malloc_host(&memory, bytes));
+    return memory;
+  }
+  AclError free(void* memory) noexcept {
+    const AclError code = device_.enter();
+    const AclError freed = device_.calls().free_host(memory);
+    return code == code_ok ? freed : code;
+  }
+
+  Device& device_;
+  std::vector<Block> pinned_;  ///< ascending
+  std::byte* buffer_ = nullptr;
+  std::uint64_t capacity_ = 0;
+  std::byte* next_ = nullptr;
+  detail::OwnedArray<Output> outputs_;
+  Output* last_output_ = nullptr;  ///< behind the last that is expected
+  Output* most_outputs_ = nullptr;
+};
+
+}  // namespace rondo::platform::onboard

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# count_onboard_instructions.sh <onboard_instructions> [--check]
+#
+# Rondo's own instructions per onboard round, counted by callgrind: what is in the program itself, so neither the
+# runtime's (here the stand-in's) nor memcpy's. For k = 1, 4 and 16 tensors of 4 KiB that go in and out, bindings checked
+# each round or prebound; and for k inputs and k outputs, checked. With --check: fails above 400 + 45 for each tensor
+# and way, so 400 + 90 k.
+set -euo pipefail
+program=$1
+check=${2-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# count <case> <k>: instructions per round, rounded. Runs of two lengths are subtracted, so set-up drops out.
+count() {
+  local rounds total=()
+  for rounds in 20 120; do
+    valgrind --tool=callgrind --callgrind-out-file="$work/out" --toggle-collect='*measured*' "$program" "$1" "$2" \
+      "$rounds" >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
+    total+=("$(callgrind_annotate --threshold=100 "$work/out" | grep -F "[$program]" |
+      awk '/^ *[0-9,]+ \(/ { gsub(",", "", $1); sum += $1 } END { print sum + 0 }')")
+  done
+  echo $(((total[1] - total[0] + 50) / 100))
+}
+
+bad=0
+printf '%4s %8s %9s %8s %6s\n' k checked prebound one_way most
+for k in 1 4 16; do
+  most=$((400 + 90 * k)) figures=()
+  for which in checked prebound one_way; do figures+=("$(count $which $k)"); done
+  printf '%4d %8d %9d %8d %6d\n' $k "${figures[@]}" "$most"
+  # A count near zero means that the function was not found, not that it is free.
+  for figure in "${figures[@]}"; do
+    [ "$figure" -ge $((20 * k)) ] || { echo "k = $k: the round was not counted"; bad=1; }
+    [ "$figure" -le "$most" ] || { echo "k = $k: a round takes more than $most"; bad=1; }
+  done
+done
+[ -z "$check" ] || exit $bad

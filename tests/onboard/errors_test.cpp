@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is told when there is no device, another chip, no kernel; when a kernel fails or hangs, and which.
+
+#include "onboard/fixture.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace rondo;
+using namespace onboard_test;
+
+namespace {
+
+/// y = x, unless x[0] is 13
+struct Superstitious {
+  static constexpr std::string_view name = "superstitious";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) {
+    if (x[0] == 13) throw std::runtime_error("x[0] is 13");
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i];
+  }
+};
+/// The same; a name that begins like the other's.
+struct SuperstitiousToo : Superstitious {
+  static constexpr std::string_view name = "superstitious_too";
+};
+
+struct Chain {
+  explicit Chain(bool same_kernel_twice = false) {
+    const auto between = graph.workspace<float>("between", {4});
+    graph.add<SuperstitiousToo>(x, between);
+    if (same_kernel_twice) {
+      const auto more = graph.workspace<float>("more", {4});
+      graph.add<Superstitious>(between, more);
+      task = graph.add<Superstitious>(more, y);
+    } else {
+      task = graph.add<Superstitious>(between, y);
+    }
+  }
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {4});
+  Output<float> y = graph.output<float>("y", {4});
+  TaskId task{};
+};
+
+template <class P>
+std::string error_of(const TaskGraph& graph, const typename P::Options& options, Errc expected) {
+  try {
+    auto session = open<P>(graph, options);
+  } catch (const Error& e) {
+    CHECK(e.code() == expected);
+    return e.what();
+  }
+  FAIL("it was opened");
+  return "";
+}
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("A session for one chip does not open on the other, and says which it met") {
+  const Clean clean;
+  Graph g;
+  rondo_stand_in_chip("a5");
+  std::string said = error_of<A2A3Onboard>(g.graph, {}, Errc::unsupported);
+  CHECK(contains(said, "a2a3_onboard: device 0 is Ascend950PR_9579, not an a2a3 chip"));
+  rondo_stand_in_chip("Ascend910_9391");
+  said = error_of<A5Onboard>(g.graph, {}, Errc::unsupported);
+  CHECK(contains(said, "Ascend910_9391, not an a5 chip"));
+  // Of a2a3, so it gets as far as the kernels.
+  said = error_of<A2A3Onboard>(g.graph, {}, Errc::invalid_argument);
+  CHECK(contains(said, "kernel 'add' was found in none of the 0 binaries"));
+  // A name that nobody has heard of: what counts is what the device says it is.
+  rondo_stand_in_chip("Ascend910X");
+  said = error_of<A2A3Onboard>(g.graph, {}, Errc::invalid_argument);
+  said = error_of<A5Onboard>(g.graph, {}, Errc::unsupported);
+  rondo_stand_in_chip("a2a3");
+}
+
+TEST_CASE("A device that is not there is named, with how many there are") {
+  const Clean clean;
+  Graph g;
+  A2A3OverStandIn::Options options;
+  options.device = 3;
+  CHECK(contains(error_of<A2A3OverStandIn>(g.graph, options, Errc::no_such_device),
+                 "there is no device 3, the machine has 1"));
+  rondo_stand_in_limit("devices", 4);
+  auto session = open<A2A3OverStandIn>(g.graph, options);
+  CHECK(session.close().ok());
+}
+
+TEST_CASE("Kernels that are not there, and binaries that are none, are named") {
+  const Clean clean;
+  Graph g;
+  rondo_stand_in_chip("a2a3");
+  stand_in::Binary binary;
+  binary.add("add", detail::kernel_entry<kernels::Add>);
+  binary.add("scale", detail::kernel_entry<kernels::Scale>);
+  const std::vector<std::byte> bytes = binary.bytes();
+  A2A3Onboard::Options options;
+  const KernelBinary one[] = {KernelBinary::from_memory(bytes)};
+  options.kernels = one;
+  CHECK(contains(error_of<A2A3Onboard>(g.graph, options, Errc::invalid_argument), "kernel 'accumulate'"));
+  const KernelBinary none[] = {KernelBinary::from_file("no/such/kernels.o")};
+  options.kernels = none;
+  CHECK(contains(error_of<A2A3Onboard>(g.graph, options, Errc::invalid_argument), "no/such/kernels.o"));
+  const std::byte nonsense[100] = {};
+  const KernelBinary bad[] = {KernelBinary::from_memory(nonsense)};
+  options.kernels = bad;
+  const std::string said = error_of<A2A3Onboard>(g.graph, options, Errc::invalid_argument);
+  CHECK(contains(said, "aclrtBinaryLoadFromData returned 107000"));
+  CHECK(contains(said, "no kernel binary"));  // the runtime's own words
+}
+
+TEST_CASE("Kernels may lie in several binaries") {
+  const Clean clean;
+  Graph g;
+  rondo_stand_in_chip("a2a3");
+  stand_in::Binary first, second;
+  first.add("scale", detail::kernel_entry<kernels::Scale>);
+  second.add("add", detail::kernel_entry<kernels::Add>);
+  second.add("accumulate", detail::kernel_entry<kernels::Accumulate>);
+  const auto a = first.bytes(), b = second.bytes();
+  const KernelBinary both[] = {KernelBinary::from_memory(a), KernelBinary::from_memory(b)};
+  A2A3Onboard::Options options;
+  options.kernels = both;
+  auto session = open<A2A3Onboard>(g.graph, options);
+  Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+  CHECK(y == Floats(Graph::n, 9));
+}
+
+TEST_CASE_TEMPLATE("A kernel that fails is named where the device names it, and poisons", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  Chain g;
+  typename P::Options options;
+  SUBCASE("in a replay") {}
+  SUBCASE("in plain launches") { options.capture = false; }
+  SUBCASE("by event") { options.completion = Completion::event; }
+  SUBCASE("by host func") { options.completion = Completion::host_func; }
+  auto session = open<P>(g.graph, options);
+  auto other = open<P>(g.graph, options);
+  Floats x(4, 1), y(4, -1);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+  x.assign(4, 13);
+  y.assign(4, -1);
+  const Status failed = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(failed.code() == Errc::device_failed);
+  CHECK(failed.poisoned());
+  CHECK(failed.subject() == Status::Subject::task);
+  const std::string said = session.explain(failed).c_str();
+  CHECK(contains(said, "task 0 'superstitious_too'"));  // and not the one whose name it begins with
+  CHECK(contains(said, "x[0] is 13"));
+  CHECK(y == Floats(4, -1));  // what a failed round computed goes nowhere
+  const Status refused = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(refused.code() == Errc::poisoned);
+  x.assign(4, 2);
+  CHECK(other.run_round(bind(g.x, x), bind(g.y, y)).ok());
+  CHECK(y == x);
+  CHECK(session.close().ok());
+}
+
+TEST_CASE("Of two tasks with one kernel none is blamed, unless each was waited for") {
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto between = graph.workspace<float>("between", {4});
+  const auto y = graph.output<float>("y", {4});
+  const TaskId first = graph.add<Superstitious>(x, between);
+  graph.add<Superstitious>(between, y);
+  const Floats bad(4, 13);
+  Floats out(4);
+  {
+    auto session = open<A2A3OverStandIn>(graph);
+    const Status failed = session.run_round(bind(x, bad), bind(y, out));
+    CHECK(failed.code() == Errc::device_failed);
+    CHECK(failed.subject() == Status::Subject::none);
+    CHECK(contains(session.explain(failed).c_str(), "superstitious"));
+  }
+  A2A3OverStandIn::Options options;
+  options.wait_after_each_task = true;
+  auto session = open<A2A3OverStandIn>(graph, options);
+  const Status failed = session.run_round(bind(x, bad), bind(y, out));
+  CHECK(failed == Status::of_task(Errc::device_failed, index(first)).poisoning());
+}
+
+TEST_CASE_TEMPLATE("A device that does not finish in time fails the round with timed_out and poisons", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Chain g;
+  typename P::Options options;
+  options.timeout_ms = 100;
+  SUBCASE("one blocking call") {}
+  SUBCASE("by event") { options.completion = Completion::event; }
+  SUBCASE("by host func") { options.completion = Completion::host_func; }
+  auto session = open<P>(g.graph, options);
+  Floats x(4, 1), y(4, -1);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+  y.assign(4, -1);
+  rondo_stand_in_fault("device", 1, 0, 170);
+  const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(status.code() == Errc::timed_out);
+  CHECK(status.poisoned());
+  CHECK(session.run_round(bind(g.x, x), bind(g.y, y)).code() == Errc::poisoned);
+  (void)session.close();  // waits for it once more, and gets it
+  CHECK(y == Floats(4, -1));
+}
+
+TEST_CASE("A kernel that fails over zeros fails the opening, with what to do about it") {
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  graph.add_raw(
+      "picky", CoreType::vector,
+      +[](std::int64_t* args) {
+        if (*reinterpret_cast<const float*>(args[0]) == 0) throw std::runtime_error("zero");
+        *reinterpret_cast<float*>(args[1]) = 7;
+      },
+      reads(x), writes(y));
+  A2A3OverStandIn::Options options;
+  const std::string said = error_of<A2A3OverStandIn>(graph, options, Errc::device_failed);
+  CHECK(contains(said, "zero"));
+  CHECK(contains(said, "warm_up = false"));
+  options.warm_up = false;
+  auto session = open<A2A3OverStandIn>(graph, options);
+  Floats hx(4, 1), hy(4);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy[0] == 7);
+}
+
+TEST_CASE("Limits of the device are errors that name them, and leave nothing behind") {
+  const Clean clean;
+  Graph g;
+  rondo_stand_in_limit("streams", 1);
+  {
+    auto first = open<A2A3OverStandIn>(g.graph);
+    CHECK(contains(error_of<A2A3OverStandIn>(g.graph, {}, Errc::out_of_resources), "no stream is left"));
+    CHECK(rondo_stand_in_live("streams") == 1);
+  }
+  rondo_stand_in_reset();
+  rondo_stand_in_limit("memory", 1000);
+  CHECK(contains(error_of<A2A3OverStandIn>(g.graph, {}, Errc::out_of_memory), "aclrtMalloc returned 207001"));
+}
+
+TEST_CASE("A platform refuses work when its stream is gone") {
+  const Clean clean;
+  A2A3OverStandIn platform({});
+  const auto block = platform.allocate(Bytes{256}, Bytes{64});
+  const Floats x(4);
+  REQUIRE(platform.copy_in(block, x.data(), Bytes{16}).ok());
+  REQUIRE(platform.wait().ok());
+  CHECK(platform.close().ok());  // the block is still held, so the device is, too
+  CHECK(platform.copy_in(block, x.data(), Bytes{16}).code() == Errc::not_open);
+  CHECK(platform.release(block).ok());
+  CHECK(platform.release(block).code() == Errc::invalid_argument);
+}

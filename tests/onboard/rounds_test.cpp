@@ -1,0 +1,392 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What an onboard round asks of the runtime: as little as it can, in the right order; and what it computes, whatever
+// the runtime is able to do.
+
+#include "onboard/fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <thread>
+
+using namespace rondo;
+using namespace onboard_test;
+
+namespace {
+
+template <class P>
+Status round(RoundSession<P>& session, const Graph& g, float value, Floats& y, Floats& s) {
+  Floats x(Graph::n, value), w(Graph::n, 1);
+  y.assign(Graph::n, -1);
+  s.assign(Graph::n, 10);
+  return session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+}
+template <class P>
+void check_rounds(RoundSession<P>& session, const Graph& g, int rounds = 5) {
+  Floats y, s;
+  for (int r = 1; r <= rounds; ++r) {
+    const auto value = static_cast<float>(r);
+    const Status status = round(session, g, value, y, s);
+    const std::string said = session.explain(status).c_str();
+    REQUIRE_MESSAGE(status.ok(), said);
+    REQUIRE(y == Floats(Graph::n, 3 * (value + 1)));
+    REQUIRE(s == Floats(Graph::n, 10 + value));
+  }
+}
+
+using Counts = std::map<std::string, std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A steady round is its copies, one replay and one wait", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  auto session = open<P>(g.graph);
+  check_rounds(session, g, 2);
+  rondo_stand_in_reset();
+  check_rounds(session, g, 10);
+  CHECK(counted() ==
+        Counts{{"aclrtMemcpyAsync", 30}, {"aclmdlRIExecuteAsync", 10}, {"aclrtSynchronizeStreamWithTimeout", 10}});
+  // x and w lie behind each other and travel together, s by itself; y and s out together.
+  CHECK(log()[0] == "aclrtMemcpyAsync");
+  CHECK(log()[2] == "aclmdlRIExecuteAsync");
+  CHECK(log()[3] == "aclrtMemcpyAsync");
+  CHECK(log()[4] == "aclrtSynchronizeStreamWithTimeout");
+  CHECK(calls("pageable") == 0);
+  CHECK(session.platform().is_captured());
+}
+
+TEST_CASE_TEMPLATE("Device memory costs no copy: one refresh of the args table where it changed, none where it did not",
+                   P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  auto session = open<P>(g.graph);
+  {
+    DeviceFloats<P> x(session.platform(), Graph::n, 2), w(session.platform(), Graph::n, 1);
+    DeviceFloats<P> y(session.platform(), Graph::n), s(session.platform(), Graph::n, 10);
+    DeviceFloats<P> other(session.platform(), Graph::n, 5);
+    const auto run = [&](DeviceFloats<P>& in) {
+      return session.run_round(bind(g.x, in.span()), bind(g.w, w.span()), bind(g.y, y.span()), bind(g.s, s.span()))
+          .ok();
+    };
+    REQUIRE(run(x));
+    CHECK(y.values() == Floats(Graph::n, 9));
+    rondo_stand_in_reset();
+    REQUIRE(run(x));
+    CHECK(counted() == Counts{{"aclmdlRIExecuteAsync", 1}, {"aclrtSynchronizeStreamWithTimeout", 1}});
+    rondo_stand_in_reset();
+    REQUIRE(run(other));
+    CHECK(counted() ==
+          Counts{{"aclrtMemcpyAsync", 1}, {"aclmdlRIExecuteAsync", 1}, {"aclrtSynchronizeStreamWithTimeout", 1}});
+    CHECK(y.values() == Floats(Graph::n, 18));
+    CHECK(s.values() == Floats(Graph::n, 10 + 2 + 2 + 5));
+  }
+  check_rounds(session, g);
+}
+
+TEST_CASE_TEMPLATE("Rounds bind host and device memory in any mixture, each with its own result", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  typename P::Options options;
+  SUBCASE("captured") {}
+  SUBCASE("launched one by one") { options.capture = false; }
+  auto session = open<P>(g.graph, options);
+  std::vector<std::unique_ptr<DeviceFloats<P>>> device;
+  for (int i = 0; i < 8; ++i) device.push_back(std::make_unique<DeviceFloats<P>>(session.platform(), Graph::n));
+  for (int round = 0; round < 140; ++round) {
+    const auto value = static_cast<float>(round);
+    Floats x(Graph::n, value), w(Graph::n, 1), y(Graph::n, -1), s(Graph::n, 10);
+    const auto r = static_cast<std::size_t>(round);
+    DeviceFloats<P>&dx = *device[r % 2], &dy = *device[2 + r % 3], &ds = *device[5 + r % 3];
+    dx.fill(value);
+    dy.fill(-1);
+    ds.fill(10);
+    Status status;
+    switch (round % 7) {
+      case 0: status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)); break;
+      case 1: status = session.run_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s)); break;
+      case 2: status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, dy.span()), bind(g.s, s)); break;
+      case 3: status = session.run_round(bind(g.s, ds.span()), bind(g.y, dy.span()), bind(g.w, w), bind(g.x, x)); break;
+      case 4: {
+        const auto bound = session.prebind(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, dy.span()), bind(g.s, s));
+        status = session.run_round(bound);
+        break;
+      }
+      case 5: {
+        const auto bound = session.prebind(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+        status = session.run_round(bound);
+        break;
+      }
+      default:
+        status = session.begin_round(bind(g.x, dx.span()), bind(g.w, w), bind(g.y, y), bind(g.s, ds.span()))
+                     .launch()
+                     .finish()
+                     .status();
+        break;
+    }
+    REQUIRE(status.ok());
+    const bool device_y = round % 7 == 2 || round % 7 == 3 || round % 7 == 4;
+    const bool device_s = round % 7 == 3 || round % 7 == 6;
+    REQUIRE((device_y ? dy.values() : y) == Floats(Graph::n, 3 * (value + 1)));
+    REQUIRE((device_s ? ds.values() : s) == Floats(Graph::n, 10 + value));
+    REQUIRE((device_y ? y : dy.values()) == Floats(Graph::n, -1));
+  }
+}
+
+TEST_CASE_TEMPLATE("Rounds queue up without the host waiting, each with its own addresses and inputs", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  const FrozenGraph frozen = freeze(g.graph);
+  P platform({});
+  constexpr std::size_t tensors = 5, room = 64 * Graph::n;
+  const auto arena = platform.allocate(Bytes{tensors * room}, Bytes{1024});
+  const auto outputs = platform.allocate(Bytes{8 * room}, Bytes{1024});
+  {
+    // What a session does, with the refresh of one round right behind the launch of the last.
+    args::Source sources[tensors];
+    std::uint64_t addresses[7] = {0, 0, arena.address()};
+    std::uint32_t io = 3;
+    for (std::size_t t = 0; t < tensors; ++t) {
+      const bool bound = is_bound_each_round(frozen.view().tensors[t].direction);
+      sources[t] = bound ? args::Source{io, 0} : args::Source{2, t * room};
+      if (bound) addresses[io++] = arena.address() + t * room;
+    }
+    std::uint32_t y = 3;
+    const auto tensor_named = [&](std::string_view wanted) {
+      std::size_t t = 0;
+      while (frozen.view().name(frozen.view().tensors[t].name) != wanted) ++t;
+      return t;
+    };
+    y = sources[tensor_named("y")].base;
+    update::Refresher<P> refresher(platform, frozen.view(), sources, {3, 7}, addresses);
+    auto program = platform.load(frozen, refresher.table());
+    REQUIRE(platform.wait().ok());
+    const Floats one(Graph::n, 1), ten(Graph::n, 10);
+    REQUIRE(platform.copy_in(arena.offset(Bytes{tensor_named("w") * room}), one.data(), Bytes{4 * Graph::n}).ok());
+    REQUIRE(platform.copy_in(arena.offset(Bytes{tensor_named("s") * room}), ten.data(), Bytes{4 * Graph::n}).ok());
+    REQUIRE(platform.wait().ok());
+    rondo_stand_in_reset();
+    rondo_stand_in_fault("device", 1, 0, 20);  // the device is slow, the host is not
+    Floats x(Graph::n);
+    for (int r = 0; r < 8; ++r) {
+      x.assign(Graph::n, static_cast<float>(r));
+      REQUIRE(platform.copy_in(arena.offset(Bytes{tensor_named("x") * room}), x.data(), Bytes{4 * Graph::n}).ok());
+      refresher.set_base(y, outputs.address() + static_cast<std::uint64_t>(r) * room);
+      REQUIRE(refresher.refresh().ok());
+      REQUIRE(platform.launch(program).ok());
+    }
+    CHECK(counted() == Counts{{"aclrtMemcpyAsync", 16}, {"aclmdlRIExecuteAsync", 8}});
+    REQUIRE(platform.wait().ok());
+    for (int r = 0; r < 8; ++r) {
+      Floats out(Graph::n);
+      REQUIRE(rondo_stand_in_peek(outputs.address() + static_cast<std::uint64_t>(r) * room, out.data(), 4 * Graph::n));
+      CHECK(out == Floats(Graph::n, 3 * static_cast<float>(r + 1)));
+    }
+    REQUIRE(platform.unload(program).ok());
+    REQUIRE(refresher.release().ok());
+  }
+  REQUIRE(platform.release(outputs).ok());
+  REQUIRE(platform.release(arena).ok());
+  REQUIRE(platform.close().ok());
+}
+
+TEST_CASE_TEMPLATE("Pinned memory travels directly, snapshots are taken at once", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  auto session = open<P>(g.graph);
+  PinnedArray<float, P> x(session.platform(), Graph::n), y(session.platform(), Graph::n);
+  PinnedArray<float, P> s(session.platform(), Graph::n);
+  Floats w(Graph::n, 1);
+  for (int r = 0; r < 5; ++r) {
+    const auto value = static_cast<float>(r);
+    for (std::size_t i = 0; i < Graph::n; ++i) x[i] = value, s[i] = 10;
+    w.assign(Graph::n, 1);
+    auto bound = session.begin_async_round(bind(g.x, x), bind(g.w, snapshot(w)), bind(g.y, y), bind(g.s, s));
+    w.assign(Graph::n, 1000);
+    REQUIRE(std::move(bound).launch().finish().status().ok());
+    for (std::size_t i = 0; i < Graph::n; ++i) {
+      REQUIRE(y[i] == 3 * (value + 1));
+      REQUIRE(s[i] == 10 + value);
+    }
+  }
+  CHECK(calls("pageable") == 0);
+}
+
+TEST_CASE_TEMPLATE("Host inputs, frozen inputs, scalars and a moved arena work as in simulation", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  auto session = open<P>(g.graph);
+  check_rounds(session, g, 2);
+  REQUIRE(session.freeze(g.w).ok());
+  check_rounds(session, g, 2);
+  REQUIRE(session.thaw(g.w).ok());
+  REQUIRE(session.set_scalar(g.scale, 0, 4.0F).ok());
+  Floats y, s;
+  REQUIRE(round(session, g, 2, y, s).ok());
+  CHECK(y == Floats(Graph::n, 12));
+  REQUIRE(session.set_scalar(g.scale, 0, 3.0F).ok());
+  DeviceFloats<P> elsewhere(session.platform(), session.arena_bytes().value / 4 + 256);
+  const std::uint64_t base = align_up(elsewhere.span().data().address(), 1024);
+  REQUIRE(session.move_arena({DevicePtr<std::byte>{base}, session.arena_bytes().value}).ok());
+  check_rounds(session, g, 3);
+
+  TaskGraph graph;
+  const auto position = graph.host_input<float>("position", {4});
+  const auto sum = graph.inout<float>("sum", {4});
+  graph.add<kernels::Accumulate>(position, sum);
+  auto other = open<P>(graph);
+  Floats total(4);
+  for (int r = 0; r < 5; ++r) {
+    const Floats p(4, static_cast<float>(r));
+    REQUIRE(other.run_round(bind(position, p), bind(sum, total)).ok());
+  }
+  CHECK(total == Floats(4, 10));
+}
+
+TEST_CASE_TEMPLATE("Whatever the runtime can, or refuses, results are the same", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  typename P::Options options;
+  SUBCASE("no capture is wanted") { options.capture = false; }
+  SUBCASE("a capture may not begin") { rondo_stand_in_fault("aclmdlRICaptureBegin", 0, 207000, 0); }
+  SUBCASE("a launch is refused in the capture") { rondo_stand_in_fault("aclrtLaunchKernelV2", 2, 107030, 0); }
+  SUBCASE("a capture ends without a graph") { rondo_stand_in_fault("aclmdlRICaptureEnd", 0, 107025, 0); }
+  SUBCASE("replays are refused") { rondo_stand_in_fault("aclmdlRIExecuteAsync", 0, 207000, 0); }
+  SUBCASE("there are no snapshot copies") { rondo_stand_in_limit("snapshot_copies", 0); }
+  SUBCASE("there is virtual memory") { rondo_stand_in_limit("virtual_memory", 1); }
+  SUBCASE("there is virtual memory, but no address") {
+    rondo_stand_in_limit("virtual_memory", 1);
+    rondo_stand_in_fault("aclrtReserveMemAddress", 0, 207001, 0);
+  }
+  SUBCASE("there is virtual memory, and it is not wanted") {
+    rondo_stand_in_limit("virtual_memory", 1);
+    options.virtual_memory = false;
+  }
+  SUBCASE("no warm-up") { options.warm_up = false; }
+  SUBCASE("waiting behind each task") { options.wait_after_each_task = true; }
+  SUBCASE("an event says that it is over") { options.completion = Completion::event; }
+  SUBCASE("a host func says that it is over") { options.completion = Completion::host_func; }
+  SUBCASE("hardly any staging") { options.staging = Bytes{1}; }
+  SUBCASE("marks for the profiler") { options.profiler_ranges = true; }
+  auto session = open<P>(g.graph, options);
+  {
+    DeviceFloats<P> x(session.platform(), Graph::n, 5), y(session.platform(), Graph::n);
+    check_rounds(session, g);
+    Floats w(Graph::n, 1), s(Graph::n, 10);
+    REQUIRE(session.run_round(bind(g.x, x.span()), bind(g.w, w), bind(g.y, y.span()), bind(g.s, s)).ok());
+    CHECK(y.values() == Floats(Graph::n, 18));
+    CHECK(s == Floats(Graph::n, 15));
+    check_rounds(session, g);
+  }
+  REQUIRE(session.close().ok());
+}
+
+TEST_CASE("A refused capture is counted, and rounds are plain launches") {
+  const Clean clean;
+  Graph g;
+  rondo_stand_in_fault("aclmdlRICaptureEnd", 1, 107038, 0);
+  auto session = open<A2A3OverStandIn>(g.graph);
+  check_rounds(session, g, 1);
+  rondo_stand_in_reset();
+  check_rounds(session, g, 10);
+  CHECK_FALSE(session.platform().is_captured());
+  CHECK(session.platform().refused_captures() == 1);
+  CHECK(calls("aclrtLaunchKernelV2") == 30);
+  CHECK(calls("aclmdlRIExecuteAsync") == 0);
+}
+
+TEST_CASE("More than the staging holds goes through it in parts") {
+  const Clean clean;
+  TaskGraph graph;
+  constexpr std::size_t n = 100'003;
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto r = graph.resident<float>("r", {n});
+  graph.add<kernels::Add>(x, r, y);
+  A5OverStandIn::Options options;
+  options.staging = Bytes{70'000};
+  auto session = open<A5OverStandIn>(graph, options);
+  Floats hx(n), hr(n), hy(n), back(n);
+  for (std::size_t i = 0; i < n; ++i) hx[i] = static_cast<float>(i), hr[i] = static_cast<float>(3 * i);
+  REQUIRE(session.upload(r, hr).ok());
+  for (int round = 0; round < 3; ++round) {
+    hy.assign(n, 0);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    bool right = true;
+    for (std::size_t i = 0; i < n; ++i) right = right && hy[i] == hx[i] + hr[i];
+    REQUIRE(right);
+  }
+  REQUIRE(session.download(r, back).ok());
+  CHECK(back == hr);
+}
+
+TEST_CASE("A session may go from thread to thread, and threads may have sessions of their own") {
+  const Clean clean;
+  Graph g;
+  auto session = open<A2A3OverStandIn>(g.graph);
+  check_rounds(session, g, 1);
+  // Each takes the device for itself: without that, the runtime knows of no context there.
+  for (int i = 0; i < 3; ++i) std::thread{[&] { check_rounds(session, g, 2); }}.join();
+  {
+    std::vector<std::thread> threads;
+    std::vector<int> good(4);
+    for (std::size_t t = 0; t < good.size(); ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 5; ++i) {
+          auto own = open<A2A3OverStandIn>(g.graph);
+          Floats y, s;
+          for (int r = 1; r < 20; ++r) {
+            if (round(own, g, static_cast<float>(r), y, s).ok() && y == Floats(Graph::n, static_cast<float>(3 * r + 3)))
+              ++good[t];
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(good == std::vector<int>(4, 95));
+  }
+  std::thread{[&] { CHECK(session.close().ok()); }}.join();
+}
+
+TEST_CASE("The device is given back once, behind the last session, and everything in order") {
+  const Clean clean;
+  Graph g;
+  {
+    auto first = open<A2A3OverStandIn>(g.graph);
+    auto second = open<A2A3OverStandIn>(g.graph);
+    REQUIRE(first.close().ok());
+    CHECK(calls("aclrtResetDevice") == 0);
+    CHECK(calls("aclFinalize") == 0);
+    check_rounds(second, g);
+    rondo_stand_in_reset();
+  }
+  const std::vector<std::string> expected{"aclmdlRIDestroy", "aclrtBinaryUnLoad", "aclrtDestroyStream", "aclrtFree",
+                                          "aclrtFree",       "aclrtFreeHost",     "aclrtResetDevice",   "aclFinalize"};
+  CHECK(log() == expected);
+  CHECK(rondo_stand_in_live(nullptr) == 0);
+}
+
+TEST_CASE("A runtime that somebody else initialised stays so") {
+  const Clean clean;
+  Graph g;
+  void* const library = dlopen("libacl_rt.so", RTLD_NOW);
+  REQUIRE(library != nullptr);
+  const auto init = reinterpret_cast<int (*)(const char*)>(dlsym(library, "aclInit"));
+  const auto finalize = reinterpret_cast<int (*)()>(dlsym(library, "aclFinalize"));
+  REQUIRE(init(nullptr) == 0);
+  {
+    // Not one that ends the process for what is live at its end.
+    rondo_stand_in_chip("a2a3");
+    TaskGraph nothing;
+    auto session = open<A2A3Onboard>(nothing);
+    CHECK(session.run_round().ok());
+    CHECK(session.close().ok());
+  }
+  CHECK(rondo_stand_in_live("inits") == 1);
+  CHECK(finalize() == 0);
+}

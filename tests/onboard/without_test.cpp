@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runtimes that lack a call. without.py makes such a library and names in RONDO_TEST_WITHOUT what is not in it.
+
+#include "onboard/fixture.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace rondo;
+using namespace onboard_test;
+
+TEST_CASE_TEMPLATE("A runtime without an optional call does what it can, with the same results", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (!missing_required().empty()) return;
+  const Clean clean;
+  Graph g;
+  for (const bool virtual_memory : {false, true}) {
+    for (const Completion completion : {Completion::stream, Completion::event, Completion::host_func}) {
+      rondo_stand_in_reset();
+      rondo_stand_in_limit("virtual_memory", virtual_memory ? 1 : 0);
+      typename P::Options options;
+      options.completion = completion;
+      options.profiler_ranges = true;
+      if (launches_nothing()) {
+        try {
+          auto session = open<P>(g.graph, options);
+          FAIL("it was opened");
+        } catch (const Error& e) {
+          CHECK(e.code() == Errc::unsupported);
+          CHECK(std::string(e.what()).find("neither aclrtLaunchKernelV2 nor") != std::string::npos);
+        }
+        continue;
+      }
+      auto session = open<P>(g.graph, options);
+      {
+        DeviceFloats<P> x(session.platform(), Graph::n, 5);
+        for (int r = 0; r < 6; ++r) {
+          const auto value = static_cast<float>(r);
+          Floats hx(Graph::n, value), w(Graph::n, 1), y(Graph::n), s(Graph::n, 10);
+          const bool bound = r % 3 == 2;
+          const Status status = bound ? session.run_round(bind(g.x, x.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s))
+                                      : session.run_round(bind(g.x, hx), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+          REQUIRE(status.ok());
+          const float in = bound ? 5 : value;
+          REQUIRE(y == Floats(Graph::n, 3 * (in + 1)));
+          REQUIRE(s == Floats(Graph::n, 10 + in));
+        }
+      }
+      bool captures = true;
+      for (const char* const needed : {"aclrtLaunchKernelV2", "aclmdlRICaptureBegin", "aclmdlRICaptureEnd",
+                                       "aclmdlRIExecuteAsync", "aclmdlRIDestroy"}) {
+        captures = captures && !lacks(needed);
+      }
+      CHECK(session.platform().is_captured() == captures);
+      CHECK(session.platform().refused_captures() == 0);
+      CHECK(session.close().ok());
+    }
+  }
+}
+
+TEST_CASE("A runtime without a required call is refused by its name") {
+  const std::string missing = missing_required();
+  if (missing.empty()) return;
+  Graph g;
+  for (int attempt = 0; attempt < 2; ++attempt) {  // the second as the first: nothing is half found
+    try {
+      auto session = open<A2A3Onboard>(g.graph);
+      FAIL("it was opened");
+    } catch (const Error& e) {
+      CHECK(e.code() == Errc::unsupported);
+      CHECK(std::string(e.what()).find("has no " + missing) != std::string::npos);
+    }
+  }
+}

@@ -1,0 +1,821 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The calls of the ACL runtime that Rondo makes, over the machine of machine.hpp. Written from the API's published
+// signatures and behaviour, as a device-less double for tests.
+
+#include "machine.hpp"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+using namespace stand_in;
+
+namespace {
+
+Machine& machine() { return Machine::instance(); }
+
+enum class Needs { nothing, context };
+
+/// What every call begins with: the log, the faults, the rules for callers. Holds the lock.
+class Entry {
+ public:
+  Entry(const char* name, Needs needs) : lock{machine().mutex} {
+    Machine& m = machine();
+    m.log.emplace_back(name);
+    ++m.counts[name];
+    if (in_host_func) m.misuse(std::string(name) + " was called from a host func");
+    for (auto fault = m.faults.begin(); fault != m.faults.end(); ++fault) {
+      if (fault->call != name || (!fault->is_each && --fault->uses_left != 0)) continue;
+      injected = fault->code;
+      const std::uint64_t delay = fault->delay_ms;
+      if (!fault->is_each) m.faults.erase(fault);
+      if (delay != 0) {
+        lock.unlock();
+        std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+        lock.lock();
+      }
+      break;
+    }
+    if (injected == ok && needs == Needs::context) {
+      if (m.inits == 0) m.misuse(std::string(name) + " was called before aclInit or after aclFinalize");
+      if (current_device() < 0) injected = no_context;
+    }
+    if (injected != ok) recent_error = std::string(name) + " failed with " + std::to_string(injected);
+  }
+
+  std::unique_lock<std::mutex> lock;
+  int injected = ok;
+};
+
+int refuse(int code, std::string text) {
+  recent_error = std::move(text);
+  return code;
+}
+
+int misuse(const char* call, const std::string& text, int code = bad_parameter) {
+  machine().misuse(std::string(call) + ": " + text);
+  return refuse(code, text);
+}
+
+StreamState* stream_of(const char* call, void* handle) {
+  auto* const stream = static_cast<StreamState*>(handle);
+  if (machine().streams.contains(stream)) return stream;
+  machine().misuse(std::string(call) + ": no such stream");
+  return nullptr;
+}
+EventState* event_of(const char* call, void* handle) {
+  auto* const event = static_cast<EventState*>(handle);
+  if (machine().events.contains(event)) return event;
+  machine().misuse(std::string(call) + ": no such event");
+  return nullptr;
+}
+
+/// Is this thread in the middle of a capture that does not allow `call` beside it?
+bool capture_forbids() {
+  return std::any_of(machine().streams.begin(), machine().streams.end(), [](const StreamState* s) {
+    return s->capture != nullptr && s->capture->mode != 2 &&
+           (s->capture->mode == 0 || s->capture->owner == std::this_thread::get_id());
+  });
+}
+
+bool is_queued(const EventState* event) {
+  return std::any_of(machine().streams.begin(), machine().streams.end(), [&](const StreamState* s) {
+    const auto uses = [&](const Op& op) { return op.event == event; };
+    return std::any_of(s->queue.begin(), s->queue.end(), uses) ||
+           std::any_of(s->running.begin(), s->running.end(), uses);
+  });
+}
+
+/// Checks the device's side of an operation. @returns a code
+int check_device_side(const char* call, const void* p, std::size_t size) {
+  Machine& m = machine();
+  if (size == 0) return misuse(call, "of 0 bytes");
+  if (m.block_of(p, 0) == nullptr) return misuse(call, "no device memory at this address");
+  if (m.block_of(p, size) == nullptr) return misuse(call, std::to_string(size) + " bytes leave their block");
+  return ok;
+}
+
+int copy(const char* call, Op op, int kind, std::size_t room, StreamState& stream, std::unique_lock<std::mutex>& lock) {
+  Machine& m = machine();
+  if (op.size == 0) return misuse(call, "of 0 bytes");
+  if (room < op.size) return refuse(bad_parameter, "the destination is smaller than the copy");
+  const bool to_device = m.block_of(op.to, 0) != nullptr;
+  const bool from_device = m.block_of(op.from, 0) != nullptr;
+  if (kind == 5) {
+    if (m.limit("snapshot_copies") == 0) return refuse(not_supported, "no snapshot copies");
+    if (const int code = check_device_side(call, op.to, op.size); code != ok) return code;
+    op.kind = Op::Kind::copy_in;
+    op.bytes.assign(op.from, op.from + op.size);
+    op.from = nullptr;
+    m.submit(stream, std::move(op));
+    return ok;
+  }
+  if (to_device && from_device) {
+    op.kind = Op::Kind::copy_inside;
+    m.submit(stream, std::move(op));
+    return ok;
+  }
+  const bool in = kind == 1 || kind == 4;
+  if (kind != 1 && kind != 2 && kind != 4) return refuse(bad_parameter, "unknown kind of copy");
+  if (in != to_device || in == from_device) return misuse(call, "the kind of copy is not that of its addresses");
+  const auto* const device = in ? op.to : op.from;
+  const auto* const host = in ? op.from : op.to;
+  if (const int code = check_device_side(call, device, op.size); code != ok) return code;
+  if (reinterpret_cast<std::uintptr_t>(device) % 64 != 0) m.misuse(std::string(call) + ": device side not at 64 bytes");
+  op.kind = in ? Op::Kind::copy_in : Op::Kind::copy_out;
+  if (!m.is_pinned(host, op.size)) {
+    if (stream.capture != nullptr) return refuse(bad_parameter, "pageable memory in a capture");
+    ++m.counts["pageable"];
+    m.submit(stream, std::move(op));
+    m.drain(lock, stream, -1);
+    return stream.error;
+  }
+  if (in && stream.capture == nullptr) op.hash = hash_of(op.from, op.size);
+  m.submit(stream, std::move(op));
+  return ok;
+}
+
+std::size_t fill(char* text, std::size_t size, const std::vector<std::string>& lines) {
+  std::string all;
+  for (const std::string& line : lines) all += line + "\n";
+  if (size != 0) {
+    const std::size_t n = std::min(size - 1, all.size());
+    std::memcpy(text, all.data(), n);
+    text[n] = '\0';
+  }
+  return all.size() + 1;
+}
+
+}  // namespace
+
+extern "C" {
+
+// --- control
+// -----------------------------------------------------------------------------------------------------------
+
+void rondo_stand_in_reset() {
+  Machine& m = machine();
+  const std::lock_guard lock{m.mutex};
+  m.log.clear();
+  m.counts.clear();
+  m.faults.clear();
+  m.misuses.clear();
+  m.limits.clear();
+}
+void rondo_stand_in_chip(const char* name) {
+  Machine& m = machine();
+  const std::lock_guard lock{m.mutex};
+  m.soc = name;
+  if (m.soc == "a2a3") m.soc = "Ascend910B4";
+  if (m.soc == "a5") m.soc = "Ascend950PR_9579";
+  const bool is_a5 = m.soc.starts_with("Ascend950");
+  m.npu_arch = is_a5 ? 3510 : 2201;
+  m.guard = is_a5 ? 0 : 32;
+}
+void rondo_stand_in_limit(const char* what, std::uint64_t value) {
+  const std::lock_guard lock{machine().mutex};
+  machine().limits[what] = value;
+}
+void rondo_stand_in_fault(const char* call, std::uint64_t k, int code, std::uint64_t delay_ms) {
+  const std::lock_guard lock{machine().mutex};
+  machine().faults.push_back({call, k, k == 0, code, delay_ms});
+}
+void rondo_stand_in_clear_faults() {
+  const std::lock_guard lock{machine().mutex};
+  machine().faults.clear();
+}
+std::uint64_t rondo_stand_in_faults_left() {
+  const std::lock_guard lock{machine().mutex};
+  return machine().faults.size();
+}
+std::uint64_t rondo_stand_in_calls(const char* call) {
+  const std::lock_guard lock{machine().mutex};
+  if (call == nullptr) return machine().log.size();
+  const auto found = machine().counts.find(call);
+  return found == machine().counts.end() ? 0 : found->second;
+}
+std::size_t rondo_stand_in_log(char* text, std::size_t size) {
+  const std::lock_guard lock{machine().mutex};
+  return fill(text, size, machine().log);
+}
+std::uint64_t rondo_stand_in_live(const char* what) {
+  Machine& m = machine();
+  const std::lock_guard lock{m.mutex};
+  std::uint64_t devices = 0;
+  for (const std::uint64_t taken : m.taken) devices += taken;
+  const std::pair<const char*, std::uint64_t> all[] = {{"memory", m.blocks.size()},
+                                                       {"pinned", m.pinned.size()},
+                                                       {"streams", m.streams.size()},
+                                                       {"events", m.events.size()},
+                                                       {"instances", m.instances.size()},
+                                                       {"binaries", m.binaries.size()},
+                                                       {"addresses", m.addresses.size()},
+                                                       {"physical", m.physical.size()},
+                                                       {"ranges", m.ranges.size()},
+                                                       {"devices", devices},
+                                                       {"inits", static_cast<std::uint64_t>(m.inits)}};
+  std::uint64_t sum = 0;
+  for (const auto& [name, count] : all) {
+    if (what == nullptr || std::strcmp(what, name) == 0) sum += count;
+  }
+  return sum;
+}
+std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size) {
+  const std::lock_guard lock{machine().mutex};
+  if (text != nullptr) fill(text, size, machine().misuses);
+  return machine().misuses.size();
+}
+bool rondo_stand_in_peek(std::uint64_t address, void* to, std::size_t size) {
+  const std::lock_guard lock{machine().mutex};
+  const auto* const p = reinterpret_cast<const std::byte*>(address);
+  const Block* const block = machine().block_of(p, size);
+  if (block != nullptr) std::memcpy(to, block->inside + (p - block->address), size);
+  return block != nullptr;
+}
+bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t size) {
+  const std::lock_guard lock{machine().mutex};
+  auto* const p = reinterpret_cast<std::byte*>(address);
+  Block* const block = machine().block_of(p, size);
+  if (block != nullptr) std::memcpy(block->inside + (p - block->address), from, size);
+  return block != nullptr;
+}
+
+// --- process and device
+// ----------------------------------------------------------------------------------------------
+
+int aclInit(const char*) {
+  const Entry entry("aclInit", Needs::nothing);
+  if (entry.injected != ok) return entry.injected;
+  if (machine().inits != 0) return initialised_already;
+  ++machine().inits;
+  return ok;
+}
+int aclFinalize() {
+  const Entry entry("aclFinalize", Needs::nothing);
+  if (machine().inits == 0) return misuse("aclFinalize", "not initialised");
+  machine().inits = 0;
+  return entry.injected;
+}
+const char* aclGetRecentErrMsg() {
+  const std::lock_guard lock{machine().mutex};
+  return recent_error.empty() ? nullptr : recent_error.c_str();
+}
+int aclrtGetDeviceCount(std::uint32_t* count) {
+  const Entry entry("aclrtGetDeviceCount", Needs::nothing);
+  if (entry.injected != ok) return entry.injected;
+  *count = static_cast<std::uint32_t>(machine().limit("devices"));
+  return ok;
+}
+const char* aclrtGetSocName() {
+  const Entry entry("aclrtGetSocName", Needs::nothing);
+  return entry.injected != ok ? nullptr : machine().soc.c_str();
+}
+int aclrtSetDevice(std::int32_t device) {
+  const Entry entry("aclrtSetDevice", Needs::nothing);
+  if (entry.injected != ok) return entry.injected;
+  Machine& m = machine();
+  if (m.inits == 0) m.misuse("aclrtSetDevice was called before aclInit or after aclFinalize");
+  if (device < 0 || static_cast<std::uint64_t>(device) >= m.limit("devices")) return bad_device;
+  ++m.taken[device];
+  set_current_device(device, m.generation[device]);
+  return ok;
+}
+int aclrtResetDevice(std::int32_t device) {
+  const Entry entry("aclrtResetDevice", Needs::nothing);
+  Machine& m = machine();
+  if (device < 0 || device >= 64 || m.taken[device] == 0) return misuse("aclrtResetDevice", "not set");
+  if (--m.taken[device] == 0) {
+    ++m.generation[device];
+    if (!m.streams.empty() || !m.events.empty() || !m.blocks.empty()) {
+      m.misuse("aclrtResetDevice: streams, events or memory are still there");
+    }
+  }
+  return entry.injected;
+}
+int aclrtGetDeviceInfo(std::uint32_t, int attribute, std::int64_t* value) {
+  const Entry entry("aclrtGetDeviceInfo", Needs::nothing);
+  if (entry.injected != ok) return entry.injected;
+  const bool is_a5 = machine().npu_arch == 3510;
+  switch (attribute) {
+    case 1: *value = is_a5 ? 5 : 4; return ok;
+    case 101:
+    case 102: *value = is_a5 ? 36 : 20; return ok;
+    case 201: *value = is_a5 ? 72 : 40; return ok;
+    case 601: *value = machine().npu_arch; return ok;
+    default: return refuse(bad_parameter, "unknown attribute");
+  }
+}
+
+// --- streams and events
+// ----------------------------------------------------------------------------------------------
+
+int aclrtCreateStreamWithConfig(void** stream, std::uint32_t, std::uint32_t) {
+  const Entry entry("aclrtCreateStreamWithConfig", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  Machine& m = machine();
+  if (m.streams.size() >= m.limit("streams")) return refuse(out_of_streams, "no stream is left");
+  auto* const made = new StreamState;
+  m.streams.insert(made);
+  m.start(*made);
+  *stream = made;
+  return ok;
+}
+int aclrtDestroyStream(void* handle) {
+  Entry entry("aclrtDestroyStream", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  StreamState* const stream = stream_of("aclrtDestroyStream", handle);
+  if (stream == nullptr) return bad_parameter;
+  if (stream->done != stream->queued && stream->error == ok) machine().misuse("aclrtDestroyStream: work is pending");
+  if (stream->capture != nullptr) machine().misuse("aclrtDestroyStream: it is being captured");
+  machine().stop(entry.lock, *stream);
+  machine().streams.erase(stream);
+  delete stream;
+  return entry.injected;
+}
+int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
+  Entry entry("aclrtSynchronizeStreamWithTimeout", Needs::context);
+  StreamState* const stream = stream_of("aclrtSynchronizeStreamWithTimeout", handle);
+  if (stream == nullptr) return bad_parameter;
+  if (stream->capture != nullptr) return refuse(stream_is_captured, "the stream is being captured");
+  if (entry.injected != ok) {
+    // A failure of the device comes when the device is through; a timeout, and a refusal, before.
+    if (entry.injected / 1000 == 507 && entry.injected != wait_timed_out) machine().drain(entry.lock, *stream, -1);
+    return entry.injected;
+  }
+  if (!machine().drain(entry.lock, *stream, timeout_ms)) return refuse(wait_timed_out, "the stream did not finish");
+  if (stream->error != ok) recent_error = stream->error_text;
+  return stream->error;
+}
+int aclrtCreateEventExWithFlag(void** event, std::uint32_t) {
+  const Entry entry("aclrtCreateEventExWithFlag", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  Machine& m = machine();
+  if (m.events.size() >= m.limit("events")) return refuse(out_of_streams, "no event is left");
+  auto* const made = new EventState;
+  m.events.insert(made);
+  *event = made;
+  return ok;
+}
+int aclrtDestroyEvent(void* handle) {
+  const Entry entry("aclrtDestroyEvent", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  EventState* const event = event_of("aclrtDestroyEvent", handle);
+  if (event == nullptr) return bad_parameter;
+  if (is_queued(event)) return misuse("aclrtDestroyEvent", "work is pending");
+  machine().events.erase(event);
+  delete event;
+  return entry.injected;
+}
+int aclrtRecordEvent(void* handle, void* on) {
+  const Entry entry("aclrtRecordEvent", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  EventState* const event = event_of("aclrtRecordEvent", handle);
+  StreamState* const stream = stream_of("aclrtRecordEvent", on);
+  if (event == nullptr || stream == nullptr) return bad_parameter;
+  if (stream->capture != nullptr) {
+    event->captured_in = stream->capture.get();
+    event->captured_on = stream;
+    event->captured_at = stream->capture->streams[stream];
+    return ok;
+  }
+  event->captured_in = nullptr;
+  Op op;
+  op.kind = Op::Kind::record;
+  op.event = event;
+  op.ticket = ++event->recorded;
+  machine().submit(*stream, std::move(op));
+  return ok;
+}
+int aclrtStreamWaitEvent(void* who, void* handle) {
+  const Entry entry("aclrtStreamWaitEvent", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  EventState* const event = event_of("aclrtStreamWaitEvent", handle);
+  StreamState* const stream = stream_of("aclrtStreamWaitEvent", who);
+  if (event == nullptr || stream == nullptr) return bad_parameter;
+  if (event->captured_in != nullptr && stream->capture == nullptr) {
+    // The stream joins the capture that the event belongs to.
+    for (StreamState* const s : machine().streams) {
+      if (s->capture.get() != event->captured_in) continue;
+      stream->capture = s->capture;
+      s->capture->streams.try_emplace(stream, 0);
+      break;
+    }
+  }
+  if (stream->capture != nullptr) {
+    if (event->captured_in != stream->capture.get()) return refuse(not_supported, "an event from outside the capture");
+    std::uint64_t& joined = stream->capture->joined[event->captured_on];
+    if (event->captured_on != stream) joined = std::max(joined, event->captured_at + 1);
+    return ok;
+  }
+  Op op;
+  op.kind = Op::Kind::wait;
+  op.event = event;
+  op.ticket = event->recorded;
+  machine().submit(*stream, std::move(op));
+  return ok;
+}
+int aclrtQueryEventStatus(void* handle, int* status) {
+  const Entry entry("aclrtQueryEventStatus", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  const EventState* const event = event_of("aclrtQueryEventStatus", handle);
+  if (event == nullptr) return bad_parameter;
+  if (event->captured_in != nullptr) return refuse(event_is_captured, "the event is being captured");
+  *status = event->complete >= event->recorded ? 1 : 0;
+  return ok;
+}
+int aclrtEventElapsedTime(float* ms, void* from, void* to) {
+  const Entry entry("aclrtEventElapsedTime", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  const EventState* const a = event_of("aclrtEventElapsedTime", from);
+  const EventState* const b = event_of("aclrtEventElapsedTime", to);
+  if (a == nullptr || b == nullptr || a->complete == 0 || b->complete == 0) return bad_parameter;
+  *ms = std::chrono::duration<float, std::milli>(b->time - a->time).count();
+  return ok;
+}
+int aclrtLaunchHostFunc(void* on, void (*call)(void*), void* user) {
+  const Entry entry("aclrtLaunchHostFunc", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclrtLaunchHostFunc", on);
+  if (stream == nullptr) return bad_parameter;
+  Op op;
+  op.kind = Op::Kind::host_func;
+  op.call = call;
+  op.user = user;
+  machine().submit(*stream, std::move(op));
+  return ok;
+}
+
+// --- memory
+// ----------------------------------------------------------------------------------------------------------
+
+int aclrtMalloc(void** p, std::size_t size, int) {
+  const Entry entry("aclrtMalloc", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  Machine& m = machine();
+  if (size == 0) return refuse(zero_size, "of 0 bytes");
+  if (size > m.limit("memory") - std::min<std::uint64_t>(m.memory_in_use(), m.limit("memory"))) {
+    return refuse(out_of_memory, "the device has no such memory left");
+  }
+  const std::size_t mapped = (size + 4095) / 4096 * 4096;
+  const int file = memfd_create("device memory", 0);
+  const bool sized = file >= 0 && ftruncate(file, static_cast<off_t>(mapped)) == 0;
+  Block* const block = sized ? m.map_block(nullptr, file, size, mapped) : nullptr;
+  if (file >= 0) close(file);
+  if (block == nullptr) return refuse(out_of_memory, "the host has no memory left to stand in");
+  *p = block->address;
+  return ok;
+}
+int aclrtFree(void* p) {
+  Entry entry("aclrtFree", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  Machine& m = machine();
+  const auto found = m.blocks.find(reinterpret_cast<std::uintptr_t>(p));
+  if (found == m.blocks.end() || found->second.is_mapped_by_caller) {
+    return misuse("aclrtFree", "no block begins here: freed already?");
+  }
+  if (m.is_in_use(p, found->second.size)) {
+    m.misuse("aclrtFree: queued work touches the block");
+    for (StreamState* const s : std::set<StreamState*>(m.streams)) m.drain(entry.lock, *s, -1);
+  }
+  m.unmap_block(m.blocks.at(reinterpret_cast<std::uintptr_t>(p)));
+  return entry.injected;
+}
+int aclrtMallocHost(void** p, std::size_t size) {
+  const Entry entry("aclrtMallocHost", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (size == 0) return refuse(zero_size, "of 0 bytes");
+  *p = std::aligned_alloc(64, (size + 63) / 64 * 64);
+  if (*p == nullptr) return refuse(out_of_memory, "no host memory is left");
+  std::memset(*p, 0xCD, size);
+  machine().pinned[reinterpret_cast<std::uintptr_t>(*p)] = size;
+  return ok;
+}
+int aclrtFreeHost(void* p) {
+  Entry entry("aclrtFreeHost", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  Machine& m = machine();
+  const auto found = m.pinned.find(reinterpret_cast<std::uintptr_t>(p));
+  if (found == m.pinned.end()) return misuse("aclrtFreeHost", "no pinned memory begins here: freed already?");
+  if (m.is_in_use(p, found->second)) {
+    m.misuse("aclrtFreeHost: queued work touches the memory");
+    for (StreamState* const s : std::set<StreamState*>(m.streams)) m.drain(entry.lock, *s, -1);
+  }
+  m.pinned.erase(reinterpret_cast<std::uintptr_t>(p));
+  std::free(p);
+  return entry.injected;
+}
+int aclrtMemcpyAsync(void* to, std::size_t room, const void* from, std::size_t size, int kind, void* on) {
+  Entry entry("aclrtMemcpyAsync", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclrtMemcpyAsync", on);
+  if (stream == nullptr) return bad_parameter;
+  Op op;
+  op.to = static_cast<std::byte*>(to);
+  op.from = static_cast<const std::byte*>(from);
+  op.size = size;
+  return copy("aclrtMemcpyAsync", std::move(op), kind, room, *stream, entry.lock);
+}
+int aclrtMemcpy(void* to, std::size_t room, const void* from, std::size_t size, int) {
+  const Entry entry("aclrtMemcpy", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (capture_forbids()) return refuse(capture_refuses, "a synchronous copy beside a capture");
+  if (room < size) return refuse(bad_parameter, "the destination is smaller than the copy");
+  const auto side = [](const void* p) -> std::byte* {
+    auto* const at = static_cast<std::byte*>(const_cast<void*>(p));
+    Block* const block = machine().block_of(p, 0);
+    return block == nullptr ? at : block->inside + (at - block->address);
+  };
+  for (const void* const p : {static_cast<const void*>(to), from}) {
+    if (machine().block_of(p, 0) == nullptr) continue;
+    if (const int code = check_device_side("aclrtMemcpy", p, size); code != ok) return code;
+  }
+  std::memmove(side(to), side(from), size);
+  return ok;
+}
+int aclrtMemsetAsync(void* to, std::size_t room, std::int32_t value, std::size_t size, void* on) {
+  const Entry entry("aclrtMemsetAsync", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclrtMemsetAsync", on);
+  if (stream == nullptr || room < size) return bad_parameter;
+  if (const int code = check_device_side("aclrtMemsetAsync", to, size); code != ok) return code;
+  Op op;
+  op.kind = Op::Kind::set;
+  op.to = static_cast<std::byte*>(to);
+  op.size = size;
+  op.value = value;
+  machine().submit(*stream, std::move(op));
+  return ok;
+}
+
+// --- virtual memory
+// --------------------------------------------------------------------------------------------------
+
+namespace {
+constexpr std::size_t page = 2097152;
+bool has_virtual_memory() { return machine().limit("virtual_memory") != 0; }
+}  // namespace
+
+int aclrtMemGetAllocationGranularity(const void*, int, std::size_t* granularity) {
+  const Entry entry("aclrtMemGetAllocationGranularity", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (!has_virtual_memory()) return refuse(not_supported, "no virtual memory");
+  *granularity = page;
+  return ok;
+}
+int aclrtReserveMemAddress(void** p, std::size_t size, std::size_t, void*, std::uint64_t) {
+  const Entry entry("aclrtReserveMemAddress", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (!has_virtual_memory()) return refuse(not_supported, "no virtual memory");
+  if (size == 0 || size % page != 0) return refuse(bad_parameter, "not a multiple of the granularity");
+  void* const at = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return out_of_memory;
+  machine().addresses[reinterpret_cast<std::uintptr_t>(at)] = size;
+  *p = at;
+  return ok;
+}
+int aclrtReleaseMemAddress(void* p) {
+  const Entry entry("aclrtReleaseMemAddress", Needs::context);
+  const auto found = machine().addresses.find(reinterpret_cast<std::uintptr_t>(p));
+  if (found == machine().addresses.end()) return misuse("aclrtReleaseMemAddress", "not reserved");
+  if (machine().block_of(p, 0) != nullptr) return misuse("aclrtReleaseMemAddress", "still mapped");
+  munmap(p, found->second);
+  machine().addresses.erase(found);
+  return entry.injected;
+}
+int aclrtMallocPhysical(void** handle, std::size_t size, const void*, std::uint64_t) {
+  const Entry entry("aclrtMallocPhysical", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (!has_virtual_memory()) return refuse(not_supported, "no virtual memory");
+  Machine& m = machine();
+  std::size_t used = m.memory_in_use();
+  if (size > m.limit("memory") - std::min<std::uint64_t>(used, m.limit("memory"))) return out_of_memory;
+  const int file = memfd_create("device memory", 0);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) return out_of_memory;
+  auto* const made = new Physical{file, size};
+  m.physical.insert(made);
+  *handle = made;
+  return ok;
+}
+int aclrtFreePhysical(void* handle) {
+  const Entry entry("aclrtFreePhysical", Needs::context);
+  auto* const memory = static_cast<Physical*>(handle);
+  if (machine().physical.erase(memory) == 0) return misuse("aclrtFreePhysical", "no such memory");
+  close(memory->file);
+  delete memory;
+  return entry.injected;
+}
+int aclrtMapMem(void* p, std::size_t size, std::size_t, void* handle, std::uint64_t) {
+  const Entry entry("aclrtMapMem", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  auto* const memory = static_cast<Physical*>(handle);
+  const auto found = machine().addresses.find(reinterpret_cast<std::uintptr_t>(p));
+  if (!machine().physical.contains(memory) || found == machine().addresses.end() || size > found->second) {
+    return misuse("aclrtMapMem", "no such memory or address");
+  }
+  return machine().map_block(static_cast<std::byte*>(p), memory->file, size, size) == nullptr ? out_of_memory : ok;
+}
+int aclrtUnmapMem(void* p) {
+  Entry entry("aclrtUnmapMem", Needs::context);
+  Machine& m = machine();
+  const auto found = m.blocks.find(reinterpret_cast<std::uintptr_t>(p));
+  if (found == m.blocks.end() || !found->second.is_mapped_by_caller) return misuse("aclrtUnmapMem", "not mapped");
+  if (m.is_in_use(p, found->second.size)) {
+    m.misuse("aclrtUnmapMem: queued work touches the memory");
+    for (StreamState* const s : std::set<StreamState*>(m.streams)) m.drain(entry.lock, *s, -1);
+  }
+  m.unmap_block(m.blocks.at(reinterpret_cast<std::uintptr_t>(p)));
+  return entry.injected;
+}
+
+// --- kernels
+// ---------------------------------------------------------------------------------------------------------
+
+int aclrtBinaryLoadFromData(const void* data, std::size_t size, const void*, void** handle) {
+  const Entry entry("aclrtBinaryLoadFromData", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  BinaryHeader header;
+  if (data == nullptr || size < sizeof(header)) return refuse(bad_parameter, "no kernel binary");
+  std::memcpy(&header, data, sizeof(header));
+  if (std::memcmp(header.magic, BinaryHeader::expected, sizeof(header.magic)) != 0 ||
+      size != sizeof(header) + header.entries * sizeof(BinaryEntry)) {
+    return refuse(bad_parameter, "no kernel binary");
+  }
+  auto* const made = new BinaryFile;
+  for (std::uint64_t i = 0; i < header.entries; ++i) {
+    BinaryEntry e;
+    std::memcpy(&e, static_cast<const std::byte*>(data) + sizeof(header) + i * sizeof(e), sizeof(e));
+    made->functions.push_back({e.name, e.kernel});
+  }
+  machine().binaries.insert(made);
+  *handle = made;
+  return ok;
+}
+int aclrtBinaryLoadFromFile(const char* path, const void*, void** handle) {
+  const Entry entry("aclrtBinaryLoadFromFile", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (path == nullptr || path[0] != '/') return refuse(bad_parameter, "the path is not absolute");
+  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return refuse(bad_parameter, dlerror());
+  auto* const made = new BinaryFile;
+  made->library = library;
+  machine().binaries.insert(made);
+  *handle = made;
+  return ok;
+}
+int aclrtBinaryUnLoad(void* handle) {
+  const Entry entry("aclrtBinaryUnLoad", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  auto* const binary = static_cast<BinaryFile*>(handle);
+  if (machine().binaries.erase(binary) == 0) return misuse("aclrtBinaryUnLoad", "no such binary");
+  const auto runs = [&](const Op& op) {
+    return op.kind == Op::Kind::kernel && std::any_of(binary->functions.begin(), binary->functions.end(),
+                                                      [&](const Function& f) { return &f == op.function; });
+  };
+  for (const auto& [at, graph] : machine().instances) {
+    if (std::any_of(graph->ops.begin(), graph->ops.end(), runs)) {
+      machine().misuse("aclrtBinaryUnLoad: a captured graph still has its kernels");
+    }
+  }
+  for (const StreamState* s : machine().streams) {
+    if (std::any_of(s->queue.begin(), s->queue.end(), runs)) machine().misuse("aclrtBinaryUnLoad: kernels are queued");
+  }
+  if (binary->library != nullptr) dlclose(binary->library);
+  delete binary;
+  return entry.injected;
+}
+int aclrtBinaryGetFunction(void* handle, const char* name, void** function) {
+  const Entry entry("aclrtBinaryGetFunction", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  auto* const binary = static_cast<BinaryFile*>(handle);
+  if (!machine().binaries.contains(binary)) return misuse("aclrtBinaryGetFunction", "no such binary");
+  for (Function& f : binary->functions) {
+    if (f.name == name) return *function = &f, ok;
+  }
+  if (void* const symbol = binary->library == nullptr ? nullptr : dlsym(binary->library, name); symbol != nullptr) {
+    binary->functions.push_back({name, reinterpret_cast<Kernel>(symbol)});
+    *function = &binary->functions.back();
+    return ok;
+  }
+  return refuse(bad_parameter, std::string("the binary has no kernel ") + name);
+}
+int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, std::size_t size, const void*,
+                        void* on) {
+  const Entry entry("aclrtLaunchKernelV2", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclrtLaunchKernelV2", on);
+  if (stream == nullptr || blocks == 0) return bad_parameter;
+  if (const int code = check_device_side("aclrtLaunchKernelV2", args, size); code != ok) return code;
+  if (reinterpret_cast<std::uintptr_t>(args) % 8 != 0) machine().misuse("aclrtLaunchKernelV2: args not at 8 bytes");
+  Op op;
+  op.kind = Op::Kind::kernel;
+  op.function = static_cast<const Function*>(function);
+  op.blocks = blocks;
+  op.from = static_cast<const std::byte*>(args);
+  op.size = size;
+  machine().submit(*stream, std::move(op));
+  return ok;
+}
+int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on, const void*, void* args,
+                                  std::size_t size, const void*, std::size_t) {
+  const Entry entry("aclrtLaunchKernelWithHostArgs", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclrtLaunchKernelWithHostArgs", on);
+  if (stream == nullptr || blocks == 0 || size == 0) return bad_parameter;
+  Op op;
+  op.kind = Op::Kind::kernel;
+  op.function = static_cast<const Function*>(function);
+  op.blocks = blocks;
+  op.bytes.assign(static_cast<const std::byte*>(args), static_cast<const std::byte*>(args) + size);
+  op.size = size;
+  machine().submit(*stream, std::move(op));
+  return ok;
+}
+
+// --- capture
+// ---------------------------------------------------------------------------------------------------------
+
+int aclmdlRICaptureBegin(void* on, int mode) {
+  const Entry entry("aclmdlRICaptureBegin", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclmdlRICaptureBegin", on);
+  if (stream == nullptr || mode < 0 || mode > 2) return bad_parameter;
+  if (stream->capture != nullptr) return refuse(stream_is_captured, "the stream is being captured");
+  stream->capture = std::make_shared<Graph>();
+  stream->capture->owner = std::this_thread::get_id();
+  stream->capture->mode = mode;
+  stream->capture->origin = stream;
+  stream->capture->streams.try_emplace(stream, 0);
+  return ok;
+}
+int aclmdlRICaptureEnd(void* on, void** instance) {
+  const Entry entry("aclmdlRICaptureEnd", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  StreamState* const stream = stream_of("aclmdlRICaptureEnd", on);
+  *instance = nullptr;
+  if (stream == nullptr) return bad_parameter;
+  if (stream->capture == nullptr) return refuse(bad_parameter, "the stream is not being captured");
+  const std::shared_ptr<Graph> graph = stream->capture;
+  for (const auto& [s, ops] : graph->streams) s->capture = nullptr;
+  for (EventState* const event : machine().events) {
+    if (event->captured_in == graph.get()) event->captured_in = nullptr;
+  }
+  if (entry.injected != ok) return entry.injected;
+  if (graph->owner != std::this_thread::get_id()) return refuse(capture_of_another_thread, "begun by another thread");
+  for (const auto& [s, ops] : graph->streams) {
+    if (s != graph->origin && graph->joined[s] < ops + 1) return refuse(capture_unjoined, "a stream was not joined");
+  }
+  *instance = graph.get();
+  machine().instances[graph.get()] = graph;
+  return ok;
+}
+int aclmdlRIExecuteAsync(void* instance, void* on) {
+  const Entry entry("aclmdlRIExecuteAsync", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  StreamState* const stream = stream_of("aclmdlRIExecuteAsync", on);
+  const auto found = machine().instances.find(instance);
+  if (stream == nullptr) return bad_parameter;
+  if (found == machine().instances.end()) return misuse("aclmdlRIExecuteAsync", "no such graph");
+  Op op;
+  op.kind = Op::Kind::graph;
+  op.graph = found->second;
+  machine().submit(*stream, std::move(op));
+  return ok;
+}
+int aclmdlRIDestroy(void* instance) {
+  const Entry entry("aclmdlRIDestroy", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  const auto found = machine().instances.find(instance);
+  if (found == machine().instances.end()) return misuse("aclmdlRIDestroy", "no such graph");
+  for (const StreamState* s : machine().streams) {
+    const auto runs = [&](const Op& op) { return op.graph.get() == instance; };
+    if (std::any_of(s->queue.begin(), s->queue.end(), runs) ||
+        std::any_of(s->running.begin(), s->running.end(), runs)) {
+      machine().misuse("aclmdlRIDestroy: its execution is pending");
+    }
+  }
+  machine().instances.erase(found);
+  return entry.injected;
+}
+
+// --- profiler
+// --------------------------------------------------------------------------------------------------------
+
+std::uint64_t mstxRangeStartA(const char*, void*) {
+  const Entry entry("mstxRangeStartA", Needs::nothing);
+  machine().ranges.insert(machine().next_range);
+  return machine().next_range++;
+}
+void mstxRangeEnd(std::uint64_t range) {
+  const Entry entry("mstxRangeEnd", Needs::nothing);
+  if (machine().ranges.erase(range) == 0) machine().misuse("mstxRangeEnd: no such range");
+}
+
+}  // extern "C"

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+/// How a test talks to the stand-in for the ACL runtime (libacl_rt.so of this folder), behind the back of the code that
+/// believes in a device.
+extern "C" {
+
+/// Forgets the log, the faults, the misuses and the limits; what is live stays.
+void rondo_stand_in_reset();
+/// "a2a3" (Ascend910B4), "a5" (Ascend950PR_9579), or any SoC name; from the next question on. The environment variable
+/// RONDO_STAND_IN_CHIP names the first.
+void rondo_stand_in_chip(const char* name);
+/// What there is at most: "memory" (bytes), "streams", "events", "devices"; and what it can do, 0 or 1:
+/// "virtual_memory", "snapshot_copies".
+void rondo_stand_in_limit(const char* what, std::uint64_t value);
+
+/// The k-th use of `call` from now on, counted from 1 (0: each use), waits `delay_ms` and then returns `code`; with
+/// code 0 it does its work. What releases something does its work in any case. The call "device" stands for the
+/// device's own operations: the k-th to run takes longer, or fails with `code` at a later synchronise.
+void rondo_stand_in_fault(const char* call, std::uint64_t k, int code, std::uint64_t delay_ms);
+void rondo_stand_in_clear_faults();
+/// How many of them have not come to pass.
+std::uint64_t rondo_stand_in_faults_left();
+
+/// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait.
+std::uint64_t rondo_stand_in_calls(const char* call);
+/// The calls since reset in order, one in each line. @returns what the text takes
+std::size_t rondo_stand_in_log(char* text, std::size_t size);
+/// What was made and not yet released: "memory", "pinned", "streams", "events", "instances", "binaries", "addresses",
+/// "physical", "ranges", "devices", "inits"; null: all of it.
+std::uint64_t rondo_stand_in_live(const char* what);
+/// What the caller did that it must not, one in each line. @returns how many
+std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size);
+/// Reads or writes device memory as a device would. @returns false if it is none
+bool rondo_stand_in_peek(std::uint64_t address, void* to, std::size_t size);
+bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t size);
+}
+
+namespace stand_in {
+
+/// A kernel of the stand-in: a host function that gets the words of one block's arguments.
+using Kernel = void (*)(std::int64_t* args);
+
+/// One entry of a kernel binary that aclrtBinaryLoadFromData takes here. From files the stand-in loads shared libraries
+/// of the host instead, whose symbols are the kernels.
+struct BinaryEntry {
+  static constexpr std::size_t longest = 119;
+  char name[longest + 1] = {};
+  Kernel kernel = nullptr;
+};
+struct BinaryHeader {
+  static constexpr char expected[16] = "rondo-stand-in\n";
+  char magic[16] = {};
+  std::uint64_t entries = 0;
+};
+
+/// Kernels by name, in the form of a binary.
+class Binary {
+ public:
+  void add(std::string_view name, Kernel kernel) {
+    BinaryEntry entry;
+    std::memcpy(entry.name, name.data(), name.size() < BinaryEntry::longest ? name.size() : BinaryEntry::longest);
+    entry.kernel = kernel;
+    entries_.push_back(entry);
+  }
+  [[nodiscard]] std::vector<std::byte> bytes() const {
+    BinaryHeader header;
+    std::memcpy(header.magic, BinaryHeader::expected, sizeof(header.magic));
+    header.entries = entries_.size();
+    std::vector<std::byte> bytes(sizeof(header) + sizeof(BinaryEntry) * entries_.size());
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    if (!entries_.empty()) {
+      std::memcpy(bytes.data() + sizeof(header), entries_.data(), sizeof(BinaryEntry) * entries_.size());
+    }
+    return bytes;
+  }
+
+ private:
+  std::vector<BinaryEntry> entries_;
+};
+
+}  // namespace stand_in

@@ -1,0 +1,354 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+namespace stand_in {
+
+thread_local bool in_host_func = false;
+thread_local std::string recent_error;
+
+namespace {
+
+thread_local int device_of_thread = -1;
+thread_local std::uint64_t generation_of_thread = 0;
+
+constexpr std::byte beyond{0xA5};   // what stands behind a block
+constexpr std::byte garbage{0xCD};  // what a block holds at first
+constexpr std::size_t filled = 65536;
+
+}  // namespace
+
+std::uint64_t hash_of(const void* p, std::size_t size) {
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+  const auto* const bytes = static_cast<const unsigned char*>(p);
+  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100'0000'01B3;
+  return hash;
+}
+
+int current_device() {
+  if (device_of_thread < 0) return -1;
+  Machine& m = Machine::instance();
+  return m.generation[device_of_thread] == generation_of_thread ? device_of_thread : -1;
+}
+void set_current_device(int device, std::uint64_t generation) {
+  device_of_thread = device;
+  generation_of_thread = generation;
+}
+
+Machine& Machine::instance() {
+  static Machine& machine = *[] {
+    auto* const made = new Machine;  // never destroyed: callers may close after main
+    const char* const chip = std::getenv("RONDO_STAND_IN_CHIP");
+    made->soc = "Ascend910B4";
+    if (chip != nullptr && std::strcmp(chip, "a5") == 0) {
+      made->soc = "Ascend950PR_9579";
+      made->npu_arch = 3510;
+      made->guard = 0;
+    }
+    return made;
+  }();
+  return machine;
+}
+
+void Machine::misuse(std::string text) { misuses.push_back(std::move(text)); }
+
+std::uint64_t Machine::limit(const char* what) const {
+  const auto found = limits.find(what);
+  if (found != limits.end()) return found->second;
+  const std::string name = what;
+  if (name == "memory") return std::uint64_t{1} << 36;
+  if (name == "streams") return 1984;
+  if (name == "events") return 65536;
+  if (name == "devices") return 1;
+  return name == "snapshot_copies" ? 1 : 0;
+}
+
+std::size_t Machine::memory_in_use() const {
+  std::size_t sum = 0;
+  for (const auto& [at, block] : blocks) sum += (block.size + 31) / 32 * 32 + guard;
+  return sum;
+}
+
+Block* Machine::block_of(const void* p, std::size_t size) {
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  auto next = blocks.upper_bound(at);
+  if (next == blocks.begin()) return nullptr;
+  Block& block = std::prev(next)->second;
+  const std::uintptr_t offset = at - std::prev(next)->first;
+  return offset <= block.size && size <= block.size - offset ? &block : nullptr;
+}
+
+bool Machine::is_pinned(const void* p, std::size_t size) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  auto next = pinned.upper_bound(at);
+  if (next == pinned.begin()) return false;
+  const auto& [begin, length] = *std::prev(next);
+  return at - begin <= length && size <= length - (at - begin);
+}
+
+Block* Machine::map_block(std::byte* at, int file, std::size_t size, std::size_t mapped) {
+  void* const address = mmap(at, mapped, working == 0 ? PROT_NONE : PROT_READ | PROT_WRITE,
+                             MAP_SHARED | (at == nullptr ? 0 : MAP_FIXED), file, 0);
+  if (address == MAP_FAILED) return nullptr;
+  void* const inside = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (inside == MAP_FAILED) {
+    munmap(address, mapped);
+    return nullptr;
+  }
+  Block block{static_cast<std::byte*>(address), static_cast<std::byte*>(inside), size, mapped, at != nullptr};
+  std::memset(block.inside, static_cast<int>(garbage), std::min(size, filled));
+  if (!block.is_mapped_by_caller) std::memset(block.inside + size, static_cast<int>(beyond), mapped - size);
+  return &(blocks[reinterpret_cast<std::uintptr_t>(address)] = block);
+}
+
+void Machine::unmap_block(Block& block) {
+  if (!block.is_mapped_by_caller) {
+    const std::byte* const end = block.inside + block.mapped;
+    if (std::any_of(static_cast<const std::byte*>(block.inside + block.size), end,
+                    [](std::byte b) { return b != beyond; })) {
+      misuse("a kernel wrote behind a block of " + std::to_string(block.size) + " bytes");
+    }
+  }
+  munmap(block.inside, block.mapped);
+  const auto at = reinterpret_cast<std::uintptr_t>(block.address);
+  if (block.is_mapped_by_caller) {
+    (void)mmap(block.address, block.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  } else {
+    munmap(block.address, block.mapped);
+  }
+  blocks.erase(at);
+}
+
+void Machine::open_memory() {
+  if (working++ != 0) return;
+  for (auto& [at, block] : blocks) (void)mprotect(block.address, block.mapped, PROT_READ | PROT_WRITE);
+}
+void Machine::close_memory() {
+  if (--working != 0) return;
+  for (auto& [at, block] : blocks) (void)mprotect(block.address, block.mapped, PROT_NONE);
+}
+
+namespace {
+
+bool overlaps(const void* p, std::size_t size, const void* q, std::size_t other) {
+  const auto* const a = static_cast<const std::byte*>(p);
+  const auto* const b = static_cast<const std::byte*>(q);
+  return q != nullptr && a < b + other && b < a + size;
+}
+
+bool touches(const Op& op, const void* p, std::size_t size) {
+  if (op.kind == Op::Kind::graph) {
+    return std::any_of(op.graph->ops.begin(), op.graph->ops.end(),
+                       [&](const Op& inner) { return touches(inner, p, size); });
+  }
+  if (overlaps(p, size, op.to, op.size) || (op.bytes.empty() && overlaps(p, size, op.from, op.size))) return true;
+  if (op.kind != Op::Kind::kernel) return false;
+  // Words that look like addresses of the block are.
+  const std::byte* words = op.bytes.data();
+  if (op.bytes.empty()) {
+    const Block* const args = Machine::instance().block_of(op.from, op.size);
+    if (args == nullptr) return false;
+    words = args->inside + (op.from - args->address);
+  }
+  for (std::size_t i = 0; i + sizeof(void*) <= op.size; i += sizeof(void*)) {
+    const std::byte* word = nullptr;
+    std::memcpy(&word, words + i, sizeof(word));
+    if (word != nullptr && overlaps(p, size, word, 1)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Machine::is_in_use(const void* p, std::size_t size) {
+  return std::any_of(streams.begin(), streams.end(), [&](const StreamState* s) {
+    const auto touched = [&](const Op& op) { return touches(op, p, size); };
+    return std::any_of(s->queue.begin(), s->queue.end(), touched) ||
+           std::any_of(s->running.begin(), s->running.end(), touched);
+  });
+}
+
+void Machine::start(StreamState& stream) {
+  stream.worker = std::thread([this, &stream] { work(stream); });
+}
+
+void Machine::submit(StreamState& stream, Op op) {
+  if (stream.capture != nullptr) {
+    ++stream.capture->streams[&stream];
+    stream.capture->ops.push_back(std::move(op));
+    return;
+  }
+  stream.queue.push_back(std::move(op));
+  ++stream.queued;
+  changed.notify_all();
+}
+
+bool Machine::drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms) {
+  const std::uint64_t all = stream.queued;
+  const auto finished = [&] { return stream.done >= all; };
+  if (timeout_ms < 0) {
+    changed.wait(lock, finished);
+    return true;
+  }
+  // The system clock: waits on the steady one are invisible to g++ 12's thread sanitizer.
+  return changed.wait_until(lock, std::chrono::system_clock::now() + std::chrono::milliseconds(timeout_ms), finished);
+}
+
+void Machine::stop(std::unique_lock<std::mutex>& lock, StreamState& stream) {
+  drain(lock, stream, -1);
+  stream.stopping = true;
+  changed.notify_all();
+  lock.unlock();
+  stream.worker.join();
+  lock.lock();
+}
+
+void Machine::work(StreamState& stream) {
+  std::unique_lock lock{mutex};
+  bool holds_memory = false;
+  for (;;) {
+    if (stream.queue.empty() && holds_memory) {
+      close_memory();
+      holds_memory = false;
+    }
+    changed.wait(lock, [&] { return stream.stopping || !stream.queue.empty(); });
+    if (stream.queue.empty()) break;
+    stream.running.push_back(std::move(stream.queue.front()));
+    stream.queue.pop_front();
+    Op& op = stream.running.front();
+
+    int code = stream.error;
+    std::uint64_t delay = 0;
+    if (code == ok && op.kind == Op::Kind::wait) {
+      changed.wait(lock, [&] { return op.event->complete >= op.ticket; });
+      code = op.event->error;
+      if (code != ok) stream.error_text = op.event->error_text;
+    } else if (code == ok && op.kind != Op::Kind::record) {
+      for (auto fault = faults.begin(); fault != faults.end(); ++fault) {
+        if (fault->call != "device" || (!fault->is_each && --fault->uses_left != 0)) continue;
+        code = fault->code;
+        delay = fault->delay_ms;
+        stream.error_text = "the device failed as it was told to";
+        if (!fault->is_each) faults.erase(fault);
+        break;
+      }
+      if (!holds_memory && (op.kind == Op::Kind::kernel || op.kind == Op::Kind::graph)) {
+        open_memory();
+        holds_memory = true;
+      }
+      lock.unlock();
+      if (delay != 0) std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+      std::string text, kernel;
+      if (code == ok) code = run(op, text, kernel);
+      lock.lock();
+      if (code != ok && !text.empty()) {
+        stream.error_text = std::move(text);
+        if (!kernel.empty()) stream.error_text += ", fault kernel_name=" + kernel;
+      }
+    }
+    if (code != ok) stream.error = code;
+    if (op.kind == Op::Kind::record) {
+      op.event->complete = std::max(op.event->complete, op.ticket);
+      op.event->error = stream.error;
+      op.event->error_text = stream.error_text;
+      op.event->time = std::chrono::steady_clock::now();
+    }
+    // Behind the device's memory being closed: whoever waits for the device finds it so.
+    if (stream.queue.empty() && holds_memory) {
+      close_memory();
+      holds_memory = false;
+    }
+    stream.running.clear();
+    ++stream.done;
+    changed.notify_all();
+  }
+}
+
+int Machine::run(Op& op, std::string& text, std::string& kernel) {
+  const auto inside = [this](const std::byte* p, std::size_t size) -> std::byte* {
+    const std::lock_guard lock{mutex};
+    Block* const block = block_of(p, size);
+    if (block == nullptr) {
+      misuse("an operation that ran touches device memory that is not there any more");
+      return nullptr;
+    }
+    return block->inside + (p - block->address);
+  };
+  switch (op.kind) {
+    case Op::Kind::copy_in: {
+      std::byte* const to = inside(op.to, op.size);
+      if (to == nullptr) return kernel_exception;
+      if (op.bytes.empty() && op.hash != 0 && hash_of(op.from, op.size) != op.hash) {
+        const std::lock_guard lock{mutex};
+        misuse("host bytes were changed before a copy of " + std::to_string(op.size) + " of them had run");
+      }
+      std::memcpy(to, op.bytes.empty() ? op.from : op.bytes.data(), op.size);
+      return ok;
+    }
+    case Op::Kind::copy_out: {
+      const std::byte* const from = inside(op.from, op.size);
+      if (from == nullptr) return kernel_exception;
+      std::memcpy(op.to, from, op.size);
+      return ok;
+    }
+    case Op::Kind::copy_inside: {
+      std::byte* const to = inside(op.to, op.size);
+      const std::byte* const from = inside(op.from, op.size);
+      if (to == nullptr || from == nullptr) return kernel_exception;
+      std::memmove(to, from, op.size);
+      return ok;
+    }
+    case Op::Kind::set: {
+      std::byte* const to = inside(op.to, op.size);
+      if (to == nullptr) return kernel_exception;
+      std::memset(to, op.value, op.size);
+      return ok;
+    }
+    case Op::Kind::kernel: {
+      if (op.bytes.empty() && inside(op.from, op.size) == nullptr) return kernel_exception;
+      const int code = run_kernel(op, text);
+      if (code != ok) kernel = op.function->name;
+      return code;
+    }
+    case Op::Kind::host_func:
+      in_host_func = true;
+      op.call(op.user);
+      in_host_func = false;
+      return ok;
+    case Op::Kind::graph:
+      for (Op& inner : op.graph->ops) {
+        if (const int code = run(inner, text, kernel); code != ok) return code;
+      }
+      return ok;
+    case Op::Kind::record:
+    case Op::Kind::wait: return ok;  // in a graph: the order of its operations is one that its events allow
+  }
+  return ok;
+}
+
+int Machine::run_kernel(const Op& op, std::string& text) {
+  const std::size_t stride = op.size / op.blocks;
+  const auto* const first = op.bytes.empty() ? op.from : op.bytes.data();
+  try {
+    for (std::uint32_t b = 0; b < op.blocks; ++b) {
+      op.function->kernel(reinterpret_cast<std::int64_t*>(const_cast<std::byte*>(first) + b * stride));
+    }
+  } catch (const std::exception& e) {
+    text = e.what();
+    return kernel_exception;
+  } catch (...) {
+    text = "an exception of unknown type";
+    return kernel_exception;
+  }
+  return ok;
+}
+
+}  // namespace stand_in

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "control.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+/// The machine that the stand-in's calls drive. One lock guards all of it; device operations run outside of it.
+namespace stand_in {
+
+inline constexpr int ok = 0;
+inline constexpr int bad_parameter = 107000;
+inline constexpr int bad_device = 107001;
+inline constexpr int no_context = 107002;
+inline constexpr int zero_size = 100000;
+inline constexpr int initialised_already = 100002;
+inline constexpr int capture_unjoined = 107025;
+inline constexpr int stream_is_captured = 107027;
+inline constexpr int event_is_captured = 107028;
+inline constexpr int capture_refuses = 107030;
+inline constexpr int capture_of_another_thread = 107038;
+inline constexpr int not_supported = 207000;
+inline constexpr int out_of_memory = 207001;
+inline constexpr int out_of_streams = 207005;
+inline constexpr int kernel_exception = 507015;
+inline constexpr int wait_timed_out = 507046;
+
+/// Memory of the device. The host's address is mapped without access; the device works through another mapping, but
+/// while kernels run, which know the host's addresses.
+struct Block {
+  std::byte* address = nullptr;  ///< as the caller knows it
+  std::byte* inside = nullptr;   ///< the same memory, accessible
+  std::size_t size = 0;
+  std::size_t mapped = 0;
+  bool is_mapped_by_caller = false;  ///< aclrtMapMem
+};
+
+struct Physical {
+  int file = -1;
+  std::size_t size = 0;
+};
+
+struct Function {
+  std::string name;
+  Kernel kernel = nullptr;
+};
+struct BinaryFile {
+  void* library = nullptr;
+  std::list<Function> functions;
+};
+
+struct StreamState;
+struct Graph;
+
+struct EventState {
+  std::uint64_t recorded = 0;
+  std::uint64_t complete = 0;
+  int error = 0;
+  std::string error_text;
+  std::chrono::steady_clock::time_point time;
+  Graph* captured_in = nullptr;
+  StreamState* captured_on = nullptr;
+  std::uint64_t captured_at = 0;  ///< how many operations its stream had put into the graph
+};
+
+struct Op {
+  enum class Kind { copy_in, copy_out, copy_inside, set, kernel, record, wait, host_func, graph };
+  Kind kind = Kind::set;
+  std::byte* to = nullptr;          ///< as the caller knows it
+  const std::byte* from = nullptr;  ///< likewise; null: `bytes`
+  std::size_t size = 0;
+  int value = 0;
+  std::vector<std::byte> bytes;  ///< a snapshot, or host args
+  std::uint64_t hash = 0;        ///< of the host's bytes when the copy was queued
+  const Function* function = nullptr;
+  std::uint32_t blocks = 1;
+  EventState* event = nullptr;
+  std::uint64_t ticket = 0;
+  void (*call)(void*) = nullptr;
+  void* user = nullptr;
+  std::shared_ptr<Graph> graph;
+};
+
+struct Graph {
+  std::vector<Op> ops;
+  std::map<StreamState*, std::uint64_t> streams;  ///< how many operations each put in
+  std::map<StreamState*, std::uint64_t> joined;   ///< how many of them another one has waited for
+  std::thread::id owner;
+  int mode = 0;
+  StreamState* origin = nullptr;
+};
+
+struct StreamState {
+  std::deque<Op> queue;
+  std::uint64_t queued = 0;
+  std::uint64_t done = 0;
+  int error = 0;
+  std::string error_text;
+  bool stopping = false;
+  std::shared_ptr<Graph> capture;
+  std::list<Op> running;  ///< at most one
+  std::thread worker;
+};
+
+struct Fault {
+  std::string call;
+  std::uint64_t uses_left = 0;  ///< 1: the next use; 0: each
+  bool is_each = false;
+  int code = 0;
+  std::uint64_t delay_ms = 0;
+};
+
+struct Machine {
+  static Machine& instance();
+
+  std::mutex mutex;
+  std::condition_variable changed;
+
+  // What it is.
+  std::string soc;
+  std::int64_t npu_arch = 2201;
+  std::size_t guard = 32;
+  std::map<std::string, std::uint64_t> limits;
+
+  // What was asked of it.
+  std::vector<std::string> log;
+  std::map<std::string, std::uint64_t> counts;
+  std::list<Fault> faults;
+  std::vector<std::string> misuses;
+
+  // What is live.
+  std::map<std::uintptr_t, Block> blocks;
+  std::map<std::uintptr_t, std::size_t> pinned;
+  std::map<std::uintptr_t, std::size_t> addresses;  ///< reserved
+  std::set<Physical*> physical;
+  std::set<StreamState*> streams;
+  std::set<EventState*> events;
+  std::map<void*, std::shared_ptr<Graph>> instances;
+  std::set<BinaryFile*> binaries;
+  std::set<std::uint64_t> ranges;
+  std::uint64_t next_range = 1;
+  int inits = 0;
+  std::uint64_t taken[64] = {};       ///< by device: set and not yet reset
+  std::uint64_t generation[64] = {};  ///< by device: how often it was reset for good
+  int working = 0;                    ///< workers for which device memory is open at its host addresses
+
+  // Everything below wants the lock held.
+  void misuse(std::string text);
+  [[nodiscard]] std::uint64_t limit(const char* what) const;
+  [[nodiscard]] std::size_t memory_in_use() const;
+  [[nodiscard]] Block* block_of(const void* p, std::size_t size);
+  [[nodiscard]] bool is_pinned(const void* p, std::size_t size) const;
+  [[nodiscard]] Block* map_block(std::byte* at, int file, std::size_t size, std::size_t mapped);
+  void unmap_block(Block& block);
+  void open_memory();
+  void close_memory();
+  /// Does anything queued or running touch [p, p + size)?
+  [[nodiscard]] bool is_in_use(const void* p, std::size_t size);
+
+  void start(StreamState& stream);
+  void submit(StreamState& stream, Op op);
+  /// @returns false when it took longer than timeout_ms (−1: for ever)
+  bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
+  void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);
+
+ private:
+  void work(StreamState& stream);
+  /// Runs one operation, the lock not held. @returns a code
+  int run(Op& op, std::string& text, std::string& kernel);
+  int run_kernel(const Op& op, std::string& text);
+};
+
+[[nodiscard]] std::uint64_t hash_of(const void* p, std::size_t size);
+/// The device of the calling thread; -1: none.
+[[nodiscard]] int current_device();
+void set_current_device(int device, std::uint64_t generation);
+extern thread_local bool in_host_func;
+extern thread_local std::string recent_error;
+
+}  // namespace stand_in

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "stand_in/control.hpp"
+
+#include <rondo/platform/select.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+namespace stand_in {
+
+/// Whatever was done wrong behind a test's back ends it, by name.
+inline void must_be_clean(bool is_last) {
+  static char text[4096];
+  const auto misuses = rondo_stand_in_misuses(text, sizeof(text));
+  const auto live = is_last ? rondo_stand_in_live(nullptr) : 0;
+  if (misuses == 0 && live == 0) return;
+  std::fprintf(stderr, "the stand-in found %llu misuses, %llu things live at the end:\n%s",
+               static_cast<unsigned long long>(misuses), static_cast<unsigned long long>(live), text);
+  std::abort();
+}
+
+/// A graph's kernels as a binary, made when the graph is loaded; alive as long as the platform that looks at it.
+class KernelsOfGraph {
+ public:
+  KernelsOfGraph() { ++alive(); }
+  KernelsOfGraph(const KernelsOfGraph&) = delete;
+  KernelsOfGraph& operator=(const KernelsOfGraph&) = delete;
+  ~KernelsOfGraph() { must_be_clean(--alive() == 0); }
+
+ protected:
+  template <class Options>
+  [[nodiscard]] Options options_for(const char* chip, Options options) {
+    rondo_stand_in_chip(chip);
+    if (options.kernels.empty()) options.kernels = {&binary_, 1};
+    return options;
+  }
+  void take(const rondo::graph::GraphView& view) {
+    Binary binary;
+    for (std::size_t t = 0; t < view.tasks.size(); ++t) {
+      const rondo::graph::TaskRecord& task = view.tasks[t];
+      for (const rondo::graph::TaskRecord& other : view.tasks.first(t)) {
+        if (view.name(other.name) == view.name(task.name) && other.core == task.core && other.entry != task.entry) {
+          throw rondo::Error(rondo::Errc::invalid_argument,
+                             rondo::Error::Text("two kernels are called ", view.name(task.name)));
+        }
+      }
+      binary.add(view.name(task.name), task.entry);
+    }
+    bytes_ = binary.bytes();
+    binary_ = rondo::KernelBinary::from_memory(bytes_);
+  }
+
+ private:
+  static std::atomic<int>& alive() {
+    static std::atomic<int> count{0};
+    return count;
+  }
+  std::vector<std::byte> bytes_;
+  rondo::KernelBinary binary_;
+};
+
+/// An onboard platform over the stand-in, whose device has the kernels of whatever graph is loaded: tests that know
+/// nothing of kernel binaries run on it unchanged.
+template <rondo::arch::Arch A>
+class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A> {
+  using Base = rondo::platform::Onboard<A>;
+
+ public:
+  using Options = typename Base::Options;
+  explicit OverStandIn(const Options& options) : Base(options_for(A::name, options)) {}
+
+  template <class Graph>
+  [[nodiscard]] typename Base::Program load(const Graph& graph, rondo::args::ArgsTable& args) {
+    take(graph.view());
+    return Base::load(graph, args);
+  }
+};
+
+}  // namespace stand_in
+
+using A2A3OverStandIn = stand_in::OverStandIn<rondo::arch::A2A3>;
+using A5OverStandIn = stand_in::OverStandIn<rondo::arch::A5>;
+static_assert(rondo::check_platform<A2A3OverStandIn>() && rondo::check_platform<A5OverStandIn>());

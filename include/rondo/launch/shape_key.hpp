@@ -36,13 +36,14 @@ class ShapeKey {
 
   /// The next word: an extent.
   void append(std::uint64_t word) noexcept {
-    if (overflowed()) return;
+    if (overflowed()) [[unlikely]]
+      return;
     words_[size_++] = word;
   }
 
   /// All extents of a tensor; a rank above max_rank, which no graph has, counts as what does not fit.
   [[gnu::always_inline]] void append(const Shape& shape) noexcept {
-    if (overflowed() || shape.rank() > max_rank) {
+    if (overflowed() || shape.rank() > max_rank) [[unlikely]] {
       size_ = static_cast<std::uint32_t>(Capacity + 1);
       return;
     }

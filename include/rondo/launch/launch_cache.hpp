@@ -55,7 +55,9 @@ class [[nodiscard]] Pin {
 /// Errors: a key of the wrong number of words is not found, and refused by insert().
 /// Cost on the hot path: a hit takes no allocation, lock or system call. With the gathering of the key about 3 ns for
 /// the last entry and 12 for another of 256 for one tensor of rank 4, 25 and 70 for sixteen. insert() allocates, until
-/// the cache is full. Example:
+/// the cache is full.
+///
+/// Example:
 ///   LaunchCache<LaunchEntry, Lru<100>> cache{words_of_a_key};
 ///   Entry* entry = cache.find(key);
 ///   if (entry == nullptr) entry = &cache.insert(key, [&] { return plan(graph, shapes); });

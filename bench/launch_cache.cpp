@@ -5,12 +5,12 @@
 //   cache/hit_last/…      the same shapes as the round before
 //   cache/hit_table<n>/…  other shapes than the round before, one of n that are known, in shuffled order
 //   cache/miss/…          shapes that are not known (any more): the cache is full, so one entry goes and one comes
-//   cache/args/…          the arguments of a launch whose shapes are those of the round before; every address changed
-//   …/rondo         the key gathered on the stack and looked up; args: addresses compared, changed ones written
+//   …/rondo         the key gathered on the stack and looked up; the entry's arguments stand ready
 //   …/rival         lookup and arguments, as a JIT's runtime does it: a string of all sizes, strides and alignments,
 //                   encoded under a mutex; an unordered_map from it to a number, an LRU list of strings; another map
-//                   from the number to the entry; then a fresh vector of bytes for each argument (args: that alone)
-//   …/rival_lookup  the same without the arguments
+//                   from the number to the entry; then a fresh vector of bytes for each argument
+//   …/rival_lookup  the same without the arguments: like for like where addresses change, so that rondo would have to
+//                   patch what stands ready
 // The rival's algorithm is that of nvFuser's InputsIdLookup and KernelExecutor::computeArgs, except that it appends
 // eight bytes at a time where those append one: half the time.
 
@@ -81,13 +81,6 @@ Entry make_entry(const std::vector<Tensor>& tensors) {
   for (std::size_t t = 0; t < tensors.size(); ++t) entry.addresses[t] = tensors[t].address;
   entry.blocks[0] = static_cast<std::uint64_t>(tensors[0].sizes[1] + 127) / 128;
   return entry;
-}
-
-/// Writes the addresses that are not those of the round before.
-[[gnu::noinline]] void patch(Entry& entry, const Tensor* tensors, std::size_t count) {
-  for (std::size_t t = 0; t < count; ++t) {
-    if (entry.addresses[t] != tensors[t].address) entry.addresses[t] = tensors[t].address;
-  }
 }
 
 // --- the rival
@@ -277,35 +270,6 @@ void rival_miss(benchmark::State& state, std::size_t count) {
   });
 }
 
-/// Two rounds of the same shapes at other addresses.
-Rounds moving_rounds(std::size_t count) {
-  Rounds rounds(count, 2, false);
-  rounds.inputs[1] = rounds.inputs[0];
-  for (Tensor& tensor : rounds.inputs[1]) tensor.address += 4096;
-  rounds.order[1] = rounds.inputs[1].data();
-  return rounds;
-}
-
-void rondo_args(benchmark::State& state, std::size_t count) {
-  const Rounds rounds = moving_rounds(count);
-  Entry entry = make_entry(rounds.inputs[0]);
-  run(state, rounds, [&](const Tensor* input) {
-    patch(entry, input, count);
-    benchmark::DoNotOptimize(entry);
-    return true;
-  });
-}
-
-void rival_args(benchmark::State& state, std::size_t count) {
-  const Rounds rounds = moving_rounds(count);
-  Rival rival(most_entries);
-  run(state, rounds, [&](const Tensor* input) {
-    rival.compute_args(input, count);
-    benchmark::DoNotOptimize(rival.pointers().data());
-    return true;
-  });
-}
-
 void register_cases(std::size_t count) {
   const auto add = [&](const char* kind, const char* which, auto run_it) {
     const std::string name = std::string("cache/") + kind + "/tensors:" + std::to_string(count) + "/" + which;
@@ -323,8 +287,6 @@ void register_cases(std::size_t count) {
   add("miss", "rondo", &rondo_miss);
   add("miss", "rival", &rival_miss<true>);
   add("miss", "rival_lookup", &rival_miss<false>);
-  add("args", "rondo", &rondo_args);
-  add("args", "rival", &rival_args);
 }
 
 }  // namespace

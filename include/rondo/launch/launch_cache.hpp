@@ -53,8 +53,10 @@ class [[nodiscard]] Pin {
 /// allocates no more.
 /// Thread safety: none; a cache belongs to one session. Entries that sessions share are handles to something shared.
 /// Errors: a key of the wrong number of words is not found, and refused by insert().
-/// Cost on the hot path: a hit takes no allocation, lock or system call; at most 1 ns a tensor for the last entry, 10
-/// for another.
+/// Cost on the hot path: a hit takes no allocation, lock or system call. With the gathering of the key about 3 ns for
+/// the last entry and 12 for another of 256 for one tensor of rank 4, 25 and 70 for sixteen. insert() allocates, until
+/// the cache is full.
+///
 /// Example:
 ///   LaunchCache<LaunchEntry, Lru<100>> cache{words_of_a_key};
 ///   Entry* entry = cache.find(key);

@@ -20,6 +20,10 @@ namespace rondo::launch {
 /// and no word needs to say where a tensor ends.
 using KeyView = std::span<const std::uint64_t>;
 
+/// A scalar that a key takes: a number or an enumerator of at most 64 bits.
+template <class T>
+concept Recordable = (std::is_arithmetic_v<T> || std::is_enum_v<T>)&&sizeof(T) <= sizeof(std::uint64_t);
+
 /// A key under construction, on the caller's stack.
 ///
 /// Lifetime: a value; views of it end with it. Errors: what does not fit makes the key `overflowed`, and its view
@@ -36,13 +40,14 @@ class ShapeKey {
 
   /// The next word: an extent.
   void append(std::uint64_t word) noexcept {
-    if (overflowed()) return;
+    if (overflowed()) [[unlikely]]
+      return;
     words_[size_++] = word;
   }
 
   /// All extents of a tensor; a rank above max_rank, which no graph has, counts as what does not fit.
   [[gnu::always_inline]] void append(const Shape& shape) noexcept {
-    if (overflowed() || shape.rank() > max_rank) {
+    if (overflowed() || shape.rank() > max_rank) [[unlikely]] {
       size_ = static_cast<std::uint32_t>(Capacity + 1);
       return;
     }
@@ -53,13 +58,9 @@ class ShapeKey {
   }
 
   /// A scalar that the launch depends on, by its bits: 0.0 and -0.0 are two keys, and a NaN equals itself.
-  template <class Scalar>
-  requires std::is_trivially_copyable_v<Scalar> &&(sizeof(Scalar) <= sizeof(std::uint64_t)) &&
-      (std::is_arithmetic_v<Scalar> || std::is_enum_v<Scalar>)  //
-      void record(Scalar value) noexcept {
-    if constexpr (std::is_enum_v<Scalar>) {
-      append(static_cast<std::uint64_t>(value));
-    } else if constexpr (std::is_integral_v<Scalar>) {
+  template <Recordable Scalar>
+  void record(Scalar value) noexcept {
+    if constexpr (!std::is_floating_point_v<Scalar>) {
       append(static_cast<std::uint64_t>(value));
     } else if constexpr (sizeof(Scalar) == sizeof(std::uint32_t)) {
       append(std::uint64_t{std::bit_cast<std::uint32_t>(value)});
@@ -116,8 +117,9 @@ concept KeyHash = std::default_initializable<H> &&
 }
 
 /// The default: one multiplication for each two words, in up to four chains that do not wait for each other; about
-/// 10 ns for 64 words. Chained, so that it matters where a word stands. The constants are the first 64-bit words of the
-/// fraction of pi: nothing up the sleeve. No defence against keys chosen to collide: a session chooses its own.
+/// 4 ns for 4 words and 22 for 64. Chained, so that it matters where a word stands. The constants are the first 64-bit
+/// words of the fraction of pi: nothing up the sleeve. No defence against keys chosen to collide: a session chooses its
+/// own.
 struct FoldedMultiply {
   static constexpr std::uint64_t pi[4] = {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0,
                                           0x082efa98ec4e6c89};

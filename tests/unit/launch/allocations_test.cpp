@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,8 +14,8 @@
 
 namespace {
 
-std::size_t allocations = 0;
-std::size_t blocks_alive = 0;
+std::atomic<std::size_t> allocations = 0;
+std::atomic<std::size_t> blocks_alive = 0;
 
 void* counted(void* memory) {
   if (memory == nullptr) throw std::bad_alloc{};

@@ -111,10 +111,10 @@ inline void close_all_but(int kept) noexcept {
 }
 
 /// Kills and reaps every child for which `spared` does not hold. A child may fork while it is killed, and its children
-/// become ours then: until there are none.
+/// become ours then: until there are none, seen twice, since the kernel's list may miss some while others come and go.
 template <class Spared>
 void kill_children(const Spared& spared) noexcept {
-  for (int pass = 0; pass < 1000; ++pass) {
+  for (int pass = 0, seen_none = 0; pass < 1000 && seen_none < 2; ++pass) {
     bool some = false;
     for (const pid_t child : own_children()) {
       if (spared(child)) continue;
@@ -122,7 +122,7 @@ void kill_children(const Spared& spared) noexcept {
       (void)::kill(child, SIGKILL);
       (void)::waitpid(child, nullptr, 0);
     }
-    if (!some) return;
+    if (!some) ++seen_none;
   }
 }
 

@@ -242,6 +242,28 @@ TEST_CASE("If even the process that starts the others is killed, the next candid
   for (int i = 0; i < 3; ++i) CHECK(run(runner, good).ok());
 }
 
+TEST_CASE("What a candidate started does not outlive even the process that starts the others") {
+  const test::Folder folder;
+  LocalRunner runner(run_twice, {.time_limit = 20});
+  const std::string child = "if (fork() == 0) { setsid();" + note(folder / "child") + note(folder / "ready") +
+                            "for (;;) pause(); }\nwhile (access(\"" + folder / "ready" +
+                            "\", F_OK) != 0) usleep(1000);\n";
+  const Measured m = run(runner, child + "kill(getppid(), SIGKILL); for (;;) pause();");
+  CHECK(m.fault == Fault::unknown);
+  CHECK(dies(noted(folder / "child")));
+  CHECK(run(runner, good).ok());
+}
+
+TEST_CASE("If its keeper is killed as well, both are started anew") {
+  LocalRunner runner(run_twice, {.time_limit = 20});
+  const Measured m = run(runner,
+                         "char path[64]; snprintf(path, sizeof path, \"/proc/%d/stat\", (int)getppid());\n"
+                         "FILE* f = fopen(path, \"r\"); int keeper = 0;\n"
+                         "if (fscanf(f, \"%*d %*s %*s %d\", &keeper) == 1) kill(keeper, SIGKILL);\nfor (;;) pause();");
+  CHECK(m.fault == Fault::unknown);
+  for (int i = 0; i < 3; ++i) CHECK(run(runner, good).ok());
+}
+
 TEST_CASE("A process runs as many candidates as it may") {
   const test::Folder folder;
   const SharedObject noting = compile(good + note(folder / "pid"));

@@ -6,7 +6,7 @@
 #include <rondo/measure/detail/fork_server_loop.hpp>
 #include <rondo/measure/detail/posix.hpp>
 
-#include <functional>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -15,10 +15,10 @@ namespace rondo::measure::detail {
 
 /// A process that does nothing but fork workers: made before there is anything to disturb, with a single thread, so
 /// that its children are whole where those of a program with threads would not be, and cheap, since it holds nothing
-/// but what the program held then.
+/// but what the program held then. Above it is a keeper, which starts another one should it be killed.
 ///
-/// Lifetime: from construction to destruction; it and all of its workers end with this program, however that ends. If
-/// it is killed, the next spawn() starts another. Thread safety: spawn() and reap() from any thread.
+/// Lifetime: from construction to destruction; they and all workers end with this program, however that ends. Should
+/// even the keeper be killed, the next spawn() starts both anew. Thread safety: spawn() and reap() from any thread.
 class ForkServer {
  public:
   struct Worker {
@@ -32,74 +32,72 @@ class ForkServer {
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
   ~ForkServer() {
-    control_.reset();  // by that it knows
+    control_.reset();  // by that they know
     int status = 0;
-    while (server_ > 0 && ::waitpid(server_, &status, 0) < 0 && errno == EINTR) {
+    while (keeper_ > 0 && ::waitpid(keeper_, &status, 0) < 0 && errno == EINTR) {
     }
   }
 
   /// Waits some milliseconds at most. @throws Error out_of_resources
   [[nodiscard]] Worker spawn() {
     const std::lock_guard lock(mutex_);
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      if (server_ <= 0) start();
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      if (keeper_ <= 0) start();
       FdPair connection = make_sockets(SOCK_STREAM);
       FdPair output = make_pipe();
       const int fds[2] = {connection.second.get(), output.second.get()};
-      if (send_request(control_.get(), {ServerRequest::spawn, 0}, fds)) {
-        if (const auto reply = receive_reply()) {
-          if (reply->pid <= 0) fail_call("no worker process could be started", reply->status);
-          set_nonblocking(output.first.get());
-          return {reply->pid, std::move(connection.first), std::move(output.first)};
-        }
-      }
-      bury();
+      const auto reply = ask(ServerRequest::spawn, 0, fds);
+      // A worker that was forked for a request whose answer got lost finds its connection closed, and ends.
+      if (!reply) continue;
+      if (reply->pid <= 0) fail_call("no worker process could be started", reply->status);
+      set_nonblocking(output.first.get());
+      return {reply->pid, std::move(connection.first), std::move(output.first)};
     }
     throw Error(Errc::out_of_resources, Error::Text("the process that starts workers ends as soon as it is started"));
   }
 
   /// Kills a worker and all that came from it, unless they are dead already, and returns its status as of waitpid().
-  /// Nothing if nobody knows. Waits until they are gone.
+  /// Nothing if nobody knows: it ended with its server. Waits until they are gone.
   [[nodiscard]] std::optional<int> reap(pid_t worker) noexcept {
     const std::lock_guard lock(mutex_);
-    if (server_ > 0 && send_request(control_.get(), {ServerRequest::reap, worker}, nullptr)) {
-      if (const auto reply = receive_reply()) {
-        if (reply->pid == worker) return reply->status;
-        return std::nullopt;  // it was another server's
-      }
-    }
-    bury();
-    return std::nullopt;
+    const auto reply = ask(ServerRequest::reap, worker, nullptr);
+    return reply && reply->pid == worker ? std::optional<int>{reply->status} : std::nullopt;
   }
 
  private:
   void start() {
     FdPair ends = make_sockets(SOCK_SEQPACKET);
-    const pid_t server = ::fork();
-    if (server < 0) fail_call("no process could be started", errno);
-    if (server == 0) ServerLoop{ends.second.release(), serve_}.run();
-    (void)::setpgid(server, server);
-    server_ = server;
+    const pid_t keeper = ::fork();
+    if (keeper < 0) fail_call("no process could be started", errno);
+    if (keeper == 0) keep_server(ends.second.release(), serve_);
+    (void)::setpgid(keeper, keeper);
+    keeper_ = keeper;
     control_ = std::move(ends.first);
   }
-  /// It is dead, or as good as that.
-  void bury() noexcept {
-    if (server_ > 0) (void)kill_group(server_);
-    server_ = 0;
-    control_.reset();
-  }
-  [[nodiscard]] std::optional<ServerReply> receive_reply() noexcept {
-    ServerReply reply;
-    for (;;) {
+
+  /// Nothing if the server died, before the request or upon it.
+  [[nodiscard]] std::optional<ServerReply> ask(ServerRequest::Kind kind, pid_t pid, const int* fds) noexcept {
+    if (keeper_ <= 0) return std::nullopt;
+    const ServerRequest request{kind, pid, ++requests_};
+    bool is_there = send_request(control_.get(), request, fds);
+    while (is_there) {
+      ServerReply reply;
       const ssize_t n = ::recv(control_.get(), &reply, sizeof reply, 0);
-      if (n == static_cast<ssize_t>(sizeof reply)) return reply;
-      if (n >= 0 || errno != EINTR) return std::nullopt;
+      if (n < 0 && errno == EINTR) continue;
+      is_there = n == static_cast<ssize_t>(sizeof reply);
+      if (is_there && reply.number == request.number) return reply;
+      if (is_there && reply.number == 0) return std::nullopt;  // else of an earlier request, that nobody waits for
     }
+    (void)kill_group(keeper_);
+    keeper_ = 0;
+    control_.reset();
+    return std::nullopt;
   }
 
   Serve serve_;
   std::mutex mutex_;
-  pid_t server_ = 0;
+  pid_t keeper_ = 0;
+  std::uint64_t requests_ = 0;
   Fd control_;
 };
 

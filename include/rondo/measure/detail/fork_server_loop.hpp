@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,11 +32,14 @@ struct ServerRequest {
   enum Kind : int { spawn, reap };
   int kind = spawn;
   pid_t pid = 0;
+  std::uint64_t number = 0;  ///< from 1
 };
 /// spawn: the worker's pid, or 0 and errno. reap: the worker's pid and status, or 0 if there is no such worker.
 struct ServerReply {
   pid_t pid = 0;
   int status = 0;
+  std::uint64_t number =
+      0;  ///< the request's; 0: none's, but a new server says that it took the place of one that died
 };
 
 /// Sends a request, with two file descriptors or none. False if nobody is there any more.
@@ -106,17 +110,45 @@ inline void close_all_but(int kept) noexcept {
   return children;
 }
 
+/// Kills and reaps every child for which `spared` does not hold. A child may fork while it is killed, and its children
+/// become ours then: until there are none, seen twice, since the kernel's list may miss some while others come and go.
+template <class Spared>
+void kill_children(const Spared& spared) noexcept {
+  for (int pass = 0, seen_none = 0; pass < 1000 && seen_none < 2; ++pass) {
+    bool some = false;
+    for (const pid_t child : own_children()) {
+      if (spared(child)) continue;
+      some = true;
+      (void)::kill(child, SIGKILL);
+      (void)::waitpid(child, nullptr, 0);
+    }
+    if (!some) ++seen_none;
+  }
+}
+
+/// Leaves behind what a process has of the program that it was forked from, but for its memory and one descriptor.
+inline void leave_program(int kept) noexcept {
+  (void)::setpgid(0, 0);  // the terminal's signals are for the program
+  close_all_but(kept);
+  for (int s = 1; s < NSIG; ++s) (void)::signal(s, SIG_DFL);  // and its handlers are its own
+  sigset_t none;
+  sigemptyset(&none);
+  (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
+  __fpurge(stdout);                          // what the program has yet to write, it will write itself
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever descendants start and abandon becomes a child of this one
+}
+
 class ServerLoop {
  public:
   ServerLoop(int control, Serve& serve) : control_{control}, serve_{serve} {}
 
   /// Serves until the other end of the connection is closed, by whatever means; then kills all and ends the process.
-  [[noreturn]] void run() noexcept {
-    (void)::setpgid(0, 0);  // the terminal's signals are for the program
-    close_all_but(control_);
-    for (int s = 1; s < NSIG; ++s) (void)::signal(s, SIG_DFL);  // and its handlers are its own
-    (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a candidate starts and abandons becomes a child of this one
-    __fpurge(stdout);                          // what the program has yet to write, it will write itself
+  /// `keeper` is the parent, with which this one ends too.
+  [[noreturn]] void run(pid_t keeper, bool took_a_place) noexcept {
+    leave_program(control_);
+    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != keeper) ::_exit(1);
+    if (took_a_place) answer({});
     sigset_t ended;
     sigemptyset(&ended);
     sigaddset(&ended, SIGCHLD);
@@ -135,8 +167,9 @@ class ServerLoop {
       ServerRequest request;
       Fd fds[2];
       if (!receive_request(control_, request, fds)) end();
-      const ServerReply reply = request.kind == ServerRequest::spawn ? spawn(fds) : reap(request.pid);
-      if (::send(control_, &reply, sizeof reply, MSG_NOSIGNAL) < 0) end();
+      ServerReply reply = request.kind == ServerRequest::spawn ? spawn(fds) : reap(request.pid);
+      reply.number = request.number;
+      answer(reply);
     }
   }
 
@@ -147,14 +180,17 @@ class ServerLoop {
     int status;
   };
 
+  void answer(const ServerReply& reply) noexcept {
+    if (::send(control_, &reply, sizeof reply, MSG_NOSIGNAL) < 0) end();
+  }
   [[nodiscard]] ServerReply spawn(Fd (&fds)[2]) noexcept {
     const pid_t server = ::getpid();
     const pid_t child = ::fork();
     if (child == 0) work(server, fds);
-    if (child < 0) return {0, errno};
+    if (child < 0) return {0, errno, 0};
     (void)::setpgid(child, child);
     workers_.push_back({child, false, 0});
-    return {child, 0};
+    return {child, 0, 0};
   }
 
   [[noreturn]] void work(pid_t server, Fd (&fds)[2]) noexcept {
@@ -187,12 +223,12 @@ class ServerLoop {
 
   [[nodiscard]] ServerReply reap(pid_t pid) noexcept {
     const auto worker = std::find_if(workers_.begin(), workers_.end(), [pid](const Known& w) { return w.pid == pid; });
-    if (worker == workers_.end()) return {0, 0};
+    if (worker == workers_.end()) return {};
     if (!worker->has_ended) worker->status = kill_group(pid);
     const int status = worker->status;
     workers_.erase(worker);
     kill_strays();
-    return {pid, status};
+    return {pid, status, 0};
   }
 
   /// Takes note of what has ended. A worker's children go with it, so that nothing of it holds its connection open.
@@ -220,19 +256,9 @@ class ServerLoop {
       (void)::waitpid(info.si_pid, nullptr, 0);
     }
   }
-  /// Kills every process that came from a worker and is no worker. It may fork while it is killed, and its children
-  /// become ours then: until there are none.
+  /// Kills every process that came from a worker and is no worker.
   void kill_strays() noexcept {
-    for (int pass = 0; pass < 1000; ++pass) {
-      bool some = false;
-      for (const pid_t child : own_children()) {
-        if (is_known(child)) continue;
-        some = true;
-        (void)::kill(child, SIGKILL);
-        (void)::waitpid(child, nullptr, 0);
-      }
-      if (!some) return;
-    }
+    kill_children([this](pid_t pid) { return is_known(pid); });
   }
   [[noreturn]] void end() noexcept {
     for (const Known& worker : workers_) {
@@ -247,5 +273,22 @@ class ServerLoop {
   Serve& serve_;
   std::vector<Known> workers_;
 };
+
+/// What the process above the server does: should that be killed, by a candidate for instance, it kills all that came
+/// from it and starts another. It has a single thread too, so the new one is as good as the first.
+[[noreturn]] inline void keep_server(int control, Serve& serve) noexcept {
+  leave_program(control);
+  const pid_t keeper = ::getpid();
+  for (bool took_a_place = false;; took_a_place = true) {
+    const pid_t server = ::fork();
+    if (server == 0) ServerLoop{control, serve}.run(keeper, took_a_place);
+    int status = 0;
+    pid_t ended = -1;
+    while (server > 0 && ended != server && ((ended = ::waitpid(-1, &status, 0)) >= 0 || errno == EINTR)) {
+    }
+    kill_children([](pid_t) { return false; });
+    if (ended != server || WIFEXITED(status)) ::_exit(0);  // the program is gone, or there is nothing to be done
+  }
+}
 
 }  // namespace rondo::measure::detail

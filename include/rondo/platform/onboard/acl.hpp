@@ -67,7 +67,8 @@ static_assert(sizeof(Placeholder) == 8);
 static_assert(sizeof(CopyBatchAttr) == 32 && offsetof(CopyBatchAttr, to) == 0 && offsetof(CopyBatchAttr, from) == 8);
 static_assert(sizeof(PhysicalMemoryProp) == 32 && offsetof(PhysicalMemoryProp, location) == 12);
 
-/// The API as far as Rondo calls it. What stands behind `optional` may be null; see capabilities below.
+/// The API as far as Rondo calls it, its structs passed as plain addresses. What stands behind `optional` may be null;
+/// see capabilities below.
 struct Calls {
   AclError (*init)(const char*) = nullptr;
   AclError (*finalize)() = nullptr;
@@ -92,16 +93,16 @@ struct Calls {
   AclError (*copy)(void* to, std::size_t room, const void* from, std::size_t size, int kind) = nullptr;
   AclError (*copy_async)(void* to, std::size_t room, const void* from, std::size_t size, int kind, Stream) = nullptr;
   AclError (*set_async)(void*, std::size_t room, std::int32_t value, std::size_t size, Stream) = nullptr;
-  AclError (*load_file)(const char* path, void* options, BinHandle*) = nullptr;
-  AclError (*load_data)(const void*, std::size_t, void* options, BinHandle*) = nullptr;
+  AclError (*load_file)(const char* path, const void* options, BinHandle*) = nullptr;
+  AclError (*load_data)(const void*, std::size_t, const void* options, BinHandle*) = nullptr;
   AclError (*unload)(BinHandle) = nullptr;
   AclError (*get_function)(BinHandle, const char* name, FuncHandle*) = nullptr;
 
   // --- optional
-  AclError (*launch_device_args)(FuncHandle, std::uint32_t blocks, const void* device_args, std::size_t, LaunchConfig*,
-                                 Stream) = nullptr;
-  AclError (*launch_host_args)(FuncHandle, std::uint32_t blocks, Stream, LaunchConfig*, void* host_args, std::size_t,
-                               Placeholder*, std::size_t) = nullptr;
+  AclError (*launch_device_args)(FuncHandle, std::uint32_t blocks, const void* device_args, std::size_t,
+                                 const void* config, Stream) = nullptr;
+  AclError (*launch_host_args)(FuncHandle, std::uint32_t blocks, Stream, const void* config, void* host_args,
+                               std::size_t, const void* placeholders, std::size_t) = nullptr;
   AclError (*launch_host_func)(Stream, void (*)(void*), void*) = nullptr;
   AclError (*capture_begin)(Stream, int mode) = nullptr;
   AclError (*capture_end)(Stream, RunInstance*) = nullptr;
@@ -110,11 +111,11 @@ struct Calls {
   AclError (*reserve_address)(void**, std::size_t, std::size_t alignment, void* expected,
                               std::uint64_t flags) = nullptr;
   AclError (*release_address)(void*) = nullptr;
-  AclError (*malloc_physical)(PhysicalMemory*, std::size_t, const PhysicalMemoryProp*, std::uint64_t flags) = nullptr;
+  AclError (*malloc_physical)(PhysicalMemory*, std::size_t, const void* prop, std::uint64_t flags) = nullptr;
   AclError (*free_physical)(PhysicalMemory) = nullptr;
   AclError (*map_memory)(void*, std::size_t, std::size_t offset, PhysicalMemory, std::uint64_t flags) = nullptr;
   AclError (*unmap_memory)(void*) = nullptr;
-  AclError (*granularity)(PhysicalMemoryProp*, int option, std::size_t*) = nullptr;
+  AclError (*granularity)(const void* prop, int option, std::size_t*) = nullptr;
   AclError (*device_info)(std::uint32_t device, int attribute, std::int64_t*) = nullptr;
   std::uint64_t (*range_start)(const char*, Stream) = nullptr;
   void (*range_end)(std::uint64_t) = nullptr;

@@ -30,23 +30,23 @@ class Transfers {
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    std::byte* const at = in_.at;
-    std::byte* const next = at + step_of(size);
+    const std::uintptr_t at = in_.at;
+    const std::uintptr_t next = at + step_of(size);
     if (to.address() != in_.device_of(at) || next > in_.limit) [[unlikely]]
       return copy_in_anew(to, from, size);
     in_.at = next;
     in_.last = size;
-    __builtin_memcpy(at, from, size);
+    __builtin_memcpy(bytes(at), from, size);
     return {};
   }
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
-    std::byte* const at = out_.at;
-    std::byte* const next = at + step_of(size);
+    const std::uintptr_t at = out_.at;
+    const std::uintptr_t next = at + step_of(size);
     if (from.address() != out_.device_of(at) || next > out_.limit) [[unlikely]]
       return copy_out_anew(to, from, size);
     out_.at = next;
     out_.last = size;
-    staging_.expect(to, at, size);
+    staging_.expect(to, bytes(at), size);
     return {};
   }
 
@@ -76,8 +76,8 @@ class Transfers {
     device_.work_begins();
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
-    if (in_.at != nullptr) return flush_in();
-    return out_.at == nullptr ? code_ok : flush_rarely();
+    if (in_.at != 0) return flush_in();
+    return out_.at == 0 ? code_ok : flush_rarely();
   }
 
   /// A call failed, `call` or the last of ours: what was asked of the device before is waited for, outputs are not
@@ -100,18 +100,20 @@ class Transfers {
   static constexpr std::uint64_t least_step = 64;  ///< what a tensor takes of a run at least
   static constexpr const char* copy_call = "aclrtMemcpyAsync";
 
-  /// Null everywhere: there is no run, and no device address continues it.
+  /// Zero everywhere: there is no run, and no device address continues it. Addresses are numbers here, since what would
+  /// come next is computed before it is known whether there is a run.
   struct Run {
-    std::byte* at = nullptr;     ///< in staging: where the next tensor of the run would be
+    std::uintptr_t at = 0;       ///< in staging: where the next tensor of the run would be
     std::uint64_t distance = 0;  ///< from there to its place on the device
-    std::byte* limit = nullptr;
+    std::uintptr_t limit = 0;
     std::uint64_t last = 0;  ///< bytes of the last tensor
-    std::byte* begin = nullptr;
+    std::uintptr_t begin = 0;
 
-    [[nodiscard]] std::uint64_t device_of(const std::byte* staged) const noexcept {
-      return reinterpret_cast<std::uintptr_t>(staged) + distance;
-    }
+    [[nodiscard]] std::uint64_t device_of(std::uintptr_t staged) const noexcept { return staged + distance; }
   };
+  [[nodiscard]] static std::byte* bytes(std::uintptr_t staged) noexcept {
+    return reinterpret_cast<std::byte*>(staged);  // NOLINT: from a pointer into staging
+  }
 
   [[nodiscard]] static constexpr std::uint64_t step_of(std::uint64_t size) noexcept {
     return align_up(arch::block_bytes<A>(size), 64);
@@ -140,8 +142,8 @@ class Transfers {
     if (!device_.is_busy()) return code_ok;
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
-    if (in_.at != nullptr || out_.at != nullptr) {
-      if (const AclError code = out_.at != nullptr ? flush_out() : flush_rarely(); code != code_ok) [[unlikely]]
+    if (in_.at != 0 || out_.at != 0) {
+      if (const AclError code = out_.at != 0 ? flush_out() : flush_rarely(); code != code_ok) [[unlikely]]
         return code;
     }
     const AclError code = device_.wait();
@@ -156,13 +158,13 @@ class Transfers {
   // Inputs are handed over by the launch behind them, outputs by the wait; anything else happens rarely.
   [[nodiscard, gnu::always_inline]] AclError flush_in() noexcept {
     const DevicePtr<std::byte> device{in_.device_of(in_.begin)};
-    return copy(pointer(device), in_.begin, close(in_), host_to_device);
+    return copy(pointer(device), bytes(in_.begin), close(in_), host_to_device);
   }
   [[nodiscard, gnu::always_inline]] AclError flush_out() noexcept {
     const DevicePtr<const std::byte> device{out_.device_of(out_.begin)};
-    return copy(out_.begin, pointer(device), close(out_), device_to_host);
+    return copy(bytes(out_.begin), pointer(device), close(out_), device_to_host);
   }
-  [[gnu::noinline]] AclError flush_rarely() noexcept { return in_.at != nullptr ? flush_in() : flush_out(); }
+  [[gnu::noinline]] AclError flush_rarely() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
   /// As begin(), where nothing is likely to have been gathered.
   [[nodiscard, gnu::always_inline]] AclError begin_run() noexcept {
     if (device_.stream() == nullptr) [[unlikely]]
@@ -170,25 +172,25 @@ class Transfers {
     device_.work_begins();
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
-    return in_.at == nullptr && out_.at == nullptr ? code_ok : flush_rarely();
+    return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
   }
   /// @returns the bytes from its first tensor's first to its last tensor's last
   [[nodiscard, gnu::always_inline]] std::uint64_t close(Run& run) noexcept {
-    std::byte* const end = run.at - step_of(run.last) + run.last;
-    staging_.use_until(run.at);
-    run.at = nullptr;
+    const std::uintptr_t end = run.at - step_of(run.last) + run.last;
+    staging_.use_until(bytes(run.at));
+    run.at = 0;
     run.distance = 0;
-    return static_cast<std::uint64_t>(end - run.begin);
+    return end - run.begin;
   }
   /// Begins a run with a tensor, in what staging has left; null: the tensor does not fit into one.
   [[nodiscard, gnu::always_inline]] std::byte* open(Run& run, std::uint64_t device, std::uint64_t size) noexcept {
-    std::byte* const begin = staging_.next();
+    const auto begin = reinterpret_cast<std::uintptr_t>(staging_.next());
     std::uint64_t room = staging_.room() < longest_run ? staging_.room() : longest_run;
     if (&run == &out_ && room > least_step * staging_.outputs_left()) room = least_step * staging_.outputs_left();
     const std::uint64_t step = step_of(size);
     if (step > room) return nullptr;
-    run = {begin + step, device - reinterpret_cast<std::uintptr_t>(begin), begin + room, size, begin};
-    return begin;
+    run = {begin + step, device - begin, begin + room, size, begin};
+    return bytes(begin);
   }
   [[nodiscard, gnu::always_inline]] AclError enter() noexcept {
     const AclError code = device_.enter();

@@ -42,7 +42,7 @@ TEST_CASE("A library that is no runtime is refused by the first call that it lac
 TEST_CASE("Capabilities need all of their calls") {
   Calls calls;
   CHECK_FALSE(calls.launches());
-  calls.launch_host_args = [](FuncHandle, std::uint32_t, Stream, LaunchConfig*, void*, std::size_t, Placeholder*,
+  calls.launch_host_args = [](FuncHandle, std::uint32_t, Stream, const void*, void*, std::size_t, const void*,
                               std::size_t) { return 0; };
   CHECK(calls.launches());
   calls.capture_begin = [](Stream, int) { return 0; };
@@ -50,9 +50,7 @@ TEST_CASE("Capabilities need all of their calls") {
   calls.execute = [](RunInstance, Stream) { return 0; };
   calls.destroy_instance = [](RunInstance) { return 0; };
   CHECK_FALSE(calls.captures());  // host args would be frozen in the graph
-  calls.launch_device_args = [](FuncHandle, std::uint32_t, const void*, std::size_t, LaunchConfig*, Stream) {
-    return 0;
-  };
+  calls.launch_device_args = [](FuncHandle, std::uint32_t, const void*, std::size_t, const void*, Stream) { return 0; };
   CHECK(calls.captures());
   calls.execute = nullptr;
   CHECK_FALSE(calls.captures());

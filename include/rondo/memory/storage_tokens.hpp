@@ -65,11 +65,11 @@ struct StorageTokens {
       conflicts_of[b].push_back(a);
     }
 
-    struct Token {
+    struct Storage {
       std::int64_t bytes = 0;
       std::int64_t alignment = 1;
     };
-    std::vector<Token> tokens;
+    std::vector<Storage> tokens;
     std::vector<std::size_t> token_of(n, none);
     std::set<std::pair<std::int64_t, std::size_t>> idle;  // bytes, token
     const auto may_take = [&](std::uint32_t i, std::size_t token) {

@@ -74,6 +74,7 @@ class ShapedSession {
   ~ShapedSession() {
     forget_shapes();
     if (base_) (void)platform_.release(base_);
+    if constexpr (HasClose<P>) (void)platform_.close();
   }
 
   /// One round; see RoundSession::run_round.

@@ -44,8 +44,8 @@ struct On {
 };
 
 /// A random graph, with each tensor's base told apart from the graph.
-struct Model {
-  explicit Model(std::mt19937& random) {
+struct RefreshModel {
+  explicit RefreshModel(std::mt19937& random) {
     const std::size_t tensors = 2 + random() % 12;
     for (std::size_t t = 0; t < tensors; ++t) {
       const std::string name = "t" + std::to_string(t);
@@ -110,7 +110,7 @@ namespace {
 
 /// What kernels must see, from first principles.
 template <class Table>
-void check_table(const Table& table, const graph::GraphView& graph, const Model& model,
+void check_table(const Table& table, const graph::GraphView& graph, const RefreshModel& model,
                  const std::vector<std::vector<std::byte>>& host_inputs, const std::vector<graph::ArgRecord>& args) {
   const std::uint64_t at = table.seen().address();
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
@@ -141,7 +141,7 @@ template <class P, class C>
 void check_random_sequences(unsigned seed) {
   std::mt19937 random{seed};
   for (int session = 0; session < 60; ++session) {
-    Model model(random);
+    RefreshModel model(random);
     const FrozenGraph frozen = freeze(model.graph);
     const graph::GraphView graph = frozen.view();
     std::vector<graph::ArgRecord> args(graph.args.begin(), graph.args.end());  // ours: scalars change here too
@@ -161,12 +161,12 @@ void check_random_sequences(unsigned seed) {
           case 0:  // rebind
             if (io != 0) {
               const auto id = static_cast<std::uint32_t>(frozen_below + random() % io);
-              refresher.set_base(id, model.addresses[id] = Model::fresh(random));
+              refresher.set_base(id, model.addresses[id] = RefreshModel::fresh(random));
             }
             break;
           case 1: {  // move a segment of the feature map
             const auto id = static_cast<std::uint32_t>(2 + random() % model.segments);
-            refresher.set_base(id, model.addresses[id] = Model::fresh(random));
+            refresher.set_base(id, model.addresses[id] = RefreshModel::fresh(random));
             break;
           }
           case 2: {  // change a scalar

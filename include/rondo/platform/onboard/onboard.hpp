@@ -6,6 +6,7 @@
 #include <rondo/arch/a5.hpp>
 #include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
+#include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
@@ -35,6 +36,7 @@ class Onboard {
   using Program = onboard::Program;
   static constexpr detail::FixedText<32> name_text{A::name, "_onboard"};
   static constexpr const char* name = name_text.c_str();
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;  // one stream, in order
 
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
   explicit Onboard(const Options& options)

@@ -102,7 +102,7 @@ struct StorageTokens {
         chosen = tokens.size();
         tokens.emplace_back();
       }
-      Token& token = tokens[chosen];
+      Storage& token = tokens[chosen];
       token.bytes = std::max(token.bytes, b.size);
       token.alignment = std::max(token.alignment, b.alignment);
       token_of[e.buffer] = chosen;

@@ -188,9 +188,11 @@ class StreamCore {
     producer.mark = consumer.number;
     FanOut* head = producer.fan_out.load(std::memory_order_acquire);
     if (head == TaskSlot::sealed()) return;
-    FanOut* edge = consumer.own + consumer.linked;
+    FanOut* edge = nullptr;
     platform::sim::SpareFanOut* spare = nullptr;
-    if (consumer.linked >= TaskSlot::own_edges) {
+    if (consumer.linked < TaskSlot::own_edges) {
+      edge = consumer.own + consumer.linked;
+    } else {
       spare = edges_.take();
       if (spare == nullptr) [[unlikely]] {
         wait_for(producer);

@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +44,16 @@ struct Copy {
   static constexpr std::string_view name = "copy";
   static constexpr auto core = CoreType::vector;
   static void run(In<float> x, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i];
+  }
+};
+
+/// Copies what is not negative.
+struct Picky {
+  static constexpr std::string_view name = "picky";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) {
+    if (x[0] < 0) throw std::invalid_argument("below zero");
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i];
   }
 };
@@ -227,6 +237,28 @@ TEST_CASE("A resident that waits for its upload is asked for, whichever shape co
   CHECK(early.code() == Errc::uninitialized_read);
   upload(session, m);
   CHECK(session.run_round(bind(m.x, x), bind(m.y, y)).ok());
+}
+
+TEST_CASE("A failure that poisons does so for every shape, known or new") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<Picky>(x, y);
+  auto session = open_shaped<A2A3Sim>(graph);
+  Floats good(4, 1), bad(3, -1), five(5, 1), y4(4), y3(3), y5(5);
+  REQUIRE(session.run_round(bind(x, good), bind(y, y4)));
+  const Status failed = session.run_round(bind(x, bad), bind(y, y3));
+  CHECK(failed.code() == Errc::kernel_failed);
+  CHECK(session.poisoned());
+  CHECK(std::string(session.explain(failed).c_str()).find("below zero") != std::string::npos);
+  for (const Status later :
+       {session.run_round(bind(x, good), bind(y, y4)), session.run_round(bind(x, five), bind(y, y5))}) {
+    CHECK(later.code() == Errc::poisoned);
+    CHECK(std::string(session.explain(later).c_str()).find("below zero") != std::string::npos);
+  }
+  CHECK_THROWS_AS(session.prepare({{n, 9}}), Error);
+  CHECK_THROWS_AS(session.reserve(Bytes{1 << 20}), Error);
 }
 
 TEST_CASE("A shape that the device cannot hold is refused, and the others go on") {

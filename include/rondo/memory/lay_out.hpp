@@ -89,10 +89,6 @@ template <Planner P>
   return plan;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// The plan of somebody's planner, held against the problem. @throws Error check_failed, naming the planner and tensors
 inline void require_valid(const graph::GraphView& graph, const Lifetimes& lives, const Plan& plan) {
   const Violation violation = check_plan(lives.problem, plan);

@@ -103,11 +103,21 @@ class UseFinder {
       Token& token = result_.tokens[k];
       const bool here = !token.uses.empty() && !token.uses.back().users.empty() &&
                         token.uses.back().users.back() == position;  // the task takes it twice
-      if (arg.access == Access::write && was_read_[k] != 0 && !here) token.uses.push_back({position + 1, position + 1});
+      if (was_read_[k] != 0 && !here && !reads_memory(task, k)) token.uses.push_back({position + 1, position + 1});
       extend(token, static_cast<std::int64_t>(position) + 1);
       if (!here) token.uses.back().users.push_back(position);
       was_read_[k] = reads(arg.access) || (here && was_read_[k] != 0) ? 1 : 0;
     }
+  }
+
+  /// Does the task read the memory by any of its arguments? An output that reuses an input may stand before it.
+  [[nodiscard]] constexpr bool reads_memory(const graph::TaskRecord& task, std::uint32_t token) const {
+    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+      if (arg.kind == graph::ArgRecord::Kind::address && result_.of_tensor[arg.tensor] == token && reads(arg.access)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   static constexpr void extend(Token& token, std::int64_t time) {

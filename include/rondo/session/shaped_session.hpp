@@ -90,17 +90,16 @@ class ShapedSession {
       const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
       if (const Status status = make_entry(entries, key.view(), {sizes, sizeof...(B)}, found); !status) return status;
     }
-    Entry& entry = **found;
-    last_ = &entry;
-    const Status status = entry.run_round(not_null(pairs)...);
-    if (status.poisoned()) [[unlikely]]
-      poison_ = status;
+    const Status status = (*found)->run_round(not_null(pairs)...);
+    if (!status.ok()) [[unlikely]]
+      note_failure(**found, status);
     return status;
   }
 
   /// Makes ready for a shape before a round needs it, as rounds that bind all tensors in the order of the graph will
   /// look for it. @throws Error as an unknown shape's round reports; the session is as before
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
+    require_usable();
     std::vector<std::int64_t> values(graph_.symbols().size(), -1);
     for (const auto& [dim, value] : symbols) {
       const std::int32_t s = dim.as_symbol();
@@ -128,8 +127,11 @@ class ShapedSession {
   }
 
   /// Makes the arena at least so large, so that it need not grow later. Growing forgets all shapes.
-  /// @throws Error out_of_memory; the session is as before
-  void reserve(Bytes size) { (void)grow(size); }
+  /// @throws Error out_of_memory, poisoned; the session is as before
+  void reserve(Bytes size) {
+    require_usable();
+    (void)grow(size);
+  }
 
   template <Element T, class Host>
   Status upload(Resident<T> tensor, const Host& host) noexcept {
@@ -151,8 +153,13 @@ class ShapedSession {
 
   /// A sentence for a status of this session, naming tensor or task, symbols and values.
   [[nodiscard]] Error::Text explain(Status status) const noexcept {
-    if (status == refused_) return text_;
-    return last_ != nullptr ? last_->explain(status) : Error::Text(status.message());
+    if (status == failed_) return text_;
+    Error::Text text(status.message());
+    if (status.code() == Errc::poisoned && !poison_.ok()) {
+      text.append(". The failure: ");
+      text.append(text_);
+    }
+    return text;
   }
 
  private:
@@ -216,6 +223,18 @@ class ShapedSession {
     return pair;
   }
 
+  void require_usable() const {
+    if (!poison_.ok()) throw Error(Errc::poisoned, Error::Text(describe(Errc::poisoned)));
+  }
+  /// After a failure that poisons no shape is known any more, so that every round comes by make_entry(), which says so.
+  [[gnu::cold, gnu::noinline]] void note_failure(const Entry& entry, Status status) noexcept {
+    failed_ = status;
+    text_ = entry.explain(status);
+    if (!status.poisoned()) return;
+    poison_ = status;
+    forget_shapes();
+  }
+
   /// What set-up throws, as a status with its text.
   [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
                                                  std::span<const launch::BoundSize> sizes, EntryPtr*& made) noexcept {
@@ -227,16 +246,16 @@ class ShapedSession {
       made = &insert(entries, key, instantiate(graph_, values));
       return {};
     } catch (const Error& error) {
-      refused_ = Status{error.code()};
+      failed_ = Status{error.code()};
       text_ = Error::Text(error.what());
       for (std::size_t s = 0; s < values.size(); ++s) {
         text_.append(Error::Text(s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]));
       }
     } catch (const std::bad_alloc&) {
-      refused_ = Status{Errc::out_of_memory};
+      failed_ = Status{Errc::out_of_memory};
       text_ = Error::Text("the host has no memory left for another shape");
     }
-    return refused_;
+    return failed_;
   }
 
   void check_bound(std::span<const launch::BoundSize> sizes) const {
@@ -268,13 +287,12 @@ class ShapedSession {
   void forget_shapes() noexcept {
     by_count_.clear();
     by_shape_.clear();
-    last_ = nullptr;
   }
 
   /// The arena's base, of at least `size` bytes.
   DevicePtr<std::byte> grow(Bytes size) {
     const Bytes wanted{size.value < residents_end_ ? residents_end_ : size.value};
-    if (base_ && !(wanted > capacity_)) return base_;
+    if (!(wanted > capacity_)) return base_;
     std::vector<std::byte> residents(base_ ? residents_end_ : 0);
     if (!residents.empty()) {
       check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
@@ -344,9 +362,8 @@ class ShapedSession {
   Bytes capacity_;
   Entries by_count_;
   Entries by_shape_;  ///< of rounds that bring shapes
-  Entry* last_ = nullptr;
   Status poison_;
-  Status refused_{Errc::abandoned};
+  Status failed_{Errc::abandoned};  ///< the last failure, of which text_ tells
   Error::Text text_;
 };
 

@@ -152,6 +152,20 @@ TEST_CASE("An output that reuses an input shares its buffer") {
   CHECK(alive(lives, x) == memory::Span{0, 3});
 }
 
+TEST_CASE("A task that reads an input through one argument and overwrites it through another leaves no gap") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto z = graph.inout<float>("z", {8});
+  graph.alias(y, x);
+  const auto u = graph.output<float>("u", {8});
+  graph.add<Accumulate>(x, z);                                               // 1: reads the input
+  graph.add<Scale>(z, u, 2.0F);                                              // 2: does not
+  graph.add_raw("over", CoreType::vector, &no_kernel, writes(y), reads(x));  // 3: the output stands first
+  CHECK(buffer(lives_of(graph), x).gaps.empty());
+  CHECK(alive(lives_of(graph), x) == memory::Span{0, 5});
+}
+
 TEST_CASE("A kernel that works in place writes over an input that is not used again") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {8});

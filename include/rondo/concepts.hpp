@@ -76,9 +76,10 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
   noexcept->std::same_as<Status>;
 };
 
-/// Optional: rounds that run beside the calling thread, several at a time. `open_queue(slots, outputs)` gives what takes
-/// rounds in and works them off in order; each is put together in a slot, and has the slot until it is delivered.
-/// `outputs` is how many copies out a round makes at most. Thread safety: one thread at a time, but for the queue's own.
+/// Optional: rounds that run beside the calling thread, several at a time. `open_queue(slots, outputs)` gives what
+/// takes rounds in and works them off in order; each is put together in a slot, and has the slot until it is delivered.
+/// `outputs` is how many copies out a round makes at most. Thread safety: one thread at a time, but for the queue's
+/// own.
 ///
 /// * `Status copy_in(slot, device, const void*, Bytes)` has taken the bytes when it returns;
 /// * `Status launch(slot, program)` comes behind the slot's copies and behind all launches before it;

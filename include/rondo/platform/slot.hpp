@@ -12,8 +12,8 @@
 
 namespace rondo::platform {
 
-/// One slot of a platform's queue, as a platform: what a round asks of it is put together in the slot, and waiting sends
-/// it on its way instead. Slots share the arena but for what rounds bind, of which each has a copy.
+/// One slot of a platform's queue, as a platform: what a round asks of it is put together in the slot, and waiting
+/// sends it on its way instead. Slots share the arena but for what rounds bind, of which each has a copy.
 ///
 /// Lifetime: platform, queue and arena's owner outlive the slot. Thread safety: as the queue. Cost: the queue's calls.
 template <Platform P>

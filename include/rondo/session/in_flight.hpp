@@ -42,9 +42,6 @@ namespace rondo {
 /// RoundSession, and some tens of nanoseconds to hand it over and to take it in; no allocation.
 template <Platform P, class Policies, class Graph>
 requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> {
-  static_assert(!requires { Graph::is_orchestrated; },
-                "rondo: a graph that an orchestration builds anew each round has one round at a time; choose "
-                "runtime::HostBuildGraph, or rounds_in_flight = 1");
   static_assert(Policies::rounds_in_flight <= 64, "rondo: at most 64 rounds can be in flight");
   static constexpr std::uint32_t depth = HasQueue<P> ? std::uint32_t{Policies::rounds_in_flight} : 1;
 
@@ -86,8 +83,8 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
 
   /// Sends one round on its way: checks the bindings, takes the inputs, hands it over. While all slots are taken it
   /// waits for the oldest round. The last argument may be a callable that takes the round's Status: it is called when
-  /// the round has been delivered, once, in order, by whichever call delivers it; it may submit further rounds. It holds
-  /// 48 bytes at most and does not throw. For a refused round it is not called.
+  /// the round has been delivered, once, in order, by whichever call delivers it; it may submit further rounds. It
+  /// holds 48 bytes at most and does not throw. For a refused round it is not called.
   template <class... Args>
   Ticket submit_round(Args&&... args) noexcept {
     return submit_args(true, std::forward<Args>(args)...);
@@ -232,6 +229,10 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
         queue_{platform::open_queue(platform_, depth, most_outputs_ + 1)},
         writes_(depth * most_outputs_),
         slots_{Slot(slot_graph(), options_of(I))...} {
+    static_assert(
+        !requires { Graph::is_orchestrated; },
+        "rondo: a graph that an orchestration builds anew each round has one round at a time; choose "
+        "runtime::HostBuildGraph, or rounds_in_flight = 1");
     if constexpr (!std::is_empty_v<typename Policies::Observe>) {
       for (Slot& slot : slots_) slot.observer().observer = &observe_;
     }
@@ -268,8 +269,9 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     }
   }
   template <class T>
-  static constexpr bool is_bound =
-      BoundPair<std::remove_cvref_t<T>> || requires { std::remove_cvref_t<T>::binds_slots; };
+  static constexpr bool is_bound = BoundPair<std::remove_cvref_t<T>> || requires {
+    std::remove_cvref_t<T>::binds_slots;
+  };
 
   template <class OnDone, BoundPair... B>
   [[gnu::always_inline]] Ticket submit(bool waits, OnDone&& on_done, const B&... pairs) noexcept {
@@ -278,9 +280,8 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   }
   template <class OnDone, class Bindings>
   [[gnu::always_inline]] Ticket submit(bool waits, OnDone&& on_done, const SlotBindings<Bindings>& bindings) noexcept {
-    return submit_ranges(
-        waits, std::forward<OnDone>(on_done), detail::ranges_of(bindings.of_slot[0].copies()),
-        [&](Slot& slot, std::uint32_t s) noexcept { return slot.run_round(bindings.of_slot[s]); });
+    return submit_ranges(waits, std::forward<OnDone>(on_done), detail::ranges_of(bindings.of_slot[0].copies()),
+                         [&](Slot& slot, std::uint32_t s) noexcept { return slot.run_round(bindings.of_slot[s]); });
   }
   template <class OnDone, class Ranges, class Run>
   [[gnu::always_inline]] Ticket submit_ranges(bool waits, OnDone&& on_done, const Ranges& ranges, Run run) noexcept {
@@ -437,9 +438,9 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   [[no_unique_address]] typename Policies::Observe observe_;
 
   State state_ = State::open;
-  std::uint32_t turn_ = 0;    ///< the slot of the next round
-  std::uint32_t oldest_ = 0;  ///< the slot of the oldest in flight
-  std::uint32_t refused_ = 0; ///< the slot that last refused a round
+  std::uint32_t turn_ = 0;     ///< the slot of the next round
+  std::uint32_t oldest_ = 0;   ///< the slot of the oldest in flight
+  std::uint32_t refused_ = 0;  ///< the slot that last refused a round
   std::uint64_t submitted_ = 0;
   std::uint64_t delivered_ = 0;
   std::uint64_t failed_at_ = never;  ///< the first round that failed

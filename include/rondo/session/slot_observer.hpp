@@ -32,6 +32,7 @@ struct SlotObserver {
 /// An observer that has nothing to keep need not be told.
 template <class Observer>
 requires std::is_empty_v<Observer>
-struct SlotObserver<Observer> : Observer {};
+struct SlotObserver<Observer> : Observer {
+};
 
 }  // namespace rondo::detail

@@ -137,10 +137,10 @@ class Sim {
     return engine_.unload(program);
   }
 
-  /// Rounds in flight: a thread of the queue's own runs them on the engine. Not for engines that hear of copies, which
-  /// would hear of them out of order. @throws Error out_of_resources if the thread cannot be started
+  /// Rounds in flight: a thread of the queue's own runs them on the engine. @throws Error out_of_resources if that
+  /// cannot be started
   [[nodiscard]] sim::DeviceQueue<Sim> open_queue(std::size_t slots,
-                                                 std::size_t outputs) requires(!sim::HearsOfCopies<Engine>) {
+                                                 std::size_t outputs) requires(!sim::WantsOneRound<Engine>) {
     return sim::DeviceQueue<Sim>(*this, slots, outputs);
   }
 

@@ -10,8 +10,8 @@
 /// Who counts what would cross the bus between host and device.
 namespace rondo::platform::sim {
 
-/// What a Sim is told of its traffic: the Traffic's own Options, where it has some. Such a Traffic is made from them and
-/// the chip.
+/// What a Sim is told of its traffic: the Traffic's own Options, where it has some. Such a Traffic is made from them
+/// and the chip.
 template <class Traffic>
 struct TrafficOptions {
   struct type {};

@@ -36,11 +36,13 @@ const auto y = graph.output<float>("y", {8});
 const auto task = graph.add<Twice>(x, y);
 
 rondo::Error::Text run(Session& session, std::vector<Batch>& batches) {
+  rondo::Ticket last;
   for (auto& batch : batches) {
-    rondo::Ticket ticket = session.submit_round(bind(x, batch.x), bind(y, batch.y));
-    if (!ticket) return session.explain(ticket.submitted());
+    last = session.submit_round(bind(x, batch.x), bind(y, batch.y));
+    if (!last) break;
   }
-  rondo::Status status = session.wait_all();
+  rondo::Status status = session.wait_all();     // until then rounds may write to the batches
+  if (status.ok()) status = session.wait(last);  // was it refused?
   return session.explain(status);
 }
 

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/tensor/data_type.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+/// Tensors as files in NumPy's .npy format (its specification: numpy.lib.format, version 1.0): `numpy.load` reads them,
+/// and what `numpy.save` writes is read here. Little-endian and row-major.
+namespace rondo::observe {
+
+static_assert(std::endian::native == std::endian::little, "rondo: .npy files are written as memory is");
+
+/// The element type as .npy files name it. NumPy knows no type for bfloat16, fp8 and fp4: they are raw bytes there,
+/// `array.view(ml_dtypes.bfloat16)` makes numbers of them.
+[[nodiscard]] constexpr std::string_view npy_type(DataType type) noexcept {
+  switch (type) {
+    case DataType::float32: return "<f4";
+    case DataType::float16: return "<f2";
+    case DataType::int32: return "<i4";
+    case DataType::int16: return "<i2";
+    case DataType::int8: return "|i1";
+    case DataType::uint8: return "|u1";
+    case DataType::bfloat16: return "<V2";
+    case DataType::int64: return "<i8";
+    case DataType::uint64: return "<u8";
+    case DataType::uint16: return "<u2";
+    case DataType::uint32: return "<u4";
+    case DataType::boolean: return "|b1";
+    case DataType::fp8e4m3fn:
+    case DataType::fp8e8m0:
+    case DataType::fp4e2m1: return "|V1";
+  }
+  return "";
+}
+
+/// What a file holds; `bytes` are `shape`'s elements in row-major order.
+struct NpyArray {
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+namespace detail {
+
+[[noreturn]] inline void fail_npy(const std::string& path, std::string_view what) {
+  throw Error(Errc::invalid_argument, Error::Text(std::string_view{path}, ": ", what));
+}
+
+/// Magic, version, length and dictionary, padded so that the elements start at a multiple of 64.
+[[nodiscard]] inline std::string npy_header(DataType type, std::span<const std::int64_t> shape) {
+  std::string text = "{'descr': '" + std::string{npy_type(type)} + "', 'fortran_order': False, 'shape': (";
+  for (const std::int64_t extent : shape) text += std::to_string(extent) + ", ";
+  if (shape.size() > 1) text.resize(text.size() - 2);
+  if (shape.size() == 1) text.pop_back();  // (3,) has its comma, (3, 4) has none at the end
+  text += "), }";
+  constexpr std::size_t before = 10;
+  text.resize((before + text.size() + 1 + 63) / 64 * 64 - before - 1, ' ');
+  text += '\n';
+  std::string header{"\x93NUMPY\x01\x00", 8};
+  header += static_cast<char>(text.size() & 0xFF);
+  header += static_cast<char>(text.size() >> 8);
+  return header + text;
+}
+
+/// What stands behind `'key': ` in the header's dictionary.
+[[nodiscard]] inline std::string_view npy_value(const std::string& path, std::string_view dictionary,
+                                                std::string_view key) {
+  const std::size_t at = dictionary.find("'" + std::string{key} + "':");
+  if (at == std::string_view::npos) fail_npy(path, "its header has no " + std::string{key});
+  dictionary.remove_prefix(at + key.size() + 3);
+  dictionary.remove_prefix(std::min(dictionary.find_first_not_of(' '), dictionary.size()));
+  return dictionary;
+}
+
+}  // namespace detail
+
+/// Writes a tensor. `bytes`: its elements, row-major. @throws Error invalid_argument if the file cannot be written
+inline void write_npy(const std::string& path, DataType type, std::span<const std::int64_t> shape,
+                      std::span<const std::byte> bytes) {
+  std::ofstream file{path, std::ios::binary};
+  const std::string header = detail::npy_header(type, shape);
+  file.write(header.data(), static_cast<std::streamsize>(header.size()));
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.flush();
+  if (!file) detail::fail_npy(path, "cannot be written; is the folder there, and is there room?");
+}
+
+/// Reads a tensor whose elements are of `type`: formats 1 to 3, row-major, little-endian.
+/// @throws Error invalid_argument: no such file, no .npy file, another element type, cut short
+[[nodiscard]] inline NpyArray read_npy(const std::string& path, DataType type) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file) detail::fail_npy(path, "cannot be read");
+  const std::string all{std::istreambuf_iterator<char>{file}, {}};
+  const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(all[i])}; };
+  if (all.size() < 12 || all.compare(0, 6, "\x93NUMPY") != 0) detail::fail_npy(path, "is no .npy file");
+  const std::size_t begin = byte(6) == 1 ? 10 : 12;
+  const std::size_t length = byte(8) | byte(9) << 8 | (begin == 12 ? byte(10) << 16 | byte(11) << 24 : 0);
+  if (length > all.size() - begin) detail::fail_npy(path, "is cut short in its header");
+  const std::string_view dictionary = std::string_view{all}.substr(begin, length);
+
+  const std::string_view descr = detail::npy_value(path, dictionary, "descr");
+  const std::string_view want = npy_type(type);
+  const bool native = descr.size() > 5 && (descr[1] == '<' || descr[1] == '|');
+  if (!native || descr.substr(2, want.size()) != std::string{want.substr(1)} + "'") {
+    detail::fail_npy(path, "holds " + std::string{descr.substr(0, descr.find(','))} + ", wanted '" + std::string{want} +
+                               "' for " + to_string(type));
+  }
+  if (!detail::npy_value(path, dictionary, "fortran_order").starts_with("False")) {
+    detail::fail_npy(path, "is in column-major order; save numpy.ascontiguousarray of it");
+  }
+  NpyArray array;
+  std::uint64_t size = size_of(type);
+  std::string_view shape = detail::npy_value(path, dictionary, "shape");
+  if (!shape.starts_with('(')) detail::fail_npy(path, "its header has no shape");
+  for (shape.remove_prefix(1); !shape.empty() && shape[0] != ')';) {
+    if (shape[0] == ' ' || shape[0] == ',') {
+      shape.remove_prefix(1);
+      continue;
+    }
+    std::int64_t extent = -1;
+    const auto [end, error] = std::from_chars(shape.data(), shape.data() + shape.size(), extent);
+    if (error != std::errc{} || extent < 0 || __builtin_mul_overflow(size, std::uint64_t(extent), &size)) {
+      detail::fail_npy(path, "has a shape that is none");
+    }
+    array.shape.push_back(extent);
+    shape.remove_prefix(static_cast<std::size_t>(end - shape.data()));
+  }
+  if (all.size() - begin - length != size) detail::fail_npy(path, "holds fewer or more elements than its shape says");
+  array.bytes.resize(size);
+  if (size != 0) std::memcpy(array.bytes.data(), all.data() + begin + length, size);
+  return array;
+}
+
+}  // namespace rondo::observe

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/measure/check_close.hpp>
+#include <rondo/tensor/data_type.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Tensors as bytes, element by element against others.
+namespace rondo::observe {
+
+/// Where two tensors first differ, and by how much.
+struct Difference {
+  std::string tensor;
+  std::uint64_t index = 0;  ///< of the first element that differs, in row-major order
+  std::string at;           ///< the same as one index per dimension: "[2, 0]"
+  std::string got;          ///< that element here
+  std::string want;         ///< and in the dump
+  std::uint64_t wrong = 0;  ///< how many elements differ
+  std::uint64_t count = 0;  ///< of how many
+  double largest = 0;       ///< the largest |got - want|; NaN if one of them is no number
+  [[nodiscard]] std::string text() const {
+    char by[32];
+    (void)std::snprintf(by, sizeof by, "%.3g", largest);
+    return tensor + at + " (element " + std::to_string(index) + ") is " + got + ", the dump has " + want + "; " +
+           std::to_string(wrong) + " of " + std::to_string(count) + " elements differ, by " + by + " at most";
+  }
+};
+
+namespace detail {
+
+template <class T>
+[[nodiscard]] T load(const std::byte* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// A number of `exponent` and `mantissa` bits below its sign, with subnormals. The all-ones exponent is for the caller.
+[[nodiscard]] inline double small_float(unsigned bits, int exponent, int mantissa) noexcept {
+  const unsigned m = bits & ((1U << mantissa) - 1);
+  const auto e = static_cast<int>(bits >> mantissa & ((1U << exponent) - 1));
+  const int bias = (1 << (exponent - 1)) - 1;
+  const double value =
+      e == 0 ? std::ldexp(m, 1 - bias - mantissa) : std::ldexp(m + (1U << mantissa), e - bias - mantissa);
+  return (bits >> (exponent + mantissa) & 1U) != 0 ? -value : value;
+}
+
+/// Integers, and fp4, whose elements are pairs, are compared as they are; all else within a tolerance.
+[[nodiscard]] constexpr bool is_exact(DataType type) noexcept {
+  switch (type) {
+    case DataType::float32:
+    case DataType::float16:
+    case DataType::bfloat16:
+    case DataType::fp8e4m3fn:
+    case DataType::fp8e8m0: return false;
+    default: return true;
+  }
+}
+
+/// The element's value; of an fp4 pair its bits.
+[[nodiscard]] inline double value_of(DataType type, const std::byte* at) noexcept {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  switch (type) {
+    case DataType::float32: return static_cast<double>(load<float>(at));
+    case DataType::bfloat16:
+      return static_cast<double>(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(at)} << 16));
+    case DataType::float16: {
+      const unsigned bits = load<std::uint16_t>(at);
+      if ((bits & 0x7C00U) != 0x7C00U) return small_float(bits, 5, 10);
+      if ((bits & 0x3FFU) != 0) return nan;
+      return (bits & 0x8000U) != 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    }
+    case DataType::fp8e4m3fn: {
+      const unsigned bits = load<std::uint8_t>(at);
+      return (bits & 0x7FU) == 0x7FU ? nan : small_float(bits, 4, 3);
+    }
+    case DataType::fp8e8m0: {
+      const unsigned bits = load<std::uint8_t>(at);
+      return bits == 0xFFU ? nan : std::ldexp(1.0, static_cast<int>(bits) - 127);
+    }
+    case DataType::int64: return static_cast<double>(load<std::int64_t>(at));
+    case DataType::uint64: return static_cast<double>(load<std::uint64_t>(at));
+    case DataType::int32: return load<std::int32_t>(at);
+    case DataType::uint32: return load<std::uint32_t>(at);
+    case DataType::int16: return load<std::int16_t>(at);
+    case DataType::uint16: return load<std::uint16_t>(at);
+    case DataType::int8: return load<std::int8_t>(at);
+    case DataType::uint8:
+    case DataType::boolean:
+    case DataType::fp4e2m1: return load<std::uint8_t>(at);
+  }
+  return nan;
+}
+
+[[nodiscard]] inline std::string text_of(DataType type, const std::byte* at) {
+  if (type == DataType::int64) return std::to_string(load<std::int64_t>(at));
+  if (type == DataType::uint64) return std::to_string(load<std::uint64_t>(at));
+  char text[32];
+  (void)std::snprintf(text, sizeof text, is_exact(type) ? "%.0f" : "%.9g", value_of(type, at));
+  return text;
+}
+
+[[nodiscard]] inline std::string position_of(std::uint64_t index, std::span<const std::int64_t> shape) {
+  std::vector<std::uint64_t> at(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const auto extent = static_cast<std::uint64_t>(shape[d]);
+    at[d] = index % extent;
+    index /= extent;
+  }
+  std::string text = "[";
+  for (std::size_t d = 0; d < at.size(); ++d) text += (d == 0 ? "" : ", ") + std::to_string(at[d]);
+  return text + "]";
+}
+
+}  // namespace detail
+
+/// Compares tensors of one type and shape. Floating-point elements may differ by the tolerance, NaN is like NaN; all
+/// others are the same or not. @returns `wrong` = 0 if nothing differs
+/// @throws Error wrong_size if one is longer than the other
+[[nodiscard]] inline Difference compare(std::string name, DataType type, std::span<const std::int64_t> shape,
+                                        std::span<const std::byte> got, std::span<const std::byte> want,
+                                        const measure::Tolerance& tolerance) {
+  const std::size_t size = size_of(type);
+  if (got.size() != want.size()) {
+    throw Error(Errc::wrong_size,
+                Error::Text("tensor '", name, "' has ", got.size(), " bytes, the dump ", want.size()));
+  }
+  Difference d;
+  d.tensor = std::move(name);
+  d.count = want.size() / size;
+  for (std::uint64_t i = 0; i < d.count; ++i) {
+    const std::byte* g = got.data() + i * size;
+    const std::byte* w = want.data() + i * size;
+    if (std::memcmp(g, w, size) == 0) continue;
+    const double got_value = detail::value_of(type, g);
+    const double want_value = detail::value_of(type, w);
+    if (!detail::is_exact(type) && measure::detail::is_close(got_value, want_value, tolerance)) continue;
+    if (d.wrong++ == 0) {
+      d.index = i;
+      d.at = detail::position_of(i, shape);
+      d.got = detail::text_of(type, g);
+      d.want = detail::text_of(type, w);
+    }
+    if (const double by = std::abs(got_value - want_value); !(by <= d.largest)) d.largest = by;
+  }
+  return d;
+}
+
+}  // namespace rondo::observe

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
+#if __has_include(<nlohmann/json.hpp>)
+
+#include <rondo/concepts.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/task_graph.hpp>
+#include <rondo/observe/kernel_table.hpp>
+#include <rondo/observe/manifest.hpp>
+#include <rondo/observe/npy.hpp>
+#include <rondo/session/open.hpp>
+#include <rondo/tensor/data_type.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// How a dumped task is run again; see replay.hpp.
+namespace rondo::observe::detail {
+
+using ContentsByTensor = std::map<std::uint32_t, std::vector<std::byte>>;
+using ContentsByFile = std::map<std::string, std::vector<std::byte>>;
+
+/// Calls `f.operator()<T>()` with the C++ type of the elements.
+template <class F>
+void with_element_type(DataType type, F&& f) {
+  switch (type) {
+    case DataType::float32: return f.template operator()<float>();
+    case DataType::float16: return f.template operator()<Float16>();
+    case DataType::int32: return f.template operator()<std::int32_t>();
+    case DataType::int16: return f.template operator()<std::int16_t>();
+    case DataType::int8: return f.template operator()<std::int8_t>();
+    case DataType::uint8: return f.template operator()<std::uint8_t>();
+    case DataType::bfloat16: return f.template operator()<BFloat16>();
+    case DataType::int64: return f.template operator()<std::int64_t>();
+    case DataType::uint64: return f.template operator()<std::uint64_t>();
+    case DataType::uint16: return f.template operator()<std::uint16_t>();
+    case DataType::uint32: return f.template operator()<std::uint32_t>();
+    case DataType::boolean: return f.template operator()<bool>();
+    case DataType::fp8e4m3fn: return f.template operator()<Fp8E4M3Fn>();
+    case DataType::fp8e8m0: return f.template operator()<Fp8E8M0>();
+    case DataType::fp4e2m1: return f.template operator()<Fp4E2M1x2>();
+  }
+}
+
+[[nodiscard]] inline std::uint64_t bytes_of(const DumpedTensor& tensor) {
+  std::uint64_t bytes = size_of(tensor.type);
+  for (const std::int64_t extent : tensor.shape) {
+    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) {
+      throw Error(Errc::invalid_argument, Error::Text("tensor '", tensor.name, "' has a shape that is none"));
+    }
+  }
+  return bytes;
+}
+
+/// What the file holds, which must be of the tensor's type and shape. @throws Error invalid_argument
+[[nodiscard]] inline std::vector<std::byte> contents_of(const DumpedRound& dump, const DumpedContents& contents) {
+  const std::string path = dump.folder + '/' + contents.file;
+  NpyArray array = read_npy(path, dump.tensors[contents.tensor].type);
+  if (array.shape != dump.tensors[contents.tensor].shape) fail_npy(path, "has another shape than the manifest says");
+  return std::move(array.bytes);
+}
+
+/// Does no task of the dump read this workspace?
+[[nodiscard]] inline bool is_scratch(const DumpedRound& dump, std::uint32_t tensor) {
+  if (dump.tensors[tensor].direction != Direction::workspace) return false;
+  for (const DumpedTask& task : dump.tasks) {
+    for (const DumpedContents& r : task.read) {
+      if (r.tensor == tensor) return false;
+    }
+  }
+  return true;
+}
+
+/// The tensors of a task as they are to be before it runs: from `carried`, else from the dump; outputs poisoned, with
+/// what is no number as a float.
+[[nodiscard]] inline ContentsByTensor contents_before(const DumpedRound& dump, const DumpedTask& task,
+                                                      const ContentsByFile& carried) {
+  ContentsByTensor contents;
+  for (const DumpedContents& r : task.read) {
+    const auto found = carried.find(r.file);
+    contents[r.tensor] = found == carried.end() ? contents_of(dump, r) : found->second;
+  }
+  for (const graph::ArgRecord& slot : task.slots) {
+    if (slot.kind != graph::ArgRecord::Kind::address || contents.contains(slot.tensor)) continue;
+    if (reads(slot.access)) throw Error(Errc::invalid_argument, Error::Text("the manifest lacks what the task reads"));
+    auto& bytes = contents[slot.tensor];
+    bytes.resize(bytes_of(dump.tensors[slot.tensor]));
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = i % 2 == 0 ? std::byte{0xFA} : std::byte{0x7F};
+  }
+  return contents;
+}
+
+/// The slots with the values that the dump has, as arguments of a graph whose tensors are numbered by `number`.
+[[nodiscard]] inline std::vector<graph::ArgRecord> arguments_of(const DumpedRound& dump, const DumpedTask& task,
+                                                                const std::map<std::uint32_t, std::uint32_t>& number) {
+  using Kind = graph::ArgRecord::Kind;
+  const std::string path = dump.folder + '/' + task.args;
+  const NpyArray blocks = read_npy(path, DataType::int64);
+  const std::vector<std::int64_t> shape{task.blocks, static_cast<std::int64_t>(task.block_bytes / sizeof(ArgWord))};
+  if (blocks.shape != shape) fail_npy(path, "has another shape than the manifest says");
+  std::vector<graph::ArgRecord> args;
+  for (graph::ArgRecord arg : task.slots) {
+    if (arg.offset > task.block_bytes || arg.width > task.block_bytes - arg.offset) {
+      throw Error(Errc::invalid_argument, Error::Text("a slot lies outside of its argument block"));
+    }
+    if (arg.kind == Kind::address) {
+      arg.tensor = number.at(arg.tensor);
+    } else if (arg.kind == Kind::scalar || arg.kind == Kind::extent || arg.kind == Kind::constant) {
+      arg.kind = Kind::constant;
+      arg.bits = 0;
+      if (!blocks.bytes.empty()) std::memcpy(&arg.bits, blocks.bytes.data() + arg.offset, arg.width);
+    }
+    args.push_back(arg);
+  }
+  return args;
+}
+
+/// Runs one task in a session of its own; its tensors are residents there, so that any number of them can be moved.
+/// @throws Error: no such kernel, what open() throws, a round that fails
+template <Platform P>
+void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable& kernels,
+              const typename P::Options& options, ContentsByTensor& contents) {
+  const KernelTable::Entry* const kernel = kernels.find(task.kernel);
+  if (kernel == nullptr) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("no kernel called '", task.kernel, "' is linked; add it to the kernels of the replay"));
+  }
+  if (kernel->block_bytes != 0 && kernel->block_bytes != task.block_bytes) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("the kernel takes ", kernel->block_bytes, " bytes of arguments, the dump has ",
+                            task.block_bytes, "; its parameters are not those that it was dumped with"));
+  }
+  TaskGraph graph;
+  std::map<std::uint32_t, std::uint32_t> number;
+  for (const auto& [t, bytes] : contents) {
+    const DumpedTensor& tensor = dump.tensors[t];
+    if (tensor.shape.size() > max_rank) throw Error(Errc::invalid_argument, Error::Text("a shape of too many extents"));
+    // A graph has no tensors without elements; a kernel finds out from its own extents.
+    const Shape shape = bytes.empty() ? Shape{1} : Shape(tensor.shape.data(), tensor.shape.size());
+    with_element_type(tensor.type, [&]<class T>() { (void)graph.resident<T>(tensor.name, shape); });
+    number.emplace(t, static_cast<std::uint32_t>(number.size()));
+  }
+  (void)graph.add_laid_out(task.kernel, task.core, Blocks{task.blocks}, kernel->entry, arguments_of(dump, task, number),
+                           task.block_bytes);
+
+  auto session = open<P>(graph, options);
+  const auto check = [&](Status status) {
+    if (!status) throw Error(status.code(), session.explain(status));
+  };
+  const auto view = session.graph().view();
+  const auto move = [&](std::uint32_t t, auto&& transfer) {
+    const std::uint32_t own = number.at(t);
+    std::vector<std::byte> stand_in;
+    if (contents.at(t).empty()) stand_in.resize(view.tensors[own].bytes);
+    auto& bytes = stand_in.empty() ? contents.at(t) : stand_in;
+    with_element_type(dump.tensors[t].type, [&]<class T>() {
+      const std::span<T> elements{reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};  // NOLINT: as bytes
+      check(transfer(Resident<T>{view.key(own)}, elements));
+    });
+  };
+  for (const auto& each : contents) {
+    move(each.first, [&](auto tensor, auto elements) { return session.upload(tensor, elements); });
+  }
+  check(session.run_round());
+  for (const graph::ArgRecord& slot : task.slots) {
+    if (slot.kind != graph::ArgRecord::Kind::address || !writes(slot.access)) continue;
+    move(slot.tensor, [&](auto tensor, auto elements) { return session.download(tensor, elements); });
+  }
+  check(session.close());
+}
+
+}  // namespace rondo::observe::detail
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
+#if __has_include(<nlohmann/json.hpp>)
+
+#include <rondo/arch/costs.hpp>
+#include <rondo/args/args_table.hpp>
+#include <rondo/memory/concurrency.hpp>
+#include <rondo/observe/detail/dump_writer.hpp>
+#include <rondo/platform/sim/engine.hpp>
+#include <rondo/platform/sim/halt.hpp>
+#include <rondo/types.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace rondo::observe {
+
+/// An engine for debugging: rounds run on `Inner`, but for those that are chosen. Such a round runs task by task on the
+/// calling thread, and each task's inputs, outputs and arguments are written to a folder: .npy files and a
+/// `manifest.json` that says what they are. replay.hpp runs such tasks again.
+///
+///     auto session = open<A2A3SimOn<observe::Dumping<Pool>>>(graph);
+///     session.platform().engine().dump_next("dumps/first");
+///     Status status = session.run_round(…);
+///
+/// A dumped round gives the results that Inline gives, and fails as it does. If a kernel throws, the dump ends with
+/// that task and holds what it read.
+///
+/// Thread safety: as the session. Errors: a dump that cannot be written leaves no manifest and the round as it is;
+/// dump_failure() says why. Cost: to other rounds one compare. To a dumped round the files, and a copy in host memory
+/// of all tensors that it writes.
+template <class Inner>
+class Dumping {
+ public:
+  static constexpr const char* name = "dumping";
+  static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
+  /// What a task left behind is looked at before the next one runs.
+  static constexpr bool watches_memory = true;
+
+  struct Options {
+    typename Inner::Options inner{};
+    /// Rounds to dump, counted from 0 as launched by the session, into `folder`/round<number>.
+    std::vector<std::uint64_t> rounds{};
+    std::string folder{};
+    std::vector<TaskId> tasks{};  ///< which tasks of them; none: all
+  };
+
+  template <class InnerProgram>
+  struct Program {
+    detail::DumpWriter writer;
+    InnerProgram inner;
+  };
+
+  Dumping(const Options& options, const arch::Chip& chip)
+      : inner_{platform::sim::make_engine<Inner>(options.inner, chip)}, options_{options} {}
+
+  /// The next round is written to `folder`, which is made if it is not there; files of an earlier dump are overwritten.
+  /// `tasks`: which of its tasks; none: all. @throws Error invalid_argument if the folder cannot be made
+  void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw Error(Errc::invalid_argument, Error::Text("dump_next: ", folder, ": ", error.message()));
+    next_folder_ = std::move(folder);
+    next_tasks_ = std::move(tasks);
+  }
+  /// How many dumps were written.
+  [[nodiscard]] std::uint64_t dumps() const noexcept { return dumps_; }
+  /// Why the last dump was not written; empty if it was.
+  [[nodiscard]] const Error::Text& dump_failure() const noexcept { return dump_failure_; }
+
+  template <class Graph>
+  [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
+    using InnerProgram = decltype(inner_.load(graph, args));
+    return Program<InnerProgram>{detail::DumpWriter(graph.view(), args), inner_.load(graph, args)};
+  }
+
+  template <class P>
+  Status launch(P& program) noexcept {
+    const std::uint64_t round = launches_++;
+    dumped_ = is_chosen(round);
+    if (!dumped_) [[likely]]
+      return inner_.launch(program.inner);
+    return dump(program.writer, round);
+  }
+  Status wait() noexcept { return dumped_ ? Status{} : inner_.wait(); }
+
+  template <class P>
+  Status unload(P& program) noexcept {
+    return inner_.unload(program.inner);
+  }
+
+  [[nodiscard]] const Error::Text& failure_text() const noexcept {
+    return halt_.text().empty() ? inner_.failure_text() : halt_.text();
+  }
+  void request_stop() noexcept {
+    halt_.request_stop();
+    inner_.request_stop();
+  }
+  void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
+  [[nodiscard]] Inner& inner() noexcept { return inner_; }
+
+  void copied_in(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_in(bytes); }
+  void copied_out(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_out(bytes); }
+  void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
+
+ private:
+  [[nodiscard]] bool is_chosen(std::uint64_t round) const noexcept {
+    if (!next_folder_.empty()) return true;
+    for (const std::uint64_t each : options_.rounds) {
+      if (each == round) return true;
+    }
+    return false;
+  }
+
+  [[gnu::cold, gnu::noinline]] Status dump(detail::DumpWriter& writer, std::uint64_t round) noexcept {
+    dump_failure_ = {};
+    std::string folder = std::exchange(next_folder_, {});
+    std::vector<TaskId> tasks = std::exchange(next_tasks_, {});
+    if (folder.empty()) {
+      try {
+        folder = (options_.folder.empty() ? "." : options_.folder) + "/round" + std::to_string(round);
+        tasks = options_.tasks;
+      } catch (...) {
+        dump_failure_ = platform::sim::current_exception_text();
+      }
+    }
+    const Status status = writer.run(halt_, folder, round, tasks, dump_failure_);
+    if (dump_failure_.empty()) ++dumps_;
+    return status;
+  }
+
+  Inner inner_;
+  Options options_;
+  platform::sim::Halt halt_;
+  std::string next_folder_;
+  std::vector<TaskId> next_tasks_;
+  Error::Text dump_failure_;
+  std::uint64_t launches_ = 0;
+  std::uint64_t dumps_ = 0;
+  bool dumped_ = false;  ///< the last round
+};
+
+}  // namespace rondo::observe
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/kernel.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo::observe {
+
+/// Kernels by name: a dump names them, and a replay calls those that are linked.
+class KernelTable {
+ public:
+  struct Entry {
+    std::string name;
+    KernelEntry entry = nullptr;
+    std::uint32_t block_bytes = 0;  ///< what it takes as arguments; 0: not known
+  };
+
+  /// A kernel that is a type. @throws Error invalid_argument if there is another one of that name
+  template <class K>
+  KernelTable& add() {
+    static_assert(check_kernel<K>());
+    std::uint32_t block_bytes = 0;
+    if constexpr (!rondo::detail::DeclaresArgs<K>) {
+      block_bytes = static_cast<std::uint32_t>(rondo::detail::ParametersOf<K>::words * sizeof(ArgWord));
+    }
+    return add({K::name.data(), K::name.size()}, &rondo::detail::kernel_entry<K>, block_bytes);
+  }
+  /// A raw kernel, or one that an args format from elsewhere lays out. @throws as above
+  KernelTable& add(std::string_view name, KernelEntry entry, std::uint32_t block_bytes = 0) {
+    if (find(name) != nullptr) {
+      throw Error(Errc::invalid_argument, Error::Text("there are two kernels called '", name, "'; rename one"));
+    }
+    entries_.push_back({std::string{name}, entry, block_bytes});
+    return *this;
+  }
+
+  /// Null if there is none of that name.
+  [[nodiscard]] const Entry* find(std::string_view name) const noexcept {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
+    return found == entries_.end() ? nullptr : &*found;
+  }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+/// `kernels<Saxpy, MatMul>()`. @throws Error invalid_argument if two have one name
+template <class... K>
+[[nodiscard]] KernelTable kernels() {
+  KernelTable table;
+  (table.add<K>(), ...);
+  return table;
+}
+
+}  // namespace rondo::observe

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
+#if __has_include(<nlohmann/json.hpp>)
+
+#include <rondo/concepts.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/task_graph.hpp>
+#include <rondo/measure/check_close.hpp>
+#include <rondo/observe/compare.hpp>
+#include <rondo/observe/detail/replay_task.hpp>
+#include <rondo/observe/kernel_table.hpp>
+#include <rondo/observe/manifest.hpp>
+#include <rondo/types.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rondo::observe {
+
+struct ReplayOptions {
+  /// For floating-point elements; all others must be the same.
+  measure::Tolerance tolerance{};
+  /// Each task reads what the replayed tasks before it wrote, and the dump only where there are none. Else each task
+  /// reads the dump, so that one that goes wrong does not spoil those behind it.
+  bool chain = false;
+  std::vector<TaskId> tasks{};  ///< which tasks; none: all
+};
+
+/// What came of one task.
+struct TaskReplay {
+  enum class Outcome : std::uint8_t {
+    same,       ///< within the tolerance, or it had nothing to do
+    different,  ///< see `differences`
+    failed,     ///< could not be run, or its kernel threw; see `text`
+    unknown,    ///< ran, but the dump has nothing to compare with: there the kernel threw
+  };
+  std::uint32_t id = 0;
+  std::string kernel;
+  Outcome outcome = Outcome::same;
+  std::vector<Difference> differences;  ///< one for each tensor that differs
+  std::string text;                     ///< why it failed
+};
+
+struct ReplayReport {
+  std::vector<TaskReplay> tasks;
+
+  /// Did every task give what the dump has?
+  [[nodiscard]] bool ok() const noexcept {
+    return std::all_of(tasks.begin(), tasks.end(),
+                       [](const TaskReplay& t) { return t.outcome == TaskReplay::Outcome::same; });
+  }
+  /// A line for each task that did not, and one that counts them.
+  [[nodiscard]] std::string text() const {
+    std::string lines;
+    std::size_t same = 0;
+    for (const TaskReplay& t : tasks) {
+      if (t.outcome == TaskReplay::Outcome::same) ++same;
+      const std::string who = "task " + std::to_string(t.id) + " (" + t.kernel + "): ";
+      for (const Difference& d : t.differences) lines += who + d.text() + '\n';
+      if (!t.text.empty()) lines += who + t.text + '\n';
+    }
+    return lines + std::to_string(same) + " of " + std::to_string(tasks.size()) + " tasks give what the dump has\n";
+  }
+};
+
+/// Runs the tasks of a dump again, on P, each by itself and in the order of the dump, and compares what they write.
+///
+///     const auto report = replay<A5Sim>("dumps/first", kernels<Saxpy, MatMul>());
+///     std::fputs(report.text().c_str(), stdout);
+///
+/// Outputs are poisoned before: an element that a kernel leaves out differs from the dump, unless that has the poison.
+/// A workspace that no task of the dump reads is not compared; kernels may leave there what they like.
+/// A task that cannot be run is told in the report. @throws Error invalid_argument: there is no such dump or task
+/// Cost: for each task a session of its own.
+template <Platform P>
+[[nodiscard]] ReplayReport replay(const std::string& folder, const KernelTable& kernels,
+                                  const ReplayOptions& options = {}, const typename P::Options& platform = {}) {
+  const DumpedRound dump = read_manifest(folder);
+  for (const TaskId wanted : options.tasks) {
+    const auto is_it = [&](const DumpedTask& t) { return t.id == index(wanted); };
+    if (std::none_of(dump.tasks.begin(), dump.tasks.end(), is_it)) {
+      throw Error(Errc::invalid_argument, Error::Text(folder, ": the dump has no task ", index(wanted)));
+    }
+  }
+  detail::ContentsByFile carried;
+  ReplayReport report;
+  for (const DumpedTask& task : dump.tasks) {
+    if (!options.tasks.empty() &&
+        std::find(options.tasks.begin(), options.tasks.end(), TaskId{task.id}) == options.tasks.end()) {
+      continue;
+    }
+    TaskReplay& result = report.tasks.emplace_back();
+    result.id = task.id;
+    result.kernel = task.kernel;
+    if (task.idle) continue;
+    try {
+      auto contents = detail::contents_before(dump, task, carried);
+      detail::run_task<P>(dump, task, kernels, platform, contents);
+      for (const DumpedContents& w : task.written) {
+        const DumpedTensor& tensor = dump.tensors[w.tensor];
+        if (!detail::is_scratch(dump, w.tensor)) {
+          Difference d = compare(tensor.name, tensor.type, tensor.shape, contents[w.tensor],
+                                 detail::contents_of(dump, w), options.tolerance);
+          if (d.wrong != 0) result.differences.push_back(std::move(d));
+        }
+        if (options.chain) carried[w.file] = contents[w.tensor];
+      }
+      if (!result.differences.empty()) result.outcome = TaskReplay::Outcome::different;
+      if (!task.finished) {
+        result.outcome = TaskReplay::Outcome::unknown;
+        result.text = "its kernel threw when it was dumped, and did not now";
+      }
+    } catch (const Error& e) {
+      result.outcome = TaskReplay::Outcome::failed;
+      result.text = e.what();
+    }
+  }
+  return report;
+}
+
+}  // namespace rondo::observe
+
+#endif

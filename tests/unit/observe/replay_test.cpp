@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/observe/replay.hpp>
+
+#include <rondo/args/kernel_args.hpp>
+#include <rondo/observe/dump.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/session/open.hpp>
+#include <unit/observe/folder.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::observe;
+using namespace rondo::test;
+
+namespace {
+
+using Outcome = TaskReplay::Outcome;
+using Floats = std::vector<float>;
+template <class Inner = Inline>
+using DumpingSim = A2A3SimOn<Dumping<Inner>>;
+
+/// As Scale, but wrong at one element.
+struct WrongScale {
+  static constexpr std::string_view name = Scale::name;
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y, float a) noexcept {
+    Scale::run(x, y, a);
+    y[5] += 1;
+  }
+};
+/// As Scale, but it leaves out one element.
+struct ShortScale {
+  static constexpr std::string_view name = Scale::name;
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y, float a) noexcept {
+    for (std::size_t i = 0; i + 1 < y.size(); ++i) y[i] = a * x[i];
+  }
+};
+/// Called as Scale is, with other parameters.
+struct OtherScale {
+  static constexpr std::string_view name = Scale::name;
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept { Scale::run(x, y, 1); }
+};
+
+/// t = 2x; u = 3t; y += u. The arena gives x's memory away as soon as t is there.
+struct Chain {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {2, 8});
+  Workspace<float> t = graph.workspace<float>("t", {2, 8});
+  Workspace<float> u = graph.workspace<float>("u", {2, 8});
+  InputOutput<float> y = graph.inout<float>("y", {2, 8});
+  Floats hx, hy;
+
+  Chain() {
+    graph.add<Scale>(x, t, 2.0F);
+    graph.add<Scale>(t, u, 3.0F);
+    graph.add<Accumulate>(u, y);
+    for (int i = 0; i < 16; ++i) {
+      hx.push_back(static_cast<float>(i) - 7);
+      hy.push_back(static_cast<float>(100 * i));
+    }
+  }
+  /// What y is to be after a round.
+  [[nodiscard]] Floats expected() const {
+    Floats result = hy;
+    for (std::size_t i = 0; i < 16; ++i) result[i] += 6 * hx[i];
+    return result;
+  }
+};
+
+Floats floats_of(const DumpedRound& dump, const DumpedContents& contents) {
+  const auto bytes = observe::detail::contents_of(dump, contents);
+  Floats floats(bytes.size() / sizeof(float));
+  std::memcpy(floats.data(), bytes.data(), bytes.size());
+  return floats;
+}
+
+Floats times(Floats x, float a) {
+  for (float& each : x) each *= a;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A dumped round gives what other rounds give, and writes what each task read and wrote", Inner,
+                   Inline, Pool) {
+  const Folder folder{"dump_chain"};
+  Chain c;
+  auto session = open<DumpingSim<Inner>>(c.graph);
+  auto& engine = session.platform().engine();
+  for (int round = 0; round < 3; ++round) {
+    if (round == 1) engine.dump_next(folder.path());
+    const Floats expected = c.expected();
+    const Floats before = c.hy;
+    REQUIRE(session.run_round(bind(c.x, c.hx), bind(c.y, c.hy)));
+    CHECK(c.hy == expected);
+    if (round != 1) continue;
+
+    const DumpedRound dump = read_manifest(folder.path());
+    CHECK(dump.round == 1);
+    REQUIRE(dump.tensors.size() == 4);
+    CHECK(dump.tensors[3].name == "y");
+    CHECK(dump.tensors[3].direction == Direction::inout);
+    CHECK(dump.tensors[3].shape == std::vector<std::int64_t>{2, 8});
+    REQUIRE(dump.tasks.size() == 3);
+    CHECK(dump.tasks[0].kernel == "scale");
+    REQUIRE(dump.tasks[2].read.size() == 2);
+    REQUIRE(dump.tasks[2].written.size() == 1);
+    CHECK(floats_of(dump, dump.tasks[0].read[0]) == c.hx);
+    CHECK(floats_of(dump, dump.tasks[0].written[0]) == times(c.hx, 2));
+    CHECK(dump.tasks[1].read[0].file == dump.tasks[0].written[0].file);  // nothing is written twice
+    CHECK(floats_of(dump, dump.tasks[1].written[0]) == times(c.hx, 6));
+    CHECK(floats_of(dump, dump.tasks[2].read[1]) == before);
+    CHECK(floats_of(dump, dump.tasks[2].written[0]) == expected);
+  }
+  CHECK(engine.dumps() == 1);
+  CHECK(engine.dump_failure().empty());
+}
+
+TEST_CASE_TEMPLATE("What was dumped replays to the same on every simulated platform", P, A2A3Sim, A5Sim,
+                   A5SimOn<Checked<Pool>>) {
+  const Folder folder{"replay_same"};
+  Chain c;
+  auto session = open<DumpingSim<>>(c.graph);
+  session.platform().engine().dump_next(folder.path());
+  REQUIRE(session.run_round(bind(c.x, c.hx), bind(c.y, c.hy)));
+  for (const bool chain : {false, true}) {
+    const ReplayReport report = replay<P>(folder.path(), kernels<Scale, Accumulate>(), {{0, 0}, chain, {}});
+    CHECK(report.ok());
+    CHECK(report.text() == "3 of 3 tasks give what the dump has\n");
+  }
+}
+
+TEST_CASE("A kernel that went wrong is found by itself, and in a chain spoils those behind it") {
+  const Folder folder{"replay_wrong"};
+  Chain c;
+  auto session = open<DumpingSim<>>(c.graph);
+  session.platform().engine().dump_next(folder.path());
+  REQUIRE(session.run_round(bind(c.x, c.hx), bind(c.y, c.hy)));
+
+  const ReplayReport alone = replay<A2A3Sim>(folder.path(), kernels<WrongScale, Accumulate>());
+  CHECK_FALSE(alone.ok());
+  REQUIRE(alone.tasks.size() == 3);
+  CHECK(alone.tasks[0].outcome == Outcome::different);
+  CHECK(alone.tasks[2].outcome == Outcome::same);
+  REQUIRE(alone.tasks[0].differences.size() == 1);
+  CHECK(alone.tasks[0].differences[0].text() ==
+        "t[0, 5] (element 5) is -3, the dump has -4; 1 of 16 elements differ, by 1 at most");
+  CHECK(says(alone.text(), "task 1 (scale): u[0, 5] (element 5) is -11, the dump has -12",
+             "1 of 3 tasks give what the dump has"));
+
+  const ReplayReport chain = replay<A2A3Sim>(folder.path(), kernels<WrongScale, Accumulate>(), {{}, true, {}});
+  REQUIRE(chain.tasks[2].differences.size() == 1);
+  CHECK(chain.tasks[1].differences[0].got == "-8");  // 3 (-4 + 1) + 1
+  CHECK(chain.tasks[2].differences[0].largest == 4);
+
+  const ReplayReport one = replay<A2A3Sim>(folder.path(), kernels<WrongScale, Accumulate>(), {{}, false, {TaskId{2}}});
+  CHECK(one.ok());
+  CHECK(one.tasks.size() == 1);
+  CHECK(replay<A2A3Sim>(folder.path(), kernels<WrongScale, Accumulate>(), {{0.5, 0}, false, {}}).ok());
+
+  const ReplayReport shorter = replay<A2A3Sim>(folder.path(), kernels<ShortScale, Accumulate>());
+  REQUIRE(shorter.tasks[0].differences.size() == 1);
+  CHECK(shorter.tasks[0].differences[0].index == 15);
+  CHECK(shorter.tasks[0].differences[0].got.ends_with("nan"));
+}
+
+TEST_CASE("A replay that cannot be says why") {
+  const Folder folder{"replay_cannot"};
+  Chain c;
+  auto session = open<DumpingSim<>>(c.graph);
+  session.platform().engine().dump_next(folder.path());
+  REQUIRE(session.run_round(bind(c.x, c.hx), bind(c.y, c.hy)));
+
+  CHECK(says(replay<A2A3Sim>(folder.path(), kernels<Scale>()).tasks[2].text, "no kernel called 'accumulate'"));
+  const ReplayReport other = replay<A2A3Sim>(folder.path(), kernels<OtherScale, Accumulate>());
+  CHECK(other.tasks[0].outcome == Outcome::failed);
+  CHECK(says(other.text(), "task 0 (scale): the kernel takes 32 bytes", "the dump has 40"));
+  CHECK(says(raised([&] { (void)kernels<Scale, WrongScale>(); }).text, "two kernels called 'scale'"));
+  CHECK(says(raised([&] {
+               (void)replay<A2A3Sim>(folder.path(), kernels<Scale>(), {{}, false, {TaskId{7}}});
+             }).text,
+             "no task 7"));
+  CHECK(
+      says(raised([&] { (void)replay<A2A3Sim>(folder / "nowhere", kernels<Scale>()); }).text, "is the folder a dump"));
+
+  std::filesystem::remove(folder / read_manifest(folder.path()).tasks[0].args);
+  const ReplayReport without_args = replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>());
+  CHECK(without_args.tasks[0].outcome == Outcome::failed);
+  CHECK(says(without_args.text(), "task0_args.npy: cannot be read", "2 of 3"));
+  std::ofstream{folder / "manifest.json"} << R"({"format": "rondo-dump", "version": 1, "round": 0, "tensors": [],
+    "tasks": [{"id": 0, "kernel": "scale", "core": "tensor"}]})";
+  CHECK(says(raised([&] { (void)read_manifest(folder.path()); }).text, "manifest.json", "'tensor' is unknown"));
+}

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The programs that docs/dumping.md shows.
+
+#include <rondo/observe/dump.hpp>
+#include <rondo/observe/replay.hpp>
+#include <rondo/rondo.hpp>
+#include <unit/observe/folder.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Scale {
+  static constexpr std::string_view name = "scale";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> x, rondo::Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+  }
+};
+struct Add {
+  static constexpr std::string_view name = "add";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> x, rondo::InOut<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
+  }
+};
+/// Add as it might be after a bad day.
+struct WrongAdd {
+  static constexpr std::string_view name = "add";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> x, rondo::InOut<float> y) noexcept {
+    Add::run(x, y);
+    y[5] += 1;
+  }
+};
+
+int replay_main(int, const char* const* arguments) {
+  const auto report = rondo::observe::replay<rondo::A5Sim>(arguments[1], rondo::observe::kernels<Scale, Add>());
+  std::fputs(report.text().c_str(), stdout);
+  return report.ok() ? 0 : 2;
+}
+
+}  // namespace
+
+TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
+  const rondo::test::Folder folder{"docs_dumping"};
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {2, 8});
+  const auto t = graph.workspace<float>("t", {2, 8});
+  const auto y = graph.inout<float>("y", {2, 8});
+  graph.add<Scale>(x, t);
+  graph.add<Add>(t, y);
+  std::vector<float> hx(16, -2), hy(16, 0);
+
+  auto session = rondo::open<rondo::A2A3SimOn<rondo::observe::Dumping<rondo::Pool>>>(graph);
+  auto& engine = session.platform().engine();
+  engine.dump_next(folder.path());
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)));
+  REQUIRE(engine.dump_failure().empty());
+
+  const std::string path = folder.path();
+  const char* const arguments[] = {"replay", path.c_str()};
+  CHECK(replay_main(2, arguments) == 0);
+  const auto wrong = rondo::observe::replay<rondo::A5Sim>(path, rondo::observe::kernels<Scale, WrongAdd>());
+  CHECK(wrong.text() ==
+        "task 1 (add): y[0, 5] (element 5) is -3, the dump has -4; 1 of 16 elements differ, by 1 at most\n"
+        "1 of 2 tasks give what the dump has\n");
+  CHECK(rondo::observe::replay<rondo::A5Sim>(path, rondo::observe::kernels<Scale, WrongAdd>(),
+                                             {.chain = true, .tasks = {rondo::TaskId{0}}})
+            .ok());
+}

@@ -5,12 +5,17 @@
 // Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
 #if __has_include(<nlohmann/json.hpp>)
 
+#include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
+#include <rondo/concepts.hpp>
+#include <rondo/error.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/observe/detail/dump_writer.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/halt.hpp>
+#include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/sim.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
@@ -34,8 +39,8 @@ namespace rondo::observe {
 /// that task and holds what it read.
 ///
 /// Thread safety: as the session. Errors: a dump that cannot be written leaves no manifest and the round as it is;
-/// dump_failure() says why. Cost: to other rounds one compare. To a dumped round the files, and a copy in host memory
-/// of all tensors that it writes.
+/// dump_failure() says why. Cost: to other rounds a few instructions. To a dumped round the files, and a copy in
+/// host memory of all tensors that it writes.
 template <class Inner>
 class Dumping {
  public:
@@ -146,6 +151,7 @@ class Dumping {
   std::uint64_t dumps_ = 0;
   bool dumped_ = false;  ///< the last round
 };
+static_assert(check_platform<platform::Sim<arch::A2A3, Dumping<platform::sim::Inline>>>());
 
 }  // namespace rondo::observe
 

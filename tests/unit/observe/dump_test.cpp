@@ -215,6 +215,14 @@ TEST_CASE("A dump that cannot be written leaves the round as it is, and says why
   REQUIRE(session.run_round(bind(g.x, g.hx), bind(g.bias, bias), bind(g.y, g.hy)));
   CHECK(engine.dump_failure().empty());
   CHECK(is_dump(folder / "dump"));
+
+  // An earlier dump's manifest does not pass for that of one that failed.
+  std::filesystem::remove(folder / "dump/task0_args.npy");
+  std::filesystem::create_directory(folder / "dump/task0_args.npy");
+  engine.dump_next(folder / "dump");
+  REQUIRE(session.run_round(bind(g.x, g.hx), bind(g.bias, bias), bind(g.y, g.hy)));
+  CHECK_FALSE(engine.dump_failure().empty());
+  CHECK_FALSE(is_dump(folder / "dump"));
 }
 
 TEST_CASE("Rounds that bind device memory are dumped from there") {

@@ -39,6 +39,8 @@ missing_packages() {
   has_header tbb/flow_graph.h || echo libtbb-dev
   has_header dlpack/dlpack.h || echo libdlpack-dev
   has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  has_program mpirun || echo openmpi-bin
+  has_program mpicxx || echo libopenmpi-dev
   find_clang >/dev/null || echo clang-19
   has_clang_sanitizers || echo libclang-rt-19-dev
   has_program objdump || echo binutils

@@ -9,7 +9,7 @@
 set -euo pipefail
 export LC_ALL=C
 program=$1 mpiexec=$2 flag=$3
-rounds=200
+rounds=500
 
 fail() { echo "failed: $*"; exit 1; }
 

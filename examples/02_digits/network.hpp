@@ -63,38 +63,21 @@ rondo::Workspace<float> add_forward(rondo::TaskGraph& graph, const Layers& net, 
   return h;
 }
 
-/// How the loss changes with each of the weights.
-template <class Tensor>
-struct Gradients {
-  Tensor w1, b1, w2, b2;
+/// How the mean loss of some digits changes with what each layer got before its activation: rows × the layer's outputs.
+struct Slopes {
+  rondo::Workspace<float> dz1, dz2;
 };
 
-/// Adds the way back for the same digits, from their probabilities `p` to the gradients of their mean loss.
-template <class Tensor>
-void add_backward(rondo::TaskGraph& graph, const Layers& net, std::size_t rows, rondo::Input<float> pixels,
-                  rondo::Input<std::int32_t> labels, rondo::Workspace<float> h, rondo::Workspace<float> p,
-                  const Gradients<Tensor>& gradients) {
+/// Adds the way back for the same digits, from their probabilities `p` and the hidden layer's output `h`.
+inline Slopes add_backward(rondo::TaskGraph& graph, const Layers& net, std::size_t rows,
+                           rondo::Input<std::int32_t> labels, rondo::Workspace<float> h, rondo::Workspace<float> p) {
   const auto dz2 = graph.workspace<float>("dz2", {rows, classes});
-  graph.add<LossGradient>(p, labels, dz2);
-  graph.add<MatMulAt>(h, dz2, gradients.w2);
-  graph.add<ColumnSum>(dz2, gradients.b2);
-
   const auto dh = graph.workspace<float>("dh", {rows, hidden});
   const auto dz1 = graph.workspace<float>("dz1", {rows, hidden});
+  graph.add<LossGradient>(p, labels, dz2);
   graph.add<MatMulBt>(dz2, net.w2, dh);
   graph.add<ReluGradient>(h, dh, dz1);
-  graph.add<MatMulAt>(pixels, dz1, gradients.w1);
-  graph.add<ColumnSum>(dz1, gradients.b1);
-}
-
-/// Adds a step down the gradients.
-template <class Tensor>
-void add_update(rondo::TaskGraph& graph, const Layers& net, const Gradients<Tensor>& gradients,
-                rondo::Input<float> rate) {
-  graph.add<Descend>(net.w2, gradients.w2, rate);
-  graph.add<Descend>(net.b2, gradients.b2, rate);
-  graph.add<Descend>(net.w1, gradients.w1, rate);
-  graph.add<Descend>(net.b1, gradients.b1, rate);
+  return {dz1, dz2};
 }
 
 /// One step of stochastic gradient descent on a batch: 16 tasks. main.cpp opens with its picture. Its edges follow from
@@ -116,11 +99,21 @@ struct TrainingStep {
     const auto p = graph.workspace<float>("p", {batch, classes});
     const auto h = add_forward(graph, net, batch, pixels, p);
     graph.add<CrossEntropy>(p, labels, loss);
-    const Gradients<rondo::Workspace<float>> gradients{
-        graph.workspace<float>("dw1", {pixels_per_digit, hidden}), graph.workspace<float>("db1", {hidden}),
-        graph.workspace<float>("dw2", {hidden, classes}), graph.workspace<float>("db2", {classes})};
-    add_backward(graph, net, batch, pixels, labels, h, p, gradients);
-    add_update(graph, net, gradients, rate);
+    const auto [dz1, dz2] = add_backward(graph, net, batch, labels, h, p);
+
+    const auto dw2 = graph.workspace<float>("dw2", {hidden, classes});
+    const auto db2 = graph.workspace<float>("db2", {classes});
+    const auto dw1 = graph.workspace<float>("dw1", {pixels_per_digit, hidden});
+    const auto db1 = graph.workspace<float>("db1", {hidden});
+    graph.add<MatMulAt>(h, dz2, dw2);
+    graph.add<ColumnSum>(dz2, db2);
+    graph.add<MatMulAt>(pixels, dz1, dw1);
+    graph.add<ColumnSum>(dz1, db1);
+
+    graph.add<Descend>(net.w2, dw2, rate);
+    graph.add<Descend>(net.b2, db2, rate);
+    graph.add<Descend>(net.w1, dw1, rate);
+    graph.add<Descend>(net.b1, db1, rate);
   }
 };
 

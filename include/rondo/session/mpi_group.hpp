@@ -54,13 +54,13 @@ struct Awaited {
     int is_done = 0;
     const int code = MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS || is_done != 0) return {is_done != 0, code};
+    if (n % 16 == 0) std::this_thread::yield();  // ranks may be more than cores
     if (n % 1024 != 0) continue;
     if (deadline == Clock::time_point{}) {
       deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience));
     } else if (Clock::now() > deadline) {
       return {};
     }
-    std::this_thread::yield();  // ranks may be more than cores
   }
 }
 

@@ -266,6 +266,37 @@ TEST_CASE("a job that a rank could not finish goes to another rank even if that 
   write_file(folder / "go", "");
 }
 
+TEST_CASE("what was compiled here runs on other ranks, and what was compiled there runs here") {
+  const mpi::Group group;
+  if (group.size() == 1) return;
+  const auto workload = [](Trial& trial) {
+    const int value = trial.symbol<int()>("value")();
+    trial.time_calls([] {});
+    trial.measured().seconds = {static_cast<double>(value)};
+  };
+  SourceBuilder local_builder(plain_builds());
+  LocalRunner local_runner(workload);
+  if (group.rank() != tuner) {
+    serve(group, local_runner);
+    return serve(group, local_builder);
+  }
+  Result result;
+  {
+    RankRunner<> runner(group);
+    ProgramMeasurer measurer(local_builder, runner, {.mode = Mode::Sync});
+    (void)measurer.submit(candidate("", 8), [&](const Result& r) { result = r; });
+    measurer.wait();
+    CHECK(result.text.empty());
+    CHECK(result.best() == 8);
+  }
+  RankBuilder<> builder(group);
+  ProgramMeasurer measurer(builder, local_runner);
+  (void)measurer.submit(candidate("", 9), [&](const Result& r) { result = r; });
+  measurer.wait();
+  CHECK(result.best() == 9);
+  CHECK(local_builder.compilations() == 1);
+}
+
 TEST_CASE("a source that cannot be made is a fault of the candidate and never leaves the tuner") {
   const mpi::Group group;
   if (group.size() == 1) return;

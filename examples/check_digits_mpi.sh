@@ -9,7 +9,7 @@
 set -euo pipefail
 export LC_ALL=C
 program=$1 mpiexec=$2 flag=$3
-rounds=500
+rounds=300
 
 fail() { echo "failed: $*"; exit 1; }
 

@@ -260,3 +260,34 @@ TEST_CASE("a rank that does not construct its reduction is told of and not waite
     for (int r = 1; r < group.size(); ++r) MPI_Recv(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 }
+
+TEST_CASE("a rank that leaves by an exception does not wait for the others first") {
+  const mpi::Group group;
+  if (group.size() == 1) return;
+  int token = 0;
+  if (group.rank() == 0) {
+    bool is_caught = false;
+    try {
+      const mpi::Group patient(MPI_COMM_WORLD, {.patience = 1e6});
+      Accumulation a;
+      auto session = rondo::open<rondo::A2A3Sim>(a.graph);
+      REQUIRE(session.upload(a.total, ramp(1)).ok());
+      mpi::AllReduce reduce(session, patient, mpi::Op::sum, a.total);
+      REQUIRE(reduce.start().ok());
+      throw rondo::Error(Errc::stopped, rondo::Error::Text("on purpose"));
+    } catch (const rondo::Error& e) {
+      is_caught = e.code() == Errc::stopped;
+    }
+    CHECK(is_caught);
+    for (int r = 1; r < group.size(); ++r) MPI_Send(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD);
+  } else {  // they come to the reduction only when the other has left
+    const mpi::Group impatient(MPI_COMM_WORLD, {.patience = 0.2});
+    Accumulation a;
+    auto session = rondo::open<rondo::A2A3Sim>(a.graph);
+    REQUIRE(session.upload(a.total, ramp(1)).ok());
+    mpi::AllReduce reduce(session, impatient, mpi::Op::sum, a.total);
+    MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    REQUIRE(reduce.start().ok());
+    (void)reduce.finish();  // it may come to an end or not: the other's part was on its way
+  }
+}

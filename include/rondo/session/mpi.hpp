@@ -15,6 +15,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -171,7 +172,9 @@ class AllReduce {
   AllReduce& operator=(const AllReduce&) = delete;
   ~AllReduce() {
     if (request_ == MPI_REQUEST_NULL) return;
-    const bool is_done = !failed_ && detail::await(request_, group_.patience()).is_done;
+    // A rank that leaves by an exception has no time: the others wait for it to tell.
+    const double patience = std::uncaught_exceptions() == 0 ? group_.patience() : 0;
+    const bool is_done = !failed_ && detail::await(request_, patience).is_done;
     if (is_done) return;
     (void)mirror_.release();  // MPI goes on using it
     group_.note_stuck();

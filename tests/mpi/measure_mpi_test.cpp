@@ -266,6 +266,29 @@ TEST_CASE("a job that a rank could not finish goes to another rank even if that 
   write_file(folder / "go", "");
 }
 
+TEST_CASE("the next job goes to a rank with most room") {
+  const mpi::Group group;
+  if (group.size() < 3) return;
+  const SharedFolder folder(group);
+  if (group.rank() != tuner) {
+    CallableRunner<std::int64_t> runner(2, [&](std::int64_t& n) {
+      if (n == 0) CHECK(rondo::test::becomes_true([&] { return exists(folder / "go"); }));
+      return std::vector<double>{1};
+    });
+    return serve(group, runner);
+  }
+  RankRunner<std::int64_t> runner(group);
+  runner.submit_run(0, [](const Measured& m) { CHECK(m.ok()); });
+  // The others have their turns, and then one of them again: rank 1 has a job, though room for more.
+  for (std::uint64_t n = 1; n < static_cast<std::uint64_t>(group.size()); ++n) {
+    std::atomic<bool> is_done = false;
+    runner.submit_run(1, [&](const Measured&) { is_done = true; });
+    CHECK(rondo::test::becomes_true([&] { return is_done.load(); }));
+  }
+  CHECK(runner.answered_by(1) == 0);
+  write_file(folder / "go", "");
+}
+
 TEST_CASE("what was compiled here runs on other ranks, and what was compiled there runs here") {
   const mpi::Group group;
   if (group.size() == 1) return;

@@ -15,6 +15,7 @@ inline Status RoundSession<P, Policies, Graph>::run_round(const B&... pairs) noe
                   "rondo: a round binds each input, output and inout of its graph exactly once");
   }
   check_strategy<B...>();
+  enter(Phase::bind);
   if constexpr (is_plain<B...>) {
     return run_in_order(std::index_sequence_for<B...>{}, pairs...);
   } else {
@@ -36,17 +37,19 @@ inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence
   if (!as_declared) [[unlikely]] {
     return run_in_any_order(B{pairs}...);
   }
-  observe_.round_begins(RoundIndex{rounds_});
+  enter_round();
   Status status;
   const bool done = ((status = copy_pair_in(ports[I], pairs), status.ok()) && ...) &&
-                    (status = launch(), status.ok()) && ((status = copy_pair_out(ports[I], pairs), status.ok()) && ...);
-  if (done) status = platform_.wait();
+                    (status = launch(), status.ok()) && (enter(Phase::copy_out), true) &&
+                    ((status = copy_pair_out(ports[I], pairs), status.ok()) && ...);
+  if (done) status = wait();
   return settle(status);
 }
 
 template <Platform P, class Policies, class Graph>
 template <std::size_t In, std::size_t Out, std::size_t Pairs>
 inline Status RoundSession<P, Policies, Graph>::run_round(const Prebound<In, Out, Pairs>& binding) noexcept {
+  enter(Phase::bind);
   if (binding.session_ != number_) [[unlikely]] {
     if (!is_calm()) return refusal();
     return binding.status_.ok() ? Status{Errc::wrong_tensor} : binding.status_;
@@ -180,24 +183,25 @@ template <Platform P, class Policies, class Graph>
 Status RoundSession<P, Policies, Graph>::run_in_general(std::span<detail::Binding> bindings) noexcept {
   if (const Status s = prepare(bindings); !s) return s;
   const auto ports = ports_.view();
-  observe_.round_begins(RoundIndex{rounds_});
+  enter_round();
   Status status;
   for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
     const detail::Port& port = ports[p];
     const detail::Binding& b = bindings[p];
     if (copies_in(port.direction) && b.device == 0 && b.bytes != 0) {
-      status = platform_.copy_in(port.device, b.data, Bytes{b.bytes});
+      status = move_in(port.device, b.data, Bytes{b.bytes});
     }
   }
   if (status.ok()) status = refresh_and_launch();
+  enter(Phase::copy_out);
   for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
     const detail::Port& port = ports[p];
     const detail::Binding& b = bindings[p];
     if (copies_out(port.direction) && b.device == 0 && b.bytes != 0) {
-      status = platform_.copy_out(b.data, port.device, Bytes{b.bytes});
+      status = move_out(b.data, port.device, Bytes{b.bytes});
     }
   }
-  if (status.ok()) status = platform_.wait();
+  if (status.ok()) status = wait();
   return settle(status);
 }
 
@@ -250,13 +254,16 @@ inline auto RoundSession<P, Policies, Graph>::begin(const B&... pairs) noexcept 
   constexpr std::size_t out = detail::count_out<B...>;
   using Bound = Round<RoundSession, in, out, Stage::bound>;
   const RoundIndex index{rounds_};
+  enter(Phase::bind);
   detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
   const Status status = prepare({bindings, sizeof...(B)}, Async);
   if (!status) return Bound{nullptr, index, status, {}};
   const detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
-  observe_.round_begins(index);
+  enter_round();
   state_ = State::in_round;
-  return Bound{this, index, copy_in_what_moves({copies.in, in}), copies};
+  const Status copied = copy_in_what_moves({copies.in, in});
+  enter(Phase::outside);
+  return Bound{this, index, copied, copies};
 }
 
 template <Platform P, class Policies, class Graph>
@@ -451,6 +458,7 @@ inline Error::Text RoundSession<P, Policies, Graph>::explain(Status status) cons
 template <Platform P, class Policies, class Graph>
 inline Status RoundSession<P, Policies, Graph>::close() noexcept {
   if (state_ == State::closed) return {};
+  if constexpr (requires { &Policies::log; }) log_closing(*this);
   if (open_round_ != nullptr) {
     observe_.round_ends(RoundIndex{rounds_}, Status{Errc::closed});
     open_round_->detach();

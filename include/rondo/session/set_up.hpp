@@ -5,6 +5,7 @@
 #include <rondo/graph/limits.hpp>
 #include <rondo/memory/lay_out.hpp>
 #include <rondo/session/bases.hpp>
+#include <rondo/session/log.hpp>
 #include <rondo/session/round_session.hpp>
 #include <rondo/update/refresher_impl.hpp>
 
@@ -33,6 +34,7 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options
   }
   if (is_calm()) state_ = calm();
   notify_refreshed();
+  if constexpr (requires { &Policies::log; }) log_opened(*this);
 }
 
 template <Platform P, class Policies, class Graph>

@@ -5,6 +5,8 @@
 // these functions is replaced by one that counts and passes on; in a thousand rounds, on each engine and in each way of
 // running a round, none may be called, by any thread.
 
+#include <rondo/observe/trace.hpp>
+#include <rondo/observe/traced.hpp>
 #include <rondo/rondo.hpp>
 
 #include "counted_calls.hpp"
@@ -31,7 +33,7 @@ struct Sum {
   }
 };
 
-template <class P>
+template <class P, class Policies = DefaultPolicies>
 void check(const char* engine, const typename P::Options& options = {}) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {64});
@@ -41,7 +43,7 @@ void check(const char* engine, const typename P::Options& options = {}) {
   graph.add<Twice>(x, t);
   graph.add<Twice>(x, u);  // something to run beside it
   graph.add<Sum>(t, y);
-  auto session = open<P>(graph, options);
+  auto session = open<P, Policies>(graph, options);
   std::vector<float> hx(64, 1.0F), hy(64);
 
   expect_no_calls(engine, "checked", [&] { return session.run_round(bind(x, hx), bind(y, hy)).ok(); });
@@ -52,6 +54,11 @@ void check(const char* engine, const typename P::Options& options = {}) {
                   [&] { return session.begin_round(bind(x, hx), bind(y, hy)).launch().finish().status().ok(); });
   expect_no_calls(engine, "refused", [&] { return session.run_round(bind(x, hx)).code() == Errc::unbound_tensor; });
 }
+
+/// Tracing reads the processor's counter, which is no call.
+struct Traces : DefaultPolicies {
+  using Observe = observe::Trace;
+};
 
 }  // namespace
 
@@ -65,5 +72,9 @@ int main() {
   check<A2A3SimOn<Model>>("model");
   check<A2A3SimOn<Checked<Pool>>>("checked");
   check<NullPlatform>("null");
+  check<A2A3SimOn<observe::Traced<Inline>>, Traces>("traced");
+  A2A3SimOn<observe::Traced<Pool>>::Options traced;
+  traced.engine.inner = spread.engine;
+  check<A2A3SimOn<observe::Traced<Pool>>, Traces>("traced, 2", traced);
   return quiet ? 0 : 1;
 }

@@ -46,7 +46,7 @@ class RoundSession {
   using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
   using Layout = memory::Layout<Graph, typename P::Arch, typename Policies::Plan, detail::concurrency<P, Graph>>;
   static_assert(check_update_strategy<Update>());
-  static_assert(Policies::rounds_in_flight == 1, "rondo: one round at a time is what there is so far");
+  static_assert(Policies::rounds_in_flight == 1, "rondo: for rounds in flight include <rondo/session/in_flight.hpp>");
 
  public:
   using Platform = P;
@@ -130,7 +130,7 @@ class RoundSession {
   /// From the next round on everything that the session placed stands in `memory`, at least arena_bytes() of it, which
   /// outlives the session or its next move. Nothing is carried over: residents wait for their upload as at the start,
   /// and prebindings made before are refused, inputs frozen in the arena are thawed. Errors: wrong_size, misaligned,
-  /// null_memory; fixed_address if a task is pinned; busy, closed, poisoned.
+  /// null_memory; fixed_address if a task is pinned; busy, closed, poisoned. Its body is in session/open.hpp.
   Status move_arena(DeviceSpan<std::byte> memory) noexcept;
 
   /// Changes the n-th scalar argument of a task, counted from 0 in the order of its arguments; the next round writes

@@ -99,6 +99,7 @@ struct CountersWith {
     ++(status.ok() ? rounds : failed_rounds);
   }
   void enters(Phase phase) noexcept requires(has_clock) { move_to(phase); }
+  void delivers(RoundIndex) noexcept requires(has_clock) { move_to(Phase::wait); }
   void copies_in(Bytes size) noexcept {
     ++copies_in_count;
     bytes_in += size.value;

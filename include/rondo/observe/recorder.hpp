@@ -39,7 +39,8 @@ class Recorder {
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
-  /// Four words for each call, which live as long as `calls` are used. Remembers the graph: its spans are numbers.
+  /// Four words for each call, which live as long as `calls` are used. Remembers the graph, which numbers stand for; of
+  /// several programs of one graph, as slots of a session have, any.
   [[nodiscard]] rondo::detail::OwnedArray<ArgWord> wrap(const graph::GraphView& graph,
                                                         platform::sim::Inline::DynamicProgram& calls) {
     rondo::detail::OwnedArray<ArgWord> words(words_per_call * calls.calls.size());
@@ -75,7 +76,8 @@ class Recorder {
 
   /// Whose tasks these are; lives as long as the session.
   [[nodiscard]] const graph::GraphView& graph() const noexcept { return graph_; }
-  /// How many threads have run anything; the first is the one that launches.
+  /// How many threads have run anything; the first is the one that launches: the session's, or the queue's for rounds
+  /// in flight.
   [[nodiscard]] std::size_t threads() const noexcept {
     std::size_t n = 0;
     while (n < lanes_.size() && lanes_[n].owner.load(std::memory_order_relaxed) != nullptr) ++n;

@@ -187,8 +187,7 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
   }
   if (!launches.empty()) to.label_track(process, TraceEvents::launches_track, "launches");
   for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
-    to.label_track(process, TraceEvents::thread_track + thread,
-                   thread == 0 ? "tasks, calling thread" : "tasks, thread " + std::to_string(thread));
+    to.label_track(process, TraceEvents::thread_track + thread, "tasks, thread " + std::to_string(thread));
   }
   const auto track = [](std::uint32_t thread) { return TraceEvents::thread_track + thread; };
   const memory::Lifetimes lives = memory::find_lifetimes<A>(graph, order);

@@ -83,6 +83,11 @@ class TraceWith {
     }
     open.began = 0;
   }
+  /// The host waits for a round in flight, to take it in.
+  void delivers(RoundIndex index) noexcept {
+    round_ = rondo::index(index);
+    enters(Phase::wait);
+  }
   void copies_in(Bytes size) noexcept { bytes_ += size.value; }
   void copies_out(Bytes size) noexcept { bytes_ += size.value; }
   void refresh_begins() noexcept { enters(Phase::refresh); }

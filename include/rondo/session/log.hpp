@@ -46,10 +46,12 @@ void log_opened(RoundSession<P, Policies, Graph>& session) {
   Policies::log(LogEvent::opened, Error::Text(P::name, ": ", view.tasks.size(), " tasks, ", view.tensors.size(),
                                               " tensors, ", bound, " of them bound each round")
                                       .c_str());
-  Policies::log(LogEvent::planned,
-                Error::Text(P::name, ": an arena of ", session.arena_bytes().value, " bytes for tensors of ", bytes,
-                            ", an args table of ", session.args().image().size())
-                    .c_str());
+  Error::Text planned(P::name, ": an arena of ", session.arena_bytes().value, " bytes for tensors of ", bytes);
+  if constexpr (requires { session.args(); })
+    planned.append(Error::Text(", an args table of ", session.args().image().size()));
+  if (Policies::rounds_in_flight != 1)
+    planned.append(Error::Text(", ", Policies::rounds_in_flight, " rounds in flight"));
+  Policies::log(LogEvent::planned, planned.c_str());
   const auto missing = [](const char* what) {
     Policies::log(LogEvent::missing, Error::Text(P::name, ": ", what).c_str());
   };

@@ -23,7 +23,8 @@ enum class Phase : std::uint8_t { outside, bind, copy_in, refresh, launch, copy_
 
 /// Watches nothing; takes no space and no instruction. An observer of your own has the same two members, and may have,
 /// each void and noexcept: `enters(Phase)`, also when the round that asks is refused after `bind`; `copies_in(Bytes)`
-/// and `copies_out(Bytes)` before each copy; `refresh_begins()`, `refreshed(const update::Refreshed&)`.
+/// and `copies_out(Bytes)` before each copy; `refresh_begins()`, `refreshed(const update::Refreshed&)`; of rounds in
+/// flight `delivers(RoundIndex)`, before the host waits for that one.
 struct NoObserver {
   void round_begins(RoundIndex) noexcept {}
   void round_ends(RoundIndex, Status) noexcept {}

@@ -11,6 +11,7 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
+#include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/observe/trace_schema.hpp>
 
@@ -101,6 +102,10 @@ std::size_t edges(const graph::GraphView& graph) { return graph.successors.size(
 
 using OnInline = A2A3SimOn<observe::Traced<Inline>>;
 using OnPool = A2A3SimOn<observe::Traced<Pool>>;
+
+struct InFlight : Traces {
+  static constexpr std::size_t rounds_in_flight = 3;
+};
 
 }  // namespace
 
@@ -250,6 +255,36 @@ TEST_CASE("Several sessions are written as processes of their own, a prediction 
   std::size_t predicted = 0;
   for (const Json& e : trace["traceEvents"]) predicted += e["ph"] == "X" && e["args"].contains("critical") ? 1 : 0;
   CHECK(predicted == tasks_in_training);
+}
+
+TEST_CASE("Rounds in flight have a track for each slot, and the host's phases name their round") {
+  Rounds rounds;
+  auto session = open<OnInline, InFlight>(rounds.step.graph);
+  rounds.upload(session);
+  std::vector<float> losses(100);
+  for (float& loss : losses) {
+    REQUIRE(session.submit_round(bind(rounds.step.pixels, rounds.pixels), bind(rounds.step.labels, rounds.labels),
+                                 bind(rounds.step.rate, rounds.rate), bind(rounds.step.loss, loss)));
+  }
+  REQUIRE(session.wait_all().ok());
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count_rounds(trace) == 100);
+  CHECK(count(trace, "X", "matmul") == 200);
+  CHECK(count(trace, "s") == 100 * edges(session.graph().view()));
+  std::set<int> slots;
+  std::map<std::string, std::set<int>> rounds_of;
+  for (const Json& e : trace["traceEvents"]) {
+    if (e["ph"] != "X" || !e["args"].contains("round")) continue;
+    if (e["name"].get<std::string>().starts_with("round ")) {
+      slots.insert(e["tid"].get<int>());
+    } else {
+      rounds_of[e["name"]].insert(e["args"]["round"].get<int>());
+    }
+  }
+  CHECK(slots.size() >= 2);
+  CHECK(slots.size() <= 3);
+  for (const char* phase : {"bind", "copy in", "launch", "copy out", "wait"}) CHECK(rounds_of[phase].size() == 100);
 }
 
 TEST_CASE("An engine that checks may stand around one that traces") {

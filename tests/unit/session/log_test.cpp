@@ -4,6 +4,7 @@
 
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/support.hpp>
 
@@ -44,6 +45,10 @@ struct Rig {
   Status run(Session& session) {
     return session.run_round(bind(x, hx), bind(y, hy));
   }
+};
+
+struct InFlight : Logged {
+  static constexpr std::size_t rounds_in_flight = 3;
 };
 
 }  // namespace
@@ -91,6 +96,23 @@ TEST_CASE("A pool that kept to one thread is logged as a fallback") {
   }
   REQUIRE(lines.size() == 4);
   CHECK(lines[2].starts_with("fallback | "));
+}
+
+TEST_CASE("A session with rounds in flight logs as one, not each slot") {
+  Rig rig;
+  {
+    auto session = open<A2A3Sim, InFlight>(rig.graph);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[1].ends_with(", 3 rounds in flight"));
+    for (int i = 0; i < 4; ++i) CHECK(session.submit_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)));
+    CHECK(session.wait_all().ok());
+    rig.hx[0] = -1;
+    CHECK(session.run_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).poisoned());
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[2].starts_with("poisoned | a2a3_sim, round 4: task 0 'fragile': "));
+  }
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[3] == "closed | a2a3_sim: closed after 4 rounds");
 }
 
 TEST_CASE("A sink may be an object") {

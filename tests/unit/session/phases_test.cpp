@@ -3,6 +3,7 @@
 #include <rondo/session/policies.hpp>
 
 #include <rondo/platform/select.hpp>
+#include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/support.hpp>
 
@@ -25,6 +26,7 @@ struct Listener {
     constexpr const char* names[] = {"outside ", "bind ", "copy_in ", "refresh ", "launch ", "copy_out ", "wait "};
     heard += names[static_cast<int>(phase)];
   }
+  void delivers(RoundIndex i) noexcept { heard += "delivers" + std::to_string(index(i)) + " "; }
   void copies_in(Bytes b) noexcept { heard += "<" + std::to_string(b.value) + " "; }
   void copies_out(Bytes b) noexcept { heard += ">" + std::to_string(b.value) + " "; }
   void refresh_begins() noexcept { heard += "refresh( "; }
@@ -32,6 +34,10 @@ struct Listener {
 };
 struct Listening : DefaultPolicies {
   using Observe = Listener;
+};
+
+struct InFlight : Listening {
+  static constexpr std::size_t rounds_in_flight = 2;
 };
 
 struct Rig {
@@ -93,4 +99,20 @@ TEST_CASE("Of a refused round an observer hears that bindings were looked at, an
   taken(session);
   CHECK(session.run_round(bind(rig.x, rig.hx)).code() == Errc::unbound_tensor);
   CHECK(taken(session) == "bind ");
+}
+
+TEST_CASE("Of rounds in flight an observer hears when each is handed over, and when the host waits for which") {
+  Rig rig;
+  auto session = open<A2A3Sim, InFlight>(rig.graph);
+  taken(session);
+  constexpr const char* handed_over = "bind begins copy_in <8 launch copy_out >8 wait outside ";
+  const auto submit = [&] { return session.submit_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)); };
+  CHECK(submit());
+  CHECK(taken(session) == handed_over);
+  CHECK(submit());
+  CHECK(taken(session) == handed_over);
+  CHECK(submit());  // all slots are taken, so it waits for the first
+  CHECK(taken(session) == std::string{"delivers0 copy_out ends"} + handed_over);
+  CHECK(session.wait_all().ok());
+  CHECK(taken(session) == "delivers1 copy_out endsdelivers2 copy_out ends");
 }

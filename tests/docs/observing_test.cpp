@@ -9,6 +9,7 @@
 #include <rondo/observe/trace_json.hpp>
 #include <rondo/observe/traced.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/session/log.hpp>
 
 #include <doctest/doctest.h>
 

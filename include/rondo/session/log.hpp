@@ -26,7 +26,8 @@ enum class LogEvent : std::uint8_t {
   return names[static_cast<std::size_t>(event)];
 }
 
-/// For a session whose policies have a sink. Policies without one are silent, and cost nothing:
+/// For a session whose policies have a sink; include this header where such a session is opened. Policies without one
+/// are silent, and cost nothing:
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies {
 ///       static void log(rondo::LogEvent event, const char* text) noexcept { std::fprintf(stderr, "%s\n", text); }

@@ -5,7 +5,6 @@
 #include <rondo/graph/limits.hpp>
 #include <rondo/memory/lay_out.hpp>
 #include <rondo/session/bases.hpp>
-#include <rondo/session/log.hpp>
 #include <rondo/session/round_session.hpp>
 #include <rondo/update/refresher_impl.hpp>
 

@@ -8,6 +8,7 @@
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/traced.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/session/round_loop.hpp>
 
 #include "counted_calls.hpp"
 
@@ -60,6 +61,47 @@ struct Traces : DefaultPolicies {
   using Observe = observe::Trace;
 };
 
+template <std::size_t Depth>
+struct InFlight : DefaultPolicies {
+  static constexpr std::size_t rounds_in_flight = Depth;
+};
+
+/// Rounds in flight, in every way to submit them; and what a coroutine awaits.
+template <class P>
+void check_in_flight(const char* engine, const typename P::Options& options = {}) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  const auto y = graph.output<float>("y", {64});
+  graph.add<Twice>(x, y);
+  auto session = open<P, InFlight<3>>(graph, options);
+  std::vector<float> hx(64, 1.0F), hy(64);
+  long completed = 0;
+
+  expect_no_calls(engine, "submitted", [&] { return session.submit_round(bind(x, hx), bind(y, hy)).submitted().ok(); });
+  expect_no_calls(engine, "completion", [&] {
+    return session.submit_round(bind(x, hx), bind(y, hy), [&](Status) noexcept { ++completed; }).submitted().ok();
+  });
+  const auto binding = session.prebind(bind(x, hx), bind(y, hy));
+  expect_no_calls(engine, "prebound", [&] { return session.submit_round(binding).submitted().ok(); });
+  expect_no_calls(engine, "waited for", [&] { return session.run_round(bind(x, hx), bind(y, hy)).ok(); });
+  expect_no_calls(engine, "refused", [&] { return !session.submit_round(bind(x, hx)); });
+  bool good = true;
+  const auto loop = [&]() -> RoundLoop {
+    while (good) {
+      const Status status = co_await session.round(bind(x, hx), bind(y, hy));
+      good = good && status.ok();
+    }
+    co_return Status{};
+  };
+  {
+    const RoundLoop a = loop();
+    const RoundLoop b = loop();
+    expect_no_calls(engine, "coroutine", [&] { return session.poll() != 0 && good; });
+    good = false;
+    (void)session.wait_all();
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -76,5 +118,8 @@ int main() {
   A2A3SimOn<observe::Traced<Pool>>::Options traced;
   traced.engine.inner = spread.engine;
   check<A2A3SimOn<observe::Traced<Pool>>, Traces>("traced, 2", traced);
+  check_in_flight<A2A3SimOn<Inline>>("inline, in flight");
+  check_in_flight<A2A3SimOn<Pool>>("2 threads, in flight", spread);
+  check_in_flight<NullPlatform>("null, in flight");
   return quiet ? 0 : 1;
 }

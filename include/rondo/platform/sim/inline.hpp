@@ -49,6 +49,9 @@ class Inline {
     }
   }
 
+  /// The calls of a graph, or what somebody has put around them.
+  [[nodiscard]] DynamicProgram load(const graph::GraphView&, DynamicProgram calls) noexcept { return calls; }
+
   Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
 
   /// Runs all calls, one behind the other.

@@ -19,7 +19,7 @@ using namespace rondo::test;
 
 namespace {
 
-/// z = 3 (x + y), by names that only the program that runs knows.
+/// z = times (x + y), by names that only the program that runs knows.
 struct AddTimes {
   static constexpr std::string_view name = "add_times";
   static constexpr auto core = CoreType::vector;
@@ -77,6 +77,12 @@ TEST_CASE("Bindings that the compiler knows nothing of run round after round, as
     REQUIRE(rig.hz[0] == 3 * (rig.hx[0] + s));
   }
   CHECK(rig.session->rounds() == 20);
+  Floats elsewhere(3);
+  REQUIRE(rig.bind(2, elsewhere));
+  rig.hz = Floats(3);
+  REQUIRE(rig.bindings->run_round().ok());
+  CHECK(elsewhere[1] == 3 * (rig.hx[1] + rig.hs[1]));
+  CHECK(rig.hz == Floats(3));
 
   // In turn with typed bindings, and with others of the same session.
   Floats other(3);

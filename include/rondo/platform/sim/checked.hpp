@@ -46,6 +46,7 @@ class Checked {
   /// What a task writes must be its own.
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
 
+  /// How the engine that is watched is opened.
   struct Options {
     /// A pool spreads its tasks from the first round on, over four threads on any host.
     typename Inner::Options inner = busy();
@@ -61,6 +62,7 @@ class Checked {
     }
   };
 
+  /// The engine's own program, and who watches it.
   template <class InnerProgram>
   struct Program {
     RoundChecker checker;

@@ -33,6 +33,7 @@ class Sim {
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
   static constexpr std::uint32_t max_launch_bytes = 1024;
 
+  /// How much memory the simulated device has, and how its engine is opened.
   struct Options {
     /// What the device holds at most; less makes out-of-memory testable.
     Bytes device_memory{std::uint64_t{1} << 62};

@@ -17,6 +17,7 @@ struct NoTraffic {
   void computed(std::uint64_t) noexcept {}
 };
 
+/// Counts what would cross the bus.
 struct CountTraffic {
   std::uint64_t copies_in = 0;
   std::uint64_t bytes_in = 0;

@@ -4,7 +4,7 @@
 # The target rondo_reference: pages of all public names, in reference/html of the build folder.
 find_program(RONDO_DOXYGEN doxygen)
 mark_as_advanced(RONDO_DOXYGEN)
-if(RONDO_DOXYGEN)
+if(RONDO_DOXYGEN AND EXISTS ${PROJECT_SOURCE_DIR}/docs/Doxyfile.in)  # packages of the headers leave docs/ out
   configure_file(${PROJECT_SOURCE_DIR}/docs/Doxyfile.in ${PROJECT_BINARY_DIR}/Doxyfile @ONLY)
   add_custom_target(
     rondo_reference
@@ -12,6 +12,6 @@ if(RONDO_DOXYGEN)
     COMMAND ${RONDO_DOXYGEN} ${PROJECT_BINARY_DIR}/Doxyfile
     COMMENT "Writing the reference to reference/html"
     VERBATIM)
-else()
+elseif(NOT RONDO_DOXYGEN)
   message(STATUS "Rondo: no doxygen, so no target rondo_reference")
 endif()

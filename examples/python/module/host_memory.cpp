@@ -60,25 +60,26 @@ void check_shape(const Port& port, std::size_t rank, const Extents& extents) {
 }
 
 HostMemory memory_of_array(py::handle object, const Port& port, bool is_written) {
-  const auto* const array = py::detail::array_proxy(object.ptr());
-  const auto* const descr = py::detail::array_descriptor_proxy(array->descr);
+  const auto array = py::reinterpret_borrow<py::array>(object);
+  const py::dtype dtype = array.dtype();
   const NumpyType wanted = numpy_type(port.type);
-  if (descr->kind != wanted.kind || descr->elsize != wanted.bytes || descr->byteorder == '>') {
-    const std::string dtype = py::str(py::handle(array->descr));
-    fail(Errc::invalid_argument, "tensor '", port.text, "' holds ", to_string(port.type), ", the array ", dtype,
-         "; convert it with astype");
+  if (dtype.kind() != wanted.kind || dtype.itemsize() != wanted.bytes || dtype.byteorder() == '>') {
+    fail(Errc::invalid_argument, "tensor '", port.text, "' holds ", to_string(port.type), ", the array ",
+         std::string(py::str(py::handle(dtype))), "; convert it with astype");
   }
-  check_shape(port, static_cast<std::size_t>(array->nd),
-              [&](std::size_t d) { return static_cast<std::int64_t>(array->dimensions[d]); });
+  const py::ssize_t* const extents = array.shape();
+  check_shape(port, static_cast<std::size_t>(array.ndim()),
+              [&](std::size_t d) { return static_cast<std::int64_t>(extents[d]); });
   constexpr int aligned = 0x0100;
-  if ((array->flags & py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_) == 0 || (array->flags & aligned) == 0) {
+  constexpr int usable = py::array::c_style | aligned;
+  if ((array.flags() & usable) != usable) {
     fail(Errc::invalid_argument, "tensor '", port.text,
          "': the array is not contiguous in memory; bind numpy.ascontiguousarray(…)");
   }
-  if (is_written && (array->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_) == 0) {
+  if (is_written && !array.writeable()) {
     fail(Errc::invalid_argument, "tensor '", port.text, "' is written by the round, and the array is read-only");
   }
-  return {array->data, py::reinterpret_borrow<py::object>(object), nullptr};
+  return {const_cast<void*>(array.data()), array, nullptr};
 }
 
 HostMemory memory_of_capsule(py::object capsule, const Port& port) {

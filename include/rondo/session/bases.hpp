@@ -20,6 +20,10 @@ struct Bases {
   OwnedArray<std::uint64_t> addresses;  ///< by base, with every tensor in the arena
 
   Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, DevicePtr<std::byte> arena)
+      : Bases{graph, offsets, arena, arena} {}
+  /// `ports`: what the offsets of ports are relative to.
+  Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, DevicePtr<std::byte> arena,
+        DevicePtr<std::byte> ports)
       : layout{3, 3 + static_cast<std::uint32_t>(count_ports(graph))},
         sources(graph.tensors.size()),
         addresses(layout.count) {
@@ -29,14 +33,15 @@ struct Bases {
       const graph::TensorRecord& tensor = graph.tensors[t];
       const std::uint64_t offset = offsets[t];
       const bool is_port = is_bound_each_round(tensor.direction);
+      const std::uint64_t address = (is_port ? ports : arena).address() + offset;
       if (tensor.fixed) {
-        sources[t] = {args::BaseLayout::absolute, arena.address() + offset};
+        sources[t] = {args::BaseLayout::absolute, address};
       } else if (is_port) {
         sources[t] = {io, 0};
       } else {
         sources[t] = {args::BaseLayout::first_feature_map, offset};
       }
-      if (is_port) addresses[io++] = arena.address() + offset;
+      if (is_port) addresses[io++] = address;
     }
   }
 };

@@ -36,6 +36,17 @@ constexpr void fill_ports(const graph::GraphView& graph, std::span<const std::ui
   }
 }
 
+/// What the offsets of ports are relative to: the arena, unless the platform is one of several slots, each of which
+/// keeps what its rounds bind apart.
+template <class P>
+[[nodiscard]] DevicePtr<std::byte> base_of_ports(const P& platform, DevicePtr<std::byte> arena) noexcept {
+  if constexpr (requires { platform.port_displacement(); }) {
+    return arena.offset(platform.port_displacement());
+  } else {
+    return arena;
+  }
+}
+
 /// A session's ports, in the order in which the graph declared their tensors.
 template <class Graph, class Layout>
 class Ports {

@@ -31,6 +31,8 @@ class [[nodiscard]] Prebound {
  public:
   [[nodiscard]] Status status() const noexcept { return status_; }
   explicit operator bool() const noexcept { return status_.ok(); }
+  /// What host memory it moves.
+  [[nodiscard]] const detail::Copies<In, Out>& copies() const noexcept { return copies_; }
 
  private:
   template <Platform, class, class>

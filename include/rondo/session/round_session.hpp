@@ -46,7 +46,7 @@ class RoundSession {
   using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
   using Layout = memory::Layout<Graph, typename P::Arch, typename Policies::Plan, detail::concurrency<P, Graph>>;
   static_assert(check_update_strategy<Update>());
-  static_assert(Policies::rounds_in_flight == 1, "rondo: one round at a time is what there is so far");
+  static_assert(Policies::rounds_in_flight == 1, "rondo: for rounds in flight include <rondo/session/in_flight.hpp>");
 
  public:
   using Platform = P;

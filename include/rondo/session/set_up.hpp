@@ -20,7 +20,7 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options
       platform_{options},
       arena_{platform_, layout_.arena_bytes(), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
-      ports_{graph_, layout_, arena_base_},
+      ports_{graph_, layout_, detail::base_of_ports(platform_, arena_base_)},
       refresher_{make_refresher(platform_, graph_.view(), layout_.offsets(), arena_base_)},
       runner_{platform_, graph_, refresher_.table()},
       residents_(graph_.view().tensors.size()),
@@ -49,7 +49,7 @@ template <Platform P, class Policies, class Graph>
 inline auto RoundSession<P, Policies, Graph>::make_refresher(P& platform, const graph::GraphView& graph,
                                                              std::span<const std::uint64_t> offsets,
                                                              DevicePtr<std::byte> arena) -> Refresher {
-  const detail::Bases bases{graph, offsets, arena};
+  const detail::Bases bases{graph, offsets, arena, detail::base_of_ports(platform, arena)};
   return Refresher(platform, graph, bases.sources.span(), bases.layout, bases.addresses.span(),
                    &Policies::system_address);
 }

@@ -45,6 +45,8 @@ class Checked {
   static constexpr const char* name = "checked";
   /// What a task writes must be its own.
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
+  /// All from the lowest tensor to the highest.
+  static constexpr bool watches_memory = true;
 
   /// How the engine that is watched is opened.
   struct Options {

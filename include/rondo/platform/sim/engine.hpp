@@ -24,6 +24,13 @@ concept HearsOfCopies = requires(E& engine, Bytes bytes) {
   engine.idle();
 };
 
+/// An engine that looks at more than its tasks do, and so wants one round at a time: it hears of copies, or says
+/// `static constexpr bool watches_memory = true;`
+template <class E>
+concept WantsOneRound = HearsOfCopies<E> || requires {
+  requires E::watches_memory;
+};
+
 template <class Engine>
 [[nodiscard]] Engine make_engine(const typename Engine::Options& options, const arch::Chip& chip) {
   if constexpr (KnowsItsChip<Engine>) {

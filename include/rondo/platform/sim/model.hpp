@@ -6,14 +6,13 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/sim/clock.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/prediction.hpp>
 #include <rondo/platform/sim/sim.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>
-
-#include <time.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -66,11 +65,7 @@ class Model {
 
    private:
     [[gnu::cold, gnu::noinline]] inline Status measure(Halt& halt) noexcept;
-    [[nodiscard]] static double now_ns() noexcept {
-      timespec t{};
-      clock_gettime(CLOCK_MONOTONIC, &t);
-      return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-    }
+    [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
     graph::GraphView graph_;
     Inline::DynamicProgram calls_;

@@ -6,12 +6,11 @@
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/sim/clock.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/replay.hpp>
 #include <rondo/platform/sim/schedule.hpp>
-
-#include <time.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -106,12 +105,7 @@ class Pool {
     [[gnu::cold, gnu::noinline]] inline Status learn() noexcept;
     [[gnu::cold, gnu::noinline]] inline void note_trial() noexcept;
     inline void spread();
-    /// Nanoseconds on a clock that only goes forward; <chrono> would cost every user 230 ms of compile time.
-    [[nodiscard]] static double now_ns() noexcept {
-      timespec t{};
-      clock_gettime(CLOCK_MONOTONIC, &t);
-      return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-    }
+    [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
     graph::GraphView graph_;
     Inline::DynamicProgram calls_;

@@ -7,6 +7,7 @@
 #include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/sim/device_queue.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/traffic.hpp>
 
@@ -38,10 +39,13 @@ class Sim {
     /// What the device holds at most; less makes out-of-memory testable.
     Bytes device_memory{std::uint64_t{1} << 62};
     typename Engine::Options engine{};
+    [[no_unique_address]] typename sim::TrafficOptions<Traffic>::type traffic{};
   };
 
   explicit Sim(const Options& options)
-      : engine_{sim::make_engine<Engine>(options.engine, arch::chip_of<A>)}, free_{options.device_memory} {}
+      : traffic_{sim::make_traffic<Traffic>(options.traffic, arch::chip_of<A>)},
+        engine_{sim::make_engine<Engine>(options.engine, arch::chip_of<A>)},
+        free_{options.device_memory} {}
 
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
@@ -134,6 +138,13 @@ class Sim {
     return engine_.unload(program);
   }
 
+  /// Rounds in flight: a thread of the queue's own runs them on the engine. @throws Error out_of_resources if that
+  /// cannot be started
+  [[nodiscard]] sim::DeviceQueue<Sim> open_queue(std::size_t slots,
+                                                 std::size_t outputs) requires(!sim::WantsOneRound<Engine>) {
+    return sim::DeviceQueue<Sim>(*this, slots, outputs);
+  }
+
   /// Ends the round under way, or else the next, with `stopped`. From any thread.
   void request_stop() noexcept { engine_.request_stop(); }
   /// Keeps the engine's threads from going to sleep between rounds.
@@ -153,7 +164,9 @@ class Sim {
     return reinterpret_cast<T*>(p.address());  // NOLINT: simulated device memory is host memory
   }
 
-  [[no_unique_address]] Traffic traffic_{};
+  friend sim::DeviceQueue<Sim>;
+
+  [[no_unique_address]] Traffic traffic_;
   Engine engine_;
   Bytes free_;
 };

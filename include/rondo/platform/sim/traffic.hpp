@@ -2,12 +2,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/costs.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
 
 /// Who counts what would cross the bus between host and device.
 namespace rondo::platform::sim {
+
+/// What a Sim is told of its traffic: the Traffic's own Options, where it has some. Such a Traffic is made from them
+/// and the chip.
+template <class Traffic>
+struct TrafficOptions {
+  struct type {};
+};
+template <class Traffic>
+requires requires { typename Traffic::Options; }
+struct TrafficOptions<Traffic> {
+  using type = typename Traffic::Options;
+};
+
+template <class Traffic>
+[[nodiscard]] Traffic make_traffic(const typename TrafficOptions<Traffic>::type& options,
+                                   const arch::Chip& chip) noexcept {
+  if constexpr (requires { typename Traffic::Options; }) {
+    return Traffic(options, chip);
+  } else {
+    return Traffic{};
+  }
+}
+
+/// Is what crosses the bus under way for a while? See bus.hpp.
+template <class Traffic>
+concept TakesTime = requires(const Traffic& traffic, Bytes size) {
+  traffic.in_ns(size);
+  traffic.out_ns(size);
+};
 
 /// Nobody; takes no space and no instruction.
 struct NoTraffic {

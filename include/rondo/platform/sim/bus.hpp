@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/costs.hpp>
+#include <rondo/platform/sim/clock.hpp>
+#include <rondo/types.hpp>
+
+#include <cstdint>
+
+namespace rondo::platform::sim {
+
+/// A bus whose copies take the time that they would take on the chip: for Sim's `Traffic`. There is one copy engine for
+/// each direction. A round at a time waits for each copy; rounds in flight wait only for what they need, so that copies
+/// of one round go on while another computes.
+///
+///     using Platform = rondo::A2A3SimOn<rondo::Inline, rondo::platform::sim::TimedBus>;
+///     Platform::Options options{.traffic = {.copy_in_latency_ns = 2000, .copy_in_gbps = 50}};
+///
+/// The host's own copying comes on top, where it takes longer than the modelled one. Cost: reads a clock.
+class TimedBus {
+ public:
+  /// What is not given is the chip's; see arch/costs.hpp. Of it all but the four figures of copies is ignored.
+  using Options = arch::Costs;
+
+  TimedBus(const Options& options, const arch::Chip& chip) noexcept : costs_{options.or_else(chip.costs)} {}
+
+  [[nodiscard]] std::uint64_t in_ns(Bytes size) const noexcept {
+    return ns(costs_.copy_in_latency_ns, costs_.copy_in_gbps, size);
+  }
+  [[nodiscard]] std::uint64_t out_ns(Bytes size) const noexcept {
+    return ns(costs_.copy_out_latency_ns, costs_.copy_out_gbps, size);
+  }
+
+  void copied_in(Bytes size) noexcept { wait_until_ns(now_ns() + in_ns(size)); }
+  void copied_out(Bytes size) noexcept { wait_until_ns(now_ns() + out_ns(size)); }
+  void carried(Bytes) noexcept {}
+  void computed(std::uint64_t) noexcept {}
+
+ private:
+  [[nodiscard]] static std::uint64_t ns(double latency, double gbps, Bytes size) noexcept {
+    return static_cast<std::uint64_t>(latency + static_cast<double>(size.value) / gbps);
+  }
+
+  arch::Costs costs_;
+};
+
+}  // namespace rondo::platform::sim

@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/error.hpp>
+#include <rondo/platform/sim/backoff.hpp>
+#include <rondo/platform/sim/clock.hpp>
+#include <rondo/platform/sim/traffic.hpp>
+#include <rondo/types.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace rondo::platform::sim {
+
+/// The simulated device's own thread, which runs rounds in the order in which they were committed, while the calling
+/// thread puts the next ones together. Copies in are made by the calling thread at once, since a slot's memory is free
+/// until its round is committed; copies out by deliver(). On a bus that takes its time (TakesTime) a round's launch
+/// waits until its inputs would have arrived, and the round is done when its outputs would have; each direction has one
+/// copy engine.
+///
+/// Each slot has a cache line that the calling thread writes and one that the device's thread writes; each looks only
+/// at the line of the slot whose turn it is, so neither disturbs the other while it works on another slot.
+///
+/// Thread safety: one calling thread at a time. Cost on the hot path: no allocation, no lock; two cache lines travel,
+/// and a system call wakes the other thread if it sleeps; without a bus that takes time, no clock.
+template <class Sim>
+class DeviceQueue {
+  using Traffic = std::remove_cvref_t<decltype(std::declval<const Sim&>().traffic())>;
+  static constexpr bool is_timed = TakesTime<Traffic>;
+  static constexpr std::size_t cache_line = 64;
+
+ public:
+  /// @throws Error out_of_resources
+  DeviceQueue(Sim& platform, std::size_t slots, std::size_t outputs)
+      : platform_{platform}, slots_(slots), outputs_(slots * outputs), results_(slots), most_outputs_{outputs} {
+    try {
+      thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error& e) {
+      throw Error(Errc::out_of_resources, Error::Text("the simulated device's thread could not be started: ", e.what(),
+                                                      "; have fewer sessions open, or one round in flight"));
+    }
+  }
+  DeviceQueue(const DeviceQueue&) = delete;
+  DeviceQueue& operator=(const DeviceQueue&) = delete;
+  ~DeviceQueue() {
+    stopping_.store(true, std::memory_order_seq_cst);
+    wake();
+    thread_.join();
+  }
+
+  [[gnu::always_inline]] Status copy_in(std::uint32_t slot, DevicePtr<std::byte> to, const void* from,
+                                        Bytes size) noexcept {
+    if constexpr (is_timed) {
+      note_copy_in(slots_[slot], size);
+    } else {
+      platform_.traffic_.copied_in(size);
+    }
+    std::memcpy(reinterpret_cast<void*>(to.address()), from, size.value);  // NOLINT: simulated device memory
+    return {};
+  }
+  template <class Program>
+  [[gnu::always_inline]] Status launch(std::uint32_t slot, Program& program) noexcept {
+    slots_[slot].program = &program;
+    slots_[slot].run = [](Sim& platform, void* p) noexcept {
+      const Status status = platform.launch(*static_cast<Program*>(p));
+      return status.ok() ? platform.wait() : status;
+    };
+    return {};
+  }
+  [[gnu::always_inline]] Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from,
+                                         Bytes size) noexcept {
+    Slot& s = slots_[slot];
+    outputs_[slot * most_outputs_ + s.outputs++] = {to, reinterpret_cast<const void*>(from.address()), size};
+    return {};
+  }
+  [[gnu::always_inline]] Status commit(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    if (s.run == nullptr) [[unlikely]]
+      return copy_now(slot);
+    if constexpr (is_timed) {
+      s.outputs_ns = 0;
+      for (std::uint32_t i = 0; i < s.outputs; ++i) {
+        s.outputs_ns += platform_.traffic_.out_ns(outputs_[slot * most_outputs_ + i].size);
+      }
+    }
+    s.epoch.store(++committed_, std::memory_order_release);
+    // The store may not be seen yet by a thread that falls asleep just now. Then the next call that asks for the round
+    // wakes it, and before that nobody can tell. A fence here would cost more than all the rest.
+    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+      wake();
+    return {};
+  }
+
+  [[nodiscard]] bool is_done(std::uint32_t slot) noexcept {
+    if (!has_ended(slot)) {
+      make_sure_it_works();
+      return false;
+    }
+    if constexpr (is_timed) return now_ns() >= results_[slot].outputs_at;
+    return true;
+  }
+  void await(std::uint32_t slot) noexcept {
+    if (!has_ended(slot)) {
+      make_sure_it_works();
+      for (Backoff backoff; !has_ended(slot);) backoff.wait();
+    }
+    if constexpr (is_timed) wait_until_ns(results_[slot].outputs_at);
+  }
+  Status deliver(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    s.run = nullptr;
+    if (const Status status = results_[slot].status; !status) [[unlikely]] {
+      s.outputs = 0;
+      return status;
+    }
+    copy_outputs(slot);
+    return {};
+  }
+  void cancel(std::uint32_t slot) noexcept {
+    slots_[slot].run = nullptr;
+    slots_[slot].outputs = 0;
+  }
+
+ private:
+  struct Output {
+    void* to = nullptr;
+    const void* from = nullptr;
+    Bytes size;
+  };
+  /// The calling thread's; the device's thread reads it while the round is under way.
+  struct alignas(cache_line) Slot {
+    std::atomic<std::uint32_t> epoch{0};  ///< the round that was committed last; stored behind all the rest
+    std::uint32_t outputs = 0;
+    Status (*run)(Sim& platform, void* program) noexcept = nullptr;
+    void* program = nullptr;
+    std::uint64_t inputs_at = 0;   ///< when all inputs have arrived
+    std::uint64_t outputs_ns = 0;  ///< what its copies out take
+  };
+  /// The device's thread's; the calling thread reads it once the round has ended.
+  struct alignas(cache_line) Result {
+    std::atomic<std::uint32_t> epoch{0};  ///< the round that ended last; stored behind all the rest
+    Status status;
+    std::uint64_t outputs_at = 0;  ///< when all outputs will have arrived
+  };
+
+  [[nodiscard]] bool has_ended(std::uint32_t slot) const noexcept {
+    return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
+  }
+  /// Whoever waits comes by here first.
+  void make_sure_it_works() noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (asleep_.load(std::memory_order_relaxed)) wake();
+  }
+  [[gnu::noinline]] void wake() noexcept {
+    asleep_.store(false, std::memory_order_seq_cst);
+    asleep_.notify_one();
+  }
+  void note_copy_in(Slot& slot, Bytes size) noexcept {
+    const std::uint64_t now = now_ns();
+    in_free_at_ = (in_free_at_ < now ? now : in_free_at_) + platform_.traffic_.in_ns(size);
+    slot.inputs_at = in_free_at_;
+  }
+  void copy_outputs(std::uint32_t slot) noexcept {
+    const Output* const outputs = outputs_.data() + slot * most_outputs_;
+    for (std::uint32_t i = 0; i < slots_[slot].outputs; ++i) {
+      if constexpr (!is_timed) platform_.traffic_.copied_out(outputs[i].size);
+      std::memcpy(outputs[i].to, outputs[i].from, outputs[i].size.value);
+    }
+    slots_[slot].outputs = 0;
+  }
+  /// Copies without a launch; nothing is under way that they could meet.
+  [[gnu::noinline, gnu::cold]] Status copy_now(std::uint32_t slot) noexcept {
+    if constexpr (is_timed) {
+      wait_until_ns(slots_[slot].inputs_at);
+      for (std::uint32_t i = 0; i < slots_[slot].outputs; ++i) {
+        platform_.traffic_.copied_out(outputs_[slot * most_outputs_ + i].size);
+      }
+    }
+    copy_outputs(slot);
+    return {};
+  }
+
+  // On the device's thread.
+  void work() noexcept {
+    Status broken;  // what rounds behind a failed one end with
+    std::uint32_t slot = 0;
+    for (std::uint32_t epoch = 1; await_epoch(slots_[slot], epoch); ++epoch) {
+      Result& result = results_[slot];
+      const Status status = run(slots_[slot], result, broken);
+      if (!status) [[unlikely]]
+        broken = Status{Errc::poisoned}.poisoning();
+      result.status = status;
+      result.epoch.store(epoch, std::memory_order_release);
+      slot = slot + 1 == slots_.size() ? 0 : slot + 1;
+    }
+  }
+  [[nodiscard]] Status run(const Slot& slot, Result& result, Status broken) noexcept {
+    if constexpr (is_timed) wait_until_ns(slot.inputs_at);
+    const Status status = broken.ok() ? slot.run(platform_, slot.program) : broken;
+    if constexpr (is_timed) {
+      const std::uint64_t now = now_ns();
+      out_free_at_ = (out_free_at_ < now ? now : out_free_at_) + slot.outputs_ns;
+      result.outputs_at = out_free_at_;
+    }
+    return status;
+  }
+  /// Spins for some tens of microseconds, then sleeps. @returns false at the end
+  [[nodiscard]] bool await_epoch(const Slot& slot, std::uint32_t epoch) noexcept {
+    for (unsigned i = 0; i < spins_before_sleep; ++i) {
+      if (slot.epoch.load(std::memory_order_acquire) == epoch) return true;
+      if (i > eager_looks) pause();
+    }
+    for (;;) {
+      asleep_.store(true, std::memory_order_seq_cst);
+      if (slot.epoch.load(std::memory_order_seq_cst) == epoch) {
+        asleep_.store(false, std::memory_order_relaxed);
+        return true;
+      }
+      if (stopping_.load(std::memory_order_seq_cst)) return false;
+      asleep_.wait(true, std::memory_order_seq_cst);
+    }
+  }
+
+  static constexpr unsigned eager_looks = 32;
+  static constexpr unsigned spins_before_sleep = 1500;  ///< 30 to 80 µs
+
+  Sim& platform_;
+  detail::OwnedArray<Slot> slots_;
+  detail::OwnedArray<Output> outputs_;  ///< by slot
+  detail::OwnedArray<Result> results_;  ///< by slot
+  std::size_t most_outputs_;
+  std::uint32_t committed_ = 0;
+  std::uint64_t in_free_at_ = 0;                       ///< the copy engine of inputs
+  alignas(cache_line) std::uint64_t out_free_at_ = 0;  ///< that of outputs; the device's thread's
+  alignas(cache_line) std::atomic<bool> asleep_{false};
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace rondo::platform::sim

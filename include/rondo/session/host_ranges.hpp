@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/session/bindings.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::detail {
+
+/// Host memory, [begin, end).
+struct HostRange {
+  std::uintptr_t begin = ~std::uintptr_t{0};
+  std::uintptr_t end = 0;
+
+  HostRange() noexcept = default;
+  HostRange(const void* data, std::uint64_t bytes) noexcept
+      : begin{reinterpret_cast<std::uintptr_t>(data)}, end{begin + bytes} {}
+
+  [[nodiscard]] bool overlaps(const HostRange& other) const noexcept { return begin < other.end && other.begin < end; }
+  /// The least range that holds both.
+  void include(const HostRange& other) noexcept {
+    begin = begin < other.begin ? begin : other.begin;
+    end = end > other.end ? end : other.end;
+  }
+};
+
+/// The host memory that a round reads and writes.
+template <std::size_t In, std::size_t Out>
+struct HostRanges {
+  static constexpr std::size_t in_count = In;
+  static constexpr std::size_t out_count = Out;
+  HostRange in[In + 1];
+  HostRange out[Out + 1];
+};
+
+template <BoundPair... B>
+[[nodiscard, gnu::always_inline]] inline auto ranges_of(const B&... pairs) noexcept {
+  HostRanges<count_in<B...>, count_out<B...>> ranges;
+  HostRange* in = ranges.in;
+  HostRange* out = ranges.out;
+  const auto take = [&]<BoundPair T>(const T& pair) {
+    if constexpr (!DeviceBoundPair<T>) {
+      [[maybe_unused]] const HostRange range{pair.data(), bytes_of(pair)};
+      if constexpr (copies_in(HandleOf<T>::direction)) *in++ = range;
+      if constexpr (copies_out(HandleOf<T>::direction)) *out++ = range;
+    }
+  };
+  (take(pairs), ...);
+  return ranges;
+}
+
+template <std::size_t In, std::size_t Out>
+[[nodiscard]] HostRanges<In, Out> ranges_of(const Copies<In, Out>& copies) noexcept {
+  HostRanges<In, Out> ranges;
+  for (std::size_t i = 0; i < In; ++i) ranges.in[i] = {copies.in[i].host, copies.in[i].bytes.value};
+  for (std::size_t i = 0; i < Out; ++i) ranges.out[i] = {copies.out[i].host, copies.out[i].bytes.value};
+  return ranges;
+}
+
+}  // namespace rondo::detail

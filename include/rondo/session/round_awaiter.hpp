@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/concepts.hpp>
+#include <rondo/error.hpp>
+
+#include <tuple>
+
+namespace rondo::detail {
+
+/// A round that waits to be submitted, in a session's list of them.
+struct WaitingRound {
+  WaitingRound* next = nullptr;
+  /// May it be submitted now?
+  bool (*is_ready)(WaitingRound&) noexcept = nullptr;
+  /// Submits it; or resumes who awaits it, if it was refused.
+  void (*start)(WaitingRound&) noexcept = nullptr;
+};
+
+/// What `co_await session.round(…)` awaits: stands in the coroutine's frame, so that a round allocates nothing. Serves
+/// any coroutine; RoundLoop, in round_loop.hpp, is one. A coroutine that is destroyed while it waits is forgotten; its
+/// round goes on.
+template <class Session, BoundPair... B>
+class [[nodiscard]] RoundAwaiter : WaitingRound {
+ public:
+  RoundAwaiter(Session& session, const B&... pairs) noexcept : session_{session}, pairs_{pairs...} {
+    is_ready = [](WaitingRound& self) noexcept {
+      auto& me = static_cast<RoundAwaiter&>(self);
+      return std::apply([&](const B&... b) { return me.session_.can_submit(b...); }, me.pairs_);
+    };
+    start = [](WaitingRound& self) noexcept {
+      auto& me = static_cast<RoundAwaiter&>(self);
+      if (!me.submit()) me.resume(me.status_);
+    };
+  }
+  RoundAwaiter(const RoundAwaiter&) = delete;
+  RoundAwaiter& operator=(const RoundAwaiter&) = delete;
+  ~RoundAwaiter() {
+    if (stage_ == Stage::waiting) session_.withdraw(*this);
+    if (stage_ == Stage::submitted) session_.forget(number_);
+  }
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <class Handle>
+  [[nodiscard]] bool await_suspend(Handle handle) noexcept {
+    coroutine_ = handle.address();
+    resume_ = [](void* coroutine) { Handle::from_address(coroutine).resume(); };
+    if (!session_.must_wait(*this)) return submit();
+    stage_ = Stage::waiting;
+    return true;
+  }
+  [[nodiscard]] Status await_resume() const noexcept { return status_; }
+
+ private:
+  enum class Stage : std::uint8_t { idle, waiting, submitted };
+
+  /// @returns whether the round is under way
+  bool submit() noexcept {
+    const auto done = [this](Status status) noexcept { resume(status); };
+    const auto ticket = std::apply([&](const B&... b) { return session_.submit_round(b..., done); }, pairs_);
+    status_ = ticket.submitted();
+    number_ = ticket.number();
+    stage_ = ticket ? Stage::submitted : Stage::idle;
+    return stage_ == Stage::submitted;
+  }
+  void resume(Status status) noexcept {
+    status_ = status;
+    stage_ = Stage::idle;
+    resume_(coroutine_);
+  }
+
+  Session& session_;
+  std::tuple<B...> pairs_;
+  void* coroutine_ = nullptr;
+  void (*resume_)(void*) = nullptr;
+  std::uint64_t number_ = 0;
+  Status status_;
+  Stage stage_ = Stage::idle;
+};
+
+}  // namespace rondo::detail

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace rondo {
+
+/// A round that was submitted, or why it was not. Kept as long as one likes: the session tells its outcome at any time.
+class [[nodiscard]] Ticket {
+ public:
+  constexpr Ticket() noexcept = default;
+  constexpr Ticket(std::uint64_t number, Status submitted) noexcept : number_{number}, submitted_{submitted} {}
+
+  /// Was the round taken in? Whether it ran well is for RoundSession::wait to say.
+  [[nodiscard]] constexpr Status submitted() const noexcept { return submitted_; }
+  constexpr explicit operator bool() const noexcept { return submitted_.ok(); }
+  [[nodiscard]] constexpr std::uint64_t number() const noexcept { return number_; }
+
+ private:
+  std::uint64_t number_ = 0;
+  Status submitted_{Errc::invalid_argument};
+};
+
+namespace detail {
+
+/// What is to be called when a round is over, kept in place: a callable of at most `capacity` bytes, called once.
+class Completion {
+ public:
+  static constexpr std::size_t capacity = 48;
+
+  Completion() noexcept = default;
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+  ~Completion() { clear(); }
+
+  template <class F>
+  void set(F&& f) noexcept {
+    using Stored = std::decay_t<F>;
+    static_assert(std::is_nothrow_invocable_v<Stored&, Status>,
+                  "rondo: what is called when a round is over takes its Status and does not throw; write "
+                  "`[&](rondo::Status status) noexcept { ... }`");
+    static_assert(sizeof(Stored) <= capacity && alignof(Stored) <= alignof(std::max_align_t),
+                  "rondo: what is called when a round is over holds more than 48 bytes, and rounds do not allocate; "
+                  "capture a reference to what it needs");
+    static_assert(std::is_nothrow_constructible_v<Stored, F>,
+                  "rondo: copying what is called when a round is over may throw; capture by reference, or move it in");
+    static_assert(std::is_nothrow_move_constructible_v<Stored>,
+                  "rondo: moving what is called when a round is over may throw; capture by reference");
+    ::new (static_cast<void*>(storage_)) Stored(std::forward<F>(f));
+    use_ = [](void* stored, const Status* status) noexcept {
+      Stored callable(std::move(*static_cast<Stored*>(stored)));
+      static_cast<Stored*>(stored)->~Stored();
+      if (status != nullptr) (void)callable(*status);
+    };
+  }
+  /// Calls it, if there is one. Its place is free before the call: it may submit a round that has one of its own.
+  void call(Status status) noexcept {
+    if (use_ != nullptr) std::exchange(use_, nullptr)(storage_, &status);
+  }
+  void clear() noexcept {
+    if (use_ != nullptr) std::exchange(use_, nullptr)(storage_, nullptr);
+  }
+
+ private:
+  alignas(std::max_align_t) std::byte storage_[capacity];
+  void (*use_)(void* stored, const Status* status) noexcept = nullptr;
+};
+
+}  // namespace detail
+}  // namespace rondo

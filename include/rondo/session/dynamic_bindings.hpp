@@ -16,6 +16,13 @@
 
 namespace rondo {
 
+namespace detail {
+template <class Session>
+inline constexpr bool runs_one_round = false;
+template <class P, class Policies, class Graph>
+inline constexpr bool runs_one_round<RoundSession<P, Policies, Graph>> = Policies::rounds_in_flight == 1;
+}  // namespace detail
+
 /// The bindings of a session whose tensors the program knows only by their place in the graph: for interpreters, for
 /// graphs read from a file. What bind() leaves to the compiler is checked here when memory is bound: direction, size,
 /// null. The element type is the caller's to check; see graph::TensorRecord.
@@ -30,6 +37,9 @@ namespace rondo {
 /// particular order, with no allocation.
 template <class Session>
 class DynamicBindings {
+  static_assert(detail::runs_one_round<Session>,
+                "rondo: bindings that only the running program knows are for sessions of one round at a time");
+
  public:
   /// @throws std::bad_alloc
   explicit DynamicBindings(Session& session) : session_{session} {

@@ -51,15 +51,12 @@ inline constexpr std::size_t data_type_count = 15;
 struct Float16 {
   std::uint16_t bits;
 };
-/// The bits of a bfloat16.
 struct BFloat16 {
   std::uint16_t bits;
 };
-/// The bits of an FP8 value of four exponent bits; a5 only.
 struct Fp8E4M3Fn {
   std::uint8_t bits;
 };
-/// The bits of an FP8 scale, a power of two; a5 only.
 struct Fp8E8M0 {
   std::uint8_t bits;
 };

@@ -164,7 +164,7 @@ class Sim {
     return reinterpret_cast<T*>(p.address());  // NOLINT: simulated device memory is host memory
   }
 
-  friend sim::DeviceQueue<Sim>;
+  friend class sim::DeviceQueue<Sim>;
 
   [[no_unique_address]] Traffic traffic_;
   Engine engine_;

@@ -16,6 +16,7 @@ template <class Traffic>
 struct TrafficOptions {
   struct type {};
 };
+/// For a Traffic that has some.
 template <class Traffic>
 requires requires { typename Traffic::Options; }
 struct TrafficOptions<Traffic> {

@@ -76,10 +76,10 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
   noexcept->std::same_as<Status>;
 };
 
-/// Optional: rounds that run beside the calling thread, several at a time. `open_queue(slots, outputs)` gives what
-/// takes rounds in and works them off in order; each is put together in a slot, and has the slot until it is delivered.
-/// `outputs` is how many copies out a round makes at most. Thread safety: one thread at a time, but for the queue's
-/// own.
+/// Optional: rounds that run beside the calling thread, several at a time. `open_queue(slots, outputs, bytes)` gives
+/// what takes rounds in and works them off in order; each is put together in a slot, and has the slot until it is
+/// delivered. `outputs` is how many copies out a round makes at most. Thread safety: one thread at a time, but for the
+/// queue's own.
 ///
 /// * `Status copy_in(slot, device, const void*, Bytes)` has taken the bytes when it returns;
 /// * `Status launch(slot, program)` comes behind the slot's copies and behind all launches before it;
@@ -88,17 +88,19 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
 /// * `bool is_done(slot)` and `void await(slot)`: is the round over, and wait for that;
 /// * `Status deliver(slot)` tells, of a round that is done, how it went, copies outputs to where they belong if it went
 ///   well, and frees the slot. Once a round failed, those behind it fail as `poisoned`;
-/// * `void cancel(slot)`: a step before commit() failed; the slot is free when it returns.
+/// * `void cancel(slot)`: a step before commit() failed; the slot is free when it returns;
+/// * `Status close()` gives back what the queue holds; no call comes behind it.
 template <class P>
 concept HasQueue = requires(P& p, std::size_t n, std::uint32_t slot, DevicePtr<std::byte> device, const void* from,
                             void* to, Bytes size) {
-  { p.open_queue(n, n).copy_in(slot, device, from, size) } -> std::same_as<Status>;
-  { p.open_queue(n, n).copy_out(slot, to, DevicePtr<const std::byte>{device}, size) } -> std::same_as<Status>;
-  { p.open_queue(n, n).commit(slot) } -> std::same_as<Status>;
-  { p.open_queue(n, n).is_done(slot) } -> std::same_as<bool>;
-  { p.open_queue(n, n).await(slot) } -> std::same_as<void>;
-  { p.open_queue(n, n).deliver(slot) } -> std::same_as<Status>;
-  { p.open_queue(n, n).cancel(slot) } -> std::same_as<void>;
+  { p.open_queue(n, n, size).copy_in(slot, device, from, size) } -> std::same_as<Status>;
+  { p.open_queue(n, n, size).copy_out(slot, to, DevicePtr<const std::byte>{device}, size) } -> std::same_as<Status>;
+  { p.open_queue(n, n, size).commit(slot) } -> std::same_as<Status>;
+  { p.open_queue(n, n, size).is_done(slot) } -> std::same_as<bool>;
+  { p.open_queue(n, n, size).await(slot) } -> std::same_as<void>;
+  { p.open_queue(n, n, size).deliver(slot) } -> std::same_as<Status>;
+  { p.open_queue(n, n, size).cancel(slot) } -> std::same_as<void>;
+  { p.open_queue(n, n, size).close() } -> std::same_as<Status>;
 };
 
 /// Where a graph's memory lives and its tasks run. Requires the six parts above (HasLaunch is checked by the session,

@@ -48,6 +48,7 @@ class ImmediateQueue {
     (void)platform_.wait();
     (void)deliver(slot);
   }
+  Status close() noexcept { return {}; }
 
  private:
   P& platform_;
@@ -57,9 +58,9 @@ class ImmediateQueue {
 
 /// The platform's queue, or what stands for it. @throws Error what the platform's queue throws
 template <Platform P>
-[[nodiscard]] auto open_queue(P& platform, std::size_t slots, std::size_t outputs) {
+[[nodiscard]] auto open_queue(P& platform, std::size_t slots, std::size_t outputs, Bytes bytes) {
   if constexpr (HasQueue<P>) {
-    return platform.open_queue(slots, outputs);
+    return platform.open_queue(slots, outputs, bytes);
   } else {
     return ImmediateQueue<P>(platform);
   }

@@ -19,7 +19,7 @@ namespace rondo::platform {
 template <Platform P>
 class Slot : public Shared<P> {
  public:
-  using Queue = decltype(open_queue(std::declval<P&>(), std::size_t{}, std::size_t{}));
+  using Queue = decltype(open_queue(std::declval<P&>(), std::size_t{}, std::size_t{}, Bytes{}));
 
   /// What the view is of: the device, its queue, and which slot.
   struct Options {

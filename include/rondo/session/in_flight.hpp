@@ -205,6 +205,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
       if (const Status closed = slot.close(); status.ok()) status = closed;
     }
     if (state_ == State::poisoned) status = {};  // told already, by the round that failed
+    if (const Status closed = queue_.close(); status.ok()) status = closed;
     if (const Status released = arena_.release(); status.ok()) status = released;
     if constexpr (HasClose<P>) {
       if (const Status closed = platform_.close(); status.ok()) status = closed;
@@ -226,7 +227,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
         memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes()},
         arena_{platform_, memory_.whole(depth), Bytes{P::Arch::arena_alignment}},
         most_outputs_{count_outputs(graph_.view())},
-        queue_{platform::open_queue(platform_, depth, most_outputs_ + 1)},
+        queue_{platform::open_queue(platform_, depth, most_outputs_ + 1, Bytes{memory_.stride})},
         writes_(depth * most_outputs_),
         slots_{Slot(slot_graph(), options_of(I))...} {
     static_assert(

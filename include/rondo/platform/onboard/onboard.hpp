@@ -7,6 +7,7 @@
 #include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/onboard/device_queue.hpp>
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
@@ -126,6 +127,11 @@ class Onboard {
       staging().reset();
     }
     return first == onboard::code_ok ? Status{} : told("unloading", first);
+  }
+
+  /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
+  [[nodiscard]] onboard::DeviceQueue<A> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
+    return {device_, options_.timeout_ms, slots, outputs, bytes};
   }
 
   /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.

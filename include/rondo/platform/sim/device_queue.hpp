@@ -50,11 +50,7 @@ class DeviceQueue {
   }
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
-  ~DeviceQueue() {
-    stopping_.store(true, std::memory_order_seq_cst);
-    wake();
-    thread_.join();
-  }
+  ~DeviceQueue() { (void)close(); }
 
   [[gnu::always_inline]] Status copy_in(std::uint32_t slot, DevicePtr<std::byte> to, const void* from,
                                         Bytes size) noexcept {
@@ -127,6 +123,13 @@ class DeviceQueue {
   void cancel(std::uint32_t slot) noexcept {
     slots_[slot].run = nullptr;
     slots_[slot].outputs = 0;
+  }
+  Status close() noexcept {
+    if (!thread_.joinable()) return {};
+    stopping_.store(true, std::memory_order_seq_cst);
+    wake();
+    thread_.join();
+    return {};
   }
 
  private:

@@ -140,8 +140,8 @@ class Sim {
 
   /// Rounds in flight: a thread of the queue's own runs them on the engine. @throws Error out_of_resources if that
   /// cannot be started
-  [[nodiscard]] sim::DeviceQueue<Sim> open_queue(std::size_t slots,
-                                                 std::size_t outputs) requires(!sim::WantsOneRound<Engine>) {
+  [[nodiscard]] sim::DeviceQueue<Sim> open_queue(std::size_t slots, std::size_t outputs,
+                                                 Bytes) requires(!sim::WantsOneRound<Engine>) {
     return sim::DeviceQueue<Sim>(*this, slots, outputs);
   }
 

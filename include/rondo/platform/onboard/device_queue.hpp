@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/error.hpp>
+#include <rondo/platform/onboard/device.hpp>
+#include <rondo/platform/onboard/program.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::platform::onboard {
+
+/// Rounds in flight on several streams: inputs travel on one, the device's own computes, outputs travel back on one
+/// that each slot has to itself, so that waiting for it is waiting for the slot's round; events hand a round from each
+/// to the next. Every slot has pinned staging, so that inputs are taken when copy_in returns. What lies close together
+/// on the device travels as one copy.
+///
+/// Lifetime: the device outlives it; close() or the destructor gives back what it holds. Thread safety: one thread at a
+/// time. Errors: the constructor throws. A refused call fails its round with nothing of it in flight; a device that
+/// failed or did not finish in time fails its round, and all behind it as poisoned. Cost on the hot path: no
+/// allocation; for a round two copies, the launch, five calls about events, and one that waits.
+template <arch::Arch A>
+class DeviceQueue {
+ public:
+  /// `bytes`: what a slot's rounds copy at most in each direction. @throws Error out_of_memory, out_of_resources
+  DeviceQueue(Device& device, std::int32_t timeout_ms, std::size_t slots, std::size_t outputs, Bytes bytes)
+      : device_{device},
+        timeout_ms_{timeout_ms},
+        room_{align_up(bytes.value, 64)},
+        slots_(slots),
+        outputs_(slots * outputs),
+        most_outputs_{outputs} {
+    try {
+      device_.must("aclrtSetDevice", device_.enter());
+      create(in_);
+      for (Slot& slot : slots_) {
+        create(slot.back);
+        for (Event* const event : {&slot.arrived, &slot.computed, &slot.done}) {
+          device_.must("aclrtCreateEventExWithFlag", calls().create_event(event, event_flag_sync));
+        }
+        if (room_ == 0) continue;
+        void* memory = nullptr;
+        device_.must("aclrtMallocHost", calls().malloc_host(&memory, 2 * room_));
+        slot.staging = static_cast<std::byte*>(memory);
+      }
+    } catch (...) {
+      (void)close();
+      throw;
+    }
+  }
+  DeviceQueue(const DeviceQueue&) = delete;
+  DeviceQueue& operator=(const DeviceQueue&) = delete;
+  ~DeviceQueue() { (void)close(); }
+
+  Status copy_in(std::uint32_t slot, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    Slot& s = slots_[slot];
+    if (!has_launched_) [[unlikely]]
+      await_set_up(s);
+    std::byte* const staged = gather(s.in, s.staging, to.address(), size.value, [&] { return flush_in(s); });
+    if (staged == nullptr) [[unlikely]]
+      return copy_in_at_once(s, to, from, size);
+    __builtin_memcpy(staged, from, size.value);
+    return told(s.code);
+  }
+  Status launch(std::uint32_t slot, Program& program) noexcept {
+    Slot& s = slots_[slot];
+    call_ = "aclrtSetDevice";
+    s.code = device_.enter();
+    s.program = &program;
+    device_.work_begins();
+    has_launched_ = true;
+    if (flush_in(s)) {
+      then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.arrived, in_); });
+      then(s, "aclrtStreamWaitEvent", [&] { return calls().wait_event(device_.stream(), s.arrived); });
+    }
+    then(s, "aclrtLaunchKernelV2", [&] { return program.launch(call_); });
+    then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.computed, device_.stream()); });
+    then(s, "aclrtStreamWaitEvent", [&] { return calls().wait_event(s.back, s.computed); });
+    return told(s.code);
+  }
+  Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    Slot& s = slots_[slot];
+
+    std::byte* const staged =
+        gather(s.out, s.staging + room_, from.address(), size.value, [&] { return flush_out(s); });
+    outputs_[slot * most_outputs_ + s.outputs++] = {to, staged, size.value};
+    return told(s.code);
+  }
+  Status commit(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    if (s.program == nullptr) [[unlikely]]
+      return copy_now(slot);
+    (void)flush_out(s);
+    then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.done, s.back); });
+    return told(s.code);
+  }
+
+  [[nodiscard]] bool is_done(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    int status = 0;
+    if (!broken_.ok()) return true;
+    if (device_.enter() != code_ok || calls().query_event(s.done, &status) != code_ok) return true;  // await() looks
+    return status == event_complete;
+  }
+  void await(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    if (!broken_.ok()) return;
+    call_ = "aclrtSetDevice";
+    s.code = device_.enter();
+    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return calls().synchronize(s.back, timeout_ms_); });
+  }
+  Status deliver(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    Status status = broken_;
+    if (status.ok() && s.code != code_ok) [[unlikely]]
+      status = fail(s);
+    if (status.ok()) {
+      copy_outputs(slot);
+    } else if (broken_.ok()) {
+      broken_ = Status{Errc::poisoned}.poisoning();
+    }
+    reset(s);
+    return status;
+  }
+  /// Waits for whatever the slot has on its way.
+  void cancel(std::uint32_t slot) noexcept {
+    if (device_.enter() == code_ok) (void)synchronize();
+    reset(slots_[slot]);
+  }
+
+  /// Waits, and gives back streams, events and staging. Errors: what the runtime refused first, but for what a failed
+  /// round has told.
+  Status close() noexcept {
+    if (slots_.size() == 0) return {};
+    AclError first = device_.enter();
+    const auto keep = [&](AclError code) {
+      if (first == code_ok) first = code;
+    };
+    if (const AclError code = synchronize(); broken_.ok()) keep(code);
+    const auto destroy = [&](Stream& stream) {
+      if (stream != nullptr) keep(calls().destroy_stream(stream));
+      stream = nullptr;
+    };
+    destroy(in_);
+    for (Slot& slot : slots_) {
+      destroy(slot.back);
+      for (Event* const event : {&slot.arrived, &slot.computed, &slot.done}) {
+        if (*event != nullptr) keep(calls().destroy_event(*event));
+        *event = nullptr;
+      }
+      if (slot.staging != nullptr) keep(calls().free_host(slot.staging));
+      slot.staging = nullptr;
+    }
+    slots_ = {};
+    return first == code_ok ? Status{} : Status{errc_of(first)};
+  }
+
+ private:
+  /// What is handed over as one copy: [begin, end) of a slot's staging, and where that begins on the device.
+  struct Run {
+    std::byte* begin = nullptr;
+    std::byte* end = nullptr;
+    std::uint64_t device = 0;
+    std::byte* next = nullptr;  ///< where the slot's staging is free from; null: all of it is
+  };
+  struct Output {
+    void* to = nullptr;
+    const std::byte* from = nullptr;
+    std::uint64_t size = 0;
+  };
+  struct Slot {
+    Stream back = nullptr;  ///< on which its outputs travel
+    Event arrived = nullptr;
+    Event computed = nullptr;
+    Event done = nullptr;
+    std::byte* staging = nullptr;  ///< inputs, then as much for outputs
+    Run in;
+    Run out;
+    std::size_t outputs = 0;
+    Program* program = nullptr;  ///< that was launched
+    AclError code = code_ok;     ///< the first that was not ok
+    bool has_inputs = false;     ///< some are on their way
+  };
+
+  [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
+
+  /// The next step of a slot, unless one before it failed.
+  template <class Step>
+  [[gnu::always_inline]] void then(Slot& s, const char* call, Step step) noexcept {
+    if (s.code != code_ok) [[unlikely]]
+      return;
+    call_ = call;
+    s.code = step();
+  }
+
+  /// Room for `size` bytes that travel to or from `device`: in the run if they follow on it, else in a new one.
+  template <class Flush>
+  [[nodiscard]] std::byte* gather(Run& run, std::byte* staging, std::uint64_t device, std::uint64_t size,
+                                  Flush flush) noexcept {
+    if (run.next == nullptr) run.next = staging;
+    const std::uint64_t gap = device - run.device - static_cast<std::uint64_t>(run.end - run.begin);
+    if (run.begin == nullptr || gap >= A::tensor_alignment) {
+      (void)flush();
+      run.begin = run.end = run.next;
+      run.device = device;
+    } else {
+      run.end += gap;
+    }
+    if (size > room_ - static_cast<std::uint64_t>(run.end - staging)) [[unlikely]] {
+      run.end = run.begin;
+      return nullptr;
+    }
+    std::byte* const at = run.end;
+    run.end += size;
+    return at;
+  }
+  static void close(Run& run) noexcept {
+    run.next = run.begin + align_up(static_cast<std::uint64_t>(run.end - run.begin), 64);
+    run.begin = run.end = nullptr;
+  }
+  /// @returns whether any inputs of the round are on their way
+  bool flush_in(Slot& s) noexcept {
+    if (s.in.end != s.in.begin) {
+      const auto size = static_cast<std::uint64_t>(s.in.end - s.in.begin);
+      then(s, "aclrtMemcpyAsync", [&] {
+        return calls().copy_async(reinterpret_cast<void*>(s.in.device), size, s.in.begin, size, host_to_device, in_);
+      });
+      s.has_inputs = true;
+      close(s.in);
+    }
+    return s.has_inputs;
+  }
+  bool flush_out(Slot& s) noexcept {
+    if (s.out.end == s.out.begin) return false;
+    const auto size = static_cast<std::uint64_t>(s.out.end - s.out.begin);
+    then(s, "aclrtMemcpyAsync", [&] {
+      return calls().copy_async(s.out.begin, size, reinterpret_cast<const void*>(s.out.device), size, device_to_host,
+                                s.back);
+    });
+    close(s.out);
+    return true;
+  }
+  /// What opening the session asked of the device's own stream, such as clearing memory, comes before any copy of ours.
+  [[gnu::noinline, gnu::cold]] void await_set_up(Slot& s) noexcept {
+    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return device_.wait(); });
+  }
+  /// What staging has no room for, as the args table: the slot is idle, so nothing uses what is overwritten.
+  [[gnu::noinline]] Status copy_in_at_once(Slot& s, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    call_ = "aclrtSetDevice";
+    if (s.code == code_ok) s.code = device_.enter();
+    then(s, "aclrtMemcpy", [&] {
+      return calls().copy(reinterpret_cast<void*>(to.address()), size.value, from, size.value, host_to_device);
+    });
+    return told(s.code);
+  }
+  /// Copies without a launch, when nothing is in flight.
+  [[gnu::noinline, gnu::cold]] Status copy_now(std::uint32_t slot) noexcept {
+    Slot& s = slots_[slot];
+    call_ = "aclrtSetDevice";
+    if (s.code == code_ok) s.code = device_.enter();
+    (void)flush_in(s);
+    (void)flush_out(s);
+    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return synchronize(); });
+    const Status status = s.code == code_ok ? Status{} : fail(s);
+    if (status.ok()) copy_outputs(slot);
+    reset(s);
+    return status;
+  }
+  void copy_outputs(std::uint32_t slot) noexcept {
+    const Output* const outputs = outputs_.data() + slot * most_outputs_;
+    for (std::size_t i = 0; i < slots_[slot].outputs; ++i) {
+      __builtin_memcpy(outputs[i].to, outputs[i].from, outputs[i].size);
+    }
+  }
+  static void reset(Slot& s) noexcept {
+    s.in = {};
+    s.out = {};
+    s.outputs = 0;
+    s.program = nullptr;
+    s.code = code_ok;
+    s.has_inputs = false;
+  }
+
+  [[nodiscard]] Status told(AclError code) const noexcept { return code == code_ok ? Status{} : status_of(code); }
+  /// @returns the status of a slot's failure, naming the task where the device's words do
+  [[gnu::cold, gnu::noinline]] Status fail(const Slot& s) noexcept {
+    device_.note(call_, s.code);
+    const Status status = status_of(s.code);
+    if (status.code() != Errc::device_failed || s.program == nullptr) return status;
+    const Error::Text& said = device_.failure_text();
+    return s.program->blame(status, {said.data(), said.size()});
+  }
+
+  void create(Stream& stream) {
+    device_.must("aclrtCreateStreamWithConfig",
+                 calls().create_stream(&stream, 0, stream_flag_fast_launch | stream_flag_fast_sync));
+  }
+  /// Waits for everything.
+  [[nodiscard]] AclError synchronize() noexcept {
+    AclError first = code_ok;
+    const auto wait_for = [&](Stream stream) {
+      if (stream == nullptr) return;
+      const AclError code = calls().synchronize(stream, timeout_ms_);
+      if (first == code_ok) first = code;
+    };
+    wait_for(in_);
+    wait_for(device_.stream());
+    for (const Slot& slot : slots_) wait_for(slot.back);
+    return first;
+  }
+
+  Device& device_;
+  std::int32_t timeout_ms_;
+  std::uint64_t room_;
+  Stream in_ = nullptr;
+
+  detail::OwnedArray<Slot> slots_;
+  detail::OwnedArray<Output> outputs_;  ///< by slot
+  std::size_t most_outputs_;
+  const char* call_ = "";  ///< the last of the runtime's
+  bool has_launched_ = false;
+  Status broken_;  ///< what rounds behind a failed one end with
+};
+
+}  // namespace rondo::platform::onboard

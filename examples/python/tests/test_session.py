@@ -236,6 +236,24 @@ class SessionTest(unittest.TestCase):
         hw.setflags(write=False)
         self.refuses(rondo.Errc.invalid_argument, "read-only", session.download, "w", hw)
 
+    def test_host_inputs_aliases_and_kept_tensors_are_those_of_cpp(self):
+        graph = rondo.Graph()
+        x = graph.input("x", np.float32, 2)
+        small = graph.host_input("small", np.float32, 2)
+        y = graph.output("y", np.float32, 2)
+        graph.keep(x)
+        graph.alias(y, x)
+        graph.add("add", x, small, y)
+        session = rondo.Session(graph)
+        both, hsmall = floats(1, 2), floats(10, 20)
+        for n in range(3):
+            hsmall[0] = n
+            session.run_round(x=both, small=hsmall, y=both)
+        self.assertEqual(both.tolist(), [1 + 0 + 1 + 2, 62])
+        self.refuses(rondo.Errc.alias_broken, "bind the same memory", session.run_round, x=both, small=hsmall, y=hsmall)
+        self.refuses(rondo.Errc.invalid_argument, "alias takes an output", graph.alias, x, y)
+        self.refuses(rondo.Errc.invalid_argument, "4096", graph.host_input, "big", np.float32, 2000)
+
     # --- failures and ends
 
     def test_a_kernel_that_throws_raises_its_words_and_poisons(self):

@@ -19,8 +19,9 @@ expect_field Version "$VERSION"
 expect_field Architecture all
 expect_field Section libdevel
 expect_field Depends "librange-v3-dev (>= 0.12)"
-dpkg-deb -f "pack/$package" Description | head -1 | grep -qx "sets a device graph up once and runs it round after round" \
-  || fail "the description starts in another way"
+description=$(dpkg-deb -f "pack/$package" Description)
+[[ $description == "sets a device graph up once and runs it round after round"$'\n'* ]] \
+  || fail "the description starts in another way: $description"
 
 # Unpacked it is what is installed, below /usr.
 dpkg-deb -x "pack/$package" unpacked

@@ -6,6 +6,7 @@
 // running a round, none may be called, by any thread.
 
 #include <rondo/rondo.hpp>
+#include <rondo/session/round_loop.hpp>
 
 #include "counted_calls.hpp"
 
@@ -53,6 +54,47 @@ void check(const char* engine, const typename P::Options& options = {}) {
   expect_no_calls(engine, "refused", [&] { return session.run_round(bind(x, hx)).code() == Errc::unbound_tensor; });
 }
 
+template <std::size_t Depth>
+struct InFlight : DefaultPolicies {
+  static constexpr std::size_t rounds_in_flight = Depth;
+};
+
+/// Rounds in flight, in every way to submit them; and what a coroutine awaits.
+template <class P>
+void check_in_flight(const char* engine, const typename P::Options& options = {}) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  const auto y = graph.output<float>("y", {64});
+  graph.add<Twice>(x, y);
+  auto session = open<P, InFlight<3>>(graph, options);
+  std::vector<float> hx(64, 1.0F), hy(64);
+  long completed = 0;
+
+  expect_no_calls(engine, "submitted", [&] { return session.submit_round(bind(x, hx), bind(y, hy)).submitted().ok(); });
+  expect_no_calls(engine, "completion", [&] {
+    return session.submit_round(bind(x, hx), bind(y, hy), [&](Status) noexcept { ++completed; }).submitted().ok();
+  });
+  const auto binding = session.prebind(bind(x, hx), bind(y, hy));
+  expect_no_calls(engine, "prebound", [&] { return session.submit_round(binding).submitted().ok(); });
+  expect_no_calls(engine, "waited for", [&] { return session.run_round(bind(x, hx), bind(y, hy)).ok(); });
+  expect_no_calls(engine, "refused", [&] { return !session.submit_round(bind(x, hx)); });
+  bool good = true;
+  const auto loop = [&]() -> RoundLoop {
+    while (good) {
+      const Status status = co_await session.round(bind(x, hx), bind(y, hy));
+      good = good && status.ok();
+    }
+    co_return Status{};
+  };
+  {
+    const RoundLoop a = loop();
+    const RoundLoop b = loop();
+    expect_no_calls(engine, "coroutine", [&] { return session.poll() != 0 && good; });
+    good = false;
+    (void)session.wait_all();
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -65,5 +107,8 @@ int main() {
   check<A2A3SimOn<Model>>("model");
   check<A2A3SimOn<Checked<Pool>>>("checked");
   check<NullPlatform>("null");
+  check_in_flight<A2A3SimOn<Inline>>("inline, in flight");
+  check_in_flight<A2A3SimOn<Pool>>("2 threads, in flight", spread);
+  check_in_flight<NullPlatform>("null, in flight");
   return quiet ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// expect: rondo: one round at a time is what there is so far
+// expect: rondo: for rounds in flight include <rondo/session/in_flight.hpp>
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

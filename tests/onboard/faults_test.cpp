@@ -26,12 +26,16 @@ struct Life {
   int good_rounds = 0;
 };
 
-template <class P>
+struct InFlight : DefaultPolicies {
+  static constexpr std::size_t rounds_in_flight = 2;
+};
+
+template <class P, class Policies = DefaultPolicies>
 Life live_once(typename P::Options options) {
   Life life;
   try {
     Graph g;
-    auto session = open<P>(g.graph, options);
+    auto session = open<P, Policies>(g.graph, options);
     life.opened = true;
     std::optional<DeviceFloats<P>> device;
     Status status;
@@ -90,7 +94,7 @@ struct Config {
   bool warm_up = true;
 };
 
-template <class P>
+template <class P, class Policies = DefaultPolicies>
 void fail_each_call_once(const Config& config) {
   const std::string name = config.name;
   CAPTURE(name);
@@ -115,7 +119,7 @@ void fail_each_call_once(const Config& config) {
   std::uint64_t before = rondo_stand_in_live(nullptr);
   rondo_stand_in_reset();
   if (config.virtual_memory) rondo_stand_in_limit("virtual_memory", 1);
-  const Life healthy = live_once<P>(options);
+  const Life healthy = live_once<P, Policies>(options);
   REQUIRE(healthy.told.empty());
   REQUIRE(healthy.right);
   REQUIRE(healthy.good_rounds == 3);
@@ -136,7 +140,7 @@ void fail_each_call_once(const Config& config) {
         CAPTURE(code);
         if (call == "device" && errc != Errc::device_failed) continue;
         rondo_stand_in_fault(call.c_str(), k, code, 0);
-        const Life life = live_once<P>(options);
+        const Life life = live_once<P, Policies>(options);
         const bool came_to_pass = rondo_stand_in_faults_left() == 0;
         rondo_stand_in_clear_faults();
         ++lives;
@@ -172,4 +176,6 @@ TEST_CASE_TEMPLATE("Any call may fail at any use: no leak, no hang, and it is to
   fail_each_call_once<P>({.name = "completion by event", .completion = Completion::event});
   fail_each_call_once<P>({.name = "completion by host func", .completion = Completion::host_func});
   fail_each_call_once<P>({.name = "beside another session", .beside_another = true});
+  fail_each_call_once<P, InFlight>({.name = "rounds in flight"});
+  fail_each_call_once<P, InFlight>({.name = "rounds in flight, beside another session", .beside_another = true});
 }

@@ -9,7 +9,8 @@
 namespace rondo::platform {
 
 /// What stands for a queue where a platform has none (see HasQueue): a round runs while it is put together, and is over
-/// when it is committed. It has one slot; what went wrong is told by deliver().
+/// when it is committed. It has one slot. A step that fails and leaves the platform usable fails the call; what poisons
+/// is told by deliver().
 ///
 /// Lifetime: the platform outlives it. Thread safety: as P. Cost: none; every call is P's.
 template <Platform P>
@@ -18,22 +19,20 @@ class ImmediateQueue {
   explicit ImmediateQueue(P& platform) noexcept : platform_{platform} {}
 
   [[gnu::always_inline]] Status copy_in(std::uint32_t, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
-    if (outcome_.ok()) outcome_ = platform_.copy_in(to, from, size);
-    return {};
+    return outcome_.ok() ? kept(platform_.copy_in(to, from, size)) : Status{};
   }
   template <class Program>
   [[gnu::always_inline]] Status launch(std::uint32_t, Program& program) noexcept {
     has_launched_ = true;
-    if (outcome_.ok()) outcome_ = platform_.launch(program);
-    return {};
+    return outcome_.ok() ? kept(platform_.launch(program)) : Status{};
   }
   [[gnu::always_inline]] Status copy_out(std::uint32_t, void* to, DevicePtr<const std::byte> from,
                                          Bytes size) noexcept {
-    if (outcome_.ok()) outcome_ = platform_.copy_out(to, from, size);
-    return {};
+    return outcome_.ok() ? kept(platform_.copy_out(to, from, size)) : Status{};
   }
   Status commit(std::uint32_t slot) noexcept {
-    if (const Status waited = platform_.wait(); outcome_.ok()) outcome_ = waited;
+    const Status waited = platform_.wait();
+    if (const Status status = outcome_.ok() ? kept(waited) : Status{}; !status) return status;
     return has_launched_ ? Status{} : deliver(slot);
   }
   [[nodiscard]] bool is_done(std::uint32_t) const noexcept { return true; }
@@ -51,6 +50,12 @@ class ImmediateQueue {
   Status close() noexcept { return {}; }
 
  private:
+  Status kept(Status status) noexcept {
+    if (!status.poisoned()) return status;
+    outcome_ = status;
+    return {};
+  }
+
   P& platform_;
   Status outcome_;
   bool has_launched_ = false;

@@ -42,6 +42,10 @@ namespace rondo {
 /// RoundSession, and some tens of nanoseconds to hand it over and to take it in; no allocation.
 template <Platform P, class Policies, class Graph>
 requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> {
+  static_assert(
+      !requires { requires Policies::Runtime::is_orchestrated; },
+      "rondo: a graph that an orchestration builds anew each round has one round at a time; choose "
+      "runtime::HostBuildGraph, or rounds_in_flight = 1");
   static_assert(Policies::rounds_in_flight <= 64, "rondo: at most 64 rounds can be in flight");
   static constexpr std::uint32_t depth = HasQueue<P> ? std::uint32_t{Policies::rounds_in_flight} : 1;
 
@@ -131,9 +135,10 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     while (in_flight() != 0) deliver_oldest();
     return cause_;
   }
-  /// Delivers what is done, and waits for nothing. @returns how many rounds are still in flight
+  /// Delivers what is done, but for rounds that completions submit meanwhile, and waits for nothing. @returns how many
+  /// rounds are still in flight
   std::size_t poll() noexcept {
-    while (in_flight() != 0 && queue_.is_done(oldest_)) deliver_oldest();
+    for (const std::uint64_t end = submitted_; delivered_ < end && queue_.is_done(oldest_);) deliver_oldest();
     return in_flight();
   }
 
@@ -230,10 +235,6 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
         queue_{platform::open_queue(platform_, depth, most_outputs_ + 1, Bytes{memory_.stride})},
         writes_(depth * most_outputs_),
         slots_{Slot(slot_graph(), options_of(I))...} {
-    static_assert(
-        !requires { Graph::is_orchestrated; },
-        "rondo: a graph that an orchestration builds anew each round has one round at a time; choose "
-        "runtime::HostBuildGraph, or rounds_in_flight = 1");
     if constexpr (!std::is_empty_v<typename Policies::Observe>) {
       for (Slot& slot : slots_) slot.observer().observer = &observe_;
     }
@@ -358,7 +359,9 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   void deliver_oldest() noexcept {
     const std::uint32_t slot = oldest_;
     queue_.await(slot);
-    const Status status = queue_.deliver(slot);
+    Status status = queue_.deliver(slot);
+    if (!status) [[unlikely]]
+      status = status.poisoning();  // rounds behind it may have come to rely on it
     const std::uint64_t round = delivered_++;
     oldest_ = next(slot);
     if (!status) [[unlikely]]

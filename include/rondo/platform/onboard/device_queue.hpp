@@ -264,7 +264,11 @@ class DeviceQueue {
     (void)flush_out(s);
     then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return synchronize(); });
     const Status status = s.code == code_ok ? Status{} : fail(s);
-    if (status.ok()) copy_outputs(slot);
+    if (status.ok()) {
+      copy_outputs(slot);
+    } else {
+      (void)synchronize();  // who is told may free what the copies touch
+    }
     reset(s);
     return status;
   }

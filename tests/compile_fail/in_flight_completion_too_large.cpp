@@ -1,0 +1,17 @@
+// expect: rondo: what is called when a round is over holds more than 48 bytes
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+#include <rondo/session/in_flight.hpp>
+struct Large {
+  char bytes[64];
+};
+
+struct Policies : rondo::DefaultPolicies {
+  static constexpr std::size_t rounds_in_flight = 2;
+};
+using Session = rondo::RoundSession<rondo::NullPlatform, Policies>;
+
+void use(Session& session, rondo::Input<float> x, const float (&hx)[4], const Large& n) {
+  (void)session.submit_round(bind(x, hx), [n](rondo::Status) noexcept { (void)n; });
+}

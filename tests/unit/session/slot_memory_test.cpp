@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/arch/a5.hpp>
+#include <rondo/graph/freeze.hpp>
+#include <rondo/memory/concurrency.hpp>
+#include <rondo/memory/lay_out.hpp>
+#include <rondo/session/slot_memory.hpp>
+
+#include <doctest/doctest.h>
+
+#include <utility>
+#include <vector>
+
+using namespace rondo;
+
+namespace {
+
+struct Pass {
+  static constexpr std::string_view name = "pass";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float>, Out<float>) noexcept {}
+};
+
+using Layout =
+    memory::Layout<FrozenGraph, arch::A5, memory::PortsLast<memory::Greedy>, memory::Concurrency::sequential>;
+
+}  // namespace
+
+TEST_CASE("Slots share nothing but what the plan has before the first port") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {100});
+  const auto t = graph.workspace<float>("t", {1000});
+  const auto r = graph.resident<float>("r", {7});
+  const auto y = graph.output<float>("y", {50});
+  graph.add<Pass>(x, t);
+  graph.add<Pass>(t, r);
+  graph.add<Pass>(r, y);
+  const FrozenGraph frozen = freeze(graph);
+  const Layout layout(frozen);
+  const detail::SlotMemory<arch::A5> memory(frozen.view(), layout.offsets(), layout.arena_bytes());
+  constexpr std::uint32_t slots = 4;
+
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
+  const auto take = [&](std::size_t tensor, std::uint64_t displacement) {
+    const std::uint64_t begin = layout.offsets()[tensor] + displacement;
+    const std::uint64_t end = begin + arch::block_bytes<arch::A5>(frozen.view().tensors[tensor].bytes);
+    CHECK(begin % arch::A5::tensor_alignment == 0);
+    CHECK(end <= memory.whole(slots).value);
+    for (const auto& other : taken) CHECK((end <= other.first || other.second <= begin));
+    taken.emplace_back(begin, end);
+  };
+  take(2, 0);  // the resident; the workspace is nobody's by then
+  for (std::uint32_t s = 0; s < slots; ++s) {
+    take(0, memory.displacement(s).value);
+    take(3, memory.displacement(s).value);
+  }
+  CHECK(memory.displacement(0).value == 0);
+  CHECK(memory.whole(1).value >= layout.arena_bytes().value);
+  CHECK(memory.whole(slots).value == memory.whole(1).value + 3 * memory.stride);
+}
+
+TEST_CASE("A graph that binds nothing has slots of nothing") {
+  TaskGraph graph;
+  const auto a = graph.resident<float>("a", {8});
+  const auto b = graph.resident<float>("b", {8});
+  graph.add<Pass>(a, b);
+  const FrozenGraph frozen = freeze(graph);
+  const Layout layout(frozen);
+  const detail::SlotMemory<arch::A5> memory(frozen.view(), layout.offsets(), layout.arena_bytes());
+  CHECK(memory.stride == 0);
+  CHECK(memory.displacement(3).value == 0);
+  CHECK(memory.whole(4) == memory.whole(1));
+}

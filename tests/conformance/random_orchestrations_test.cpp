@@ -4,6 +4,8 @@
 // Random orchestrations against the same program run in sequence on plain memory. A round's seed is one of its inputs,
 // so one session builds another graph each round, and what one round leaves behind would show in the next.
 
+#include "scale.hpp"
+
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
@@ -293,18 +295,18 @@ struct On {
 
 TEST_CASE_TEMPLATE("in sequence, random orchestrations give what plain memory gives", C, RONDO_RUNTIMES(A2A3Sim),
                    RONDO_RUNTIMES(A5Sim)) {
-  check_seeds<typename C::P, typename C::R>({}, 1, 1500);
+  check_seeds<typename C::P, typename C::R>({}, 1, scaled(1500));
 }
 
 TEST_CASE_TEMPLATE("run as late as possible, newest first, only the edges keep the order, and they do", C,
                    RONDO_RUNTIMES(A2A3Sim), RONDO_RUNTIMES(A5Sim)) {
-  check_seeds<typename C::P, typename C::R>({0, true, false}, 10'000, 1500);
-  check_seeds<typename C::P, typename C::R>({0, true, true}, 20'000, 1500);
+  check_seeds<typename C::P, typename C::R>({0, true, false}, 10'000, scaled(1500));
+  check_seeds<typename C::P, typename C::R>({0, true, true}, 20'000, scaled(1500));
 }
 
 TEST_CASE_TEMPLATE("on threads, random orchestrations give what plain memory gives", C, RONDO_RUNTIMES(A2A3SimOn<Pool>),
                    RONDO_RUNTIMES(A5SimOn<Pool>)) {
-  check_seeds<typename C::P, typename C::R>({1, false, false}, 30'000, 1000);
-  check_seeds<typename C::P, typename C::R>({3, false, false}, 40'000, 1000);
-  check_seeds<typename C::P, typename C::R>({2, false, true}, 50'000, 1000);
+  check_seeds<typename C::P, typename C::R>({1, false, false}, 30'000, scaled(1000));
+  check_seeds<typename C::P, typename C::R>({3, false, false}, 40'000, scaled(1000));
+  check_seeds<typename C::P, typename C::R>({2, false, true}, 50'000, scaled(1000));
 }

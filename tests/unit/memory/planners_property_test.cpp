@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "scale.hpp"
+
 #include <rondo/memory/local_search.hpp>
 #include <rondo/memory/portfolio.hpp>
 #include <rondo/memory/skyline.hpp>
@@ -45,7 +47,7 @@ void require_valid(const memory::Problem& problem, std::vector<std::int64_t> off
 }  // namespace
 
 TEST_CASE("every planner makes a valid plan of thousands of random problems with all features mixed") {
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  for (std::uint64_t seed = 0; seed < std::uint64_t{scaled(4000)}; ++seed) {
     CAPTURE(seed);
     const Features features = features_of(seed);
     const memory::Problem problem = random_problem(seed, features);
@@ -86,7 +88,7 @@ TEST_CASE("every planner makes a valid plan of thousands of random problems with
 }
 
 TEST_CASE("the search finds the smallest arena there is and proves it") {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < std::uint64_t{scaled(1500)}; ++seed) {
     CAPTURE(seed);
     Features features = features_of(seed);
     features.buffers = 1 + seed % 6;
@@ -102,7 +104,7 @@ TEST_CASE("the search finds the smallest arena there is and proves it") {
 }
 
 TEST_CASE("the result does not depend on the number of threads") {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < std::uint64_t{scaled(40)}; ++seed) {
     CAPTURE(seed);
     Features features = features_of(seed);
     features.buffers = 60;

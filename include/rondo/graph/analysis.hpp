@@ -5,14 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
 
-#include <range/v3/algorithm/adjacent_find.hpp>
-#include <range/v3/algorithm/binary_search.hpp>
-#include <range/v3/algorithm/find_if.hpp>
-#include <range/v3/algorithm/heap_algorithm.hpp>
-#include <range/v3/algorithm/sort.hpp>
-#include <range/v3/algorithm/unique.hpp>
-#include <range/v3/functional/comparisons.hpp>
-
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -67,8 +60,8 @@ using EdgeList = std::vector<TaskGraph::Edge>;
       }
     }
   }
-  ::ranges::sort(edges);
-  edges.erase(::ranges::unique(edges), edges.end());
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
 }
 
@@ -90,7 +83,9 @@ namespace detail {
   while (!seen[task]) {
     seen[task] = true;
     path.push_back(task);
-    task = ::ranges::find_if(edges, [&](const auto& e) { return e.after == task && is_waiting(e.before); })->before;
+    task = std::find_if(edges.begin(), edges.end(), [&](const auto& e) {
+             return e.after == task && is_waiting(e.before);
+           })->before;
   }
   Error::Text text("the edges form a cycle: ", task_text(graph, task));
   for (std::size_t i = path.size(); i-- > 0;) {
@@ -139,10 +134,11 @@ namespace detail {
   for (std::uint32_t t = 0; t < tasks; ++t) {
     if (waiting[t] == 0) ready.push_back(t);
   }
-  ::ranges::make_heap(ready, ::ranges::greater{});
+  constexpr auto first_on_top = [](std::uint32_t a, std::uint32_t b) { return a > b; };
+  std::make_heap(ready.begin(), ready.end(), first_on_top);
   std::vector<std::uint32_t> position(tasks, 0U);
   while (!ready.empty()) {
-    ::ranges::pop_heap(ready, ::ranges::greater{});
+    std::pop_heap(ready.begin(), ready.end(), first_on_top);
     const std::uint32_t task = ready.back();
     ready.pop_back();
     position[task] = static_cast<std::uint32_t>(result.order.size());
@@ -150,7 +146,7 @@ namespace detail {
     for (std::uint32_t e = edge_begin[task]; e < edge_begin[task + 1]; ++e) {
       if (--waiting[edges[e].after] == 0) {
         ready.push_back(edges[e].after);
-        ::ranges::push_heap(ready, ::ranges::greater{});
+        std::push_heap(ready.begin(), ready.end(), first_on_top);
       }
     }
   }
@@ -163,7 +159,7 @@ namespace detail {
       result.successors.push_back(position[edges[e].after]);
       ++result.predecessor_count[position[edges[e].after]];
     }
-    ::ranges::sort(result.successors.begin() + result.successor_begin.back(), result.successors.end());
+    std::sort(result.successors.begin() + result.successor_begin.back(), result.successors.end());
     result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
   }
   return result;

@@ -5,13 +5,13 @@
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/platform/sim/clock.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/platform/sim/task_stream.hpp>
 #include <rondo/runtime/region_map.hpp>
 #include <rondo/runtime/stream_options.hpp>
 #include <rondo/runtime/stream_rings.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -313,10 +313,9 @@ class StreamCore {
   /// Waits until `there_is()`; helps meanwhile. Fails the round and throws Stopped if it will never be.
   template <class Room, class Describe>
   [[gnu::noinline, gnu::cold]] void make_room(Room there_is, Describe describe) {
-    using Clock = std::chrono::steady_clock;
     (void)reclaim();
     bool counting = false;
-    Clock::time_point since;
+    std::uint64_t since = 0;
     for (std::uint32_t times = 0; !there_is();) {
       if (stream_.failed()) throw Stopped{};
       if (stream_.help()) {
@@ -327,8 +326,9 @@ class StreamCore {
         platform::sim::TaskStream::back_off(times);
       } else if (!counting && stream_.threaded()) {
         counting = true;
-        since = Clock::now();
-      } else if (!stream_.threaded() || Clock::now() - since >= std::chrono::milliseconds(deadlock_after_ms_)) {
+        since = platform::sim::now_ns();
+      } else if (!stream_.threaded() ||
+                 platform::sim::now_ns() - since >= std::uint64_t{deadlock_after_ms_} * 1'000'000) {
         if (!reclaim() || !there_is()) fail_stuck(describe());
         return;
       } else {

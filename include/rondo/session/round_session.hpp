@@ -202,6 +202,8 @@ class RoundSession {
   friend class detail::RoundLink<RoundSession>;
   template <class, std::size_t, std::size_t, Stage>
   friend class Round;
+  template <class>
+  friend class DynamicBindings;
 
   static Graph checked(Graph graph);
   static Refresher make_refresher(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,

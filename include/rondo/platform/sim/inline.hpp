@@ -27,14 +27,17 @@ class Inline {
   /// `most_threads`: what the chip has blocks for; of no interest to a single thread.
   explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}
 
+  /// One kernel, and where it finds its arguments.
   struct Call {
     KernelEntry entry;
     ArgWord* args;
   };
+  /// A graph that is known when it runs, as calls in order.
   struct DynamicProgram {
     detail::OwnedArray<Call> calls;
     detail::OwnedArray<std::uint32_t> tasks;  ///< for each call its TaskId; looked at only after a failure
   };
+  /// A graph that the compiler knows: its calls are code, and this is where their arguments start.
   template <class Graph>
   struct StaticProgram {
     ArgWord* args;

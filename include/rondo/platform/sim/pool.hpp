@@ -45,6 +45,7 @@ class Pool {
   static constexpr const char* name = "pool";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
+  /// How many threads there are, and how they are made use of.
   struct Options {
     std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host
     Scheduling scheduling = Scheduling::learned;
@@ -53,6 +54,7 @@ class Pool {
     ReplayCosts costs = {};
   };
 
+  /// A graph with the threads that run it, and what they have learnt of it.
   class Program {
    public:
     Program(const graph::GraphView& graph, Inline::DynamicProgram calls, const Options& options, std::uint32_t threads,

@@ -24,6 +24,7 @@ struct ReplayCosts {
 /// What is scheduled: stretches of calls that run one behind the other on one thread. A task is a node, or one for each
 /// of its blocks and an empty one where they join; chains are fused into one.
 struct NodeGraph {
+  /// Calls that run one behind the other, and what they cost.
   struct Node {
     std::uint32_t first_call = 0;  ///< in `calls`
     std::uint32_t call_count = 0;

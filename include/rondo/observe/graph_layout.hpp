@@ -4,6 +4,13 @@
 
 #include <rondo/graph/records.hpp>
 
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/transform.hpp>
+#include <range/v3/view/zip.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -69,9 +76,9 @@ struct GraphLayout {
           places.push_back({layer, 0, 0, {}, {}});
         }
         edge.places.push_back(s);
-        for (std::size_t i = 1; i < edge.places.size(); ++i) {
-          places[edge.places[i - 1]].below.push_back(edge.places[i]);
-          places[edge.places[i]].above.push_back(edge.places[i - 1]);
+        for (const auto [above, below] : ::ranges::views::zip(edge.places, edge.places | ::ranges::views::drop(1))) {
+          places[above].below.push_back(below);
+          places[below].above.push_back(above);
         }
         edges.push_back(std::move(edge));
       }
@@ -85,14 +92,13 @@ struct GraphLayout {
 
   /// While layers are put into order, x is the how-manieth a place is.
   void number(const std::vector<std::uint32_t>& layer) {
-    for (std::size_t i = 0; i < layer.size(); ++i) places[layer[i]].x = static_cast<double>(i);
+    for (const auto [i, place] : ::ranges::views::enumerate(layer)) places[place].x = static_cast<double>(i);
   }
   [[nodiscard]] double middle(std::uint32_t place, bool of_above) const {
     const auto& joined = of_above ? places[place].above : places[place].below;
     if (joined.empty()) return places[place].x;
-    double sum = 0;
-    for (const std::uint32_t p : joined) sum += places[p].x;
-    return sum / static_cast<double>(joined.size());
+    const auto x = [&](std::uint32_t p) { return places[p].x; };
+    return ::ranges::accumulate(joined, 0.0, {}, x) / static_cast<double>(joined.size());
   }
   void order(bool down) {
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -120,17 +126,16 @@ struct GraphLayout {
   void pull(bool down, double gap) {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const auto& layer = layers[down ? i : layers.size() - 1 - i];
-      std::vector<double> wanted(layer.size());
-      for (std::size_t k = 0; k < layer.size(); ++k) wanted[k] = middle(layer[k], down);
-      std::vector<double> left(wanted);
-      std::vector<double> right(wanted);
+      const auto wanted = [&](std::uint32_t place) { return middle(place, down); };
+      std::vector<double> left = layer | ::ranges::views::transform(wanted) | ::ranges::to<std::vector>;
+      std::vector<double> right = left;
       for (std::size_t k = 1; k < layer.size(); ++k) {
         left[k] = std::max(left[k], left[k - 1] + distance(layer[k - 1], layer[k], gap));
       }
       for (std::size_t k = layer.size(); k-- > 1;) {
         right[k - 1] = std::min(right[k - 1], right[k] - distance(layer[k - 1], layer[k], gap));
       }
-      for (std::size_t k = 0; k < layer.size(); ++k) places[layer[k]].x = (left[k] + right[k]) / 2;
+      for (const auto [place, l, r] : ::ranges::views::zip(layer, left, right)) places[place].x = (l + r) / 2;
     }
   }
 };

@@ -51,6 +51,15 @@ struct Fold {
   }
 };
 
+/// y = factor * x
+struct Times {
+  static constexpr std::string_view name = "times";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, In<float> factor, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = factor[0] * x[i];
+  }
+};
+
 struct Folding {
   explicit Folding(std::size_t size = 33) : n{size} { fold = graph.add<Fold>(x, r, y, 0.5F); }
   std::size_t n;
@@ -420,8 +429,9 @@ TEST_CASE_TEMPLATE("rounds in flight may bind device memory and bring bytes in t
                    A5SimOn<Model>) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {32});
+  const auto factor = graph.host_input<float>("factor", {1});
   const auto y = graph.output<float>("y", {32});
-  graph.add<kernels::Scale>(x, y, 2.0F);
+  graph.add<Times>(x, factor, y);
   auto session = open<P, InFlight<3>>(graph, options<P>());
   constexpr std::size_t blocks = 5;
   std::vector<DevicePtr<std::byte>> memory;
@@ -433,16 +443,18 @@ TEST_CASE_TEMPLATE("rounds in flight may bind device memory and bring bytes in t
   std::vector<Floats> out(40, Floats(32));
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Floats host(32, 100.0F);
+    const float by[] = {static_cast<float>(i)};
     const DeviceSpan<const float> device{DevicePtr<const float>{memory[i % blocks].address()}, 32};
     if (i % 3 == 0) {
-      REQUIRE(session.submit_round(bind(x, host), bind(y, out[i])));
+      REQUIRE(session.submit_round(bind(x, host), bind(factor, by), bind(y, out[i])));
     } else {
-      REQUIRE(session.submit_round(bind(x, device), bind(y, out[i])));
+      REQUIRE(session.submit_round(bind(x, device), bind(factor, by), bind(y, out[i])));
     }
   }
   REQUIRE(session.wait_all().ok());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    CHECK(out[i] == Floats(32, i % 3 == 0 ? 200.0F : 2.0F * static_cast<float>(i % blocks)));
+    const auto by = static_cast<float>(i);
+    CHECK(out[i] == Floats(32, by * (i % 3 == 0 ? 100.0F : static_cast<float>(i % blocks))));
   }
   for (const auto block : memory) CHECK(session.platform().release(block).ok());
 }

@@ -53,6 +53,9 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     using Plan = memory::PortsLast<typename Policies::Plan>;
     using Observe = detail::SlotObserver<typename Policies::Observe>;
     static constexpr std::size_t rounds_in_flight = 1;
+
+   private:
+    static void log();  // out of reach: the session logs, not each slot
   };
   using Layout = memory::Layout<Graph, typename P::Arch, typename SlotPolicies::Plan, detail::concurrency<P, Graph>>;
   using SlotGraph = std::conditional_t<Graph::is_static, Graph, detail::PlannedGraph<Graph, Layout>>;
@@ -205,6 +208,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   Status close() noexcept {
     if (state_ == State::closed) return {};
     (void)wait_all();
+    if constexpr (requires { &Policies::log; }) log_closing(*this);
     Status status;
     for (Slot& slot : slots_) {
       if (const Status closed = slot.close(); status.ok()) status = closed;
@@ -238,6 +242,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     if constexpr (!std::is_empty_v<typename Policies::Observe>) {
       for (Slot& slot : slots_) slot.observer().observer = &observe_;
     }
+    if constexpr (requires { &Policies::log; }) log_opened(*this);
   }
   [[nodiscard]] typename View::Options options_of(std::uint32_t slot) noexcept {
     const auto lend = [](void* self, Bytes) { return static_cast<RoundSession*>(self)->arena_.base(); };
@@ -358,7 +363,9 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   /// Waits for the oldest round in flight, and takes it in.
   void deliver_oldest() noexcept {
     const std::uint32_t slot = oldest_;
+    if constexpr (requires { observe_.delivers(RoundIndex{delivered_}); }) observe_.delivers(RoundIndex{delivered_});
     queue_.await(slot);
+    if constexpr (requires { observe_.enters(Phase::copy_out); }) observe_.enters(Phase::copy_out);
     Status status = queue_.deliver(slot);
     if (!status) [[unlikely]]
       status = status.poisoning();  // rounds behind it may have come to rely on it
@@ -375,6 +382,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     state_ = State::poisoned;
     failed_at_ = round;
     cause_ = status;
+    if constexpr (requires { &Policies::log; }) log_poisoned(*this, status);
   }
   /// A step outside of any round in flight has failed.
   Status noted(Status status) noexcept {

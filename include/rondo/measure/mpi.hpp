@@ -45,6 +45,7 @@ namespace rondo::measure {
 template <class T>
 struct RankCodec;
 
+/// The bytes of a number.
 template <class T>
 requires std::is_arithmetic_v<T>
 struct RankCodec<T> {
@@ -58,6 +59,7 @@ struct RankCodec<T> {
     return value;
   }
 };
+/// The text itself.
 template <>
 struct RankCodec<std::string> {
   void put(detail::Writer& to, const std::string& value) const { to.put(value); }

@@ -104,6 +104,7 @@ class Environment {
   bool is_mine_ = false;
 };
 
+/// What a Group may be told to do differently.
 struct GroupOptions {
   /// Seconds that a rank waits for the others in a collective before it gives up.
   double patience = 60;

@@ -32,6 +32,7 @@ struct Reissue {
   std::string text;
 };
 
+/// What a RankBuilder or a RankRunner may be told to do differently.
 struct RankOptions {
   double join_seconds = 60;  ///< in which every other rank must have come to serve
   std::size_t attempts = 3;  ///< that a job has before its fault is told

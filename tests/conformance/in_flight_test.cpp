@@ -103,7 +103,7 @@ TEST_CASE_TEMPLATE("overlapping rounds each give their own result, and residents
   REQUIRE(session.upload(g.r, Floats(g.n, 1.0F)).ok());
   constexpr std::size_t rounds = 500;
   std::vector<Floats> x(rounds), y(rounds, Floats(g.n, -1.0F));
-  std::vector<Ticket> tickets;
+  std::vector<RoundTicket> tickets;
   for (std::size_t i = 0; i < rounds; ++i) {
     x[i].assign(g.n, static_cast<float>(i % 17));
     tickets.push_back(session.submit_round(bind(g.x, x[i]), bind(g.y, y[i])));
@@ -169,9 +169,9 @@ TEST_CASE_TEMPLATE("rounds over memory that lies between that of others do not w
   const Floats before(4, 5.0F);
   REQUIRE(session.submit_round(bind(x, before), bind(y, part(0)), bind(z, part(8))));
   Floats y2(4), z2(4);
-  const Ticket second = session.try_submit_round(bind(x, part(4)), bind(y, y2), bind(z, z2));
+  const RoundTicket second = session.try_submit_round(bind(x, part(4)), bind(y, y2), bind(z, z2));
   CHECK(second);  // x stands between the outputs of the first, and in neither
-  const Ticket third = session.try_submit_round(bind(x, part(6)), bind(y, y2), bind(z, z2));
+  const RoundTicket third = session.try_submit_round(bind(x, part(6)), bind(y, y2), bind(z, z2));
   CHECK(third.submitted().code() == Errc::busy);  // two elements of z
   gate_is_open = true;
   REQUIRE(session.wait_all().ok());
@@ -189,7 +189,7 @@ TEST_CASE_TEMPLATE("a full queue makes submit_round wait, and try_submit_round r
   std::vector<Floats> x(4, Floats(4, 1.0F)), y(4, Floats(4, 0.0F));
   REQUIRE(session.submit_round(bind(g.x, x[0]), bind(g.y, y[0])));
   REQUIRE(session.submit_round(bind(g.x, x[1]), bind(g.y, y[1])));
-  const Ticket refused =
+  const RoundTicket refused =
       session.try_submit_round(bind(g.x, x[2]), bind(g.y, y[2]), [](Status) noexcept { std::abort(); });
   CHECK_FALSE(refused);
   CHECK(refused.submitted().code() == Errc::busy);
@@ -225,10 +225,11 @@ TEST_CASE_TEMPLATE("completions are called once each, in order, and may submit r
     void operator()(int mine) noexcept {
       if (y.size() <= static_cast<std::size_t>(mine)) y.resize(static_cast<std::size_t>(mine) + 1);
       Floats& mine_out = y[static_cast<std::size_t>(mine)] = Floats(graph.n);
-      const Ticket t = s.submit_round(bind(graph.x, x), bind(graph.y, mine_out), [this, mine](Status status) noexcept {
-        log.push_back(status.ok() ? mine : -1);
-        if (count < 60) (*this)(count++);
-      });
+      const RoundTicket t =
+          s.submit_round(bind(graph.x, x), bind(graph.y, mine_out), [this, mine](Status status) noexcept {
+            log.push_back(status.ok() ? mine : -1);
+            if (count < 60) (*this)(count++);
+          });
       number[mine] = t ? t.number() : 0;
     }
   } chain{session, g, hx, out, order, next, numbers};
@@ -255,7 +256,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
   Floats hx(8, 1.0F), hs(8), small(7);
   REQUIRE(session.submit_round(bind(x, hx), bind(s, hs)));
   bool called = false;
-  const Ticket bad = session.submit_round(bind(x, small), bind(s, hs), [&](Status) noexcept { called = true; });
+  const RoundTicket bad = session.submit_round(bind(x, small), bind(s, hs), [&](Status) noexcept { called = true; });
   CHECK(bad.submitted().code() == Errc::wrong_size);
   CHECK(std::string(session.explain(session.wait(bad)).c_str()).find("it takes 32 bytes, 28 were bound") !=
         std::string::npos);
@@ -269,7 +270,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
 
   auto other = open<P, InFlight<2>>(graph, options<P>());
   CHECK(other.wait(session.submit_round(bind(x, hx), bind(s, hs))).code() == Errc::invalid_argument);
-  CHECK(other.wait(Ticket{}).code() == Errc::invalid_argument);
+  CHECK(other.wait(RoundTicket{}).code() == Errc::invalid_argument);
   CHECK(session.close().ok());
   CHECK(session.submit_round(bind(x, hx), bind(s, hs)).submitted().code() == Errc::closed);
   CHECK(hs == Floats(8, 3.0F));
@@ -282,7 +283,7 @@ TEST_CASE_TEMPLATE("a round that fails fails its own ticket, and those behind it
   std::vector<Floats> x(8, Floats(4, 1.0F)), y(8, Floats(4, 0.0F));
   x[3][0] = -1.0F;
   std::vector<Errc> seen;
-  std::vector<Ticket> tickets;
+  std::vector<RoundTicket> tickets;
   for (std::size_t i = 0; i < 8; ++i) {
     tickets.push_back(session.submit_round(bind(g.x, x[i]), bind(g.y, y[i]),
                                            [&](Status status) noexcept { seen.push_back(status.code()); }));
@@ -320,7 +321,7 @@ TEST_CASE_TEMPLATE("a stop request ends the round under way, and poisons", P, A2
     while (!began) std::this_thread::yield();
     session.request_stop();
   });
-  Ticket ticket;
+  RoundTicket ticket;
   do {
     ticket = session.submit_round(bind(g.x, x), bind(g.y, y));
     began = true;
@@ -537,7 +538,7 @@ TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gi
       std::vector<Floats> y;
       y.reserve(24);
       std::vector<float> expected;
-      std::vector<Ticket> tickets;
+      std::vector<RoundTicket> tickets;
       int called = 0;
       int to_call = 0;
       for (int step = 0; step < 24; ++step) {
@@ -549,7 +550,7 @@ TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gi
             break;
           case 2: {
             y.emplace_back(g.n);
-            const Ticket t = session.try_submit_round(bind(g.x, x), bind(g.y, y.back()));
+            const RoundTicket t = session.try_submit_round(bind(g.x, x), bind(g.y, y.back()));
             if (!t) {
               REQUIRE(t.submitted().code() == Errc::busy);
               y.pop_back();

@@ -52,6 +52,8 @@ struct LookupsOf<Policies> {
 /// tensors are bound: keep to one order.
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
 class ShapedSession {
+  static_assert(Policies::rounds_in_flight == 1,
+                "rondo: rounds of different shapes run one at a time; choose rounds_in_flight = 1");
   using View = platform::Shared<P>;
   struct EntryPolicies : Policies {
     using Plan = memory::ResidentsFirst<typename Policies::Plan>;

@@ -15,9 +15,10 @@
 #include <string>
 #include <vector>
 
-/// Set-up only: what a picture of a graph may show beside the graph.
+/// Set-up only.
 namespace rondo::observe {
 
+/// What a picture of a graph may show beside the graph.
 struct GraphNotes {
   std::string title{};
   std::vector<std::uint64_t> offsets{};  ///< by tensor, in the arena; empty: not planned, not_placed: elsewhere

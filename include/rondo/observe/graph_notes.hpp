@@ -73,7 +73,7 @@ template <class Clock>
   return sums;
 }
 
-/// All that a session can tell: where its tensors lie, and what its tasks took, if its engine is Traced<…> and rounds
+/// All that a session can tell: where its tensors lie, and what its tasks took, if its engine is `Traced` and rounds
 /// were run, or take on the chip, if it is Model. Cost: set-up's; quadratic in the number of tensors.
 template <Platform P, class Policies, class Graph>
 [[nodiscard]] GraphNotes notes_of(RoundSession<P, Policies, Graph>& session) {

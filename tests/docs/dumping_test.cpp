@@ -3,6 +3,7 @@
 
 // The programs that docs/dumping.md shows.
 
+#include <docs/blocks.hpp>
 #include <rondo/observe/dump.hpp>
 #include <rondo/observe/replay.hpp>
 #include <rondo/rondo.hpp>
@@ -40,10 +41,28 @@ struct WrongAdd {
   }
 };
 
-int replay_main(int, const char* const* arguments) {
+/// A program of its own on the page.
+namespace page {
+int main(int, char** arguments) {
   const auto report = rondo::observe::replay<rondo::A5Sim>(arguments[1], rondo::observe::kernels<Scale, Add>());
   std::fputs(report.text().c_str(), stdout);
   return report.ok() ? 0 : 2;
+}
+}  // namespace page
+
+rondo::Status report(rondo::Status status) { return status; }
+
+/// Runs one round and dumps it.
+rondo::Status dump_round(const rondo::TaskGraph& graph, rondo::Input<float> x, rondo::InputOutput<float> y,
+                         const std::string& folder) {
+  std::vector<float> hx(16, -2), hy(16, 0);
+  auto session = rondo::open<rondo::A2A3SimOn<rondo::observe::Dumping<rondo::Pool>>>(graph);
+  auto& engine = session.platform().engine();
+
+  engine.dump_next(folder);  // the next round goes to this folder; others run on Pool as ever
+  if (auto status = session.run_round(bind(x, hx), bind(y, hy)); !status) return report(status);
+  if (!engine.dump_failure().empty()) std::puts(engine.dump_failure().c_str());
+  return {};
 }
 
 }  // namespace
@@ -56,17 +75,12 @@ TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
   const auto y = graph.inout<float>("y", {2, 8});
   graph.add<Scale>(x, t);
   graph.add<Add>(t, y);
-  std::vector<float> hx(16, -2), hy(16, 0);
+  REQUIRE(dump_round(graph, x, y, folder.path()));
 
-  auto session = rondo::open<rondo::A2A3SimOn<rondo::observe::Dumping<rondo::Pool>>>(graph);
-  auto& engine = session.platform().engine();
-  engine.dump_next(folder.path());
-  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)));
-  REQUIRE(engine.dump_failure().empty());
-
-  const std::string path = folder.path();
-  const char* const arguments[] = {"replay", path.c_str()};
-  CHECK(replay_main(2, arguments) == 0);
+  std::string path = folder.path();
+  std::string program = "replay";
+  char* arguments[] = {program.data(), path.data()};
+  CHECK(page::main(2, arguments) == 0);
   const auto wrong = rondo::observe::replay<rondo::A5Sim>(path, rondo::observe::kernels<Scale, WrongAdd>());
   CHECK(wrong.text() ==
         "task 1 (add): y[0, 5] (element 5) is -3, the dump has -4; 1 of 16 elements differ, by 1 at most\n"
@@ -74,4 +88,8 @@ TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
   CHECK(rondo::observe::replay<rondo::A5Sim>(path, rondo::observe::kernels<Scale, WrongAdd>(),
                                              {.chain = true, .tasks = {rondo::TaskId{0}}})
             .ok());
+}
+
+TEST_CASE("The blocks of the page on dumping are those that run here") {
+  docs::check_blocks("docs/dumping.md", "tests/docs/dumping_test.cpp", 2);
 }

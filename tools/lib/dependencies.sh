@@ -8,6 +8,8 @@ say() { printf '\n== %s\n' "$*"; }
 
 has_program() { command -v "$1" >/dev/null 2>&1; }
 has_header() { has_program g++ && printf '#include <%s>\n' "$1" | g++ -std=c++20 -x c++ -E - >/dev/null 2>&1; }
+# MPI's header stands where only its compiler wrapper looks, which comes without the header.
+has_mpi_header() { has_program mpicxx && printf '#include <mpi.h>\n' | mpicxx -x c++ -E - >/dev/null 2>&1; }
 
 # The newest clang that is installed, 16 at least. 19 goes first: it is the one that CMakePresets.json names.
 find_clang() {
@@ -26,6 +28,18 @@ has_clang_sanitizers() {
   clang=$(find_clang) && ls "$("$clang" -print-resource-dir)"/lib/*/*tsan*.a >/dev/null 2>&1
 }
 
+# A Python that has NumPy and its own headers; the first python3 on the path need not be one.
+has_python_for_modules() {
+  local python
+  for python in $(type -ap python3) /usr/bin/python3; do
+    "$python" -c 'import numpy, os, sysconfig, sys
+sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' >/dev/null 2>&1 && return
+  done
+  return 1
+}
+# Their headers can be preprocessed only beside others, so they are looked for as files.
+has_file() { [ -e "$1" ]; }
+
 # Prints the Debian packages that are needed for <purpose>, demo or test, and are not there.
 missing_packages() {
   has_program g++ || echo g++
@@ -39,11 +53,18 @@ missing_packages() {
   has_header tbb/flow_graph.h || echo libtbb-dev
   has_header dlpack/dlpack.h || echo libdlpack-dev
   has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  has_program mpirun || echo openmpi-bin
+  has_mpi_header || echo libopenmpi-dev
   find_clang >/dev/null || echo clang-19
   has_clang_sanitizers || echo libclang-rt-19-dev
   has_program objdump || echo binutils
   has_program valgrind || echo valgrind
   has_program python3 || echo python3
+  has_python_for_modules || printf '%s\n' python3-dev python3-numpy
+  has_file '/usr/include/pybind11/pybind11.h' || has_file '/usr/local/include/pybind11/pybind11.h' || echo pybind11-dev
+  has_program pkg-config || echo pkg-config
+  has_program dpkg-deb || echo dpkg
+  has_program doxygen || echo doxygen
 }
 
 require_for() {

@@ -49,6 +49,7 @@ class Dumping {
   /// What a task left behind is looked at before the next one runs.
   static constexpr bool watches_memory = true;
 
+  /// What runs the other rounds, and which rounds to dump from the start.
   struct Options {
     typename Inner::Options inner{};
     /// Rounds to dump, counted from 0 as launched by the session, into `folder`/round<number>.
@@ -57,6 +58,7 @@ class Dumping {
     std::vector<TaskId> tasks{};  ///< which tasks of them; none: all
   };
 
+  /// A loaded graph.
   template <class InnerProgram>
   struct Program {
     detail::DumpWriter writer;

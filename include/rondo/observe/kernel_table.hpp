@@ -17,6 +17,7 @@ namespace rondo::observe {
 /// Kernels by name: a dump names them, and a replay calls those that are linked.
 class KernelTable {
  public:
+  /// A kernel and what it is called by.
   struct Entry {
     std::string name;
     KernelEntry entry = nullptr;

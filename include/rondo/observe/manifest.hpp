@@ -25,6 +25,7 @@
 /// What a dump says of itself, in `manifest.json` beside the .npy files that it names.
 namespace rondo::observe {
 
+/// A tensor of the dumped graph.
 struct DumpedTensor {
   std::string name;
   DataType type = DataType::float32;
@@ -38,6 +39,7 @@ struct DumpedContents {
   std::string file;
 };
 
+/// A task: its kernel, its arguments, and the contents that it met and left.
 struct DumpedTask {
   std::uint32_t id = 0;  ///< TaskId, the order of add()
   std::string kernel;

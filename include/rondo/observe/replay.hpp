@@ -24,6 +24,7 @@
 
 namespace rondo::observe {
 
+/// How a dump is replayed, and how it is compared.
 struct ReplayOptions {
   /// For floating-point elements; all others must be the same.
   measure::Tolerance tolerance{};
@@ -35,6 +36,7 @@ struct ReplayOptions {
 
 /// What came of one task.
 struct TaskReplay {
+  /// How it ended.
   enum class Outcome : std::uint8_t {
     same,       ///< within the tolerance, or it had nothing to do
     different,  ///< see `differences`
@@ -48,6 +50,7 @@ struct TaskReplay {
   std::string text;                     ///< why it failed
 };
 
+/// What came of all tasks that were run.
 struct ReplayReport {
   std::vector<TaskReplay> tasks;
 

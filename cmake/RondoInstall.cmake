@@ -15,3 +15,32 @@ write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/rondoConfig.cmake ${PROJECT_BINARY_DIR}/rondoConfigVersion.cmake
               ${CMAKE_CURRENT_LIST_DIR}/RondoPlatform.cmake DESTINATION ${package_dir})
+
+# For builds without CMake. Paths are relative to the file, so that what is installed may be moved. It names neither the
+# language standard, C++20, which is the user's to choose, nor range-v3, which brings no such file.
+set(pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir} OUTPUT_VARIABLE
+           rondo_up)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/rondo.pc.in ${PROJECT_BINARY_DIR}/rondo.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/rondo.pc DESTINATION ${pkgconfig_dir})
+
+# `cpack -G DEB` in the build folder makes librondo-dev, headers for any architecture.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_GENERATOR DEB)
+  set(CPACK_PACKAGE_NAME librondo-dev)
+  set(CPACK_PACKAGE_VENDOR "The Rondo authors")
+  set(CPACK_PACKAGE_CONTACT "The Rondo authors")
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "sets a device graph up once and runs it round after round")
+  set(CPACK_PACKAGE_DESCRIPTION
+      "Rondo is a header-only C++20 library for host code of NPUs: kernel benchmarks, auto-tuners, decode loops, training
+steps. It plans, allocates and lays out once, so that a round costs what its copies and kernels cost.")
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE all)
+  set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "librange-v3-dev (>= 0.12)")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libdlpack-dev, nlohmann-json3-dev")
+  set(CPACK_STRIP_FILES OFF)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/librondo-dev RENAME copyright)
+  include(CPack)
+endif()

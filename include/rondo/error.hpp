@@ -161,7 +161,7 @@ static_assert(sizeof(Status) == 8);
 
 /// What set-up code throws: a code, the caller's source location, and a text that says what, where and what to do.
 /// Copying it neither allocates nor throws. Derives from std::exception alone: std::runtime_error would pull in
-/// <string>.
+/// `<string>`.
 class Error : public std::exception {
  public:
   using Text = detail::FixedText<320>;

@@ -5,6 +5,8 @@
 // these functions is replaced by one that counts and passes on; in a thousand rounds, on each engine and in each way of
 // running a round, none may be called, by any thread.
 
+#include <rondo/observe/trace.hpp>
+#include <rondo/observe/traced.hpp>
 #include <rondo/rondo.hpp>
 #include <rondo/session/round_loop.hpp>
 
@@ -32,7 +34,7 @@ struct Sum {
   }
 };
 
-template <class P>
+template <class P, class Policies = DefaultPolicies>
 void check(const char* engine, const typename P::Options& options = {}) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {64});
@@ -42,7 +44,7 @@ void check(const char* engine, const typename P::Options& options = {}) {
   graph.add<Twice>(x, t);
   graph.add<Twice>(x, u);  // something to run beside it
   graph.add<Sum>(t, y);
-  auto session = open<P>(graph, options);
+  auto session = open<P, Policies>(graph, options);
   std::vector<float> hx(64, 1.0F), hy(64);
 
   expect_no_calls(engine, "checked", [&] { return session.run_round(bind(x, hx), bind(y, hy)).ok(); });
@@ -53,6 +55,11 @@ void check(const char* engine, const typename P::Options& options = {}) {
                   [&] { return session.begin_round(bind(x, hx), bind(y, hy)).launch().finish().status().ok(); });
   expect_no_calls(engine, "refused", [&] { return session.run_round(bind(x, hx)).code() == Errc::unbound_tensor; });
 }
+
+/// Tracing reads the processor's counter, which is no call.
+struct Traces : DefaultPolicies {
+  using Observe = observe::Trace;
+};
 
 template <std::size_t Depth>
 struct InFlight : DefaultPolicies {
@@ -107,6 +114,10 @@ int main() {
   check<A2A3SimOn<Model>>("model");
   check<A2A3SimOn<Checked<Pool>>>("checked");
   check<NullPlatform>("null");
+  check<A2A3SimOn<observe::Traced<Inline>>, Traces>("traced");
+  A2A3SimOn<observe::Traced<Pool>>::Options traced;
+  traced.engine.inner = spread.engine;
+  check<A2A3SimOn<observe::Traced<Pool>>, Traces>("traced, 2", traced);
   check_in_flight<A2A3SimOn<Inline>>("inline, in flight");
   check_in_flight<A2A3SimOn<Pool>>("2 threads, in flight", spread);
   check_in_flight<NullPlatform>("null, in flight");

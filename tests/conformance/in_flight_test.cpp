@@ -51,6 +51,15 @@ struct Fold {
   }
 };
 
+/// y = factor * x
+struct Times {
+  static constexpr std::string_view name = "times";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, In<float> factor, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = factor[0] * x[i];
+  }
+};
+
 struct Folding {
   explicit Folding(std::size_t size = 33) : n{size} { fold = graph.add<Fold>(x, r, y, 0.5F); }
   std::size_t n;
@@ -94,7 +103,7 @@ TEST_CASE_TEMPLATE("overlapping rounds each give their own result, and residents
   REQUIRE(session.upload(g.r, Floats(g.n, 1.0F)).ok());
   constexpr std::size_t rounds = 500;
   std::vector<Floats> x(rounds), y(rounds, Floats(g.n, -1.0F));
-  std::vector<Ticket> tickets;
+  std::vector<RoundTicket> tickets;
   for (std::size_t i = 0; i < rounds; ++i) {
     x[i].assign(g.n, static_cast<float>(i % 17));
     tickets.push_back(session.submit_round(bind(g.x, x[i]), bind(g.y, y[i])));
@@ -160,9 +169,9 @@ TEST_CASE_TEMPLATE("rounds over memory that lies between that of others do not w
   const Floats before(4, 5.0F);
   REQUIRE(session.submit_round(bind(x, before), bind(y, part(0)), bind(z, part(8))));
   Floats y2(4), z2(4);
-  const Ticket second = session.try_submit_round(bind(x, part(4)), bind(y, y2), bind(z, z2));
+  const RoundTicket second = session.try_submit_round(bind(x, part(4)), bind(y, y2), bind(z, z2));
   CHECK(second);  // x stands between the outputs of the first, and in neither
-  const Ticket third = session.try_submit_round(bind(x, part(6)), bind(y, y2), bind(z, z2));
+  const RoundTicket third = session.try_submit_round(bind(x, part(6)), bind(y, y2), bind(z, z2));
   CHECK(third.submitted().code() == Errc::busy);  // two elements of z
   gate_is_open = true;
   REQUIRE(session.wait_all().ok());
@@ -180,7 +189,7 @@ TEST_CASE_TEMPLATE("a full queue makes submit_round wait, and try_submit_round r
   std::vector<Floats> x(4, Floats(4, 1.0F)), y(4, Floats(4, 0.0F));
   REQUIRE(session.submit_round(bind(g.x, x[0]), bind(g.y, y[0])));
   REQUIRE(session.submit_round(bind(g.x, x[1]), bind(g.y, y[1])));
-  const Ticket refused =
+  const RoundTicket refused =
       session.try_submit_round(bind(g.x, x[2]), bind(g.y, y[2]), [](Status) noexcept { std::abort(); });
   CHECK_FALSE(refused);
   CHECK(refused.submitted().code() == Errc::busy);
@@ -216,10 +225,11 @@ TEST_CASE_TEMPLATE("completions are called once each, in order, and may submit r
     void operator()(int mine) noexcept {
       if (y.size() <= static_cast<std::size_t>(mine)) y.resize(static_cast<std::size_t>(mine) + 1);
       Floats& mine_out = y[static_cast<std::size_t>(mine)] = Floats(graph.n);
-      const Ticket t = s.submit_round(bind(graph.x, x), bind(graph.y, mine_out), [this, mine](Status status) noexcept {
-        log.push_back(status.ok() ? mine : -1);
-        if (count < 60) (*this)(count++);
-      });
+      const RoundTicket t =
+          s.submit_round(bind(graph.x, x), bind(graph.y, mine_out), [this, mine](Status status) noexcept {
+            log.push_back(status.ok() ? mine : -1);
+            if (count < 60) (*this)(count++);
+          });
       number[mine] = t ? t.number() : 0;
     }
   } chain{session, g, hx, out, order, next, numbers};
@@ -246,7 +256,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
   Floats hx(8, 1.0F), hs(8), small(7);
   REQUIRE(session.submit_round(bind(x, hx), bind(s, hs)));
   bool called = false;
-  const Ticket bad = session.submit_round(bind(x, small), bind(s, hs), [&](Status) noexcept { called = true; });
+  const RoundTicket bad = session.submit_round(bind(x, small), bind(s, hs), [&](Status) noexcept { called = true; });
   CHECK(bad.submitted().code() == Errc::wrong_size);
   CHECK(std::string(session.explain(session.wait(bad)).c_str()).find("it takes 32 bytes, 28 were bound") !=
         std::string::npos);
@@ -260,7 +270,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
 
   auto other = open<P, InFlight<2>>(graph, options<P>());
   CHECK(other.wait(session.submit_round(bind(x, hx), bind(s, hs))).code() == Errc::invalid_argument);
-  CHECK(other.wait(Ticket{}).code() == Errc::invalid_argument);
+  CHECK(other.wait(RoundTicket{}).code() == Errc::invalid_argument);
   CHECK(session.close().ok());
   CHECK(session.submit_round(bind(x, hx), bind(s, hs)).submitted().code() == Errc::closed);
   CHECK(hs == Floats(8, 3.0F));
@@ -273,7 +283,7 @@ TEST_CASE_TEMPLATE("a round that fails fails its own ticket, and those behind it
   std::vector<Floats> x(8, Floats(4, 1.0F)), y(8, Floats(4, 0.0F));
   x[3][0] = -1.0F;
   std::vector<Errc> seen;
-  std::vector<Ticket> tickets;
+  std::vector<RoundTicket> tickets;
   for (std::size_t i = 0; i < 8; ++i) {
     tickets.push_back(session.submit_round(bind(g.x, x[i]), bind(g.y, y[i]),
                                            [&](Status status) noexcept { seen.push_back(status.code()); }));
@@ -311,7 +321,7 @@ TEST_CASE_TEMPLATE("a stop request ends the round under way, and poisons", P, A2
     while (!began) std::this_thread::yield();
     session.request_stop();
   });
-  Ticket ticket;
+  RoundTicket ticket;
   do {
     ticket = session.submit_round(bind(g.x, x), bind(g.y, y));
     began = true;
@@ -420,8 +430,9 @@ TEST_CASE_TEMPLATE("rounds in flight may bind device memory and bring bytes in t
                    A5SimOn<Model>) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {32});
+  const auto factor = graph.host_input<float>("factor", {1});
   const auto y = graph.output<float>("y", {32});
-  graph.add<kernels::Scale>(x, y, 2.0F);
+  graph.add<Times>(x, factor, y);
   auto session = open<P, InFlight<3>>(graph, options<P>());
   constexpr std::size_t blocks = 5;
   std::vector<DevicePtr<std::byte>> memory;
@@ -433,16 +444,18 @@ TEST_CASE_TEMPLATE("rounds in flight may bind device memory and bring bytes in t
   std::vector<Floats> out(40, Floats(32));
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Floats host(32, 100.0F);
+    const float by[] = {static_cast<float>(i)};
     const DeviceSpan<const float> device{DevicePtr<const float>{memory[i % blocks].address()}, 32};
     if (i % 3 == 0) {
-      REQUIRE(session.submit_round(bind(x, host), bind(y, out[i])));
+      REQUIRE(session.submit_round(bind(x, host), bind(factor, by), bind(y, out[i])));
     } else {
-      REQUIRE(session.submit_round(bind(x, device), bind(y, out[i])));
+      REQUIRE(session.submit_round(bind(x, device), bind(factor, by), bind(y, out[i])));
     }
   }
   REQUIRE(session.wait_all().ok());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    CHECK(out[i] == Floats(32, i % 3 == 0 ? 200.0F : 2.0F * static_cast<float>(i % blocks)));
+    const auto by = static_cast<float>(i);
+    CHECK(out[i] == Floats(32, by * (i % 3 == 0 ? 100.0F : static_cast<float>(i % blocks))));
   }
   for (const auto block : memory) CHECK(session.platform().release(block).ok());
 }
@@ -525,7 +538,7 @@ TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gi
       std::vector<Floats> y;
       y.reserve(24);
       std::vector<float> expected;
-      std::vector<Ticket> tickets;
+      std::vector<RoundTicket> tickets;
       int called = 0;
       int to_call = 0;
       for (int step = 0; step < 24; ++step) {
@@ -537,7 +550,7 @@ TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gi
             break;
           case 2: {
             y.emplace_back(g.n);
-            const Ticket t = session.try_submit_round(bind(g.x, x), bind(g.y, y.back()));
+            const RoundTicket t = session.try_submit_round(bind(g.x, x), bind(g.y, y.back()));
             if (!t) {
               REQUIRE(t.submitted().code() == Errc::busy);
               y.pop_back();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../../examples/07_toy_platform/toy_platform.hpp"
 #include "stand_in/over_stand_in.hpp"
 
 #include <rondo/rondo.hpp>

@@ -6,6 +6,8 @@
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
 
+#include <rondo/session/dynamic_bindings.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -20,7 +22,7 @@ using namespace rondo;
 
 #define RONDO_TEST_PLATFORMS                                                                                  \
   A2A3Sim, A5Sim, A2A3SimOn<Pool>, A5SimOn<Pool>, A2A3SimOn<Model>, A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, \
-      A5SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn
+      A5SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn, toy::ToyPlatform
 
 namespace {
 
@@ -340,6 +342,33 @@ TEST_CASE_TEMPLATE("prebound rounds give what checked rounds give", P, RONDO_TES
   CHECK(session.run_round(bad).code() == Errc::unbound_tensor);
   REQUIRE(session.close().ok());
   CHECK(session.run_round(binding).code() == Errc::closed);
+}
+
+TEST_CASE_TEMPLATE("bindings that only the running program knows give what checked rounds give", P,
+                   RONDO_TEST_PLATFORMS) {
+  Small g(64);
+  auto session = open<P>(g.graph, busy_options<P>());
+  Floats x(g.n), y(g.n), s(g.n);
+  DynamicBindings bindings(session);
+  const Bytes size{g.n * sizeof(float)};
+  REQUIRE(bindings.bind(g.s.key.tensor(), s.data(), size));
+  REQUIRE(bindings.bind(g.y.key.tensor(), y.data(), size));
+  REQUIRE(bindings.bind(g.x.key.tensor(), static_cast<const void*>(x.data()), size));
+  float sum = 0;
+  for (int round = 0; round < 30; ++round) {
+    const auto value = static_cast<float>(round);
+    x.assign(g.n, value);
+    if (round % 2 == 0) {
+      REQUIRE(bindings.run_round());
+    } else {
+      REQUIRE(bindings.begin_round());
+      REQUIRE(bindings.launch());
+      REQUIRE(bindings.finish());
+    }
+    sum += value;
+    REQUIRE(y == Floats(g.n, 6.0F * value));
+    REQUIRE(s == Floats(g.n, sum));
+  }
 }
 
 TEST_CASE_TEMPLATE("a prebinding does not outlive its session into one at the same address", P, RONDO_TEST_PLATFORMS) {

@@ -36,7 +36,7 @@ const auto y = graph.output<float>("y", {8});
 const auto task = graph.add<Twice>(x, y);
 
 rondo::Error::Text run(Session& session, std::vector<Batch>& batches) {
-  rondo::Ticket last;
+  rondo::RoundTicket last;
   for (auto& batch : batches) {
     last = session.submit_round(bind(x, batch.x), bind(y, batch.y));
     if (!last) break;

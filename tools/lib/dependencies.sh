@@ -26,6 +26,18 @@ has_clang_sanitizers() {
   clang=$(find_clang) && ls "$("$clang" -print-resource-dir)"/lib/*/*tsan*.a >/dev/null 2>&1
 }
 
+# A Python that has NumPy and its own headers; the first python3 on the path need not be one.
+has_python_for_modules() {
+  local python
+  for python in $(type -ap python3) /usr/bin/python3; do
+    "$python" -c 'import numpy, os, sysconfig, sys
+sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' >/dev/null 2>&1 && return
+  done
+  return 1
+}
+# Their headers can be preprocessed only beside others, so they are looked for as files.
+has_file() { [ -e "$1" ]; }
+
 # Prints the Debian packages that are needed for <purpose>, demo or test, and are not there.
 missing_packages() {
   has_program g++ || echo g++
@@ -44,6 +56,11 @@ missing_packages() {
   has_program objdump || echo binutils
   has_program valgrind || echo valgrind
   has_program python3 || echo python3
+  has_python_for_modules || printf '%s\n' python3-dev python3-numpy
+  has_file '/usr/include/pybind11/pybind11.h' || has_file '/usr/local/include/pybind11/pybind11.h' || echo pybind11-dev
+  has_program pkg-config || echo pkg-config
+  has_program dpkg-deb || echo dpkg
+  has_program doxygen || echo doxygen
 }
 
 require_for() {

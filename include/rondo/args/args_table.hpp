@@ -44,7 +44,6 @@ class ArgsTable {
             SystemProvider provider = &no_system_provider);
 
   // --- bases
-  // ----------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const BaseLayout& bases() const noexcept { return bases_; }
   /// How many slots use `base`.
@@ -67,7 +66,6 @@ class ArgsTable {
   [[nodiscard]] rondo::detail::OwnedArray<Lane> lanes() const;
 
   // --- constants and host inputs
-  // --------------------------------------------------------------------------------------
 
   /// Changes a constant in all blocks of the task at `position`.
   void set_constant(const graph::GraphView& graph, std::size_t position, const graph::ArgRecord& arg,
@@ -81,7 +79,6 @@ class ArgsTable {
   [[nodiscard]] std::uint64_t host_input_begin(std::size_t tensor) const noexcept { return host_inputs_[tensor]; }
 
   // --- the image
-  // ------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const TableShape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::byte* bytes() noexcept { return image_.data()->bytes; }
@@ -90,7 +87,6 @@ class ArgsTable {
   }
 
   // --- as kernels see it
-  // ----------------------------------------------------------------------------------------------
 
   /// From now on kernels read a copy of the image that stands at `address`; at first they read the image itself.
   void show_at(DevicePtr<std::byte> address) noexcept { seen_ = address; }

@@ -95,7 +95,7 @@ struct Failure {
   friend constexpr bool operator==(const Failure&, const Failure&) noexcept = default;
 };
 
-/// Characters that someone else owns. Takes a string literal or anything with data() and size(): <string_view> would
+/// Characters that someone else owns. Takes a string literal or anything with data() and size(): `<string_view>` would
 /// triple what this header costs to compile.
 struct TextView {
   const char* text = nullptr;
@@ -123,7 +123,7 @@ struct TextView {
   [[nodiscard]] constexpr std::size_t size() const noexcept { return length; }
 };
 
-/// The sentence for a failure: the pattern (unprintable bytes as \xNN, at most 60 bytes of it), its position, the
+/// The sentence for a failure: the pattern (unprintable bytes as `\xNN`, at most 60 bytes of it), its position, the
 /// reason. `pattern` is the text of the pattern alone, with its braces.
 [[nodiscard]] constexpr Error::Text explain_pattern(const Failure& failure, TextView pattern) noexcept {
   constexpr std::size_t shown_bytes = 60;

@@ -68,6 +68,7 @@ class Operands {
 
  private:
   struct List {
+    /// One IR parameter: how often it occurs, and which of `keys` are its tensors.
     struct Group {
       Occurrence occurrence;
       std::uint32_t first;

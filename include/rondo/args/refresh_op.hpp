@@ -45,7 +45,7 @@ struct LaunchPayload {
   [[nodiscard]] constexpr std::uint64_t bytes() const noexcept { return bytes(base_count, host_input_bytes); }
 };
 
-/// Writes one address (by the built-in: <cstring> would cost every user 500 lines); `at` need not be a multiple of
+/// Writes one address (by the built-in: `<cstring>` would cost every user 500 lines); `at` need not be a multiple of
 /// anything.
 inline void store_address(std::byte* at, std::uint64_t address, bool narrow) noexcept {
   if (narrow) [[unlikely]] {

@@ -23,6 +23,7 @@ struct NameRef {
 /// What a host input may take at most, in bytes.
 inline constexpr std::int64_t max_host_input_bytes = 4096;
 
+/// A tensor of a graph: what it holds, how it takes part in a round, what was said of its memory.
 struct TensorRecord {
   NameRef name;
   DataType type = DataType::float32;
@@ -60,6 +61,7 @@ struct ArgRecord {
   static constexpr std::uint16_t all_elements = 0xFFFF;
 };
 
+/// A task of a graph: its kernel, on which core and in how many blocks, and where its arguments stand in `args`.
 struct TaskRecord {
   NameRef name;
   CoreType core = CoreType::vector;

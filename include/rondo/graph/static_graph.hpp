@@ -12,6 +12,7 @@ namespace rondo {
 
 namespace graph {
 
+/// How long the arrays of a static graph are.
 struct StaticSizes {
   std::size_t tensors = 0;
   std::size_t tasks = 0;

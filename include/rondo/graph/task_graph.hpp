@@ -163,6 +163,7 @@ class TaskGraph {
     explicit_edges_.push_back({index(before), index(after)});
   }
 
+  /// Two tasks, by TaskId: the second starts only when the first is done.
   struct Edge {
     std::uint32_t before = 0;
     std::uint32_t after = 0;

@@ -101,6 +101,7 @@ class Lru {
   static_assert(Capacity > 0, "rondo: a cache of no entries caches nothing");
 
  public:
+  /// What hangs an entry into the order of use.
   struct Hook {
     Hook* newer = nullptr;
     Hook* older = nullptr;

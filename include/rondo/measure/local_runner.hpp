@@ -20,6 +20,7 @@
 
 namespace rondo::measure {
 
+/// How many candidates run at a time, how often each, and for how long at most.
 struct LocalRunnerOptions {
   std::size_t devices = 1;  ///< each has one candidate at a time
   double time_limit = 10;   ///< seconds for one candidate, from when its turn comes

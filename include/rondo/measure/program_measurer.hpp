@@ -125,6 +125,7 @@ class ProgramMeasurer {
   class Results {
    public:
     struct Sentinel {};
+    /// Takes one result after the other as they come; an input iterator.
     class Iterator {
      public:
       using value_type = Result;

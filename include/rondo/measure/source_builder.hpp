@@ -35,6 +35,7 @@ struct SourceCandidate {
   std::string argument = {};
 };
 
+/// Which compiler, with which flags, how many at a time, and for how long at most.
 struct SourceBuilderOptions {
   std::size_t workers = 2;                                                  ///< compilers at work at once
   std::string compiler = "c++";                                             ///< a path, or a name to look for

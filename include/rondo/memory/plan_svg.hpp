@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/xml_text.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <algorithm>
@@ -10,29 +11,9 @@
 #include <limits>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace rondo::memory {
-
-namespace detail {
-
-/// Text as it may stand within an XML element.
-[[nodiscard]] inline std::string xml_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
-}
-
-}  // namespace detail
 
 /// Draws a plan as SVG: time to the right, offsets upwards, a rectangle for each stretch in which a buffer is in use.
 /// Pointing at one shows the buffer's name (`names`, one per buffer, or its number where that is empty), lifetime, size
@@ -65,7 +46,7 @@ inline void write_svg(std::ostream& out, const Problem& problem, const Plan& pla
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
     if (!b.occupies()) continue;
-    const std::string name = i < names.size() ? detail::xml_text(names[i]) : std::to_string(i);
+    const std::string name = i < names.size() ? rondo::detail::xml_text(names[i]) : std::to_string(i);
     for_each_use(b, [&](Span use) {
       const double top = y(plan.offsets[i] + b.size);
       out << "<rect x=\"" << x(use.lower) << "\" y=\"" << top << "\" width=\"" << x(use.upper) - x(use.lower)
@@ -77,7 +58,7 @@ inline void write_svg(std::ostream& out, const Problem& problem, const Plan& pla
   out << "<line x1=\"" << margin << "\" x2=\"" << margin + width << "\" y1=\"" << y(plan.lower_bound) << "\" y2=\""
       << y(plan.lower_bound) << "\" stroke=\"black\" stroke-dasharray=\"4 3\"/>\n"
       << "<text x=\"" << margin << "\" y=\"" << margin - 12 << "\">" << plan.arena << " bytes (lower bound "
-      << plan.lower_bound << "), " << detail::xml_text(plan.planner) << "</text>\n"
+      << plan.lower_bound << "), " << rondo::detail::xml_text(plan.planner) << "</text>\n"
       << "<text x=\"" << margin << "\" y=\"" << height + margin + 24 << "\">time ▸</text>\n</svg>\n";
 }
 

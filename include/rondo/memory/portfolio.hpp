@@ -210,6 +210,7 @@ inline void plan_fast(Planning& p, unsigned threads) {
 struct Fast {
   [[nodiscard]] static Plan plan(const Problem& problem) { return plan_fast(problem); }
 };
+/// plan_best() as a policy: the time that opening a session may spend on its plan, in milliseconds.
 template <std::uint64_t milliseconds>
 struct Best {
   [[nodiscard]] static Plan plan(const Problem& problem) {

@@ -17,11 +17,13 @@ namespace rondo::memory {
 
 /// What a session's memory is used for. A value; knows nothing of the session any more.
 struct Report {
+  /// Memory of one kind that the session holds for one purpose.
   struct Holding {
     MemoryKind kind = MemoryKind::hbm;
     std::string what{};
     Bytes bytes{};
   };
+  /// Where a tensor lies, and with whom it shares.
   struct Tensor {
     std::string name{};
     Bytes bytes{};                             ///< of its elements

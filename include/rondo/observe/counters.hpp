@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/session/policies.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/refresher.hpp>
 
@@ -16,27 +17,105 @@ struct NoClock {
   static constexpr bool is_clock = false;
 };
 
-/// Counts rounds and what refreshed their args; for Policies::Observe. With a `Clock` that has `static std::uint64_t
-/// now() noexcept` in nanoseconds, see steady_clock.hpp, also the time that refreshes take.
-///
-/// Lifetime: the session's; read it by session.observer(). Cost: a few additions per round; nothing where it is absent.
-template <class Clock = NoClock>
-struct CountersWith {
+/// A number that one thread adds to and any may read. Adding is a plain addition: no locked instruction.
+class Count {
+ public:
+  operator std::uint64_t() const noexcept { return __atomic_load_n(&n_, __ATOMIC_RELAXED); }  // NOLINT: stands for it
+  Count& operator+=(std::uint64_t more) noexcept {
+    __atomic_store_n(&n_, n_ + more, __ATOMIC_RELAXED);  // <atomic> would cost 160 ms of compile time
+    return *this;
+  }
+  Count& operator++() noexcept { return *this += 1; }
+
+ private:
+  std::uint64_t n_ = 0;
+};
+
+inline constexpr std::size_t phase_count = 7;  ///< of Phase
+
+/// What was counted up to some moment, as plain numbers. Times in nanoseconds.
+struct CountersSnapshot {
   std::uint64_t rounds = 0;
   std::uint64_t failed_rounds = 0;
-  std::uint64_t refreshes[update_level_count] = {};        ///< by strategy; none: asked, nothing to do
-  std::uint64_t mechanisms[update::mechanism_count] = {};  ///< by mechanism
-  std::uint64_t slots = 0;                                 ///< addresses computed
-  std::uint64_t bytes = 0;                                 ///< copied for it, or carried by launches
-  std::uint64_t refresh_ns = 0;                            ///< with a clock
+  std::uint64_t copies_in = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t copies_out = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t refreshes[update_level_count] = {};
+  std::uint64_t mechanisms[update::mechanism_count] = {};
+  std::uint64_t slots = 0;
+  std::uint64_t refresh_bytes = 0;
+  std::uint64_t refresh_ns = 0;
+  std::uint64_t phase_ns[phase_count] = {};  ///< the host's time, by Phase; nothing stands for `outside`
+  std::uint64_t parks = 0;                   ///< how often a thread of the engine went to sleep
+};
 
-  void round_begins(RoundIndex) noexcept {}
-  void round_ends(RoundIndex, Status status) noexcept { ++(status.ok() ? rounds : failed_rounds); }
+/// Counts rounds, copies, and what refreshed their args; for Policies::Observe. With a `Clock` that has `static
+/// std::uint64_t now() noexcept`, in nanoseconds unless it has a timebase(), also the host's time in each phase of a
+/// round and in refreshes; see steady_clock.hpp and tick_clock.hpp.
+///
+/// Lifetime: the session's; read it by session.observer(). Thread safety: any thread may read, also in the middle of a
+/// round; each figure is right by itself, two of them may be a round apart. Cost: an addition for each round, copy and
+/// refresh; with a clock seven readings of it a round; nothing where it is absent.
+template <class Clock = NoClock>
+struct CountersWith {
+  static constexpr bool has_clock = !requires { Clock::is_clock; };
+
+  Count rounds;
+  Count failed_rounds;
+  Count copies_in_count;
+  Count bytes_in;
+  Count copies_out_count;
+  Count bytes_out;
+  Count refreshes[update_level_count];        ///< by strategy; none: asked, nothing to do
+  Count mechanisms[update::mechanism_count];  ///< by mechanism
+  Count slots;                                ///< addresses computed
+  Count bytes;                                ///< copied to refresh args, or carried by launches
+  Count refresh_ns;                           ///< with a clock, in its unit
+  Count phase_ns[phase_count];                ///< with a clock, in its unit; by Phase
+
+  /// All of it, in nanoseconds. From any thread. Cost: 30 loads; may wait 2 ms for a clock's timebase().
+  [[nodiscard]] CountersSnapshot snapshot() const noexcept {
+    double ns = 1;
+    if constexpr (requires { Clock::timebase(); }) ns = Clock::timebase().ns_per_tick;
+    const auto scaled = [&](std::uint64_t t) {
+      return ns == 1 ? t : static_cast<std::uint64_t>(static_cast<double>(t) * ns);
+    };
+    CountersSnapshot s{rounds, failed_rounds, copies_in_count, bytes_in, copies_out_count, bytes_out};
+    for (std::size_t i = 0; i < update_level_count; ++i) s.refreshes[i] = refreshes[i];
+    for (std::size_t i = 0; i < update::mechanism_count; ++i) s.mechanisms[i] = mechanisms[i];
+    s.slots = slots;
+    s.refresh_bytes = bytes;
+    s.refresh_ns = scaled(refresh_ns);
+    for (std::size_t i = 0; i < phase_count; ++i) s.phase_ns[i] = scaled(phase_ns[i]);
+    return s;
+  }
+
+  void round_begins(RoundIndex) noexcept {
+    if constexpr (has_clock) move_to(Phase::outside);
+  }
+  void round_ends(RoundIndex, Status status) noexcept {
+    if constexpr (has_clock) move_to(Phase::outside);
+    ++(status.ok() ? rounds : failed_rounds);
+  }
+  void enters(Phase phase) noexcept requires(has_clock) { move_to(phase); }
+  void delivers(RoundIndex) noexcept requires(has_clock) { move_to(Phase::wait); }
+  void copies_in(Bytes size) noexcept {
+    ++copies_in_count;
+    bytes_in += size.value;
+  }
+  void copies_out(Bytes size) noexcept {
+    ++copies_out_count;
+    bytes_out += size.value;
+  }
   void refresh_begins() noexcept {
-    if constexpr (!requires { Clock::is_clock; }) began_ = Clock::now();
+    if constexpr (has_clock) {
+      move_to(Phase::refresh);
+      began_ = since_;
+    }
   }
   void refreshed(const update::Refreshed& r) noexcept {
-    if constexpr (!requires { Clock::is_clock; }) {
+    if constexpr (has_clock) {
       if (began_ != 0) refresh_ns += Clock::now() - began_;
     }
     ++refreshes[static_cast<std::size_t>(r.level)];
@@ -46,8 +125,26 @@ struct CountersWith {
   }
 
  private:
+  /// A phase that a refused round began counts for nothing: the next one begins with `bind` too.
+  void move_to(Phase next) noexcept {
+    const std::uint64_t now = Clock::now();
+    if (phase_ != Phase::outside && next != Phase::bind) phase_ns[static_cast<std::size_t>(phase_)] += now - since_;
+    phase_ = next;
+    since_ = now;
+  }
+
   std::uint64_t began_ = 0;
+  std::uint64_t since_ = 0;
+  Phase phase_ = Phase::outside;
 };
 using Counters = CountersWith<>;
+
+/// What a session's counters say, and what its engine counts. From any thread.
+template <class Session>
+[[nodiscard]] CountersSnapshot snapshot(Session& session) noexcept {
+  CountersSnapshot s = session.observer().snapshot();
+  if constexpr (requires { session.platform().engine().parks(); }) s.parks = session.platform().engine().parks();
+  return s;
+}
 
 }  // namespace rondo::observe

@@ -32,6 +32,7 @@ namespace platform {
 
 // The macro RONDO_PLATFORM holds one of these four names, bare; the build system's variable of that name sets it.
 // Looking it up as a member keeps the macro away from every other header.
+/// The platforms by the names that a build is configured with.
 struct Names {
   using a2a3_sim = A2A3Sim;
   using a5_sim = A5Sim;

@@ -24,6 +24,7 @@ class Shared {
     return false;
   }();
 
+  /// The platform that is shared, and who lends its arena.
   struct Options {
     P* platform = nullptr;
     void* owner = nullptr;

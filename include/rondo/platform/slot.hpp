@@ -21,6 +21,7 @@ class Slot : public Shared<P> {
  public:
   using Queue = decltype(open_queue(std::declval<P&>(), std::size_t{}, std::size_t{}, Bytes{}));
 
+  /// What the view is of: the device, its queue, and which slot.
   struct Options {
     typename Shared<P>::Options shared;
     Queue* queue = nullptr;

@@ -27,6 +27,7 @@ namespace rondo::runtime {
 struct AicpuBuildGraph {
   static constexpr bool is_orchestrated = true;
 
+  /// What an orchestration adds tasks with; edges are the caller's to add.
   class Orchestrator final : public detail::Orchestrator<Orchestrator> {
    public:
     static constexpr std::uint32_t rings = 1;

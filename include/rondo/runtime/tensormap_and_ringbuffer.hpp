@@ -26,6 +26,7 @@ namespace rondo::runtime {
 struct TensorMapRingBuffer {
   static constexpr bool is_orchestrated = true;
 
+  /// What an orchestration adds tasks with; edges are found from the regions that tasks touch.
   class Orchestrator final : public detail::Orchestrator<Orchestrator> {
    public:
     static constexpr std::uint32_t rings = max_rings;

@@ -8,9 +8,9 @@
 #include <rondo/session/open.hpp>
 #include <rondo/session/planned_graph.hpp>
 #include <rondo/session/round_awaiter.hpp>
+#include <rondo/session/round_ticket.hpp>
 #include <rondo/session/slot_memory.hpp>
 #include <rondo/session/slot_observer.hpp>
-#include <rondo/session/ticket.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +37,8 @@ namespace rondo {
 /// On a platform without a queue (see HasQueue) each round is over when it was submitted.
 ///
 /// Lifetime: immovable; the bound outputs outlive their round. Thread safety: one thread at a time, but request_stop().
-/// Errors: a binding that is wrong refuses the round, whose Ticket tells, and changes nothing. A round that fails on
-/// the device fails its own ticket and poisons the session: those behind it fail as `poisoned`. Cost: as a round of
+/// Errors: a binding that is wrong refuses the round, whose RoundTicket tells, and changes nothing. A round that fails
+/// on the device fails its own ticket and poisons the session: those behind it fail as `poisoned`. Cost: as a round of
 /// RoundSession, and some tens of nanoseconds to hand it over and to take it in; no allocation.
 template <Platform P, class Policies, class Graph>
 requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> {
@@ -53,6 +53,9 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     using Plan = memory::PortsLast<typename Policies::Plan>;
     using Observe = detail::SlotObserver<typename Policies::Observe>;
     static constexpr std::size_t rounds_in_flight = 1;
+
+   private:
+    static void log();  // out of reach: the session logs, not each slot
   };
   using Layout = memory::Layout<Graph, typename P::Arch, typename SlotPolicies::Plan, detail::concurrency<P, Graph>>;
   using SlotGraph = std::conditional_t<Graph::is_static, Graph, detail::PlannedGraph<Graph, Layout>>;
@@ -90,12 +93,12 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   /// the round has been delivered, once, in order, by whichever call delivers it; it may submit further rounds. It
   /// holds 48 bytes at most and does not throw. For a refused round it is not called.
   template <class... Args>
-  Ticket submit_round(Args&&... args) noexcept {
+  RoundTicket submit_round(Args&&... args) noexcept {
     return submit_args(true, std::forward<Args>(args)...);
   }
   /// The same, but refuses the round as `busy` where submit_round would wait.
   template <class... Args>
-  Ticket try_submit_round(Args&&... args) noexcept {
+  RoundTicket try_submit_round(Args&&... args) noexcept {
     return submit_args(false, std::forward<Args>(args)...);
   }
   /// For coroutines: `Status status = co_await session.round(bind(x, hx), bind(y, hy));` submits the round, when its
@@ -123,7 +126,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
 
   /// Waits until the round was delivered. Errors: what the ticket was refused with; the round's own failure; poisoned,
   /// if one before it failed; invalid_argument for another session's ticket.
-  Status wait(Ticket ticket) noexcept {
+  Status wait(RoundTicket ticket) noexcept {
     if (!ticket) return ticket.submitted();
     const std::uint64_t round = ticket.number() - first_ticket_;
     if (round >= submitted_) return Status{Errc::invalid_argument};
@@ -205,6 +208,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   Status close() noexcept {
     if (state_ == State::closed) return {};
     (void)wait_all();
+    if constexpr (requires { &Policies::log; }) log_closing(*this);
     Status status;
     for (Slot& slot : slots_) {
       if (const Status closed = slot.close(); status.ok()) status = closed;
@@ -238,6 +242,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     if constexpr (!std::is_empty_v<typename Policies::Observe>) {
       for (Slot& slot : slots_) slot.observer().observer = &observe_;
     }
+    if constexpr (requires { &Policies::log; }) log_opened(*this);
   }
   [[nodiscard]] typename View::Options options_of(std::uint32_t slot) noexcept {
     const auto lend = [](void* self, Bytes) { return static_cast<RoundSession*>(self)->arena_.base(); };
@@ -258,7 +263,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
 
   /// Pairs, or a prebinding, and perhaps a callable behind them.
   template <class... Args>
-  [[gnu::always_inline]] Ticket submit_args(bool waits, Args&&... args) noexcept {
+  [[gnu::always_inline]] RoundTicket submit_args(bool waits, Args&&... args) noexcept {
     if constexpr ((is_bound<Args> && ...)) {
       return submit(waits, nullptr, args...);
     } else {
@@ -276,17 +281,19 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   };
 
   template <class OnDone, BoundPair... B>
-  [[gnu::always_inline]] Ticket submit(bool waits, OnDone&& on_done, const B&... pairs) noexcept {
+  [[gnu::always_inline]] RoundTicket submit(bool waits, OnDone&& on_done, const B&... pairs) noexcept {
     return submit_ranges(waits, std::forward<OnDone>(on_done), detail::ranges_of(pairs...),
                          [&](Slot& slot, std::uint32_t) noexcept { return slot.run_round(pairs...); });
   }
   template <class OnDone, class Bindings>
-  [[gnu::always_inline]] Ticket submit(bool waits, OnDone&& on_done, const SlotBindings<Bindings>& bindings) noexcept {
+  [[gnu::always_inline]] RoundTicket submit(bool waits, OnDone&& on_done,
+                                            const SlotBindings<Bindings>& bindings) noexcept {
     return submit_ranges(waits, std::forward<OnDone>(on_done), detail::ranges_of(bindings.of_slot[0].copies()),
                          [&](Slot& slot, std::uint32_t s) noexcept { return slot.run_round(bindings.of_slot[s]); });
   }
   template <class OnDone, class Ranges, class Run>
-  [[gnu::always_inline]] Ticket submit_ranges(bool waits, OnDone&& on_done, const Ranges& ranges, Run run) noexcept {
+  [[gnu::always_inline]] RoundTicket submit_ranges(bool waits, OnDone&& on_done, const Ranges& ranges,
+                                                   Run run) noexcept {
     if (state_ != State::open || !is_free() || writer_of(ranges) != never) {
       if (const Status status = make_room(waits, ranges); !status) return refuse(status);
     }
@@ -310,7 +317,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     turn_ = next(slot);
     return {first_ticket_ + submitted_++, Status{}};
   }
-  [[gnu::cold, gnu::noinline]] Ticket refuse(Status status) noexcept { return {0, status}; }
+  [[gnu::cold, gnu::noinline]] RoundTicket refuse(Status status) noexcept { return {0, status}; }
 
   [[nodiscard]] bool is_free() const noexcept { return in_flight() < depth; }
   [[nodiscard]] static std::uint32_t next(std::uint32_t slot) noexcept { return slot + 1 == depth ? 0 : slot + 1; }
@@ -358,7 +365,9 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   /// Waits for the oldest round in flight, and takes it in.
   void deliver_oldest() noexcept {
     const std::uint32_t slot = oldest_;
+    if constexpr (requires { observe_.delivers(RoundIndex{delivered_}); }) observe_.delivers(RoundIndex{delivered_});
     queue_.await(slot);
+    if constexpr (requires { observe_.enters(Phase::copy_out); }) observe_.enters(Phase::copy_out);
     Status status = queue_.deliver(slot);
     if (!status) [[unlikely]]
       status = status.poisoning();  // rounds behind it may have come to rely on it
@@ -375,6 +384,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     state_ = State::poisoned;
     failed_at_ = round;
     cause_ = status;
+    if constexpr (requires { &Policies::log; }) log_poisoned(*this, status);
   }
   /// A step outside of any round in flight has failed.
   Status noted(Status status) noexcept {
@@ -432,7 +442,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   std::size_t most_outputs_;
   typename View::Queue queue_;
   struct InFlight {
-    detail::Completion on_done;
+    detail::OnDone on_done;
     detail::HostRange hull;  ///< of the host memory that the round will write
     std::size_t writes = 0;  ///< in so many places
   };

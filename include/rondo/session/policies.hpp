@@ -18,8 +18,13 @@ namespace detail {
 extern "C" int dprintf(int fd, const char* format, ...);  // POSIX's own; <cstdio> would cost every user 800 lines
 }
 
-/// Watches nothing; takes no space and no instruction. An observer of your own has the same two members, and may have
-/// `void refresh_begins() noexcept` and `void refreshed(const update::Refreshed&) noexcept`.
+/// What the host does in a round, in order; `outside`: it went back to its caller.
+enum class Phase : std::uint8_t { outside, bind, copy_in, refresh, launch, copy_out, wait };
+
+/// Watches nothing; takes no space and no instruction. An observer of your own has the same two members, and may have,
+/// each void and noexcept: `enters(Phase)`, also when the round that asks is refused after `bind`; `copies_in(Bytes)`
+/// and `copies_out(Bytes)` before each copy; `refresh_begins()`, `refreshed(const update::Refreshed&)`; of rounds in
+/// flight `delivers(RoundIndex)`, before the host waits for that one.
 struct NoObserver {
   void round_begins(RoundIndex) noexcept {}
   void round_ends(RoundIndex, Status) noexcept {}
@@ -48,6 +53,7 @@ struct DefaultPolicies {
   /// Asked once for each, when the session is opened. Throws Error for what it does not know.
   static std::uint64_t system_address(args::SystemSlot slot) { return args::no_system_provider(slot); }
 
+  // `static void log(LogEvent, const char* text) noexcept`, where there is one, hears the session's log; see log.hpp.
   /// Where a session's destructor reports what nobody else can be told: a failure while closing. Must not throw.
   static void report_unclosed(Status, const char* text) noexcept { detail::dprintf(2, "rondo: %s\n", text); }
 };

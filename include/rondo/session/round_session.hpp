@@ -67,7 +67,6 @@ class RoundSession {
   }
 
   // --- rounds
-  // ---------------------------------------------------------------------------------------------------------
 
   /// One round: checks the bindings, copies inputs in, runs the graph, copies outputs out, waits. Every input, output
   /// and inout of the graph is bound exactly once.
@@ -114,7 +113,6 @@ class RoundSession {
   [[nodiscard]] auto begin_async_round(const B&... pairs) noexcept;
 
   // --- addresses that change between rounds
-  // -------------------------------------------------------------------------------
 
   /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
   /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round; shared_memory if others use
@@ -132,7 +130,7 @@ class RoundSession {
   /// From the next round on everything that the session placed stands in `memory`, at least arena_bytes() of it, which
   /// outlives the session or its next move. Nothing is carried over: residents wait for their upload as at the start,
   /// and prebindings made before are refused, inputs frozen in the arena are thawed. Errors: wrong_size, misaligned,
-  /// null_memory; fixed_address if a task is pinned; busy, closed, poisoned.
+  /// null_memory; fixed_address if a task is pinned; busy, closed, poisoned. Its body is in session/open.hpp.
   Status move_arena(DeviceSpan<std::byte> memory) noexcept;
 
   /// Changes the n-th scalar argument of a task, counted from 0 in the order of its arguments; the next round writes
@@ -148,7 +146,6 @@ class RoundSession {
   }
 
   // --- resident tensors
-  // -----------------------------------------------------------------------------------------------
 
   /// Copies host memory into a resident tensor, or a resident tensor to the host, and waits. `host`: as in bind().
   /// Errors: wrong_tensor, wrong_size, null_memory; busy, closed, poisoned.
@@ -172,7 +169,6 @@ class RoundSession {
   }
 
   // --- state
-  // ----------------------------------------------------------------------------------------------------------
 
   /// Rounds finished so far, failed ones not counted.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
@@ -206,10 +202,37 @@ class RoundSession {
   friend class detail::RoundLink<RoundSession>;
   template <class, std::size_t, std::size_t, Stage>
   friend class Round;
+  template <class>
+  friend class DynamicBindings;
 
   static Graph checked(Graph graph);
   static Refresher make_refresher(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
                                   DevicePtr<std::byte> arena);
+
+  // What an observer hears beside begin and end, if it wants to.
+  [[gnu::always_inline]] void enter([[maybe_unused]] Phase phase) noexcept {
+    if constexpr (requires { observe_.enters(phase); }) observe_.enters(phase);
+  }
+  [[gnu::always_inline]] void enter_round() noexcept {
+    observe_.round_begins(RoundIndex{rounds_});
+    enter(Phase::copy_in);
+  }
+  [[gnu::always_inline]] Status move_in(DevicePtr<std::byte> to, const void* from, Bytes size,
+                                        [[maybe_unused]] bool snapshot = false) noexcept {
+    if constexpr (requires { observe_.copies_in(size); }) observe_.copies_in(size);
+    if constexpr (HasSnapshotCopy<P>) {
+      if (snapshot) return platform_.copy_in_snapshot(to, from, size);
+    }
+    return platform_.copy_in(to, from, size);
+  }
+  [[gnu::always_inline]] Status move_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    if constexpr (requires { observe_.copies_out(size); }) observe_.copies_out(size);
+    return platform_.copy_out(to, from, size);
+  }
+  [[gnu::always_inline]] Status wait() noexcept {
+    enter(Phase::wait);
+    return platform_.wait();
+  }
 
   // The steps of a round, in order. They are inlined whatever their size, so that bindings stay in registers and a
   // graph that the compiler knows leaves only its kernels.
@@ -218,7 +241,7 @@ class RoundSession {
   template <BoundPair B>
   [[gnu::always_inline]] Status copy_pair_in(const detail::Port& port, const B& pair) noexcept {
     if constexpr (copies_in(detail::HandleOf<B>::direction)) {
-      return platform_.copy_in(port.device, pair.data(), Bytes{port.bytes});
+      return move_in(port.device, pair.data(), Bytes{port.bytes});
     } else {
       return {};
     }
@@ -226,7 +249,7 @@ class RoundSession {
   template <BoundPair B>
   [[gnu::always_inline]] Status copy_pair_out(const detail::Port& port, const B& pair) noexcept {
     if constexpr (copies_out(detail::HandleOf<B>::direction)) {
-      return platform_.copy_out(pair.data(), port.device, Bytes{port.bytes});
+      return move_out(pair.data(), port.device, Bytes{port.bytes});
     } else {
       return {};
     }
@@ -234,32 +257,29 @@ class RoundSession {
   template <std::size_t In, std::size_t Out, std::size_t... I>
   [[gnu::always_inline]] Status copy_in(const detail::Copies<In, Out>& copies, std::index_sequence<I...>) noexcept {
     Status status;
-    (void)((status = platform_.copy_in(copies.in[I].device, copies.in[I].host, copies.in[I].bytes), status.ok()) &&
-           ...);
+    (void)((status = move_in(copies.in[I].device, copies.in[I].host, copies.in[I].bytes), status.ok()) && ...);
     return status;
   }
   /// The same in any state: what is frozen, or is there already, is left out; a copy of nothing is never issued.
   Status copy_in_what_moves(std::span<const detail::Copy> copies) noexcept {
     Status status;
     for (const detail::Copy& copy : copies) {
-      if (!status.ok() || copy.bytes.value == 0) continue;
-      if constexpr (HasSnapshotCopy<P>) {
-        status = copy.snapshot ? platform_.copy_in_snapshot(copy.device, copy.host, copy.bytes)
-                               : platform_.copy_in(copy.device, copy.host, copy.bytes);
-      } else {
-        status = platform_.copy_in(copy.device, copy.host, copy.bytes);
-      }
+      if (status.ok() && copy.bytes.value != 0) status = move_in(copy.device, copy.host, copy.bytes, copy.snapshot);
     }
     return status;
   }
   Status copy_out_what_moves(std::span<const detail::Copy> copies) noexcept {
     Status status;
+    enter(Phase::copy_out);
     for (const detail::Copy& copy : copies) {
-      if (status.ok() && copy.bytes.value != 0) status = platform_.copy_out(copy.host, copy.device, copy.bytes);
+      if (status.ok() && copy.bytes.value != 0) status = move_out(copy.host, copy.device, copy.bytes);
     }
     return status;
   }
-  Status launch() noexcept { return runner_.launch(); }
+  Status launch() noexcept {
+    enter(Phase::launch);
+    return runner_.launch();
+  }
   /// Refreshes the args table, if this round or what came before it calls for that, and launches.
   Status refresh_and_launch() noexcept {
     if (refresh_due_) {
@@ -270,7 +290,7 @@ class RoundSession {
       if (!status) [[unlikely]]
         return status;
     }
-    return runner_.launch();
+    return launch();
   }
   void notify_refreshed() noexcept {
     if constexpr (requires { observe_.refreshed(refresher_.refreshed()); }) observe_.refreshed(refresher_.refreshed());
@@ -278,8 +298,8 @@ class RoundSession {
   template <std::size_t In, std::size_t Out, std::size_t... I>
   [[gnu::always_inline]] Status copy_out(const detail::Copies<In, Out>& copies, std::index_sequence<I...>) noexcept {
     Status status;
-    (void)((status = platform_.copy_out(copies.out[I].host, copies.out[I].device, copies.out[I].bytes), status.ok()) &&
-           ...);
+    enter(Phase::copy_out);
+    (void)((status = move_out(copies.out[I].host, copies.out[I].device, copies.out[I].bytes), status.ok()) && ...);
     return status;
   }
   /// What every round ends with: a failure is looked at, a success counted.
@@ -292,11 +312,11 @@ class RoundSession {
   }
   template <std::size_t In, std::size_t Out>
   [[gnu::always_inline]] Status run_copies(const detail::Copies<In, Out>& copies) noexcept {
-    observe_.round_begins(RoundIndex{rounds_});
+    enter_round();
     Status status = copy_in(copies, std::make_index_sequence<In>{});
     if (status.ok()) status = launch();
     if (status.ok()) status = copy_out(copies, std::make_index_sequence<Out>{});
-    if (status.ok()) status = platform_.wait();
+    if (status.ok()) status = wait();
     return settle(status);
   }
 
@@ -344,19 +364,20 @@ class RoundSession {
     if constexpr (requires { runner_.start_beside(); }) {
       if (status.ok()) runner_.start_beside();
     }
+    enter(Phase::outside);
     return status;
   }
   template <std::size_t In, std::size_t Out>
   Status finish_open_round(Status status, const detail::Copies<In, Out>& copies) noexcept {
     leave_round();
     if (status.ok()) status = copy_out_what_moves({copies.out, Out});
-    if (const Status waited = platform_.wait(); status.ok()) status = waited;
+    if (const Status waited = wait(); status.ok()) status = waited;
     return settle(status);
   }
   /// `so_far`: of the steps that the round has taken.
   void abandon_round(Status so_far) noexcept {
     leave_round();
-    if (const Status waited = platform_.wait(); so_far.ok()) so_far = waited;
+    if (const Status waited = wait(); so_far.ok()) so_far = waited;
     observe_.round_ends(RoundIndex{rounds_}, so_far.ok() ? Status{Errc::abandoned} : so_far);
     if (!so_far) (void)note_failure(so_far);
   }
@@ -370,6 +391,7 @@ class RoundSession {
     if (status.poisoned()) {
       state_ = State::poisoned;
       cause_ = status;
+      if constexpr (requires { &Policies::log; }) log_poisoned(*this, status);
     }
     return status;
   }

@@ -15,6 +15,7 @@ inline Status RoundSession<P, Policies, Graph>::run_round(const B&... pairs) noe
                   "rondo: a round binds each input, output and inout of its graph exactly once");
   }
   check_strategy<B...>();
+  enter(Phase::bind);
   if constexpr (is_plain<B...>) {
     return run_in_order(std::index_sequence_for<B...>{}, pairs...);
   } else {
@@ -36,17 +37,19 @@ inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence
   if (!as_declared) [[unlikely]] {
     return run_in_any_order(B{pairs}...);
   }
-  observe_.round_begins(RoundIndex{rounds_});
+  enter_round();
   Status status;
   const bool done = ((status = copy_pair_in(ports[I], pairs), status.ok()) && ...) &&
-                    (status = launch(), status.ok()) && ((status = copy_pair_out(ports[I], pairs), status.ok()) && ...);
-  if (done) status = platform_.wait();
+                    (status = launch(), status.ok()) && (enter(Phase::copy_out), true) &&
+                    ((status = copy_pair_out(ports[I], pairs), status.ok()) && ...);
+  if (done) status = wait();
   return settle(status);
 }
 
 template <Platform P, class Policies, class Graph>
 template <std::size_t In, std::size_t Out, std::size_t Pairs>
 inline Status RoundSession<P, Policies, Graph>::run_round(const Prebound<In, Out, Pairs>& binding) noexcept {
+  enter(Phase::bind);
   if (binding.session_ != number_) [[unlikely]] {
     if (!is_calm()) return refusal();
     return binding.status_.ok() ? Status{Errc::wrong_tensor} : binding.status_;
@@ -180,24 +183,25 @@ template <Platform P, class Policies, class Graph>
 Status RoundSession<P, Policies, Graph>::run_in_general(std::span<detail::Binding> bindings) noexcept {
   if (const Status s = prepare(bindings); !s) return s;
   const auto ports = ports_.view();
-  observe_.round_begins(RoundIndex{rounds_});
+  enter_round();
   Status status;
   for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
     const detail::Port& port = ports[p];
     const detail::Binding& b = bindings[p];
     if (copies_in(port.direction) && b.device == 0 && b.bytes != 0) {
-      status = platform_.copy_in(port.device, b.data, Bytes{b.bytes});
+      status = move_in(port.device, b.data, Bytes{b.bytes});
     }
   }
   if (status.ok()) status = refresh_and_launch();
+  enter(Phase::copy_out);
   for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
     const detail::Port& port = ports[p];
     const detail::Binding& b = bindings[p];
     if (copies_out(port.direction) && b.device == 0 && b.bytes != 0) {
-      status = platform_.copy_out(b.data, port.device, Bytes{b.bytes});
+      status = move_out(b.data, port.device, Bytes{b.bytes});
     }
   }
-  if (status.ok()) status = platform_.wait();
+  if (status.ok()) status = wait();
   return settle(status);
 }
 
@@ -250,13 +254,16 @@ inline auto RoundSession<P, Policies, Graph>::begin(const B&... pairs) noexcept 
   constexpr std::size_t out = detail::count_out<B...>;
   using Bound = Round<RoundSession, in, out, Stage::bound>;
   const RoundIndex index{rounds_};
+  enter(Phase::bind);
   detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
   const Status status = prepare({bindings, sizeof...(B)}, Async);
   if (!status) return Bound{nullptr, index, status, {}};
   const detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
-  observe_.round_begins(index);
+  enter_round();
   state_ = State::in_round;
-  return Bound{this, index, copy_in_what_moves({copies.in, in}), copies};
+  const Status copied = copy_in_what_moves({copies.in, in});
+  enter(Phase::outside);
+  return Bound{this, index, copied, copies};
 }
 
 template <Platform P, class Policies, class Graph>
@@ -280,43 +287,6 @@ inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool f
   while (range.end > range.begin && frozen_[range.end - 1 - first_io]) --range.end;
   refresher_.look_at(range);
   state_ = calm();
-  return {};
-}
-
-template <Platform P, class Policies, class Graph>
-inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte> memory) noexcept {
-  static_assert(Update::highest >= UpdateLevel::feature_map_and_model_io,
-                "rondo: the session's update strategy never changes the address of the arena; choose "
-                "update::FeatureMapAndModelIo or update::Auto");
-  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
-  if (!memory.data()) return Status{Errc::null_memory};
-  if (memory.size() < arena_.size().value) return Status{Errc::wrong_size};
-  if (memory.data().address() % P::Arch::arena_alignment != 0) return Status{Errc::misaligned};
-  const graph::GraphView view = graph_.view();
-  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
-    if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
-  }
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
-  const auto before = ports_.view();
-  for (std::size_t p = 0; p < before.size(); ++p) {
-    const std::uint32_t id = first_io + static_cast<std::uint32_t>(p);
-    const std::uint64_t address = before[p].device.address();
-    if (refresher_.base(id) == address) {
-      if (frozen_[p]) --frozen_count_;
-      frozen_[p] = false;
-      refresher_.set_base(id, address - arena_base_.address() + memory.data().address());
-    }
-  }
-  arena_base_ = memory.data();
-  refresher_.set_base(args::BaseLayout::first_feature_map, arena_base_.address());
-  ports_.move(graph_, layout_, arena_base_);
-  refresher_.look_at({first_io, first_io + static_cast<std::uint32_t>(before.size())});
-  number_ = detail::next_session_number();
-  refresh_due_ = true;
-  is_special_ = true;
-  tell_addresses();
-  state_ = calm();
-  await_uploads();
   return {};
 }
 
@@ -451,6 +421,7 @@ inline Error::Text RoundSession<P, Policies, Graph>::explain(Status status) cons
 template <Platform P, class Policies, class Graph>
 inline Status RoundSession<P, Policies, Graph>::close() noexcept {
   if (state_ == State::closed) return {};
+  if constexpr (requires { &Policies::log; }) log_closing(*this);
   if (open_round_ != nullptr) {
     observe_.round_ends(RoundIndex{rounds_}, Status{Errc::closed});
     open_round_->detach();

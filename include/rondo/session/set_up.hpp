@@ -10,7 +10,7 @@
 
 #include <utility>
 
-/// How a RoundSession comes into being; include open.hpp.
+/// How a RoundSession comes into being, and how all of it moves; include open.hpp.
 namespace rondo {
 
 template <Platform P, class Policies, class Graph>
@@ -33,6 +33,7 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options
   }
   if (is_calm()) state_ = calm();
   notify_refreshed();
+  if constexpr (requires { &Policies::log; }) log_opened(*this);
 }
 
 template <Platform P, class Policies, class Graph>
@@ -75,6 +76,43 @@ inline void RoundSession<P, Policies, Graph>::find_first_reads() {
       if (writes(arg.access)) written[arg.tensor] = true;
     }
   }
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte> memory) noexcept {
+  static_assert(Update::highest >= UpdateLevel::feature_map_and_model_io,
+                "rondo: the session's update strategy never changes the address of the arena; choose "
+                "update::FeatureMapAndModelIo or update::Auto");
+  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
+  if (!memory.data()) return Status{Errc::null_memory};
+  if (memory.size() < arena_.size().value) return Status{Errc::wrong_size};
+  if (memory.data().address() % P::Arch::arena_alignment != 0) return Status{Errc::misaligned};
+  const graph::GraphView view = graph_.view();
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
+  }
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  const auto before = ports_.view();
+  for (std::size_t p = 0; p < before.size(); ++p) {
+    const std::uint32_t id = first_io + static_cast<std::uint32_t>(p);
+    const std::uint64_t address = before[p].device.address();
+    if (refresher_.base(id) == address) {
+      if (frozen_[p]) --frozen_count_;
+      frozen_[p] = false;
+      refresher_.set_base(id, address - arena_base_.address() + memory.data().address());
+    }
+  }
+  arena_base_ = memory.data();
+  refresher_.set_base(args::BaseLayout::first_feature_map, arena_base_.address());
+  ports_.move(graph_, layout_, arena_base_);
+  refresher_.look_at({first_io, first_io + static_cast<std::uint32_t>(before.size())});
+  number_ = detail::next_session_number();
+  refresh_due_ = true;
+  is_special_ = true;
+  tell_addresses();
+  state_ = calm();
+  await_uploads();
+  return {};
 }
 
 }  // namespace rondo

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/graph/instantiate.hpp>
+#include <rondo/launch/counts.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
@@ -17,10 +18,24 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rondo {
+
+namespace detail {
+/// What counts how shapes are found: nothing, unless the policies say.
+template <class Policies>
+struct LookupsOf {
+  using type = launch::NoCounts;
+};
+template <class Policies>
+requires requires { typename Policies::Lookups; }
+struct LookupsOf<Policies> {
+  using type = typename Policies::Lookups;
+};
+}  // namespace detail
 
 /// A symbolic graph, opened on a platform, whose rounds may each have other shapes. What a shape needs is made when it
 /// is met first, as a session of its own over the plain graph: plan, args, program. Later rounds of that shape find it.
@@ -37,11 +52,14 @@ namespace rondo {
 /// tensors are bound: keep to one order.
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
 class ShapedSession {
+  static_assert(Policies::rounds_in_flight == 1,
+                "rondo: rounds of different shapes run one at a time; choose rounds_in_flight = 1");
   using View = platform::Shared<P>;
   struct EntryPolicies : Policies {
     using Plan = memory::ResidentsFirst<typename Policies::Plan>;
   };
   using Entry = RoundSession<View, EntryPolicies>;
+  using Lookups = typename detail::LookupsOf<Policies>::type;
   using Arch = typename P::Arch;
 
  public:
@@ -146,6 +164,16 @@ class ShapedSession {
 
   /// Shapes that are known at present.
   [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size(); }
+  /// What looking for shapes came to, for policies that have `using Lookups = launch::Counts;`.
+  [[nodiscard]] launch::Counts lookups() const noexcept requires std::is_same_v<Lookups, launch::Counts> {
+    launch::Counts sum = by_count_.counts();
+    const launch::Counts& shapes = by_shape_.counts();
+    sum.hits_on_last += shapes.hits_on_last;
+    sum.hits_in_table += shapes.hits_in_table;
+    sum.misses += shapes.misses;
+    sum.evictions += shapes.evictions;
+    return sum;
+  }
   [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
   [[nodiscard]] P& platform() noexcept { return platform_; }
@@ -165,7 +193,7 @@ class ShapedSession {
  private:
   // On the heap, so that an entry that makes the arena grow, which empties the table, is made before it has a place.
   using EntryPtr = std::unique_ptr<Entry>;
-  using Entries = launch::LaunchCache<EntryPtr, Capacity>;
+  using Entries = launch::LaunchCache<EntryPtr, Capacity, launch::FoldedMultiply, Lookups>;
 
   template <BoundPair B>
   static constexpr bool has_shape = requires(const B& pair) {

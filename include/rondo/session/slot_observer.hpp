@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/session/policies.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/refresher.hpp>
 
@@ -18,7 +19,15 @@ struct SlotObserver {
   std::uint64_t round = 0;       ///< its number in the session
 
   void round_begins(RoundIndex) noexcept { observer->round_begins(RoundIndex{round}); }
-  void round_ends(RoundIndex, Status) noexcept {}
+  void round_ends(RoundIndex, Status) noexcept {
+    if constexpr (requires { observer->enters(Phase::outside); }) observer->enters(Phase::outside);
+  }
+  void enters(Phase phase) noexcept requires requires(Observer& o) { o.enters(phase); }
+  { observer->enters(phase); }
+  void copies_in(Bytes size) noexcept requires requires(Observer& o) { o.copies_in(size); }
+  { observer->copies_in(size); }
+  void copies_out(Bytes size) noexcept requires requires(Observer& o) { o.copies_out(size); }
+  { observer->copies_out(size); }
   void refresh_begins() noexcept requires requires(Observer& o) { o.refresh_begins(); }
   {
     if (observer != nullptr) observer->refresh_begins();

@@ -58,7 +58,6 @@ class Refresher {
   [[nodiscard]] const args::ArgsTable& table() const noexcept { return table_; }
 
   // --- what a round changes
-  // -------------------------------------------------------------------------------------------
 
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return active_[id]; }
   void set_base(std::uint32_t id, std::uint64_t address) noexcept { active_[id] = address; }
@@ -79,7 +78,6 @@ class Refresher {
   }
 
   // --- what it comes to
-  // -----------------------------------------------------------------------------------------------
 
   /// Brings the table on the device up to date, in order before the next launch. Returns what P's calls return.
   Status refresh() noexcept {
@@ -160,7 +158,6 @@ class Refresher {
   }
 
   // --- with a copy of the table on the device
-  // -------------------------------------------------------------------------
 
   static constexpr bool has_device_op = !in_place && C::allows(Mechanism::device_op) && HasDeviceRefresh<P>;
   static constexpr bool has_in_launch = !in_place && C::allows(Mechanism::in_launch) && HasInLaunchRefresh<P>;

@@ -55,7 +55,7 @@ TEST_CASE("A platform without a queue runs each round while it is submitted") {
       CAPTURE(step);
       script.fail_on = step;
       script.failure = Status{Errc::unsupported};
-      const Ticket ticket = submit();
+      const RoundTicket ticket = submit();
       CHECK(ticket.submitted().code() == Errc::unsupported);
       CHECK(session.in_flight() == 0);
       script.fail_on.clear();
@@ -82,7 +82,7 @@ TEST_CASE("A step that poisons fails the round, and nothing behind it runs") {
     Errc called = Errc::ok;
     script.fail_on = step;
     script.failure = Status{Errc::device_failed}.poisoning();
-    const Ticket ticket =
+    const RoundTicket ticket =
         session.submit_round(bind(x, hx), bind(y, hy), [&](Status status) noexcept { called = status.code(); });
     REQUIRE(ticket);
     CHECK(session.wait(ticket).code() == Errc::device_failed);

@@ -32,27 +32,33 @@ inline constexpr std::uint32_t stream_flag_fast_sync = 2;
 inline constexpr int event_complete = 1;
 inline constexpr int device_info_npu_arch = 601;
 
+/// One attribute of a launch; laid out as the runtime has it.
 struct LaunchAttr {
   std::int32_t id = 0;
   std::int32_t value[4] = {};
 };
+/// The attributes of a launch; laid out as the runtime has it.
 struct LaunchConfig {
   LaunchAttr* attrs = nullptr;
   std::size_t count = 0;
 };
+/// An address inside the arguments that points to data inside them; laid out as the runtime has it.
 struct Placeholder {
   std::uint32_t address_offset = 0;
   std::uint32_t data_offset = 0;
 };
+/// On which side of the bus memory lies; laid out as the runtime has it.
 struct MemoryLocation {
   std::uint32_t id = 0;
   std::int32_t type = 1;  ///< the device
 };
+/// From where to where a batch of copies goes; laid out as the runtime has it.
 struct CopyBatchAttr {
   MemoryLocation to;
   MemoryLocation from;
   std::uint8_t reserved[16] = {};
 };
+/// What kind of physical memory is asked for; laid out as the runtime has it.
 struct PhysicalMemoryProp {
   std::int32_t handle_type = 0;
   std::int32_t allocation_type = 0;  ///< pinned

@@ -30,6 +30,7 @@ enum class Completion : std::uint8_t {
   host_func,  ///< the device calls the host; likewise. Where the runtime cannot, `stream`
 };
 
+/// How a session opens a device: which one, with which kernels, and how it waits.
 struct Options {
   /// Which of the machine's devices.
   std::uint32_t device = 0;

@@ -48,6 +48,7 @@ class Checked {
   /// All from the lowest tensor to the highest.
   static constexpr bool watches_memory = true;
 
+  /// How the engine that is watched is opened.
   struct Options {
     /// A pool spreads its tasks from the first round on, over four threads on any host.
     typename Inner::Options inner = busy();
@@ -63,6 +64,7 @@ class Checked {
     }
   };
 
+  /// The engine's own program, and who watches it.
   template <class InnerProgram>
   struct Program {
     RoundChecker checker;

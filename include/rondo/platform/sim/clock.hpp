@@ -10,7 +10,7 @@
 
 namespace rondo::platform::sim {
 
-/// Nanoseconds on a clock that only goes forward; <chrono> would cost every user 230 ms of compile time.
+/// Nanoseconds on a clock that only goes forward; `<chrono>` would cost every user 230 ms of compile time.
 [[nodiscard]] inline std::uint64_t now_ns() noexcept {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -26,8 +26,10 @@ namespace rondo::platform::sim {
 /// waits until its inputs would have arrived, and the round is done when its outputs would have; each direction has one
 /// copy engine.
 ///
-/// Each slot has a cache line that the calling thread writes and one that the device's thread writes; each looks only
-/// at the line of the slot whose turn it is, so neither disturbs the other while it works on another slot.
+/// Each slot has a cache line that the calling thread writes and one that whoever runs it writes; each thread looks
+/// only at the lines of the slot whose turn it is, so neither disturbs the other while it works on another slot. A
+/// calling thread that would wait for long runs what is ready itself: on a busy host the device's thread may not get a
+/// core for a while.
 ///
 /// Thread safety: one calling thread at a time. Cost on the hot path: no allocation, no lock; two cache lines travel,
 /// and a system call wakes the other thread if it sleeps; without a bus that takes time, no clock.
@@ -106,7 +108,10 @@ class DeviceQueue {
   void await(std::uint32_t slot) noexcept {
     if (!has_ended(slot)) {
       make_sure_it_works();
-      for (Backoff backoff; !has_ended(slot);) backoff.wait();
+      for (Backoff backoff; !has_ended(slot);) {
+        if (backoff.out_of_patience() && run_ready()) continue;
+        backoff.wait();
+      }
     }
     if constexpr (is_timed) wait_until_ns(results_[slot].outputs_at);
   }
@@ -191,23 +196,27 @@ class DeviceQueue {
     return {};
   }
 
-  // On the device's thread.
-  void work() noexcept {
-    Status broken;  // what rounds behind a failed one end with
-    std::uint32_t slot = 0;
-    for (std::uint32_t epoch = 1; await_epoch(slots_[slot], epoch); ++epoch) {
-      Result& result = results_[slot];
-      const Status status = run(slots_[slot], result, broken);
+  /// Runs the rounds that are ready, unless another thread is at it. @returns whether there was any
+  bool run_ready() noexcept {
+    if (is_running_.exchange(true, std::memory_order_acquire)) return false;
+    const Position begin = position_.load(std::memory_order_relaxed);
+    Position at = begin;
+    while (is_ready(at)) {
+      Result& result = results_[at.slot];
+      const Status status = run(slots_[at.slot], result);
       if (!status) [[unlikely]]
-        broken = Status{Errc::poisoned}.poisoning();
+        broken_ = Status{Errc::poisoned}.poisoning();
       result.status = status;
-      result.epoch.store(epoch, std::memory_order_release);
-      slot = slot + 1 == slots_.size() ? 0 : slot + 1;
+      result.epoch.store(at.epoch, std::memory_order_release);
+      at = {at.epoch + 1, at.slot + 1 == slots_.size() ? 0 : at.slot + 1};
+      position_.store(at, std::memory_order_release);
     }
+    is_running_.store(false, std::memory_order_release);
+    return at.epoch != begin.epoch;
   }
-  [[nodiscard]] Status run(const Slot& slot, Result& result, Status broken) noexcept {
+  [[nodiscard]] Status run(const Slot& slot, Result& result) noexcept {
     if constexpr (is_timed) wait_until_ns(slot.inputs_at);
-    const Status status = broken.ok() ? slot.run(platform_, slot.program) : broken;
+    const Status status = broken_.ok() ? slot.run(platform_, slot.program) : broken_;
     if constexpr (is_timed) {
       const std::uint64_t now = now_ns();
       out_free_at_ = (out_free_at_ < now ? now : out_free_at_) + slot.outputs_ns;
@@ -215,15 +224,31 @@ class DeviceQueue {
     }
     return status;
   }
+
+  /// The round to run next, and its slot.
+  struct Position {
+    std::uint32_t epoch = 1;
+    std::uint32_t slot = 0;
+  };
+  [[nodiscard]] bool is_ready(Position at) const noexcept {
+    return slots_[at.slot].epoch.load(std::memory_order_acquire) == at.epoch;
+  }
+  [[nodiscard]] bool is_ready() const noexcept { return is_ready(position_.load(std::memory_order_acquire)); }
+
+  // On the device's thread.
+  void work() noexcept {
+    while (await_round()) (void)run_ready();
+  }
   /// Spins for some tens of microseconds, then sleeps. @returns false at the end
-  [[nodiscard]] bool await_epoch(const Slot& slot, std::uint32_t epoch) noexcept {
+  [[nodiscard]] bool await_round() noexcept {
     for (unsigned i = 0; i < spins_before_sleep; ++i) {
-      if (slot.epoch.load(std::memory_order_acquire) == epoch) return true;
+      if (is_ready()) return true;
       if (i > eager_looks) pause();
     }
     for (;;) {
       asleep_.store(true, std::memory_order_seq_cst);
-      if (slot.epoch.load(std::memory_order_seq_cst) == epoch) {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      if (is_ready()) {
         asleep_.store(false, std::memory_order_relaxed);
         return true;
       }
@@ -241,8 +266,12 @@ class DeviceQueue {
   detail::OwnedArray<Result> results_;  ///< by slot
   std::size_t most_outputs_;
   std::uint32_t committed_ = 0;
-  std::uint64_t in_free_at_ = 0;                       ///< the copy engine of inputs
-  alignas(cache_line) std::uint64_t out_free_at_ = 0;  ///< that of outputs; the device's thread's
+  std::uint64_t in_free_at_ = 0;  ///< the copy engine of inputs
+  // Of whoever runs rounds.
+  alignas(cache_line) std::atomic<bool> is_running_{false};
+  std::atomic<Position> position_{Position{}};
+  Status broken_;                  ///< what rounds behind a failed one end with
+  std::uint64_t out_free_at_ = 0;  ///< that of outputs; the device's thread's
   alignas(cache_line) std::atomic<bool> asleep_{false};
   std::atomic<bool> stopping_{false};
   std::thread thread_;

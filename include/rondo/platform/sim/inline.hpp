@@ -27,14 +27,17 @@ class Inline {
   /// `most_threads`: what the chip has blocks for; of no interest to a single thread.
   explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}
 
+  /// One kernel, and where it finds its arguments.
   struct Call {
     KernelEntry entry;
     ArgWord* args;
   };
+  /// A graph that is known when it runs, as calls in order.
   struct DynamicProgram {
     detail::OwnedArray<Call> calls;
     detail::OwnedArray<std::uint32_t> tasks;  ///< for each call its TaskId; looked at only after a failure
   };
+  /// A graph that the compiler knows: its calls are code, and this is where their arguments start.
   template <class Graph>
   struct StaticProgram {
     ArgWord* args;
@@ -48,6 +51,9 @@ class Inline {
       return load_calls(graph.view(), args);
     }
   }
+
+  /// The calls of a graph, or what somebody has put around them.
+  [[nodiscard]] DynamicProgram load(const graph::GraphView&, DynamicProgram calls) noexcept { return calls; }
 
   Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
 

@@ -24,6 +24,7 @@ class MemoryMap {
     std::uint64_t end = 0;
     std::uint32_t tensor = 0;  ///< the first that covers it; `no_tensor` for a gap
   };
+  /// Where a tensor lies, [begin, end) from the lowest of them; `used`: does a task touch it?
   struct Place {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

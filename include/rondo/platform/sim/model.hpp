@@ -41,6 +41,7 @@ class Model {
   static constexpr const char* name = "model";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
+  /// The chip that is modelled, where it differs from the platform's, and how kernels without a stated cost are timed.
   struct Options {
     arch::Costs costs = {};              ///< those given replace the chip's
     std::uint32_t cube_cores = 0;        ///< at most the chip's; 0: all
@@ -49,6 +50,7 @@ class Model {
     std::uint32_t measuring_rounds = 0;  ///< how many first rounds time the tasks that state no cost; the least counts
   };
 
+  /// A graph with what each of its blocks costs, and the prediction of the last round.
   class Program {
    public:
     inline Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,

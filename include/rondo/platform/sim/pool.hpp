@@ -13,10 +13,12 @@
 #include <rondo/platform/sim/schedule.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <utility>
 
 namespace rondo::platform::sim {
 
@@ -43,6 +45,7 @@ class Pool {
   static constexpr const char* name = "pool";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
+  /// How many threads there are, and how they are made use of.
   struct Options {
     std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host
     Scheduling scheduling = Scheduling::learned;
@@ -51,16 +54,18 @@ class Pool {
     ReplayCosts costs = {};
   };
 
+  /// A graph with the threads that run it, and what they have learnt of it.
   class Program {
    public:
-    Program(const graph::GraphView& graph, const args::ArgsTable& args, const Options& options, std::uint32_t threads,
-            Halt& halt)
+    Program(const graph::GraphView& graph, Inline::DynamicProgram calls, const Options& options, std::uint32_t threads,
+            Halt& halt, std::atomic<std::uint64_t>& parks)
         : graph_{graph},
-          calls_{Inline::load_calls(graph, args)},
+          calls_{std::move(calls)},
           costs_(calls_.calls.size()),
           options_{options},
           threads_{threads},
-          halt_{halt} {
+          halt_{halt},
+          parks_{parks} {
       if (threads_ == 1 || options_.learning_rounds == 0) learned_ = true;
       if (options_.scheduling == Scheduling::uniform) {
         learned_ = true;
@@ -111,6 +116,7 @@ class Pool {
     Options options_;
     std::uint32_t threads_;
     Halt& halt_;
+    std::atomic<std::uint64_t>& parks_;
     bool learned_ = false;
     std::uint32_t rounds_ = 0;
     std::uint32_t trial_left_ = 0;
@@ -128,7 +134,11 @@ class Pool {
 
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
-    return Program(graph.view(), args, options_, threads_, halt_);
+    return load(graph.view(), Inline::load_calls(graph.view(), args));
+  }
+  /// The calls of a graph, or what somebody has put around them.
+  [[nodiscard]] Program load(const graph::GraphView& graph, Inline::DynamicProgram calls) {
+    return Program(graph, std::move(calls), options_, threads_, halt_, parks_);
   }
   [[gnu::always_inline]] Status launch(Program& program) noexcept {
     running_ = &program;
@@ -148,11 +158,14 @@ class Pool {
   }
   /// How many threads the schedule uses; 1 while it learns.
   [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 1 : running_->threads_used(); }
+  /// How often a thread went to sleep because no round came. From any thread.
+  [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
 
  private:
   Options options_;
   std::uint32_t threads_ = 1;
   Halt halt_;
+  std::atomic<std::uint64_t> parks_{0};
   Program* running_ = nullptr;
 };
 
@@ -200,7 +213,7 @@ inline void Pool::Program::spread() {
   const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_.span()));
   const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
   if (schedule.order.size() < 2) return;
-  replay_ = std::make_unique<Replay>(nodes, schedule, calls_.calls.span(), calls_.tasks.span(), halt_);
+  replay_ = std::make_unique<Replay>(nodes, schedule, calls_.calls.span(), calls_.tasks.span(), halt_, parks_);
 }
 
 }  // namespace rondo::platform::sim

@@ -38,10 +38,11 @@ namespace rondo::platform::sim {
 /// a system call if a thread sleeps; per node about 15 ns.
 class Replay {
  public:
-  /// `calls`: all calls of the graph, in its order. `tasks`: for each of them its TaskId.
+  /// `calls`: all calls of the graph, in its order. `tasks`: for each of them its TaskId. `parks`: counts how often a
+  /// thread goes to sleep.
   /// @throws Error out_of_resources if a thread cannot be started
   Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::Call> calls,
-         std::span<const std::uint32_t> tasks, Halt& halt);
+         std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
@@ -218,7 +219,7 @@ class Replay {
 };
 
 inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::Call> calls,
-                      std::span<const std::uint32_t> tasks, Halt& halt)
+                      std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks)
     : calls_(calls.size()),
       tasks_(calls.size()),
       lanes_(schedule.order.size()),
@@ -227,7 +228,7 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, std::spa
       team_(
           schedule.order.size() - 1,
           [](void* self, std::size_t worker, std::uint32_t epoch) { static_cast<Replay*>(self)->work(worker, epoch); },
-          this) {
+          this, parks) {
   const auto next_line = [](std::uint32_t i) { return (i + per_line - 1) / per_line * per_line; };
   const double batch_cost = std::max(2000.0, schedule.makespan / 64);
 

@@ -24,6 +24,7 @@ inline constexpr unsigned char poison[2][2] = {{0xFA, 0x7F}, {0x05, 0x80}};
   return true;
 }
 
+/// Where two stretches of memory differ first, and in how many bytes.
 struct Difference {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;

@@ -34,6 +34,7 @@ class Sim {
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
   static constexpr std::uint32_t max_launch_bytes = 1024;
 
+  /// How much memory the simulated device has, and how its engine is opened.
   struct Options {
     /// What the device holds at most; less makes out-of-memory testable.
     Bytes device_memory{std::uint64_t{1} << 62};
@@ -163,7 +164,7 @@ class Sim {
     return reinterpret_cast<T*>(p.address());  // NOLINT: simulated device memory is host memory
   }
 
-  friend sim::DeviceQueue<Sim>;
+  friend class sim::DeviceQueue<Sim>;
 
   [[no_unique_address]] Traffic traffic_;
   Engine engine_;

@@ -16,6 +16,7 @@ template <class Traffic>
 struct TrafficOptions {
   struct type {};
 };
+/// For a Traffic that has some.
 template <class Traffic>
 requires requires { typename Traffic::Options; }
 struct TrafficOptions<Traffic> {
@@ -47,6 +48,7 @@ struct NoTraffic {
   void computed(std::uint64_t) noexcept {}
 };
 
+/// Counts what would cross the bus.
 struct CountTraffic {
   std::uint64_t copies_in = 0;
   std::uint64_t bytes_in = 0;

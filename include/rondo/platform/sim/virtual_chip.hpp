@@ -27,6 +27,7 @@ struct TaskTimes {
 /// O(blocks · (log blocks + cores) + edges).
 class VirtualChip {
  public:
+  /// What the chip is made of, and what scheduling takes on it.
   struct Parts {
     std::uint32_t cores[core_type_count] = {1, 1};  ///< by CoreType
     std::uint32_t schedulers = 1;

@@ -25,8 +25,10 @@ class WorkerTeam {
  public:
   using Body = void (*)(void* context, std::size_t worker, std::uint32_t epoch);
 
-  /// Starts `count` threads, numbered from 1: the caller is worker 0. @throws Error out_of_resources
-  WorkerTeam(std::size_t count, Body body, void* context) : body_{body}, context_{context} {
+  /// Starts `count` threads, numbered from 1: the caller is worker 0. `parks`: counts how often one goes to sleep.
+  /// @throws Error out_of_resources
+  WorkerTeam(std::size_t count, Body body, void* context, std::atomic<std::uint64_t>& parks)
+      : body_{body}, context_{context}, parks_{parks} {
     threads_.reserve(count);
     try {
       for (std::size_t w = 1; w <= count; ++w) threads_.emplace_back([this, w] { work(w); });
@@ -70,6 +72,7 @@ class WorkerTeam {
         (void)sched_yield();  // kept awake for long: others may have the core meanwhile
       }
     }
+    parks_.fetch_add(1, std::memory_order_relaxed);
     asleep_.fetch_add(1, std::memory_order_seq_cst);
     while (epoch_.load(std::memory_order_seq_cst) == seen) epoch_.wait(seen, std::memory_order_seq_cst);
     asleep_.fetch_sub(1, std::memory_order_relaxed);
@@ -86,6 +89,7 @@ class WorkerTeam {
 
   Body body_;
   void* context_;
+  std::atomic<std::uint64_t>& parks_;
   alignas(64) std::atomic<std::uint32_t> epoch_{0};
   alignas(64) std::atomic<std::uint32_t> asleep_{0};
   std::atomic<bool> keep_awake_{false};

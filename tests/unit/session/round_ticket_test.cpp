@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/session/ticket.hpp>
+#include <rondo/session/round_ticket.hpp>
 
 #include <doctest/doctest.h>
 
 #include <memory>
 
 using namespace rondo;
-using detail::Completion;
+using detail::OnDone;
 
 namespace {
 
@@ -23,17 +23,17 @@ struct Counted {
 }  // namespace
 
 TEST_CASE("A ticket that was never given out says so") {
-  CHECK_FALSE(Ticket{});
-  CHECK(Ticket{}.submitted().code() == Errc::invalid_argument);
-  CHECK(Ticket(7, Status{}).number() == 7);
-  CHECK(Ticket(7, Status{}));
+  CHECK_FALSE(RoundTicket{});
+  CHECK(RoundTicket{}.submitted().code() == Errc::invalid_argument);
+  CHECK(RoundTicket(7, Status{}).number() == 7);
+  CHECK(RoundTicket(7, Status{}));
 }
 
 TEST_CASE("A completion is called once, with the status, and destroys what it held") {
   int alive = 0;
   int calls = 0;
   Errc code = Errc::ok;
-  Completion completion;
+  OnDone completion;
   completion.call(Status{});  // nothing to call
   completion.set([held = Counted(alive), &calls, &code](Status s) noexcept {
     ++calls;
@@ -50,7 +50,7 @@ TEST_CASE("A completion is called once, with the status, and destroys what it he
 TEST_CASE("A completion that is cleared, or outlived, destroys what it held uncalled") {
   int alive = 0;
   {
-    Completion completion;
+    OnDone completion;
     completion.set([held = Counted(alive)](Status) noexcept { FAIL("called"); });
     completion.clear();
     CHECK(alive == 0);
@@ -63,7 +63,7 @@ TEST_CASE("A completion that is cleared, or outlived, destroys what it held unca
 
 TEST_CASE("A completion may be set anew by what it calls, and may hold what can only be moved") {
   int sum = 0;
-  Completion completion;
+  OnDone completion;
   completion.set([&, step = std::make_unique<int>(3)](Status) noexcept {
     sum += *step;
     completion.set([&, next = std::make_unique<int>(4)](Status) noexcept { sum += 10 * *next; });

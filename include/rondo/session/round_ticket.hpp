@@ -13,10 +13,10 @@
 namespace rondo {
 
 /// A round that was submitted, or why it was not. Kept as long as one likes: the session tells its outcome at any time.
-class [[nodiscard]] Ticket {
+class [[nodiscard]] RoundTicket {
  public:
-  constexpr Ticket() noexcept = default;
-  constexpr Ticket(std::uint64_t number, Status submitted) noexcept : number_{number}, submitted_{submitted} {}
+  constexpr RoundTicket() noexcept = default;
+  constexpr RoundTicket(std::uint64_t number, Status submitted) noexcept : number_{number}, submitted_{submitted} {}
 
   /// Was the round taken in? Whether it ran well is for RoundSession::wait to say.
   [[nodiscard]] constexpr Status submitted() const noexcept { return submitted_; }
@@ -31,14 +31,14 @@ class [[nodiscard]] Ticket {
 namespace detail {
 
 /// What is to be called when a round is over, kept in place: a callable of at most `capacity` bytes, called once.
-class Completion {
+class OnDone {
  public:
   static constexpr std::size_t capacity = 48;
 
-  Completion() noexcept = default;
-  Completion(const Completion&) = delete;
-  Completion& operator=(const Completion&) = delete;
-  ~Completion() { clear(); }
+  OnDone() noexcept = default;
+  OnDone(const OnDone&) = delete;
+  OnDone& operator=(const OnDone&) = delete;
+  ~OnDone() { clear(); }
 
   template <class F>
   void set(F&& f) noexcept {

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include "errors.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <string_view>
+
+namespace py = pybind11;
+
+namespace rondo::python {
+
+namespace {
+
+/// In the order of Errc.
+constexpr const char* names[] = {"ok",
+                                 "invalid_argument",
+                                 "overflow",
+                                 "null_memory",
+                                 "wrong_size",
+                                 "wrong_tensor",
+                                 "unbound_tensor",
+                                 "bound_twice",
+                                 "misaligned",
+                                 "fixed_address",
+                                 "overlapping",
+                                 "alias_broken",
+                                 "shared_memory",
+                                 "cycle",
+                                 "race",
+                                 "uninitialized_read",
+                                 "limit_exceeded",
+                                 "busy",
+                                 "mixed_modes",
+                                 "closed",
+                                 "poisoned",
+                                 "not_open",
+                                 "out_of_memory",
+                                 "out_of_resources",
+                                 "no_such_device",
+                                 "unsupported",
+                                 "timed_out",
+                                 "stopped",
+                                 "abandoned",
+                                 "deadlock",
+                                 "kernel_failed",
+                                 "orchestration_failed",
+                                 "device_failed",
+                                 "check_failed"};
+constexpr std::size_t count = sizeof names / sizeof *names;
+
+constexpr bool is_known(std::size_t code) {
+  return std::string_view{describe(static_cast<Errc>(code))} != std::string_view{"unknown error code"};
+}
+static_assert(is_known(count - 1) && !is_known(count), "every code has its name above");
+constexpr bool stands_for(Errc code, std::string_view name) { return names[static_cast<std::size_t>(code)] == name; }
+static_assert(stands_for(Errc::shared_memory, "shared_memory") && stands_for(Errc::limit_exceeded, "limit_exceeded") &&
+              stands_for(Errc::not_open, "not_open") && stands_for(Errc::kernel_failed, "kernel_failed") &&
+              stands_for(Errc::check_failed, "check_failed"));
+
+}  // namespace
+
+void define_errors(py::module_& module) {
+  py::enum_<Errc> codes(module, "Errc", "What went wrong, the same list for set-up and for rounds.");
+  for (std::size_t code = 0; code < count; ++code) {
+    codes.value(names[code], static_cast<Errc>(code), describe(static_cast<Errc>(code)));
+  }
+  // Modules are never unloaded, so one reference is kept for good.
+  static PyObject* const type = PyErr_NewExceptionWithDoc(
+      "rondo.Error", "What Rondo refuses or fails at: `code` is a rondo.Errc, the text says what to do.",
+      PyExc_RuntimeError, nullptr);
+  if (type == nullptr) throw py::error_already_set();
+  module.attr("Error") = py::handle(type);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const Error& e) {
+      py::object error = py::handle(type)(e.what());
+      error.attr("code") = e.code();
+      PyErr_SetObject(type, error.ptr());
+    }
+  });
+}
+
+}  // namespace rondo::python

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/records.hpp>
+#include <rondo/memory/report.hpp>
+#include <rondo/observe/task_events.hpp>
+#include <rondo/observe/trace_json.hpp>
+#include <rondo/session/memory_report.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Set-up only: what a picture of a graph may show beside the graph.
+namespace rondo::observe {
+
+struct GraphNotes {
+  std::string title{};
+  std::vector<std::uint64_t> offsets{};  ///< by tensor, in the arena; empty: not planned, not_placed: elsewhere
+  std::uint64_t arena_bytes = 0;
+  std::vector<double> task_ns{};          ///< by task, in the order of the graph; empty: not known
+  std::vector<std::uint32_t> critical{};  ///< the chain of tasks that takes longest; positions in the graph
+
+  static constexpr std::uint64_t not_placed = ~std::uint64_t{0};
+};
+
+/// The chain of tasks that takes longest, first to last, when each takes what `task_ns` says. O(tasks + edges).
+[[nodiscard]] inline std::vector<std::uint32_t> critical_path(const graph::GraphView& graph,
+                                                              std::span<const double> task_ns) {
+  const std::size_t n = graph.tasks.size();
+  std::vector<double> to_end(n);
+  std::vector<bool> is_first(n, true);
+  for (std::size_t t = n; t-- > 0;) {
+    for (const std::uint32_t s : graph.successors_of(t)) {
+      to_end[t] = std::max(to_end[t], to_end[s]);
+      is_first[s] = false;
+    }
+    to_end[t] += task_ns[t];
+  }
+  std::vector<std::uint32_t> path;
+  for (std::uint32_t t = 0; t < n; ++t) {
+    if (is_first[t] && (path.empty() || to_end[t] > to_end[path[0]])) path.assign(1, t);
+  }
+  while (!path.empty()) {
+    const auto next = graph.successors_of(path.back());
+    if (next.empty()) break;
+    path.push_back(*std::ranges::max_element(next, {}, [&](std::uint32_t s) { return to_end[s]; }));
+  }
+  return path;
+}
+
+/// What tasks took on average, from the first block's start to the last one's end, over all launches that are whole;
+/// empty if none is.
+template <class Clock>
+[[nodiscard]] std::vector<double> mean_task_ns(const Recorder<Clock>& recorder) {
+  const std::vector<TracedCall> calls = traced_calls(recorder);
+  std::vector<double> sums(recorder.graph().tasks.size());
+  std::size_t launches = 0;
+  for (std::size_t begin = 0, end = 0; begin < calls.size(); begin = end) {
+    while (end < calls.size() && calls[end].launch == calls[begin].launch) ++end;
+    const auto tasks = traced_tasks(recorder.graph(), {calls.data() + begin, end - begin});
+    if (!is_whole(recorder.graph(), tasks)) continue;
+    ++launches;
+    for (std::size_t t = 0; t < tasks.size(); ++t) sums[t] += static_cast<double>(tasks[t].end - tasks[t].start);
+  }
+  if (launches == 0) return {};
+  for (double& sum : sums) sum /= static_cast<double>(launches);
+  return sums;
+}
+
+/// All that a session can tell: where its tensors lie, and what its tasks took, if its engine is Traced<…> and rounds
+/// were run, or take on the chip, if it is Model. Cost: set-up's; quadratic in the number of tensors.
+template <Platform P, class Policies, class Graph>
+[[nodiscard]] GraphNotes notes_of(RoundSession<P, Policies, Graph>& session) {
+  GraphNotes notes;
+  notes.title = P::name;
+  const memory::Report report = session.memory_report();
+  for (const memory::Report::Tensor& tensor : report.tensors) {
+    notes.offsets.push_back(tensor.buffer == memory::Lifetimes::no_buffer ? GraphNotes::not_placed : tensor.offset);
+  }
+  notes.arena_bytes = report.arena().value;
+  auto* const recorder = detail::recorder_of(session);
+  if constexpr (requires { recorder->threads(); }) {
+    notes.task_ns = mean_task_ns(*recorder);
+    if (!notes.task_ns.empty()) {
+      notes.critical = critical_path(session.graph().view(), notes.task_ns);
+      notes.title += ", times measured on the host";
+    }
+  }
+  if constexpr (requires { session.platform().engine().prediction(); }) {
+    const platform::sim::Prediction prediction = session.platform().engine().prediction();
+    for (const auto& times : prediction.tasks) notes.task_ns.push_back(times.end - times.start);
+    notes.critical.assign(prediction.critical_path.begin(), prediction.critical_path.end());
+    notes.title += ", times predicted";
+  }
+  return notes;
+}
+
+}  // namespace rondo::observe

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/session/log.hpp>
+
+#include <string_view>
+
+namespace rondo::observe {
+
+/// The log of sessions, for a logger of a library's that has `info`, `warn` and `error`, each for a text: spdlog's, for
+/// one. `get` is a function that returns the logger, or its address.
+///
+///     struct MyPolicies : rondo::DefaultPolicies {
+///       static constexpr rondo::observe::LogTo<&spdlog::default_logger_raw> log{};
+///     };
+///
+/// What is missing and fallbacks are warnings, poisoning is an error, the rest information. What the logger throws is
+/// lost: a session does not fail because its log does.
+template <auto get>
+struct LogTo {
+  void operator()(LogEvent event, const char* text) const noexcept {
+    const Error::Text line("rondo ", to_string(event), ": ", text);
+    try {
+      auto&& logger = get();
+      if constexpr (requires { logger.info(std::string_view{}); }) {
+        write(logger, event, {line.data(), line.size()});
+      } else {
+        write(*logger, event, {line.data(), line.size()});
+      }
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+
+ private:
+  static void write(auto& logger, LogEvent event, std::string_view line) {
+    switch (event) {
+      case LogEvent::missing:
+      case LogEvent::fallback: logger.warn(line); break;
+      case LogEvent::poisoned: logger.error(line); break;
+      case LogEvent::opened:
+      case LogEvent::planned:
+      case LogEvent::closed: logger.info(line); break;
+    }
+  }
+};
+
+}  // namespace rondo::observe

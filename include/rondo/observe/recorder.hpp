@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/observe/span_ring.hpp>
+#include <rondo/observe/tick_clock.hpp>
+#include <rondo/platform/sim/inline.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace rondo::observe {
+
+/// Keeps the last spans of the calls of a graph's kernels, for each thread that runs any in a ring of its own.
+///
+/// wrap() puts a function of the recorder's around each call; its argument block is four words that say what to call
+/// and whom to tell. So an engine runs wrapped calls as it runs any, and knows nothing of it.
+///
+/// Thread safety: wrapped calls by any threads; record() by any; the rest by the thread that launches. Cost: a wrapped
+/// call reads the clock twice and writes its thread's ring, without an atomic operation beyond a load; a thread's first
+/// call takes a ring by one compare-and-swap. No allocation, no lock.
+template <class Clock = TickClock>
+class Recorder {
+ public:
+  using clock = Clock;
+
+  /// `threads`: how many rings; spans of threads beyond are dropped.
+  Recorder(std::size_t threads, std::size_t spans_per_thread) : lanes_(threads), launches_(spans_per_thread) {
+    anchor<Clock>();
+    for (Lane& lane : lanes_) lane.spans = SpanRing(spans_per_thread);
+  }
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
+  [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
+
+  /// Four words for each call, which live as long as `calls` are used. Remembers the graph, which numbers stand for; of
+  /// several programs of one graph, as slots of a session have, any.
+  [[nodiscard]] rondo::detail::OwnedArray<ArgWord> wrap(const graph::GraphView& graph,
+                                                        platform::sim::Inline::DynamicProgram& calls) {
+    rondo::detail::OwnedArray<ArgWord> words(words_per_call * calls.calls.size());
+    std::size_t c = 0;
+    for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+      for (std::uint32_t block = 0; block < graph.tasks[t].blocks; ++block, ++c) {
+        ArgWord* const w = words.data() + words_per_call * c;
+        w[0] = word(reinterpret_cast<std::uintptr_t>(calls.calls[c].entry));
+        w[1] = word(reinterpret_cast<std::uintptr_t>(calls.calls[c].args));
+        w[2] = word(reinterpret_cast<std::uintptr_t>(this));
+        w[3] = word(std::uint64_t{block} << 32 | t);
+        calls.calls[c] = {&Recorder::call, w};
+      }
+    }
+    graph_ = graph;
+    return words;
+  }
+
+  /// A launch begins, on this thread.
+  void launches() noexcept {
+    ++launch_;
+    if (!records()) return;
+    (void)my_lane();  // so that this thread's is the first
+    launched_ = Clock::now();
+  }
+  /// What was launched is done.
+  void done() noexcept {
+    if (launched_ == 0) return;
+    launches_.add({std::exchange(launched_, 0), Clock::now(), launch_, 0, 0, 0});
+  }
+
+  // --- to be read between rounds
+
+  /// Whose tasks these are; lives as long as the session.
+  [[nodiscard]] const graph::GraphView& graph() const noexcept { return graph_; }
+  /// How many threads have run anything; the first is the one that launches: the session's, or the queue's for rounds
+  /// in flight.
+  [[nodiscard]] std::size_t threads() const noexcept {
+    std::size_t n = 0;
+    while (n < lanes_.size() && lanes_[n].owner.load(std::memory_order_relaxed) != nullptr) ++n;
+    return n;
+  }
+  /// Of a span: `round` is the number of the launch, from 1; `what` the task's position in the graph, `detail` its
+  /// block.
+  [[nodiscard]] const SpanRing& spans(std::size_t thread) const noexcept { return lanes_[thread].spans; }
+  /// From a launch until it was known to be done; `round` is its number.
+  [[nodiscard]] const SpanRing& launch_spans() const noexcept { return launches_; }
+  /// Of all threads, and those for which there was no ring.
+  [[nodiscard]] std::uint64_t dropped() const noexcept {
+    std::uint64_t sum = homeless_.load(std::memory_order_relaxed) + launches_.dropped();
+    for (const Lane& lane : lanes_) sum += lane.spans.dropped();
+    return sum;
+  }
+  void clear() noexcept {
+    for (Lane& lane : lanes_) lane.spans.clear();
+    launches_.clear();
+    homeless_.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t words_per_call = 4;
+  struct alignas(64) Lane {
+    std::atomic<const void*> owner{nullptr};
+    SpanRing spans;
+  };
+  /// Which lane a thread used last, and whose it is: recorders are told apart by number, as addresses come again.
+  struct Mine {
+    std::uint64_t recorder = 0;
+    Lane* lane = nullptr;
+  };
+
+  [[nodiscard]] static ArgWord word(std::uint64_t bits) noexcept { return static_cast<ArgWord>(bits); }
+  [[nodiscard]] static std::uint64_t next_number() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+
+  /// Stands in for a kernel. One that throws leaves a span too.
+  static void call(ArgWord* w) {
+    const auto entry = reinterpret_cast<KernelEntry>(static_cast<std::uintptr_t>(w[0]));  // NOLINT
+    auto* const args = reinterpret_cast<ArgWord*>(static_cast<std::uintptr_t>(w[1]));     // NOLINT
+    auto* const self = reinterpret_cast<Recorder*>(static_cast<std::uintptr_t>(w[2]));    // NOLINT
+    if (!self->records()) return entry(args);
+    struct Keep {
+      Recorder* self;
+      std::uint64_t what;
+      std::uint64_t start = Clock::now();
+      ~Keep() { self->keep(start, what); }
+    } const keep{self, static_cast<std::uint64_t>(w[3])};
+    entry(args);
+  }
+  void keep(std::uint64_t start, std::uint64_t what) noexcept {
+    const std::uint64_t end = Clock::now();
+    if (Lane* const lane = my_lane(); lane != nullptr) {
+      lane->spans.add(
+          {start, end, launch_, static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(what >> 32), 0});
+    } else {
+      homeless_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  [[nodiscard]] Lane* my_lane() noexcept {
+    thread_local Mine mine;
+    if (mine.recorder != number_) [[unlikely]]
+      mine = {number_, find_lane(&mine)};
+    return mine.lane;
+  }
+  /// A thread is known by where its `mine` is. One that comes after another has ended may get the same place: then it
+  /// goes on in that one's ring, since nobody else will.
+  [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept {
+    for (Lane& lane : lanes_) {
+      const void* owner = nullptr;
+      if (lane.owner.compare_exchange_strong(owner, me, std::memory_order_relaxed) || owner == me) return &lane;
+    }
+    return nullptr;
+  }
+
+  rondo::detail::OwnedArray<Lane> lanes_;
+  SpanRing launches_;
+  graph::GraphView graph_;
+  std::uint64_t number_ = next_number();
+  std::uint64_t launch_ = 0;    ///< handed to the threads by the launch itself
+  std::uint64_t launched_ = 0;  ///< when; 0: nothing is under way that is traced
+  std::atomic<bool> on_{true};
+  alignas(64) std::atomic<std::uint64_t> homeless_{0};
+};
+
+}  // namespace rondo::observe

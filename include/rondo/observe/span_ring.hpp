@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::observe {
+
+/// Something that took from `start` to `end`, in readings of a clock. What the numbers mean is its writer's matter.
+struct Span {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t round = 0;
+  std::uint32_t what = 0;
+  std::uint32_t detail = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// The last spans of one thread. When it is full, the oldest give way, and are counted as dropped.
+///
+/// Thread safety: one thread writes; another may read once it knows of the writer's last write, as after a round.
+/// Cost: memory of a power of two of spans, written to when it is made, so that no round meets a page for the first
+/// time; to add one: a few stores.
+class SpanRing {
+ public:
+  SpanRing() noexcept = default;
+  /// `capacity`: rounded up to a power of two.
+  explicit SpanRing(std::size_t capacity) : spans_(std::bit_ceil(capacity)), mask_{spans_.size() - 1} {}
+
+  void add(const Span& span) noexcept { spans_[written_++ & mask_] = span; }
+  void clear() noexcept { written_ = 0; }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return spans_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    return written_ < spans_.size() ? static_cast<std::size_t>(written_) : spans_.size();
+  }
+  /// How many were added and then gave way.
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return written_ - size(); }
+  /// The oldest that is left comes first.
+  [[nodiscard]] const Span& operator[](std::size_t i) const noexcept { return spans_[(dropped() + i) & mask_]; }
+
+ private:
+  rondo::detail::OwnedArray<Span> spans_;
+  std::size_t mask_ = 0;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace rondo::observe

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/arch.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/memory/lifetimes.hpp>
+#include <rondo/observe/recorder.hpp>
+#include <rondo/observe/trace_events.hpp>
+#include <rondo/platform/sim/prediction.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Set-up only: what an engine's Recorder kept, or its model predicts, as events on tracks.
+namespace rondo::observe {
+
+/// One call of a kernel, with its thread, in nanoseconds.
+struct TracedCall {
+  std::uint64_t launch = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint32_t task = 0;  ///< position in the graph
+  std::uint32_t block = 0;
+  std::uint32_t thread = 0;
+};
+
+/// When a task ran: from its first block's start to its last block's end, and who ran those two.
+struct TracedTask {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint32_t first_thread = 0;
+  std::uint32_t last_thread = 0;
+  std::uint32_t blocks = 0;  ///< seen; fewer than the task's if some gave way
+};
+
+/// All calls that are left, launch by launch, each launch by start.
+template <class Clock>
+[[nodiscard]] std::vector<TracedCall> traced_calls(const Recorder<Clock>& recorder) {
+  const Timebase base = timebase_of<Clock>();
+  std::vector<TracedCall> calls;
+  for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
+    const SpanRing& spans = recorder.spans(thread);
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      const Span& s = spans[i];
+      calls.push_back({s.round, base.to_ns(s.start), base.to_ns(s.end), s.what, s.detail, thread});
+    }
+  }
+  std::ranges::sort(calls, [](const TracedCall& a, const TracedCall& b) {
+    return std::pair(a.launch, a.start) < std::pair(b.launch, b.start);
+  });
+  return calls;
+}
+
+/// The tasks of one launch, by position in the graph.
+[[nodiscard]] inline std::vector<TracedTask> traced_tasks(const graph::GraphView& graph,
+                                                          std::span<const TracedCall> calls) {
+  std::vector<TracedTask> tasks(graph.tasks.size());
+  for (const TracedCall& call : calls) {
+    TracedTask& task = tasks[call.task];
+    if (task.blocks == 0 || call.start < task.start) {
+      task.start = call.start;
+      task.first_thread = call.thread;
+    }
+    if (task.blocks == 0 || call.end > task.end) {
+      task.end = call.end;
+      task.last_thread = call.thread;
+    }
+    ++task.blocks;
+  }
+  return tasks;
+}
+
+/// Is each block of each task there?
+[[nodiscard]] inline bool is_whole(const graph::GraphView& graph, std::span<const TracedTask> tasks) {
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (tasks[t].blocks != graph.tasks[t].blocks) return false;
+  }
+  return true;
+}
+
+namespace detail {
+
+/// Counters of one launch that is whole: how many blocks wait for a thread though nothing keeps them, how many run, and
+/// the bytes of the buffers that hold something wanted.
+class LaunchCounters {
+ public:
+  LaunchCounters(const graph::GraphView& graph, const memory::Lifetimes& lives) : graph_{graph}, lives_{lives} {}
+
+  void add(TraceEvents& to, std::uint32_t process, std::uint64_t from, std::uint64_t until,
+           std::span<const TracedTask> tasks, std::span<const TracedCall> calls) {
+    changes_.clear();
+    std::vector<std::uint64_t> ready(tasks.size(), from);
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      for (const std::uint32_t s : graph_.successors_of(t)) ready[s] = std::max(ready[s], tasks[t].end);
+    }
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      changes_[std::min(ready[t], tasks[t].start)].ready += graph_.tasks[t].blocks;
+    }
+    for (const TracedCall& call : calls) {
+      changes_[call.start].ready -= 1;
+      changes_[call.start].running += 1;
+      changes_[call.end].running -= 1;
+    }
+    add_memory(from, until, tasks);
+    Change now;
+    for (const auto& [ns, change] : changes_) {
+      now.ready += change.ready;
+      now.running += change.running;
+      now.bytes += change.bytes;
+      if (change.ready != 0 || change.running != 0) {
+        to.counter(process, ns, "tasks", {{"ready", number(now.ready)}, {"running", number(now.running)}});
+      }
+      if (change.bytes != 0) to.counter(process, ns, "arena in use", {{"bytes", number(now.bytes)}});
+    }
+  }
+
+ private:
+  struct Change {
+    std::int64_t ready = 0;
+    std::int64_t running = 0;
+    std::int64_t bytes = 0;
+  };
+  [[nodiscard]] static std::uint64_t number(std::int64_t n) noexcept {
+    return n < 0 ? 0 : static_cast<std::uint64_t>(n);
+  }
+
+  /// What is read holds its bytes from the launch to its last use, what is written to the end; residents always.
+  void add_memory(std::uint64_t from, std::uint64_t until, std::span<const TracedTask> tasks) {
+    struct Life {
+      std::uint64_t from = ~std::uint64_t{0};
+      std::uint64_t until = 0;
+    };
+    std::vector<Life> lives(lives_.problem.size());
+    const auto extend = [&](std::uint32_t tensor, std::uint64_t a, std::uint64_t b) {
+      const std::uint32_t buffer = lives_.buffer_of[tensor];
+      if (buffer == memory::Lifetimes::no_buffer) return;
+      lives[buffer].from = std::min(lives[buffer].from, a);
+      lives[buffer].until = std::max(lives[buffer].until, b);
+    };
+    for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
+      const Direction d = graph_.tensors[t].direction;
+      const bool stays = d == Direction::resident;
+      if (copies_in(d) || stays) extend(t, from, from);
+      if (copies_out(d) || stays) extend(t, until, until);
+    }
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      for (const graph::ArgRecord& arg : graph_.args_of(graph_.tasks[t])) {
+        if (arg.kind == graph::ArgRecord::Kind::address) extend(arg.tensor, tasks[t].start, tasks[t].end);
+      }
+    }
+    for (std::size_t b = 0; b < lives.size(); ++b) {
+      if (lives[b].from > lives[b].until) continue;
+      changes_[lives[b].from].bytes += lives_.problem.buffers[b].size;
+      changes_[lives[b].until].bytes -= lives_.problem.buffers[b].size;
+    }
+  }
+
+  graph::GraphView graph_;
+  const memory::Lifetimes& lives_;
+  std::map<std::uint64_t, Change> changes_{};
+};
+
+}  // namespace detail
+
+/// The tasks that an engine's recorder kept: a track for each thread, flows along the graph's edges, and for launches
+/// of which nothing is missing counters of tasks and of the arena.
+template <arch::Arch A, class Clock>
+void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder, memory::Concurrency order) {
+  const graph::GraphView& graph = recorder.graph();
+  const Timebase base = timebase_of<Clock>();
+  to.dropped += recorder.dropped();
+  std::map<std::uint64_t, Span> launches;
+  for (std::size_t i = 0; i < recorder.launch_spans().size(); ++i) {
+    Span launch = recorder.launch_spans()[i];
+    launch.start = base.to_ns(launch.start);
+    launch.end = base.to_ns(launch.end);
+    launches[launch.round] = launch;
+    to.span(process, TraceEvents::launches_track, launch.start, launch.end, "launch " + std::to_string(launch.round),
+            {{"launch", launch.round}});
+  }
+  if (!launches.empty()) to.label_track(process, TraceEvents::launches_track, "launches");
+  for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
+    to.label_track(process, TraceEvents::thread_track + thread, "tasks, thread " + std::to_string(thread));
+  }
+  const auto track = [](std::uint32_t thread) { return TraceEvents::thread_track + thread; };
+  const memory::Lifetimes lives = memory::find_lifetimes<A>(graph, order);
+  detail::LaunchCounters counters(graph, lives);
+  const std::vector<TracedCall> calls = traced_calls(recorder);
+  for (std::size_t begin = 0, end = 0; begin < calls.size(); begin = end) {
+    while (end < calls.size() && calls[end].launch == calls[begin].launch) ++end;
+    const std::span<const TracedCall> one{calls.data() + begin, end - begin};
+    for (const TracedCall& call : one) {
+      const graph::TaskRecord& task = graph.tasks[call.task];
+      std::vector<std::pair<std::string, std::uint64_t>> numbers{{"task", task.added_as}, {"launch", call.launch}};
+      if (task.blocks != 1) numbers.emplace_back("block", call.block);
+      to.span(process, track(call.thread), call.start, call.end, std::string{graph.name(task.name)},
+              std::move(numbers));
+    }
+    const std::vector<TracedTask> tasks = traced_tasks(graph, one);
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      for (const std::uint32_t s : graph.successors_of(t)) {
+        if (tasks[t].blocks == 0 || tasks[s].blocks == 0) continue;
+        // Within the span, since its end may be the next one's start.
+        const std::uint64_t from = std::max(tasks[t].start, tasks[t].end - (tasks[t].end != 0 ? 1 : 0));
+        to.flow(process, track(tasks[t].last_thread), from, track(tasks[s].first_thread), tasks[s].start, "edge");
+      }
+    }
+    const auto launch = launches.find(one.front().launch);
+    if (launch != launches.end() && is_whole(graph, tasks)) {
+      counters.add(to, process, launch->second.start, launch->second.end, tasks, one);
+    }
+  }
+}
+
+/// The round that a model predicts, as if it had begun at `ns`: its phases, and tasks on as many tracks as run at once.
+inline void add_prediction(TraceEvents& to, std::uint32_t process, std::uint64_t ns,
+                           const platform::sim::Prediction& prediction) {
+  const auto at = [&](double t) { return ns + static_cast<std::uint64_t>(t); };
+  to.label_process(process, std::string{prediction.chip} + ", predicted");
+  to.label_track(process, TraceEvents::rounds_track, "round");
+  double t = 0;
+  for (const auto& [name, took] :
+       {std::pair{"copy in", prediction.copy_in_ns}, std::pair{"launch", prediction.launch_ns},
+        std::pair{"run", prediction.run_ns}, std::pair{"complete", prediction.complete_ns},
+        std::pair{"copy out", prediction.copy_out_ns}}) {
+    to.span(process, TraceEvents::rounds_track, at(t), at(t + took), name);
+    t += took;
+  }
+  const double run = prediction.copy_in_ns + prediction.launch_ns;
+  std::vector<bool> critical(prediction.tasks.size());
+  for (const std::uint32_t task : prediction.critical_path) critical[task] = true;
+  std::vector<std::uint32_t> order(prediction.tasks.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&](std::uint32_t i) { return std::pair(prediction.tasks[i].start, i); });
+  for (const CoreType core : {CoreType::cube, CoreType::vector}) {
+    const std::uint32_t first = core == CoreType::cube ? 200U : 300U;
+    TrackChooser tracks;
+    for (const std::uint32_t i : order) {
+      const graph::TaskRecord& task = prediction.graph.tasks[i];
+      if (task.core != core) continue;
+      const std::uint64_t from = at(run + prediction.tasks[i].start);
+      const std::uint64_t until = at(run + prediction.tasks[i].end);
+      to.span(process, first + tracks.place(from, until), from, until, std::string{prediction.graph.name(task.name)},
+              {{"task", task.added_as}, {"blocks", task.blocks}, {"critical", critical[i] ? 1U : 0U}});
+    }
+    for (std::uint32_t k = 0; k < tracks.tracks(); ++k) {
+      to.label_track(process, first + k, std::string{rondo::to_string(core)} + " tasks");
+    }
+  }
+}
+
+}  // namespace rondo::observe

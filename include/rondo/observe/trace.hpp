@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/observe/span_ring.hpp>
+#include <rondo/observe/tick_clock.hpp>
+#include <rondo/session/policies.hpp>
+#include <rondo/types.hpp>
+#include <rondo/update/refresher.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::observe {
+
+/// Keeps the last spans of a session's rounds and of the phases they go through, with the time; for Policies::Observe.
+/// write_trace() makes a file of it, see trace_json.hpp; tasks are traced by the engine, see traced.hpp.
+///
+///     struct MyPolicies : rondo::DefaultPolicies { using Observe = rondo::observe::Trace; };
+///     auto session = open<A2A3Sim, MyPolicies>(graph);
+///     … rounds …
+///     write_trace(file, session);
+///
+/// `Spans`: how many are kept, seven or eight to a round; the oldest give way. `Clock`: as for CountersWith; if it has
+/// a timebase(), readings are turned into nanoseconds when they are written.
+///
+/// Lifetime: the session's. Thread safety: the session's, but for record(), which any thread may call. Errors: none;
+/// what has no room is counted. Cost: the ring is allocated when the session is opened (48 bytes a span); a span takes
+/// one reading of the clock, since a phase begins where the one before it ends; switched off, one load and a branch.
+template <std::size_t Spans = 65536, class Clock = TickClock>
+class TraceWith {
+ public:
+  using clock = Clock;
+  /// What a span is of: a phase, or this.
+  static constexpr std::uint32_t round = 0xFFFF'FFFF;
+  /// How many rounds may be under way at once.
+  static constexpr std::size_t most_in_flight = 64;
+
+  TraceWith() : spans_(Spans) { anchor<Clock>(); }
+
+  /// From now on spans are kept, or not; what is kept already stays. A phase that is under way is left out.
+  void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
+  [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
+
+  /// In the order in which they ended. Of a phase, `bytes` is what it copied, `detail` for refresh the UpdateLevel; of
+  /// a round, `detail` is the Errc it ended with. To be read between rounds.
+  [[nodiscard]] const SpanRing& spans() const noexcept { return spans_; }
+  void clear() noexcept { spans_.clear(); }
+
+  // --- what the session tells
+
+  void enters(Phase phase) noexcept {
+    if (!records()) [[unlikely]] {
+      phase_ = Phase::outside;
+      return;
+    }
+    move_to(phase, Clock::now());
+  }
+  void round_begins(RoundIndex index) noexcept {
+    OpenRound& open = open_[rondo::index(index) % most_in_flight];
+    open.began = 0;
+    if (!records()) [[unlikely]]
+      return;
+    const std::uint64_t now = Clock::now();
+    open.began = phase_ == Phase::bind ? since_ : now;
+    round_ = rondo::index(index);
+    move_to(Phase::outside, now);
+  }
+  void round_ends(RoundIndex index, Status status) noexcept {
+    OpenRound& open = open_[rondo::index(index) % most_in_flight];
+    if (!records()) [[unlikely]] {
+      phase_ = Phase::outside;
+      open.began = 0;
+      return;
+    }
+    const std::uint64_t now = Clock::now();
+    round_ = rondo::index(index);
+    move_to(Phase::outside, now);
+    if (open.began != 0) {
+      spans_.add({open.began, now, round_, round, static_cast<std::uint32_t>(status.code()), 0});
+    }
+    open.began = 0;
+  }
+  /// The host waits for a round in flight, to take it in.
+  void delivers(RoundIndex index) noexcept {
+    round_ = rondo::index(index);
+    enters(Phase::wait);
+  }
+  void copies_in(Bytes size) noexcept { bytes_ += size.value; }
+  void copies_out(Bytes size) noexcept { bytes_ += size.value; }
+  void refresh_begins() noexcept { enters(Phase::refresh); }
+  void refreshed(const update::Refreshed& refreshed) noexcept {
+    if (phase_ != Phase::refresh) return;
+    bytes_ = refreshed.bytes;
+    detail_ = static_cast<std::uint32_t>(refreshed.level);
+  }
+
+ private:
+  struct OpenRound {
+    std::uint64_t began = 0;  ///< 0: not traced
+  };
+
+  /// A phase that a refused round began is left out: the next one begins with `bind` too.
+  void move_to(Phase next, std::uint64_t now) noexcept {
+    if (phase_ != Phase::outside && next != Phase::bind) {
+      spans_.add({since_, now, round_, static_cast<std::uint32_t>(phase_), detail_, bytes_});
+    }
+    phase_ = next;
+    since_ = now;
+    bytes_ = 0;
+    detail_ = 0;
+  }
+
+  SpanRing spans_;
+  std::atomic<bool> on_{true};
+  Phase phase_ = Phase::outside;  ///< of the calling thread, whichever round it is at
+  std::uint32_t detail_ = 0;
+  std::uint64_t since_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t round_ = 0;
+  OpenRound open_[most_in_flight];
+};
+using Trace = TraceWith<>;
+
+}  // namespace rondo::observe

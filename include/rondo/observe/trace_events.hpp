@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/observe/recorder.hpp>
+#include <rondo/observe/trace.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+/// Set-up only: what was traced, as events on tracks, for writers of files.
+namespace rondo::observe {
+
+/// One event. What the letters mean is said in the trace event format that Chrome and Perfetto read.
+struct TraceEvent {
+  enum class Kind : char { span = 'X', flow_out = 's', flow_in = 'f', counter = 'C', label = 'M' };
+  Kind kind = Kind::span;
+  std::uint32_t process = 0;
+  std::uint32_t track = 0;
+  std::uint64_t ns = 0;
+  std::uint64_t took_ns = 0;  ///< of a span
+  std::uint64_t flow = 0;     ///< which two events belong together
+  std::string name{};
+  std::vector<std::pair<std::string, std::uint64_t>> numbers{};
+  std::string text{};  ///< of a label: what is shown
+};
+
+/// Events of any number of sessions: each is a process, with a track for rounds, one for the host, and one for each
+/// thread that ran tasks.
+struct TraceEvents {
+  // Where tracks are, from top to bottom. Rounds in flight take one each.
+  static constexpr std::uint32_t rounds_track = 1;
+  static constexpr std::uint32_t host_track = 100;
+  static constexpr std::uint32_t launches_track = 101;
+  static constexpr std::uint32_t thread_track = 200;
+  static constexpr std::uint32_t predicted_process = 100'000;  ///< added to the number of the process it predicts
+
+  std::vector<TraceEvent> events{};
+  std::uint64_t dropped = 0;  ///< spans that gave way, or had no ring
+  std::uint64_t flows = 0;
+
+  void span(std::uint32_t process, std::uint32_t track, std::uint64_t from, std::uint64_t to, std::string name,
+            std::vector<std::pair<std::string, std::uint64_t>> numbers = {}) {
+    events.push_back({TraceEvent::Kind::span, process, track, from, to - from, 0, std::move(name), std::move(numbers)});
+  }
+  void flow(std::uint32_t process, std::uint32_t from_track, std::uint64_t from, std::uint32_t to_track,
+            std::uint64_t to, const std::string& name) {
+    events.push_back({TraceEvent::Kind::flow_out, process, from_track, from, 0, ++flows, name});
+    events.push_back({TraceEvent::Kind::flow_in, process, to_track, to, 0, flows, name});
+  }
+  void counter(std::uint32_t process, std::uint64_t ns, std::string name,
+               std::vector<std::pair<std::string, std::uint64_t>> values) {
+    events.push_back({TraceEvent::Kind::counter, process, 0, ns, 0, 0, std::move(name), std::move(values)});
+  }
+  void label_process(std::uint32_t process, std::string text) {
+    events.push_back({TraceEvent::Kind::label, process, 0, 0, 0, 0, "process_name", {}, std::move(text)});
+  }
+  void label_track(std::uint32_t process, std::uint32_t track, std::string text) {
+    events.push_back({TraceEvent::Kind::label, process, track, 0, 0, 0, "thread_name", {}, std::move(text)});
+    events.push_back({TraceEvent::Kind::label, process, track, 0, 0, 0, "thread_sort_index", {{"sort_index", track}}});
+  }
+
+  /// Labels first, then by time on each track, a span before what it holds.
+  void sort() {
+    std::vector<std::size_t> order(events.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto key = [this](std::size_t i) {
+      const TraceEvent& e = events[i];
+      return std::tuple(e.kind != TraceEvent::Kind::label, e.process, e.track, e.ns,
+                        e.kind == TraceEvent::Kind::span ? ~e.took_ns : ~std::uint64_t{0}, i);
+    };
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    std::vector<TraceEvent> sorted;
+    sorted.reserve(events.size());
+    for (const std::size_t i : order) sorted.push_back(std::move(events[i]));
+    events = std::move(sorted);
+  }
+};
+
+[[nodiscard]] constexpr const char* to_string(Phase phase) noexcept {
+  constexpr const char* names[] = {"outside", "bind", "copy in", "refresh", "launch", "copy out", "wait"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+/// Puts spans that may overlap on the first of several tracks that is free; they come ordered by their start.
+class TrackChooser {
+ public:
+  [[nodiscard]] std::uint32_t place(std::uint64_t from, std::uint64_t to) {
+    std::size_t t = 0;
+    while (t < free_at_.size() && free_at_[t] > from) ++t;
+    if (t == free_at_.size()) free_at_.push_back(0);
+    free_at_[t] = to;
+    return static_cast<std::uint32_t>(t);
+  }
+  [[nodiscard]] std::size_t tracks() const noexcept { return free_at_.size(); }
+
+ private:
+  std::vector<std::uint64_t> free_at_{};
+};
+
+/// The rounds and phases that an observer kept.
+template <std::size_t Spans, class Clock>
+void add_rounds(TraceEvents& to, std::uint32_t process, const TraceWith<Spans, Clock>& trace) {
+  const Timebase base = timebase_of<Clock>();
+  const SpanRing& spans = trace.spans();
+  to.dropped += spans.dropped();
+  to.label_track(process, TraceEvents::host_track, "host");
+  std::vector<Span> rounds;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Span& span = spans[i];
+    if (span.what == TraceWith<Spans, Clock>::round) {
+      rounds.push_back(span);
+      continue;
+    }
+    std::vector<std::pair<std::string, std::uint64_t>> numbers{{"round", span.round}};
+    if (span.bytes != 0) numbers.emplace_back("bytes", span.bytes);
+    to.span(process, TraceEvents::host_track, base.to_ns(span.start), base.to_ns(span.end),
+            to_string(static_cast<Phase>(span.what)), std::move(numbers));
+  }
+  std::ranges::sort(rounds, {}, &Span::start);
+  TrackChooser tracks;
+  for (const Span& span : rounds) {
+    const std::uint64_t from = base.to_ns(span.start);
+    const std::uint64_t until = base.to_ns(span.end);
+    const auto code = static_cast<Errc>(span.detail);
+    to.span(process, TraceEvents::rounds_track + tracks.place(from, until), from, until,
+            "round " + std::to_string(span.round) + (code == Errc::ok ? "" : std::string{": "} + describe(code)),
+            {{"round", span.round}});
+  }
+  for (std::uint32_t t = 0; t < tracks.tracks(); ++t) {
+    to.label_track(process, TraceEvents::rounds_track + t,
+                   tracks.tracks() == 1 ? "rounds" : "rounds, slot " + std::to_string(t));
+  }
+}
+
+}  // namespace rondo::observe

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/observe/task_events.hpp>
+#include <rondo/observe/trace_events.hpp>
+#include <rondo/session/round_session.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+/// Set-up only: what was traced, as a file that chrome://tracing and https://ui.perfetto.dev open.
+namespace rondo::observe {
+
+namespace detail {
+
+/// Text as it may stand between the quotes of a JSON string.
+[[nodiscard]] inline std::string json_text(std::string_view text) {
+  constexpr const char* hex = "0123456789abcdef";
+  std::string result;
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') result += '\\';
+    if (u < 0x20) {
+      result += {'\\', 'u', '0', '0', hex[u >> 4], hex[u & 15]};
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+/// Microseconds with three places, which no double would keep for long.
+[[nodiscard]] inline std::string microseconds(std::uint64_t ns) {
+  const std::string places = std::to_string(1000 + ns % 1000);
+  return std::to_string(ns / 1000) + '.' + places.substr(1);
+}
+
+inline void write_event(std::ostream& out, const TraceEvent& e, std::uint64_t from) {
+  using Kind = TraceEvent::Kind;
+  const bool is_flow = e.kind == Kind::flow_out || e.kind == Kind::flow_in;
+  std::string line = "{\"name\":\"" + json_text(e.name) + "\",\"ph\":\"" + static_cast<char>(e.kind) +
+                     "\",\"pid\":" + std::to_string(e.process) + ",\"tid\":" + std::to_string(e.track) +
+                     ",\"ts\":" + microseconds(e.kind == Kind::label ? 0 : e.ns - from);
+  if (e.kind == Kind::span) line += ",\"cat\":\"span\",\"dur\":" + microseconds(e.took_ns);
+  if (is_flow) line += ",\"cat\":\"flow\",\"id\":" + std::to_string(e.flow);
+  if (e.kind == Kind::flow_in) line += ",\"bp\":\"e\"";
+  if (!is_flow) {
+    line += ",\"args\":{";
+    if (!e.text.empty()) line += "\"name\":\"" + json_text(e.text) + '"';
+    for (const auto& [name, value] : e.numbers) {
+      if (line.back() != '{') line += ',';
+      line += '"' + json_text(name) + "\":" + std::to_string(value);
+    }
+    line += '}';
+  }
+  out << line << '}';
+}
+
+/// The engine that records, or has one inside that does.
+template <class Engine>
+[[nodiscard]] auto* find_recorder(Engine& engine) {
+  if constexpr (requires { engine.recorder(); }) {
+    return &engine.recorder();
+  } else if constexpr (requires { engine.inner(); }) {
+    return find_recorder(engine.inner());
+  } else {
+    return static_cast<void*>(nullptr);
+  }
+}
+template <class Session>
+[[nodiscard]] auto* recorder_of(Session& session) {
+  if constexpr (requires { session.platform().engine(); }) {
+    return find_recorder(session.platform().engine());
+  } else {
+    return static_cast<void*>(nullptr);
+  }
+}
+
+}  // namespace detail
+
+/// The events as JSON. Times count from the first of them.
+inline void write_trace(std::ostream& out, TraceEvents events) {
+  events.sort();
+  std::uint64_t from = ~std::uint64_t{0};
+  for (const TraceEvent& e : events.events) {
+    if (e.kind != TraceEvent::Kind::label) from = std::min(from, e.ns);
+  }
+  out << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"writer\":\"rondo\",\"dropped_spans\":"
+      << std::to_string(events.dropped) << "},\"traceEvents\":[";
+  const char* between = "\n";
+  for (const TraceEvent& e : events.events) {
+    out << between;
+    detail::write_event(out, e, from);
+    between = ",\n";
+  }
+  out << "\n]}\n";
+}
+
+/// Adds what a session's observer and its engine kept, and what its engine predicts, as process `process`.
+template <Platform P, class Policies, class Graph>
+void add_session(TraceEvents& to, std::uint32_t process, RoundSession<P, Policies, Graph>& session) {
+  to.label_process(process, std::string{P::name} + ", " + std::to_string(session.rounds()) + " rounds");
+  if constexpr (requires { add_rounds(to, process, session.observer()); }) add_rounds(to, process, session.observer());
+  auto* const recorder = detail::recorder_of(session);
+  if constexpr (requires { recorder->threads(); }) {
+    add_tasks<typename P::Arch>(to, process, *recorder, rondo::detail::concurrency<P, Graph>);
+  }
+  if constexpr (requires { session.platform().engine().prediction(); }) {
+    std::uint64_t from = ~std::uint64_t{0};
+    for (const TraceEvent& e : to.events) {
+      if (e.kind != TraceEvent::Kind::label) from = std::min(from, e.ns);
+    }
+    add_prediction(to, process + TraceEvents::predicted_process,
+                   to.events.empty() || from == ~std::uint64_t{0} ? 0 : from, session.platform().engine().prediction());
+  }
+}
+
+/// Writes what sessions traced to one file, each as a process of its own. To be called between rounds. A session is
+/// traced as far as its policies have `Observe = Trace` and its engine is Traced<…>.
+/// Errors: the stream's. Cost: set-up's; allocates some hundred bytes for each span.
+template <class... Session>
+requires(sizeof...(Session) != 0) void write_trace(std::ostream& out, Session&... sessions) {
+  TraceEvents events;
+  std::uint32_t process = 0;
+  (add_session(events, ++process, sessions), ...);
+  write_trace(out, std::move(events));
+}
+
+/// Switches on or off all that a session traces, in the middle of a run, from any thread: rounds, and tasks.
+template <class Session>
+void record(Session& session, bool on) noexcept {
+  if constexpr (requires { session.observer().record(on); }) session.observer().record(on);
+  auto* const recorder = detail::recorder_of(session);
+  if constexpr (requires { recorder->record(on); }) recorder->record(on);
+}
+
+}  // namespace rondo::observe

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# same_code.sh <source> <objdump> <compiler> <flag>...
+#
+# A session whose observer hears of everything and does nothing compiles to the same code as one that has none: what
+# observes rounds costs who does not want it not one instruction. An observer that does something must differ, or this
+# would compare nothing.
+set -euo pipefail
+source=$1 objdump=$2
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+for observer in NoObserver Nothing Something; do
+  "$@" -DOBSERVER=$observer -c "$source" -o "$work/$observer.o"
+  "$objdump" -d --no-show-raw-insn "$work/$observer.o" | tail -n +3 >"$work/$observer"
+done
+grep -q '<static_round>:' "$work/NoObserver" || { echo "the rounds are not in the code"; exit 1; }
+if ! diff -u "$work/NoObserver" "$work/Nothing" >"$work/difference"; then
+  head -40 "$work/difference"
+  echo "an observer that does nothing changes the code"
+  exit 1
+fi
+if cmp -s "$work/NoObserver" "$work/Something"; then
+  echo "an observer that counts changes nothing: the hooks are not called"
+  exit 1
+fi
+echo "$(wc -l <"$work/NoObserver") lines of code, the same for both"

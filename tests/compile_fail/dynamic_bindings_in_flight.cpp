@@ -1,0 +1,17 @@
+// expect: rondo: bindings that only the running program knows are for sessions of one round at a time
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+#include <rondo/session/in_flight.hpp>
+#include <rondo/session/open.hpp>
+#include <rondo/session/dynamic_bindings.hpp>
+
+struct Two : rondo::DefaultPolicies {
+  static constexpr std::size_t rounds_in_flight = 2;
+};
+
+int main() {
+  rondo::TaskGraph graph;
+  auto session = rondo::open<rondo::NullPlatform, Two>(graph);
+  rondo::DynamicBindings bindings(session);
+}

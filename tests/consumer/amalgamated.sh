@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Makes the single header and compiles a program that has nothing else of Rondo.
+source "$(dirname "$0")/common.sh"
+
+"$PYTHON" "$ROOT/tools/amalgamate" --output rondo_all.hpp
+if grep -nE '^ *# *include *<rondo/' rondo_all.hpp; then fail "the single header includes headers of Rondo"; fi
+"$PYTHON" "$ROOT/tools/amalgamate" --output again.hpp
+cmp rondo_all.hpp again.hpp || fail "made again, the single header is another one"
+
+# As in an online compiler: one file, one header beside it. A second file tells what is not inline, and so defined twice.
+sed 's|<rondo/rondo.hpp>|"rondo_all.hpp"|' "$ROOT/examples/01_saxpy.cpp" >saxpy.cpp
+echo '#include "rondo_all.hpp"' >second.cpp
+"$COMPILER" -std=c++20 -Wall -Wextra -Werror -c second.cpp
+"$COMPILER" -std=c++20 -Wall -Wextra -Werror saxpy.cpp second.o -pthread -o saxpy -MD -MF read.txt
+if tr -s ' \\' '\n' <read.txt | grep -F "$ROOT/include"; then fail "Rondo's own headers were read"; fi
+[ "$(./saxpy)" = "a2a3_sim: y[0] = 10100 after 100 rounds" ] || fail "saxpy printed: $(./saxpy)"
+
+# What an optional part needs of Rondo comes before its condition, so that others find it where the part is left out.
+"$PYTHON" "$ROOT/tools/amalgamate" --output dlpack_all.hpp rondo/tensor/dlpack.hpp
+awk '/^#if __has_include\(<dlpack/ { inside = 1 }
+     inside && /^\/\/ --- / && !/, continued$/ { print; bad = 1 }
+     END { exit bad || !inside }' dlpack_all.hpp || fail "headers are hidden behind the condition of another"
+if "$PYTHON" "$ROOT/tools/amalgamate" --output none.hpp rondo/none.hpp 2>error.log; then fail "a missing header was found"; fi
+grep -q "rondo/none.hpp: there is no such header" error.log || { cat error.log; fail "a missing header is told otherwise"; }

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Runs the port as vcpkg would, over stand-ins for the functions that it calls, and looks at what it installed.
+cmake_policy(VERSION 3.25)
+file(REMOVE_RECURSE ${WORK})
+set(PORT rondo)
+set(CURRENT_PORT_DIR ${ROOT}/packaging/vcpkg/rondo)
+set(CURRENT_PACKAGES_DIR ${WORK}/packages/rondo)
+
+# The manifest says what there is.
+file(READ ${CURRENT_PORT_DIR}/vcpkg.json manifest)
+function(expect_entry wanted)
+  string(JSON value ERROR_VARIABLE error GET "${manifest}" ${ARGN})
+  if(NOT value STREQUAL wanted)
+    message(FATAL_ERROR "vcpkg.json: ${ARGN} is '${value}', expected '${wanted}' ${error}")
+  endif()
+endfunction()
+expect_entry(rondo name)
+expect_entry(${VERSION} version)
+expect_entry(Apache-2.0 license)
+expect_entry(range-v3 dependencies 0)
+expect_entry(vcpkg-cmake dependencies 1 name)
+expect_entry(ON dependencies 1 host)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN} failed:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+function(vcpkg_cmake_configure)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
+  if(DEFINED arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "vcpkg_cmake_configure knows no ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  run(${CMAKE_COMMAND} -S ${arg_SOURCE_PATH} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+      -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR} -Drange-v3_DIR=${RANGES}
+      ${arg_OPTIONS})
+  if(output MATCHES "Manually-specified variables were not used")
+    message(FATAL_ERROR "the port sets variables that Rondo does not know:\n${output}")
+  endif()
+endfunction()
+function(vcpkg_cmake_install)
+  run(${CMAKE_COMMAND} --build ${WORK}/build --target install)
+endfunction()
+function(vcpkg_cmake_config_fixup)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "PACKAGE_NAME;CONFIG_PATH" "")
+  file(MAKE_DIRECTORY ${CURRENT_PACKAGES_DIR}/share)
+  file(RENAME ${CURRENT_PACKAGES_DIR}/${arg_CONFIG_PATH} ${CURRENT_PACKAGES_DIR}/share/${arg_PACKAGE_NAME})
+endfunction()
+function(vcpkg_fixup_pkgconfig)
+endfunction()
+function(vcpkg_install_copyright)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FILE_LIST")
+  file(COPY_FILE ${arg_FILE_LIST} ${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright)
+endfunction()
+
+include(${CURRENT_PORT_DIR}/portfile.cmake)
+
+foreach(file IN ITEMS include/rondo/rondo.hpp share/rondo/rondoConfig.cmake share/rondo/rondoTargets.cmake
+                      share/rondo/usage share/rondo/copyright share/pkgconfig/rondo.pc)
+  if(NOT EXISTS ${CURRENT_PACKAGES_DIR}/${file})
+    message(FATAL_ERROR "the port installs no ${file}")
+  endif()
+endforeach()
+# What vcpkg itself would complain of: empty folders, and share/ that is no package's.
+file(GLOB shared RELATIVE ${CURRENT_PACKAGES_DIR}/share ${CURRENT_PACKAGES_DIR}/share/*)
+if(NOT shared STREQUAL "pkgconfig;rondo")
+  message(FATAL_ERROR "the port leaves in share: ${shared}")
+endif()

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/observe/counters.hpp>
+
+#include <rondo/observe/steady_clock.hpp>
+#include <rondo/observe/tick_clock.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/session/open.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+/// Moves on by 10 each time it is read.
+struct CountingClock {
+  static inline std::uint64_t last = 0;
+  static std::uint64_t now() noexcept { return last += 10; }
+};
+template <class C>
+struct Counting : DefaultPolicies {
+  using Observe = C;
+};
+
+struct Rig {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {2});
+  Output<float> y = graph.output<float>("y", {2});
+  TaskId task = graph.add<Fragile>(x, y);
+  std::vector<float> hx{1, 2};
+  std::vector<float> hy = std::vector<float>(2);
+  template <class Session>
+  Status run(Session& session) {
+    return session.run_round(bind(x, hx), bind(y, hy));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Counters count rounds, failures, and the bytes of copies") {
+  Rig rig;
+  auto session = open<A2A3Sim, Counting<observe::Counters>>(rig.graph);
+  for (int i = 0; i < 5; ++i) CHECK(rig.run(session).ok());
+  CHECK(session.run_round(bind(rig.x, rig.hx)).code() == Errc::unbound_tensor);
+  rig.hx[0] = -1;
+  CHECK(!rig.run(session).ok());
+  const observe::CountersSnapshot s = observe::snapshot(session);
+  CHECK(s.rounds == 5);
+  CHECK(s.failed_rounds == 1);
+  CHECK(s.copies_in == 6);
+  CHECK(s.bytes_in == 48);
+  CHECK(s.copies_out == 5);
+  CHECK(s.bytes_out == 40);
+  CHECK(s.refreshes[static_cast<std::size_t>(UpdateLevel::init)] == 1);
+  for (const std::uint64_t ns : s.phase_ns) CHECK(ns == 0);
+}
+
+TEST_CASE("With a clock, counters know the host's time in each phase") {
+  Rig rig;
+  auto session = open<A2A3Sim, Counting<observe::CountersWith<CountingClock>>>(rig.graph);
+  for (int i = 0; i < 3; ++i) CHECK(rig.run(session).ok());
+  CHECK(session.run_round(bind(rig.x, rig.hx)).code() == Errc::unbound_tensor);  // leaves no time behind
+  const observe::CountersSnapshot s = observe::snapshot(session);
+  CHECK(s.phase_ns[static_cast<std::size_t>(Phase::outside)] == 0);
+  for (const Phase p : {Phase::bind, Phase::copy_in, Phase::launch, Phase::copy_out, Phase::wait}) {
+    CHECK(s.phase_ns[static_cast<std::size_t>(p)] == 30);
+  }
+  CHECK(s.phase_ns[static_cast<std::size_t>(Phase::refresh)] == 0);
+}
+
+TEST_CASE("Without a clock, counters do not listen to phases") {
+  constexpr auto listens = []<class C>(C& c) {
+    return requires { c.enters(Phase::bind); };
+  };
+  observe::Counters plain;
+  observe::TimedCounters timed;
+  CHECK(!listens(plain));
+  CHECK(listens(timed));
+}
+
+TEST_CASE("Readings of the processor's counter come out in nanoseconds") {
+  Rig rig;
+  auto session = open<A2A3Sim, Counting<observe::CountersWith<observe::TickClock>>>(rig.graph);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 1000; ++i) CHECK(rig.run(session).ok());
+  const auto took = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
+  std::uint64_t sum = 0;
+  for (const std::uint64_t ns : observe::snapshot(session).phase_ns) sum += ns;
+  CHECK(sum > 0);
+  CHECK(sum <= took + took / 10);
+}
+
+TEST_CASE("Another thread reads counters while rounds run, and no figure goes back") {
+  Rig rig;
+  auto session = open<A2A3Sim, Counting<observe::TimedCounters>>(rig.graph);
+  std::atomic<bool> over{false};
+  std::atomic<std::uint64_t> looks{0};
+  std::thread reader([&] {
+    observe::CountersSnapshot before{};
+    while (!over.load()) {
+      const observe::CountersSnapshot now = observe::snapshot(session);
+      CHECK(now.rounds >= before.rounds);
+      CHECK(now.bytes_in >= before.bytes_in);
+      CHECK(now.phase_ns[static_cast<std::size_t>(Phase::launch)] >=
+            before.phase_ns[static_cast<std::size_t>(Phase::launch)]);
+      before = now;
+      ++looks;
+      std::this_thread::yield();
+    }
+  });
+  std::uint64_t rounds = 0;
+  for (; rounds < 3000 || looks.load() < 3; ++rounds) REQUIRE(rig.run(session).ok());
+  over = true;
+  reader.join();
+  CHECK(observe::snapshot(session).rounds == rounds);
+}
+
+TEST_CASE("A pool's threads that go to sleep are counted") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  const auto y = graph.output<float>("y", {64});
+  const auto z = graph.output<float>("z", {64});
+  graph.add<Scale>(x, y, 2.0F);
+  graph.add<Scale>(x, z, 3.0F);
+  A2A3SimOn<Pool>::Options options{};
+  options.engine = {.threads = 2, .scheduling = platform::sim::Scheduling::uniform};
+  auto session = open<A2A3SimOn<Pool>, Counting<observe::Counters>>(graph, options);
+  std::vector<float> hx(64), hy(64), hz(64);
+  CHECK(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz)).ok());
+  const auto parks = [&] { return observe::snapshot(session).parks; };
+  for (int i = 0; i < 10'000 && parks() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const std::uint64_t first = parks();
+  CHECK(first >= 1);
+  CHECK(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz)).ok());
+  for (int i = 0; i < 10'000 && parks() == first; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(parks() > first);
+}

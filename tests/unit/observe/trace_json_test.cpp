@@ -1,0 +1,345 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/observe/trace_json.hpp>
+
+// What is written is read back with a library, where there is one.
+#if __has_include(<nlohmann/json.hpp>)
+
+#include "../../../examples/02_digits/network.hpp"
+
+#include <rondo/observe/traced.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/session/in_flight.hpp>
+#include <rondo/session/open.hpp>
+#include <unit/observe/trace_schema.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+constexpr std::size_t batch = 16;
+constexpr std::size_t tasks_in_training = 16;
+
+struct Traces : DefaultPolicies {
+  using Observe = observe::Trace;
+};
+
+/// Rounds of the example that trains a network, over numbers of no meaning.
+struct Rounds {
+  digits::TrainingStep step{batch};
+  digits::Weights weights = digits::random_weights(digits::Random{5});
+  std::vector<float> pixels = std::vector<float>(batch * digits::pixels_per_digit);
+  std::vector<std::int32_t> labels = std::vector<std::int32_t>(batch);
+  float rate = 0.1F;
+  float loss = 0;
+  std::vector<float> losses;
+
+  template <class Session>
+  void upload(Session& session) {
+    REQUIRE(session.upload(step.net.w1, weights.w1).ok());
+    REQUIRE(session.upload(step.net.b1, weights.b1).ok());
+    REQUIRE(session.upload(step.net.w2, weights.w2).ok());
+    REQUIRE(session.upload(step.net.b2, weights.b2).ok());
+  }
+  template <class Session>
+  void run(Session& session, std::size_t rounds) {
+    for (std::size_t r = 0; r < rounds; ++r) {
+      for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>((i * 7 + r) % 17) / 17.0F;
+      for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>((i + r) % digits::classes);
+      REQUIRE(session
+                  .run_round(bind(step.pixels, pixels), bind(step.labels, labels), bind(step.rate, rate),
+                             bind(step.loss, loss))
+                  .ok());
+      losses.push_back(loss);
+    }
+  }
+};
+
+/// Two threads from the first round on.
+template <class P>
+typename P::Options two_threads() {
+  typename P::Options options{};
+  options.engine.inner.threads = 2;
+  options.engine.inner.scheduling = platform::sim::Scheduling::uniform;
+  return options;
+}
+
+template <class... Session>
+Json written(Session&... sessions) {
+  std::ostringstream out;
+  observe::write_trace(out, sessions...);
+  return Json::parse(out.str());
+}
+
+std::size_t count(const Json& trace, const std::string& kind, const std::string& name = {}) {
+  std::size_t n = 0;
+  for (const Json& e : trace["traceEvents"]) n += e["ph"] == kind && (name.empty() || e["name"] == name) ? 1 : 0;
+  return n;
+}
+
+/// Spans whose names begin so.
+std::size_t count_rounds(const Json& trace) {
+  std::size_t n = 0;
+  for (const Json& e : trace["traceEvents"])
+    n += e["ph"] == "X" && e["name"].get<std::string>().starts_with("round ") ? 1 : 0;
+  return n;
+}
+
+std::size_t edges(const graph::GraphView& graph) { return graph.successors.size(); }
+
+using OnInline = A2A3SimOn<observe::Traced<Inline>>;
+using OnPool = A2A3SimOn<observe::Traced<Pool>>;
+
+struct InFlight : Traces {
+  static constexpr std::size_t rounds_in_flight = 3;
+};
+
+}  // namespace
+
+TEST_CASE("A trace of a hundred rounds of a training is a whole file: spans nest, flows meet, time goes forward") {
+  Rounds rounds;
+  auto session = open<OnInline, Traces>(rounds.step.graph);
+  rounds.upload(session);
+  rounds.run(session, 100);
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(trace["otherData"]["dropped_spans"] == 0);
+  CHECK(count_rounds(trace) == 100);
+  for (const char* phase : {"bind", "copy in", "launch", "copy out", "wait"}) CHECK(count(trace, "X", phase) == 100);
+  CHECK(count(trace, "X", "matmul") == 200);
+  CHECK(count(trace, "X", "descend") == 400);
+  CHECK(count(trace, "s") == 100 * edges(session.graph().view()));
+  CHECK(count(trace, "f") == 100 * edges(session.graph().view()));
+  CHECK(count(trace, "C", "tasks") > 0);
+  CHECK(count(trace, "C", "arena in use") > 0);
+}
+
+TEST_CASE("On two threads each has a track of its own, and the results are those without a trace") {
+  Rounds plain;
+  {
+    auto session = open<A2A3Sim>(plain.step.graph);
+    plain.upload(session);
+    plain.run(session, 100);
+  }
+  Rounds traced;
+  auto session = open<OnPool, Traces>(traced.step.graph, two_threads<OnPool>());
+  traced.upload(session);
+  traced.run(session, 100);
+  CHECK(std::memcmp(plain.losses.data(), traced.losses.data(), sizeof(float) * plain.losses.size()) == 0);
+
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count(trace, "s") == 100 * edges(session.graph().view()));
+  std::map<std::int64_t, std::size_t> by_thread;
+  for (const Json& e : trace["traceEvents"]) {
+    if (e["ph"] == "X" && e["args"].contains("task")) ++by_thread[e["tid"].get<std::int64_t>()];
+  }
+  std::size_t sum = 0;
+  for (const auto& [thread, tasks] : by_thread) sum += tasks;
+  CHECK(sum == 100 * tasks_in_training);
+  CHECK(session.platform().engine().recorder().threads() == by_thread.size());
+}
+
+TEST_CASE("Counters begin and end a launch with no task, and the arena never holds more than it has") {
+  Rounds rounds;
+  auto session = open<OnInline, Traces>(rounds.step.graph);
+  rounds.upload(session);
+  rounds.run(session, 3);
+  const Json trace = written(session);
+  Json last;
+  std::uint64_t most = 0;
+  for (const Json& e : trace["traceEvents"]) {
+    if (e["ph"] != "C") continue;
+    if (e["name"] == "tasks") {
+      last = e["args"];
+      CHECK(e["args"]["running"].get<int>() <= 1);
+    }
+    if (e["name"] == "arena in use") most = std::max(most, e["args"]["bytes"].get<std::uint64_t>());
+  }
+  CHECK(last["ready"] == 0);
+  CHECK(last["running"] == 0);
+  CHECK(most > 0);
+  CHECK(most <= session.arena_bytes().value);
+}
+
+TEST_CASE("What was run while recording was off is not in the trace") {
+  Rounds rounds;
+  auto session = open<OnInline, Traces>(rounds.step.graph);
+  rounds.upload(session);
+  observe::record(session, false);
+  rounds.run(session, 10);
+  observe::record(session, true);
+  rounds.run(session, 5);
+  observe::record(session, false);
+  rounds.run(session, 10);
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count_rounds(trace) == 5);
+  CHECK(count(trace, "X", "launch") == 5);
+  CHECK(count(trace, "X", "matmul") == 10);
+  std::set<int> seen;
+  for (const Json& e : trace["traceEvents"]) {
+    if (e["ph"] == "X" && e["name"].get<std::string>().starts_with("round "))
+      seen.insert(e["args"]["round"].get<int>());
+  }
+  CHECK(seen == std::set<int>{10, 11, 12, 13, 14});
+}
+
+TEST_CASE("A trace that lost its oldest spans says how many, and is whole in what is left") {
+  struct Short : DefaultPolicies {
+    using Observe = observe::TraceWith<64>;
+  };
+  Rounds rounds;
+  OnInline::Options options{};
+  options.engine.spans_per_thread = 64;
+  auto session = open<OnInline, Short>(rounds.step.graph, options);
+  rounds.upload(session);
+  rounds.run(session, 100);
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  // Six spans a round from the observer, sixteen tasks and one launch from the engine.
+  CHECK(trace["otherData"]["dropped_spans"] == 100 * 6 - 64 + 100 * 16 - 64 + 100 - 64);
+  CHECK(count(trace, "s") < 100 * edges(session.graph().view()));
+  CHECK(count(trace, "s") >= 3 * edges(session.graph().view()));
+}
+
+TEST_CASE("Rounds that are taken step by step, refused or failed leave a whole trace") {
+  Rounds rounds;
+  auto session = open<OnInline, Traces>(rounds.step.graph);
+  rounds.upload(session);
+  const auto begin = [&] {
+    return session.begin_round(bind(rounds.step.pixels, rounds.pixels), bind(rounds.step.labels, rounds.labels),
+                               bind(rounds.step.rate, rounds.rate), bind(rounds.step.loss, rounds.loss));
+  };
+  CHECK(begin().launch().finish().status().ok());
+  CHECK(session.run_round(bind(rounds.step.pixels, rounds.pixels)).code() == Errc::unbound_tensor);
+  { auto dropped = begin(); }
+  rounds.run(session, 1);
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count_rounds(trace) == 3);
+  CHECK(count(trace, "X", "bind") == 3);
+  CHECK(count(trace, "X", std::string{"round 1: "} + describe(Errc::abandoned)) == 1);
+}
+
+TEST_CASE("Several sessions are written as processes of their own, a prediction as one more") {
+  Rounds a, b, c;
+  auto first = open<OnInline, Traces>(a.step.graph);
+  auto second = open<OnPool, Traces>(b.step.graph, two_threads<OnPool>());
+  auto third = open<A2A3SimOn<Model>, Traces>(c.step.graph);
+  a.upload(first);
+  b.upload(second);
+  c.upload(third);
+  for (int i = 0; i < 5; ++i) {
+    a.run(first, 1);
+    b.run(second, 1);
+    c.run(third, 1);
+  }
+  const Json trace = written(first, second, third);
+  CHECK(fault_in(trace) == "");
+  CHECK(count_rounds(trace) == 15);
+  CHECK(count(trace, "M", "process_name") == 4);
+  std::size_t predicted = 0;
+  for (const Json& e : trace["traceEvents"]) predicted += e["ph"] == "X" && e["args"].contains("critical") ? 1 : 0;
+  CHECK(predicted == tasks_in_training);
+}
+
+TEST_CASE("Rounds in flight have a track for each slot, and the host's phases name their round") {
+  Rounds rounds;
+  auto session = open<OnInline, InFlight>(rounds.step.graph);
+  rounds.upload(session);
+  std::vector<float> losses(100);
+  for (float& loss : losses) {
+    REQUIRE(session.submit_round(bind(rounds.step.pixels, rounds.pixels), bind(rounds.step.labels, rounds.labels),
+                                 bind(rounds.step.rate, rounds.rate), bind(rounds.step.loss, loss)));
+  }
+  REQUIRE(session.wait_all().ok());
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count_rounds(trace) == 100);
+  CHECK(count(trace, "X", "matmul") == 200);
+  CHECK(count(trace, "s") == 100 * edges(session.graph().view()));
+  std::set<int> slots;
+  std::map<std::string, std::set<int>> rounds_of;
+  for (const Json& e : trace["traceEvents"]) {
+    if (e["ph"] != "X" || !e["args"].contains("round")) continue;
+    if (e["name"].get<std::string>().starts_with("round ")) {
+      slots.insert(e["tid"].get<int>());
+    } else {
+      rounds_of[e["name"]].insert(e["args"]["round"].get<int>());
+    }
+  }
+  CHECK(slots.size() >= 2);
+  CHECK(slots.size() <= 3);
+  for (const char* phase : {"bind", "copy in", "launch", "copy out", "wait"}) CHECK(rounds_of[phase].size() == 100);
+}
+
+TEST_CASE("An engine that checks may stand around one that traces") {
+  Rounds rounds;
+  auto session = open<A2A3SimOn<Checked<observe::Traced<Inline>>>, Traces>(rounds.step.graph);
+  rounds.upload(session);
+  rounds.run(session, 2);
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count(trace, "X", "matmul") == 4);
+}
+
+TEST_CASE("A session that traces nothing makes a trace of nothing") {
+  Rounds rounds;
+  auto session = open<A2A3Sim>(rounds.step.graph);
+  rounds.upload(session);
+  rounds.run(session, 2);
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(trace["traceEvents"].size() == 1);
+}
+
+TEST_CASE("Names are written so that any reader finds them again") {
+  observe::TraceEvents events;
+  events.label_process(1, "a \"quoted\"\tname \\");
+  events.label_track(1, 1, "line\nbreak");
+  events.span(1, 1, 1'234'567, 1'234'999, "\x01 ü");
+  std::ostringstream out;
+  observe::write_trace(out, events);
+  const Json trace = Json::parse(out.str());
+  CHECK(fault_in(trace) == "");
+  CHECK(trace["traceEvents"][0]["args"]["name"] == "a \"quoted\"\tname \\");
+  CHECK(trace["traceEvents"][1]["args"]["name"] == "line\nbreak");
+  CHECK(trace["traceEvents"][3]["name"] == "\x01 ü");
+  CHECK(ns_of(trace["traceEvents"][3]["dur"]) == 432);
+}
+
+TEST_CASE("The check itself turns down what is no trace") {
+  const auto fault = [](const char* events) {
+    return fault_in(Json::parse(std::string{"{\"traceEvents\":["} +
+                                R"({"name":"thread_name","ph":"M","pid":1,"tid":1,"ts":0,"args":{"name":"t"}},)" +
+                                events + "]}"));
+  };
+  const auto span = [](double ts, double dur) {
+    return R"({"name":"a","ph":"X","pid":1,"tid":1,"args":{},"ts":)" + std::to_string(ts) +
+           ",\"dur\":" + std::to_string(dur) + "}";
+  };
+  CHECK(fault((span(1, 5) + "," + span(2, 3)).c_str()) == "");
+  CHECK(fault((span(1, 5) + "," + span(2, 5)).c_str()).starts_with("overlaps"));
+  CHECK(fault((span(2, 5) + "," + span(1, 1)).c_str()).starts_with("goes back"));
+  CHECK(fault(R"({"name":"a","ph":"X","pid":1,"ts":1,"dur":1,"args":{}})").starts_with("no tid"));
+  const std::string flow = span(1, 5) + R"(,{"name":"e","cat":"f","ph":"s","pid":1,"tid":1,"ts":2,"id":1})";
+  CHECK(fault(flow.c_str()) == "flows without an end");
+  CHECK(fault((flow + R"(,{"name":"e","cat":"f","ph":"f","bp":"e","pid":1,"tid":1,"ts":9,"id":1})").c_str())
+            .starts_with("a flow outside"));
+}
+
+#endif

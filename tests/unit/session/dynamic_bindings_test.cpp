@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/session/dynamic_bindings.hpp>
+
+#include <rondo/session/open.hpp>
+#include <unit/session/scripted_platform.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+/// z = times (x + y), by names that only the program that runs knows.
+struct AddTimes {
+  static constexpr std::string_view name = "add_times";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, In<float> y, Out<float> z, In<float> times) noexcept {
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] = times[0] * (x[i] + y[i]);
+  }
+};
+
+constexpr Bytes three_floats{3 * sizeof(float)};
+using Floats = std::vector<float>;
+
+struct Rig {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {3});
+  InputOutput<float> s = graph.inout<float>("s", {3});
+  Output<float> z = graph.output<float>("z", {3});
+  HostInput<float> times = graph.host_input<float>("times", {1});
+  Script script;
+  std::optional<RoundSession<ScriptedPlatform>> session;
+  std::optional<DynamicBindings<RoundSession<ScriptedPlatform>>> bindings;
+  Floats hx{1, 2, 3}, hs{10, 20, 30}, hz = Floats(3);
+  float htimes = 3;
+
+  Rig() {
+    graph.add<Accumulate>(x, s);
+    graph.add<AddTimes>(x, s, z, times);
+    session.emplace(freeze(graph), ScriptedPlatform::Options{&script});
+    bindings.emplace(*session);
+    (void)script.take();
+  }
+  Status bind(std::uint32_t tensor, Floats& memory) {
+    return bindings->bind(TensorId{tensor}, memory.data(), Bytes{memory.size() * sizeof(float)});
+  }
+  void bind_all() {
+    REQUIRE(bindings->bind(TensorId{3}, static_cast<const void*>(&htimes), Bytes{sizeof htimes}));
+    REQUIRE(bind(2, hz));
+    REQUIRE(bind(0, hx));
+    REQUIRE(bind(1, hs));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Bindings that the compiler knows nothing of run round after round, as typed ones do") {
+  Rig rig;
+  rig.bind_all();
+  CHECK(rig.script.take().empty());
+  float s = 10;
+  for (int round = 0; round < 20; ++round) {
+    rig.hx[0] = static_cast<float>(round);
+    s += rig.hx[0];
+    REQUIRE(rig.bindings->run_round().ok());
+    REQUIRE(rig.script.take() == "copy_in:12 copy_in:12 launch copy_out:12 copy_out:12 wait");
+    REQUIRE(rig.hs[0] == s);
+    REQUIRE(rig.hz[0] == 3 * (rig.hx[0] + s));
+  }
+  CHECK(rig.session->rounds() == 20);
+  Floats elsewhere(3);
+  REQUIRE(rig.bind(2, elsewhere));
+  rig.hz = Floats(3);
+  REQUIRE(rig.bindings->run_round().ok());
+  CHECK(elsewhere[1] == 3 * (rig.hx[1] + rig.hs[1]));
+  CHECK(rig.hz == Floats(3));
+
+  // In turn with typed bindings, and with others of the same session.
+  Floats other(3);
+  DynamicBindings second(*rig.session);
+  REQUIRE(second.bind(TensorId{0}, rig.hx.data(), three_floats));
+  REQUIRE(second.bind(TensorId{1}, rig.hs.data(), three_floats));
+  REQUIRE(second.bind(TensorId{2}, other.data(), three_floats));
+  REQUIRE(second.bind(TensorId{3}, &rig.htimes, Bytes{sizeof(float)}));
+  REQUIRE(second.run_round().ok());
+  CHECK(other != rig.hz);
+  CHECK(rig.session->run_round(bind(rig.x, rig.hx), bind(rig.s, rig.hs), bind(rig.z, rig.hz),
+                               bind(rig.times, rig.htimes)));
+  CHECK(rig.hz != other);
+}
+
+TEST_CASE("A round of such bindings may be taken step by step, with nothing before its time") {
+  Rig rig;
+  rig.bind_all();
+  for (int round = 0; round < 3; ++round) {
+    const Floats before = rig.hz;
+    REQUIRE(rig.bindings->begin_round().ok());
+    CHECK(rig.bindings->in_round());
+    CHECK(rig.script.take() == "copy_in:12 copy_in:12");
+    CHECK(rig.bindings->begin_round().code() == Errc::busy);
+    CHECK(rig.bindings->run_round().code() == Errc::busy);
+    CHECK(rig.bind(0, rig.hs).code() == Errc::busy);
+    CHECK(rig.session
+              ->run_round(bind(rig.x, rig.hx), bind(rig.s, rig.hs), bind(rig.z, rig.hz), bind(rig.times, rig.htimes))
+              .code() == Errc::busy);
+    REQUIRE(rig.bindings->launch().ok());
+    CHECK(rig.bindings->launch().code() == Errc::busy);
+    CHECK(rig.script.take() == "launch");
+    CHECK(rig.hz == before);
+    REQUIRE(rig.bindings->finish().ok());
+    CHECK(rig.script.take() == "copy_out:12 copy_out:12 wait");
+    CHECK_FALSE(rig.bindings->in_round());
+    CHECK(rig.hz[0] == 3 * (rig.hx[0] + rig.hs[0]));
+    CHECK(rig.bindings->launch().code() == Errc::busy);
+    CHECK(rig.bindings->finish().code() == Errc::busy);
+  }
+  CHECK(rig.session->rounds() == 3);
+}
+
+TEST_CASE("What does not fit is refused when it is bound, and what was bound before stays") {
+  Rig rig;
+  rig.bind_all();
+  Floats small(2);
+  Status status = rig.bind(0, small);
+  CHECK(status == Status::of_tensor(Errc::wrong_size, 0));
+  CHECK(says(rig.session->explain(status).c_str(), "tensor 'x'", "takes 12 bytes, 8 were bound"));
+  CHECK(rig.bindings->bind(TensorId{0}, static_cast<void*>(nullptr), three_floats).code() == Errc::null_memory);
+  CHECK(rig.bindings->bind(TensorId{9}, small.data(), three_floats).code() == Errc::wrong_tensor);
+  const Floats constant(3);
+  status = rig.bindings->bind(TensorId{2}, static_cast<const void*>(constant.data()), three_floats);
+  CHECK(status == Status::of_tensor(Errc::wrong_tensor, 2));
+  CHECK(rig.bindings->bind(TensorId{3}, DevicePtr<std::byte>{std::uint64_t{64}}, Bytes{sizeof(float)}).code() ==
+        Errc::unsupported);
+  REQUIRE(rig.bindings->run_round().ok());
+  CHECK(rig.hz[0] == 3 * (1 + 11));
+  CHECK(rig.session->rounds() == 1);
+}
+
+TEST_CASE("A round with a tensor that was never bound names it, and nothing moves") {
+  Rig rig;
+  REQUIRE(rig.bind(0, rig.hx));
+  CHECK(rig.bindings->run_round() == Status::of_tensor(Errc::unbound_tensor, 1));
+  CHECK(rig.bindings->begin_round() == Status::of_tensor(Errc::unbound_tensor, 1));
+  CHECK_FALSE(rig.bindings->in_round());
+  CHECK(rig.script.take().empty());
+  REQUIRE(rig.session->close());
+  CHECK(rig.bindings->run_round().code() == Errc::closed);
+}
+
+TEST_CASE("A round that fails in one step remembers it, and finish() tells") {
+  for (const char* call : {"copy_in", "launch", "copy_out", "wait"}) {
+    CAPTURE(call);
+    Rig rig;
+    rig.bind_all();
+    rig.script.fail_on = call;
+    rig.script.failure = Status{Errc::device_failed}.poisoning();
+    (void)rig.bindings->begin_round();
+    (void)rig.bindings->launch();
+    CHECK(rig.bindings->finish().code() == Errc::device_failed);
+    CHECK(rig.session->poisoned());
+    CHECK(rig.bindings->run_round().code() == Errc::poisoned);
+    CHECK(rig.session->rounds() == 0);
+  }
+}
+
+TEST_CASE("A round that is finished before it was launched is abandoned, and the session goes on") {
+  Rig rig;
+  rig.bind_all();
+  REQUIRE(rig.bindings->begin_round().ok());
+  CHECK(rig.bindings->finish().code() == Errc::abandoned);
+  CHECK(rig.hz == Floats(3));
+  CHECK(rig.bindings->run_round().ok());
+}
+
+TEST_CASE("A session that closes in the middle of a round ends it") {
+  Rig rig;
+  rig.bind_all();
+  REQUIRE(rig.bindings->begin_round().ok());
+  REQUIRE(rig.session->close());
+  CHECK(rig.bindings->launch().code() == Errc::closed);
+  CHECK(rig.bindings->finish().code() == Errc::closed);
+}
+
+TEST_CASE("Device memory binds where the update strategy allows for it") {
+  Rig rig;
+  rig.bind_all();
+  alignas(64) std::array<float, 8> device{5, 6, 7};
+  const DevicePtr<std::byte> address{reinterpret_cast<std::uintptr_t>(device.data())};
+  REQUIRE(rig.bindings->bind(TensorId{0}, address, three_floats));
+  REQUIRE(rig.bindings->run_round().ok());
+  CHECK(rig.script.take() == "copy_in:12 launch copy_out:12 copy_out:12 wait");
+  CHECK(rig.hs[0] == 15);
+
+  struct Fixed : DefaultPolicies {
+    using Update = update::NoUpdate;
+  };
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {3});
+  const auto y = graph.output<float>("y", {3});
+  graph.add<Scale>(x, y, 2.0F);
+  auto fixed = open<A5Sim, Fixed>(graph);
+  DynamicBindings bindings(fixed);
+  CHECK(bindings.bind(TensorId{0}, address, three_floats).code() == Errc::unsupported);
+}

@@ -35,7 +35,9 @@ export function familiesOf(program) {
       situations.get(label).by.set(it.contender, it);
     }
     const figures = [...new Set(cases.flatMap((it) => Object.keys(it.figures)))];
-    return { name, cases, reference, contenders, situations: [...situations.values()], figures };
+    const clocks = new Set(cases.map((it) => it.clock));
+    const clock = clocks.size > 1 ? "time" : { cpu_time: "CPU time", real_time: "real time" }[[...clocks][0]] ?? "time";
+    return { name, cases, reference, contenders, situations: [...situations.values()], figures, clock };
   });
 }
 
@@ -64,4 +66,4 @@ export function numericKeys(family) {
 }
 
 export const geometricMean = (values) => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
-export const figureName = (figure) => (figure === "time" ? "time" : figure.replaceAll("_", " "));
+export const figureName = (family, figure) => (figure === "time" ? family.clock : figure.replaceAll("_", " "));

@@ -62,10 +62,10 @@ function mark(shape, x, y, size, colour) {
   return { type: "polygon", shape: { points: corners.map(([dx, dy]) => [x + dx, y + dy]) }, style };
 }
 
-function ratioAxis(colours, points, chosen, isShown) {
+function ratioAxis(colours, family, points, chosen, isShown) {
   const all = points.flat().filter(({ who }) => isShown(who)).flatMap(({ value }) => [value[2], value[3]]);
   const [least, most] = [Math.min(1, ...all), Math.max(1, ...all)];
-  const name = `${figureName(chosen.figure)} ÷ median of ${chosen.reference}` +
+  const name = `${figureName(family, chosen.figure)} ÷ median of ${chosen.reference}` +
     (chosen.figure === "time" ? "   (left of 1: faster, right of 1: slower)" : "");
   if (most / least < 3) {
     const room = Math.max(most - least, 0.02) * 0.08;
@@ -100,7 +100,7 @@ function optionOf(colours, { rows, points }, family, chosen) {
   const option = {
     ...baseOption(colours),
     grid: { left: Math.min(320, 24 + 6.6 * longest), right: scrolls ? 44 : 24, top: 40, bottom: 52 },
-    xAxis: ratioAxis(colours, points, chosen, (who) => !hiddenAtFirst(who)),
+    xAxis: ratioAxis(colours, family, points, chosen, (who) => !hiddenAtFirst(who)),
     yAxis: {
       type: "category",
       inverse: true,
@@ -137,7 +137,7 @@ function optionOf(colours, { rows, points }, family, chosen) {
     return tooltip(`${who} — ${situation.label || family.name}`, [
       ["ratio", `${formatRatio(ratio.median)} of ${chosen.reference}`],
       ["its range", `${formatRatio(ratio.min)} … ${formatRatio(ratio.max)}`],
-      [`median ${figureName(chosen.figure)}`, formatFigure(chosen.figure, ratio.own.median)],
+      [`median ${figureName(family, chosen.figure)}`, formatFigure(chosen.figure, ratio.own.median)],
       [ratio.own.deviation ? "±σ" : "smallest … largest", spreadText(chosen.figure, ratio.own)],
       ["repetitions", String(ratio.own.n)],
     ]);
@@ -146,14 +146,14 @@ function optionOf(colours, { rows, points }, family, chosen) {
     option,
     height: Math.min(wanted, tallest) + 92,
     zoom: { xAxisIndex: 0, yAxisIndex: 0, rows: first },
-    axesFor: (selected) => ({ xAxis: ratioAxis(colours, points, chosen, (who) => selected[who] !== false) }),
+    axesFor: (selected) => ({ xAxis: ratioAxis(colours, family, points, chosen, (who) => selected[who] !== false) }),
   };
 }
 
 function figuresTable(colours, family, chosen) {
   const others = family.figures.filter((figure) => figure !== chosen.figure);
-  const columns = [["case", false], ["contender", false], [`median ${figureName(chosen.figure)}`, true], ["smallest … largest", true],
-    ["repetitions", true], [`÷ ${chosen.reference}`, true], ...others.map((figure) => [`${figureName(figure)} (median)`, true])];
+  const columns = [["case", false], ["contender", false], [`median ${figureName(family, chosen.figure)}`, true], ["smallest … largest", true],
+    ["repetitions", true], [`÷ ${chosen.reference}`, true], ...others.map((figure) => [`${figureName(family, figure)} (median)`, true])];
   const rows = family.situations.flatMap((situation) => family.contenders.filter((who) => situation.by.has(who)).map((who) => {
     const { figures } = situation.by.get(who);
     const own = figures[chosen.figure];
@@ -185,13 +185,13 @@ export function addRatios(parent, family, id) {
     about: `Marks are medians, bars reach from the smallest to the largest repetition.${moves ? " The bar at the right moves the cases." : ""}`,
     choices: [
       { key: "reference", label: "Compared with", values: family.contenders.map((who) => [who, who]) },
-      { key: "figure", label: "Figure", values: comparable.map((figure) => [figure, figureName(figure)]) },
+      { key: "figure", label: "Figure", values: comparable.map((figure) => [figure, figureName(family, figure)]) },
     ],
     draw(colours, chosen) {
       const drawn = marks(family, chosen);
       const below = [figuresTable(colours, family, chosen)];
       if (drawn.rows.length === 0) {
-        below.unshift(element("p", {}, `${chosen.reference} has no ${figureName(chosen.figure)} beside that of another.`));
+        below.unshift(element("p", {}, `${chosen.reference} has no ${figureName(family, chosen.figure)} beside that of another.`));
         return { option: {}, height: 1, zoom: { xAxisIndex: "none", yAxisIndex: "none" }, below };
       }
       return { ...optionOf(colours, drawn, family, chosen), below };

@@ -39,11 +39,11 @@ function situationsOf(family, key) {
   return [...values].filter(([, all]) => all.size > 1).sort((a, b) => b[1].size - a[1].size).map(([label]) => label);
 }
 
-function valueAxis(colours, figure, lines) {
+function valueAxis(colours, family, figure, lines) {
   const all = lines.flatMap(({ points }) => points.flatMap(({ own }) => [own.min, own.max]));
   const [least, most] = [Math.min(...all), Math.max(...all)];
   const logarithmic = least > 0 && most / least > 12;
-  return axis(colours, figureName(figure), 62, {
+  return axis(colours, figureName(family, figure), 62, {
     type: logarithmic ? "log" : "value",
     ...(logarithmic ? { min: 10 ** Math.floor(Math.log10(least)), max: 10 ** Math.ceil(Math.log10(most)) } : { min: 0 }),
     axisLabel: { color: colours.text, hideOverlap: true, formatter: (value) => axisFigure(figure, value) },
@@ -86,13 +86,13 @@ function band(colour, { name, points }) {
   };
 }
 
-function optionOf(colours, lines, { key, figure }) {
+function optionOf(colours, family, lines, { key, figure }) {
   const colourOf = ({ place }) => cycle(colours.series, place);
   const option = {
     ...baseOption(colours),
     grid: { left: 92, right: 24, top: 40, bottom: 56 },
     xAxis: keyAxis(colours, key, lines),
-    yAxis: valueAxis(colours, figure, lines),
+    yAxis: valueAxis(colours, family, figure, lines),
     series: lines.flatMap((line) => [
       {
         type: "line",
@@ -117,14 +117,14 @@ function optionOf(colours, lines, { key, figure }) {
   return option;
 }
 
-function figuresTable(colours, lines, { key, figure }) {
+function figuresTable(colours, family, lines, { key, figure }) {
   const values = [...new Set(lines.flatMap(({ points }) => points.map(({ x }) => x)))].sort((a, b) => a - b);
   const columns = [[key, true], ...lines.map((line) => [swatch(cycle(colours.series, line.place), line.name), true])];
   const rows = values.map((value) => [key === "bytes" ? formatBytes(value) : formatNumber(value), ...lines.map(({ points }) => {
     const point = points.find(({ x }) => x === value);
     return point ? formatFigure(figure, point.own.median) : "–";
   })]);
-  return table(columns, rows, `median ${figureName(figure)}`);
+  return table(columns, rows, `median ${figureName(family, figure)}`);
 }
 
 /** Adds the curves of a family that has a parameter with several values. */
@@ -140,14 +140,14 @@ export function addScaling(parent, family, id) {
       about: "Lines join medians, the areas around them reach from the smallest to the largest repetition.",
       choices: [
         { key: "situation", label: "Case", values: situations.map((label) => [label, label || "all"]) },
-        { key: "figure", label: "Figure", values: figures.map((figure) => [figure, figureName(figure)]) },
+        { key: "figure", label: "Figure", values: figures.map((figure) => [figure, figureName(family, figure)]) },
         { key: "key", label: "", values: [[key, key]] },
       ],
       draw(colours, chosen) {
         const lines = linesOf(family, chosen);
-        const below = [figuresTable(colours, lines, chosen)];
+        const below = [figuresTable(colours, family, lines, chosen)];
         if (lines.length === 0) return { option: {}, height: 1, zoom: { xAxisIndex: "none", yAxisIndex: "none" }, below };
-        return { option: optionOf(colours, lines, chosen), height: 380, zoom: { xAxisIndex: 0, yAxisIndex: 0 }, below };
+        return { option: optionOf(colours, family, lines, chosen), height: 380, zoom: { xAxisIndex: 0, yAxisIndex: 0 }, below };
       },
     });
   }

@@ -6,6 +6,7 @@
 import { addFigure, clipRectByRect, element, swatch, table } from "./figure.mjs";
 import { axisMicroseconds, formatMicroseconds, formatNumber, formatPercent, tooltip } from "./format.mjs";
 import { axis, baseOption, cycle } from "./theme.mjs";
+import { kindOf } from "../read/trace.mjs";
 
 const rowHeight = 22;
 const counterHeight = 64;
@@ -99,6 +100,33 @@ function arrowsSeries(colours, arrows) {
   };
 }
 
+const highest = (points) => points.reduce((most, [, value]) => Math.max(most, value), 1);
+
+/** A bar for as long as a counter keeps a value. */
+function counterSeries(colour, { name, points }, at, end) {
+  return {
+    type: "custom",
+    name,
+    xAxisIndex: at + 1,
+    yAxisIndex: at + 1,
+    data: points.map(([from, value], i) => [from, value, points[i + 1]?.[0] ?? end]),
+    encode: { x: [0, 2], y: 1 },
+    renderItem(params, api) {
+      const [left, top] = api.coord([api.value(0), api.value(1)]);
+      const [right, bottom] = api.coord([api.value(2), 0]);
+      const bar = clipRectByRect({ x: left, y: top, width: Math.max(right - left, 0.5), height: bottom - top }, params.coordSys);
+      if (!bar) return undefined;
+      return {
+        type: "group",
+        children: [
+          { type: "rect", shape: bar, style: { fill: colour, opacity: 0.3 } },
+          { type: "rect", shape: { ...bar, y: bar.y - 1, height: 2 }, style: { fill: colour } },
+        ],
+      };
+    },
+  };
+}
+
 function optionOf(colours, trace, place, arrows, colourOf) {
   const counters = trace.counters.slice(0, mostCounters);
   const lanesHeight = place.rows * rowHeight;
@@ -126,8 +154,8 @@ function optionOf(colours, trace, place, arrows, colourOf) {
         },
       },
       ...counters.map(({ name, points }, at) => ({
-        type: "value", gridIndex: at + 1, min: 0, max: Math.max(...points.map(([, value]) => value), 1), name, nameLocation: "middle", nameRotate: 0, nameGap: 12,
-        nameTextStyle: { color: colours.text, align: "right" }, axisLabel: { show: false }, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false },
+        type: "value", gridIndex: at + 1, min: 0, max: highest(points), name: `${name}\nup to ${formatNumber(highest(points))}`, nameLocation: "middle", nameRotate: 0, nameGap: 12,
+        nameTextStyle: { color: colours.text, align: "right", lineHeight: 16 }, axisLabel: { show: false }, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false },
       })),
     ],
     series: [
@@ -148,14 +176,11 @@ function optionOf(colours, trace, place, arrows, colourOf) {
       },
       spansSeries(colours, trace, colourOf),
       arrowsSeries(colours, arrows),
-      ...counters.map(({ name, points }, at) => ({
-        type: "line", name, xAxisIndex: at + 1, yAxisIndex: at + 1, step: "end", symbol: "circle", symbolSize: 4, showSymbol: points.length < 200,
-        color: cycle(colours.series, at), lineStyle: { width: 1.5 }, areaStyle: { opacity: 0.2 }, data: points,
-      })),
+      ...counters.map((counter, at) => counterSeries(cycle(colours.series, at), counter, at, trace.length)),
     ],
   };
   option.tooltip.formatter = ({ seriesName, dataIndex, value }) => {
-    if (seriesName !== "spans") return tooltip(seriesName, [["value", formatNumber(value[1])], ["at", formatMicroseconds(value[0])]]);
+    if (seriesName !== "spans") return tooltip(seriesName, [["value", formatNumber(value[1])], ["from", formatMicroseconds(value[0])], ["to", formatMicroseconds(value[2])]]);
     const { lane, span } = option.series[2].spans[dataIndex];
     return tooltip(span.name, [["took", formatMicroseconds(span.length)], ["from", formatMicroseconds(span.start)], ["lane", lane.name],
       ["process", lane.process], ...Object.entries(span.args ?? {}).slice(0, 8).map(([key, value]) => [key, String(value)])]);
@@ -178,7 +203,7 @@ export function addSwimlane(parent, trace, id) {
   const place = placeLanes(trace);
   const arrows = arrowsOf(trace);
   const order = new Map(trace.names.map(({ name }, at) => [name, at]));
-  const colourOf = (name) => order.get(name) ?? 0;
+  const colourOf = (name) => order.get(kindOf(name)) ?? 0;
   const notes = [`${formatNumber(trace.spanCount)} spans in ${trace.lanes.length} lanes over ${formatMicroseconds(trace.length)}.`];
   if (trace.drawn < trace.spanCount) notes.push(`The first ${formatNumber(trace.drawn)} are drawn; the tables are about all.`);
   if (trace.dropped > 0) notes.push(`${formatNumber(trace.dropped)} spans were dropped when it was recorded.`);

@@ -27,6 +27,12 @@ function quantile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }
 
+/** A counter's values over time; of those at one time the last counts. */
+function valuesOf(points, from) {
+  points.sort((a, b) => a[0] - b[0]);
+  return points.filter(([at], i) => at !== points[i + 1]?.[0]).slice(0, mostSpans).map(([at, value]) => [at - from, value]);
+}
+
 /** How long the union of a lane's spans lasts. */
 function busyTime(spans) {
   let busy = 0;
@@ -41,12 +47,16 @@ function busyTime(spans) {
   return busy;
 }
 
+/** Spans that differ in a number at the end, as rounds do, are of one kind. */
+export const kindOf = (name) => name.replace(/ \d+$/, " n");
+
 function summarise(lanes) {
   const byName = new Map();
   for (const lane of lanes) {
     for (const span of lane.spans) {
-      if (!byName.has(span.name)) byName.set(span.name, []);
-      byName.get(span.name).push(span.length);
+      const kind = kindOf(span.name);
+      if (!byName.has(kind)) byName.set(kind, []);
+      byName.get(kind).push(span.length);
     }
   }
   return [...byName].map(([name, lengths]) => {
@@ -136,7 +146,7 @@ export function readTrace(json, fileName) {
     spanCount,
     drawn,
     dropped: Number(json.otherData?.dropped_spans ?? 0),
-    counters: [...counters].map(([name, points]) => ({ name, points: points.map(([at, value]) => [at - from, value]).sort((a, b) => a[0] - b[0]).slice(0, mostSpans) })),
+    counters: [...counters].map(([name, points]) => ({ name, points: valuesOf(points, from) })),
     flows: flows.slice(0, mostSpans).map(({ from: a, to: b }) => [a.lane, a.at - from, b.lane, b.at - from]),
     names,
   };

@@ -29,7 +29,11 @@ function readArguments(args) {
     return parseArgs({
       args,
       allowPositionals: true,
-      options: { out: { type: "string", default: "report.html" }, title: { type: "string", default: "Rondo report" }, help: { type: "boolean", short: "h" } },
+      options: {
+        out: { type: "string", default: "report.html" },
+        title: { type: "string", default: "Rondo report" },
+        help: { type: "boolean", short: "h" },
+      },
     });
   } catch (error) {
     return fail(`${error.message}\n\n${usage}`);
@@ -69,7 +73,7 @@ const parts = {
   style: readFileSync(path.join(folder, "page.css"), "utf8"),
   title: escapeHtml(values.title),
   data: JSON.stringify({ inputs }).replaceAll("<", "\\u003c"),
-  licence: "Drawn with Apache ECharts (Apache License 2.0), which is part of this page.",
+  licences: escapeHtml(readFileSync(path.join(folder, "licences.txt"), "utf8")),
 };
 const template = readFileSync(path.join(path.dirname(fileURLToPath(import.meta.url)), "page", "page.html"), "utf8");
 const page = template.replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
@@ -78,4 +82,6 @@ try {
 } catch (error) {
   fail(`cannot write ${values.out}: ${error.code}`);
 }
-console.log(`${values.out}: ${inputs.length} file${inputs.length === 1 ? "" : "s"}, ${Math.ceil(page.length / 1024)} KiB`);
+console.log(
+  `${values.out}: ${inputs.length} file${inputs.length === 1 ? "" : "s"}, ${Math.ceil(page.length / 1024)} KiB`,
+);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A card with a title, choices, a chart that zooms, and what belongs below it. Dragging selects what to zoom into; Ctrl and
-// the wheel zoom around the pointer; a double click, or the button, shows everything again.
+// A card with a title, choices, a chart that zooms, and what belongs below it. Dragging selects what to zoom into; Ctrl
+// and the wheel zoom around the pointer; a double click, or the button, shows everything again.
 
 import { CustomChart, LineChart } from "echarts/charts";
 import {
@@ -20,8 +20,16 @@ import { CanvasRenderer } from "echarts/renderers";
 import { onThemeChange, theme } from "./theme.mjs";
 
 echarts.use([
-  CanvasRenderer, CustomChart, DataZoomInsideComponent, DataZoomSliderComponent, GridComponent, LegendComponent, LineChart,
-  MarkLineComponent, ToolboxComponent, TooltipComponent,
+  CanvasRenderer,
+  CustomChart,
+  DataZoomInsideComponent,
+  DataZoomSliderComponent,
+  GridComponent,
+  LegendComponent,
+  LineChart,
+  MarkLineComponent,
+  ToolboxComponent,
+  TooltipComponent,
 ]);
 
 export const { clipRectByRect } = echarts.graphic;
@@ -38,34 +46,53 @@ export function element(tag, attributes = {}, ...children) {
 const zoomable = (option, axes) => ({
   ...option,
   // Dragging is the toolbox's; its own icons lie outside of the chart.
-  toolbox: { left: -100, top: -100, feature: { dataZoom: { xAxisIndex: axes.xAxisIndex, yAxisIndex: axes.yAxisIndex, filterMode: "none" } } },
+  toolbox: {
+    left: -100,
+    top: -100,
+    feature: { dataZoom: { xAxisIndex: axes.xAxisIndex, yAxisIndex: axes.yAxisIndex, filterMode: "none" } },
+  },
   dataZoom: [
-    ...["xAxisIndex", "yAxisIndex"].filter((key) => axes[key] !== "none").map((key) => ({
-      type: "inside",
-      [key]: axes[key],
-      ...(key === "yAxisIndex" ? axes.rows : {}),
-      filterMode: "none",
-      zoomOnMouseWheel: "ctrl",
-      moveOnMouseMove: false,
-      moveOnMouseWheel: false,
-    })),
+    ...["xAxisIndex", "yAxisIndex"]
+      .filter((key) => axes[key] !== "none")
+      .map((key) => ({
+        type: "inside",
+        [key]: axes[key],
+        ...(key === "yAxisIndex" ? axes.rows : {}),
+        filterMode: "none",
+        zoomOnMouseWheel: "ctrl",
+        moveOnMouseMove: false,
+        moveOnMouseWheel: false,
+      })),
     ...(option.dataZoom ?? []),
   ],
 });
 
 /**
  * Adds a card to `parent`. `choices`: [{ key, label, values: [[value, text]] }]; `draw(colours, chosen)` returns
- * { option, height, zoom, below }: the chart's option, its pixels, which axes zoom (and which `rows` it begins with), and
- * elements to stand below. Where there is `axesFor(selected)`, it says how axes change when the legend switches a name.
+ * { option, height, zoom, below }: the chart's option, its pixels, which axes zoom (and which `rows` it begins with),
+ * and elements to stand below. Where there is `axesFor(selected)`, it says how axes change when the legend switches a name.
  */
 export function addFigure(parent, { id, title, about, choices = [], draw }) {
   const chosen = Object.fromEntries(choices.map(({ key, values }) => [key, values[0][0]]));
-  const reset = element("button", { type: "button", class: "reset", disabled: true, title: "or double-click the chart" }, "Reset zoom");
+  const reset = element(
+    "button",
+    { type: "button", class: "reset", disabled: true, title: "or double-click the chart" },
+    "Reset zoom",
+  );
   const controls = element("div", { class: "controls" });
-  const area = element("div", { class: "chart", role: "img", "aria-label": `${title}. The figures stand in the table below.` });
+  const area = element("div", {
+    class: "chart",
+    role: "img",
+    "aria-label": `${title}. The figures stand in the table below.`,
+  });
   const below = element("div", { class: "below" });
-  const card = element("figure", { id, class: "card" },
-    element("header", {}, element("div", {}, element("h3", {}, title), element("p", {}, about)), controls), area, below);
+  const card = element(
+    "figure",
+    { id, class: "card" },
+    element("header", {}, element("div", {}, element("h3", {}, title), element("p", {}, about)), controls),
+    area,
+    below,
+  );
   parent.append(card);
 
   let chart;
@@ -75,7 +102,9 @@ export function addFigure(parent, { id, title, about, choices = [], draw }) {
     initial.forEach((extent, at) => chart.dispatchAction({ type: "dataZoom", dataZoomIndex: at, ...extent }));
   };
   const markZoom = () => {
-    const zoomed = extents().some(({ start, end }, at) => Math.abs(start - initial[at].start) + Math.abs(end - initial[at].end) > 0.02);
+    const zoomed = extents().some(
+      ({ start, end }, at) => Math.abs(start - initial[at].start) + Math.abs(end - initial[at].end) > 0.02,
+    );
     card.toggleAttribute("data-zoomed", zoomed);
     reset.disabled = !zoomed;
   };
@@ -114,12 +143,23 @@ export function addFigure(parent, { id, title, about, choices = [], draw }) {
 
 /** A table; `columns` are [title, is a number?], cells texts or elements. Long ones scroll. */
 export function table(columns, rows, caption) {
-  const cell = (tag, content, at) => element(tag, { class: columns[at][1] ? "number" : undefined, scope: tag === "th" ? "col" : undefined }, content);
-  return element("div", { class: "scroll", tabindex: rows.length > 10 ? "0" : undefined },
-    element("table", {},
+  const cell = (tag, content, at) =>
+    element(tag, { class: columns[at][1] ? "number" : undefined, scope: tag === "th" ? "col" : undefined }, content);
+  return element(
+    "div",
+    { class: "scroll", tabindex: rows.length > 10 ? "0" : undefined },
+    element(
+      "table",
+      {},
       caption ? element("caption", {}, caption) : null,
       element("thead", {}, element("tr", {}, ...columns.map(([title], at) => cell("th", title, at)))),
-      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((content, at) => cell("td", content, at)))))));
+      element(
+        "tbody",
+        {},
+        ...rows.map((row) => element("tr", {}, ...row.map((content, at) => cell("td", content, at)))),
+      ),
+    ),
+  );
 }
 
 export const swatch = (colour, text) => {

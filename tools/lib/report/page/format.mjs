@@ -10,15 +10,36 @@ const exact = (value) => {
   if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace("e+", "e");
   return size >= 100 ? Math.round(value).toLocaleString("en").replace(/,/g, "\u2009") : value.toPrecision(3);
 };
-/** As short as it goes, for counts and axes. */
-const brief = (value) => exact(value).replace(/(\.\d*?)0+(?=e|$)/, "$1").replace(/\.(?=e|$)/, "");
+/** As short as it goes, for counts. */
+const brief = (value) =>
+  exact(value)
+    .replace(/(\.\d*?)0+(?=e|$)/, "$1")
+    .replace(/\.(?=e|$)/, "");
 
-const inUnits = (units) => (value, digits = exact) => {
-  const [factor, unit] = units.findLast(([least]) => Math.abs(value) >= least) ?? units[0];
-  return `${digits(value / factor)}\u00a0${unit}`;
-};
-const times = inUnits([[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]]);
-const sizes = inUnits([[1, "B"], [1024, "KiB"], [1024 ** 2, "MiB"], [1024 ** 3, "GiB"]]);
+/** For axes, where neighbours may differ late when one has zoomed in; their numbers are round. */
+const fine = (value) =>
+  Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3)
+    ? brief(value)
+    : String(Number(value.toPrecision(5)));
+
+const inUnits =
+  (units) =>
+  (value, digits = exact) => {
+    const [factor, unit] = units.findLast(([least]) => Math.abs(value) >= least) ?? units[0];
+    return `${digits(value / factor)}\u00a0${unit}`;
+  };
+const times = inUnits([
+  [1, "ns"],
+  [1e3, "µs"],
+  [1e6, "ms"],
+  [1e9, "s"],
+]);
+const sizes = inUnits([
+  [1, "B"],
+  [1024, "KiB"],
+  [1024 ** 2, "MiB"],
+  [1024 ** 3, "GiB"],
+]);
 
 export const formatNumber = brief;
 export const formatTime = (ns) => times(ns);
@@ -27,12 +48,17 @@ export const formatMicroseconds = (us) => times(us * 1e3);
 export const formatRatio = (ratio) => `${exact(ratio)}×`;
 export const formatPercent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}\u00a0%`;
 
-export const axisMicroseconds = (us) => times(us * 1e3, brief);
-export const axisFactor = (ratio) => `${brief(ratio)}×`;
+export const axisMicroseconds = (us) => times(us * 1e3, fine);
+export const axisFactor = (ratio) => `${fine(ratio)}×`;
 
 /** The unit in which an axis of bytes up to `most` has round numbers. */
 export function unitOfBytes(most) {
-  const units = [[1, "B"], [1024, "KiB"], [1024 ** 2, "MiB"], [1024 ** 3, "GiB"]];
+  const units = [
+    [1, "B"],
+    [1024, "KiB"],
+    [1024 ** 2, "MiB"],
+    [1024 ** 3, "GiB"],
+  ];
   return units.findLast(([least]) => most >= 2 * least) ?? units[0];
 }
 
@@ -41,7 +67,7 @@ export const formatParam = (key, value) => (key === "bytes" ? formatBytes(Number
 /** What a figure of a case is: the times are nanoseconds, the other figures counters of the program. */
 const isTime = (figure) => figure === "time" || /^ns[_/]/.test(figure);
 export const formatFigure = (figure, value) => (isTime(figure) ? times(value) : brief(value));
-export const axisFigure = (figure, value) => (isTime(figure) ? times(value, brief) : brief(value));
+export const axisFigure = (figure, value) => (isTime(figure) ? times(value, fine) : fine(value));
 
 const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 export const escapeHtml = (text) => String(text).replace(/[&<>"]/g, (c) => entities[c]);

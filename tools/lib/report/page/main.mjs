@@ -26,15 +26,46 @@ function addSection(id, title, ...lines) {
 
 /** Each contender over all situations, so that nobody has to read every chart. */
 function addOverview(programs) {
-  const rows = programs.flatMap((program) => familiesOf(program).flatMap((family) => family.contenders.slice(1).flatMap((who) => {
-    const ratios = family.situations.map((situation) => ratioOf(situation, who, family.reference, "time")?.median).filter(Boolean);
-    if (ratios.length === 0) return [];
-    return [[element("a", { href: `#${idOf(program.program, family.name, "ratios")}` }, family.name), who, family.reference, String(ratios.length),
-      formatRatio(geometricMean(ratios)), formatRatio(Math.min(...ratios)), formatRatio(Math.max(...ratios))]];
-  })));
+  const rows = programs.flatMap((program) =>
+    familiesOf(program).flatMap((family) =>
+      family.contenders.slice(1).flatMap((who) => {
+        const ratios = family.situations
+          .map((situation) => ratioOf(situation, who, family.reference, "time")?.median)
+          .filter(Boolean);
+        if (ratios.length === 0) return [];
+        return [
+          [
+            element("a", { href: `#${idOf(program.program, family.name, "ratios")}` }, family.name),
+            who,
+            family.reference,
+            String(ratios.length),
+            formatRatio(geometricMean(ratios)),
+            formatRatio(Math.min(...ratios)),
+            formatRatio(Math.max(...ratios)),
+          ],
+        ];
+      }),
+    ),
+  );
   if (rows.length === 0) return;
-  const columns = [["benchmark", false], ["contender", false], ["beside", false], ["cases", true], ["geometric mean", true], ["least", true], ["most", true]];
-  const section = addSection("overview", "At a glance", element("p", { class: "about" }, "How many times the reference's time each contender takes: above 1 it is slower, below 1 faster."));
+  const columns = [
+    ["benchmark", false],
+    ["contender", false],
+    ["beside", false],
+    ["cases", true],
+    ["geometric mean", true],
+    ["least", true],
+    ["most", true],
+  ];
+  const section = addSection(
+    "overview",
+    "At a glance",
+    element(
+      "p",
+      { class: "about" },
+      "How many times the reference's time each contender takes: above 1 it is slower, below 1 faster.",
+    ),
+  );
   section.append(element("div", { class: "card" }, table(columns, rows)));
 }
 
@@ -49,10 +80,20 @@ function machineText({ machine, file }) {
 }
 
 function addProgram(program) {
-  const section = addSection(idOf(program.program), program.program, element("p", { class: "about" }, machineText(program)));
+  const section = addSection(
+    idOf(program.program),
+    program.program,
+    element("p", { class: "about" }, machineText(program)),
+  );
   const { machine } = program;
   if (machine?.cpus && machine.load > machine.cpus) {
-    section.append(element("p", { class: "note" }, "The machine had more to do than cores to do it on: take differences within the spread for noise."));
+    section.append(
+      element(
+        "p",
+        { class: "note" },
+        "The machine had more to do than cores to do it on: take differences within the spread for noise.",
+      ),
+    );
   }
   for (const { name, why } of program.failed) section.append(element("p", { class: "note" }, `${name} failed: ${why}`));
   for (const family of familiesOf(program)) {

@@ -9,13 +9,24 @@ const isRival = (contender) => /^(raw|rival|null|tbb|taskflow)/.test(contender);
 
 /** Who the others are compared with: Rondo as it comes, or the first that is no rival. */
 function referenceOf(contenders, wanted) {
-  return contenders.find((who) => who === wanted) ?? contenders.find((who) => who === "rondo") ??
-    contenders.find((who) => who.startsWith("rondo")) ?? contenders.find((who) => !isRival(who)) ?? contenders[0];
+  return (
+    contenders.find((who) => who === wanted) ??
+    contenders.find((who) => who === "rondo") ??
+    contenders.find((who) => who.startsWith("rondo")) ??
+    contenders.find((who) => !isRival(who)) ??
+    contenders[0]
+  );
 }
 
 export const labelOf = ({ scene, params }, without) =>
-  [scene, ...Object.entries(params).filter(([key]) => key !== without).map(([key, value]) => formatParam(key, value))]
-    .filter(Boolean).join(" · ");
+  [
+    scene,
+    ...Object.entries(params)
+      .filter(([key]) => key !== without)
+      .map(([key, value]) => formatParam(key, value)),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 
 /** The families of a program's cases, each with situations, in which contenders meet. */
 export function familiesOf(program) {
@@ -36,7 +47,8 @@ export function familiesOf(program) {
     }
     const figures = [...new Set(cases.flatMap((it) => Object.keys(it.figures)))];
     const clocks = new Set(cases.map((it) => it.clock));
-    const clock = clocks.size > 1 ? "time" : { cpu_time: "CPU time", real_time: "real time" }[[...clocks][0]] ?? "time";
+    const clock =
+      clocks.size > 1 ? "time" : ({ cpu_time: "CPU time", real_time: "real time" }[[...clocks][0]] ?? "time");
     return { name, cases, reference, contenders, situations: [...situations.values()], figures, clock };
   });
 }
@@ -61,9 +73,14 @@ export function numericKeys(family) {
       values.get(key).add(value);
     }
   }
-  return [...values].filter(([key, all]) => all.size > 2 && !names.has(key) && [...all].every((value) => Number.isFinite(Number(value))))
-    .sort((a, b) => b[1].size - a[1].size).map(([key]) => key);
+  return [...values]
+    .filter(
+      ([key, all]) => all.size > 2 && !names.has(key) && [...all].every((value) => Number.isFinite(Number(value))),
+    )
+    .sort((a, b) => b[1].size - a[1].size)
+    .map(([key]) => key);
 }
 
-export const geometricMean = (values) => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+export const geometricMean = (values) =>
+  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 export const figureName = (family, figure) => (figure === "time" ? family.clock : figure.replaceAll("_", " "));

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Contenders beside the reference, situation by situation: a mark at the median, a bar from the smallest to the largest.
+// Contenders beside the reference, situation by situation: a mark at the median, a bar from the smallest to the
+// largest.
 
 import { addFigure, element, swatch, table } from "./figure.mjs";
 import { axisFactor, formatFigure, formatRatio, tooltip } from "./format.mjs";
 import { figureName, ratioOf } from "./model.mjs";
 import { axis, baseOption, cycle, shapes } from "./theme.mjs";
+import { leastOf, mostOf } from "../read/extent.mjs";
 
 const tallest = 720;
 
@@ -17,12 +19,15 @@ export const spreadText = (figure, { min, max, n, deviation }) =>
   n < 2 ? "one run" : `${formatFigure(figure, min)} … ${formatFigure(figure, max)}${deviation ? " (±σ)" : ""}`;
 
 function marks(family, chosen) {
-  const rows = family.situations.filter((situation) => ratioOf(situation, chosen.reference, chosen.reference, chosen.figure) &&
-    situation.by.size > 1);
-  const points = family.contenders.map((who, c) => rows.flatMap((situation, row) => {
-    const ratio = ratioOf(situation, who, chosen.reference, chosen.figure);
-    return ratio ? [{ value: [ratio.median, row, ratio.min, ratio.max, c], ratio, situation, who }] : [];
-  }));
+  const rows = family.situations.filter(
+    (situation) => ratioOf(situation, chosen.reference, chosen.reference, chosen.figure) && situation.by.size > 1,
+  );
+  const points = family.contenders.map((who, c) =>
+    rows.flatMap((situation, row) => {
+      const ratio = ratioOf(situation, who, chosen.reference, chosen.figure);
+      return ratio ? [{ value: [ratio.median, row, ratio.min, ratio.max, c], ratio, situation, who }] : [];
+    }),
+  );
   return { rows, points };
 }
 
@@ -41,8 +46,16 @@ function renderMark(colour, shape, place, count) {
     return {
       type: "group",
       children: [
-        { type: "rect", shape: { x: clipped[0] - 4, y: y - size / 2, width: clipped[1] - clipped[0] + 8, height: size }, style: { fill: "transparent" } },
-        { type: "line", shape: { x1: clipped[0], x2: clipped[1], y1: y, y2: y }, style: { stroke: colour, lineWidth: 2.5, opacity: 0.55 } },
+        {
+          type: "rect",
+          shape: { x: clipped[0] - 4, y: y - size / 2, width: clipped[1] - clipped[0] + 8, height: size },
+          style: { fill: "transparent" },
+        },
+        {
+          type: "line",
+          shape: { x1: clipped[0], x2: clipped[1], y1: y, y2: y },
+          style: { stroke: colour, lineWidth: 2.5, opacity: 0.55 },
+        },
         ...(inside ? [mark(shape, x, y, size, colour)] : []),
       ],
     };
@@ -53,19 +66,41 @@ function renderMark(colour, shape, place, count) {
 function mark(shape, x, y, size, colour) {
   const half = size / 2;
   const corners = {
-    rect: [[-half, -half], [half, -half], [half, half], [-half, half]],
-    triangle: [[0, -half], [half, half], [-half, half]],
-    diamond: [[0, -half - 1], [half + 1, 0], [0, half + 1], [-half - 1, 0]],
-  }[shape] ?? [[-half, -half], [half, -half], [0, half]];
+    rect: [
+      [-half, -half],
+      [half, -half],
+      [half, half],
+      [-half, half],
+    ],
+    triangle: [
+      [0, -half],
+      [half, half],
+      [-half, half],
+    ],
+    diamond: [
+      [0, -half - 1],
+      [half + 1, 0],
+      [0, half + 1],
+      [-half - 1, 0],
+    ],
+  }[shape] ?? [
+    [-half, -half],
+    [half, -half],
+    [0, half],
+  ];
   const style = { fill: colour };
   if (shape === "circle") return { type: "circle", shape: { cx: x, cy: y, r: half }, style };
   return { type: "polygon", shape: { points: corners.map(([dx, dy]) => [x + dx, y + dy]) }, style };
 }
 
 function ratioAxis(colours, family, points, chosen, isShown) {
-  const all = points.flat().filter(({ who }) => isShown(who)).flatMap(({ value }) => [value[2], value[3]]);
-  const [least, most] = [Math.min(1, ...all), Math.max(1, ...all)];
-  const name = `${figureName(family, chosen.figure)} ÷ median of ${chosen.reference}` +
+  const all = points
+    .flat()
+    .filter(({ who }) => isShown(who))
+    .flatMap(({ value }) => [value[2], value[3]]);
+  const [least, most] = [Math.min(1, leastOf(all)), Math.max(1, mostOf(all))];
+  const name =
+    `${figureName(family, chosen.figure)} ÷ median of ${chosen.reference}` +
     (chosen.figure === "time" ? "   (left of 1: faster, right of 1: slower)" : "");
   if (most / least < 3) {
     const room = Math.max(most - least, 0.02) * 0.08;
@@ -110,15 +145,29 @@ function optionOf(colours, { rows, points }, family, chosen) {
       axisLabel: { color: colours.text, interval: 0, hideOverlap: true },
       splitLine: { show: true, interval: 0, lineStyle: { color: colours.line, opacity: 0.6 } },
     },
-    dataZoom: scrolls ? [{
-      type: "slider", yAxisIndex: 0, right: 8, width: 12, filterMode: "none", brushSelect: false, showDetail: false, ...first,
-      borderColor: colours.line, fillerColor: `${colours.series[0]}44`, backgroundColor: colours.faint, handleSize: 0,
-    }] : [],
+    dataZoom: scrolls
+      ? [
+          {
+            type: "slider",
+            yAxisIndex: 0,
+            right: 8,
+            width: 12,
+            filterMode: "none",
+            brushSelect: false,
+            showDetail: false,
+            ...first,
+            borderColor: colours.line,
+            fillerColor: `${colours.series[0]}44`,
+            backgroundColor: colours.faint,
+            handleSize: 0,
+          },
+        ]
+      : [],
     series: competing.map(({ who, at }, place) => ({
       type: "custom",
       name: who,
       color: cycle(colours.series, at),
-      data: points[at],
+      data: points[at].map(({ value }) => value),
       encode: { x: [0, 2, 3], y: 1 },
       renderItem: renderMark(cycle(colours.series, at), cycle(shapes, at), place, competing.length),
     })),
@@ -130,10 +179,16 @@ function optionOf(colours, { rows, points }, family, chosen) {
     data: [],
     silent: true,
     z: 1,
-    markLine: { symbol: "none", label: { show: false }, lineStyle: { color: colours.text, width: 1.5, type: "dashed" }, data: [{ xAxis: 1 }] },
+    markLine: {
+      z: 1,
+      symbol: "none",
+      label: { show: false },
+      lineStyle: { color: colours.text, width: 1.5, type: "dashed" },
+      data: [{ xAxis: 1 }],
+    },
   });
-  option.tooltip.formatter = ({ data }) => {
-    const { situation, who, ratio } = data;
+  option.tooltip.formatter = ({ value, dataIndex }) => {
+    const { situation, who, ratio } = points[value[4]][dataIndex];
     return tooltip(`${who} — ${situation.label || family.name}`, [
       ["ratio", `${formatRatio(ratio.median)} of ${chosen.reference}`],
       ["its range", `${formatRatio(ratio.min)} … ${formatRatio(ratio.max)}`],
@@ -152,24 +207,50 @@ function optionOf(colours, { rows, points }, family, chosen) {
 
 function figuresTable(colours, family, chosen) {
   const others = family.figures.filter((figure) => figure !== chosen.figure);
-  const columns = [["case", false], ["contender", false], [`median ${figureName(family, chosen.figure)}`, true], ["smallest … largest", true],
-    ["repetitions", true], [`÷ ${chosen.reference}`, true], ...others.map((figure) => [`${figureName(family, figure)} (median)`, true])];
-  const rows = family.situations.flatMap((situation) => family.contenders.filter((who) => situation.by.has(who)).map((who) => {
-    const { figures } = situation.by.get(who);
-    const own = figures[chosen.figure];
-    const ratio = ratioOf(situation, who, chosen.reference, chosen.figure);
-    return [situation.label || family.name, swatch(cycle(colours.series, family.contenders.indexOf(who)), who || family.name),
-      own ? formatFigure(chosen.figure, own.median) : "–", own ? spreadText(chosen.figure, own) : "–", own ? String(own.n) : "–",
-      ratio ? formatRatio(ratio.median) : "–", ...others.map((figure) => (figures[figure] ? formatFigure(figure, figures[figure].median) : "–"))];
-  }));
+  const columns = [
+    ["case", false],
+    ["contender", false],
+    [`median ${figureName(family, chosen.figure)}`, true],
+    ["smallest … largest", true],
+    ["repetitions", true],
+    [`÷ ${chosen.reference}`, true],
+    ...others.map((figure) => [`${figureName(family, figure)} (median)`, true]),
+  ];
+  const rows = family.situations.flatMap((situation) =>
+    family.contenders
+      .filter((who) => situation.by.has(who))
+      .map((who) => {
+        const { figures } = situation.by.get(who);
+        const own = figures[chosen.figure];
+        const ratio = ratioOf(situation, who, chosen.reference, chosen.figure);
+        return [
+          situation.label || family.name,
+          swatch(cycle(colours.series, family.contenders.indexOf(who)), who || family.name),
+          own ? formatFigure(chosen.figure, own.median) : "–",
+          own ? spreadText(chosen.figure, own) : "–",
+          own ? String(own.n) : "–",
+          ratio ? formatRatio(ratio.median) : "–",
+          ...others.map((figure) => (figures[figure] ? formatFigure(figure, figures[figure].median) : "–")),
+        ];
+      }),
+  );
   return table(columns, rows);
 }
 
 /** A table alone, where nobody has a rival. */
 export function addFigures(parent, family, id, colours) {
-  parent.append(element("figure", { id, class: "card" },
-    element("header", {}, element("div", {}, element("h3", {}, `${family.name}: figures`))),
-    element("div", { class: "below" }, figuresTable(colours, family, { figure: "time", reference: family.reference }))));
+  parent.append(
+    element(
+      "figure",
+      { id, class: "card" },
+      element("header", {}, element("div", {}, element("h3", {}, `${family.name}: figures`))),
+      element(
+        "div",
+        { class: "below" },
+        figuresTable(colours, family, { figure: "time", reference: family.reference }),
+      ),
+    ),
+  );
 }
 
 /** False where no situation has two contenders, and so nothing was added. */
@@ -182,7 +263,9 @@ export function addRatios(parent, family, id) {
   addFigure(parent, {
     id,
     title: `${family.name}: side by side`,
-    about: `Marks are medians, bars reach from the smallest to the largest repetition.${moves ? " The bar at the right moves the cases." : ""}`,
+    about:
+      "Marks are medians, bars reach from the smallest to the largest repetition." +
+      (moves ? " The bar at the right moves the cases." : ""),
     choices: [
       { key: "reference", label: "Compared with", values: family.contenders.map((who) => [who, who]) },
       { key: "figure", label: "Figure", values: comparable.map((figure) => [figure, figureName(family, figure)]) },
@@ -191,7 +274,9 @@ export function addRatios(parent, family, id) {
       const drawn = marks(family, chosen);
       const below = [figuresTable(colours, family, chosen)];
       if (drawn.rows.length === 0) {
-        below.unshift(element("p", {}, `${chosen.reference} has no ${figureName(family, chosen.figure)} beside that of another.`));
+        below.unshift(
+          element("p", {}, `${chosen.reference} has no ${figureName(family, chosen.figure)} beside that of another.`),
+        );
         return { option: {}, height: 1, zoom: { xAxisIndex: "none", yAxisIndex: "none" }, below };
       }
       return { ...optionOf(colours, drawn, family, chosen), below };

@@ -8,6 +8,7 @@ import { axisFigure, formatBytes, formatFigure, formatNumber, tooltip } from "./
 import { figureName, labelOf, numericKeys } from "./model.mjs";
 import { spreadText } from "./ratios.mjs";
 import { axis, baseOption, cycle, shapes } from "./theme.mjs";
+import { leastOf, mostOf } from "../read/extent.mjs";
 
 const everything = "";
 
@@ -19,7 +20,8 @@ function linesOf(family, { key, figure, situation }) {
     const label = labelOf(it, key);
     if (!own || it.params[key] === undefined || (several && label !== situation)) continue;
     const name = several ? it.contender : label || family.name;
-    if (!lines.has(name)) lines.set(name, { name, place: several ? family.contenders.indexOf(name) : lines.size, points: [] });
+    if (!lines.has(name))
+      lines.set(name, { name, place: several ? family.contenders.indexOf(name) : lines.size, points: [] });
     lines.get(name).points.push({ x: Number(it.params[key]), own });
   }
   for (const line of lines.values()) line.points.sort((a, b) => a.x - b.x);
@@ -36,16 +38,21 @@ function situationsOf(family, key) {
     if (!values.has(label)) values.set(label, new Set());
     values.get(label).add(it.params[key]);
   }
-  return [...values].filter(([, all]) => all.size > 1).sort((a, b) => b[1].size - a[1].size).map(([label]) => label);
+  return [...values]
+    .filter(([, all]) => all.size > 1)
+    .sort((a, b) => b[1].size - a[1].size)
+    .map(([label]) => label);
 }
 
 function valueAxis(colours, family, figure, lines) {
   const all = lines.flatMap(({ points }) => points.flatMap(({ own }) => [own.min, own.max]));
-  const [least, most] = [Math.min(...all), Math.max(...all)];
+  const [least, most] = [leastOf(all), mostOf(all)];
   const logarithmic = least > 0 && most / least > 12;
   return axis(colours, figureName(family, figure), 62, {
     type: logarithmic ? "log" : "value",
-    ...(logarithmic ? { min: 10 ** Math.floor(Math.log10(least)), max: 10 ** Math.ceil(Math.log10(most)) } : { min: 0 }),
+    ...(logarithmic
+      ? { min: 10 ** Math.floor(Math.log10(least)), max: 10 ** Math.ceil(Math.log10(most)) }
+      : { min: 0 }),
     axisLabel: { color: colours.text, hideOverlap: true, formatter: (value) => axisFigure(figure, value) },
   });
 }
@@ -59,7 +66,11 @@ function keyAxis(colours, key, lines) {
     min: logarithmic ? values[0] / room : values[0] - room,
     max: logarithmic ? values.at(-1) * room : values.at(-1) + room,
     axisTick: { customValues: values },
-    axisLabel: { color: colours.text, customValues: values, formatter: (value) => (key === "bytes" ? formatBytes(value) : formatNumber(value)) },
+    axisLabel: {
+      color: colours.text,
+      customValues: values,
+      formatter: (value) => (key === "bytes" ? formatBytes(value) : formatNumber(value)),
+    },
     splitLine: { show: false },
   });
 }
@@ -79,7 +90,12 @@ function band(colour, { name, points }) {
       const corner = (x, value) => api.coord([x, value]);
       return {
         type: "polygon",
-        shape: { points: [...points.map(({ x, own }) => corner(x, own.max)), ...points.toReversed().map(({ x, own }) => corner(x, own.min))] },
+        shape: {
+          points: [
+            ...points.map(({ x, own }) => corner(x, own.max)),
+            ...points.toReversed().map(({ x, own }) => corner(x, own.min)),
+          ],
+        },
         style: { fill: colour, opacity: 0.18 },
       };
     },
@@ -111,8 +127,15 @@ function optionOf(colours, family, lines, { key, figure }) {
   option.tooltip.axisPointer = { type: "line", lineStyle: { color: colours.quiet } };
   option.tooltip.formatter = (hits) => {
     const medians = hits.filter(({ seriesType }) => seriesType === "line");
-    return medians.length === 0 ? "" : tooltip(`${key} ${key === "bytes" ? formatBytes(medians[0].value[0]) : formatNumber(medians[0].value[0])}`, medians.map(({ seriesName, data }) =>
-      [seriesName, `${formatFigure(figure, data.own.median)}   (${spreadText(figure, data.own)})`]));
+    return medians.length === 0
+      ? ""
+      : tooltip(
+          `${key} ${key === "bytes" ? formatBytes(medians[0].value[0]) : formatNumber(medians[0].value[0])}`,
+          medians.map(({ seriesName, data }) => [
+            seriesName,
+            `${formatFigure(figure, data.own.median)}   (${spreadText(figure, data.own)})`,
+          ]),
+        );
   };
   return option;
 }
@@ -120,10 +143,13 @@ function optionOf(colours, family, lines, { key, figure }) {
 function figuresTable(colours, family, lines, { key, figure }) {
   const values = [...new Set(lines.flatMap(({ points }) => points.map(({ x }) => x)))].sort((a, b) => a - b);
   const columns = [[key, true], ...lines.map((line) => [swatch(cycle(colours.series, line.place), line.name), true])];
-  const rows = values.map((value) => [key === "bytes" ? formatBytes(value) : formatNumber(value), ...lines.map(({ points }) => {
-    const point = points.find(({ x }) => x === value);
-    return point ? formatFigure(figure, point.own.median) : "–";
-  })]);
+  const rows = values.map((value) => [
+    key === "bytes" ? formatBytes(value) : formatNumber(value),
+    ...lines.map(({ points }) => {
+      const point = points.find(({ x }) => x === value);
+      return point ? formatFigure(figure, point.own.median) : "–";
+    }),
+  ]);
   return table(columns, rows, `median ${figureName(family, figure)}`);
 }
 
@@ -146,8 +172,14 @@ export function addScaling(parent, family, id) {
       draw(colours, chosen) {
         const lines = linesOf(family, chosen);
         const below = [figuresTable(colours, family, lines, chosen)];
-        if (lines.length === 0) return { option: {}, height: 1, zoom: { xAxisIndex: "none", yAxisIndex: "none" }, below };
-        return { option: optionOf(colours, family, lines, chosen), height: 380, zoom: { xAxisIndex: 0, yAxisIndex: 0 }, below };
+        if (lines.length === 0)
+          return { option: {}, height: 1, zoom: { xAxisIndex: "none", yAxisIndex: "none" }, below };
+        return {
+          option: optionOf(colours, family, lines, chosen),
+          height: 380,
+          zoom: { xAxisIndex: 0, yAxisIndex: 0 },
+          below,
+        };
       },
     });
   }

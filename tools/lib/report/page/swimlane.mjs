@@ -12,10 +12,14 @@ const rowHeight = 22;
 const counterHeight = 64;
 const mostFlows = 3000;
 const mostCounters = 6;
+/** Where among the series the spans are. */
+const spansAt = 2;
+
+const hasProcesses = (trace) => new Set(trace.lanes.map(({ pid }) => pid)).size > 1;
 
 /** Which row each lane starts at; a process's name takes a row of its own where there are several. */
 function placeLanes(trace) {
-  const several = new Set(trace.lanes.map(({ pid }) => pid)).size > 1;
+  const several = hasProcesses(trace);
   const headings = [];
   let row = 0;
   let pid;
@@ -49,32 +53,49 @@ function arrowsOf(trace) {
   });
 }
 
-function spansSeries(colours, trace, colourOf) {
-  const spans = trace.lanes.flatMap((lane) => lane.spans.map((span) => ({ lane, span })));
+function spansSeries(colours, spans, colourOf) {
   return {
     type: "custom",
     name: "spans",
     progressive: 4000,
     data: spans.map(({ lane, span }) => [span.start, lane.row + span.depth, span.start + span.length]),
     encode: { x: [0, 2], y: 1 },
-    spans,
     renderItem(params, api) {
       const { span } = spans[params.dataIndex];
       const [left, top] = api.coord([api.value(0), api.value(1)]);
       const right = api.coord([api.value(2), 0])[0];
       const height = api.size([0, 1])[1];
-      const shape = clipRectByRect({ x: left, y: top + 1, width: Math.max(right - left, 0.8), height: height - 2 }, params.coordSys);
+      const shape = clipRectByRect(
+        { x: left, y: top + 1, width: Math.max(right - left, 0.8), height: height - 2 },
+        params.coordSys,
+      );
       if (!shape) return undefined;
       const roomy = shape.width > Math.min(72, 10 + 6.2 * span.name.length);
       return {
         type: "rect",
         shape: { ...shape, r: shape.width > 6 ? 2 : 0 },
-        style: { fill: cycle(colours.fills, colourOf(span.name)), stroke: colours.ground, lineWidth: shape.width > 4 ? 0.7 : 0 },
+        style: {
+          fill: cycle(colours.fills, colourOf(span.name)),
+          stroke: colours.ground,
+          lineWidth: shape.width > 4 ? 0.7 : 0,
+        },
         emphasis: { style: { stroke: colours.text, lineWidth: 1.5 } },
-        ...(roomy ? {
-          textContent: { type: "text", style: { text: span.name, fill: colours.text, fontSize: 11, width: shape.width - 8, overflow: "truncate", ellipsis: "…" } },
-          textConfig: { position: "insideLeft" },
-        } : {}),
+        ...(roomy
+          ? {
+              textContent: {
+                type: "text",
+                style: {
+                  text: span.name,
+                  fill: colours.text,
+                  fontSize: 11,
+                  width: shape.width - 8,
+                  overflow: "truncate",
+                  ellipsis: "…",
+                },
+              },
+              textConfig: { position: "insideLeft" },
+            }
+          : {}),
       };
     },
   };
@@ -84,12 +105,15 @@ function arrowsSeries(colours, arrows) {
   return {
     type: "custom",
     silent: true,
-    clip: true,
+    progressive: 0,
     data: arrows,
     encode: { x: [0, 2], y: [1, 3] },
     renderItem(params, api) {
       const [x1, y1] = api.coord([api.value(0), api.value(1)]);
       const [x2, y2] = api.coord([api.value(2), api.value(3)]);
+      const { x: left, width } = params.coordSys;
+      // Those that leave the view lead nowhere, and what is next to each other needs none.
+      if (x1 < left || x2 > left + width || Math.abs(x2 - x1) < 2) return undefined;
       const bend = Math.max(12, Math.abs(x2 - x1) / 2);
       return {
         type: "bezierCurve",
@@ -114,7 +138,10 @@ function counterSeries(colour, { name, points }, at, end) {
     renderItem(params, api) {
       const [left, top] = api.coord([api.value(0), api.value(1)]);
       const [right, bottom] = api.coord([api.value(2), 0]);
-      const bar = clipRectByRect({ x: left, y: top, width: Math.max(right - left, 0.5), height: bottom - top }, params.coordSys);
+      const bar = clipRectByRect(
+        { x: left, y: top, width: Math.max(right - left, 0.5), height: bottom - top },
+        params.coordSys,
+      );
       if (!bar) return undefined;
       return {
         type: "group",
@@ -128,18 +155,42 @@ function counterSeries(colour, { name, points }, at, end) {
 }
 
 function optionOf(colours, trace, place, arrows, colourOf) {
+  // ECharts copies what stands in its option, so that holds numbers alone.
+  const spans = trace.lanes.flatMap((lane) => lane.spans.map((span) => ({ lane, span })));
   const counters = trace.counters.slice(0, mostCounters);
   const lanesHeight = place.rows * rowHeight;
-  const longest = Math.max(8, ...trace.lanes.map(({ name }) => name.length), ...counters.map(({ name }) => name.length));
+  const longest = Math.max(
+    8,
+    ...trace.lanes.map(({ name }) => name.length),
+    ...counters.map(({ name }) => name.length),
+  );
   const left = Math.min(220, 22 + 6.6 * longest);
   const centres = trace.lanes.map((lane) => lane.row + lane.rows / 2);
   const top = 12;
-  const grids = [{ left, right: 24, top, height: lanesHeight },
-    ...counters.map((_, at) => ({ left, right: 24, top: top + lanesHeight + 18 + at * counterHeight, height: counterHeight - 18 }))];
-  const timeAxis = (at, last) => axis(colours, last ? "time since the first event" : "", 30, {
-    type: "value", min: 0, max: trace.length || 1, gridIndex: at, axisTick: { show: last },
-    axisLabel: { show: last, color: colours.text, hideOverlap: true, showMaxLabel: false, formatter: axisMicroseconds },
-  });
+  const grids = [
+    { left, right: 24, top, height: lanesHeight },
+    ...counters.map((_, at) => ({
+      left,
+      right: 24,
+      top: top + lanesHeight + 18 + at * counterHeight,
+      height: counterHeight - 18,
+    })),
+  ];
+  const timeAxis = (at, last) =>
+    axis(colours, last ? "time since the first event" : "", 30, {
+      type: "value",
+      min: 0,
+      max: trace.drawnUntil || 1,
+      gridIndex: at,
+      axisTick: { show: last },
+      axisLabel: {
+        show: last,
+        color: colours.text,
+        hideOverlap: true,
+        showMaxLabel: false,
+        formatter: axisMicroseconds,
+      },
+    });
   const option = {
     ...baseOption(colours),
     legend: { show: false },
@@ -147,55 +198,136 @@ function optionOf(colours, trace, place, arrows, colourOf) {
     xAxis: grids.map((_, at) => timeAxis(at, at === grids.length - 1)),
     yAxis: [
       {
-        type: "value", inverse: true, min: 0, max: place.rows, axisLine: { show: false }, axisTick: { show: false }, splitLine: { show: false },
+        type: "value",
+        inverse: true,
+        min: 0,
+        max: place.rows,
+        axisLine: { show: false },
+        axisTick: { show: false },
+        splitLine: { show: false },
         axisLabel: {
-          color: colours.text, customValues: centres, width: left - 16, overflow: "truncate",
+          color: colours.text,
+          customValues: centres,
+          width: left - 16,
+          overflow: "truncate",
           formatter: (value) => trace.lanes[centres.findIndex((centre) => Math.abs(centre - value) < 0.01)]?.name ?? "",
         },
       },
       ...counters.map(({ name, points }, at) => ({
-        type: "value", gridIndex: at + 1, min: 0, max: highest(points), name: `${name}\nup to ${formatNumber(highest(points))}`, nameLocation: "middle", nameRotate: 0, nameGap: 12,
-        nameTextStyle: { color: colours.text, align: "right", lineHeight: 16 }, axisLabel: { show: false }, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false },
+        type: "value",
+        gridIndex: at + 1,
+        min: 0,
+        max: highest(points),
+        name: `${name}\nup to ${formatNumber(highest(points))}`,
+        nameLocation: "middle",
+        nameRotate: 0,
+        nameGap: 12,
+        nameTextStyle: { color: colours.text, align: "right", lineHeight: 16 },
+        axisLabel: { show: false },
+        axisTick: { show: false },
+        axisLine: { show: false },
+        splitLine: { show: false },
       })),
     ],
     series: [
       {
-        type: "custom", silent: true, data: trace.lanes.map((lane) => [lane.row, lane.rows]),
+        type: "custom",
+        silent: true,
+        data: trace.lanes.map((lane) => [lane.row, lane.rows]),
         renderItem(params, api) {
           const [, y] = api.coord([0, api.value(0)]);
           const { x, width } = params.coordSys;
-          return { type: "rect", shape: { x, y, width, height: api.size([0, api.value(1)])[1] }, style: { fill: colours.faint } };
+          return {
+            type: "rect",
+            shape: { x, y, width, height: api.size([0, api.value(1)])[1] },
+            style: { fill: colours.faint },
+          };
         },
       },
       {
-        type: "custom", silent: true, data: place.headings.map(({ row }) => [row]),
+        type: "custom",
+        silent: true,
+        data: place.headings.map(({ row }) => [row]),
         renderItem(params, api) {
           const [, y] = api.coord([0, api.value(0)]);
-          return { type: "text", x: params.coordSys.x + 2, y: y + rowHeight / 2, style: { text: place.headings[params.dataIndex].text, fill: colours.quiet, font: "600 12px system-ui, sans-serif", verticalAlign: "middle" } };
+          return {
+            type: "text",
+            x: params.coordSys.x + 2,
+            y: y + rowHeight / 2,
+            style: {
+              text: place.headings[params.dataIndex].text,
+              fill: colours.quiet,
+              font: "600 12px system-ui, sans-serif",
+              verticalAlign: "middle",
+            },
+          };
         },
       },
-      spansSeries(colours, trace, colourOf),
+      spansSeries(colours, spans, colourOf),
       arrowsSeries(colours, arrows),
       ...counters.map((counter, at) => counterSeries(cycle(colours.series, at), counter, at, trace.length)),
     ],
   };
-  option.tooltip.formatter = ({ seriesName, dataIndex, value }) => {
-    if (seriesName !== "spans") return tooltip(seriesName, [["value", formatNumber(value[1])], ["from", formatMicroseconds(value[0])], ["to", formatMicroseconds(value[2])]]);
-    const { lane, span } = option.series[2].spans[dataIndex];
-    return tooltip(span.name, [["took", formatMicroseconds(span.length)], ["from", formatMicroseconds(span.start)], ["lane", lane.name],
-      ["process", lane.process], ...Object.entries(span.args ?? {}).slice(0, 8).map(([key, value]) => [key, String(value)])]);
+  option.tooltip.formatter = ({ seriesIndex, seriesName, dataIndex, value }) => {
+    if (seriesIndex !== spansAt) {
+      return tooltip(seriesName, [
+        ["value", formatNumber(value[1])],
+        ["from", formatMicroseconds(value[0])],
+        ["to", formatMicroseconds(value[2])],
+      ]);
+    }
+    const { lane, span } = spans[dataIndex];
+    return tooltip(span.name, [
+      ["took", formatMicroseconds(span.length)],
+      ["from", formatMicroseconds(span.start)],
+      ["lane", lane.name],
+      ["process", lane.process],
+      ...Object.entries(span.args ?? {})
+        .slice(0, 8)
+        .map(([key, value]) => [key, String(value)]),
+    ]);
   };
   return { option, height: top + lanesHeight + counters.length * counterHeight + 70, axes: grids.map((_, at) => at) };
 }
 
 function tables(colours, trace, colourOf) {
+  const several = hasProcesses(trace);
   const names = table(
-    [["span", false], ["count", true], ["total", true], ["median", true], ["p99", true], ["longest", true]],
-    trace.names.slice(0, 200).map(({ name, count, total, median, p99, longest }) => [swatch(cycle(colours.fills, colourOf(name)), name),
-      formatNumber(count), formatMicroseconds(total), formatMicroseconds(median), formatMicroseconds(p99), formatMicroseconds(longest)]),
-    "by what it was");
-  const lanes = table([["lane", false], ["spans", true], ["busy", true], ["share of the trace", true]],
-    trace.lanes.map((lane) => [lane.name, formatNumber(lane.count), formatMicroseconds(lane.busy), formatPercent(lane.busy / (trace.length || 1))]), "by lane");
+    [
+      ["span", false],
+      ["count", true],
+      ["total", true],
+      ["median", true],
+      ["p99", true],
+      ["longest", true],
+    ],
+    trace.names
+      .slice(0, 200)
+      .map(({ name, count, total, median, p99, longest }) => [
+        swatch(cycle(colours.fills, colourOf(name)), name),
+        formatNumber(count),
+        formatMicroseconds(total),
+        formatMicroseconds(median),
+        formatMicroseconds(p99),
+        formatMicroseconds(longest),
+      ]),
+    "by what it was",
+  );
+  const lanes = table(
+    [
+      ["lane", false],
+      ["spans", true],
+      ["busy", true],
+      ["share of the trace", true],
+    ],
+    trace.lanes.map((lane) => [
+      several ? `${lane.process}: ${lane.name}` : lane.name,
+      formatNumber(lane.count),
+      formatMicroseconds(lane.busy),
+      formatPercent(lane.busy / (trace.length || 1)),
+    ]),
+    "by lane",
+  );
   return element("div", { class: "pair" }, names, lanes);
 }
 
@@ -204,8 +336,12 @@ export function addSwimlane(parent, trace, id) {
   const arrows = arrowsOf(trace);
   const order = new Map(trace.names.map(({ name }, at) => [name, at]));
   const colourOf = (name) => order.get(kindOf(name)) ?? 0;
-  const notes = [`${formatNumber(trace.spanCount)} spans in ${trace.lanes.length} lanes over ${formatMicroseconds(trace.length)}.`];
-  if (trace.drawn < trace.spanCount) notes.push(`The first ${formatNumber(trace.drawn)} are drawn; the tables are about all.`);
+  const lanes = `${trace.lanes.length} ${trace.lanes.length === 1 ? "lane" : "lanes"}`;
+  const notes = [`${formatNumber(trace.spanCount)} spans in ${lanes} over ${formatMicroseconds(trace.length)}.`];
+  if (trace.drawn < trace.spanCount) {
+    const until = formatMicroseconds(trace.drawnUntil);
+    notes.push(`The first ${formatNumber(trace.drawn)} are drawn, up to ${until}; the tables are about all.`);
+  }
   if (trace.dropped > 0) notes.push(`${formatNumber(trace.dropped)} spans were dropped when it was recorded.`);
   addFigure(parent, {
     id,
@@ -213,7 +349,12 @@ export function addSwimlane(parent, trace, id) {
     about: notes.join(" "),
     draw(colours) {
       const { option, height, axes } = optionOf(colours, trace, place, arrows, colourOf);
-      return { option, height, zoom: { xAxisIndex: axes, yAxisIndex: "none" }, below: [tables(colours, trace, colourOf)] };
+      return {
+        option,
+        height,
+        zoom: { xAxisIndex: axes, yAxisIndex: "none" },
+        below: [tables(colours, trace, colourOf)],
+      };
     },
   });
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Colours of the charts, light and dark. The series' colours are Okabe and Ito's, which people with any colour vision can
-// tell apart, made darker for a light ground and lighter for a dark one; shapes say the same once more.
+// Colours of the charts, light and dark. The series' colours are Okabe and Ito's, which people with any colour vision
+// can tell apart, made darker for a light ground and lighter for a dark one; shapes say the same once more.
 
 const light = {
   dark: false,
@@ -40,7 +40,14 @@ export function baseOption(colours) {
     backgroundColor: "transparent",
     animation: false,
     textStyle: { fontFamily: "system-ui, sans-serif", color: colours.text },
-    legend: { top: 0, left: 0, textStyle: { color: colours.text }, inactiveColor: colours.quiet, itemHeight: 10, itemWidth: 14 },
+    legend: {
+      top: 0,
+      left: 0,
+      textStyle: { color: colours.text },
+      inactiveColor: colours.quiet,
+      itemHeight: 10,
+      itemWidth: 14,
+    },
     tooltip: {
       backgroundColor: colours.tip,
       borderColor: colours.line,

@@ -8,12 +8,32 @@
 // between them the scene. A number without a key belongs to the part before it.
 
 const settings = /^(min_time|min_warmup_time|iterations|repeats):/;
-const clocks = new Map([["real_time", "real_time"], ["manual_time", "real_time"], ["process_time", "cpu_time"]]);
+const clocks = new Map([
+  ["real_time", "real_time"],
+  ["manual_time", "real_time"],
+  ["process_time", "cpu_time"],
+]);
 const nanoseconds = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 const notCounters = new Set([
-  "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions", "repetition_index",
-  "threads", "iterations", "real_time", "cpu_time", "time_unit", "label", "error_occurred", "error_message", "skipped",
-  "skip_message", "aggregate_name", "aggregate_unit",
+  "name",
+  "run_name",
+  "run_type",
+  "family_index",
+  "per_family_instance_index",
+  "repetitions",
+  "repetition_index",
+  "threads",
+  "iterations",
+  "real_time",
+  "cpu_time",
+  "time_unit",
+  "label",
+  "error_occurred",
+  "error_message",
+  "skipped",
+  "skip_message",
+  "aggregate_name",
+  "aggregate_unit",
 ]);
 
 /** Splits a case's name; `clock` is the field that holds the time it is about. */
@@ -66,7 +86,13 @@ function spreadOfAggregates(runs, clock) {
   const figures = {};
   for (const [key, median] of Object.entries(centre)) {
     const off = named.stddev?.[key] ?? 0;
-    figures[key] = { median, min: Math.max(median - off, 0), max: median + off, n: runs[0].repetitions ?? 1, deviation: true };
+    figures[key] = {
+      median,
+      min: Math.max(median - off, 0),
+      max: median + off,
+      n: runs[0].repetitions ?? 1,
+      deviation: true,
+    };
   }
   return figures;
 }
@@ -103,7 +129,10 @@ export function readBenchmark(json, fileName) {
   }
   return {
     kind: "benchmark",
-    program: (context.executable ?? fileName).split(/[\\/]/).at(-1).replace(/\.json$/, ""),
+    program: (context.executable ?? fileName)
+      .split(/[\\/]/)
+      .at(-1)
+      .replace(/\.json$/, ""),
     file: fileName,
     machine: {
       date: context.date ?? "",
@@ -128,6 +157,8 @@ export function readPlannerRows(rows, fileName) {
     params: {},
     figures: { time: one(row.ms * 1e6), "arena/bound": one(row.ratio), arena: one(row.arena) },
   }));
-  const failed = rows.filter((row) => row.valid === false).map((row) => ({ name: `${row.instance}/${row.planner}`, why: "the plan is not valid" }));
+  const failed = rows
+    .filter((row) => row.valid === false)
+    .map((row) => ({ name: `${row.instance}/${row.planner}`, why: "the plan is not valid" }));
   return { kind: "benchmark", program: "memory_plan", file: fileName, machine: null, reference: "fast", cases, failed };
 }

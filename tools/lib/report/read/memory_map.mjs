@@ -3,6 +3,8 @@
 
 // Reads memory maps: the SVG that write_memory_map and plan_memory --svg draw, or the CSV of plan_memory --offsets.
 
+import { leastOf, mostOf } from "./extent.mjs";
+
 const entities = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' };
 const unescape = (text) => text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => entities[entity]);
 
@@ -21,7 +23,8 @@ function mostLiveBytes(buffers) {
 
 function finish(buffers, fileName, arena, bound) {
   const occupying = buffers.filter(({ size, uses }) => size > 0 && uses.some(([lower, upper]) => upper > lower));
-  const end = Math.max(0, ...occupying.map(({ offset, size }) => offset + size));
+  if (occupying.length === 0) throw new Error("no buffer in it takes any bytes");
+  const end = mostOf(occupying.map(({ offset, size }) => offset + size));
   return {
     kind: "memory",
     file: fileName,
@@ -33,11 +36,16 @@ function finish(buffers, fileName, arena, bound) {
 }
 
 export function readMemoryCsv(text, fileName) {
-  const [header, ...lines] = text.replace(/^\uFEFF/, "").split(/\r?\n/).filter((line) => line.trim() !== "");
+  const [header, ...lines] = text
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "");
   const columns = header.split(",").map((title) => title.trim());
   for (const needed of ["id", "lower", "upper", "size", "offset"]) {
     if (!columns.includes(needed)) {
-      throw new Error(`column "${needed}" is missing; plan_memory LIFETIMES --offsets PLAN writes a plan with all of them`);
+      throw new Error(
+        `column "${needed}" is missing; plan_memory LIFETIMES --offsets PLAN writes a plan with all of them`,
+      );
     }
   }
   const buffers = lines.map((line, at) => {
@@ -50,7 +58,10 @@ export function readMemoryCsv(text, fileName) {
       }
       return value;
     };
-    const gaps = field("gaps").split(" ").filter(Boolean).map((gap) => gap.split("-").map(Number));
+    const gaps = field("gaps")
+      .split(" ")
+      .filter(Boolean)
+      .map((gap) => gap.split("-").map(Number));
     const uses = [];
     let from = number("lower");
     for (const [lower, upper] of gaps) {
@@ -58,15 +69,25 @@ export function readMemoryCsv(text, fileName) {
       from = upper;
     }
     uses.push([from, number("upper")]);
-    return { name: field("id"), lower: number("lower"), upper: number("upper"), size: number("size"), offset: number("offset"), uses };
+    return {
+      name: field("id"),
+      lower: number("lower"),
+      upper: number("upper"),
+      size: number("size"),
+      offset: number("offset"),
+      uses,
+    };
   });
   return finish(buffers, fileName);
 }
 
 export function readMemorySvg(text, fileName) {
   const head = /<title>(\d+) bytes, lower bound (\d+)<\/title>/.exec(text);
-  const rects = [...text.matchAll(
-    /<rect x="([\d.e+-]+)"[^>]* width="([\d.e+-]+)"[^>]*><title>([\s\S]*?): \[(-?\d+), (-?\d+)\), (\d+) bytes at (\d+)<\/title>/g)];
+  const rects = [
+    ...text.matchAll(
+      /<rect x="([\d.e+-]+)"[^>]* width="([\d.e+-]+)"[^>]*><title>([\s\S]*?): \[(-?\d+), (-?\d+)\), (\d+) bytes at (\d+)<\/title>/g,
+    ),
+  ];
   if (head === null || rects.length === 0) {
     throw new Error("it is an SVG, but no memory map as write_memory_map draws it");
   }
@@ -75,10 +96,10 @@ export function readMemorySvg(text, fileName) {
     return { x: Number(x), width: Number(width), name: unescape(name), lower, upper, size, offset };
   });
   // Where a buffer is in use with gaps between, each stretch is a rectangle; the picture's scale tells when it is.
-  const from = Math.min(...found.map((rect) => rect.lower));
-  const until = Math.max(...found.map((rect) => rect.upper));
-  const left = Math.min(...found.map((rect) => rect.x));
-  const right = Math.max(...found.map((rect) => rect.x + rect.width));
+  const from = leastOf(found.map((rect) => rect.lower));
+  const until = mostOf(found.map((rect) => rect.upper));
+  const left = leastOf(found.map((rect) => rect.x));
+  const right = mostOf(found.map((rect) => rect.x + rect.width));
   const time = (x) => Math.round(from + ((x - left) / (right - left)) * (until - from));
   const buffers = new Map();
   for (const { x, width, ...buffer } of found) {

@@ -12,7 +12,7 @@ const rounding = 1e-4;
 /** Gives each span of a lane a depth, so that what lies within another stands below it. */
 function stack(spans) {
   spans.sort((a, b) => a.start - b.start || b.length - a.length);
-  const ends = [];  // of the spans that are open, by depth
+  const ends = []; // of the spans that are open, by depth
   let deepest = 0;
   for (const span of spans) {
     span.depth = ends.findLastIndex((end) => end > span.start + rounding) + 1;
@@ -30,7 +30,10 @@ function quantile(sorted, share) {
 /** A counter's values over time; of those at one time the last counts. */
 function valuesOf(points, from) {
   points.sort((a, b) => a[0] - b[0]);
-  return points.filter(([at], i) => at !== points[i + 1]?.[0]).slice(0, mostSpans).map(([at, value]) => [at - from, value]);
+  return points
+    .filter(([at], i) => at !== points[i + 1]?.[0])
+    .slice(0, mostSpans)
+    .map(([at, value]) => [at - from, value]);
 }
 
 /** How long the union of a lane's spans lasts. */
@@ -59,11 +62,20 @@ function summarise(lanes) {
       byName.get(kind).push(span.length);
     }
   }
-  return [...byName].map(([name, lengths]) => {
-    lengths.sort((a, b) => a - b);
-    const total = lengths.reduce((sum, length) => sum + length, 0);
-    return { name, count: lengths.length, total, median: quantile(lengths, 0.5), p99: quantile(lengths, 0.99), longest: lengths.at(-1) };
-  }).sort((a, b) => b.total - a.total);
+  return [...byName]
+    .map(([name, lengths]) => {
+      lengths.sort((a, b) => a - b);
+      const total = lengths.reduce((sum, length) => sum + length, 0);
+      return {
+        name,
+        count: lengths.length,
+        total,
+        median: quantile(lengths, 0.5),
+        p99: quantile(lengths, 0.99),
+        longest: lengths.at(-1),
+      };
+    })
+    .sort((a, b) => b.total - a.total);
 }
 
 /** The trace as { kind, lanes, counters, flows, names }, in microseconds since its first event. */
@@ -102,7 +114,13 @@ export function readTrace(json, fileName) {
       begun.get(lane).push(event);
     } else if (event.ph === "E") {
       const begin = begun.get(lane)?.pop();
-      if (begin) laneOf(event).spans.push({ name: String(begin.name), start: begin.ts, length: event.ts - begin.ts, args: begin.args });
+      if (begin)
+        laneOf(event).spans.push({
+          name: String(begin.name),
+          start: begin.ts,
+          length: event.ts - begin.ts,
+          args: begin.args,
+        });
     } else if (event.ph === "C") {
       for (const [key, value] of Object.entries(event.args ?? {})) {
         const name = Object.keys(event.args).length > 1 ? `${event.name} ${key}` : event.name;
@@ -116,8 +134,10 @@ export function readTrace(json, fileName) {
       flowsBegun.set(flow, { lane, at: event.ts });
     }
   }
-  const sorted = [...lanes.values()].filter((lane) => lane.spans.length > 0).sort((a, b) =>
-    a.pid - b.pid || (order.get(a.key) ?? 0) - (order.get(b.key) ?? 0) || a.tid - b.tid);
+  const sorted = [...lanes.values()]
+    .filter((lane) => lane.spans.length > 0)
+    .sort((a, b) => a.pid - b.pid || (order.get(a.key) ?? 0) - (order.get(b.key) ?? 0) || a.tid - b.tid);
+  if (sorted.length === 0) throw new Error("it is a trace without any span");
   let until = from;
   for (const lane of sorted) {
     for (const span of lane.spans) {
@@ -132,22 +152,27 @@ export function readTrace(json, fileName) {
   }
   const names = summarise(sorted);
   const spanCount = sorted.reduce((sum, lane) => sum + lane.count, 0);
+  let drawnUntil = until - from;
   if (spanCount > mostSpans) {
     // The earliest of all lanes, so that what is drawn is complete up to some time.
     const starts = sorted.flatMap((lane) => lane.spans.map((span) => span.start)).sort((a, b) => a - b);
-    for (const lane of sorted) lane.spans = lane.spans.filter((span) => span.start < starts[mostSpans]);
+    drawnUntil = starts[mostSpans];
+    for (const lane of sorted) lane.spans = lane.spans.filter((span) => span.start < drawnUntil);
   }
   const drawn = sorted.reduce((sum, lane) => sum + lane.spans.length, 0);
   return {
     kind: "trace",
     file: fileName,
     length: until - from,
+    drawnUntil,
     lanes: sorted,
     spanCount,
     drawn,
     dropped: Number(json.otherData?.dropped_spans ?? 0),
     counters: [...counters].map(([name, points]) => ({ name, points: valuesOf(points, from) })),
-    flows: flows.slice(0, mostSpans).map(({ from: a, to: b }) => [a.lane, a.at - from, b.lane, b.at - from]),
+    flows: flows
+      .map(({ from: a, to: b }) => [a.lane, a.at - from, b.lane, b.at - from])
+      .filter(([, , , end]) => end <= drawnUntil),
     names,
   };
 }

@@ -39,7 +39,7 @@ steps. It plans, allocates and lays out once, so that a round costs what its cop
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE all)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "librange-v3-dev (>= 0.12)")
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libdlpack-dev, nlohmann-json3-dev")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libdlpack-dev, libopenmpi-dev, nlohmann-json3-dev")
   set(CPACK_STRIP_FILES OFF)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/librondo-dev RENAME copyright)
   include(CPack)

@@ -63,6 +63,23 @@ rondo::Workspace<float> add_forward(rondo::TaskGraph& graph, const Layers& net, 
   return h;
 }
 
+/// How the mean loss of some digits changes with what each layer got before its activation: rows × the layer's outputs.
+struct Slopes {
+  rondo::Workspace<float> dz1, dz2;
+};
+
+/// Adds the way back for the same digits, from their probabilities `p` and the hidden layer's output `h`.
+inline Slopes add_backward(rondo::TaskGraph& graph, const Layers& net, std::size_t rows,
+                           rondo::Input<std::int32_t> labels, rondo::Workspace<float> h, rondo::Workspace<float> p) {
+  const auto dz2 = graph.workspace<float>("dz2", {rows, classes});
+  const auto dh = graph.workspace<float>("dh", {rows, hidden});
+  const auto dz1 = graph.workspace<float>("dz1", {rows, hidden});
+  graph.add<LossGradient>(p, labels, dz2);
+  graph.add<MatMulBt>(dz2, net.w2, dh);
+  graph.add<ReluGradient>(h, dh, dz1);
+  return {dz1, dz2};
+}
+
 /// One step of stochastic gradient descent on a batch: 16 tasks. main.cpp opens with its picture. Its edges follow from
 /// what tasks read and write: w2 is updated only after the gradient has gone through it, for example.
 struct TrainingStep {
@@ -82,20 +99,14 @@ struct TrainingStep {
     const auto p = graph.workspace<float>("p", {batch, classes});
     const auto h = add_forward(graph, net, batch, pixels, p);
     graph.add<CrossEntropy>(p, labels, loss);
+    const auto [dz1, dz2] = add_backward(graph, net, batch, labels, h, p);
 
-    const auto dz2 = graph.workspace<float>("dz2", {batch, classes});
     const auto dw2 = graph.workspace<float>("dw2", {hidden, classes});
     const auto db2 = graph.workspace<float>("db2", {classes});
-    graph.add<LossGradient>(p, labels, dz2);
-    graph.add<MatMulAt>(h, dz2, dw2);
-    graph.add<ColumnSum>(dz2, db2);
-
-    const auto dh = graph.workspace<float>("dh", {batch, hidden});
-    const auto dz1 = graph.workspace<float>("dz1", {batch, hidden});
     const auto dw1 = graph.workspace<float>("dw1", {pixels_per_digit, hidden});
     const auto db1 = graph.workspace<float>("db1", {hidden});
-    graph.add<MatMulBt>(dz2, net.w2, dh);
-    graph.add<ReluGradient>(h, dh, dz1);
+    graph.add<MatMulAt>(h, dz2, dw2);
+    graph.add<ColumnSum>(dz2, db2);
     graph.add<MatMulAt>(pixels, dz1, dw1);
     graph.add<ColumnSum>(dz1, db1);
 

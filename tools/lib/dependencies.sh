@@ -8,6 +8,8 @@ say() { printf '\n== %s\n' "$*"; }
 
 has_program() { command -v "$1" >/dev/null 2>&1; }
 has_header() { has_program g++ && printf '#include <%s>\n' "$1" | g++ -std=c++20 -x c++ -E - >/dev/null 2>&1; }
+# MPI's header stands where only its compiler wrapper looks, which comes without the header.
+has_mpi_header() { has_program mpicxx && printf '#include <mpi.h>\n' | mpicxx -x c++ -E - >/dev/null 2>&1; }
 
 # The newest clang that is installed, 16 at least. 19 goes first: it is the one that CMakePresets.json names.
 find_clang() {
@@ -51,6 +53,8 @@ missing_packages() {
   has_header tbb/flow_graph.h || echo libtbb-dev
   has_header dlpack/dlpack.h || echo libdlpack-dev
   has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  has_program mpirun || echo openmpi-bin
+  has_mpi_header || echo libopenmpi-dev
   find_clang >/dev/null || echo clang-19
   has_clang_sanitizers || echo libclang-rt-19-dev
   has_program objdump || echo binutils

@@ -33,6 +33,7 @@ struct GraphLayout {
     std::vector<std::uint32_t> above{};  ///< places of the layer before
     std::vector<std::uint32_t> below{};
   };
+  /// From one task to another, through the layers between them.
   struct Edge {
     std::uint32_t from = 0;  ///< tasks
     std::uint32_t to = 0;

@@ -15,9 +15,10 @@
 #include <string>
 #include <vector>
 
-/// Set-up only: what a picture of a graph may show beside the graph.
+/// Set-up only.
 namespace rondo::observe {
 
+/// What a picture of a graph may show beside the graph.
 struct GraphNotes {
   std::string title{};
   std::vector<std::uint64_t> offsets{};  ///< by tensor, in the arena; empty: not planned, not_placed: elsewhere
@@ -72,7 +73,7 @@ template <class Clock>
   return sums;
 }
 
-/// All that a session can tell: where its tensors lie, and what its tasks took, if its engine is Traced<…> and rounds
+/// All that a session can tell: where its tensors lie, and what its tasks took, if its engine is `Traced` and rounds
 /// were run, or take on the chip, if it is Model. Cost: set-up's; quadratic in the number of tensors.
 template <Platform P, class Policies, class Graph>
 [[nodiscard]] GraphNotes notes_of(RoundSession<P, Policies, Graph>& session) {

@@ -120,7 +120,7 @@ void add_session(TraceEvents& to, std::uint32_t process, RoundSession<P, Policie
 }
 
 /// Writes what sessions traced to one file, each as a process of its own. To be called between rounds. A session is
-/// traced as far as its policies have `Observe = Trace` and its engine is Traced<…>.
+/// traced as far as its policies have `Observe = Trace` and its engine is `Traced`.
 /// Errors: the stream's. Cost: set-up's; allocates some hundred bytes for each span.
 template <class... Session>
 requires(sizeof...(Session) != 0) void write_trace(std::ostream& out, Session&... sessions) {

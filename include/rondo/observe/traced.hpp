@@ -46,12 +46,14 @@ class Traced {
   static constexpr const char* name = "traced";
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
 
+  /// What the traced engine is told, and how much is kept.
   struct Options {
     typename Inner::Options inner{};
     std::uint32_t spans_per_thread = 16384;  ///< 48 bytes each; rounded up to a power of two
     bool record = true;                      ///< from the start; recorder().record() changes it
   };
 
+  /// The traced engine's program, and the words by which its calls find their spans.
   template <class InnerProgram>
   struct Program {
     rondo::detail::OwnedArray<ArgWord> words;

@@ -59,6 +59,7 @@ class Reader {
     for (double& x : numbers) x = real();
     return numbers;
   }
+  [[nodiscard]] bool has_more() const noexcept { return !rest_.empty(); }
   /// Was everything there, and nothing else?
   [[nodiscard]] bool ok() const noexcept { return ok_ && rest_.empty(); }
 

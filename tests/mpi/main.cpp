@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Every rank runs the same test cases in the same order; the whole fails if any does on any rank.
+
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <rondo/session/mpi_group.hpp>
+
+#include <doctest/doctest.h>
+
+int main(int argc, char** argv) {
+  const rondo::mpi::Environment mpi(&argc, &argv);
+  doctest::Context context(argc, argv);
+  const int result = context.run();
+  if (result != 0) mpi.abort(result);  // others may wait for what this rank left out
+  return result;
+}

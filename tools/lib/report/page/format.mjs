@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Numbers as people read them.
+
+/** Three digits, so that figures below each other compare. */
+const exact = (value) => {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace("e+", "e");
+  return size >= 100 ? Math.round(value).toLocaleString("en").replace(/,/g, "\u2009") : value.toPrecision(3);
+};
+/** As short as it goes, for counts. */
+const brief = (value) =>
+  exact(value)
+    .replace(/(\.\d*?)0+(?=e|$)/, "$1")
+    .replace(/\.(?=e|$)/, "");
+
+/** For axes, where neighbours may differ late when one has zoomed in; their numbers are round. */
+const fine = (value) =>
+  Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3)
+    ? brief(value)
+    : String(Number(value.toPrecision(5)));
+
+const inUnits =
+  (units) =>
+  (value, digits = exact) => {
+    const [factor, unit] = units.findLast(([least]) => Math.abs(value) >= least) ?? units[0];
+    return `${digits(value / factor)}\u00a0${unit}`;
+  };
+const times = inUnits([
+  [1, "ns"],
+  [1e3, "µs"],
+  [1e6, "ms"],
+  [1e9, "s"],
+]);
+const sizes = inUnits([
+  [1, "B"],
+  [1024, "KiB"],
+  [1024 ** 2, "MiB"],
+  [1024 ** 3, "GiB"],
+]);
+
+export const formatNumber = brief;
+export const formatTime = (ns) => times(ns);
+export const formatBytes = (bytes) => sizes(bytes, brief);
+export const formatMicroseconds = (us) => times(us * 1e3);
+export const formatRatio = (ratio) => `${exact(ratio)}×`;
+export const formatPercent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}\u00a0%`;
+
+export const axisMicroseconds = (us) => times(us * 1e3, fine);
+export const axisFactor = (ratio) => `${fine(ratio)}×`;
+
+/** The unit in which an axis of bytes up to `most` has round numbers. */
+export function unitOfBytes(most) {
+  const units = [
+    [1, "B"],
+    [1024, "KiB"],
+    [1024 ** 2, "MiB"],
+    [1024 ** 3, "GiB"],
+  ];
+  return units.findLast(([least]) => most >= 2 * least) ?? units[0];
+}
+
+export const formatParam = (key, value) => (key === "bytes" ? formatBytes(Number(value)) : `${key}\u00a0${value}`);
+
+/** What a figure of a case is: the times are nanoseconds, the other figures counters of the program. */
+const isTime = (figure) => figure === "time" || /^ns[_/]/.test(figure);
+export const formatFigure = (figure, value) => (isTime(figure) ? times(value) : brief(value));
+export const axisFigure = (figure, value) => (isTime(figure) ? times(value, fine) : fine(value));
+
+const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+export const escapeHtml = (text) => String(text).replace(/[&<>"]/g, (c) => entities[c]);
+
+/** The inside of a tooltip: a title and lines of [what, value]. */
+export const tooltip = (title, lines) =>
+  `<div class="tip"><b>${escapeHtml(title)}</b><table>${lines
+    .map(([what, value]) => `<tr><td>${escapeHtml(what)}</td><td>${escapeHtml(value)}</td></tr>`)
+    .join("")}</table></div>`;

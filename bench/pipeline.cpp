@@ -120,15 +120,13 @@ void own_cost(benchmark::State& state, Way way) {
         }
         co_return rondo::Status{};
       };
-      double seconds = 0;
       for (auto _ : state) {
         const std::uint64_t begin = now_ns();
         std::vector<rondo::RoundLoop> loops;
         for (std::size_t d = 0; d < Depth; ++d) loops.push_back(loop());
         if (!session.wait_all()) return state.SkipWithError("a round failed");
-        seconds += static_cast<double>(now_ns() - begin) / 1e9;
+        state.SetIterationTime(static_cast<double>(now_ns() - begin) / 1e9 / (rounds * Depth));  // of one round
       }
-      state.counters["ns/round"] = seconds * 1e9 / (rounds * static_cast<double>(Depth * state.iterations()));
       return;
     }
   }
@@ -158,9 +156,13 @@ void register_depth() {
         ->Unit(benchmark::kMillisecond);
   }
   const auto add = [&](const char* name, Way way) {
-    benchmark::RegisterBenchmark(("own_cost/" + std::string(name) + depth).c_str(), [way](benchmark::State& state) {
-      own_cost<Depth>(state, way);
-    })->UseRealTime();
+    auto* const bench = benchmark::RegisterBenchmark(("own_cost/" + std::string(name) + depth).c_str(),
+                                                     [way](benchmark::State& state) { own_cost<Depth>(state, way); });
+    if (way == Way::coroutine) {
+      bench->UseManualTime()->Iterations(20);
+    } else {
+      bench->UseRealTime();
+    }
   };
   if (Depth == 1) return add("run", Way::run);
   add("submit", Way::submit);

@@ -62,7 +62,7 @@ class Traced {
 
   Traced(const Options& options, const arch::Chip& chip)
       : inner_{platform::sim::make_engine<Inner>(options.inner, chip)},
-        recorder_{most_threads(options.inner, chip.blocks), options.spans_per_thread} {
+        recorder_{most_threads(options.inner, chip.blocks) + 1, options.spans_per_thread} {
     recorder_.record(options.record);
   }
 
@@ -100,7 +100,8 @@ class Traced {
   void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
 
  private:
-  /// As many as Inner will use at most: one, unless it says how many.
+  /// As many as Inner will use at most: one, unless it says how many. There is a ring more than that: with rounds in
+  /// flight the session's thread runs some of them, where it would wait for long.
   [[nodiscard]] static std::size_t most_threads(const typename Inner::Options& options, std::uint32_t blocks) noexcept {
     if constexpr (requires { options.threads; }) {
       const std::uint32_t wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();

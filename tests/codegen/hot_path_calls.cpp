@@ -75,7 +75,7 @@ void check_in_flight(const char* engine, const typename P::Options& options = {}
   graph.add<Twice>(x, y);
   auto session = open<P, InFlight<3>>(graph, options);
   std::vector<float> hx(64, 1.0F), hy(64);
-  long completed = 0;
+  std::atomic<long> completed{0};
 
   expect_no_calls(engine, "submitted", [&] { return session.submit_round(bind(x, hx), bind(y, hy)).submitted().ok(); });
   expect_no_calls(engine, "completion", [&] {

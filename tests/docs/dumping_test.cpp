@@ -3,11 +3,12 @@
 
 // The programs that docs/dumping.md shows.
 
+#include "folder.hpp"
+
 #include <docs/blocks.hpp>
 #include <rondo/observe/dump.hpp>
 #include <rondo/observe/replay.hpp>
 #include <rondo/rondo.hpp>
-#include <unit/observe/folder.hpp>
 
 #include <doctest/doctest.h>
 
@@ -68,7 +69,7 @@ rondo::Status dump_round(const rondo::TaskGraph& graph, rondo::Input<float> x, r
 }  // namespace
 
 TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
-  const rondo::test::Folder folder{"docs_dumping"};
+  const rondo::test::Folder folder;
   rondo::TaskGraph graph;
   const auto x = graph.input<float>("x", {2, 8});
   const auto t = graph.workspace<float>("t", {2, 8});

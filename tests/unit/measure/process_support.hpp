@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "folder.hpp"
+
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -18,27 +20,6 @@
 
 /// What tests of child processes share.
 namespace rondo::test {
-
-/// An empty folder that is removed in the end.
-class Folder {
- public:
-  Folder() { path_ = ::mkdtemp(path_.data()); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::size_t files() const {
-    const std::filesystem::directory_iterator all{path_};
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-  }
-
- private:
-  std::string path_ = (std::filesystem::temp_directory_path() / "rondo-test-XXXXXX").string();
-};
 
 [[nodiscard]] inline std::string read_file(const std::string& path) {
   std::ifstream in{path, std::ios::binary};

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include "folder.hpp"
+
 #include <rondo/observe/dump.hpp>
 
 #include <rondo/args/kernel_args.hpp>
@@ -8,7 +10,6 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/session/open.hpp>
-#include <unit/observe/folder.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -83,7 +84,7 @@ bool is_dump(const std::string& folder) { return std::filesystem::exists(folder 
 }  // namespace
 
 TEST_CASE("Blocks, host inputs, residents, scratch and scalars that changed are dumped and replayed") {
-  const Folder folder{"dump_sorts"};
+  const Folder folder;
   AllSorts g;
   auto session = open<DumpingSim<>>(g.graph);
   REQUIRE(session.upload(g.w, Floats{1, 2, 3, 4}));
@@ -114,7 +115,7 @@ TEST_CASE("Blocks, host inputs, residents, scratch and scalars that changed are 
 }
 
 TEST_CASE("A kernel that declares its args format is replayed") {
-  const Folder folder{"dump_formatted"};
+  const Folder folder;
   TaskGraph graph;
   const auto x = graph.input<float>("x", {2, 3});
   const auto y = graph.output<float>("y", {6});
@@ -129,7 +130,7 @@ TEST_CASE("A kernel that declares its args format is replayed") {
 }
 
 TEST_CASE("Chosen rounds and chosen tasks are dumped, and no others") {
-  const Folder folder{"dump_chosen"};
+  const Folder folder;
   TaskGraph graph;
   const auto x = graph.input<float>("x", {8});
   const auto y = graph.output<float>("y", {8});
@@ -159,7 +160,7 @@ TEST_CASE("Chosen rounds and chosen tasks are dumped, and no others") {
 }
 
 TEST_CASE("A kernel that throws ends the dump, which holds what it read; the replay throws again") {
-  const Folder folder{"dump_throws"};
+  const Folder folder;
   TaskGraph graph;
   const auto x = graph.input<float>("x", {4});
   const auto y = graph.output<float>("y", {4});
@@ -193,7 +194,7 @@ TEST_CASE("A kernel that throws ends the dump, which holds what it read; the rep
 }
 
 TEST_CASE("A dump that cannot be written leaves the round as it is, and says why") {
-  const Folder folder{"dump_fails"};
+  const Folder folder;
   AllSorts g;
   auto session = open<DumpingSim<>>(g.graph);
   auto& engine = session.platform().engine();
@@ -226,7 +227,7 @@ TEST_CASE("A dump that cannot be written leaves the round as it is, and says why
 }
 
 TEST_CASE("Rounds that bind device memory are dumped from there") {
-  const Folder folder{"dump_device"};
+  const Folder folder;
   TaskGraph graph;
   const auto x = graph.input<float>("x", {8});
   const auto y = graph.output<float>("y", {8});
@@ -257,7 +258,7 @@ constexpr auto& known = static_graph<build>;
 }  // namespace
 
 TEST_CASE("Graphs that the compiler knows are dumped, and checked where they are not") {
-  const Folder folder{"dump_static"};
+  const Folder folder;
   auto session = open<DumpingSim<Checked<Inline>>, known>();
   Floats hx(8, 1), hy(8);
   const auto x = known.input<float>("x");

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include "folder.hpp"
+
 #include <rondo/observe/npy.hpp>
 
-#include <unit/observe/folder.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -32,7 +33,7 @@ void overwrite(const std::string& path, const std::string& contents) {
 }  // namespace
 
 TEST_CASE("Every element type is read back as it was written") {
-  const Folder folder{"npy_types"};
+  const Folder folder;
   for (std::size_t t = 0; t < data_type_count; ++t) {
     const auto type = static_cast<DataType>(t);
     CAPTURE(to_string(type));
@@ -46,7 +47,7 @@ TEST_CASE("Every element type is read back as it was written") {
 }
 
 TEST_CASE("Shapes of every rank are read back, and the elements start at a multiple of 64") {
-  const Folder folder{"npy_shapes"};
+  const Folder folder;
   const std::string path = folder / "a.npy";
   for (const std::vector<std::int64_t>& shape :
        {std::vector<std::int64_t>{}, {3}, {1}, {2, 2}, {0, 4}, {1, 2, 3, 4, 5}}) {
@@ -59,7 +60,7 @@ TEST_CASE("Shapes of every rank are read back, and the elements start at a multi
 }
 
 TEST_CASE("The header is a Python dictionary of what the format's specification demands") {
-  const Folder folder{"npy_python"};
+  const Folder folder;
   struct Case {
     DataType type;
     std::vector<std::int64_t> shape;
@@ -90,7 +91,7 @@ TEST_CASE("The header is a Python dictionary of what the format's specification 
 }
 
 TEST_CASE("What is no .npy file of the type is refused with the reason") {
-  const Folder folder{"npy_refused"};
+  const Folder folder;
   const std::string path = folder / "a.npy";
   const auto reason = [&](DataType type) { return raised([&] { (void)read_npy(path, type); }).text; };
 

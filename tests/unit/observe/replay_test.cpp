@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include "folder.hpp"
+
 #include <rondo/observe/replay.hpp>
 
 #include <rondo/args/kernel_args.hpp>
@@ -7,7 +9,6 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/session/open.hpp>
-#include <unit/observe/folder.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -96,7 +97,7 @@ Floats times(Floats x, float a) {
 
 TEST_CASE_TEMPLATE("A dumped round gives what other rounds give, and writes what each task read and wrote", Inner,
                    Inline, Pool) {
-  const Folder folder{"dump_chain"};
+  const Folder folder;
   Chain c;
   auto session = open<DumpingSim<Inner>>(c.graph);
   auto& engine = session.platform().engine();
@@ -131,7 +132,7 @@ TEST_CASE_TEMPLATE("A dumped round gives what other rounds give, and writes what
 
 TEST_CASE_TEMPLATE("What was dumped replays to the same on every simulated platform", P, A2A3Sim, A5Sim,
                    A5SimOn<Checked<Pool>>) {
-  const Folder folder{"replay_same"};
+  const Folder folder;
   Chain c;
   auto session = open<DumpingSim<>>(c.graph);
   session.platform().engine().dump_next(folder.path());
@@ -144,7 +145,7 @@ TEST_CASE_TEMPLATE("What was dumped replays to the same on every simulated platf
 }
 
 TEST_CASE("A kernel that went wrong is found by itself, and in a chain spoils those behind it") {
-  const Folder folder{"replay_wrong"};
+  const Folder folder;
   Chain c;
   auto session = open<DumpingSim<>>(c.graph);
   session.platform().engine().dump_next(folder.path());
@@ -178,7 +179,7 @@ TEST_CASE("A kernel that went wrong is found by itself, and in a chain spoils th
 }
 
 TEST_CASE("A replay that cannot be says why") {
-  const Folder folder{"replay_cannot"};
+  const Folder folder;
   Chain c;
   auto session = open<DumpingSim<>>(c.graph);
   session.platform().engine().dump_next(folder.path());

@@ -109,7 +109,7 @@ class DeviceQueue {
     if (!has_ended(slot)) {
       make_sure_it_works();
       for (Backoff backoff; !has_ended(slot);) {
-        if (backoff.out_of_patience() && run_ready()) continue;
+        if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;
         backoff.wait();
       }
     }
@@ -196,12 +196,13 @@ class DeviceQueue {
     return {};
   }
 
-  /// Runs the rounds that are ready, unless another thread is at it. @returns whether there was any
-  bool run_ready() noexcept {
+  /// Runs the rounds that are ready until it is enough, unless another thread is at it. @returns whether there was any
+  template <class IsEnough>
+  bool run_ready(IsEnough is_enough) noexcept {
     if (is_running_.exchange(true, std::memory_order_acquire)) return false;
     const Position begin = position_.load(std::memory_order_relaxed);
     Position at = begin;
-    while (is_ready(at)) {
+    while (!is_enough() && is_ready(at)) {
       Result& result = results_[at.slot];
       const Status status = run(slots_[at.slot], result);
       if (!status) [[unlikely]]
@@ -237,7 +238,7 @@ class DeviceQueue {
 
   // On the device's thread.
   void work() noexcept {
-    while (await_round()) (void)run_ready();
+    while (await_round()) (void)run_ready([] { return false; });
   }
   /// Spins for some tens of microseconds, then sleeps. @returns false at the end
   [[nodiscard]] bool await_round() noexcept {

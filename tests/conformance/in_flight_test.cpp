@@ -370,6 +370,34 @@ TEST_CASE_TEMPLATE("scalars and residents change between rounds, never under one
   CHECK(session.run_round(bind(g.x, x), bind(g.y, r)).ok());
 }
 
+TEST_CASE_TEMPLATE("residents may be larger than all that rounds bind, and rounds may bind nothing", P, A2A3Sim,
+                   A5SimOn<Pool>, A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn) {
+  TaskGraph graph;
+  const auto a = graph.resident<float>("a", {5000});
+  const auto b = graph.resident<float>("b", {5000});
+  graph.add<kernels::Accumulate>(a, b);
+  auto session = open<P, InFlight<3>>(graph, options<P>());
+  REQUIRE(session.upload(a, Floats(5000, 2.0F)).ok());
+  REQUIRE(session.upload(b, Floats(5000, 1.0F)).ok());
+  for (int i = 0; i < 10; ++i) REQUIRE(session.submit_round());
+  Floats hb(5000);
+  REQUIRE(session.download(b, hb).ok());
+  CHECK(hb == Floats(5000, 21.0F));
+
+  const auto x = graph.input<float>("x", {1});
+  const auto y = graph.output<float>("y", {1});
+  graph.add<kernels::Add>(x, x, y);
+  auto with_ports = open<P, InFlight<3>>(graph, options<P>());
+  REQUIRE(with_ports.upload(a, Floats(5000, 2.0F)).ok());
+  REQUIRE(with_ports.upload(b, Floats(5000, 1.0F)).ok());
+  const Floats hx(1, 4.0F);
+  Floats hy(1);
+  for (int i = 0; i < 10; ++i) REQUIRE(with_ports.submit_round(bind(x, hx), bind(y, hy)));
+  REQUIRE(with_ports.download(b, hb).ok());
+  CHECK(hb == Floats(5000, 21.0F));
+  CHECK(hy[0] == 8.0F);
+}
+
 TEST_CASE_TEMPLATE("bindings that were checked once serve every slot", P, A2A3Sim, A5SimOn<Pool>, A5SimOn<Model>,
                    A2A3OverStandIn) {
   Folding g;

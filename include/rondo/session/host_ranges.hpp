@@ -38,9 +38,9 @@ struct HostRanges {
 template <BoundPair... B>
 [[nodiscard, gnu::always_inline]] inline auto ranges_of(const B&... pairs) noexcept {
   HostRanges<count_in<B...>, count_out<B...>> ranges;
-  HostRange* in = ranges.in;
-  HostRange* out = ranges.out;
-  const auto take = [&]<BoundPair T>(const T& pair) {
+  [[maybe_unused]] HostRange* in = ranges.in;
+  [[maybe_unused]] HostRange* out = ranges.out;
+  [[maybe_unused]] const auto take = [&]<BoundPair T>(const T& pair) {
     if constexpr (!DeviceBoundPair<T>) {
       [[maybe_unused]] const HostRange range{pair.data(), bytes_of(pair)};
       if constexpr (copies_in(HandleOf<T>::direction)) *in++ = range;

@@ -82,9 +82,10 @@ class DeviceQueue {
   }
   Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     Slot& s = slots_[slot];
-
     std::byte* const staged =
         gather(s.out, s.staging + room_, from.address(), size.value, [&] { return flush_out(s); });
+    if (staged == nullptr) [[unlikely]]
+      return copy_out_at_once(s, to, from, size);
     outputs_[slot * most_outputs_ + s.outputs++] = {to, staged, size.value};
     return told(s.code);
   }
@@ -195,23 +196,24 @@ class DeviceQueue {
     s.code = step();
   }
 
-  /// Room for `size` bytes that travel to or from `device`: in the run if they follow on it, else in a new one.
+  /// Room for `size` bytes that travel to or from `device`: in the run if they follow on it, else in a new one. Null if
+  /// staging has no room; what was gathered before is on its way then.
   template <class Flush>
   [[nodiscard]] std::byte* gather(Run& run, std::byte* staging, std::uint64_t device, std::uint64_t size,
                                   Flush flush) noexcept {
     if (run.next == nullptr) run.next = staging;
-    const std::uint64_t gap = device - run.device - static_cast<std::uint64_t>(run.end - run.begin);
+    std::uint64_t gap = device - run.device - static_cast<std::uint64_t>(run.end - run.begin);
     if (run.begin == nullptr || gap >= A::tensor_alignment) {
       (void)flush();
       run.begin = run.end = run.next;
       run.device = device;
-    } else {
-      run.end += gap;
+      gap = 0;
     }
-    if (size > room_ - static_cast<std::uint64_t>(run.end - staging)) [[unlikely]] {
-      run.end = run.begin;
+    if (gap + size > room_ - static_cast<std::uint64_t>(run.end - staging)) [[unlikely]] {
+      (void)flush();
       return nullptr;
     }
+    run.end += gap;
     std::byte* const at = run.end;
     run.end += size;
     return at;
@@ -255,6 +257,15 @@ class DeviceQueue {
     });
     return told(s.code);
   }
+  /// Likewise a resident that is larger than all that rounds bind: nothing is in flight.
+  [[gnu::noinline]] Status copy_out_at_once(Slot& s, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    call_ = "aclrtSetDevice";
+    if (s.code == code_ok) s.code = device_.enter();
+    then(s, "aclrtMemcpy", [&] {
+      return calls().copy(to, size.value, reinterpret_cast<const void*>(from.address()), size.value, device_to_host);
+    });
+    return told(s.code);
+  }
   /// Copies without a launch, when nothing is in flight.
   [[gnu::noinline, gnu::cold]] Status copy_now(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
@@ -287,7 +298,12 @@ class DeviceQueue {
     s.has_inputs = false;
   }
 
-  [[nodiscard]] Status told(AclError code) const noexcept { return code == code_ok ? Status{} : status_of(code); }
+  [[nodiscard, gnu::always_inline]] Status told(AclError code) noexcept {
+    if (code == code_ok) [[likely]]
+      return {};
+    device_.note(call_, code);
+    return status_of(code);
+  }
   /// @returns the status of a slot's failure, naming the task where the device's words do
   [[gnu::cold, gnu::noinline]] Status fail(const Slot& s) noexcept {
     device_.note(call_, s.code);
@@ -319,7 +335,6 @@ class DeviceQueue {
   std::int32_t timeout_ms_;
   std::uint64_t room_;
   Stream in_ = nullptr;
-
   detail::OwnedArray<Slot> slots_;
   detail::OwnedArray<Output> outputs_;  ///< by slot
   std::size_t most_outputs_;

@@ -63,9 +63,14 @@ class Device {
   [[nodiscard]] AclError wait() noexcept {
     if (!is_busy_ || timeouts_ > 1) return code_ok;
     AclError code = enter();
-    if (code == code_ok && options_.completion != Completion::stream) code = poll();
+    if (code == code_ok && options_.completion != Completion::stream) [[unlikely]]
+      code = poll();
     if (code == code_ok && is_busy_) code = synchronize(options_.timeout_ms);
-    timeouts_ = errc_of(code) == Errc::timed_out ? timeouts_ + 1 : 0;
+    if (code != code_ok && errc_of(code) == Errc::timed_out) [[unlikely]] {
+      ++timeouts_;
+    } else {
+      timeouts_ = 0;
+    }
     return code;
   }
 

@@ -77,7 +77,10 @@ class Onboard {
     return code == onboard::code_ok ? waited : told("aclrtFree", code);
   }
   /// Host memory that the device reaches by itself. @throws Error out_of_memory
-  [[nodiscard]] void* allocate_pinned(Bytes size) { return staging().pin(size); }
+  [[nodiscard]] void* allocate_pinned(Bytes size) {
+    transfers_.forget_plan();
+    return staging().pin(size);
+  }
   void release_pinned(void* memory) noexcept {
     (void)transfers_.wait();
     (void)staging().unpin(memory);
@@ -109,7 +112,7 @@ class Onboard {
     return Program(device_, options_, graph.view(), args, [this](Program& program) { begin(program); });
   }
   Status launch(Program& program) noexcept {
-    if (const onboard::AclError code = transfers_.begin(); code != onboard::code_ok) [[unlikely]]
+    if (const onboard::AclError code = transfers_.begin_launch(); code != onboard::code_ok) [[unlikely]]
       return named(transfers_.refused(code));
     last_ = &program;
     const char* call = nullptr;
@@ -124,6 +127,7 @@ class Onboard {
     if (programs_ != 0 && --programs_ == 0) {
       const onboard::AclError code = device_.destroy_stream();
       if (first == onboard::code_ok) first = code;
+      transfers_.forget_plan();
       staging().reset();
     }
     return first == onboard::code_ok ? Status{} : told("unloading", first);
@@ -167,12 +171,13 @@ class Onboard {
     device_.create_stream();
     std::uint64_t bytes = 0;
     std::size_t outputs = 16;
+    std::size_t in = 0, out = 0;
     for (const graph::TensorRecord& tensor : view.tensors) {
       const std::uint64_t size = align_up(arch::block_bytes<A>(tensor.bytes), 64);
-      if (copies_in(tensor.direction)) bytes += size;
-      if (copies_out(tensor.direction)) bytes += size;
-      if (copies_out(tensor.direction)) ++outputs;
+      if (copies_in(tensor.direction)) bytes += size, ++in;
+      if (copies_out(tensor.direction)) bytes += size, ++out;
     }
+    outputs += out;
     // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
     outputs += bytes < onboard::Transfers<A>::longest_run ? bytes / 64 : onboard::Transfers<A>::longest_run / 64;
     bytes = bytes < least_staging ? least_staging : bytes;
@@ -180,7 +185,7 @@ class Onboard {
     if (const Status status = transfers_.wait(); !status) {
       throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
     }
-    device_.must("aclrtMallocHost", staging().resize(bytes, outputs));
+    device_.must("aclrtMallocHost", transfers_.resize(bytes, outputs, in, out));
   }
   /// Runs a program for the first time, so that no round does.
   void begin(Program& program) {
@@ -207,6 +212,7 @@ class Onboard {
     keep(device_.destroy_stream());
     if (at_the_end) keep(staging().release_all());
     if (at_the_end) keep(memory_.release_all());
+    transfers_.forget_plan();
     keep(staging().release_buffer());
     if (memory_.empty() && !staging().has_pinned()) {
       keep(device_.close());

@@ -55,8 +55,9 @@ class Onboard {
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     const DevicePtr<std::byte> block{memory_.allocate(size, alignment)};
-    if (options_.warm_up && programs_ == 0) {  // what the warm-up runs over
+    if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0) {  // what the warm-up runs over
       const auto clear = [&] {
+        device_.create_stream();  // the last program to go took it along
         device_.work_begins();
         device_.must("aclrtMemsetAsync", device_.calls().set_async(reinterpret_cast<void*>(block.address()), size.value,
                                                                    0, size.value, device_.stream()));
@@ -123,6 +124,7 @@ class Onboard {
   /// Waits; then graph, kernels, stream and event are gone, memory is not.
   Status unload(Program& program) noexcept {
     onboard::AclError first = program.release();
+    was_launched_ = was_launched_ || last_ != nullptr;
     if (last_ == &program) last_ = nullptr;
     if (programs_ != 0 && --programs_ == 0) {
       const onboard::AclError code = device_.destroy_stream();
@@ -187,15 +189,20 @@ class Onboard {
     }
     device_.must("aclrtMallocHost", transfers_.resize(bytes, outputs, in, out));
   }
-  /// Runs a program for the first time, so that no round does.
+  /// May there be something in the device's memory that a run more would change?
+  [[nodiscard]] bool is_used() const noexcept {
+    return was_launched_ || last_ != nullptr || transfers_.has_copied_in();
+  }
+  /// Runs a program for the first time, so that no round does. One that is loaded later, over memory in use, is not
+  /// run.
   void begin(Program& program) {
     ++programs_;
-    if (!options_.warm_up || program.empty()) return;
+    if (!options_.warm_up || program.empty() || is_used()) return;
     Status status = launch(program);
     if (status.ok()) status = wait();
+    last_ = nullptr;
     if (status.ok()) return;
     --programs_;
-    last_ = nullptr;
     Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(), "; it said: ");
     text.append(failure_text());
     text.append(". If a kernel cannot stand zeros, set Options::warm_up = false");
@@ -209,7 +216,7 @@ class Onboard {
     const auto keep = [&](onboard::AclError code) {
       if (first == onboard::code_ok) first = code;
     };
-    keep(device_.destroy_stream());
+    keep(device_.stop());
     if (at_the_end) keep(staging().release_all());
     if (at_the_end) keep(memory_.release_all());
     transfers_.forget_plan();
@@ -226,6 +233,7 @@ class Onboard {
   onboard::DeviceMemory memory_;
   onboard::Transfers<A> transfers_;
   Program* last_ = nullptr;
+  bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;
   bool is_closed_ = false;
 };

@@ -49,6 +49,9 @@ class Transfers {
     return {};
   }
 
+  /// Has anything but args been brought to the device yet?
+  [[nodiscard]] bool has_copied_in() const noexcept { return has_copied_in_; }
+
   /// Takes the bytes before it returns. The runtime does so itself for what is small, as the args table is.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (plan_.is_on()) leave_plan();
@@ -250,8 +253,8 @@ class Transfers {
   [[gnu::noinline]] AclError flush_rarely() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
   /// Before anything but a launch is asked of the device; hands over what was gathered.
   [[nodiscard]] AclError begin() noexcept {
-    if (device_.stream() == nullptr) [[unlikely]]
-      return code_not_open;
+    if (const AclError code = device_.create_stream(call_); code != code_ok) [[unlikely]]
+      return code;
     if (plan_.is_on()) leave_plan();
     device_.work_begins();
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
@@ -311,6 +314,8 @@ class Transfers {
   }
 
   [[gnu::noinline]] Status copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
+    if (size == 0) return {};
+    has_copied_in_ = true;
     if (plan_.is_on()) leave_plan();
     if (std::byte* const staged = go_on(in_, to.address(), size); staged != nullptr) {
       plan_.record_in(to.address(), size, staged, false);
@@ -330,6 +335,7 @@ class Transfers {
     return {};
   }
   [[gnu::noinline]] Status copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
+    if (size == 0) return {};
     if (plan_.is_on()) leave_plan();
     if (std::byte* const staged = go_on(out_, from.address(), size); staged != nullptr) {
       plan_.record_out(from.address(), size, staged, false);
@@ -414,6 +420,7 @@ class Transfers {
   RoundPlan plan_;
   const char* call_ = "";
   bool takes_snapshots_ = true;
+  bool has_copied_in_ = false;
 };
 
 }  // namespace rondo::platform::onboard

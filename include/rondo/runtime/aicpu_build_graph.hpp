@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/runtime/device_runner.hpp>
 #include <rondo/runtime/orchestrator.hpp>
 #include <rondo/runtime/stream_runner.hpp>
 

@@ -9,6 +9,7 @@
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/onboard/device_queue.hpp>
 #include <rondo/platform/onboard/memory.hpp>
+#include <rondo/platform/onboard/orchestrator.hpp>
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
 
@@ -38,6 +39,8 @@ class Onboard {
   static constexpr detail::FixedText<32> name_text{A::name, "_onboard"};
   static constexpr const char* name = name_text.c_str();
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;  // one stream, in order
+
+  static constexpr bool launches_orchestrators = true;
 
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
   explicit Onboard(const Options& options)
@@ -123,17 +126,33 @@ class Onboard {
   }
   /// Waits; then graph, kernels, stream and event are gone, memory is not.
   Status unload(Program& program) noexcept {
-    onboard::AclError first = program.release();
+    const onboard::AclError code = program.release();
     was_launched_ = was_launched_ || last_ != nullptr;
     if (last_ == &program) last_ = nullptr;
-    if (programs_ != 0 && --programs_ == 0) {
-      const onboard::AclError code = device_.destroy_stream();
-      if (first == onboard::code_ok) first = code;
-      transfers_.forget_plan();
-      staging().reset();
-    }
-    return first == onboard::code_ok ? Status{} : told("unloading", first);
+    return unloaded(code);
   }
+
+  // --- a round whose graph a program of the device's own builds
+  // --------------------------------------------------------
+
+  /// @throws Error; see onboard::Orchestrator
+  template <class Graph>
+  [[nodiscard]] onboard::Orchestrator load_orchestrator(const Graph& graph, const OrchestratorBinary& binary) {
+    prepare(graph.view());
+    return onboard::Orchestrator(device_, binary, [this] { ++programs_; });
+  }
+  /// `args` and the bytes at `host_args` are the same.
+  Status launch_orchestrator(onboard::Orchestrator& orchestrator, DevicePtr<std::byte> args, std::byte* host_args,
+                             Bytes size) noexcept {
+    if (const onboard::AclError code = transfers_.begin_launch(); code != onboard::code_ok) [[unlikely]]
+      return transfers_.refused(code);
+    was_launched_ = true;
+    const char* call = nullptr;
+    const auto* const at = reinterpret_cast<const void*>(args.address());  // NOLINT: an address for the runtime
+    const onboard::AclError code = orchestrator.launch(at, host_args, size.value, call);
+    return code == onboard::code_ok ? Status{} : transfers_.refused(code, call);
+  }
+  Status unload(onboard::Orchestrator& orchestrator) noexcept { return unloaded(orchestrator.release()); }
 
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] onboard::DeviceQueue<A> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
@@ -192,6 +211,16 @@ class Onboard {
   /// May there be something in the device's memory that a run more would change?
   [[nodiscard]] bool is_used() const noexcept {
     return was_launched_ || last_ != nullptr || transfers_.has_copied_in();
+  }
+  /// The last program takes the stream along. `first`: the failure so far
+  Status unloaded(onboard::AclError first) noexcept {
+    if (programs_ != 0 && --programs_ == 0) {
+      const onboard::AclError code = device_.destroy_stream();
+      if (first == onboard::code_ok) first = code;
+      transfers_.forget_plan();
+      staging().reset();
+    }
+    return first == onboard::code_ok ? Status{} : told("unloading", first);
   }
   /// Runs a program for the first time, so that no round does. One that is loaded later, over memory in use, is not
   /// run.

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <type_traits>
 #include <vector>
 
 using namespace rondo;
@@ -74,6 +75,58 @@ Life live_once(typename P::Options options, bool alike) {
   return life;
 }
 
+/// Rounds whose graph a program on the device builds.
+struct BuiltOnDevice : DefaultPolicies {
+  using Runtime = runtime::TensorMapRingBuffer;
+};
+
+template <class P>
+Life live_orchestrated(typename P::Options options, bool) {
+  Life life;
+  try {
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {8});
+    const auto y = graph.inout<float>("y", {8});
+    typename runtime::detail::Beside<P>::Options all{options, {}};
+    auto session = open<P, BuiltOnDevice>(
+        graph,
+        [=](auto& round) {
+          const auto scope = round.scope();
+          const auto t = round.template workspace<float>({8});
+          round.template add<kernels::Scale>(x, t, 3.0F);
+          round.template add<kernels::Accumulate>(t, y);
+        },
+        all);
+    life.opened = true;
+    for (int round = 0; round < 3; ++round) {
+      Floats hx(8, static_cast<float>(round)), hy(8, 1);
+      const Status status = session.run_round(bind(x, hx), bind(y, hy));
+      if (status.ok()) {
+        ++life.good_rounds;
+        life.right = life.right && hy == Floats(8, 1 + 3 * static_cast<float>(round));
+      } else if (status.code() != Errc::poisoned) {
+        life.told.push_back(status.code());
+      } else if (!session.poisoned()) {
+        life.right = false;
+      }
+    }
+    if (const Status closed = session.close(); !closed) life.told.push_back(closed.code());
+    if (session.close() != Status{}) life.right = false;
+  } catch (const Error& e) {
+    life.told.push_back(e.code());
+  }
+  return life;
+}
+
+template <class P, class Policies>
+Life live(const typename P::Options& options, bool alike) {
+  if constexpr (std::is_same_v<Policies, BuiltOnDevice>) {
+    return live_orchestrated<P>(options, alike);
+  } else {
+    return live_once<P, Policies>(options, alike);
+  }
+}
+
 /// Calls without which all goes on: a capability less, or a failure that takes nothing from anybody.
 bool may_be_absorbed(const std::string& call, Errc errc) {
   static const std::set<std::string> calls{
@@ -121,7 +174,7 @@ void fail_each_call_once(const Config& config) {
   std::uint64_t before = rondo_stand_in_live(nullptr);
   rondo_stand_in_reset();
   if (config.virtual_memory) rondo_stand_in_limit("virtual_memory", 1);
-  const Life healthy = live_once<P, Policies>(options, config.alike);
+  const Life healthy = live<P, Policies>(options, config.alike);
   REQUIRE(healthy.told.empty());
   REQUIRE(healthy.right);
   REQUIRE(healthy.good_rounds == 3);
@@ -142,7 +195,7 @@ void fail_each_call_once(const Config& config) {
         CAPTURE(code);
         if (call == "device" && errc != Errc::device_failed) continue;
         rondo_stand_in_fault(call.c_str(), k, code, 0);
-        const Life life = live_once<P, Policies>(options, config.alike);
+        const Life life = live<P, Policies>(options, config.alike);
         const bool came_to_pass = rondo_stand_in_faults_left() == 0;
         rondo_stand_in_clear_faults();
         ++lives;
@@ -179,6 +232,10 @@ TEST_CASE_TEMPLATE("Any call may fail at any use: no leak, no hang, and it is to
   fail_each_call_once<P>({.name = "completion by event", .completion = Completion::event});
   fail_each_call_once<P>({.name = "completion by host func", .completion = Completion::host_func});
   fail_each_call_once<P>({.name = "beside another session", .beside_another = true});
+  if (!lacks("aclrtRegisterCpuFunc")) {
+    fail_each_call_once<P, BuiltOnDevice>({.name = "an orchestrator on the device"});
+    fail_each_call_once<P, BuiltOnDevice>({.name = "an orchestrator, beside another session", .beside_another = true});
+  }
   fail_each_call_once<P, InFlight>({.name = "rounds in flight"});
   fail_each_call_once<P, InFlight>({.name = "rounds in flight, beside another session", .beside_another = true});
 }

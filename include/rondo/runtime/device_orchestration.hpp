@@ -168,13 +168,12 @@ void orchestrate_on_device(const std::int64_t* args_words, Orchestration&& orche
   if (args.magic != OrchestratorArgs::expected_magic) return;  // nobody knows where an answer would be read
   auto& states = detail::DeviceStates::instance();
   if (args.command == OrchestratorCommand::close) return states.forget(args);
-  const auto refuse = [&](Errc code, const Error::Text& text) {
+  const auto refuse = [&](const Error::Text& text) {
     const auto* const last = reinterpret_cast<const OrchestratorResult*>(args.arena + args.result_at);  // NOLINT
-    detail::answer(args, last->round + 1, 0, Status{code}.poisoning(), text);
+    detail::answer(args, last->round + 1, 0, Status{Errc::orchestration_failed}.poisoning(), text);
   };
   if (args.version != OrchestratorArgs::expected_version || args.rings != Orchestrator::rings) {
-    return refuse(Errc::unsupported,
-                  Error::Text("the orchestrator's program is of version ", OrchestratorArgs::expected_version, " with ",
+    return refuse(Error::Text("the orchestrator's program is of version ", OrchestratorArgs::expected_version, " with ",
                               Orchestrator::rings, " rings, the host of version ", args.version, " with ", args.rings,
                               "; build both from the same Rondo, for the same runtime"));
   }
@@ -190,10 +189,11 @@ void orchestrate_on_device(const std::int64_t* args_words, Orchestration&& orche
     detail::answer(args, ++state.rounds, state.orchestrator.tasks(), status,
                    status.ok() ? Error::Text{} : state.orchestrator.stream().failure_text());
   } catch (const Error& e) {
-    refuse(e.code(), Error::Text(e.what()));
+    refuse(Error::Text(e.what()));
   } catch (const std::bad_alloc&) {
-    refuse(Errc::out_of_memory, Error::Text("the orchestrator's rings do not fit into the device's own memory; ask for "
-                                            "less in Options::stream"));
+    refuse(
+        Error::Text("the orchestrator's rings do not fit into the device's own memory; ask for "
+                    "less in Options::stream"));
   }
 }
 

@@ -161,3 +161,22 @@ TEST_CASE("a covering write takes the place of what it covers") {
   });
   CHECK(found == 1);
 }
+
+TEST_CASE("dividing by a multiplication is exact, up to where it is used and behind") {
+  std::mt19937_64 random{7};
+  const std::uint64_t edge = 0xFFFF'FFFF;
+  for (const std::uint64_t by : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{7},
+                                 std::uint64_t{641}, std::uint64_t{65'536}, edge - 1, edge, edge + 1, edge * edge}) {
+    const Divisor divisor(by);
+    CHECK(divisor.value() == by);
+    for (const std::uint64_t n : {std::uint64_t{0}, by - 1, by, by + 1, edge - 1, edge, edge + 1, ~std::uint64_t{0}}) {
+      CHECK(divisor.divide(n) == n / by);
+    }
+    for (int i = 0; i < 1000; ++i) {
+      const std::uint64_t n = random() >> random() % 64;
+      const std::uint64_t multiple = (n & edge) / by * by;
+      if (divisor.divide(n) != n / by) FAIL(n, " / ", by);
+      if (multiple != 0 && divisor.divide(multiple - 1) != (multiple - 1) / by) FAIL(multiple - 1, " / ", by);
+    }
+  }
+}

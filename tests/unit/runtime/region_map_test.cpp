@@ -176,7 +176,7 @@ TEST_CASE("dividing by a multiplication is exact, up to where it is used and beh
       const std::uint64_t n = random() >> random() % 64;
       const std::uint64_t multiple = (n & edge) / by * by;
       if (divisor.divide(n) != n / by) FAIL(n, " / ", by);
-      if (multiple != 0 && divisor.divide(multiple - 1) != (multiple - 1) / by) FAIL(multiple - 1, " / ", by);
+      if (multiple != 0 && divisor.divide(multiple - 1) != (multiple - 1) / by) FAIL(multiple, " - 1 / ", by);
     }
   }
 }

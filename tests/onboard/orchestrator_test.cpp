@@ -19,6 +19,9 @@
 using namespace rondo;
 using namespace onboard_test;
 
+// examples/06_onboard_saxpy/device/orchestrator.cpp
+extern "C" std::uint32_t rondo_orchestrate(void* args);
+
 namespace {
 
 template <class R>
@@ -207,6 +210,27 @@ TEST_CASE_TEMPLATE("An orchestrator that does not do what it should fails its ro
   fails(&OnTheDevice<R>::silent, Errc::device_failed, "without an answer");
   fails(&OnTheDevice<R>::mistaken, Errc::orchestration_failed, "the interface's tensor 0 is no out");
   fails(&OnTheDevice<Other>::entry, Errc::orchestration_failed, "build both from the same Rondo");
+}
+
+TEST_CASE_TEMPLATE("The example's orchestrator does what it says", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  TaskGraph interface;
+  const auto x = interface.input<float>("x", {100});
+  const auto y = interface.inout<float>("y", {100});
+  const auto steps = interface.input<std::int32_t>("steps", {});
+  stand_in::Binary binary;
+  binary.add("rondo_orchestrate", [](std::int64_t* args) { (void)rondo_orchestrate(args); });
+  const auto bytes = binary.bytes();
+  typename runtime::detail::Beside<P>::Options options;
+  options.orchestrator.binary = KernelBinary::from_memory(bytes);
+  auto session = open<P, With<runtime::TensorMapRingBuffer>>(interface, on_device, options);
+  for (std::int32_t round = 0; round < 5; ++round) {
+    const Floats hx(100, 1.5F);
+    Floats hy(100, 1);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(steps, round)).ok());
+    CHECK(hy == Floats(100, 1 + 3 * static_cast<float>(round)));
+  }
+  CHECK(session.close().ok());
 }
 
 TEST_CASE("What an earlier session left behind without a word goes with the next one in its place") {

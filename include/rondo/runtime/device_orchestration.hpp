@@ -19,13 +19,16 @@
 /// The device's half of an orchestrator: what a program for the AICPU is made of. It builds and runs each round's graph
 /// with the very templates that the simulated platforms use, in the rings that the host laid out.
 ///
-///     extern "C" void rondo_orchestrate(std::int64_t* args) {
-///       rondo::runtime::orchestrate_on_device<rondo::runtime::TensorMapRingBuffer>(args, [](auto& round, auto& io) {
-///         const auto x = io.template get<float, rondo::Direction::in>(0);     // the interface's first tensor
-///         const auto y = io.template get<float, rondo::Direction::inout>(1);
-///         round.template add<Scale>(x, y, 2.0F);
-///       });
+///     extern "C" std::uint32_t rondo_orchestrate(void* args) {
+///       return rondo::runtime::orchestrate_on_device<rondo::runtime::TensorMapRingBuffer>(
+///           args, [](auto& round, const auto& io) {
+///             const auto x = io.template get<float, rondo::Direction::in>(0);     // the interface's first tensor
+///             const auto y = io.template get<float, rondo::Direction::inout>(1);
+///             round.template add<Scale>(x, y, 2.0F);
+///           });
 ///     }
+///
+/// See examples/06_onboard_saxpy/device/orchestrator.cpp.
 namespace rondo::runtime {
 
 /// The session's interface, as the device is told of it.
@@ -102,10 +105,10 @@ struct OrchestratorState final : DeviceState {
   }
 
   static std::unique_ptr<DeviceState> make(const OrchestratorArgs& args) {
-    const DeviceInterface interface { args };
+    const DeviceInterface io{args};
     std::vector<graph::TensorRecord> tensors(args.tensor_count);
     for (std::uint32_t t = 0; t < args.tensor_count; ++t) {
-      const OrchestratorTensor& from = interface.tensor(t);
+      const OrchestratorTensor& from = io.tensor(t);
       graph::TensorRecord& to = tensors[t];
       to.type = from.type;
       to.direction = from.direction;
@@ -159,33 +162,37 @@ inline void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint6
 
 /// One launch of an orchestrator: does what `args` (an OrchestratorArgs) says and writes the result, whatever happens.
 /// `orchestration(round, io)` adds the round's tasks, with round an orchestrator of `Runtime` and io a DeviceInterface.
-/// Without threads of its own (StreamOptions::threads) a task runs where it is added, by its kernel's host function,
-/// which on a device hands it to a core. Thread safety: one launch of a session at a time.
+/// A task is a call of its kernel's function in this program, where it is added, or on a thread of the program's own
+/// (StreamOptions::threads). Thread safety: one launch of a session at a time. @returns 0, as such programs do
 template <class Runtime, class Orchestration>
-void orchestrate_on_device(const std::int64_t* args_words, Orchestration&& orchestration) noexcept {
+std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orchestration) noexcept {
   using Orchestrator = typename Runtime::Orchestrator;
-  const auto& args = *reinterpret_cast<const OrchestratorArgs*>(args_words);
-  if (args.magic != OrchestratorArgs::expected_magic) return;  // nobody knows where an answer would be read
+  const auto& args = *static_cast<const OrchestratorArgs*>(args_block);
+  if (args.magic != OrchestratorArgs::expected_magic) return 0;  // nobody knows where an answer would be read
   auto& states = detail::DeviceStates::instance();
-  if (args.command == OrchestratorCommand::close) return states.forget(args);
+  if (args.command == OrchestratorCommand::close) {
+    states.forget(args);
+    return 0;
+  }
   const auto refuse = [&](const Error::Text& text) {
     const auto* const last = reinterpret_cast<const OrchestratorResult*>(args.arena + args.result_at);  // NOLINT
     detail::answer(args, last->round + 1, 0, Status{Errc::orchestration_failed}.poisoning(), text);
   };
   if (args.version != OrchestratorArgs::expected_version || args.rings != Orchestrator::rings) {
-    return refuse(Error::Text("the orchestrator's program is of version ", OrchestratorArgs::expected_version, " with ",
-                              Orchestrator::rings, " rings, the host of version ", args.version, " with ", args.rings,
-                              "; build both from the same Rondo, for the same runtime"));
+    refuse(Error::Text("the orchestrator's program is of version ", OrchestratorArgs::expected_version, " with ",
+                       Orchestrator::rings, " rings, the host of version ", args.version, " with ", args.rings,
+                       "; build both from the same Rondo, for the same runtime"));
+    return 0;
   }
   try {
     using State = detail::OrchestratorState<Orchestrator>;
     auto& state = static_cast<State&>(states.find(args, [&] { return State::make(args); }));
-    const DeviceInterface interface { args };
+    const DeviceInterface io{args};
     for (std::uint32_t t = 0; t < args.tensor_count; ++t) {
-      state.orchestrator.place_interface(t, interface.tensor(t).address);
+      state.orchestrator.place_interface(t, io.tensor(t).address);
     }
     const Status status =
-        detail::orchestrate_round(state.orchestrator, [&](Orchestrator& round) { orchestration(round, interface); });
+        detail::orchestrate_round(state.orchestrator, [&](Orchestrator& round) { orchestration(round, io); });
     detail::answer(args, ++state.rounds, state.orchestrator.tasks(), status,
                    status.ok() ? Error::Text{} : state.orchestrator.stream().failure_text());
   } catch (const Error& e) {
@@ -195,6 +202,7 @@ void orchestrate_on_device(const std::int64_t* args_words, Orchestration&& orche
         Error::Text("the orchestrator's rings do not fit into the device's own memory; ask for "
                     "less in Options::stream"));
   }
+  return 0;
 }
 
 }  // namespace rondo::runtime

@@ -11,7 +11,7 @@
 namespace rondo::platform::onboard {
 
 /// What the last plain round moved and through which places of the staging, so that a round that moves the same need
-/// not find them anew: one run of inputs, a launch, one run of outputs.
+/// not find them anew: runs of inputs, a launch, runs of outputs.
 ///
 /// A round is recorded while it is done the long way, and followed step by step from then on; whoever leaves the plan
 /// half-way puts what was done so far into the form of the long way (Transfers::leave_plan). Host addresses are not
@@ -24,14 +24,20 @@ class RoundPlan {
     std::uint64_t size = 0;
     std::byte* staged = nullptr;
     void* host = nullptr;
+    bool begins_run = false;
   };
-  /// The steps of one direction. They lie behind each other on the device as in the staging.
+  /// Tensors that lie behind each other on the device as in the staging: one copy.
+  struct Run {
+    std::uint64_t device = 0;
+    std::byte* staged = nullptr;
+    std::uint64_t bytes = 0;  ///< from the first tensor's first to the last one's last
+  };
+  /// The steps of one direction.
   struct Leg {
     const Step* end = nullptr;  ///< null: there is no plan
     Step* first = nullptr;
-    std::uint64_t bytes = 0;  ///< from the first tensor's first to the last one's last
-
-    [[nodiscard]] bool empty() const noexcept { return first == end; }
+    const Run* runs = nullptr;
+    const Run* runs_end = nullptr;
   };
 
   RoundPlan() = default;
@@ -44,6 +50,7 @@ class RoundPlan {
     if (inputs + outputs <= room_) return;
     steps_ = detail::OwnedArray<Step>(inputs + outputs + 2);
     recorded_ = detail::OwnedArray<Step>(inputs + outputs + 2);
+    runs_ = detail::OwnedArray<Run>(inputs + outputs);
     room_ = inputs + outputs;
   }
 
@@ -95,18 +102,19 @@ class RoundPlan {
   void spoil() noexcept { phase_ = Phase::spoilt; }
   /// `is_first`: of its run.
   void record_in(std::uint64_t device, std::uint64_t size, std::byte* staged, bool is_first) noexcept {
-    record(Phase::inputs, inputs_, 0, {device, size, staged}, is_first);
+    record(Phase::inputs, inputs_, 0, {device, size, staged, nullptr, false}, is_first);
   }
   void record_out(std::uint64_t device, std::uint64_t size, std::byte* staged, bool is_first) noexcept {
-    record(Phase::outputs, outputs_, inputs_ + 1, {device, size, staged}, is_first);
+    record(Phase::outputs, outputs_, inputs_ + 1, {device, size, staged, nullptr, false}, is_first);
   }
   void record_launch() noexcept { phase_ = phase_ == Phase::inputs ? Phase::outputs : Phase::spoilt; }
   /// The round is over and went well: if it was one that a plan can hold, it is the plan.
   void end_recording() noexcept {
     if (phase_ == Phase::outputs && room_ != 0) {
       std::swap(steps_, recorded_);
-      in_ = leg(0, inputs_);
-      out_ = leg(inputs_ + 1, outputs_);
+      Run* run = runs_.data();
+      in_ = leg(0, inputs_, run);
+      out_ = leg(inputs_ + 1, outputs_, run);
     }
     phase_ = Phase::spoilt;
   }
@@ -117,15 +125,19 @@ class RoundPlan {
   enum class Phase : std::uint8_t { inputs, outputs, spoilt };
 
   void record(Phase phase, std::size_t& count, std::size_t begin, const Step& step, bool is_first) noexcept {
-    if (phase_ != phase || is_first != (count == 0) || inputs_ + outputs_ >= room_) return spoil();
-    recorded_[begin + count++] = step;
+    if (phase_ != phase || (count == 0 && !is_first) || inputs_ + outputs_ >= room_) return spoil();
+    recorded_[begin + count] = step;
+    recorded_[begin + count++].begins_run = is_first;
   }
-  [[nodiscard]] Leg leg(std::size_t begin, std::size_t count) noexcept {
+  [[nodiscard]] Leg leg(std::size_t begin, std::size_t count, Run*& run) noexcept {
     Step* const first = steps_.data() + begin;
+    const Run* const runs = run;
+    for (const Step* s = first; s != first + count; ++s) {
+      if (s->begins_run) *run++ = {s->device, s->staged, 0};
+      run[-1].bytes = s->device + s->size - run[-1].device;
+    }
     first[count] = {};
-    if (count == 0) return {first, first, 0};
-    const Step& last = first[count - 1];
-    return {first + count, first, last.device + last.size - first->device};
+    return {first + count, first, runs, run};
   }
 
   Step closed_;
@@ -135,6 +147,7 @@ class RoundPlan {
   Leg out_;
   detail::OwnedArray<Step> steps_;
   detail::OwnedArray<Step> recorded_;
+  detail::OwnedArray<Run> runs_;
   std::size_t room_ = 0;
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;

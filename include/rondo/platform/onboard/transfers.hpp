@@ -54,10 +54,9 @@ class Transfers {
 
   /// Takes the bytes before it returns. The runtime does so itself for what is small, as the args table is.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    if (plan_.is_on()) leave_plan();
-    plan_.spoil();
     if (!takes_snapshots_ || size > most_snapshot) return told(copy_in_staged(to, from, size));
-    if (const AclError code = begin(); code != code_ok) [[unlikely]]
+    // Nothing that was gathered needs to go before it: that is of other memory.
+    if (const AclError code = begin_beside(); code != code_ok) [[unlikely]]
       return refused(code);
     call_ = copy_call;
     const AclError code =
@@ -83,9 +82,7 @@ class Transfers {
     if (!plan_.is_through_inputs()) [[unlikely]]
       return begin_launch_anew();
     plan_.launched();
-    const RoundPlan::Leg& in = plan_.in();
-    if (in.empty()) return code_ok;
-    return copy(pointer(DevicePtr<std::byte>{in.first->device}), in.first->staged, in.bytes, host_to_device);
+    return copy_runs(plan_.in().runs, plan_.in().runs_end, host_to_device);
   }
 
   /// Makes the staging hold `bytes`, for rounds of so many inputs and outputs; `remembered`: outputs that may be waited
@@ -102,14 +99,14 @@ class Transfers {
   }
   /// The staging goes, or is about to be used otherwise: rounds are no longer like the last one.
   void forget_plan() noexcept {
-    if (plan_.is_on()) leave_plan();
+    if (plan_.is_under_way()) (void)wait();
     plan_.forget();
   }
 
   /// A call failed, `call` or the last of ours: what was asked of the device before is waited for, outputs are not
   /// delivered.
   [[gnu::cold, gnu::noinline]] Status refused(AclError code, const char* call = nullptr) noexcept {
-    if (plan_.is_on()) leave_plan();
+    leave_plan_as_it_is();
     plan_.spoil();
     if (out_.at != 0) staging_.use_until(bytes(out_.at));  // it may be on its way, to nobody
     in_ = {};                                              // what was gathered goes nowhere
@@ -176,12 +173,8 @@ class Transfers {
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
     const RoundPlan::Leg& out = plan_.out();
-    if (!out.empty()) {
-      const DevicePtr<const std::byte> from{out.first->device};
-      if (const AclError code = copy(out.first->staged, pointer(from), out.bytes, device_to_host); code != code_ok)
-          [[unlikely]]
-        return code;
-    }
+    if (const AclError code = copy_runs(out.runs, out.runs_end, device_to_host); code != code_ok) [[unlikely]]
+      return code;
     const AclError code = device_.wait();
     if (code != code_ok || device_.is_busy()) [[unlikely]]
       return leave_unfinished(code);
@@ -191,7 +184,7 @@ class Transfers {
   }
   [[gnu::cold, gnu::noinline]] AclError leave_unfinished(AclError code) noexcept {
     call_ = wait_call;
-    leave_plan();
+    leave_plan_as_it_is();
     if (out_.at != 0) (void)close(out_);
     return code;
   }
@@ -199,7 +192,8 @@ class Transfers {
     if (!device_.is_busy() && !plan_.is_under_way()) return code_ok;
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
-    if (plan_.is_on()) leave_plan();
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+      return code;
     if (in_.at != 0 || out_.at != 0) {
       if (const AclError code = out_.at != 0 ? flush_out() : flush_rarely(); code != code_ok) [[unlikely]]
         return code;
@@ -216,29 +210,83 @@ class Transfers {
     return code;
   }
 
-  /// Puts what was done on the plan into the form in which it is done without one.
-  [[gnu::cold, gnu::noinline]] void leave_plan() noexcept {
+  /// Puts what was done on the plan into the form in which it is done without one: all runs but the last are on their
+  /// way, that one may go on.
+  [[nodiscard]] AclError leave_plan() noexcept {
+    if (!plan_.is_on()) [[likely]]
+      return code_ok;
+    if (plan_.is_under_way()) {
+      device_.work_begins();
+      if (const AclError code = enter(); code != code_ok) [[unlikely]]
+        return code;
+      const bool in = plan_.is_at_inputs();
+      const RoundPlan::Leg& leg = in ? plan_.in() : plan_.out();
+      std::size_t runs = 0;
+      for (const RoundPlan::Step* s = leg.first; s != (in ? plan_.next_in() : plan_.next_out()); ++s) {
+        runs += s->begins_run ? 1 : 0;
+      }
+      if (runs > 1) {
+        const AclError code = copy_runs(leg.runs, leg.runs + (runs - 1), in ? host_to_device : device_to_host);
+        if (code != code_ok) return code;
+      }
+    }
+    leave_plan_as_it_is();
+    return code_ok;
+  }
+  /// The same, but that nothing more is handed over.
+  [[gnu::cold, gnu::noinline]] void leave_plan_as_it_is() noexcept {
+    if (!plan_.is_on()) return;
     const RoundPlan::Step* const in = plan_.in().first;
     const RoundPlan::Step* const out = plan_.out().first;
     const RoundPlan::Step* const in_end = plan_.is_at_inputs() ? plan_.next_in() : plan_.in().end;
     const RoundPlan::Step* const out_end = plan_.is_at_outputs() ? plan_.next_out() : out;
+    const bool launched = plan_.is_at_outputs();
     plan_.begin_recording();
-    for (const RoundPlan::Step* s = in; s != in_end; ++s) plan_.record_in(s->device, s->size, s->staged, s == in);
-    if (plan_.is_at_inputs()) {
-      if (in != in_end) {
+    for (const RoundPlan::Step* s = in; s != in_end; ++s) {
+      plan_.record_in(s->device, s->size, s->staged, s->begins_run);
+    }
+    if (in != in_end) {
+      const RoundPlan::Step* const first = last_run(in, in_end);
+      staging_.use_until(first->staged);
+      if (launched) {
+        staging_.use_until(in_end[-1].staged + step_of(in_end[-1].size));
+      } else {
         device_.work_begins();
-        in_ = run_of(in, in_end, room_in());
+        in_ = run_of(first, in_end, room_in());
       }
-    } else {
+    }
+    if (launched) {
       plan_.record_launch();
-      if (in != in_end) staging_.use_until(in_end[-1].staged + step_of(in_end[-1].size));
-      if (out != out_end) out_ = run_of(out, out_end, room_out());
+      if (out != out_end) {
+        const RoundPlan::Step* const first = last_run(out, out_end);
+        for (const RoundPlan::Step* s = out; s != first; ++s) staging_.expect(s->host, s->staged, s->size);
+        staging_.use_until(first->staged);
+        out_ = run_of(first, out_end, room_out());
+        for (const RoundPlan::Step* s = first; s != out_end; ++s) staging_.expect(s->host, s->staged, s->size);
+      }
       for (const RoundPlan::Step* s = out; s != out_end; ++s) {
-        plan_.record_out(s->device, s->size, s->staged, s == out);
-        staging_.expect(s->host, s->staged, s->size);
+        plan_.record_out(s->device, s->size, s->staged, s->begins_run);
       }
     }
     plan_.disarm();
+  }
+  [[nodiscard]] static const RoundPlan::Step* last_run(const RoundPlan::Step* first,
+                                                       const RoundPlan::Step* end) noexcept {
+    do {
+      --end;
+    } while (end != first && !end->begins_run);
+    return end;
+  }
+  [[nodiscard, gnu::always_inline]] AclError copy_runs(const RoundPlan::Run* run, const RoundPlan::Run* end,
+                                                       CopyKind kind) noexcept {
+    for (; run != end; ++run) {
+      std::byte* const device = pointer(DevicePtr<std::byte>{run->device});
+      const AclError code = kind == host_to_device ? copy(device, run->staged, run->bytes, kind)
+                                                   : copy(run->staged, device, run->bytes, kind);
+      if (code != code_ok) [[unlikely]]
+        return code;
+    }
+    return code_ok;
   }
 
   // Inputs are handed over by the launch behind them, outputs by the wait; anything else happens rarely.
@@ -253,16 +301,22 @@ class Transfers {
   [[gnu::noinline]] AclError flush_rarely() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
   /// Before anything but a launch is asked of the device; hands over what was gathered.
   [[nodiscard]] AclError begin() noexcept {
-    if (const AclError code = device_.create_stream(call_); code != code_ok) [[unlikely]]
+    if (const AclError code = begin_beside(); code != code_ok) [[unlikely]]
       return code;
-    if (plan_.is_on()) leave_plan();
-    device_.work_begins();
-    if (const AclError code = enter(); code != code_ok) [[unlikely]]
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
       return code;
     return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
   }
+  /// The same for what need not stand in line with what was gathered.
+  [[nodiscard]] AclError begin_beside() noexcept {
+    if (const AclError code = device_.create_stream(call_); code != code_ok) [[unlikely]]
+      return code;
+    device_.work_begins();
+    return enter();
+  }
   [[nodiscard, gnu::noinline]] AclError begin_launch_anew() noexcept {
-    if (plan_.is_on()) leave_plan();
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+      return code;
     plan_.record_launch();
     return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
   }
@@ -316,7 +370,8 @@ class Transfers {
   [[gnu::noinline]] Status copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (size == 0) return {};
     has_copied_in_ = true;
-    if (plan_.is_on()) leave_plan();
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+      return refused(code);
     if (std::byte* const staged = go_on(in_, to.address(), size); staged != nullptr) {
       plan_.record_in(to.address(), size, staged, false);
       __builtin_memcpy(staged, from, size);
@@ -336,7 +391,8 @@ class Transfers {
   }
   [[gnu::noinline]] Status copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
     if (size == 0) return {};
-    if (plan_.is_on()) leave_plan();
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+      return refused(code);
     if (std::byte* const staged = go_on(out_, from.address(), size); staged != nullptr) {
       plan_.record_out(from.address(), size, staged, false);
       staging_.expect(to, staged, size);
@@ -360,6 +416,7 @@ class Transfers {
   }
   [[gnu::noinline]] AclError copy_in_staged(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (const AclError code = begin(); code != code_ok) return code;
+    plan_.spoil();
     std::byte* const staged = staging_.take(size);
     if (staged == nullptr) return copy_in_in_parts(to, static_cast<const std::byte*>(from), size);
     __builtin_memcpy(staged, from, size);

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/counts.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
-#include <rondo/memory/planners.hpp>
 #include <rondo/platform/shared.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/shared_shapes.hpp>
 #include <rondo/tensor/shaped.hpp>
 
 #include <cstddef>
@@ -40,36 +39,40 @@ struct LookupsOf<Policies> {
 /// A symbolic graph, opened on a platform, whose rounds may each have other shapes. What a shape needs is made when it
 /// is met first, as a session of its own over the plain graph: plan, args, program. Later rounds of that shape find it.
 /// All of them share one device and one arena, which grows to the largest; residents keep their place and contents.
+/// Plain graph and plan are taken from SharedShapes, so sessions over the same ones plan a shape once.
 ///
 ///     auto session = open_shaped<A2A3Sim>(graph);                    // n = graph.dim("n"); x is {n, 64}
 ///     session.run_round(bind(x, hx), bind(y, hy));                   // n follows from the number of elements
 ///     session.run_round(bind(x, hx, {rows, 64}), bind(y, hy));       // or is said
 ///
-/// Lifetime: immovable. Thread safety: one thread at a time. Errors: as RoundSession; besides, of a shape that is new:
-/// wrong_size and invalid_argument for sizes that fit no values of the symbols, overflow, limit_exceeded,
-/// out_of_memory; then nothing has changed, and explain() names symbol and values. Cost: of a known shape, a look at
-/// the sizes and the round of RoundSession; of a new one, its set-up. A shape is known by the order in which its
-/// tensors are bound: keep to one order.
+/// Lifetime: immovable. Thread safety: one thread at a time, others may run sessions that share its shapes. Errors: as
+/// RoundSession; besides, of a shape that is new: wrong_size and invalid_argument for sizes that fit no values of the
+/// symbols, overflow, limit_exceeded, out_of_memory; then nothing has changed, and explain() names symbol and values.
+/// Cost: of a known shape, a look at the sizes and the round of RoundSession; of a new one, its set-up. A shape is
+/// known by the order in which its tensors are bound: keep to one order.
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
 class ShapedSession {
   static_assert(Policies::rounds_in_flight == 1,
                 "rondo: rounds of different shapes run one at a time; choose rounds_in_flight = 1");
   using View = platform::Shared<P>;
-  struct EntryPolicies : Policies {
-    using Plan = memory::ResidentsFirst<typename Policies::Plan>;
-  };
-  using Entry = RoundSession<View, EntryPolicies>;
+  using Entry = RoundSession<View, typename SharedShapes<P, Policies, Capacity>::EntryPolicies,
+                             typename SharedShapes<P, Policies, Capacity>::Graph>;
   using Lookups = typename detail::LookupsOf<Policies>::type;
   using Arch = typename P::Arch;
 
  public:
   using Platform = P;
   using Options = typename P::Options;
+  using Shapes = SharedShapes<P, Policies, Capacity>;
 
   /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
   /// the platform throws
   explicit ShapedSession(TaskGraph graph, const Options& options = {})
-      : graph_{std::move(graph)},
+      : ShapedSession(Shapes(std::move(graph)), options) {}
+  /// The same over shapes that other sessions use as well.
+  explicit ShapedSession(Shapes shapes, const Options& options = {})
+      : shapes_{std::move(shapes)},
+        graph_{shapes_.graph()},
         platform_{options},
         offsets_(graph_.tensors().size(), 0),
         uploaded_(offsets_),
@@ -108,9 +111,10 @@ class ShapedSession {
       const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
       if (const Status status = make_entry(entries, key.view(), {sizes, sizeof...(B)}, found); !status) return status;
     }
-    const Status status = (*found)->run_round(not_null(pairs)...);
+    Entry& entry = (*found)->session;
+    const Status status = entry.run_round(not_null(pairs)...);
     if (!status.ok()) [[unlikely]]
-      note_failure(**found, status);
+      note_failure(entry, status);
     return status;
   }
 
@@ -118,33 +122,20 @@ class ShapedSession {
   /// look for it. @throws Error as an unknown shape's round reports; the session is as before
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
     require_usable();
-    std::vector<std::int64_t> values(graph_.symbols().size(), -1);
-    for (const auto& [dim, value] : symbols) {
-      const std::int32_t s = dim.as_symbol();
-      if (s < 0 || static_cast<std::size_t>(s) >= values.size()) {
-        throw Error(Errc::invalid_argument, Error::Text("prepare: give the graph's own symbols their values"));
-      }
-      values[static_cast<std::size_t>(s)] = value;
-    }
-    for (std::size_t s = 0; s < values.size(); ++s) {
-      if (values[s] < 0) {
-        throw Error(Errc::invalid_argument, Error::Text("prepare: symbol '", graph_.name(graph_.symbols()[s]),
-                                                        "' has no value that is not negative; give it one"));
-      }
-    }
-    const TaskGraph plain = instantiate(graph_, values);
+    const auto shape = shapes_.find_or_resolve(launch::values_of(graph_, symbols));
+    const std::span<const graph::TensorRecord> tensors = shape->graph.view().tensors;
     std::vector<std::uint64_t> words;
     std::vector<std::uint32_t> order;
-    for (std::uint32_t t = 0; t < plain.tensors().size(); ++t) {
-      if (!is_bound_each_round(plain.tensors()[t].direction)) continue;
-      words.push_back(plain.tensors()[t].count);
+    for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+      if (!is_bound_each_round(tensors[t].direction)) continue;
+      words.push_back(tensors[t].count);
       order.push_back(t);
     }
     append_order(words, order);
-    if (by_count_.find(words) == nullptr) (void)insert(by_count_, words, plain);
+    if (by_count_.find(words) == nullptr) (void)insert(by_count_, words, shape);
   }
 
-  /// Makes the arena at least so large, so that it need not grow later. Growing forgets all shapes.
+  /// Makes the arena at least so large, so that it need not grow later.
   /// @throws Error out_of_memory, poisoned; the session is as before
   void reserve(Bytes size) {
     require_usable();
@@ -191,8 +182,16 @@ class ShapedSession {
   }
 
  private:
-  // On the heap, so that an entry that makes the arena grow, which empties the table, is made before it has a place.
-  using EntryPtr = std::unique_ptr<Entry>;
+  using Resolved = std::shared_ptr<const typename Shapes::Resolved>;
+  /// A shape as this session runs it: what is shared of it, and over that what has addresses.
+  struct Known {
+    Known(Resolved resolved, const typename View::Options& options)
+        : shape{std::move(resolved)}, session{{&shape->graph, &shape->plan}, options} {}
+    Resolved shape;
+    Entry session;
+  };
+  // On the heap, so that one that makes the arena grow, which goes through all others, is made before it has a place.
+  using EntryPtr = std::unique_ptr<Known>;
   using Entries = launch::LaunchCache<EntryPtr, Capacity, launch::FoldedMultiply, Lookups>;
 
   template <BoundPair B>
@@ -271,7 +270,7 @@ class ShapedSession {
     try {
       check_bound(sizes);
       values = launch::solve(graph_, sizes);
-      made = &insert(entries, key, instantiate(graph_, values));
+      made = &insert(entries, key, shapes_.find_or_resolve(values));
       return {};
     } catch (const Error& error) {
       failed_ = Status{error.code()};
@@ -303,18 +302,47 @@ class ShapedSession {
     }
   }
 
-  EntryPtr& insert(Entries& entries, launch::KeyView key, const TaskGraph& plain) {
-    const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
-    auto entry = std::make_unique<Entry>(freeze(plain), typename View::Options{&platform_, this, borrow});
-    for (std::uint32_t t = 0; t < uploaded_.size(); ++t) {
-      if (uploaded_[t] != 0) entry->adopt(TensorId{t});
-    }
+  EntryPtr& insert(Entries& entries, launch::KeyView key, Resolved shape) {
+    EntryPtr entry = make_known(std::move(shape));
     return entries.insert(key, [&] { return std::move(entry); });
+  }
+  [[nodiscard]] EntryPtr make_known(Resolved shape) {
+    const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
+    auto known = std::make_unique<Known>(std::move(shape), typename View::Options{&platform_, this, borrow});
+    adopt_residents(known->session);
+    return known;
+  }
+  void adopt_residents(Entry& entry) noexcept {
+    for (std::uint32_t t = 0; t < uploaded_.size(); ++t) {
+      if (uploaded_[t] != 0) entry.adopt(TensorId{t});
+    }
   }
 
   void forget_shapes() noexcept {
     by_count_.clear();
     by_shape_.clear();
+  }
+  template <class F>
+  void for_each_known(F f) {
+    by_count_.for_each(f);
+    by_shape_.for_each(f);
+  }
+
+  /// The arena has moved: all known shapes are told. One that cannot move, since a task of its is pinned or the update
+  /// strategy never rewrites the addresses in question, is set up again over its plan.
+  void rebase() {
+    try {
+      for_each_known([&](EntryPtr& known) {
+        if constexpr (Policies::Update::highest >= UpdateLevel::feature_map_and_model_io) {
+          if (known->session.move_arena({base_, capacity_.value}).ok()) return adopt_residents(known->session);
+        }
+        Resolved shape = known->shape;
+        known.reset();
+        known = make_known(std::move(shape));
+      });
+    } catch (...) {
+      forget_shapes();  // some of them are in pieces; each comes back when it is met again
+    }
   }
 
   /// The arena's base, of at least `size` bytes.
@@ -326,25 +354,28 @@ class ShapedSession {
       check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
       check(platform_.wait());
     }
-    forget_shapes();
     const Bytes before = capacity_;
     if (base_) check(platform_.release(base_));
     base_ = {};
     try {
-      allocate(wanted);
+      allocate(wanted, residents);
     } catch (...) {
-      if (before.value != 0) allocate(before), restore(residents);
+      try {
+        if (before.value != 0) allocate(before, residents);
+      } catch (...) {  // not even what there was: nothing is known any more, and residents wait for their upload
+        forget_shapes();
+        for (std::uint64_t& uploaded : uploaded_) uploaded = 0;
+      }
+      rebase();
       throw;
     }
-    restore(residents);
+    rebase();
     return base_;
   }
-  void allocate(Bytes size) {
+  void allocate(Bytes size, const std::vector<std::byte>& residents) {
     capacity_ = {};
     base_ = platform_.allocate(size, Bytes{Arch::arena_alignment});
     capacity_ = size;
-  }
-  void restore(const std::vector<std::byte>& residents) {
     if (residents.empty()) return;
     check(platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
     check(platform_.wait());
@@ -375,13 +406,13 @@ class ShapedSession {
     if (status.poisoned()) poison_ = status;
     if (status.ok() && to_device && uploaded_[t] == 0) {
       uploaded_[t] = 1;
-      by_count_.for_each([&](EntryPtr& entry) { entry->adopt(key.tensor()); });
-      by_shape_.for_each([&](EntryPtr& entry) { entry->adopt(key.tensor()); });
+      for_each_known([&](EntryPtr& known) { known->session.adopt(key.tensor()); });
     }
     return status;
   }
 
-  TaskGraph graph_;
+  Shapes shapes_;
+  const TaskGraph& graph_;
   P platform_;
   std::vector<std::uint64_t> offsets_;   ///< by tensor: of a resident in the arena
   std::vector<std::uint64_t> uploaded_;  ///< by tensor: does the resident hold a value?
@@ -400,6 +431,12 @@ template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy C
 [[nodiscard]] ShapedSession<P, Policies, Capacity> open_shaped(TaskGraph graph,
                                                                const typename P::Options& options = {}) {
   return ShapedSession<P, Policies, Capacity>(std::move(graph), options);
+}
+/// The same over shapes that other sessions use as well.
+template <Platform P, class Policies, launch::EvictionPolicy Capacity>
+[[nodiscard]] ShapedSession<P, Policies, Capacity> open_shaped(SharedShapes<P, Policies, Capacity> shapes,
+                                                               const typename P::Options& options = {}) {
+  return ShapedSession<P, Policies, Capacity>(std::move(shapes), options);
 }
 
 }  // namespace rondo

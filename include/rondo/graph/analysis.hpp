@@ -221,6 +221,39 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   }
 }
 
+/// The same without the tasks that have nothing to do: what waited for one of them waits for all that this waited for.
+[[nodiscard]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
+  const auto is_idle = [&](std::size_t position) { return graph.tasks()[whole.order[position]].idle; };
+  Analysis result;
+  std::vector<std::vector<std::uint32_t>> waits(whole.order.size());  // by old position: new positions
+  std::vector<std::vector<std::uint32_t>> successors;                 // by new position
+  for (std::size_t p = 0; p < whole.order.size(); ++p) {
+    std::vector<std::uint32_t> passed_on;
+    std::sort(waits[p].begin(), waits[p].end());
+    waits[p].erase(std::unique(waits[p].begin(), waits[p].end()), waits[p].end());
+    if (is_idle(p)) {
+      passed_on = waits[p];
+    } else {
+      const auto position = static_cast<std::uint32_t>(result.order.size());
+      passed_on.push_back(position);
+      result.order.push_back(whole.order[p]);
+      result.predecessor_count.push_back(static_cast<std::uint32_t>(waits[p].size()));
+      successors.emplace_back();
+      for (const std::uint32_t before : waits[p]) successors[before].push_back(position);
+    }
+    for (std::uint32_t s = whole.successor_begin[p]; s < whole.successor_begin[p + 1]; ++s) {
+      std::vector<std::uint32_t>& to = waits[whole.successors[s]];
+      to.insert(to.end(), passed_on.begin(), passed_on.end());
+    }
+  }
+  result.successor_begin.push_back(0);
+  for (const std::vector<std::uint32_t>& after : successors) {
+    result.successors.insert(result.successors.end(), after.begin(), after.end());
+    result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
+  }
+  return result;
+}
+
 /// All of the above. @throws Error cycle, race, uninitialized_read, invalid_argument: also a symbol without a value
 [[nodiscard]] constexpr Analysis analyze(const TaskGraph& graph) {
   if (graph.is_symbolic()) {
@@ -230,6 +263,9 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   }
   Analysis analysis = sort_tasks(graph, collect_edges(graph));
   check_uses(graph, analysis);
+  for (const TaskRecord& task : graph.tasks()) {
+    if (task.idle) return leave_out_idle(graph, analysis);
+  }
   return analysis;
 }
 

@@ -13,13 +13,8 @@
 /// From a symbolic graph to a plain one. Set-up only, and usable in constant expressions.
 namespace rondo::graph {
 
-namespace detail {
-/// What a task runs that has nothing to do.
-inline void do_nothing(ArgWord*) noexcept {}
-}  // namespace detail
-
 /// The same graph, its handles included, with a value for each symbol, by number. Tasks that write nothing but tensors
-/// without elements, or run as 0 blocks, do nothing.
+/// without elements, or run as 0 blocks, are idle: freezing leaves them out.
 /// @throws Error invalid_argument, overflow: naming the tensor or task, and the symbols' values
 [[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
@@ -91,8 +86,7 @@ inline void do_nothing(ArgWord*) noexcept {}
       }
     }
     if (task.blocks == 0 || (writes_any && !writes_elements)) {
-      task.entry = &detail::do_nothing;
-      task.blocks = 1;
+      task.idle = true;
     }
   }
   return result;

@@ -73,6 +73,7 @@ struct TaskRecord {
   KernelEntry entry = nullptr;
   CostEntry cost = nullptr;  ///< none: the kernel does not say
   Dim blocks_dim{};          ///< `blocks`, where they depend on symbols
+  bool idle = false;         ///< has nothing to do, so that freezing leaves it out; its order stays
 };
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.

@@ -95,7 +95,8 @@ struct StaticGraphRef {
 template <auto build>
 [[nodiscard]] consteval StaticSizes measure() {
   const TaskGraph source = build();
-  return {source.tensors().size(), source.tasks().size(), source.args().size(), analyze(source).successors.size(),
+  const Analysis analysis = analyze(source);
+  return {source.tensors().size(), analysis.order.size(), source.args().size(), analysis.successors.size(),
           source.text().size()};
 }
 

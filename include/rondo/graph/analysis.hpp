@@ -4,6 +4,7 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/graph/zeroed.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -30,6 +31,22 @@ using EdgeList = std::vector<TaskGraph::Edge>;
   return alias == TensorRecord::no_alias ? tensor : alias;
 }
 
+/// The fill, which is the last by number, comes before all that touch what it zeroes.
+constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
+  if (graph.tasks().empty() || !graph.tasks().back().fills) return;
+  const auto fill = static_cast<std::uint32_t>(graph.tasks().size() - 1);
+  for (std::uint32_t task = 0; task < fill; ++task) {
+    const TaskRecord& record = graph.tasks()[task];
+    for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
+      const ArgRecord& arg = graph.args()[a];
+      if (arg.kind == ArgRecord::Kind::address && is_filled(graph.tensors()[arg.tensor])) {
+        edges.push_back({fill, task});
+        break;
+      }
+    }
+  }
+}
+
 /// The explicit edges, and unless the graph says otherwise those that follow from reads and writes in the order of
 /// add(): read after write, write after read, write after write. O(args + edges log edges).
 [[nodiscard]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
@@ -43,6 +60,7 @@ using EdgeList = std::vector<TaskGraph::Edge>;
     std::vector<LastUse> uses(graph.tensors().size());
     for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
       const TaskRecord& record = graph.tasks()[task];
+      if (record.fills) continue;
       for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
         const ArgRecord& arg = graph.args()[a];
         if (arg.kind != ArgRecord::Kind::address) continue;
@@ -60,6 +78,7 @@ using EdgeList = std::vector<TaskGraph::Edge>;
       }
     }
   }
+  add_fill_edges(graph, edges);
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
@@ -117,7 +136,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Orders the tasks: among those that may run next, the one added first. @throws Error cycle, naming one
+/// Orders the tasks: among those that may run next, the fill, then the one added first. @throws Error cycle, naming one
 [[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
   std::vector<std::uint32_t> waiting(tasks, 0U);
@@ -134,7 +153,8 @@ namespace detail {
   for (std::uint32_t t = 0; t < tasks; ++t) {
     if (waiting[t] == 0) ready.push_back(t);
   }
-  constexpr auto first_on_top = [](std::uint32_t a, std::uint32_t b) { return a > b; };
+  const auto rank = [&](std::uint32_t task) { return graph.tasks()[task].fills ? 0 : task + 1; };
+  const auto first_on_top = [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); };
   std::make_heap(ready.begin(), ready.end(), first_on_top);
   std::vector<std::uint32_t> position(tasks, 0U);
   while (!ready.empty()) {
@@ -192,7 +212,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       if (arg.kind != ArgRecord::Kind::address) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
       Use& use = uses[memory_of(graph, arg.tensor)];
-      if (reads(arg.access) && use.writer == nobody && !defined_at_start(tensor.direction)) {
+      if (reads(arg.access) && use.writer == nobody && !tensor.is_defined_at_start()) {
         throw Error(Errc::uninitialized_read,
                     Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
                                 "' before any task writes it; add the writer first or make it an input"));

@@ -57,6 +57,21 @@ struct InPlace {
   std::size_t in = 0;
 };
 
+/// When a workspace is set to zero.
+enum class Zeroed : std::uint8_t {
+  never,
+  each_round,  ///< before the first task: all such workspaces of a graph in one go
+  once,        ///< before the first round; whoever writes it leaves it zero, and it shares its memory with nothing
+};
+/// Of a kernel that wants one of its workspaces, a parameter of run counted from 0, to be zero when it starts: each
+/// round anew, or once, if it leaves zeros behind.
+///
+///     static constexpr rondo::Zeros zeros{.parameter = 2, .when = rondo::Zeroed::once};
+struct Zeros {
+  std::size_t parameter = 0;
+  Zeroed when = Zeroed::each_round;
+};
+
 /// What a kernel does to a tensor that it is handed.
 enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 
@@ -219,6 +234,19 @@ template <class... P>
   return result;
 }
 
+/// Does the parameter exist, a tensor that is written?
+template <class... P>
+[[nodiscard]] consteval bool may_be_zeros(std::size_t parameter, ParameterList<P...>) {
+  std::size_t i = 0;
+  bool result = false;
+  const auto visit = [&]<class Q>() {
+    if constexpr (Parameter<Q>::is_tensor) result = result || (i == parameter && writes(Parameter<Q>::access));
+    ++i;
+  };
+  (visit.template operator()<P>(), ...);
+  return result;
+}
+
 template <class F>
 inline constexpr bool never_throws = false;
 template <class... P>
@@ -272,7 +300,14 @@ concept WorksInPlace = requires {
   { K::in_place } -> std::convertible_to<InPlace>;
 };
 
-/// A kernel is a type. Requires the three parts above; may state its cost and that it works in place.
+/// Optional: `static constexpr rondo::Zeros zeros{.parameter = 2};`. The workspace it is handed there is zeroed.
+template <class K>
+concept WantsZeros = requires {
+  { K::zeros } -> std::convertible_to<Zeros>;
+};
+
+/// A kernel is a type. Requires the three parts above; may state its cost, that it works in place, and where it wants
+/// zeros.
 ///
 /// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
 /// at the same time; writes every element of an Out; and gives the same result for the same arguments.
@@ -299,6 +334,11 @@ consteval bool check_kernel() {
         detail::are_in_place(K::in_place, typename detail::RunSignature<decltype(&K::run)>::Parameters{}),
         "rondo: a kernel's in_place names two parameters of run, counted from 0: an Out and an In of the same "
         "element type and rank");
+  }
+  if constexpr (HasRun<K> && WantsZeros<K>) {
+    static_assert(
+        detail::may_be_zeros(K::zeros.parameter, typename detail::RunSignature<decltype(&K::run)>::Parameters{}),
+        "rondo: a kernel's zeros name a parameter of run, counted from 0: a Scratch or an InOut");
   }
   return Kernel<K>;
 }

@@ -35,18 +35,25 @@ struct TensorRecord {
   std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
   bool kept = false;  ///< shares its memory with nothing, so that it keeps its contents from round to round
+  Zeroed zeroed = Zeroed::never;
+
+  /// Does it hold defined values when a round starts?
+  [[nodiscard]] constexpr bool is_defined_at_start() const noexcept {
+    return defined_at_start(direction) || zeroed != Zeroed::never;
+  }
 };
 
 /// Four or eight bytes of a task's argument block.
 struct ArgRecord {
   enum class Kind : std::uint8_t {
-    address,    ///< the device address of `tensor`
-    scalar,     ///< `bits`: a value of the user's
-    extent,     ///< `bits`: one of `tensor`'s, for kernels written as types
-    block,      ///< index and count of the running block
-    constant,   ///< `bits`: what the kernel's args format says
-    own_block,  ///< the device address of this argument block plus `bits`
-    system,     ///< an address that only the platform knows; `bits` says which, see args/system_slot.hpp
+    address,       ///< the device address of `tensor`
+    scalar,        ///< `bits`: a value of the user's
+    extent,        ///< `bits`: one of `tensor`'s, for kernels written as types
+    block,         ///< index and count of the running block
+    constant,      ///< `bits`: what the kernel's args format says
+    own_block,     ///< the device address of this argument block plus `bits`
+    system,        ///< an address that only the platform knows; `bits` says which, see args/system_slot.hpp
+    filled_bytes,  ///< of the fill: from its first tensor to the end of its last
   };
   Kind kind = Kind::scalar;
   Access access = Access::read;  ///< for an address
@@ -73,6 +80,7 @@ struct TaskRecord {
   KernelEntry entry = nullptr;
   CostEntry cost = nullptr;  ///< none: the kernel does not say
   Dim blocks_dim{};          ///< `blocks`, where they depend on symbols
+  bool fills = false;        ///< sets the round's zeroed workspaces to zero; see graph/zeroed.hpp
   bool idle = false;         ///< has nothing to do, so that freezing leaves it out; its order stays
 };
 

@@ -94,7 +94,7 @@ struct StaticGraphRef {
 
 template <auto build>
 [[nodiscard]] consteval StaticSizes measure() {
-  const TaskGraph source = build();
+  const TaskGraph source = with_fill(build());
   const Analysis analysis = analyze(source);
   return {source.tensors().size(), analysis.order.size(), source.args().size(), analysis.successors.size(),
           source.text().size()};
@@ -102,7 +102,7 @@ template <auto build>
 
 template <auto build>
 [[nodiscard]] consteval auto make_static() {
-  const TaskGraph source = build();
+  const TaskGraph source = with_fill(build());
   return StaticGraph<measure<build>()>(source, analyze(source));
 }
 

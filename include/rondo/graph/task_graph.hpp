@@ -19,7 +19,8 @@ namespace rondo {
 class TaskGraph;
 namespace graph {
 constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
-}
+constexpr TaskGraph with_fill(TaskGraph graph);
+}  // namespace graph
 
 /// Where a graph's edges come from.
 enum class Edges : std::uint8_t {
@@ -110,6 +111,16 @@ class TaskGraph {
     keep_memory(tensor.key, where);
   }
 
+  /// The workspace holds zeros when a round's tasks begin. `each_round`: all that ask for it are zeroed by one fill
+  /// before the first task. `once`, for kernels that leave zeros behind: when the session is opened, and when a shape
+  /// comes back whose memory others have used. Kernels may ask for the same; see Zeros.
+  /// @throws Error invalid_argument: not of this graph, asked for otherwise before
+  template <Element T>
+  constexpr void zero(Workspace<T> tensor, Zeroed when = Zeroed::each_round,
+                      std::source_location where = std::source_location::current()) {
+    zero_memory(tensor.key, when, where);
+  }
+
   /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
   /// opened, for its peers as well. Such a tensor takes no device memory, and the arena does not move.
   /// @throws Error invalid_argument if it is no task of this graph
@@ -184,6 +195,7 @@ class TaskGraph {
 
  private:
   friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+  friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
 
   /// A task's words, gathered and checked before the graph changes.
   struct Draft {
@@ -200,6 +212,7 @@ class TaskGraph {
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
     constexpr void let_share(std::uint32_t out, std::uint32_t in);
+    constexpr void ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
     constexpr void refuse_symbols(std::string_view task) const;
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);
@@ -209,6 +222,7 @@ class TaskGraph {
   constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where);
   constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
   constexpr void keep_memory(TensorKey tensor, std::source_location where);
+  constexpr void zero_memory(TensorKey tensor, Zeroed when, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
   constexpr graph::NameRef intern(std::string_view name);
   constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name,

@@ -93,6 +93,20 @@ constexpr void TaskGraph::keep_memory(TensorKey tensor, std::source_location whe
   tensors_[index(tensor.tensor())].kept = true;
 }
 
+constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, std::source_location where) {
+  if (tensor.graph() != tag_ || index(tensor.tensor()) >= tensors_.size()) {
+    throw Error(Errc::invalid_argument, Error::Text("zero: the tensor is of another graph"), where);
+  }
+  graph::TensorRecord& record = tensors_[index(tensor.tensor())];
+  if (record.zeroed != Zeroed::never && record.zeroed != when) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("zero: workspace '", name(record.name),
+                            "' is zeroed each round and once; choose one, or take two workspaces"),
+                where);
+  }
+  record.zeroed = when;
+}
+
 constexpr Dim TaskGraph::dim(std::string_view wanted, std::source_location where) {
   if (wanted.empty()) throw Error(Errc::invalid_argument, Error::Text("a symbol has no name; give it one"), where);
   for (const graph::NameRef other : symbols_) {
@@ -210,6 +224,25 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
   }
 }
 
+/// Zeros are there for the first task that touches the workspace; it leaves them, or has it for itself.
+constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
+  const graph::TensorRecord& record = graph.tensors_[tensor];
+  const auto fail = [&](const char* what) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("task '", task, "' wants zeros in tensor '", graph.name(record.name), "', ", what));
+  };
+  if (record.direction != Direction::workspace) fail("which is no workspace; hand it one");
+  if (record.zeroed != Zeroed::never && record.zeroed != when) {
+    fail("which is zeroed each round and once; hand it a workspace of its own");
+  }
+  if (when == Zeroed::once) return;
+  for (const graph::ArgRecord& arg : graph.args_) {
+    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == tensor) {
+      fail("which a task before it touches; hand it a workspace of its own");
+    }
+  }
+}
+
 /// Formats bake the shapes of tensors into constants.
 constexpr void TaskGraph::Draft::refuse_symbols(std::string_view task) const {
   for (const graph::ArgRecord& arg : args) {
@@ -298,6 +331,8 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       in_place[0] = draft.args[K::in_place.out].tensor;  // an argument for each parameter, as yet in their order
       in_place[1] = draft.args[K::in_place.in].tensor;
     }
+    [[maybe_unused]] std::uint32_t zeros = 0;
+    if constexpr (WantsZeros<K>) zeros = draft.args[K::zeros.parameter].tensor;
     if constexpr (detail::DeclaresArgs<K>) {
       static_assert(!(detail::is_reshaped<A> || ...),
                     "rondo: a kernel that declares an args format is told the tensors' own shapes; pass the tensor");
@@ -306,7 +341,10 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }
     if constexpr (WorksInPlace<K>) draft.let_share(in_place[0], in_place[1]);
-    return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
+    if constexpr (WantsZeros<K>) draft.ask_for_zeros(name, zeros, K::zeros.when);
+    const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
+    if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
+    return id;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <rondo/memory/layout.hpp>
 #include <rondo/memory/lifetimes.hpp>
 #include <rondo/memory/planners.hpp>
+#include <rondo/memory/zeroed_block.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -110,11 +111,15 @@ constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::ui
   static_assert(check_planner<P>());
   // Who wants all apart wants nothing done in place either.
   constexpr Concurrency order = std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;
-  const Lifetimes lives = find_lifetimes<A>(graph, order);
-  const Plan plan = detail::plan_graph(P{}, graph, lives);
+  Lifetimes lives = find_lifetimes<A>(graph, order);
+  const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
+  const ZeroedBlock once(graph, lives, Zeroed::once);
+  Plan plan = detail::plan_graph(P{}, graph, lives);
 #ifndef NDEBUG
   if (!std::is_constant_evaluated()) detail::require_valid(graph, lives, plan);
 #endif
+  each_round.place(plan);
+  once.place(plan);
   for (std::size_t t = 0; t < offsets.size(); ++t) {
     const std::uint32_t buffer = lives.buffer_of[t];
     offsets[t] = buffer == Lifetimes::no_buffer ? 0 : static_cast<std::uint64_t>(plan.offsets[buffer]);

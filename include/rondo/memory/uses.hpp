@@ -46,7 +46,7 @@ namespace detail {
 
 /// Does the memory keep its contents from round to round, whatever the tasks do?
 [[nodiscard]] constexpr bool is_kept(const graph::TensorRecord& tensor) noexcept {
-  return tensor.kept || tensor.direction == Direction::resident;
+  return tensor.kept || tensor.zeroed == Zeroed::once || tensor.direction == Direction::resident;
 }
 
 /// Follows the tasks in their order and notes the uses of each memory.
@@ -165,6 +165,7 @@ class InPlaceMerger {
       const auto args = graph.args_of(graph.tasks[p]);
       for (const graph::ArgRecord& arg : args) {
         if (arg.kind != graph::ArgRecord::Kind::address || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
+        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it lies among its like
         merge(p, tokens_.of_tensor[args[arg.in_place_of].tensor], tokens_.of_tensor[arg.tensor]);
       }
     }

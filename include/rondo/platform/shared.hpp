@@ -63,6 +63,14 @@ class Shared {
     return device().launch(program);
   }
   template <class Program>
+  void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept requires
+      requires(P& p) {
+    p.move_arena(program, from, to);
+  }
+  { device().move_arena(program, from, to); }
+  Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept requires requires(P& p) { p.fill_zeros(to, size); }
+  { return device().fill_zeros(to, size); }
+  template <class Program>
   Status unload(Program& program) noexcept {
     return device().unload(program);
   }

@@ -160,6 +160,9 @@ class RoundSession {
     note_uploads();
   }
 
+  /// Sets self-resetting workspaces to zero again, for who ran something else over their memory; see TaskGraph::zero.
+  Status reset_workspace() noexcept;
+
   /// The device side of a tensor that stays there. @throws Error wrong_tensor
   template <Element T, Direction D>
   requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {

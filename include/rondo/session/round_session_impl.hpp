@@ -267,48 +267,6 @@ inline auto RoundSession<P, Policies, Graph>::begin(const B&... pairs) noexcept 
 }
 
 template <Platform P, class Policies, class Graph>
-inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool frozen) noexcept {
-  if (!is_calm()) return refusal();
-  const auto ports = ports_.view();
-  std::size_t p = 0;
-  while (p < ports.size() && ports[p].key != key) ++p;
-  if (p == ports.size()) return Status{Errc::wrong_tensor};
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
-  if (frozen && (rounds_ == 0 || !refresher_.is_current(first_io + static_cast<std::uint32_t>(p))))
-    return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
-  const bool in_arena = refresher_.base(first_io + static_cast<std::uint32_t>(p)) == ports[p].device.address();
-  if (frozen && Layout::ports_may_share && in_arena && !record(key).kept && !rides_in_args(ports[p].direction))
-    return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
-  if (frozen_[p] != frozen) frozen_count_ += frozen ? std::size_t{1} : static_cast<std::size_t>(-1);
-  frozen_[p] = frozen;
-  // The compare looks at the stretch from the first to the last that is not frozen.
-  BaseTable::Range range{first_io, first_io + static_cast<std::uint32_t>(ports.size())};
-  while (range.begin < range.end && frozen_[range.begin - first_io]) ++range.begin;
-  while (range.end > range.begin && frozen_[range.end - 1 - first_io]) --range.end;
-  refresher_.look_at(range);
-  state_ = calm();
-  return {};
-}
-
-template <Platform P, class Policies, class Graph>
-inline Status RoundSession<P, Policies, Graph>::set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept {
-  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
-  const graph::GraphView view = graph_.view();
-  for (std::size_t position = 0; position < view.tasks.size(); ++position) {
-    if (view.tasks[position].added_as != index(task)) continue;
-    for (const graph::ArgRecord& arg : view.args_of(view.tasks[position])) {
-      if (arg.kind != graph::ArgRecord::Kind::scalar || n-- != 0) continue;
-      refresher_.set_constant(view, position, arg, bits);
-      refresh_due_ = true;
-      is_special_ = true;
-      if (state_ == State::ready) state_ = State::general;
-      return {};
-    }
-  }
-  return Status::of_task(Errc::invalid_argument, index(task));
-}
-
-template <Platform P, class Policies, class Graph>
 template <class Host, Element T>
 inline Status RoundSession<P, Policies, Graph>::move_resident(Resident<T> tensor, Host* host, std::uint64_t count,
                                                               bool to_device) noexcept {

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-/// How a RoundSession comes into being, and how all of it moves; include open.hpp.
+/// How a RoundSession comes into being, how all of it moves, and what else is rare; include open.hpp.
 namespace rondo {
 
 template <Platform P, class Policies, class Graph>
@@ -32,6 +32,9 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options
     has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
   }
   if (is_calm()) state_ = calm();
+  if (const Status status = reset_workspace(); !status) {
+    throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
+  }
   notify_refreshed();
   if constexpr (requires { &Policies::log; }) log_opened(*this);
 }
@@ -102,6 +105,9 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
       refresher_.set_base(id, address - arena_base_.address() + memory.data().address());
     }
   }
+  if constexpr (requires { runner_.move_arena(arena_base_, arena_base_); }) {
+    runner_.move_arena(arena_base_, memory.data());
+  }
   arena_base_ = memory.data();
   refresher_.set_base(args::BaseLayout::first_feature_map, arena_base_.address());
   ports_.move(graph_, layout_, arena_base_);
@@ -112,7 +118,75 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
   tell_addresses();
   state_ = calm();
   await_uploads();
+  return reset_workspace();
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::reset_workspace() noexcept {
+  const graph::GraphView view = graph_.view();
+  std::uint64_t begin = ~std::uint64_t{0};
+  std::uint64_t end = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (view.tensors[t].zeroed != Zeroed::once || view.tensors[t].bytes == 0) continue;
+    const std::uint64_t offset = layout_.offsets()[t];
+    begin = offset < begin ? offset : begin;
+    end = offset + view.tensors[t].bytes > end ? offset + view.tensors[t].bytes : end;
+  }
+  if (end == 0) return {};
+  static constexpr std::uint64_t step = 4096;
+  static constexpr std::byte zeros[step] = {};
+  Status status;
+  if constexpr (requires { platform_.fill_zeros(arena_base_, Bytes{}); }) {
+    status = platform_.fill_zeros(arena_base_.offset(Bytes{begin}), Bytes{end - begin});
+  } else {
+    for (std::uint64_t at = begin; at < end && status.ok(); at += step) {
+      status = platform_.copy_in(arena_base_.offset(Bytes{at}), zeros, Bytes{end - at < step ? end - at : step});
+    }
+  }
+  if (const Status waited = platform_.wait(); status.ok()) status = waited;
+  return status;
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool frozen) noexcept {
+  if (!is_calm()) return refusal();
+  const auto ports = ports_.view();
+  std::size_t p = 0;
+  while (p < ports.size() && ports[p].key != key) ++p;
+  if (p == ports.size()) return Status{Errc::wrong_tensor};
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  if (frozen && (rounds_ == 0 || !refresher_.is_current(first_io + static_cast<std::uint32_t>(p))))
+    return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
+  const bool in_arena = refresher_.base(first_io + static_cast<std::uint32_t>(p)) == ports[p].device.address();
+  if (frozen && Layout::ports_may_share && in_arena && !record(key).kept && !rides_in_args(ports[p].direction))
+    return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
+  if (frozen_[p] != frozen) frozen_count_ += frozen ? std::size_t{1} : static_cast<std::size_t>(-1);
+  frozen_[p] = frozen;
+  // The compare looks at the stretch from the first to the last that is not frozen.
+  BaseTable::Range range{first_io, first_io + static_cast<std::uint32_t>(ports.size())};
+  while (range.begin < range.end && frozen_[range.begin - first_io]) ++range.begin;
+  while (range.end > range.begin && frozen_[range.end - 1 - first_io]) --range.end;
+  refresher_.look_at(range);
+  state_ = calm();
   return {};
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept {
+  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
+  const graph::GraphView view = graph_.view();
+  for (std::size_t position = 0; position < view.tasks.size(); ++position) {
+    if (view.tasks[position].added_as != index(task)) continue;
+    for (const graph::ArgRecord& arg : view.args_of(view.tasks[position])) {
+      if (arg.kind != graph::ArgRecord::Kind::scalar || n-- != 0) continue;
+      refresher_.set_constant(view, position, arg, bits);
+      refresh_due_ = true;
+      is_special_ = true;
+      if (state_ == State::ready) state_ = State::general;
+      return {};
+    }
+  }
+  return Status::of_task(Errc::invalid_argument, index(task));
 }
 
 }  // namespace rondo

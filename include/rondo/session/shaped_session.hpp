@@ -80,6 +80,7 @@ class ShapedSession {
         by_shape_{key_width(1 + max_rank)} {
     for (std::size_t t = 0; t < offsets_.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors()[t];
+      resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
       if (tensor.direction != Direction::resident) continue;
       if (tensor.shape.is_symbolic()) {
         throw Error(Errc::invalid_argument, Error::Text("resident '", graph_.name(tensor.name),
@@ -106,10 +107,10 @@ class ShapedSession {
     (append<with_shapes>(key, pairs), ...);
     append_order(key, {index(pairs.handle().key.tensor())...});
     Entries& entries = with_shapes ? by_shape_ : by_count_;
-    EntryPtr* found = entries.find(key.view());
+    EntryPtr* found = entries.find_last(key.view());
     if (found == nullptr) [[unlikely]] {
       const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
-      if (const Status status = make_entry(entries, key.view(), {sizes, sizeof...(B)}, found); !status) return status;
+      if (const Status status = change_entry(entries, key.view(), {sizes, sizeof...(B)}, found); !status) return status;
     }
     Entry& entry = (*found)->session;
     const Status status = entry.run_round(not_null(pairs)...);
@@ -132,7 +133,8 @@ class ShapedSession {
       order.push_back(t);
     }
     append_order(words, order);
-    if (by_count_.find(words) == nullptr) (void)insert(by_count_, words, shape);
+    if (by_count_.find_in_table(words) == nullptr) (void)insert(by_count_, words, shape);
+    forget_last();
   }
 
   /// Makes the arena at least so large, so that it need not grow later.
@@ -260,6 +262,19 @@ class ShapedSession {
     if (!status.poisoned()) return;
     poison_ = status;
     forget_shapes();
+  }
+
+  /// The last round was of another shape, so that self-resetting workspaces may lie where it wrote.
+  [[gnu::noinline]] Status change_entry(Entries& entries, launch::KeyView key, std::span<const launch::BoundSize> sizes,
+                                        EntryPtr*& found) noexcept {
+    (&entries == &by_count_ ? by_shape_ : by_count_).forget_last();
+    found = entries.find_in_table(key);
+    if (found == nullptr) return make_entry(entries, key, sizes, found);
+    return resets_workspace_ ? (*found)->session.reset_workspace() : Status{};
+  }
+  void forget_last() noexcept {
+    by_count_.forget_last();
+    by_shape_.forget_last();
   }
 
   /// What set-up throws, as a status with its text.
@@ -417,6 +432,7 @@ class ShapedSession {
   std::vector<std::uint64_t> offsets_;   ///< by tensor: of a resident in the arena
   std::vector<std::uint64_t> uploaded_;  ///< by tensor: does the resident hold a value?
   std::uint64_t residents_end_ = 0;
+  bool resets_workspace_ = false;  ///< is any workspace to be zero again when its shape comes back?
   DevicePtr<std::byte> base_;
   Bytes capacity_;
   Entries by_count_;

@@ -25,8 +25,9 @@ struct Analysis {
 /// Sorted, each once, between indices in TaskGraph::tasks().
 using EdgeList = std::vector<TaskGraph::Edge>;
 
-/// What orders the tasks that touch a tensor: the tensor, or the input whose memory it reuses.
+/// What orders the tasks that touch a tensor: the tensor, or what it is a view of, or the input whose memory it reuses.
 [[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
+  tensor = root_of(graph.tensors(), tensor);
   const std::uint32_t alias = graph.tensors()[tensor].alias_of;
   return alias == TensorRecord::no_alias ? tensor : alias;
 }
@@ -212,7 +213,8 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       if (arg.kind != ArgRecord::Kind::address) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
       Use& use = uses[memory_of(graph, arg.tensor)];
-      if (reads(arg.access) && use.writer == nobody && !tensor.is_defined_at_start()) {
+      if (reads(arg.access) && use.writer == nobody &&
+          !graph.tensors()[root_of(graph.tensors(), arg.tensor)].is_defined_at_start()) {
         throw Error(Errc::uninitialized_read,
                     Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
                                 "' before any task writes it; add the writer first or make it an input"));
@@ -233,10 +235,38 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   }
   for (std::uint32_t t = 0; t < uses.size(); ++t) {
     const TensorRecord& tensor = graph.tensors()[t];
+    const TensorRecord& root = graph.tensors()[root_of(graph.tensors(), t)];
+    if (tensor.is_view() && root.is_defined_at_start()) continue;
     if (tensor.direction == Direction::out && uses[memory_of(graph, t)].writer == nobody) {
       throw Error(Errc::invalid_argument,
                   Error::Text("tensor '", graph.name(tensor.name),
                               "' is an output, but no task writes it; add the task or remove it"));
+    }
+  }
+}
+
+/// A view shows what its source holds where it was declared, so nobody may write either behind that.
+/// @throws Error invalid_argument, naming view, source and task
+constexpr void check_views(const TaskGraph& graph) {
+  std::vector<std::uint32_t> views;
+  for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
+    if (graph.tensors()[t].is_view()) views.push_back(t);
+  }
+  if (views.empty()) return;
+  for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
+    const TaskRecord& record = graph.tasks()[task];
+    for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
+      const ArgRecord& arg = graph.args()[a];
+      if (arg.kind != ArgRecord::Kind::address || !writes(arg.access) || record.fills) continue;
+      for (const std::uint32_t v : views) {
+        const TensorRecord& view = graph.tensors()[v];
+        if (arg.tensor != v && (task < view.viewed_at || memory_of(graph, arg.tensor) != memory_of(graph, v))) continue;
+        throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(view.name), "' is a view of '",
+                                                        graph.name(graph.tensors()[view.view_of].name), "', but ",
+                                                        detail::task_text(graph, task), " writes ",
+                                                        arg.tensor == v ? "it; write what it shows" : "that later",
+                                                        "; declare the view behind that task, or let a kernel copy"));
+      }
     }
   }
 }
@@ -281,6 +311,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
                                                     "' has no value; open the graph with open_shaped(), or "
                                                     "instantiate() it"));
   }
+  check_views(graph);
   Analysis analysis = sort_tasks(graph, collect_edges(graph));
   check_uses(graph, analysis);
   for (const TaskRecord& task : graph.tasks()) {

@@ -61,6 +61,21 @@ namespace rondo::graph {
       fail(Errc::invalid_argument, "output", graph.name(tensor.name), "is not as large as the input that it reuses");
     }
   }
+  for (TensorRecord& tensor : result.tensors_) {
+    if (!tensor.is_view()) continue;
+    const TensorRecord& root = result.tensors_[tensor.view_of];
+    if (!tensor.view_dim.empty()) {
+      const Dim::Value first = tensor.view_dim.evaluate(values.data());
+      if (!first.ok || first.value < 0) {
+        fail(Errc::invalid_argument, "view", graph.name(tensor.name), "starts at a negative element, or beyond 2^63,");
+      }
+      tensor.view_first = static_cast<std::uint64_t>(first.value);
+      tensor.view_dim = {};
+    }
+    if (tensor.view_first > root.count || tensor.count > root.count - tensor.view_first) {
+      fail(Errc::invalid_argument, "view", graph.name(tensor.name), "goes beyond the end of what it shows");
+    }
+  }
   for (TaskRecord& task : result.tasks_) {
     if (!task.blocks_dim.empty()) {
       const Dim::Value blocks = task.blocks_dim.evaluate(values.data());

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/graph/kernel.hpp>
+#include <rondo/graph/words.hpp>
 #include <rondo/tensor/handle.hpp>
 #include <rondo/types.hpp>
 
@@ -36,12 +36,29 @@ struct TensorRecord {
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
   bool kept = false;  ///< shares its memory with nothing, so that it keeps its contents from round to round
   Zeroed zeroed = Zeroed::never;
+  std::uint32_t view_of = no_alias;  ///< the tensor, itself no view, whose memory this one shows
+  std::uint32_t viewed_at = 0;       ///< of a view: how many tasks there were when it became one
+  std::uint64_t view_first = 0;      ///< of a view: its first element, counted in those of `view_of`
+  Dim view_dim{};                    ///< `view_first`, where it depends on symbols
+  bool delivered = false;            ///< an output is a view of it
 
+  [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
+  /// Bytes from the start of what it is a view of; 0 for what is none.
+  [[nodiscard]] constexpr std::uint64_t view_offset() const noexcept { return view_first * size_of(type); }
+  /// Does it lie where each slot of rounds in flight has memory of its own?
+  [[nodiscard]] constexpr bool lies_with_ports() const noexcept {
+    return is_bound_each_round(direction) || (delivered && direction == Direction::workspace);
+  }
   /// Does it hold defined values when a round starts?
   [[nodiscard]] constexpr bool is_defined_at_start() const noexcept {
     return defined_at_start(direction) || zeroed != Zeroed::never;
   }
 };
+
+/// The tensor whose memory a tensor is in: its own, or what it is a view of.
+[[nodiscard]] constexpr std::uint32_t root_of(std::span<const TensorRecord> tensors, std::uint32_t tensor) noexcept {
+  return tensors[tensor].is_view() ? tensors[tensor].view_of : tensor;
+}
 
 /// Four or eight bytes of a task's argument block.
 struct ArgRecord {

@@ -103,6 +103,21 @@ class TaskGraph {
     declare_alias(output.key, input.key, where);
   }
 
+  /// `tensor` is evaluated, not computed: it is the elements of `source` from `first` on, as they are where view() is
+  /// called. It has no memory of its own; kernels may read it, and an output is delivered from `source`'s memory. So an
+  /// input is forwarded, an output duplicated, a part of a larger tensor delivered, without a task or a copy on the
+  /// device. Tasks added before may write `source`, tasks added behind may not: freezing refuses them. A round that
+  /// binds device memory to such an output binds that of `source`, at `first`.
+  /// @throws Error invalid_argument: not of this graph, in use already, an alias, a view already, beyond the end
+  template <Element T, Direction D, Direction S>
+  constexpr void view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
+                      std::source_location where = std::source_location::current()) {
+    static_assert(D == Direction::out || D == Direction::workspace,
+                  "rondo: what shows other memory is an output or a workspace");
+    static_assert(S != Direction::host_input, "rondo: a host input is in the args table; copy it with a kernel");
+    declare_view(tensor.key, source.key, first, where);
+  }
+
   /// The tensor shares its memory with no other, so that it keeps its contents from round to round: for an input that
   /// will be frozen, a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
   /// this graph
@@ -221,6 +236,7 @@ class TaskGraph {
   template <Element T, Direction D>
   constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where);
   constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
+  constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, std::source_location where);
   constexpr void keep_memory(TensorKey tensor, std::source_location where);
   constexpr void zero_memory(TensorKey tensor, Zeroed when, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;

@@ -83,7 +83,53 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::
     if (other.alias_of == index(input.tensor())) fail("input '", name(from.name), "' is reused already");
   }
   if (to.alias_of != graph::TensorRecord::no_alias) fail("output '", name(to.name), "' reuses an input already");
+  if (to.is_view()) fail("output '", name(to.name), "' is a view");
   to.alias_of = index(input.tensor());
+}
+
+constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first,
+                                       std::source_location where) {
+  const auto fail = [&](const auto&... text) {
+    throw Error(Errc::invalid_argument, Error::Text("view: ", text...), where);
+  };
+  for (const TensorKey key : {tensor, source}) {
+    if (key.graph() != tag_ || index(key.tensor()) >= tensors_.size()) fail("a tensor is of another graph");
+  }
+  graph::TensorRecord& to = tensors_[index(tensor.tensor())];
+  const graph::TensorRecord& from = tensors_[index(source.tensor())];
+  const std::uint32_t root = graph::root_of(tensors_, index(source.tensor()));
+  if (to.is_view()) fail("tensor '", name(to.name), "' is a view already");
+  if (tensor == source) fail("tensor '", name(to.name), "' cannot be a view of itself");
+  if (to.alias_of != graph::TensorRecord::no_alias || to.zeroed != Zeroed::never || to.kept || to.fixed) {
+    fail("tensor '", name(to.name), "' has memory of its own: it reuses an input, is zeroed, kept or pinned");
+  }
+  for (const graph::TensorRecord& other : tensors_) {
+    if (other.view_of == index(tensor.tensor())) fail("others are views of tensor '", name(to.name), "'");
+  }
+  for (const graph::ArgRecord& arg : args_) {
+    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == index(tensor.tensor())) {
+      fail("a task uses tensor '", name(to.name), "' already; make it a view first");
+    }
+  }
+  if (first.dim.empty() && first.value < 0) fail("tensor '", name(to.name), "' starts at a negative element");
+  if (!first.dim.empty()) check_dim(first.dim, "view", name(to.name), where);
+  if (first.dim.empty() && from.view_dim.empty()) {
+    to.view_first = from.view_first + static_cast<std::uint64_t>(first.value);
+  } else {
+    const auto dim_of = [](const Dim& dim, std::uint64_t value) { return dim.empty() ? Dim{value} : dim; };
+    to.view_dim = dim_of(from.view_dim, from.view_first) + dim_of(first.dim, static_cast<std::uint64_t>(first.value));
+    check_dim(to.view_dim, "view", name(to.name), where);
+  }
+  const bool is_known = to.view_dim.empty() && !to.shape.is_symbolic() && !tensors_[root].shape.is_symbolic();
+  if (is_known && (to.view_first > tensors_[root].count || to.count > tensors_[root].count - to.view_first)) {
+    to.view_first = 0;
+    fail("tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", tensors_[root].count, " of '",
+         name(tensors_[root].name), "'");
+  }
+  to.view_of = root;
+  to.viewed_at = static_cast<std::uint32_t>(tasks_.size());
+  to.fixed = tensors_[root].fixed;
+  tensors_[root].delivered = tensors_[root].delivered || to.direction == Direction::out;
 }
 
 constexpr void TaskGraph::keep_memory(TensorKey tensor, std::source_location where) {
@@ -98,6 +144,10 @@ constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, std::source
     throw Error(Errc::invalid_argument, Error::Text("zero: the tensor is of another graph"), where);
   }
   graph::TensorRecord& record = tensors_[index(tensor.tensor())];
+  if (record.is_view()) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("zero: workspace '", name(record.name), "' is a view; zero what it shows"), where);
+  }
   if (record.zeroed != Zeroed::never && record.zeroed != when) {
     throw Error(Errc::invalid_argument,
                 Error::Text("zero: workspace '", name(record.name),
@@ -142,7 +192,9 @@ constexpr void TaskGraph::pin(TaskId task, std::source_location where) {
   }
   const graph::TaskRecord& record = tasks_[index(task)];
   for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
-    if (args_[a].kind == graph::ArgRecord::Kind::address) tensors_[args_[a].tensor].fixed = true;
+    if (args_[a].kind != graph::ArgRecord::Kind::address) continue;
+    tensors_[args_[a].tensor].fixed = true;
+    tensors_[graph::root_of(tensors_, args_[a].tensor)].fixed = true;
   }
 }
 

@@ -38,8 +38,9 @@ struct Tokens {
 
 namespace detail {
 
-/// The tensor whose memory a tensor takes: its own, or that of the input that it reuses.
+/// The tensor whose memory a tensor takes: its own, or what it is a view of, or that of the input that it reuses.
 [[nodiscard]] constexpr std::uint32_t home_of(const graph::GraphView& graph, std::uint32_t tensor) noexcept {
+  tensor = graph::root_of(graph.tensors, tensor);
   const std::uint32_t alias = graph.tensors[tensor].alias_of;
   return alias == graph::TensorRecord::no_alias ? tensor : alias;
 }

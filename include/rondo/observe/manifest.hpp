@@ -6,8 +6,8 @@
 #if __has_include(<nlohmann/json.hpp>)
 
 #include <rondo/error.hpp>
-#include <rondo/graph/kernel.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/graph/words.hpp>
 #include <rondo/tensor/data_type.hpp>
 #include <rondo/types.hpp>
 

@@ -230,7 +230,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
 
   template <std::uint32_t... I>
   RoundSession(Graph graph, const Options& options, std::integer_sequence<std::uint32_t, I...>)
-      : graph_{std::move(graph)},
+      : graph_{checked(std::move(graph))},
         layout_{graph_},
         platform_{options},
         memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes()},
@@ -243,6 +243,17 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
       for (Slot& slot : slots_) slot.observer().observer = &observe_;
     }
     if constexpr (requires { &Policies::log; }) log_opened(*this);
+  }
+  /// A round may still deliver what the next one already writes, so what is delivered is there for each slot.
+  static Graph checked(Graph graph) {
+    const graph::GraphView view = graph.view();
+    for (const graph::TensorRecord& tensor : view.tensors) {
+      if (!tensor.delivered || (tensor.direction != Direction::resident && tensor.zeroed == Zeroed::never)) continue;
+      throw Error(Errc::unsupported, Error::Text("an output is a view of '", view.name(tensor.name), "', a ",
+                                                 tensor.zeroed == Zeroed::never ? "resident" : "zeroed workspace",
+                                                 ", of which rounds in flight have one for all; let a kernel copy it"));
+    }
+    return graph;
   }
   [[nodiscard]] typename View::Options options_of(std::uint32_t slot) noexcept {
     const auto lend = [](void* self, Bytes) { return static_cast<RoundSession*>(self)->arena_.base(); };

@@ -345,6 +345,13 @@ class RoundSession {
   }
   Status check_addresses(std::span<const detail::Binding> bindings) const noexcept;
   void take_addresses(std::span<detail::Binding> bindings) noexcept;
+  /// Device memory that is bound to a view is that of what it shows.
+  Status check_views(std::span<const detail::Binding> bindings) const noexcept;
+  /// Views are where what they show is in this round.
+  void place_views() noexcept;
+  [[nodiscard]] DevicePtr<const std::byte> source_of(std::size_t port) const noexcept {
+    return DevicePtr<const std::byte>{refresher_.base(refresher_.table().bases().first_io + std::uint32_t(port))};
+  }
   /// For runtimes that keep no args table: where each tensor is in this round.
   void tell_addresses() noexcept;
   Status prepare(std::span<detail::Binding> bindings, bool async = false) noexcept;
@@ -400,6 +407,7 @@ class RoundSession {
   }
   [[gnu::noinline, gnu::cold]] Status refusal() const noexcept;
   void find_first_reads();
+  void find_views();
   void await_uploads() noexcept;
   void note_uploads() noexcept {
     for (const bool waits : residents_) {
@@ -445,8 +453,9 @@ class RoundSession {
   detail::OwnedArray<bool> residents_;    ///< by tensor: waits for its first upload
   detail::OwnedArray<bool> first_reads_;  ///< by tensor: a resident that is read before any task writes it
   detail::OwnedArray<bool> frozen_;       ///< by port
-  std::uint64_t bytes_bound_ = 0;         ///< of the last wrong_size
-  Status cause_;                          ///< what poisoned the session
+  detail::OwnedArray<detail::PortView> views_;
+  std::uint64_t bytes_bound_ = 0;  ///< of the last wrong_size
+  Status cause_;                   ///< what poisoned the session
 };
 
 }  // namespace rondo

@@ -97,7 +97,9 @@ Status RoundSession<P, Policies, Graph>::check_addresses(std::span<const detail:
     for (std::size_t q = 0; q < bindings.size(); ++q) {
       const detail::Binding& other = bindings[q];
       if (q == p || other.device == 0 || (!copies_out(ports[p].direction) && !copies_out(ports[q].direction))) continue;
-      const bool alias = tensor_of(p).alias_of == index(other.key.tensor()) || tensor_of(q).alias_of == tensor;
+      const std::uint32_t second = index(other.key.tensor());
+      const bool alias = tensor_of(p).alias_of == second || tensor_of(q).alias_of == tensor ||
+                         graph::root_of(graph_.view().tensors, tensor) == graph::root_of(graph_.view().tensors, second);
       if (!alias && b.device < other.device + other.bytes && other.device < b.device + b.bytes) {
         return Status::of_tensor(Errc::overlapping, tensor);
       }
@@ -118,7 +120,39 @@ Status RoundSession<P, Policies, Graph>::check_addresses(std::span<const detail:
       }
     }
   }
+  return views_.size() == 0 ? Status{} : check_views(bindings);
+}
+
+template <Platform P, class Policies, class Graph>
+Status RoundSession<P, Policies, Graph>::check_views(std::span<const detail::Binding> bindings) const noexcept {
+  const auto ports = ports_.view();
+  for (const detail::PortView& view : views_) {
+    if (bindings[view.port].device == 0) continue;
+    std::uint64_t expected = ports[view.port].device.address();
+    if (view.source != detail::PortView::in_the_arena) {
+      const std::uint64_t bound = bindings[view.source].device;
+      expected = frozen_[view.source] ? source_of(view.source).address()
+                 : bound != 0         ? bound
+                                      : ports[view.source].device.address();
+      expected += view.offset;
+    }
+    if (bindings[view.port].device != expected) {
+      return Status::of_tensor(Errc::alias_broken, index(bindings[view.port].key.tensor()));
+    }
+  }
   return {};
+}
+
+template <Platform P, class Policies, class Graph>
+void RoundSession<P, Policies, Graph>::place_views() noexcept {
+  const auto ports = ports_.view();
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  for (const detail::PortView& view : views_) {
+    if (view.source == detail::PortView::in_the_arena) continue;
+    const std::uint64_t address = source_of(view.source).address() + view.offset;
+    refresher_.set_base(first_io + view.port, address);
+    is_special_ = is_special_ || address != ports[view.port].device.address();
+  }
 }
 
 /// Makes checked bindings this round's: bases, host inputs; frozen ones are marked as not to be copied.
@@ -147,6 +181,7 @@ void RoundSession<P, Policies, Graph>::take_addresses(std::span<detail::Binding>
       if (reinterpret_cast<std::uintptr_t>(b.data) == address) b.bytes = 0;
     }
   }
+  if (views_.size() != 0) place_views();
   refresh_due_ = refresh_due_ || is_special_;
   tell_addresses();
 }
@@ -198,7 +233,7 @@ Status RoundSession<P, Policies, Graph>::run_in_general(std::span<detail::Bindin
     const detail::Port& port = ports[p];
     const detail::Binding& b = bindings[p];
     if (copies_out(port.direction) && b.device == 0 && b.bytes != 0) {
-      status = move_out(b.data, port.device, Bytes{b.bytes});
+      status = move_out(b.data, source_of(p), Bytes{b.bytes});
     }
   }
   if (status.ok()) status = wait();
@@ -258,12 +293,58 @@ inline auto RoundSession<P, Policies, Graph>::begin(const B&... pairs) noexcept 
   detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
   const Status status = prepare({bindings, sizeof...(B)}, Async);
   if (!status) return Bound{nullptr, index, status, {}};
-  const detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
+  detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
+  if (views_.size() != 0) {
+    for (std::size_t i = 0; i < out; ++i)
+      copies.out[i].device = DevicePtr<std::byte>{source_of(copies.out[i].port).address()};
+  }
   enter_round();
   state_ = State::in_round;
   const Status copied = copy_in_what_moves({copies.in, in});
   enter(Phase::outside);
   return Bound{this, index, copied, copies};
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool frozen) noexcept {
+  if (!is_calm()) return refusal();
+  const auto ports = ports_.view();
+  std::size_t p = 0;
+  while (p < ports.size() && ports[p].key != key) ++p;
+  if (p == ports.size()) return Status{Errc::wrong_tensor};
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  if (frozen && (rounds_ == 0 || !refresher_.is_current(first_io + static_cast<std::uint32_t>(p))))
+    return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
+  const bool in_arena = refresher_.base(first_io + static_cast<std::uint32_t>(p)) == ports[p].device.address();
+  if (frozen && Layout::ports_may_share && in_arena && !record(key).kept && !rides_in_args(ports[p].direction))
+    return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
+  if (frozen_[p] != frozen) frozen_count_ += frozen ? std::size_t{1} : static_cast<std::size_t>(-1);
+  frozen_[p] = frozen;
+  // The compare looks at the stretch from the first to the last that is not frozen.
+  BaseTable::Range range{first_io, first_io + static_cast<std::uint32_t>(ports.size())};
+  while (range.begin < range.end && frozen_[range.begin - first_io]) ++range.begin;
+  while (range.end > range.begin && frozen_[range.end - 1 - first_io]) --range.end;
+  refresher_.look_at(range);
+  state_ = calm();
+  return {};
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept {
+  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
+  const graph::GraphView view = graph_.view();
+  for (std::size_t position = 0; position < view.tasks.size(); ++position) {
+    if (view.tasks[position].added_as != index(task)) continue;
+    for (const graph::ArgRecord& arg : view.args_of(view.tasks[position])) {
+      if (arg.kind != graph::ArgRecord::Kind::scalar || n-- != 0) continue;
+      refresher_.set_constant(view, position, arg, bits);
+      refresh_due_ = true;
+      is_special_ = true;
+      if (state_ == State::ready) state_ = State::general;
+      return {};
+    }
+  }
+  return Status::of_task(Errc::invalid_argument, index(task));
 }
 
 template <Platform P, class Policies, class Graph>

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-/// How a RoundSession comes into being, how all of it moves, and what else is rare; include open.hpp.
+/// How a RoundSession comes into being, and how all of it moves; include open.hpp.
 namespace rondo {
 
 template <Platform P, class Policies, class Graph>
@@ -28,6 +28,7 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options
   find_first_reads();
   await_uploads();
   tell_addresses();
+  find_views();
   for (const graph::TensorRecord& tensor : graph_.view().tensors) {
     has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
   }
@@ -73,11 +74,37 @@ inline void RoundSession<P, Policies, Graph>::find_first_reads() {
   for (const graph::TaskRecord& task : view.tasks) {
     for (const graph::ArgRecord& arg : view.args_of(task)) {
       if (arg.kind != graph::ArgRecord::Kind::address) continue;
-      if (view.tensors[arg.tensor].direction == Direction::resident && reads(arg.access) && !written[arg.tensor]) {
-        first_reads_[arg.tensor] = true;
+      const std::uint32_t root = graph::root_of(view.tensors, arg.tensor);
+      if (view.tensors[root].direction == Direction::resident && reads(arg.access) && !written[root]) {
+        first_reads_[root] = true;
       }
-      if (writes(arg.access)) written[arg.tensor] = true;
+      if (writes(arg.access)) written[root] = true;
     }
+  }
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (view.tensors[t].delivered && view.tensors[t].direction == Direction::resident && !written[t]) {
+      first_reads_[t] = true;
+    }
+  }
+}
+
+template <Platform P, class Policies, class Graph>
+inline void RoundSession<P, Policies, Graph>::find_views() {
+  const graph::GraphView view = graph_.view();
+  detail::OwnedArray<std::uint32_t> port_of(view.tensors.size());
+  std::uint32_t port = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    port_of[t] = is_bound_each_round(view.tensors[t].direction) ? port++ : detail::PortView::in_the_arena;
+  }
+  const auto is_view = [&](std::size_t t) {
+    return view.tensors[t].is_view() && is_bound_each_round(view.tensors[t].direction);
+  };
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) count += is_view(t) ? 1 : 0;
+  views_ = detail::OwnedArray<detail::PortView>(count);
+  detail::PortView* next = views_.begin();
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (is_view(t)) *next++ = {port_of[t], port_of[view.tensors[t].view_of], view.tensors[t].view_offset()};
   }
 }
 
@@ -145,48 +172,6 @@ inline Status RoundSession<P, Policies, Graph>::reset_workspace() noexcept {
   }
   if (const Status waited = platform_.wait(); status.ok()) status = waited;
   return status;
-}
-
-template <Platform P, class Policies, class Graph>
-inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool frozen) noexcept {
-  if (!is_calm()) return refusal();
-  const auto ports = ports_.view();
-  std::size_t p = 0;
-  while (p < ports.size() && ports[p].key != key) ++p;
-  if (p == ports.size()) return Status{Errc::wrong_tensor};
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
-  if (frozen && (rounds_ == 0 || !refresher_.is_current(first_io + static_cast<std::uint32_t>(p))))
-    return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
-  const bool in_arena = refresher_.base(first_io + static_cast<std::uint32_t>(p)) == ports[p].device.address();
-  if (frozen && Layout::ports_may_share && in_arena && !record(key).kept && !rides_in_args(ports[p].direction))
-    return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
-  if (frozen_[p] != frozen) frozen_count_ += frozen ? std::size_t{1} : static_cast<std::size_t>(-1);
-  frozen_[p] = frozen;
-  // The compare looks at the stretch from the first to the last that is not frozen.
-  BaseTable::Range range{first_io, first_io + static_cast<std::uint32_t>(ports.size())};
-  while (range.begin < range.end && frozen_[range.begin - first_io]) ++range.begin;
-  while (range.end > range.begin && frozen_[range.end - 1 - first_io]) --range.end;
-  refresher_.look_at(range);
-  state_ = calm();
-  return {};
-}
-
-template <Platform P, class Policies, class Graph>
-inline Status RoundSession<P, Policies, Graph>::set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept {
-  if (!is_calm() && state_ != State::awaiting_uploads) return refusal();
-  const graph::GraphView view = graph_.view();
-  for (std::size_t position = 0; position < view.tasks.size(); ++position) {
-    if (view.tasks[position].added_as != index(task)) continue;
-    for (const graph::ArgRecord& arg : view.args_of(view.tasks[position])) {
-      if (arg.kind != graph::ArgRecord::Kind::scalar || n-- != 0) continue;
-      refresher_.set_constant(view, position, arg, bits);
-      refresh_due_ = true;
-      is_special_ = true;
-      if (state_ == State::ready) state_ = State::general;
-      return {};
-    }
-  }
-  return Status::of_task(Errc::invalid_argument, index(task));
 }
 
 }  // namespace rondo

@@ -69,7 +69,7 @@ inline void RoundChecker::begin_round() noexcept {
 inline void RoundChecker::restore(bool other_poison) noexcept {
   if (map_.size() != 0) std::memcpy(map_.base(), initial_.data(), map_.size());
   for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
-    if (!graph_.tensors[t].is_defined_at_start()) poison(t, other_poison);
+    if (!graph_.tensors[t].is_defined_at_start() && !graph_.tensors[t].is_view()) poison(t, other_poison);
   }
 }
 

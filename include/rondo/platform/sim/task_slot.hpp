@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/graph/kernel.hpp>
+#include <rondo/graph/words.hpp>
 #include <rondo/types.hpp>
 
 #include <atomic>

@@ -76,6 +76,22 @@ namespace rondo::graph {
       fail(Errc::invalid_argument, "view", graph.name(tensor.name), "goes beyond the end of what it shows");
     }
   }
+  for (TaskGraph::Reshape& reshape : result.reshapes_) {
+    std::int64_t extents[max_rank] = {};
+    std::int64_t count = 1;
+    bool fits = true;
+    for (std::size_t d = 0; d < reshape.shape.rank(); ++d) {
+      const Dim& dim = reshape.shape.dim(d);
+      const Dim::Value extent = dim.empty() ? Dim::Value{reshape.shape.extent(d), true} : dim.evaluate(values.data());
+      extents[d] = extent.value;
+      fits = fits && extent.ok && extent.value >= 0 && !__builtin_mul_overflow(count, extent.value, &count);
+    }
+    if (!fits || static_cast<std::uint64_t>(count) != result.tensors_[reshape.tensor].count) {
+      fail(Errc::wrong_size, "task", graph.name(graph.tasks()[reshape.task].name),
+           "takes a tensor under a shape that does not hold its elements");
+    }
+    reshape.shape = Shape(extents, reshape.shape.rank());
+  }
   for (TaskRecord& task : result.tasks_) {
     if (!task.blocks_dim.empty()) {
       const Dim::Value blocks = task.blocks_dim.evaluate(values.data());
@@ -94,6 +110,10 @@ namespace rondo::graph {
       if (arg.kind == ArgRecord::Kind::extent && graph.tensors()[arg.tensor].shape.is_symbolic()) {
         arg.bits = arg.dimension == ArgRecord::all_elements ? static_cast<ArgWord>(tensor.count)
                                                             : tensor.shape.extent(arg.dimension);
+      }
+      if (arg.kind == ArgRecord::Kind::reshaped_extent) {
+        arg.bits = result.reshapes_[static_cast<std::size_t>(arg.bits)].shape.extent(arg.dimension);
+        arg.kind = ArgRecord::Kind::extent;
       }
       if (arg.kind == ArgRecord::Kind::address && writes(arg.access)) {
         writes_any = true;

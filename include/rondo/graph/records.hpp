@@ -63,14 +63,16 @@ struct TensorRecord {
 /// Four or eight bytes of a task's argument block.
 struct ArgRecord {
   enum class Kind : std::uint8_t {
-    address,       ///< the device address of `tensor`
-    scalar,        ///< `bits`: a value of the user's
-    extent,        ///< `bits`: one of `tensor`'s, for kernels written as types
-    block,         ///< index and count of the running block
-    constant,      ///< `bits`: what the kernel's args format says
-    own_block,     ///< the device address of this argument block plus `bits`
-    system,        ///< an address that only the platform knows; `bits` says which, see args/system_slot.hpp
-    filled_bytes,  ///< of the fill: from its first tensor to the end of its last
+    address,          ///< the device address of `tensor`
+    scalar,           ///< `bits`: a value of the user's
+    extent,           ///< `bits`: one of `tensor`'s, for kernels written as types
+    block,            ///< index and count of the running block
+    constant,         ///< `bits`: what the kernel's args format says
+    own_block,        ///< the device address of this argument block plus `bits`
+    system,           ///< an address that only the platform knows; `bits` says which, see args/system_slot.hpp
+    reshaped_extent,  ///< of the shape under which the task takes `tensor`, number `bits` of the graph's reshapes();
+                      ///< instantiate() makes an extent of it
+    filled_bytes,     ///< of the fill: from its first tensor to the end of its last
   };
   Kind kind = Kind::scalar;
   Access access = Access::read;  ///< for an address

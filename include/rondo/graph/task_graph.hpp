@@ -200,6 +200,13 @@ class TaskGraph {
   /// In the order of add().
   [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
   [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
+  /// A symbolic shape under which a task takes a tensor; see reshape().
+  struct Reshape {
+    std::uint32_t task = 0;  ///< by TaskId
+    std::uint32_t tensor = 0;
+    Shape shape{};
+  };
+  [[nodiscard]] constexpr const std::vector<Reshape>& reshapes() const noexcept { return reshapes_; }
   [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
   [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
@@ -217,6 +224,7 @@ class TaskGraph {
     TaskGraph& graph;
     std::vector<graph::ArgRecord> args = {};
     std::vector<graph::ArgRecord> extents = {};
+    std::vector<Reshape> reshapes = {};
     std::uint32_t block_bytes = 0;  ///< given by an args format; 0: the words of `args` and `extents` in turn
 
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
@@ -228,7 +236,7 @@ class TaskGraph {
     constexpr void add_parameter(std::string_view task, const A& argument);
     constexpr void let_share(std::uint32_t out, std::uint32_t in);
     constexpr void ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
-    constexpr void refuse_symbols(std::string_view task) const;
+    constexpr void add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape);
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);
   };
@@ -254,6 +262,7 @@ class TaskGraph {
   std::vector<graph::TaskRecord> tasks_;
   std::vector<graph::ArgRecord> args_;
   std::vector<Edge> explicit_edges_;
+  std::vector<Reshape> reshapes_;
   std::vector<char> text_;
   std::vector<graph::NameRef> symbols_;
   Edges edges_;

@@ -237,7 +237,10 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
   const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
   const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
   if (reshaped != nullptr) {
-    if (tensor.shape.is_symbolic() || shape.is_symbolic()) fail_task(task, "reshapes a symbolic shape; write it out");
+    if (tensor.shape.is_symbolic() || shape.is_symbolic()) add_reshaped(task, index(key.tensor()), shape);
+  }
+  const bool is_known = !tensor.shape.is_symbolic() && !shape.is_symbolic();
+  if (reshaped != nullptr && is_known) {
     std::int64_t count = 1;
     bool fits = shape.rank() <= max_rank;
     for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
@@ -260,7 +263,21 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
   for (std::size_t d = 0; d < rank; ++d) {
     extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
     extents.back().dimension = static_cast<std::uint16_t>(d);
+    if (reshaped == nullptr || is_known) continue;
+    extents.back().kind = graph::ArgRecord::Kind::reshaped_extent;
+    extents.back().bits = static_cast<ArgWord>(graph.reshapes_.size() + reshapes.size() - 1);
   }
+}
+
+/// Notes a shape of which instantiate() will tell whether it holds as many elements.
+constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape) {
+  bool fits = shape.rank() <= max_rank;
+  for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
+    if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
+    if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, std::source_location::current());
+  }
+  if (!fits) fail_task(task, "takes a tensor under a shape of too many dimensions, or of an extent below 1");
+  reshapes.push_back({static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
 }
 
 template <class P, class A>
@@ -291,17 +308,6 @@ constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint3
   for (const graph::ArgRecord& arg : graph.args_) {
     if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == tensor) {
       fail("which a task before it touches; hand it a workspace of its own");
-    }
-  }
-}
-
-/// Formats bake the shapes of tensors into constants.
-constexpr void TaskGraph::Draft::refuse_symbols(std::string_view task) const {
-  for (const graph::ArgRecord& arg : args) {
-    if (arg.kind == graph::ArgRecord::Kind::address && graph.tensors_[arg.tensor].shape.is_symbolic()) {
-      throw Error(Errc::unsupported, Error::Text("task '", task, "' has an args format, and tensor '",
-                                                 graph.name(graph.tensors_[arg.tensor].name),
-                                                 "' a symbolic shape; formats take plain shapes only"));
     }
   }
 }
@@ -338,6 +344,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   const auto first = static_cast<std::uint32_t>(graph.args_.size());
   graph.tasks_.reserve(graph.tasks_.size() + 1);  // so that a failed allocation leaves the graph as it was
   graph.text_.reserve(graph.text_.size() + name.size());
+  graph.reshapes_.insert(graph.reshapes_.end(), reshapes.begin(), reshapes.end());
   graph.args_.insert(graph.args_.end(), args.begin(), args.end());
   graph.tasks_.push_back({graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
                           block_bytes, entry, cost, blocks.dim});
@@ -355,7 +362,6 @@ constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, B
   }
   Draft draft{*this};
   draft.args = args;
-  draft.refuse_symbols(name);
   draft.block_bytes = block_bytes;
   return draft.commit(name, core, blocks, entry);
 }
@@ -389,7 +395,6 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       static_assert(!(detail::is_reshaped<A> || ...),
                     "rondo: a kernel that declares an args format is told the tensors' own shapes; pass the tensor");
       static_assert(detail::check_declared_args<K>());
-      draft.refuse_symbols(name);
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }
     if constexpr (WorksInPlace<K>) draft.let_share(in_place[0], in_place[1]);

@@ -171,6 +171,34 @@ TEST_CASE("A task of no blocks is left out, and what fans in and out of it stays
   for (std::size_t i = 3; i < 6; ++i) CHECK(frozen.view().predecessor_count[i] == 3);
 }
 
+TEST_CASE("Tensors are taken under symbolic shapes, which are held against the sizes of each shape") {
+  TaskGraph graph;
+  const Dim size = graph.dim("size");
+  const auto x = graph.input<float>("x", {size * 3});
+  const auto fixed = graph.input<float>("fixed", {12});
+  const auto y = graph.output<float>("y", {size * 3});
+  const auto z = graph.output<float>("z", {12});
+  graph.add<Double>(reshape(x, {size, 3}), y);
+  graph.add<Double>(reshape(fixed, {12 / size, size}), z);
+  const auto with = [&](std::int64_t value) {
+    const std::int64_t values[] = {value};
+    return instantiate(graph, values);
+  };
+  for (const std::int64_t value : {4, 6}) {
+    auto session = open<A5Sim>(with(value));
+    std::vector<float> hx(static_cast<std::size_t>(3 * value), 1), hy(hx.size()), hf(12, 1), hz(12);
+    REQUIRE(session.run_round(bind(x, hx), bind(fixed, hf), bind(y, hy), bind(z, hz)));
+    CHECK(hy == std::vector<float>(hx.size(), 2 + static_cast<float>(value)));
+    CHECK(hz == std::vector<float>(12, 2 + static_cast<float>(12 / value)));
+  }
+  const Raised refused = raised([&] { (void)with(5); });
+  CHECK(refused.code == Errc::wrong_size);
+  CHECK(says(refused.text, "'double'", "size = 5"));
+  CHECK(raised([&] { graph.add<Double>(reshape(x, {size, size, 3}), y); }).code == Errc::invalid_argument);
+  CHECK(raised([&] { graph.add<Double>(reshape(x, {size, 0}), y); }).code == Errc::invalid_argument);
+  CHECK(graph.tasks().size() == 2);
+}
+
 TEST_CASE("Symbols have names of their own, and serve their own graph") {
   TaskGraph graph;
   (void)graph.dim("n");

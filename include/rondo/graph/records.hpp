@@ -23,6 +23,17 @@ struct NameRef {
 /// What a host input may take at most, in bytes.
 inline constexpr std::int64_t max_host_input_bytes = 4096;
 
+/// What a session writes by itself; see launch/round_values.hpp.
+enum class ValueKind : std::uint8_t { none, random, step, scalar, descriptor };
+struct RoundValue {
+  ValueKind kind = ValueKind::none;
+  std::uint32_t source = 0;     ///< of a descriptor: the tensor that it describes
+  std::uint64_t bits = 0;       ///< a seed, or a scalar's first value
+  std::uint64_t first = 0;      ///< of the first round: its number, or where its random numbers start
+  std::uint64_t per_round = 0;  ///< what each round adds to that
+  void (*make)(std::byte* to, std::uint64_t address, const Shape& shape) noexcept = nullptr;  ///< of a descriptor
+};
+
 /// A tensor of a graph: what it holds, how it takes part in a round, what was said of its memory.
 struct TensorRecord {
   NameRef name;
@@ -41,6 +52,7 @@ struct TensorRecord {
   std::uint64_t view_first = 0;      ///< of a view: its first element, counted in those of `view_of`
   Dim view_dim{};                    ///< `view_first`, where it depends on symbols
   bool delivered = false;            ///< an output is a view of it
+  RoundValue value{};                ///< of a session_value
 
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
   /// Bytes from the start of what it is a view of; 0 for what is none.

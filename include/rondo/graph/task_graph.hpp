@@ -96,6 +96,11 @@ class TaskGraph {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
+  /// A value of `bytes` bytes that the session writes; what the functions of launch/round_values.hpp end in.
+  /// @throws Error invalid_argument: the name, its size, the tensor that it describes
+  constexpr TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
+                                TensorKey described = {}, std::source_location where = std::source_location::current());
+
   /// `output` reuses the memory of `input`: each round binds the same memory to both, and tasks are ordered as if they
   /// were one tensor. @throws Error invalid_argument: not of this graph, sizes differ, an alias already
   template <Element T, Element U>

@@ -67,6 +67,25 @@ constexpr TensorHandle<T, D> TaskGraph::tensor(std::string_view wanted, const Sh
   return handle;
 }
 
+constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value, std::size_t bytes,
+                                         TensorKey described, std::source_location where) {
+  check_new_tensor(wanted, {}, where);
+  const bool is_descriptor = value.kind == graph::ValueKind::descriptor;
+  if (is_descriptor && (described.graph() != tag_ || index(described.tensor()) >= tensors_.size())) {
+    throw Error(Errc::invalid_argument, Error::Text("value '", wanted, "' describes a tensor of another graph"), where);
+  }
+  if (bytes > static_cast<std::size_t>(graph::max_host_input_bytes)) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("value '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes),
+                where);
+  }
+  const TensorKey key{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_};
+  graph::TensorRecord record{intern(wanted), DataType::uint8, Direction::session_value, Shape{}, bytes, bytes};
+  record.value = value;
+  tensors_.push_back(record);
+  return key;
+}
+
 constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::source_location where) {
   const auto fail = [&](const auto&... text) {
     throw Error(Errc::invalid_argument, Error::Text("alias: ", text...), where);

@@ -199,7 +199,7 @@ inline void write_manifest(const DumpedRound& round) {
       tensor.type = detail::enumerator<DataType>(each.at("type").get<std::string>(), data_type_count,
                                                  [](DataType t) { return std::string_view{to_string(t)}; });
       tensor.direction = detail::enumerator<Direction>(each.at("direction").get<std::string>(),
-                                                       static_cast<std::size_t>(Direction::host_input) + 1,
+                                                       static_cast<std::size_t>(Direction::session_value) + 1,
                                                        [](Direction d) { return std::string_view{to_string(d)}; });
       tensor.shape = each.at("shape").get<std::vector<std::int64_t>>();
       round.tensors.push_back(std::move(tensor));

@@ -184,6 +184,8 @@ class RoundSession {
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
   [[nodiscard]] P& platform() noexcept { return platform_; }
   [[nodiscard]] auto& observer() noexcept { return observe_; }
+  /// Where the host sets scalars; see launch/round_values.hpp.
+  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_.store(); }
   /// The session's args table, for who wants to look.
   [[nodiscard]] const args::ArgsTable& args() const noexcept { return refresher_.table(); }
   /// What the last refresh of the args table did; rounds that bind only host memory make none.
@@ -364,6 +366,7 @@ class RoundSession {
 
   /// What a session returns to between rounds.
   [[nodiscard]] State calm() const noexcept {
+    if constexpr (Policies::Values::any) return State::general;
     return is_special_ || has_aliases_ || is_async_ || frozen_count_ != 0 ? State::general : State::ready;
   }
   [[nodiscard]] bool is_calm() const noexcept { return state_ == State::ready || state_ == State::general; }
@@ -408,6 +411,7 @@ class RoundSession {
   [[gnu::noinline, gnu::cold]] Status refusal() const noexcept;
   void find_first_reads();
   void find_views();
+  void open_values();
   void await_uploads() noexcept;
   void note_uploads() noexcept {
     for (const bool waits : residents_) {
@@ -440,6 +444,7 @@ class RoundSession {
   Refresher refresher_;
   Runner runner_;
   [[no_unique_address]] typename Policies::Observe observe_;
+  [[no_unique_address]] typename Policies::Values values_;
 
   State state_ = State::ready;
   bool is_special_ = false;   ///< a base stands elsewhere than in the arena

@@ -182,6 +182,7 @@ void RoundSession<P, Policies, Graph>::take_addresses(std::span<detail::Binding>
     }
   }
   if (views_.size() != 0) place_views();
+  if constexpr (Policies::Values::any) values_.update(refresher_);  // state general: a refresh is due
   refresh_due_ = refresh_due_ || is_special_;
   tell_addresses();
 }

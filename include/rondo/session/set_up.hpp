@@ -29,6 +29,7 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options
   await_uploads();
   tell_addresses();
   find_views();
+  open_values();
   for (const graph::TensorRecord& tensor : graph_.view().tensors) {
     has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
   }
@@ -84,6 +85,29 @@ inline void RoundSession<P, Policies, Graph>::find_first_reads() {
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
     if (view.tensors[t].delivered && view.tensors[t].direction == Direction::resident && !written[t]) {
       first_reads_[t] = true;
+    }
+  }
+}
+
+template <Platform P, class Policies, class Graph>
+inline void RoundSession<P, Policies, Graph>::open_values() {
+  const graph::GraphView view = graph_.view();
+  if constexpr (Policies::Values::any) {
+    static_assert(Update::highest >= UpdateLevel::host_input,
+                  "rondo: the session's update strategy never refreshes values; choose update::HostInput or "
+                  "update::Auto");
+    const detail::Bases bases{view, layout_.offsets(), arena_base_, detail::base_of_ports(platform_, arena_base_)};
+    typename Policies::Values::Store* shared = nullptr;
+    if constexpr (requires { platform_.values(); }) {
+      shared = static_cast<typename Policies::Values::Store*>(platform_.values());
+    }
+    values_.open(view, bases.sources.span(), shared);
+  } else {
+    for (const graph::TensorRecord& tensor : view.tensors) {
+      if (tensor.direction != Direction::session_value) continue;
+      throw Error(Errc::unsupported, Error::Text("value '", view.name(tensor.name),
+                                                 "' is for the session to write, but its policies say of no values; "
+                                                 "choose `using Values = launch::RoundValues<>`"));
     }
   }
 }

@@ -74,6 +74,7 @@ class ShapedSession {
       : shapes_{std::move(shapes)},
         graph_{shapes_.graph()},
         platform_{options},
+        values_{graph_.tensors(), graph_.tag()},
         offsets_(graph_.tensors().size(), 0),
         uploaded_(offsets_),
         by_count_{key_width(1)},
@@ -170,6 +171,8 @@ class ShapedSession {
   [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
   [[nodiscard]] P& platform() noexcept { return platform_; }
+  /// Where the host sets scalars; see launch/round_values.hpp.
+  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
   [[nodiscard]] bool poisoned() const noexcept { return !poison_.ok(); }
 
   /// A sentence for a status of this session, naming tensor or task, symbols and values.
@@ -323,7 +326,7 @@ class ShapedSession {
   }
   [[nodiscard]] EntryPtr make_known(Resolved shape) {
     const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
-    auto known = std::make_unique<Known>(std::move(shape), typename View::Options{&platform_, this, borrow});
+    auto known = std::make_unique<Known>(std::move(shape), typename View::Options{&platform_, this, borrow, &values_});
     adopt_residents(known->session);
     return known;
   }
@@ -429,8 +432,9 @@ class ShapedSession {
   Shapes shapes_;
   const TaskGraph& graph_;
   P platform_;
-  std::vector<std::uint64_t> offsets_;   ///< by tensor: of a resident in the arena
-  std::vector<std::uint64_t> uploaded_;  ///< by tensor: does the resident hold a value?
+  [[no_unique_address]] typename Policies::Values::Store values_;  ///< for all shapes together
+  std::vector<std::uint64_t> offsets_;                             ///< by tensor: of a resident in the arena
+  std::vector<std::uint64_t> uploaded_;                            ///< by tensor: does the resident hold a value?
   std::uint64_t residents_end_ = 0;
   bool resets_workspace_ = false;  ///< is any workspace to be zero again when its shape comes back?
   DevicePtr<std::byte> base_;

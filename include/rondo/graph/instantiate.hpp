@@ -102,6 +102,7 @@ namespace rondo::graph {
       task.blocks = static_cast<std::uint32_t>(blocks.value);
       task.blocks_dim = {};
     }
+    result.widen(task);
     bool writes_elements = false;
     bool writes_any = false;
     for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count; ++a) {

@@ -227,8 +227,15 @@ concept WantsZeros = requires {
   { K::zeros } -> std::convertible_to<Zeros>;
 };
 
-/// A kernel is a type. Requires the three parts above; may state its cost, that it works in place, and where it wants
-/// zeros.
+/// Optional: `using Wide = AxpyOfManyElements;`, the kernel that runs instead where a tensor has 2^31 elements or more,
+/// for kernels that index with 32 bits. It is decided where sizes are: when a task is added, or a shape is new.
+template <class K>
+concept HasWide = requires {
+  typename K::Wide;
+};
+
+/// A kernel is a type. Requires the three parts above; may state its cost, that it works in place, where it wants
+/// zeros, and who takes its place where tensors are large.
 ///
 /// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
 /// at the same time; writes every element of an Out; and gives the same result for the same arguments.
@@ -260,6 +267,17 @@ consteval bool check_kernel() {
     static_assert(
         detail::may_be_zeros(K::zeros.parameter, typename detail::RunSignature<decltype(&K::run)>::Parameters{}),
         "rondo: a kernel's zeros name a parameter of run, counted from 0: a Scratch or an InOut");
+  }
+  if constexpr (HasRun<K> && HasWide<K>) {
+    static_assert(
+        requires {
+          requires std::is_same_v < typename detail::RunSignature<decltype(&K::run)>::Parameters,
+          typename detail::RunSignature<decltype(&K::Wide::run)>::Parameters > ;
+          requires K::core == K::Wide::core;
+          requires HasKernelName<typename K::Wide> && !HasWide<typename K::Wide>;
+        },
+        "rondo: a kernel's Wide is a kernel for the same core whose run takes the same parameters, and that has no "
+        "Wide");
   }
   return Kernel<K>;
 }

@@ -109,10 +109,12 @@ struct TaskRecord {
   std::uint32_t added_as = 0;     ///< its TaskId, the order of add()
   std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
-  CostEntry cost = nullptr;  ///< none: the kernel does not say
-  Dim blocks_dim{};          ///< `blocks`, where they depend on symbols
-  bool fills = false;        ///< sets the round's zeroed workspaces to zero; see graph/zeroed.hpp
-  bool idle = false;         ///< has nothing to do, so that freezing leaves it out; its order stays
+  CostEntry cost = nullptr;          ///< none: the kernel does not say
+  NameRef wide_name{};               ///< of the kernel that takes its place where a tensor has 2^31 elements or more
+  KernelEntry wide_entry = nullptr;  ///< none: it does for all
+  Dim blocks_dim{};                  ///< `blocks`, where they depend on symbols
+  bool fills = false;                ///< sets the round's zeroed workspaces to zero; see graph/zeroed.hpp
+  bool idle = false;                 ///< has nothing to do, so that freezing leaves it out; its order stays
 };
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.

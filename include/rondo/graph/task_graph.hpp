@@ -253,6 +253,7 @@ class TaskGraph {
   constexpr void keep_memory(TensorKey tensor, std::source_location where);
   constexpr void zero_memory(TensorKey tensor, Zeroed when, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
+  constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);
   constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name,
                            std::source_location where) const;

@@ -365,9 +365,23 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   graph.text_.reserve(graph.text_.size() + name.size());
   graph.reshapes_.insert(graph.reshapes_.end(), reshapes.begin(), reshapes.end());
   graph.args_.insert(graph.args_.end(), args.begin(), args.end());
-  graph.tasks_.push_back({graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
-                          block_bytes, entry, cost, blocks.dim});
+  graph::TaskRecord record{graph.intern(name), core,  blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
+                           block_bytes,        entry, cost};
+  record.blocks_dim = blocks.dim;
+  graph.tasks_.push_back(record);
   return TaskId{id};
+}
+
+/// Lets the wide kernel take over where an index of 32 bits does not reach.
+constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
+  for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count && task.wide_name.size != 0; ++a) {
+    const graph::ArgRecord& arg = args_[a];
+    if (arg.kind != graph::ArgRecord::Kind::address || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
+    task.entry = task.wide_entry;
+    task.name = task.wide_name;
+    task.cost = nullptr;
+    task.wide_name = {};
+  }
 }
 
 constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
@@ -420,6 +434,14 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     if constexpr (WantsZeros<K>) draft.ask_for_zeros(name, zeros, K::zeros.when);
     const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
     if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
+    if constexpr (HasWide<K>) {
+      static_assert(!detail::DeclaresArgs<K> && !detail::DeclaresArgs<typename K::Wide>,
+                    "rondo: a kernel that declares an args format has no Wide; let the format's tiling say");
+      graph::TaskRecord& record = tasks_.back();
+      record.wide_name = intern({K::Wide::name.data(), K::Wide::name.size()});
+      record.wide_entry = &detail::kernel_entry<typename K::Wide>;
+      widen(record);
+    }
     return id;
   }
 }

@@ -46,7 +46,7 @@ struct DumpedTask {
   CoreType core = CoreType::vector;
   std::uint32_t blocks = 1;
   std::uint32_t block_bytes = 0;        ///< of one argument block
-  bool idle = false;                    ///< it had no elements to write, so its kernel was not called
+  bool idle = false;                    ///< no kernel: it sets workspaces to zero
   bool finished = false;                ///< its kernel returned, rather than throw
   std::string args;                     ///< the argument blocks: int64 of shape {blocks, block_bytes / 8}
   std::vector<graph::ArgRecord> slots;  ///< what each word of a block is; `tensor` as in DumpedContents

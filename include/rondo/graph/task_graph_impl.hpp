@@ -82,7 +82,9 @@ constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::R
   const TensorKey key{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_};
   graph::TensorRecord record{intern(wanted), DataType::uint8, Direction::session_value, Shape{}, bytes, bytes};
   record.value = value;
+  names_.reserve_one(tensor_name());
   tensors_.push_back(record);
+  names_.add(wanted);
   return key;
 }
 

@@ -197,6 +197,44 @@ TEST_CASE("A full cache takes no more of the host's memory, however many shapes 
   CHECK(session.entries() == 50);
 }
 
+TEST_CASE_TEMPLATE("Values of symbols that a round records are part of its key", P, A2A3Sim, A2A3OverStandIn) {
+  // Nothing that is bound tells n: y shows n elements of x behind its first 16.
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const Dim m = graph.dim("m");
+  const auto x = graph.input<float>("x", {64});
+  const auto t = graph.workspace<float>("t", {n});
+  const auto y = graph.output<float>("y", {m});
+  graph.view(t, x, n * 16);
+  graph.add<Double>(t, y);
+  auto session = open_shaped<P>(graph);
+  Floats hx(64);
+  for (std::size_t i = 0; i < hx.size(); ++i) hx[i] = static_cast<float>(i);
+  for (const std::int64_t value : {2, 1, 3, 2, 1, 3}) {
+    const auto size = static_cast<std::size_t>(value);
+    Floats hy(size, -1);
+    const Status status = session.run_round(given({{n, value}}), bind(x, hx), bind(y, hy));
+    CAPTURE(std::string(session.explain(status).c_str()));
+    REQUIRE(status.ok());
+    for (std::size_t i = 0; i < size; ++i) CHECK(hy[i] == 2 * hx[16 * size + i]);
+  }
+  CHECK(session.entries() == 3);
+  {
+    Floats hy(2, -1);  // the same sizes, another value
+    REQUIRE(session.run_round(given({{n, 3}, {m, 2}}), bind(x, hx), bind(y, hy)).ok());
+    CHECK(hy[1] == 2 * hx[49]);
+    CHECK(session.entries() == 4);
+    const Status contradiction = session.run_round(given({{n, 3}, {m, 5}}), bind(x, hx), bind(y, hy));
+    CHECK(contradiction.code() == Errc::wrong_size);
+    CHECK(says(session, contradiction, "'y' takes 5 elements, 2", "n = 3, m = 5"));
+    const Status foreign = session.run_round(given({{n * 2, 3}}), bind(x, hx), bind(y, hy));
+    CHECK(foreign.code() == Errc::invalid_argument);
+    CHECK(says(session, foreign, "own symbols"));
+    const Status untold = session.run_round(bind(x, hx), bind(y, hy));
+    CHECK(says(session, untold, "do not tell symbol 'n'", "given({{symbol, value}})"));
+  }
+}
+
 TEST_CASE("What contradicts, is not bound, negative, too large or overflows is told with symbols and values") {
   TaskGraph graph;
   const Dim n = graph.dim("n");

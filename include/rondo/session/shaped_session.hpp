@@ -78,7 +78,8 @@ class ShapedSession {
         offsets_(graph_.tensors().size(), 0),
         uploaded_(offsets_),
         by_count_{key_width(1)},
-        by_shape_{key_width(1 + max_rank)} {
+        by_shape_{key_width(1 + max_rank)},
+        by_symbol_{key_width(1 + max_rank) + graph_.symbols().size()} {
     for (std::size_t t = 0; t < offsets_.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors()[t];
       resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
@@ -107,17 +108,26 @@ class ShapedSession {
     launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + order_words(sizeof...(B)) + 1> key;
     (append<with_shapes>(key, pairs), ...);
     append_order(key, {index(pairs.handle().key.tensor())...});
-    Entries& entries = with_shapes ? by_shape_ : by_count_;
-    EntryPtr* found = entries.find_last(key.view());
-    if (found == nullptr) [[unlikely]] {
-      const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
-      if (const Status status = change_entry(entries, key.view(), {sizes, sizeof...(B)}, found); !status) return status;
+    return run_known(with_shapes ? by_shape_ : by_count_, key.view(), {}, pairs...);
+  }
+  /// The same with values of symbols that the round says itself; see given(). Errors: also invalid_argument for what is
+  /// no symbol of the graph.
+  template <std::size_t N, BoundPair... B>
+  Status run_round(const launch::GivenSymbols<N>& symbols, const B&... pairs) noexcept {
+    launch::ShapeKey<(1 + max_rank) * sizeof...(B) + order_words(sizeof...(B)) + Dim::max_symbols + 1> key;
+    (append<true>(key, pairs), ...);
+    append_order(key, {index(pairs.handle().key.tensor())...});
+    std::int64_t values[Dim::max_symbols];
+    const std::size_t count = graph_.symbols().size();
+    for (std::size_t s = 0; s < count; ++s) values[s] = launch::not_given;
+    for (const auto& [dim, value] : symbols.values) {
+      const auto s = static_cast<std::size_t>(dim.as_symbol());  // -1 is beyond all
+      if (s >= count || value < 0) [[unlikely]]
+        return refuse_symbols();
+      values[s] = value;
     }
-    Entry& entry = (*found)->session;
-    const Status status = entry.run_round(not_null(pairs)...);
-    if (!status.ok()) [[unlikely]]
-      note_failure(entry, status);
-    return status;
+    for (std::size_t s = 0; s < count; ++s) key.append(static_cast<std::uint64_t>(values[s]));
+    return run_known(by_symbol_, key.view(), {values, count}, pairs...);
   }
 
   /// Makes ready for a shape before a round needs it, as rounds that bind all tensors in the order of the graph will
@@ -157,15 +167,16 @@ class ShapedSession {
   }
 
   /// Shapes that are known at present.
-  [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size(); }
+  [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size() + by_symbol_.size(); }
   /// What looking for shapes came to, for policies that have `using Lookups = launch::Counts;`.
   [[nodiscard]] launch::Counts lookups() const noexcept requires std::is_same_v<Lookups, launch::Counts> {
-    launch::Counts sum = by_count_.counts();
-    const launch::Counts& shapes = by_shape_.counts();
-    sum.hits_on_last += shapes.hits_on_last;
-    sum.hits_in_table += shapes.hits_in_table;
-    sum.misses += shapes.misses;
-    sum.evictions += shapes.evictions;
+    launch::Counts sum;
+    for (const launch::Counts& counts : {by_count_.counts(), by_shape_.counts(), by_symbol_.counts()}) {
+      sum.hits_on_last += counts.hits_on_last;
+      sum.hits_in_table += counts.hits_in_table;
+      sum.misses += counts.misses;
+      sum.evictions += counts.evictions;
+    }
     return sum;
   }
   [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
@@ -198,6 +209,26 @@ class ShapedSession {
   // On the heap, so that one that makes the arena grow, which goes through all others, is made before it has a place.
   using EntryPtr = std::unique_ptr<Known>;
   using Entries = launch::LaunchCache<EntryPtr, Capacity, launch::FoldedMultiply, Lookups>;
+
+  template <BoundPair... B>
+  [[gnu::always_inline]] Status run_known(Entries& entries, launch::KeyView key, std::span<const std::int64_t> values,
+                                          const B&... pairs) noexcept {
+    EntryPtr* found = entries.find_last(key);
+    if (found == nullptr) [[unlikely]] {
+      const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
+      if (const Status s = change_entry(entries, key, {sizes, sizeof...(B)}, values, found); !s) return s;
+    }
+    Entry& entry = (*found)->session;
+    const Status status = entry.run_round(not_null(pairs)...);
+    if (!status.ok()) [[unlikely]]
+      note_failure(entry, status);
+    return status;
+  }
+  [[gnu::cold, gnu::noinline]] Status refuse_symbols() noexcept {
+    failed_ = Status{Errc::invalid_argument};
+    text_ = Error::Text("given: give the graph's own symbols values that are not negative");
+    return failed_;
+  }
 
   template <BoundPair B>
   static constexpr bool has_shape = requires(const B& pair) {
@@ -269,25 +300,27 @@ class ShapedSession {
 
   /// The last round was of another shape, so that self-resetting workspaces may lie where it wrote.
   [[gnu::noinline]] Status change_entry(Entries& entries, launch::KeyView key, std::span<const launch::BoundSize> sizes,
-                                        EntryPtr*& found) noexcept {
-    (&entries == &by_count_ ? by_shape_ : by_count_).forget_last();
+                                        std::span<const std::int64_t> values, EntryPtr*& found) noexcept {
+    forget_last();
     found = entries.find_in_table(key);
-    if (found == nullptr) return make_entry(entries, key, sizes, found);
+    if (found == nullptr) return make_entry(entries, key, sizes, values, found);
     return resets_workspace_ ? (*found)->session.reset_workspace() : Status{};
   }
   void forget_last() noexcept {
     by_count_.forget_last();
     by_shape_.forget_last();
+    by_symbol_.forget_last();
   }
 
   /// What set-up throws, as a status with its text.
   [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
-                                                 std::span<const launch::BoundSize> sizes, EntryPtr*& made) noexcept {
+                                                 std::span<const launch::BoundSize> sizes,
+                                                 std::span<const std::int64_t> symbols, EntryPtr*& made) noexcept {
     if (!poison_.ok()) return Status{Errc::poisoned}.poisoning();
     std::vector<std::int64_t> values;
     try {
       check_bound(sizes);
-      values = launch::solve(graph_, sizes);
+      values = launch::solve(graph_, sizes, symbols);
       made = &insert(entries, key, shapes_.find_or_resolve(values));
       return {};
     } catch (const Error& error) {
@@ -339,11 +372,13 @@ class ShapedSession {
   void forget_shapes() noexcept {
     by_count_.clear();
     by_shape_.clear();
+    by_symbol_.clear();
   }
   template <class F>
   void for_each_known(F f) {
     by_count_.for_each(f);
     by_shape_.for_each(f);
+    by_symbol_.for_each(f);
   }
 
   /// The arena has moved: all known shapes are told. One that cannot move, since a task of its is pinned or the update
@@ -440,7 +475,8 @@ class ShapedSession {
   DevicePtr<std::byte> base_;
   Bytes capacity_;
   Entries by_count_;
-  Entries by_shape_;  ///< of rounds that bring shapes
+  Entries by_shape_;   ///< of rounds that bring shapes
+  Entries by_symbol_;  ///< of rounds that give symbols their values
   Status poison_;
   Status failed_{Errc::abandoned};  ///< the last failure, of which text_ tells
   Error::Text text_;

@@ -255,6 +255,7 @@ TEST_CASE_TEMPLATE("Views move with the arena", P, A2A3Sim, A2A3OverStandIn) {
   graph.view(part, t, n / 2);
   graph.view(head, x);
   auto session = open<P>(graph);
+  DevicePtr<std::byte> block;
   Floats hy(n), hpart(n / 2), hhead(2);
   for (int round = 0; round < 4; ++round) {
     const Floats hx = input_of(round);
@@ -264,9 +265,11 @@ TEST_CASE_TEMPLATE("Views move with the arena", P, A2A3Sim, A2A3OverStandIn) {
     CHECK(hhead[1] == hx[1]);
     if (round != 1) continue;
     const Bytes bytes = session.arena_bytes();
-    const auto block = session.platform().allocate(bytes, Bytes{P::Arch::arena_alignment});
+    block = session.platform().allocate(bytes, Bytes{P::Arch::arena_alignment});
     REQUIRE(session.move_arena({block, bytes.value}).ok());
   }
+  REQUIRE(session.close().ok());
+  CHECK(session.platform().release(block).ok());
 }
 
 TEST_CASE_TEMPLATE("Rounds in flight each deliver their own views", P, A2A3Sim, A5SimOn<Pool>, A2A3OverStandIn) {

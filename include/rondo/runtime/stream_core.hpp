@@ -201,6 +201,12 @@ class StreamCore {
       edge = &spare->edge;
     }
     edge->consumer = &consumer;
+    if (!stream_.threaded()) {  // no other thread looks: without a fence, the loads of the next link go on meanwhile
+      edge->next = head;
+      producer.fan_out.store(edge, std::memory_order_relaxed);
+      add_linked(consumer, spare);
+      return;
+    }
     do {
       if (head == TaskSlot::sealed()) {
         if (spare != nullptr) edges_.give_back(*spare);
@@ -208,11 +214,7 @@ class StreamCore {
       }
       edge->next = head;
     } while (!producer.fan_out.compare_exchange_weak(head, edge, std::memory_order_release, std::memory_order_acquire));
-    ++consumer.linked;
-    if (spare != nullptr) {
-      spare->next_free = consumer.spare;
-      consumer.spare = spare;
-    }
+    add_linked(consumer, spare);
   }
   /// Sees to it that the next link() finds an edge without waiting. Waits for room.
   void reserve_edge() {
@@ -226,6 +228,12 @@ class StreamCore {
   void release(platform::sim::TaskSlot& task) noexcept {
     using platform::sim::TaskSlot;
     const std::uint32_t down = TaskSlot::guard - task.linked;
+    if (!stream_.threaded()) {
+      const std::uint32_t left = task.waiting.load(std::memory_order_relaxed) - down;
+      task.waiting.store(left, std::memory_order_relaxed);
+      if (left == 0) stream_.ready(task);
+      return;
+    }
     if (task.linked == 0 || task.waiting.fetch_sub(down, std::memory_order_acq_rel) == down) stream_.ready(task);
   }
 
@@ -338,6 +346,12 @@ class StreamCore {
     }
   }
   [[noreturn]] void fail_stuck(const Shortage& shortage);
+  static void add_linked(platform::sim::TaskSlot& consumer, platform::sim::SpareFanOut* spare) noexcept {
+    ++consumer.linked;
+    if (spare == nullptr) return;
+    spare->next_free = consumer.spare;
+    consumer.spare = spare;
+  }
 
   /// Without reclaiming anything: a walk through the map may be under way. Every task goes before those added later, so
   /// this one comes to its end without them.

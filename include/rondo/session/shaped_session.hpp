@@ -23,19 +23,6 @@
 
 namespace rondo {
 
-namespace detail {
-/// What counts how shapes are found: nothing, unless the policies say.
-template <class Policies>
-struct LookupsOf {
-  using type = launch::NoCounts;
-};
-template <class Policies>
-requires requires { typename Policies::Lookups; }
-struct LookupsOf<Policies> {
-  using type = typename Policies::Lookups;
-};
-}  // namespace detail
-
 /// A symbolic graph, opened on a platform, whose rounds may each have other shapes. What a shape needs is made when it
 /// is met first, as a session of its own over the plain graph: plan, args, program. Later rounds of that shape find it.
 /// All of them share one device and one arena, which grows to the largest; residents keep their place and contents.
@@ -54,6 +41,7 @@ template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy C
 class ShapedSession {
   static_assert(Policies::rounds_in_flight == 1,
                 "rondo: rounds of different shapes run one at a time; choose rounds_in_flight = 1");
+  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
   using View = platform::Shared<P>;
   using Entry = RoundSession<View, typename SharedShapes<P, Policies, Capacity>::EntryPolicies,
                              typename SharedShapes<P, Policies, Capacity>::Graph>;
@@ -484,9 +472,9 @@ class ShapedSession {
 
 /// Opens a session over a symbolic graph. @throws Error what ShapedSession's constructor throws
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
-[[nodiscard]] ShapedSession<P, Policies, Capacity> open_shaped(TaskGraph graph,
-                                                               const typename P::Options& options = {}) {
-  return ShapedSession<P, Policies, Capacity>(std::move(graph), options);
+[[nodiscard]] ShapedSession<CheckedPlatform<P, Policies>, Policies, Capacity> open_shaped(
+    TaskGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return ShapedSession<CheckedPlatform<P, Policies>, Policies, Capacity>(std::move(graph), options);
 }
 /// The same over shapes that other sessions use as well.
 template <Platform P, class Policies, launch::EvictionPolicy Capacity>

@@ -31,6 +31,7 @@ class SharedShapes {
  public:
   struct EntryPolicies : Policies {
     using Plan = memory::ResidentsFirst<typename Policies::Plan>;
+    using Check = NoCheck;  // the platform is the checked one already
   };
   using Resolved =
       launch::ResolvedShape<typename P::Arch, typename EntryPolicies::Plan, detail::concurrency<P, FrozenGraph>>;
@@ -58,8 +59,8 @@ class SharedShapes {
 
 /// Shares a symbolic graph's shapes between sessions; see SharedShapes. @throws std::bad_alloc
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
-[[nodiscard]] SharedShapes<P, Policies, Capacity> share_shapes(TaskGraph graph) {
-  return SharedShapes<P, Policies, Capacity>(std::move(graph));
+[[nodiscard]] SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity> share_shapes(TaskGraph graph) {
+  return SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity>(std::move(graph));
 }
 
 }  // namespace rondo

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/detail/large_memory.hpp>
-#include <rondo/graph/kernel.hpp>
+#include <rondo/graph/words.hpp>
 #include <rondo/types.hpp>
 
 #include <atomic>

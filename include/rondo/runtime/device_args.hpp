@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/tensor/data_type.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>

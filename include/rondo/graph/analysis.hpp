@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
+#include <rondo/detail/list.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
 
 /// Set-up only, and usable in constant expressions: from what was added to what can run. Vectors are sized with an
 /// explicit fill value: clang refuses libstdc++'s value-initialising constructor in constant expressions.
@@ -15,14 +15,14 @@ namespace rondo::graph {
 
 /// A graph's tasks in an order in which each stands behind all it depends on, and the edges between them.
 struct Analysis {
-  std::vector<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
-  std::vector<std::uint32_t> successor_begin;  ///< tasks + 1
-  std::vector<std::uint32_t> successors;       ///< positions, ascending for each task
-  std::vector<std::uint32_t> predecessor_count;
+  rondo::detail::List<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
+  rondo::detail::List<std::uint32_t> successor_begin;  ///< tasks + 1
+  rondo::detail::List<std::uint32_t> successors;       ///< positions, ascending for each task
+  rondo::detail::List<std::uint32_t> predecessor_count;
 };
 
 /// Sorted, each once, between indices in TaskGraph::tasks().
-using EdgeList = std::vector<TaskGraph::Edge>;
+using EdgeList = rondo::detail::List<TaskGraph::Edge>;
 
 /// What orders the tasks that touch a tensor: the tensor, or the input whose memory it reuses.
 [[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
@@ -38,9 +38,9 @@ using EdgeList = std::vector<TaskGraph::Edge>;
     constexpr std::uint32_t nobody = 0xFFFF'FFFF;
     struct LastUse {
       std::uint32_t writer = nobody;
-      std::vector<std::uint32_t> readers;  // since that write
+      rondo::detail::List<std::uint32_t> readers;  // since that write
     };
-    std::vector<LastUse> uses(graph.tensors().size());
+    rondo::detail::List<LastUse> uses(graph.tensors().size());
     for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
       const TaskRecord& record = graph.tasks()[task];
       for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
@@ -60,8 +60,8 @@ using EdgeList = std::vector<TaskGraph::Edge>;
       }
     }
   }
-  std::sort(edges.begin(), edges.end());
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  rondo::detail::sort(edges);
+  rondo::detail::keep_unique(edges);
   return edges;
 }
 
@@ -74,18 +74,18 @@ namespace detail {
 
 /// Names one cycle among the tasks that still wait for a predecessor.
 [[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges,
-                                    const std::vector<std::uint32_t>& waiting) {
+                                    const rondo::detail::List<std::uint32_t>& waiting) {
   const auto is_waiting = [&](std::uint32_t task) { return waiting[task] != 0; };
   std::uint32_t task = 0;
   while (!is_waiting(task)) ++task;
-  std::vector<std::uint32_t> path;  // backwards, each a predecessor of the one before
-  std::vector<bool> seen(waiting.size(), false);
+  rondo::detail::List<std::uint32_t> path;  // backwards, each a predecessor of the one before
+  rondo::detail::List<bool> seen(waiting.size(), false);
   while (!seen[task]) {
     seen[task] = true;
     path.push_back(task);
-    task = std::find_if(edges.begin(), edges.end(), [&](const auto& e) {
-             return e.after == task && is_waiting(e.before);
-           })->before;
+    std::size_t e = 0;
+    while (edges[e].after != task || !is_waiting(edges[e].before)) ++e;
+    task = edges[e].before;
   }
   Error::Text text("the edges form a cycle: ", task_text(graph, task));
   for (std::size_t i = path.size(); i-- > 0;) {
@@ -99,8 +99,8 @@ namespace detail {
 
 /// Is there a path between two positions? Walks forward from `from`, no further than `to`.
 [[nodiscard]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
-  std::vector<char> seen(to + 1 - from, 0);  // not bool: clang refuses libstdc++'s bits in constant expressions
-  std::vector<std::uint32_t> open{from};
+  rondo::detail::List<char> seen(to + 1 - from, 0);
+  rondo::detail::List<std::uint32_t> open{from};
   while (!open.empty()) {
     const std::uint32_t task = open.back();
     open.pop_back();
@@ -120,8 +120,8 @@ namespace detail {
 /// Orders the tasks: among those that may run next, the one added first. @throws Error cycle, naming one
 [[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
-  std::vector<std::uint32_t> waiting(tasks, 0U);
-  std::vector<std::uint32_t> edge_begin(tasks + 1, 0U);
+  rondo::detail::List<std::uint32_t> waiting(tasks, 0U);
+  rondo::detail::List<std::uint32_t> edge_begin(tasks + 1, 0U);
   for (const auto& e : edges) {
     ++waiting[e.after];
     ++edge_begin[e.before + 1];
@@ -130,15 +130,15 @@ namespace detail {
 
   Analysis result;
   result.order.reserve(tasks);
-  std::vector<std::uint32_t> ready;  // a heap, the smallest index on top
+  rondo::detail::List<std::uint32_t> ready;  // a heap, the smallest index on top
   for (std::uint32_t t = 0; t < tasks; ++t) {
     if (waiting[t] == 0) ready.push_back(t);
   }
   constexpr auto first_on_top = [](std::uint32_t a, std::uint32_t b) { return a > b; };
-  std::make_heap(ready.begin(), ready.end(), first_on_top);
-  std::vector<std::uint32_t> position(tasks, 0U);
+  rondo::detail::make_heap(ready.data(), ready.size(), first_on_top);
+  rondo::detail::List<std::uint32_t> position(tasks, 0U);
   while (!ready.empty()) {
-    std::pop_heap(ready.begin(), ready.end(), first_on_top);
+    rondo::detail::pop_heap(ready.data(), ready.size(), first_on_top);
     const std::uint32_t task = ready.back();
     ready.pop_back();
     position[task] = static_cast<std::uint32_t>(result.order.size());
@@ -146,7 +146,7 @@ namespace detail {
     for (std::uint32_t e = edge_begin[task]; e < edge_begin[task + 1]; ++e) {
       if (--waiting[edges[e].after] == 0) {
         ready.push_back(edges[e].after);
-        std::push_heap(ready.begin(), ready.end(), first_on_top);
+        rondo::detail::push_heap(ready.data(), ready.size(), first_on_top);
       }
     }
   }
@@ -159,7 +159,8 @@ namespace detail {
       result.successors.push_back(position[edges[e].after]);
       ++result.predecessor_count[position[edges[e].after]];
     }
-    std::sort(result.successors.begin() + result.successor_begin.back(), result.successors.end());
+    rondo::detail::sort(result.successors.data() + result.successor_begin.back(),
+                        result.successors.size() - result.successor_begin.back());
     result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
   }
   return result;
@@ -170,10 +171,10 @@ namespace detail {
 constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = 0xFFFF'FFFF;
   struct Use {
-    std::uint32_t writer = nobody;       // position of the last one
-    std::vector<std::uint32_t> readers;  // positions, since that write
+    std::uint32_t writer = nobody;               // position of the last one
+    rondo::detail::List<std::uint32_t> readers;  // positions, since that write
   };
-  std::vector<Use> uses(graph.tensors().size());
+  rondo::detail::List<Use> uses(graph.tensors().size());
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
     if (before != nobody && before != after && !detail::has_path(analysis, before, after)) {

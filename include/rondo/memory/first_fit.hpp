@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/memory/problem.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -37,7 +37,7 @@ class FirstFit {
         offsets_(problem.size(), 0) {
     std::vector<std::uint32_t> by_start(problem.size(), 0);
     for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = static_cast<std::uint32_t>(i);
-    std::sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
+    rondo::detail::sort(by_start, [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t x = problem.buffers[a].lower;
       const std::int64_t y = problem.buffers[b].lower;
       return x != y ? x < y : a < b;
@@ -67,8 +67,8 @@ class FirstFit {
   [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
                                                                Fit fit = Fit::first,
                                                                const std::vector<std::int64_t>& preset = {}) {
-    std::fill(latest_.begin(), latest_.end(), nothing);
-    std::fill(placed_.begin(), placed_.end(), std::uint8_t{0});
+    for (std::int64_t& each : latest_) each = nothing;
+    for (std::uint8_t& each : placed_) each = 0;
     for (Entry& e : entries_) e.upper = nothing;
     for (std::uint32_t i = 0; i < problem_->size(); ++i) {
       if (problem_->buffers[i].is_pinned()) {
@@ -123,7 +123,7 @@ class FirstFit {
       const std::uint32_t other = conflicts_[k];
       if (placed_[other] != 0) taken_.emplace_back(offsets_[other], offsets_[other] + problem_->buffers[other].size);
     }
-    std::sort(taken_.begin(), taken_.end());
+    rondo::detail::sort(taken_);
   }
 
   constexpr void visit(std::size_t node, std::size_t from, std::size_t count, const Buffer& b) {
@@ -133,7 +133,7 @@ class FirstFit {
       visit(2 * node + 1, from + count / 2, count / 2, b);
       return;
     }
-    const std::size_t end = std::min(entries_.size(), (from + 1) * block);
+    const std::size_t end = rondo::detail::min(entries_.size(), (from + 1) * block);
     for (std::size_t k = from * block; k < end; ++k) {
       const Entry& e = entries_[k];
       if (e.upper <= b.lower || e.lower >= b.upper) continue;

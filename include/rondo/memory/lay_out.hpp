@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/memory/lifetimes.hpp>
 #include <rondo/memory/planners.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,10 +30,10 @@ namespace detail {
       const Direction direction = graph.tensors[t].direction;
       if (buffer == Lifetimes::no_buffer || !is_bound_each_round(direction) || copies_out(direction) != outputs)
         continue;
-      if (std::find(order.begin(), order.end(), buffer) == order.end()) order.push_back(buffer);
+      if (rondo::detail::none_of(order, [&](std::uint32_t other) { return other == buffer; })) order.push_back(buffer);
     }
     if (outputs) continue;
-    std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    rondo::detail::sort(order.data() + begin, order.size() - begin, [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t x = lives.problem.buffers[a].size;
       const std::int64_t y = lives.problem.buffers[b].size;
       return x != y ? x < y : a < b;
@@ -75,7 +75,7 @@ template <Planner P>
   Plan plan = plan_graph(P{}, graph, rest);
   std::int64_t front = 0;
   std::int64_t alignment = 1;
-  for (const Buffer& buffer : lives.problem.buffers) alignment = std::max(alignment, buffer.alignment);
+  for (const Buffer& buffer : lives.problem.buffers) alignment = rondo::detail::max(alignment, buffer.alignment);
   for (const std::uint32_t r : residents) front = aligned(front, alignment) + lives.problem.buffers[r].size;
   const std::int64_t behind = plan.arena == 0 ? 0 : aligned(front, alignment);
   for (std::int64_t& offset : plan.offsets) offset += behind;

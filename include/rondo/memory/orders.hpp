@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -51,7 +51,7 @@ namespace detail {
   std::int64_t load = 0;
   for (std::size_t s = 0; s < leaves; ++s) highest[leaves + s] = load += change[s];
   for (std::size_t node = leaves - 1; node > 0; --node)
-    highest[node] = std::max(highest[2 * node], highest[2 * node + 1]);
+    highest[node] = rondo::detail::max(highest[2 * node], highest[2 * node + 1]);
 
   std::vector<std::int64_t> result(problem.size(), 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
@@ -59,8 +59,8 @@ namespace detail {
       std::size_t from = leaves + static_cast<std::size_t>(r->first);
       std::size_t until = leaves + static_cast<std::size_t>(r->last);
       for (; from < until; from /= 2, until /= 2) {
-        if (from % 2 == 1) result[i] = std::max(result[i], highest[from++]);
-        if (until % 2 == 1) result[i] = std::max(result[i], highest[--until]);
+        if (from % 2 == 1) result[i] = rondo::detail::max(result[i], highest[from++]);
+        if (until % 2 == 1) result[i] = rondo::detail::max(result[i], highest[--until]);
       }
     }
   }
@@ -76,14 +76,14 @@ namespace detail {
     starts.push_back(b.lower);
     ends.push_back(b.upper);
   }
-  std::sort(starts.begin(), starts.end());
-  std::sort(ends.begin(), ends.end());
+  rondo::detail::sort(starts);
+  rondo::detail::sort(ends);
   std::vector<std::int64_t> result(problem.size(), 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
     if (!b.occupies()) continue;
-    const auto begun = std::lower_bound(starts.begin(), starts.end(), b.upper) - starts.begin();
-    const auto ended = std::upper_bound(ends.begin(), ends.end(), b.lower) - ends.begin();
+    const auto begun = static_cast<std::int64_t>(rondo::detail::lower_bound(starts, b.upper));
+    const auto ended = static_cast<std::int64_t>(rondo::detail::upper_bound(ends, b.lower));
     result[i] = begun - ended - 1;
   }
   return result;
@@ -113,7 +113,7 @@ namespace detail {
   }
   std::vector<std::uint32_t> numbers(n, 0);
   for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i);
-  std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
+  rondo::detail::sort(numbers, [&](std::uint32_t a, std::uint32_t b) {
     const Buffer& x = problem.buffers[a];
     const Buffer& y = problem.buffers[b];
     if (key[a] != key[b]) return key[a] > key[b];

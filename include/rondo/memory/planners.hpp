@@ -5,7 +5,6 @@
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/static_plan.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/memory/problem.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -53,7 +53,7 @@ class Sections {
     ranges_.resize(begin_.back(), SectionRange{});
 
     // At one instant the ends come first: lifetimes that only touch do not meet.
-    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    rondo::detail::sort(events, [](const Event& a, const Event& b) {
       if (a.time != b.time) return a.time < b.time;
       return a.start != b.start ? b.start : a.buffer < b.buffer;
     });

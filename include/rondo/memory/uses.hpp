@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/detail/ancestors.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -195,7 +195,7 @@ class InPlaceMerger {
     for (std::size_t j = 0; j < to.uses.size(); ++j) {
       if (j != starting) from.uses.push_back(to.uses[j]);
     }
-    std::sort(from.uses.begin(), from.uses.end(), [](const Use& a, const Use& b) { return a.first < b.first; });
+    rondo::detail::sort(from.uses, [](const Use& a, const Use& b) { return a.first < b.first; });
     to = {};
     for (std::uint32_t& token : tokens_.of_tensor) token = token == out ? in : token;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/atomic.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
@@ -168,15 +169,15 @@ class StreamCore {
     ScopeRing& ring = this->ring();
     if (slot.words_taken != 0) ring.word_ring.take_until(ring.word_ring.head() + slot.words_taken);
     ring.tasks.push(&slot);
-    slot.fan_out.store(nullptr, std::memory_order_relaxed);
+    slot.fan_out.store(nullptr, rondo::detail::Order::relaxed);
     slot.linked = 0;
     slot.mark = 0;
     slot.uses = nullptr;
     slot.spare = nullptr;
     slot.number = ++task_number_;
     if (slot.blocks != 1) {
-      slot.next_block.store(0, std::memory_order_relaxed);
-      slot.blocks_left.store(slot.blocks, std::memory_order_relaxed);
+      slot.next_block.store(0, rondo::detail::Order::relaxed);
+      slot.blocks_left.store(slot.blocks, rondo::detail::Order::relaxed);
     }
   }
 
@@ -186,7 +187,7 @@ class StreamCore {
     using platform::sim::TaskSlot;
     if (producer.mark == consumer.number) return;
     producer.mark = consumer.number;
-    FanOut* head = producer.fan_out.load(std::memory_order_acquire);
+    FanOut* head = producer.fan_out.load(rondo::detail::Order::acquire);
     if (head == TaskSlot::sealed()) return;
     FanOut* edge = nullptr;
     platform::sim::SpareFanOut* spare = nullptr;
@@ -207,7 +208,8 @@ class StreamCore {
         return;
       }
       edge->next = head;
-    } while (!producer.fan_out.compare_exchange_weak(head, edge, std::memory_order_release, std::memory_order_acquire));
+    } while (!producer.fan_out.compare_exchange_weak(head, edge, rondo::detail::Order::release,
+                                                     rondo::detail::Order::acquire));
     ++consumer.linked;
     if (spare != nullptr) {
       spare->next_free = consumer.spare;
@@ -226,7 +228,7 @@ class StreamCore {
   void release(platform::sim::TaskSlot& task) noexcept {
     using platform::sim::TaskSlot;
     const std::uint32_t down = TaskSlot::guard - task.linked;
-    if (task.linked == 0 || task.waiting.fetch_sub(down, std::memory_order_acq_rel) == down) stream_.ready(task);
+    if (task.linked == 0 || task.waiting.fetch_sub(down, rondo::detail::Order::acq_rel) == down) stream_.ready(task);
   }
 
   /// Memory and a record for an intermediate of the open scope. Waits for room.

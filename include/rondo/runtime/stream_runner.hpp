@@ -4,6 +4,7 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/concepts.hpp>
+#include <rondo/detail/thread.hpp>
 #include <rondo/error.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/platform/sim/halt.hpp>
@@ -14,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <thread>
 #include <type_traits>
 
 namespace rondo::platform {
@@ -68,7 +68,7 @@ class Beside : public P {
   [[nodiscard]] std::uint32_t threads() const noexcept {
     if constexpr (on_one_thread<P>) return 0;
     if (options_.threads != StreamOptions::by_engine) return options_.threads;
-    const std::uint32_t cores = std::thread::hardware_concurrency();
+    const std::uint32_t cores = rondo::detail::host_cores();
     return cores > 2 ? cores - 1 : 1;
   }
   [[nodiscard]] Conductor& conductor() noexcept { return conductor_; }

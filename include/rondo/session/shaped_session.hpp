@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/owned.hpp>
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/counts.hpp>
 #include <rondo/launch/launch_cache.hpp>
@@ -15,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -192,7 +192,7 @@ class ShapedSession {
 
  private:
   // On the heap, so that an entry that makes the arena grow, which empties the table, is made before it has a place.
-  using EntryPtr = std::unique_ptr<Entry>;
+  using EntryPtr = detail::Owned<Entry>;
   using Entries = launch::LaunchCache<EntryPtr, Capacity, launch::FoldedMultiply, Lookups>;
 
   template <BoundPair B>
@@ -305,7 +305,7 @@ class ShapedSession {
 
   EntryPtr& insert(Entries& entries, launch::KeyView key, const TaskGraph& plain) {
     const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
-    auto entry = std::make_unique<Entry>(freeze(plain), typename View::Options{&platform_, this, borrow});
+    auto entry = EntryPtr(new Entry(freeze(plain), typename View::Options{&platform_, this, borrow}));
     for (std::uint32_t t = 0; t < uploaded_.size(); ++t) {
       if (uploaded_[t] != 0) entry->adopt(TensorId{t});
     }

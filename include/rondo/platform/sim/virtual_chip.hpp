@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -82,7 +82,7 @@ class VirtualChip {
   }
   void set(double time, Kind kind, std::uint32_t block) noexcept {
     events_[static_cast<std::size_t>(event_count_++)] = {time, event_number_++, block, kind};
-    std::push_heap(events_.begin(), events_.begin() + event_count_, later);
+    detail::push_heap(events_.data(), static_cast<std::size_t>(event_count_), later);
   }
   [[nodiscard]] std::size_t type_of(std::uint32_t block) const noexcept {
     return static_cast<std::size_t>(graph_.tasks[task_of_[block]].core);
@@ -177,7 +177,7 @@ void VirtualChip::run() noexcept {
   while (event_count_ != 0) {
     const double now = events_[0].time;
     while (event_count_ != 0 && events_[0].time == now) {  // all that happens at once, before anybody reacts
-      std::pop_heap(events_.begin(), events_.begin() + event_count_, later);
+      detail::pop_heap(events_.data(), static_cast<std::size_t>(event_count_), later);
       const Event event = events_[static_cast<std::size_t>(--event_count_)];
       happen(event);
     }
@@ -251,9 +251,9 @@ void VirtualChip::find_critical_path() noexcept {
   std::uint32_t longest = 0;
   for (std::size_t t = graph_.tasks.size(); t-- > 0;) {
     double own = 0;
-    for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) own = std::max(own, costs_[b]);
+    for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) own = detail::max(own, costs_[b]);
     double behind = 0;
-    for (const std::uint32_t next : graph_.successors_of(t)) behind = std::max(behind, to_end_[next]);
+    for (const std::uint32_t next : graph_.successors_of(t)) behind = detail::max(behind, to_end_[next]);
     to_end_[t] = parts_.dispatch_ns + own + parts_.retire_ns + behind;
     if (to_end_[t] >= critical_ns_) {
       critical_ns_ = to_end_[t];

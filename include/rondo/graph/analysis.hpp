@@ -3,9 +3,9 @@
 #pragma once
 
 #include <rondo/detail/algorithm.hpp>
-#include <rondo/detail/list.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 
 #include <cstdint>
 
@@ -15,14 +15,14 @@ namespace rondo::graph {
 
 /// A graph's tasks in an order in which each stands behind all it depends on, and the edges between them.
 struct Analysis {
-  rondo::detail::List<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
-  rondo::detail::List<std::uint32_t> successor_begin;  ///< tasks + 1
-  rondo::detail::List<std::uint32_t> successors;       ///< positions, ascending for each task
-  rondo::detail::List<std::uint32_t> predecessor_count;
+  List<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
+  List<std::uint32_t> successor_begin;  ///< tasks + 1
+  List<std::uint32_t> successors;       ///< positions, ascending for each task
+  List<std::uint32_t> predecessor_count;
 };
 
 /// Sorted, each once, between indices in TaskGraph::tasks().
-using EdgeList = rondo::detail::List<TaskGraph::Edge>;
+using EdgeList = List<TaskGraph::Edge>;
 
 /// What orders the tasks that touch a tensor: the tensor, or the input whose memory it reuses.
 [[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
@@ -38,9 +38,9 @@ using EdgeList = rondo::detail::List<TaskGraph::Edge>;
     constexpr std::uint32_t nobody = 0xFFFF'FFFF;
     struct LastUse {
       std::uint32_t writer = nobody;
-      rondo::detail::List<std::uint32_t> readers;  // since that write
+      List<std::uint32_t> readers;  // since that write
     };
-    rondo::detail::List<LastUse> uses(graph.tensors().size());
+    List<LastUse> uses(graph.tensors().size());
     for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
       const TaskRecord& record = graph.tasks()[task];
       for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
@@ -73,13 +73,12 @@ namespace detail {
 }
 
 /// Names one cycle among the tasks that still wait for a predecessor.
-[[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges,
-                                    const rondo::detail::List<std::uint32_t>& waiting) {
+[[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges, const List<std::uint32_t>& waiting) {
   const auto is_waiting = [&](std::uint32_t task) { return waiting[task] != 0; };
   std::uint32_t task = 0;
   while (!is_waiting(task)) ++task;
-  rondo::detail::List<std::uint32_t> path;  // backwards, each a predecessor of the one before
-  rondo::detail::List<bool> seen(waiting.size(), false);
+  List<std::uint32_t> path;  // backwards, each a predecessor of the one before
+  List<bool> seen(waiting.size(), false);
   while (!seen[task]) {
     seen[task] = true;
     path.push_back(task);
@@ -99,8 +98,8 @@ namespace detail {
 
 /// Is there a path between two positions? Walks forward from `from`, no further than `to`.
 [[nodiscard]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
-  rondo::detail::List<char> seen(to + 1 - from, 0);
-  rondo::detail::List<std::uint32_t> open{from};
+  List<char> seen(to + 1 - from, 0);
+  List<std::uint32_t> open{from};
   while (!open.empty()) {
     const std::uint32_t task = open.back();
     open.pop_back();
@@ -120,8 +119,8 @@ namespace detail {
 /// Orders the tasks: among those that may run next, the one added first. @throws Error cycle, naming one
 [[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
-  rondo::detail::List<std::uint32_t> waiting(tasks, 0U);
-  rondo::detail::List<std::uint32_t> edge_begin(tasks + 1, 0U);
+  List<std::uint32_t> waiting(tasks, 0U);
+  List<std::uint32_t> edge_begin(tasks + 1, 0U);
   for (const auto& e : edges) {
     ++waiting[e.after];
     ++edge_begin[e.before + 1];
@@ -130,13 +129,13 @@ namespace detail {
 
   Analysis result;
   result.order.reserve(tasks);
-  rondo::detail::List<std::uint32_t> ready;  // a heap, the smallest index on top
+  List<std::uint32_t> ready;  // a heap, the smallest index on top
   for (std::uint32_t t = 0; t < tasks; ++t) {
     if (waiting[t] == 0) ready.push_back(t);
   }
   constexpr auto first_on_top = [](std::uint32_t a, std::uint32_t b) { return a > b; };
   rondo::detail::make_heap(ready.data(), ready.size(), first_on_top);
-  rondo::detail::List<std::uint32_t> position(tasks, 0U);
+  List<std::uint32_t> position(tasks, 0U);
   while (!ready.empty()) {
     rondo::detail::pop_heap(ready.data(), ready.size(), first_on_top);
     const std::uint32_t task = ready.back();
@@ -171,10 +170,10 @@ namespace detail {
 constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = 0xFFFF'FFFF;
   struct Use {
-    std::uint32_t writer = nobody;               // position of the last one
-    rondo::detail::List<std::uint32_t> readers;  // positions, since that write
+    std::uint32_t writer = nobody;  // position of the last one
+    List<std::uint32_t> readers;    // positions, since that write
   };
-  rondo::detail::List<Use> uses(graph.tensors().size());
+  List<Use> uses(graph.tensors().size());
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
     if (before != nobody && before != after && !detail::has_path(analysis, before, after)) {

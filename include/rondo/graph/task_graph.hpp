@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/list.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/arguments.hpp>
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 #include <rondo/tensor/handle.hpp>
 
 #include <source_location>
@@ -56,7 +56,7 @@ class TaskGraph {
   constexpr Dim dim(std::string_view name, std::source_location where = std::source_location::current());
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
-  [[nodiscard]] constexpr const rondo::detail::List<graph::NameRef>& symbols() const noexcept { return symbols_; }
+  [[nodiscard]] constexpr const List<graph::NameRef>& symbols() const noexcept { return symbols_; }
 
   /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
   /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
@@ -149,7 +149,7 @@ class TaskGraph {
   /// Adds a task that runs a raw kernel on an argument block whose every word has been laid out; what args formats end
   /// in. @throws Error invalid_argument: a tensor that is not there, a word outside of the block
   constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                const rondo::detail::List<graph::ArgRecord>& args, std::uint32_t block_bytes);
+                                const List<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
   constexpr void add_edge(TaskId before, TaskId after, std::source_location where = std::source_location::current()) {
@@ -170,12 +170,12 @@ class TaskGraph {
     friend constexpr auto operator<=>(const Edge&, const Edge&) noexcept = default;
   };
 
-  [[nodiscard]] constexpr const rondo::detail::List<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
+  [[nodiscard]] constexpr const List<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
   /// In the order of add().
-  [[nodiscard]] constexpr const rondo::detail::List<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
-  [[nodiscard]] constexpr const rondo::detail::List<graph::ArgRecord>& args() const noexcept { return args_; }
-  [[nodiscard]] constexpr const rondo::detail::List<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
-  [[nodiscard]] constexpr const rondo::detail::List<char>& text() const noexcept { return text_; }
+  [[nodiscard]] constexpr const List<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
+  [[nodiscard]] constexpr const List<graph::ArgRecord>& args() const noexcept { return args_; }
+  [[nodiscard]] constexpr const List<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
+  [[nodiscard]] constexpr const List<char>& text() const noexcept { return text_; }
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
   [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
@@ -188,8 +188,8 @@ class TaskGraph {
   /// A task's words, gathered and checked before the graph changes.
   struct Draft {
     TaskGraph& graph;
-    rondo::detail::List<graph::ArgRecord> args = {};
-    rondo::detail::List<graph::ArgRecord> extents = {};
+    List<graph::ArgRecord> args = {};
+    List<graph::ArgRecord> extents = {};
     std::uint32_t block_bytes = 0;  ///< given by an args format; 0: the words of `args` and `extents` in turn
 
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
@@ -220,12 +220,12 @@ class TaskGraph {
   template <Kernel K, class... P, class... A>
   constexpr TaskId add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments);
 
-  rondo::detail::List<graph::TensorRecord> tensors_;
-  rondo::detail::List<graph::TaskRecord> tasks_;
-  rondo::detail::List<graph::ArgRecord> args_;
-  rondo::detail::List<Edge> explicit_edges_;
-  rondo::detail::List<char> text_;
-  rondo::detail::List<graph::NameRef> symbols_;
+  List<graph::TensorRecord> tensors_;
+  List<graph::TaskRecord> tasks_;
+  List<graph::ArgRecord> args_;
+  List<Edge> explicit_edges_;
+  List<char> text_;
+  List<graph::NameRef> symbols_;
   Edges edges_;
   std::uint32_t tag_ = 0;
 };

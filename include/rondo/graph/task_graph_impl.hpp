@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/list.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 
 /// The bodies of TaskGraph's members that are too long for its class; include task_graph.hpp.
 namespace rondo {
 
 constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
   const graph::NameRef ref{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(name.size())};
-  const rondo::detail::List<char> own(name.data(), name.data() + name.size());  // as in commit()
+  const List<char> own(name.data(), name.data() + name.size());  // as in commit()
   text_.append(own.data(), own.size());
   return ref;
 }
@@ -239,8 +239,8 @@ constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) 
 constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                           CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
-  const rondo::detail::List<char> own(
-      name.data(), name.data() + name.size());  // the name may be part of the graph's text, which grows
+  const List<char> own(name.data(),
+                       name.data() + name.size());  // the name may be part of the graph's text, which grows
   name = {own.data(), own.size()};
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
   if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, std::source_location::current());
@@ -262,7 +262,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
 }
 
 constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                         const rondo::detail::List<graph::ArgRecord>& args, std::uint32_t block_bytes) {
+                                         const List<graph::ArgRecord>& args, std::uint32_t block_bytes) {
   if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
   for (const graph::ArgRecord& arg : args) {
     const bool is_there = arg.kind != graph::ArgRecord::Kind::address || arg.tensor < tensors_.size();

@@ -4,11 +4,11 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 /// From the sizes of what a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
 namespace rondo::launch {
@@ -27,7 +27,7 @@ class Solver {
   explicit Solver(const TaskGraph& graph)
       : graph_{graph}, values_(graph.symbols().size(), 0), known_(graph.symbols().size(), false) {}
 
-  [[nodiscard]] std::vector<std::int64_t> run(std::span<const BoundSize> sizes) {
+  [[nodiscard]] List<std::int64_t> run(std::span<const BoundSize> sizes) {
     for (const BoundSize& size : sizes) {
       if (size.shape != nullptr) match_extents(size);
     }
@@ -138,15 +138,15 @@ class Solver {
   }
 
   const TaskGraph& graph_;
-  std::vector<std::int64_t> values_;
-  std::vector<bool> known_;
+  List<std::int64_t> values_;
+  List<bool> known_;
 };
 
 }  // namespace detail
 
 /// The values of the graph's symbols under which the tensors have these sizes.
 /// @throws Error invalid_argument, wrong_size: naming the symbol or tensor and the values that do not fit together
-[[nodiscard]] inline std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes) {
+[[nodiscard]] inline List<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes) {
   return detail::Solver(graph).run(sizes);
 }
 

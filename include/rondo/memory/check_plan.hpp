@@ -3,11 +3,11 @@
 #pragma once
 
 #include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -69,7 +69,7 @@ struct Violation {
     bool start;
     std::size_t buffer;
   };
-  std::vector<Event> events;
+  List<Event> events;
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& b = problem.buffers[i];
     if (b.size == 0) continue;
@@ -87,7 +87,7 @@ struct Violation {
   }
   rondo::detail::sort(
       events, [](const Event& x, const Event& y) { return x.time != y.time ? x.time < y.time : x.start < y.start; });
-  std::vector<std::size_t> in_use;  // buffers, by offset
+  List<std::size_t> in_use;  // buffers, by offset
   for (const Event& e : events) {
     const std::int64_t offset = plan.offsets[e.buffer];
     std::size_t at = 0;

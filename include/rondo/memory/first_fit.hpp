@@ -3,13 +3,13 @@
 #pragma once
 
 #include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -35,7 +35,7 @@ class FirstFit {
         conflicts_of_(problem.size() + 1, 0),
         entries_(problem.size(), Entry{}),
         offsets_(problem.size(), 0) {
-    std::vector<std::uint32_t> by_start(problem.size(), 0);
+    List<std::uint32_t> by_start(problem.size(), 0);
     for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = static_cast<std::uint32_t>(i);
     rondo::detail::sort(by_start, [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t x = problem.buffers[a].lower;
@@ -54,7 +54,7 @@ class FirstFit {
     for (const auto& [a, b] : problem.conflicts) ++conflicts_of_[a + 1], ++conflicts_of_[b + 1];
     for (std::size_t i = 0; i < problem.size(); ++i) conflicts_of_[i + 1] += conflicts_of_[i];
     conflicts_.resize(conflicts_of_.back(), 0);
-    std::vector<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
+    List<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
     for (const auto& [a, b] : problem.conflicts) {
       conflicts_[next[a]++] = b;
       conflicts_[next[b]++] = a;
@@ -64,9 +64,8 @@ class FirstFit {
 
   /// Offsets for the buffers in the given order; pinned ones come first, wherever they stand in it, and after them
   /// those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
-  [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
-                                                               Fit fit = Fit::first,
-                                                               const std::vector<std::int64_t>& preset = {}) {
+  [[nodiscard]] constexpr const List<std::int64_t>& run(const List<std::uint32_t>& order, Fit fit = Fit::first,
+                                                        const List<std::int64_t>& preset = {}) {
     for (std::int64_t& each : latest_) each = nothing;
     for (std::uint8_t& each : placed_) each = 0;
     for (Entry& e : entries_) e.upper = nothing;
@@ -168,15 +167,15 @@ class FirstFit {
   }
 
   const Problem* problem_;
-  std::vector<std::uint32_t> position_;  // of a buffer among entries_
-  std::vector<std::uint32_t> conflicts_of_, conflicts_{};
-  std::vector<Entry> entries_;          // by start
-  std::vector<std::uint8_t> placed_{};  // kept only where there are explicit conflicts
-  std::vector<std::int64_t> offsets_;
-  std::vector<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
+  List<std::uint32_t> position_;  // of a buffer among entries_
+  List<std::uint32_t> conflicts_of_, conflicts_{};
+  List<Entry> entries_;          // by start
+  List<std::uint8_t> placed_{};  // kept only where there are explicit conflicts
+  List<std::int64_t> offsets_;
+  List<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
   std::size_t blocks_ = 1;
   bool has_gaps_ = false;
-  std::vector<std::pair<std::int64_t, std::int64_t>> taken_{};
+  List<std::pair<std::int64_t, std::int64_t>> taken_{};
 };
 
 }  // namespace rondo::memory

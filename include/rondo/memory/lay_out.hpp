@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/memory/lifetimes.hpp>
@@ -13,7 +14,6 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 /// The body of lay_out(): lifetimes ▶ planner ▶ offsets.
 namespace rondo::memory {
@@ -21,8 +21,8 @@ namespace rondo::memory {
 namespace detail {
 
 /// The buffers of what rounds bind: those of outputs, then those of inputs, the smallest first.
-[[nodiscard]] constexpr std::vector<std::uint32_t> order_ports(const graph::GraphView& graph, const Lifetimes& lives) {
-  std::vector<std::uint32_t> order;
+[[nodiscard]] constexpr List<std::uint32_t> order_ports(const graph::GraphView& graph, const Lifetimes& lives) {
+  List<std::uint32_t> order;
   for (const bool outputs : {true, false}) {
     const std::size_t begin = order.size();
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
@@ -50,7 +50,7 @@ template <Planner P>
 /// Plans with P all but the ports, then lays the ports behind.
 template <Planner P>
 [[nodiscard]] constexpr Plan plan_graph(PortsLast<P>, const graph::GraphView& graph, const Lifetimes& lives) {
-  const std::vector<std::uint32_t> ports = order_ports(graph, lives);
+  const List<std::uint32_t> ports = order_ports(graph, lives);
   Problem rest = lives.problem;
   for (const std::uint32_t port : ports) rest.buffers[port] = Buffer{};
   Plan plan = P::plan(rest);
@@ -65,7 +65,7 @@ template <Planner P>
 /// Lays residents out, then plans the rest with P.
 template <Planner P>
 [[nodiscard]] constexpr Plan plan_graph(ResidentsFirst<P>, const graph::GraphView& graph, const Lifetimes& lives) {
-  std::vector<std::uint32_t> residents;
+  List<std::uint32_t> residents;
   Lifetimes rest = lives;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (graph.tensors[t].direction != Direction::resident) continue;

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -37,11 +37,11 @@ enum class Order : std::uint8_t {
 namespace detail {
 
 /// For each buffer the largest load (bytes in use) of any of its sections. Cost: O((n + sections) log sections).
-[[nodiscard]] constexpr std::vector<std::int64_t> pressure(const Problem& problem, const Sections& sections) {
+[[nodiscard]] constexpr List<std::int64_t> pressure(const Problem& problem, const Sections& sections) {
   std::size_t leaves = 1;
   while (leaves < static_cast<std::size_t>(sections.count())) leaves *= 2;
-  std::vector<std::int64_t> highest(2 * leaves, 0);
-  std::vector<std::int64_t> change(leaves + 1, 0);
+  List<std::int64_t> highest(2 * leaves, 0);
+  List<std::int64_t> change(leaves + 1, 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       change[static_cast<std::size_t>(r->first)] += problem.buffers[i].size;
@@ -53,7 +53,7 @@ namespace detail {
   for (std::size_t node = leaves - 1; node > 0; --node)
     highest[node] = rondo::detail::max(highest[2 * node], highest[2 * node + 1]);
 
-  std::vector<std::int64_t> result(problem.size(), 0);
+  List<std::int64_t> result(problem.size(), 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       std::size_t from = leaves + static_cast<std::size_t>(r->first);
@@ -68,9 +68,9 @@ namespace detail {
 }
 
 /// For each buffer how many lifetimes overlap its own.
-[[nodiscard]] constexpr std::vector<std::int64_t> count_overlaps(const Problem& problem) {
-  std::vector<std::int64_t> starts;
-  std::vector<std::int64_t> ends;
+[[nodiscard]] constexpr List<std::int64_t> count_overlaps(const Problem& problem) {
+  List<std::int64_t> starts;
+  List<std::int64_t> ends;
   for (const Buffer& b : problem.buffers) {
     if (!b.occupies()) continue;
     starts.push_back(b.lower);
@@ -78,7 +78,7 @@ namespace detail {
   }
   rondo::detail::sort(starts);
   rondo::detail::sort(ends);
-  std::vector<std::int64_t> result(problem.size(), 0);
+  List<std::int64_t> result(problem.size(), 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
     if (!b.occupies()) continue;
@@ -92,15 +92,14 @@ namespace detail {
 }  // namespace detail
 
 /// The numbers of all buffers in the given order. Cost: O(n log n).
-[[nodiscard]] constexpr std::vector<std::uint32_t> make_order(const Problem& problem, const Sections& sections,
-                                                              Order order) {
+[[nodiscard]] constexpr List<std::uint32_t> make_order(const Problem& problem, const Sections& sections, Order order) {
   const std::size_t n = problem.size();
-  std::vector<double> key(n, 0.0);  // largest first
+  List<double> key(n, 0.0);  // largest first
   if (order == Order::breadth) {
-    const std::vector<std::int64_t> pressure = detail::pressure(problem, sections);
+    const List<std::int64_t> pressure = detail::pressure(problem, sections);
     for (std::size_t i = 0; i < n; ++i) key[i] = static_cast<double>(pressure[i]);
   } else if (order == Order::conflicts) {
-    const std::vector<std::int64_t> overlaps = detail::count_overlaps(problem);
+    const List<std::int64_t> overlaps = detail::count_overlaps(problem);
     for (std::size_t i = 0; i < n; ++i) key[i] = static_cast<double>(overlaps[i]);
   } else if (order != Order::size) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -111,7 +110,7 @@ namespace detail {
       if (order == Order::start) key[i] = -static_cast<double>(b.lower);
     }
   }
-  std::vector<std::uint32_t> numbers(n, 0);
+  List<std::uint32_t> numbers(n, 0);
   for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i);
   rondo::detail::sort(numbers, [&](std::uint32_t a, std::uint32_t b) {
     const Buffer& x = problem.buffers[a];

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -34,9 +34,9 @@ class Sections {
       std::uint32_t buffer;
       bool start;
     };
-    std::vector<Event> events;
+    List<Event> events;
     events.reserve(2 * problem.size());
-    std::vector<std::uint32_t> uses(problem.size(), 0);
+    List<std::uint32_t> uses(problem.size(), 0);
     for (std::uint32_t i = 0; i < problem.size(); ++i) {
       const Buffer& b = problem.buffers[i];
       if (b.size == 0) continue;
@@ -57,7 +57,7 @@ class Sections {
       if (a.time != b.time) return a.time < b.time;
       return a.start != b.start ? b.start : a.buffer < b.buffer;
     });
-    std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
+    List<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
     bool open = false;  // has a buffer started since the last end?
     for (const Event& e : events) {
       if (e.start) {
@@ -114,8 +114,8 @@ class Sections {
     return problem.buffers[a].size > 0 && problem.buffers[b].size > 0;
   }
 
-  std::vector<std::uint32_t> begin_;  // index of a buffer's first range
-  std::vector<SectionRange> ranges_{};
+  List<std::uint32_t> begin_;  // index of a buffer's first range
+  List<SectionRange> ranges_{};
   std::int32_t count_ = 0;
   std::int32_t of_time_ = 0;
 };

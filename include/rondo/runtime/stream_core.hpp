@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::runtime::detail {
 
@@ -40,6 +39,7 @@ class StreamCore {
         deadlock_after_ms_{options.deadlock_after_ms},
         ring_count_{rings},
         heap_bytes_{options.ring_bytes.value / 1024 * 1024},
+        rings_(rings),
         map_{options.regions < 256 ? 256 : options.regions, 4096},
         slots_{std::size_t{std::bit_ceil(options.window)} * rings + 1},
         tensors_{std::size_t{std::bit_ceil(options.tensors)} * rings},
@@ -47,8 +47,7 @@ class StreamCore {
         interface_(interface.tensors.size()),
         tag_{interface.tag},
         stream_{threads} {
-    rings_.reserve(rings);
-    for (std::uint32_t r = 0; r < rings; ++r) rings_.emplace_back(options.window, options.tensors, heap_bytes_);
+    for (ScopeRing& ring : rings_) ring = ScopeRing(options.window, options.tensors, heap_bytes_);
     for (std::size_t t = 0; t < interface_.size(); ++t) {
       const graph::TensorRecord& record = interface.tensors[t];
       TensorState& tensor = interface_[t];
@@ -273,7 +272,7 @@ class StreamCore {
   std::uint32_t deadlock_after_ms_;
   std::uint32_t ring_count_;
   std::uint64_t heap_bytes_;
-  std::vector<ScopeRing> rings_;
+  rondo::detail::OwnedArray<ScopeRing> rings_;
   RegionMap map_;
   platform::sim::Recycler<platform::sim::TaskSlot, &platform::sim::TaskSlot::next_ready> slots_;
   platform::sim::Recycler<TensorState, &TensorState::next_free> tensors_;

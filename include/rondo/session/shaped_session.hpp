@@ -8,6 +8,7 @@
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/planners.hpp>
 #include <rondo/platform/shared.hpp>
 #include <rondo/session/open.hpp>
@@ -20,7 +21,6 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace rondo {
 
@@ -118,7 +118,7 @@ class ShapedSession {
   /// look for it. @throws Error as an unknown shape's round reports; the session is as before
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
     require_usable();
-    std::vector<std::int64_t> values(graph_.symbols().size(), -1);
+    List<std::int64_t> values(graph_.symbols().size(), -1);
     for (const auto& [dim, value] : symbols) {
       const std::int32_t s = dim.as_symbol();
       if (s < 0 || static_cast<std::size_t>(s) >= values.size()) {
@@ -133,8 +133,8 @@ class ShapedSession {
       }
     }
     const TaskGraph plain = instantiate(graph_, values);
-    std::vector<std::uint64_t> words;
-    std::vector<std::uint32_t> order;
+    List<std::uint64_t> words;
+    List<std::uint32_t> order;
     for (std::uint32_t t = 0; t < plain.tensors().size(); ++t) {
       if (!is_bound_each_round(plain.tensors()[t].direction)) continue;
       words.push_back(plain.tensors()[t].count);
@@ -222,7 +222,7 @@ class ShapedSession {
   [[gnu::always_inline]] static void append_order(auto& key, std::initializer_list<std::uint32_t> tensors) noexcept {
     append_packed(tensors.begin(), tensors.size(), [&](std::uint64_t word) { key.append(word); });
   }
-  static void append_order(std::vector<std::uint64_t>& key, const std::vector<std::uint32_t>& tensors) {
+  static void append_order(List<std::uint64_t>& key, const List<std::uint32_t>& tensors) {
     append_packed(tensors.data(), tensors.size(), [&](std::uint64_t word) { key.push_back(word); });
   }
   [[gnu::always_inline]] static void append_packed(const std::uint32_t* tensors, std::size_t count, auto put) {
@@ -267,7 +267,7 @@ class ShapedSession {
   [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
                                                  std::span<const launch::BoundSize> sizes, EntryPtr*& made) noexcept {
     if (!poison_.ok()) return Status{Errc::poisoned}.poisoning();
-    std::vector<std::int64_t> values;
+    List<std::int64_t> values;
     try {
       check_bound(sizes);
       values = launch::solve(graph_, sizes);
@@ -287,7 +287,7 @@ class ShapedSession {
   }
 
   void check_bound(std::span<const launch::BoundSize> sizes) const {
-    std::vector<int> bound(graph_.tensors().size(), 0);
+    List<int> bound(graph_.tensors().size(), 0);
     for (const launch::BoundSize& size : sizes) {
       if (size.tensor >= bound.size()) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));
       ++bound[size.tensor];
@@ -321,7 +321,7 @@ class ShapedSession {
   DevicePtr<std::byte> grow(Bytes size) {
     const Bytes wanted{size.value < residents_end_ ? residents_end_ : size.value};
     if (!(wanted > capacity_)) return base_;
-    std::vector<std::byte> residents(base_ ? residents_end_ : 0);
+    List<std::byte> residents(base_ ? residents_end_ : 0);
     if (!residents.empty()) {
       check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
       check(platform_.wait());
@@ -344,7 +344,7 @@ class ShapedSession {
     base_ = platform_.allocate(size, Bytes{Arch::arena_alignment});
     capacity_ = size;
   }
-  void restore(const std::vector<std::byte>& residents) {
+  void restore(const List<std::byte>& residents) {
     if (residents.empty()) return;
     check(platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
     check(platform_.wait());
@@ -383,8 +383,8 @@ class ShapedSession {
 
   TaskGraph graph_;
   P platform_;
-  std::vector<std::uint64_t> offsets_;   ///< by tensor: of a resident in the arena
-  std::vector<std::uint64_t> uploaded_;  ///< by tensor: does the resident hold a value?
+  List<std::uint64_t> offsets_;   ///< by tensor: of a resident in the arena
+  List<std::uint64_t> uploaded_;  ///< by tensor: does the resident hold a value?
   std::uint64_t residents_end_ = 0;
   DevicePtr<std::byte> base_;
   Bytes capacity_;

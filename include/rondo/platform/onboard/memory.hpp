@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/list.hpp>
+#include <rondo/list.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
 #include <cstdint>
@@ -113,7 +113,7 @@ class DeviceMemory {
   Bytes free_;
   PhysicalMemoryProp kind_;
   std::size_t granule_ = 0;  ///< of pages; 0: plain blocks
-  detail::List<Block> blocks_;
+  List<Block> blocks_;
 };
 
 }  // namespace rondo::platform::onboard

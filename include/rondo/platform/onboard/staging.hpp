@@ -3,8 +3,8 @@
 #pragma once
 
 #include <rondo/detail/algorithm.hpp>
-#include <rondo/detail/list.hpp>
 #include <rondo/detail/owned_array.hpp>
+#include <rondo/list.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
 #include <cstdint>
@@ -155,7 +155,7 @@ class Staging {
   }
 
   Device& device_;
-  detail::List<Block> pinned_;  ///< ascending
+  List<Block> pinned_;  ///< ascending
   std::byte* buffer_ = nullptr;
   std::uint64_t capacity_ = 0;
   std::byte* next_ = nullptr;

@@ -4,8 +4,8 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/algorithm.hpp>
-#include <rondo/detail/list.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +47,7 @@ class MemoryMap {
         lowest = detail::min(lowest, address);
       }
     }
-    detail::List<std::uint64_t> cuts;
+    List<std::uint64_t> cuts;
     for (Place& place : places_) {
       if (!place.used) continue;
       place.begin -= lowest;
@@ -95,8 +95,8 @@ class MemoryMap {
     return no_tensor;
   }
 
-  detail::List<Place> places_;
-  detail::List<Segment> segments_;
+  List<Place> places_;
+  List<Segment> segments_;
   std::uint64_t base_ = 0;
 };
 

@@ -4,8 +4,8 @@
 
 #include <rondo/detail/algorithm.hpp>
 #include <rondo/detail/atomic.hpp>
-#include <rondo/detail/list.hpp>
 #include <rondo/detail/owned_array.hpp>
+#include <rondo/list.hpp>
 #include <rondo/platform/sim/backoff.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
@@ -232,8 +232,8 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, std::spa
   const auto next_line = [](std::uint32_t i) { return (i + per_line - 1) / per_line * per_line; };
   const double batch_cost = detail::max(2000.0, schedule.makespan / 64);
 
-  detail::List<std::uint32_t> place(graph.nodes.size());
-  detail::List<std::uint32_t> thread(graph.nodes.size());
+  List<std::uint32_t> place(graph.nodes.size());
+  List<std::uint32_t> thread(graph.nodes.size());
   std::uint32_t nodes = 0;
   for (std::size_t t = 0; t < threads_; ++t) {
     for (const std::uint32_t node : schedule.order[t]) {
@@ -244,12 +244,12 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, std::spa
   }
 
   node_calls_ = detail::OwnedArray<Calls>(nodes);
-  detail::List<Batch> batches;
-  detail::List<std::uint32_t> needs;
+  List<Batch> batches;
+  List<std::uint32_t> needs;
   std::uint32_t call = 0;
   for (std::size_t t = 0; t < threads_; ++t) {
     lanes_[t].begin = static_cast<std::uint32_t>(batches.size());
-    const detail::List<std::uint32_t>& order = schedule.order[t];
+    const List<std::uint32_t>& order = schedule.order[t];
     for (std::size_t i = 0; i < order.size();) {
       const double start = schedule.start[order[i]];
       const auto joins = [&](std::uint32_t node) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <rondo/detail/algorithm.hpp>
-#include <rondo/detail/list.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,19 +30,19 @@ struct NodeGraph {
     std::uint32_t call_count = 0;
     double cost = 0;  ///< nanoseconds
   };
-  detail::List<Node> nodes;           ///< each behind its predecessors
-  detail::List<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
-  detail::List<detail::List<std::uint32_t>> predecessors;
-  detail::List<detail::List<std::uint32_t>> successors;
+  List<Node> nodes;           ///< each behind its predecessors
+  List<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
+  List<List<std::uint32_t>> predecessors;
+  List<List<std::uint32_t>> successors;
 };
 
 /// `call_costs`: one per task and block, in the order of the graph.
 [[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs) {
   NodeGraph g;
-  detail::List<detail::List<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
+  List<List<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
   std::uint32_t call = 0;
 
-  const auto add_node = [&](detail::List<std::uint32_t> predecessors) {
+  const auto add_node = [&](List<std::uint32_t> predecessors) {
     const auto id = static_cast<std::uint32_t>(g.nodes.size());
     for (const std::uint32_t p : predecessors) g.successors[p].push_back(id);
     g.nodes.push_back({static_cast<std::uint32_t>(g.calls.size()), 0, 0.0});
@@ -52,7 +52,7 @@ struct NodeGraph {
   };
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
     const std::uint32_t blocks = graph.tasks[t].blocks;
-    detail::List<std::uint32_t> block_nodes;
+    List<std::uint32_t> block_nodes;
     for (std::uint32_t b = 0; b < blocks; ++b, ++call) {
       const std::uint32_t node = add_node(waits_for[t]);
       g.nodes[node].call_count = 1;
@@ -70,7 +70,7 @@ struct NodeGraph {
 [[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   NodeGraph fused;
-  detail::List<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
+  List<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
   const auto continues = [&](std::uint32_t n) {
     return g.predecessors[n].size() == 1 && g.successors[g.predecessors[n][0]].size() == 1;
   };
@@ -102,9 +102,9 @@ struct NodeGraph {
 
 /// Which thread runs which nodes, and in what order.
 struct Schedule {
-  detail::List<detail::List<std::uint32_t>> order;  ///< for each thread its nodes
-  detail::List<double> start;                       ///< of each node, expected, in nanoseconds from the round's start
-  detail::List<double> end;
+  List<List<std::uint32_t>> order;  ///< for each thread its nodes
+  List<double> start;               ///< of each node, expected, in nanoseconds from the round's start
+  List<double> end;
   double makespan = 0;  ///< expected, in nanoseconds
 };
 
@@ -114,8 +114,8 @@ struct Schedule {
   const std::size_t n = g.nodes.size();
   // Time must pass with each node: batches rely on it (see Replay).
   const double per_node = detail::max(1.0, costs.per_node);
-  detail::List<std::uint32_t> waiting(n);
-  detail::List<std::uint32_t> topological;
+  List<std::uint32_t> waiting(n);
+  List<std::uint32_t> topological;
   for (std::uint32_t i = 0; i < n; ++i) {
     waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
     if (waiting[i] == 0) topological.push_back(i);
@@ -125,7 +125,7 @@ struct Schedule {
       if (--waiting[s] == 0) topological.push_back(s);
     }
   }
-  detail::List<double> to_end(n);
+  List<double> to_end(n);
   for (std::size_t i = n; i-- > 0;) {
     const std::uint32_t node = topological[i];
     for (const std::uint32_t s : g.successors[node]) to_end[node] = detail::max(to_end[node], to_end[s]);
@@ -136,9 +136,9 @@ struct Schedule {
   result.order.resize(threads);
   result.start.resize(n);
   result.end.resize(n);
-  detail::List<double> free_at(threads, costs.per_round);
-  detail::List<double>& done_at = result.end;
-  detail::List<std::uint32_t> runs_on(n);
+  List<double> free_at(threads, costs.per_round);
+  List<double>& done_at = result.end;
+  List<std::uint32_t> runs_on(n);
   // Nodes become candidates when their last predecessor is placed; among them the longest way to the end wins, then the
   // lower number, so that the schedule is the same on every machine.
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
@@ -154,8 +154,8 @@ struct Schedule {
     }
   };
   // Heaps, the next one on top; std::priority_queue would cost every user 3,400 preprocessed lines.
-  detail::List<Arrival> arriving;
-  detail::List<std::uint32_t> ready;
+  List<Arrival> arriving;
+  List<std::uint32_t> ready;
   const auto arrive = [&](double time, std::uint32_t node) {
     arriving.push_back({time, node});
     detail::push_heap(arriving.data(), arriving.size());

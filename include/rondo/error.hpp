@@ -5,7 +5,7 @@
 #include <rondo/detail/fixed_text.hpp>
 
 #include <cstdint>
-#include <exception>
+#include <new>  // std::exception too; <exception> would bring everybody 500 lines more
 #include <source_location>
 
 namespace rondo {

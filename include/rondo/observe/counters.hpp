@@ -48,6 +48,9 @@ struct CountersSnapshot {
   std::uint64_t refresh_ns = 0;
   std::uint64_t phase_ns[phase_count] = {};  ///< the host's time, by Phase; nothing stands for `outside`
   std::uint64_t parks = 0;                   ///< how often a thread of the engine went to sleep
+  std::uint64_t shape_hits = 0;              ///< rounds whose shape was known; with Policies::Lookups
+  std::uint64_t shape_misses = 0;            ///< rounds whose shape was set up
+  std::uint64_t shape_evictions = 0;         ///< shapes that made room for others
 };
 
 /// Counts rounds, copies, and what refreshed their args; for Policies::Observe. With a `Clock` that has `static
@@ -139,11 +142,35 @@ struct CountersWith {
 };
 using Counters = CountersWith<>;
 
-/// What a session's counters say, and what its engine counts. From any thread.
+namespace detail {
+
+/// Of the engine, or of the one that it stands around.
+template <class Engine>
+[[nodiscard]] std::uint64_t parks_of(Engine& engine) noexcept {
+  if constexpr (requires { engine.parks(); }) {
+    return engine.parks();
+  } else if constexpr (requires { engine.inner(); }) {
+    return parks_of(engine.inner());
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace detail
+
+/// What a session's counters say, what its engine counts, and how a session of many shapes found them. From any thread,
+/// but for a session of many shapes: ask that on its own.
 template <class Session>
 [[nodiscard]] CountersSnapshot snapshot(Session& session) noexcept {
-  CountersSnapshot s = session.observer().snapshot();
-  if constexpr (requires { session.platform().engine().parks(); }) s.parks = session.platform().engine().parks();
+  CountersSnapshot s;
+  if constexpr (requires { session.observer().snapshot(); }) s = session.observer().snapshot();
+  if constexpr (requires { session.platform().engine(); }) s.parks = detail::parks_of(session.platform().engine());
+  if constexpr (requires { session.lookups().misses; }) {
+    const auto& lookups = session.lookups();
+    s.shape_hits = lookups.hits_on_last + lookups.hits_in_table;
+    s.shape_misses = lookups.misses;
+    s.shape_evictions = lookups.evictions;
+  }
   return s;
 }
 

@@ -114,8 +114,9 @@ void add_session(TraceEvents& to, std::uint32_t process, RoundSession<P, Policie
     for (const TraceEvent& e : to.events) {
       if (e.kind != TraceEvent::Kind::label) from = std::min(from, e.ns);
     }
-    add_prediction(to, process + TraceEvents::predicted_process,
-                   to.events.empty() || from == ~std::uint64_t{0} ? 0 : from, session.platform().engine().prediction());
+    add_prediction<typename P::Arch>(to, process + TraceEvents::predicted_process,
+                                     to.events.empty() || from == ~std::uint64_t{0} ? 0 : from,
+                                     session.platform().engine().prediction(), rondo::detail::concurrency<P, Graph>);
   }
 }
 

@@ -210,6 +210,7 @@ void Model::Program::describe(Prediction& p) const noexcept {
   p.critical_path_ns = chip_.critical_path_ns();
   p.critical_path = chip_.critical_path();
   p.tasks = chip_.times();
+  p.blocks = chip_.runs();
   p.stated = stated_;
   p.measured = measured_ ? others : 0;
   p.estimated = measured_ ? 0 : others;

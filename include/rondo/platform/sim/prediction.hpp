@@ -34,6 +34,7 @@ struct Prediction {
   double critical_path_ns = 0;                   ///< the run phase, were there cores and schedulers without end
   std::span<const std::uint32_t> critical_path;  ///< positions in graph.tasks
   std::span<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
+  std::span<const BlockRun> blocks;              ///< those of the first task, then those of the next
 
   // How many tasks' costs are the kernel's own word, timed on the host, or estimated from the bytes they touch.
   std::uint32_t stated = 0;

@@ -207,11 +207,13 @@ inline void plan_fast(Planning& p, unsigned threads) {
 /// Session planners (see planners.hpp): plan_fast, and plan_best within so many milliseconds. For graphs that Greedy
 /// leaves above the lower bound; memory_report() tells.
 struct Fast {
+  static constexpr const char* name = "fast";
   [[nodiscard]] static Plan plan(const Problem& problem) { return plan_fast(problem); }
 };
 /// plan_best() as a policy: the time that opening a session may spend on its plan, in milliseconds.
 template <std::uint64_t milliseconds>
 struct Best {
+  static constexpr const char* name = "best";
   [[nodiscard]] static Plan plan(const Problem& problem) {
     return plan_best(problem, std::chrono::milliseconds{milliseconds});
   }

@@ -226,6 +226,37 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
   }
 }
 
+/// The tasks of a runtime that builds its graph during the round: a track for each thread, and how many run at once.
+/// Nobody knows their edges any more.
+template <class Clock>
+void add_orchestrated(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder) {
+  const Timebase base = timebase_of<Clock>();
+  to.dropped += recorder.dropped();
+  for (std::size_t i = 0; i < recorder.launch_spans().size(); ++i) {
+    const Span& launch = recorder.launch_spans()[i];
+    to.span(process, TraceEvents::launches_track, base.to_ns(launch.start), base.to_ns(launch.end),
+            "launch " + std::to_string(launch.round), {{"launch", launch.round}});
+  }
+  if (recorder.launch_spans().size() != 0) to.label_track(process, TraceEvents::launches_track, "launches");
+  std::map<std::uint64_t, std::int64_t> changes;
+  for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
+    to.label_track(process, TraceEvents::thread_track + thread, "tasks, thread " + std::to_string(thread));
+    for (std::size_t i = 0; i < recorder.spans(thread).size(); ++i) {
+      const Span& s = recorder.spans(thread)[i];
+      const std::uint64_t from = base.to_ns(s.start), until = base.to_ns(s.end);
+      to.span(process, TraceEvents::thread_track + thread, from, until, recorder.names(thread)[s.bytes],
+              {{"task", s.what}, {"block", s.detail}, {"launch", s.round}});
+      ++changes[from];
+      --changes[until];
+    }
+  }
+  std::int64_t running = 0;
+  for (const auto& [ns, change] : changes) {
+    running += change;
+    if (change != 0) to.counter(process, ns, "tasks", {{"running", static_cast<std::uint64_t>(running)}});
+  }
+}
+
 /// The round that a model predicts, as if it had begun at `ns`: its phases, a track for each of the chip's cores that
 /// ran anything, with its blocks, flows along the graph's edges, and counters of blocks and of the arena.
 template <arch::Arch A>

@@ -44,6 +44,7 @@ class Traced {
 
  public:
   static constexpr const char* name = "traced";
+  using Traces = Inner;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
 
   /// What the traced engine is told, and how much is kept.

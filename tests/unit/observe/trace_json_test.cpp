@@ -11,6 +11,7 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
+#include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/observe/trace_schema.hpp>
@@ -389,3 +390,48 @@ TEST_CASE("The check itself turns down what is no trace") {
 }
 
 #endif
+
+namespace {
+
+struct Step {
+  static constexpr std::string_view name = "step";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, InOut<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
+  }
+};
+struct Last : Step {
+  static constexpr std::string_view name = "last";
+};
+struct Orchestrating : Traces {
+  using Runtime = runtime::TensorMapRingBuffer;
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Tasks that a runtime adds during the round are traced by name, and switched off with the rest", P,
+                   OnInline, OnPool) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.inout<float>("y", {16});
+  auto session = open<P, Orchestrating>(graph, [&](auto& round) {
+    for (int i = 0; i < 5; ++i) round.template add<Step>(x, y);
+    round.template add<Last>(x, y);
+  });
+  std::vector<float> hx(16, 1.0F), hy(16);
+  for (int i = 0; i < 3; ++i) REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  observe::record(session, false);
+  for (int i = 0; i < 3; ++i) REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy[0] == 36);
+  observe::record(session, true);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count(trace, "X", "step") == 20);
+  CHECK(count(trace, "X", "last") == 4);
+  CHECK(count_rounds(trace) == 4);
+  CHECK(count(trace, "X", "launch 1") == 1);
+  CHECK(count(trace, "X", "launch 4") == 0);
+  CHECK(count(trace, "X", "launch 7") == 1);
+  CHECK(trace["otherData"]["dropped_spans"] == 0);
+}

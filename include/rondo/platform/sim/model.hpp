@@ -39,6 +39,8 @@ namespace rondo::platform::sim {
 class Model {
  public:
   static constexpr const char* name = "model";
+  /// Not for runtimes that build their graph during the round.
+  static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
   /// The chip that is modelled, where it differs from the platform's, and how kernels without a stated cost are timed.

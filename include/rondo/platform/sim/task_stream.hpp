@@ -24,6 +24,13 @@ namespace rondo::platform::sim {
 #endif
 }
 
+/// Runs the tasks' kernels in place of the stream, to see when each of them runs.
+struct TaskTracer {
+  void* self = nullptr;
+  /// Calls `task.entry(args)`; what that throws comes through. `number`: the task's in its round.
+  void (*call)(void* self, const TaskSlot& task, ArgWord* args, std::uint32_t number, std::uint32_t block) = nullptr;
+};
+
 /// Runs tasks that come one by one while earlier ones run: the scheduler of the runtimes that build their graph during
 /// the round. With threads, they take what is ready; without, the orchestrating thread runs it when it has to wait, the
 /// newest first, so that nothing but the edges keeps the order.
@@ -55,10 +62,16 @@ class TaskStream {
 
   [[nodiscard]] bool threaded() const noexcept { return workers_.size() != 0; }
 
+  /// From the next round on the tracer calls the kernels. It outlives the stream.
+  void trace(const TaskTracer& tracer) noexcept {
+    tracer_ = tracer;
+    calm_ = Mode::traced;
+  }
+
   /// Tasks are numbered from `first` on in the round that begins.
   void begin_round(std::uint64_t first) noexcept {
     first_ = first;
-    failed_.store(false, detail::Order::relaxed);
+    mode_.store(calm_, detail::Order::relaxed);
     told_.store(false, detail::Order::relaxed);
     status_ = {};
   }
@@ -110,14 +123,14 @@ class TaskStream {
 
   /// The first failure of a round counts. May be called by any thread.
   [[gnu::cold]] void fail(Status status, const Error::Text& text) noexcept {
-    failed_.store(true, detail::Order::relaxed);
+    mode_.store(Mode::failed, detail::Order::relaxed);
     if (told_.exchange(true, detail::Order::acq_rel)) return;
     status_ = status;
     failure_ = text;
   }
   /// Starts no further task in this round; whoever calls it sees to it that the round fails.
-  void abandon() noexcept { failed_.store(true, detail::Order::relaxed); }
-  [[nodiscard]] bool failed() const noexcept { return failed_.load(detail::Order::relaxed); }
+  void abandon() noexcept { mode_.store(Mode::failed, detail::Order::relaxed); }
+  [[nodiscard]] bool failed() const noexcept { return mode_.load(detail::Order::relaxed) == Mode::failed; }
   /// Of the round, once all its tasks are done.
   [[nodiscard]] Status status() const noexcept { return status_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
@@ -142,6 +155,8 @@ class TaskStream {
   }
 
  private:
+  /// How kernels are called, in one word, so that who is not traced pays nothing to find that out.
+  enum class Mode : std::uint8_t { plain, traced, failed };
   static constexpr std::size_t queue_size = 1024;
   static constexpr std::uint32_t spins = 128;
   static constexpr std::uint32_t yields = 64;
@@ -199,10 +214,16 @@ class TaskStream {
   }
 
   void run_block(TaskSlot& task, std::uint32_t block) noexcept {
-    if (failed()) [[unlikely]]
+    const Mode mode = mode_.load(detail::Order::relaxed);
+    if (mode == Mode::failed) [[unlikely]]
       return;
+    ArgWord* const args = task.args + std::size_t{block} * task.words;
     try {
-      task.entry(task.args + std::size_t{block} * task.words);
+      if (mode != Mode::plain) [[unlikely]] {
+        tracer_.call(tracer_.self, task, args, static_cast<std::uint32_t>(task.number - first_), block);
+      } else {
+        task.entry(args);
+      }
     } catch (...) {
       const auto index = static_cast<std::uint32_t>(task.number - first_);
       Error::Text text("task ", index, " '", std::string_view{task.name, task.name_size}, "': ");
@@ -257,7 +278,9 @@ class TaskStream {
   std::uint64_t first_ = 0;
   Status status_;
   Error::Text failure_;
-  alignas(64) detail::Atomic<bool> failed_{false};
+  TaskTracer tracer_;
+  Mode calm_ = Mode::plain;  ///< of a round that has not failed
+  alignas(64) detail::Atomic<Mode> mode_{Mode::plain};
   detail::Atomic<bool> told_{false};
   detail::Atomic<bool> stopping_{false};
   alignas(64) detail::Atomic<std::uint32_t> sleepers_{0};

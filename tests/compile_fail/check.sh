@@ -34,7 +34,7 @@ case $("$1" --version) in
 esac
 
 status=0
-output=$("$@" "${flags[@]}" -Werror=unused-result -S -o /dev/null "$source" 2>&1) || status=$?
+output=$("$@" "${flags[@]}" -Werror=unused-result -fsyntax-only "$source" 2>&1) || status=$?
 
 if [[ $name == *_control.cpp ]]; then
   [ "$status" -eq 0 ] || fail "does not compile; a control must compile" "$output"

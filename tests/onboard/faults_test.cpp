@@ -5,6 +5,7 @@
 // failure is told, rounds that say ok are right, and other sessions run on.
 
 #include "onboard/fixture.hpp"
+#include "scale.hpp"
 
 #include <doctest/doctest.h>
 
@@ -126,9 +127,12 @@ void fail_each_call_once(const Config& config) {
   auto counts = counted();
   counts["device"] = counts["aclmdlRIExecuteAsync"] + counts["aclrtMemcpyAsync"] + 4;
 
-  // Over an incomplete runtime a few: that is a run for each symbol.
-  std::vector<int> codes{107000, 207000, 207001, 207005, 507015, 107019, 507046};
-  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) codes = {207000, 507015, 107019};
+  // Over an incomplete runtime a few: that is a run for each symbol. A sanitizer looks at what follows a failure, which
+  // is much the same for all codes.
+  const bool incomplete = std::getenv("RONDO_TEST_WITHOUT") != nullptr;
+  std::vector<int> codes{507015};
+  if (!incomplete || !sanitized) codes.insert(codes.end(), {207000, 107019});
+  if (!incomplete && !sanitized) codes.insert(codes.end(), {107000, 207001, 207005, 507046});
   int lives = 0;
   for (const auto& [call, uses] : counts) {
     if (call == "aclGetRecentErrMsg" || call.starts_with("mstx")) continue;

@@ -5,6 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/arguments.hpp>
 #include <rondo/graph/kernel.hpp>
+#include <rondo/graph/name_index.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/list.hpp>
 #include <rondo/tensor/handle.hpp>
@@ -211,6 +212,10 @@ class TaskGraph {
   constexpr void keep_memory(TensorKey tensor, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
   constexpr graph::NameRef intern(std::string_view name);
+  /// For `names_`: the name of a tensor.
+  [[nodiscard]] constexpr auto tensor_name() const noexcept {
+    return [this](std::uint32_t tensor) { return name(tensors_[tensor].name); };
+  }
   constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name,
                            std::source_location where) const;
   [[noreturn]] static void fail_task(std::string_view task, const char* what) {
@@ -221,6 +226,7 @@ class TaskGraph {
   constexpr TaskId add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments);
 
   List<graph::TensorRecord> tensors_;
+  graph::NameIndex names_;  ///< of the tensors
   List<graph::TaskRecord> tasks_;
   List<graph::ArgRecord> args_;
   List<Edge> explicit_edges_;

@@ -20,11 +20,9 @@ constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape&
   if (wanted.empty()) {
     throw Error(Errc::invalid_argument, Error::Text("tensor ", tensors_.size(), " has no name; give it one"), where);
   }
-  for (const graph::TensorRecord& other : tensors_) {
-    if (name(other.name) == wanted) {
-      throw Error(Errc::invalid_argument, Error::Text("tensor '", wanted, "' is already there; give each its own name"),
-                  where);
-    }
+  if (names_.find(wanted, tensor_name()) != graph::NameIndex::none) {
+    throw Error(Errc::invalid_argument, Error::Text("tensor '", wanted, "' is already there; give each its own name"),
+                where);
   }
   if (shape.rank() > max_rank) {
     throw Error(Errc::invalid_argument,
@@ -63,8 +61,10 @@ constexpr TensorHandle<T, D> TaskGraph::tensor(std::string_view wanted, const Sh
                 where);
   }
   const TensorHandle<T, D> handle{{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_}};
+  names_.reserve_one(tensor_name());
   tensors_.push_back({intern(wanted), data_type_of<T>, D, shape, static_cast<std::uint64_t>(count),
                       static_cast<std::uint64_t>(bytes)});
+  names_.add(wanted);
   return handle;
 }
 

@@ -177,7 +177,7 @@ class Orchestrator : public StreamCore {
                   Error::Text("a region is used when its scope or its round is over; make it in an outer scope"));
     }
     if (!region.whole_) {
-      for (std::size_t d = 0; d < region.rank_; ++d) box.low[d] = region.low_[d], box.extent[d] = region.extents_[d];
+      for (std::size_t d = 0; d < region.rank_; ++d) box.sides[d] = {region.low_[d], region.extents_[d]};
     }
     return {region.tensor_, region.whole_ ? nullptr : &box, region.address_, region.count_, region.extents_,
             region.rank_};

@@ -14,20 +14,25 @@ namespace rondo::runtime {
 
 /// Part of a tensor: in each dimension a first index and an extent. In memory that is a strided region.
 struct Box {
-  std::uint64_t low[max_rank];
-  std::uint64_t extent[max_rank];
+  struct Side {
+    std::uint64_t low;
+    std::uint64_t extent;
+  };
+  Side sides[max_rank];  ///< one behind the other: a box of few dimensions is in one cache line
 };
 
 /// Have they an element in common? Exact, since both are boxes of one tensor.
 [[nodiscard]] constexpr bool overlap(const Box& a, const Box& b, std::size_t rank) noexcept {
   for (std::size_t d = 0; d < rank; ++d) {
-    if (a.low[d] >= b.low[d] + b.extent[d] || b.low[d] >= a.low[d] + a.extent[d]) return false;
+    const Box::Side &x = a.sides[d], &y = b.sides[d];
+    if (x.low >= y.low + y.extent || y.low >= x.low + x.extent) return false;
   }
   return true;
 }
 [[nodiscard]] constexpr bool covers(const Box& outer, const Box& inner, std::size_t rank) noexcept {
   for (std::size_t d = 0; d < rank; ++d) {
-    if (inner.low[d] < outer.low[d] || inner.low[d] + inner.extent[d] > outer.low[d] + outer.extent[d]) return false;
+    const Box::Side &in = inner.sides[d], &out = outer.sides[d];
+    if (in.low < out.low || in.low + in.extent > out.low + out.extent) return false;
   }
   return true;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
+#include <rondo/detail/large_memory.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/runtime/region.hpp>
 #include <rondo/types.hpp>
@@ -20,15 +20,41 @@ struct RegionUse;
 struct UseList {
   RegionUse* first = nullptr;
 };
+/// Who reads and who writes, side by side: a write asks for both.
+struct UseLists {
+  UseList of[2];  ///< readers, writers
+};
+
+/// Exact division by a number that stays: a multiplication, where both fit into 32 bits.
+class Divisor {
+ public:
+  constexpr Divisor() noexcept = default;
+  explicit constexpr Divisor(std::uint64_t by) noexcept
+      : by_{by}, inverse_{by > 1 && by <= most ? ~std::uint64_t{0} / by + 1 : 0} {}
+  [[nodiscard]] constexpr std::uint64_t value() const noexcept { return by_; }
+  /// n / value(). Lemire, Kaser, Kurz: "Faster remainder by direct computation", 2019, theorem 1.
+  [[nodiscard]] constexpr std::uint64_t divide(std::uint64_t n) const noexcept {
+    if (by_ == 1) return n;
+    if (n > most || by_ > most) [[unlikely]]
+      return n / by_;
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>(Wide{inverse_} * n >> 64);
+  }
+
+ private:
+  static constexpr std::uint64_t most = 0xFFFF'FFFF;
+  std::uint64_t by_ = 1;
+  std::uint64_t inverse_ = 0;  ///< 2^64 / by_, rounded up
+};
 
 /// All uses of one tensor whose boxes have about the same extents. They are found by cell: the tensor is divided into
 /// boxes of exactly these extents, and a use lies in the cell of its lowest corner.
 struct Grid {
-  std::uint64_t tile[max_rank] = {};
+  Divisor tile[max_rank];
   std::uint64_t id = 0;
   std::uint32_t straddling[max_rank] = {};  ///< uses that reach into the next cell of that dimension
   std::uint32_t count[2] = {};
-  UseList all[2];  ///< readers, writers
+  UseLists all;
   Grid* next = nullptr;
 };
 
@@ -43,7 +69,7 @@ struct alignas(64) TensorState {
   Direction direction = Direction::workspace;
   bool on_ring = false;
   bool closed = false;  ///< its scope has ended
-  UseList whole[2];     ///< readers, writers of the whole tensor, or of boxes that fit no grid
+  UseLists whole;       ///< uses of the whole tensor, or of boxes that fit no grid
   Grid* grids = nullptr;
 
   std::uint64_t extents[max_rank] = {};
@@ -62,6 +88,7 @@ struct alignas(64) RegionUse {
   Grid* grid = nullptr;
   bool writer = false;
   bool whole = false;
+  std::uint8_t straddles = 0;  ///< a bit for each dimension in which it reaches into the next cell
   RegionUse* grid_next = nullptr;
   RegionUse** grid_place = nullptr;
   RegionUse* next_free = nullptr;  ///< the next use of the same task, while taken
@@ -86,7 +113,13 @@ struct Touch {
 class RegionMap {
  public:
   RegionMap(std::size_t uses, std::size_t grids)
-      : uses_{uses}, grids_{grids}, buckets_(std::bit_ceil(uses)), shift_{64U - bits(buckets_.size())} {}
+      : uses_{uses},
+        grids_{grids},
+        block_{std::bit_ceil(uses) * sizeof(UseLists), alignof(UseLists)},
+        buckets_{static_cast<UseLists*>(block_.data())},
+        shift_{64U - static_cast<unsigned>(std::countr_zero(std::bit_ceil(uses)))} {
+    std::uninitialized_value_construct_n(buckets_, std::bit_ceil(uses));
+  }
 
   [[nodiscard]] std::size_t room() const noexcept { return uses_.left(); }
   [[nodiscard]] std::size_t live() const noexcept { return uses_.taken(); }
@@ -98,18 +131,20 @@ class RegionMap {
     TensorState& tensor = *touch.tensor;
     const int from = writes(touch.access) ? 0 : 1;  // a read conflicts with writers only
     for (int writer = from; writer < 2; ++writer) {
-      visit(tensor.whole[writer].first, writer == 1, tensor, touch, nullptr, found);
-      for (Grid* grid = tensor.grids; grid != nullptr; grid = grid->next) {
-        if (grid->count[writer] == 0) continue;
-        Cells cells;
-        if (touch.box == nullptr || !cells_of(tensor, *grid, *touch.box, grid->count[writer], cells)) {
-          visit_grid(grid->all[writer].first, tensor, touch, found);
-        } else {
-          do {
-            visit(bucket(*grid, cells.at, writer == 1, tensor.rank).first, writer == 1, tensor, touch, grid, found);
-          } while (cells.advance(tensor.rank));
-        }
+      visit(tensor.whole.of[writer].first, tensor, touch, nullptr, found);
+    }
+    for (Grid* grid = tensor.grids; grid != nullptr; grid = grid->next) {
+      const std::uint64_t uses = grid->count[1] + (from == 0 ? grid->count[0] : 0);
+      if (uses == 0) continue;
+      Cells cells;
+      if (touch.box == nullptr || !cells_of(tensor, *grid, *touch.box, uses, cells)) {
+        for (int writer = from; writer < 2; ++writer) visit_grid(grid->all.of[writer].first, tensor, touch, found);
+        continue;
       }
+      do {
+        const UseLists& lists = bucket(*grid, cells.at, tensor.rank);
+        for (int writer = from; writer < 2; ++writer) visit(lists.of[writer].first, tensor, touch, grid, found);
+      } while (cells.advance(tensor.rank));
     }
   }
 
@@ -125,24 +160,29 @@ class RegionMap {
     use.grid = nullptr;
     if (touch.box != nullptr) {
       for (std::size_t d = 0; d < tensor.rank; ++d) {
-        use.box.low[d] = touch.box->low[d];
-        use.box.extent[d] = touch.box->extent[d];
+        use.box.sides[d] = touch.box->sides[d];
       }
       use.grid = grid_for(tensor, use.box);
     }
+    const int kind = use.writer ? 1 : 0;
     if (use.grid == nullptr) {
-      hang_in(tensor.whole[use.writer ? 1 : 0], use);
+      hang_in(tensor.whole.of[kind], use);
       return;
     }
     Grid& grid = *use.grid;
     std::uint64_t cell[max_rank];
+    use.straddles = 0;
     for (std::size_t d = 0; d < tensor.rank; ++d) {
-      cell[d] = use.box.low[d] / grid.tile[d];
-      grid.straddling[d] += straddles(use, d) ? 1 : 0;
+      const Box::Side& side = use.box.sides[d];
+      cell[d] = grid.tile[d].divide(side.low);
+      if (side.low + side.extent > (cell[d] + 1) * grid.tile[d].value()) {
+        use.straddles = static_cast<std::uint8_t>(use.straddles | 1U << d);
+        ++grid.straddling[d];
+      }
     }
-    ++grid.count[use.writer ? 1 : 0];
-    hang_in(bucket(grid, cell, use.writer, tensor.rank), use);
-    UseList& all = grid.all[use.writer ? 1 : 0];
+    ++grid.count[kind];
+    hang_in(bucket(grid, cell, tensor.rank).of[kind], use);
+    UseList& all = grid.all.of[kind];
     use.grid_next = all.first;
     use.grid_place = &all.first;
     if (all.first != nullptr) all.first->grid_place = &use.grid_next;
@@ -172,8 +212,6 @@ class RegionMap {
  private:
   static constexpr std::uint32_t most_grids = 8;
 
-  static constexpr unsigned bits(std::size_t power) noexcept { return static_cast<unsigned>(std::countr_zero(power)); }
-
   /// Cells to look into, counted up like an odometer.
   struct Cells {
     std::uint64_t first[max_rank];
@@ -192,9 +230,9 @@ class RegionMap {
                        Cells& cells) noexcept {
     std::uint64_t number = 1;
     for (std::size_t d = 0; d < tensor.rank; ++d) {
-      const std::uint64_t tile = grid.tile[d];
-      std::uint64_t first = box.low[d] / tile;
-      const std::uint64_t last = box.extent[d] == 1 ? first : (box.low[d] + box.extent[d] - 1) / tile;
+      const Box::Side& side = box.sides[d];
+      std::uint64_t first = grid.tile[d].divide(side.low);
+      const std::uint64_t last = side.extent == 1 ? first : grid.tile[d].divide(side.low + side.extent - 1);
       if (grid.straddling[d] != 0 && first != 0) --first;
       cells.first[d] = cells.at[d] = first;
       cells.last[d] = last;
@@ -205,25 +243,19 @@ class RegionMap {
     return true;
   }
 
-  [[nodiscard]] static bool straddles(const RegionUse& use, std::size_t d) noexcept {
-    const std::uint64_t tile = use.grid->tile[d];
-    return use.box.low[d] % tile + use.box.extent[d] > tile;
-  }
-
-  [[nodiscard]] UseList& bucket(const Grid& grid, const std::uint64_t* cell, bool writer, std::size_t rank) noexcept {
-    std::uint64_t hash = grid.id * 2 + (writer ? 1 : 0);
+  [[nodiscard]] UseLists& bucket(const Grid& grid, const std::uint64_t* cell, std::size_t rank) noexcept {
+    std::uint64_t hash = grid.id;
     for (std::size_t d = 0; d < rank; ++d) hash = (hash + cell[d]) * 0x9E37'79B9'7F4A'7C15U;  // 2^64 / golden ratio
     return buckets_[hash >> shift_];
   }
 
   template <class F>
-  void visit(RegionUse* use, bool writer, const TensorState& tensor, const Touch& touch, const Grid* grid,
-             F& found) noexcept {
+  void visit(RegionUse* use, const TensorState& tensor, const Touch& touch, const Grid* grid, F& found) noexcept {
     while (use != nullptr) {
       RegionUse& here = *use;
       use = here.next;
-      // A bucket may hold uses of other cells, grids and kinds.
-      if (here.grid == grid && here.writer == writer && meets(here, tensor, touch)) settle(here, tensor, touch, found);
+      // A bucket may hold uses of other cells and grids.
+      if (here.grid == grid && meets(here, tensor, touch)) settle(here, tensor, touch, found);
     }
   }
   template <class F>
@@ -265,9 +297,7 @@ class RegionMap {
     *use.grid_place = use.grid_next;
     if (use.grid_next != nullptr) use.grid_next->grid_place = use.grid_place;
     --use.grid->count[use.writer ? 1 : 0];
-    for (std::size_t d = 0; d < max_rank; ++d) {
-      if (use.grid->tile[d] != 0 && straddles(use, d)) --use.grid->straddling[d];
-    }
+    for (std::size_t d = 0; use.straddles >> d != 0; ++d) use.grid->straddling[d] -= use.straddles >> d & 1U;
   }
 
   /// The grid of these extents; or one that is a little coarser; or a new one; null if the tensor has enough.
@@ -278,8 +308,10 @@ class RegionMap {
       bool same = true;
       bool fits = true;
       for (std::size_t d = 0; d < tensor.rank; ++d) {
-        same &= grid->tile[d] == box.extent[d];
-        fits &= grid->tile[d] >= box.extent[d] && grid->tile[d] / 4 < box.extent[d];
+        const std::uint64_t tile = grid->tile[d].value();
+        const std::uint64_t extent = box.sides[d].extent;
+        same &= tile == extent;
+        fits &= tile >= extent && tile / 4 < extent;
       }
       if (same) return grid;
       if (grid->count[0] + grid->count[1] == 0) {
@@ -300,14 +332,15 @@ class RegionMap {
     }
     if (unused != nullptr) {
       unused->id = ++last_grid_;
-      for (std::size_t d = 0; d < tensor.rank; ++d) unused->tile[d] = box.extent[d];
+      for (std::size_t d = 0; d < tensor.rank; ++d) unused->tile[d] = Divisor(box.sides[d].extent);
     }
     return unused;
   }
 
   platform::sim::Recycler<RegionUse, &RegionUse::next_free> uses_;
   platform::sim::Recycler<Grid, &Grid::next> grids_;
-  rondo::detail::OwnedArray<UseList> buckets_;
+  rondo::detail::LargeMemory block_;
+  UseLists* buckets_;  ///< a power of two of them
   unsigned shift_;
   std::uint64_t last_grid_ = 0;
 };

@@ -201,6 +201,12 @@ class StreamCore {
       edge = &spare->edge;
     }
     edge->consumer = &consumer;
+    if (!stream_.threaded()) {  // no other thread looks: without a fence, the loads of the next link go on meanwhile
+      edge->next = head;
+      producer.fan_out.store(edge, rondo::detail::Order::relaxed);
+      add_linked(consumer, spare);
+      return;
+    }
     do {
       if (head == TaskSlot::sealed()) {
         if (spare != nullptr) edges_.give_back(*spare);
@@ -209,11 +215,7 @@ class StreamCore {
       edge->next = head;
     } while (!producer.fan_out.compare_exchange_weak(head, edge, rondo::detail::Order::release,
                                                      rondo::detail::Order::acquire));
-    ++consumer.linked;
-    if (spare != nullptr) {
-      spare->next_free = consumer.spare;
-      consumer.spare = spare;
-    }
+    add_linked(consumer, spare);
   }
   /// Sees to it that the next link() finds an edge without waiting. Waits for room.
   void reserve_edge() {
@@ -227,6 +229,12 @@ class StreamCore {
   void release(platform::sim::TaskSlot& task) noexcept {
     using platform::sim::TaskSlot;
     const std::uint32_t down = TaskSlot::guard - task.linked;
+    if (!stream_.threaded()) {
+      const std::uint32_t left = task.waiting.load(rondo::detail::Order::relaxed) - down;
+      task.waiting.store(left, rondo::detail::Order::relaxed);
+      if (left == 0) stream_.ready(task);
+      return;
+    }
     if (task.linked == 0 || task.waiting.fetch_sub(down, rondo::detail::Order::acq_rel) == down) stream_.ready(task);
   }
 
@@ -339,6 +347,12 @@ class StreamCore {
     }
   }
   [[noreturn]] void fail_stuck(const Shortage& shortage);
+  static void add_linked(platform::sim::TaskSlot& consumer, platform::sim::SpareFanOut* spare) noexcept {
+    ++consumer.linked;
+    if (spare == nullptr) return;
+    spare->next_free = consumer.spare;
+    consumer.spare = spare;
+  }
 
   /// Without reclaiming anything: a walk through the map may be under way. Every task goes before those added later, so
   /// this one comes to its end without them.

@@ -46,12 +46,14 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
       !requires { requires Policies::Runtime::is_orchestrated; },
       "rondo: a graph that an orchestration builds anew each round has one round at a time; choose "
       "runtime::HostBuildGraph, or rounds_in_flight = 1");
+  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
   static_assert(Policies::rounds_in_flight <= 64, "rondo: at most 64 rounds can be in flight");
   static constexpr std::uint32_t depth = HasQueue<P> ? std::uint32_t{Policies::rounds_in_flight} : 1;
 
   struct SlotPolicies : Policies {
     using Plan = memory::PortsLast<typename Policies::Plan>;
     using Observe = detail::SlotObserver<typename Policies::Observe>;
+    using Check = NoCheck;  // the platform is the checked one already
     static constexpr std::size_t rounds_in_flight = 1;
 
    private:

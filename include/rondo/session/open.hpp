@@ -15,21 +15,24 @@ namespace rondo {
 /// Freezes a graph and opens a session over it. The graph's handles bind the session's rounds.
 /// @throws Error what freeze() and RoundSession's constructor throw. Cost: all of the set-up; once.
 template <Platform P, class Policies = DefaultPolicies>
-[[nodiscard]] RoundSession<P, Policies> open(const TaskGraph& graph, const typename P::Options& options = {}) {
-  return RoundSession<P, Policies>(freeze(graph), options);
+[[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
+    const TaskGraph& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return RoundSession<CheckedPlatform<P, Policies>, Policies>(freeze(graph), options);
 }
 
 /// Opens a session over a graph that is frozen already.
 template <Platform P, class Policies = DefaultPolicies>
-[[nodiscard]] RoundSession<P, Policies> open(FrozenGraph graph, const typename P::Options& options = {}) {
-  return RoundSession<P, Policies>(std::move(graph), options);
+[[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
+    FrozenGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return RoundSession<CheckedPlatform<P, Policies>, Policies>(std::move(graph), options);
 }
 
 /// Opens a session over a graph that the compiler knows: `open<A2A3Sim, graph>()` with `constexpr auto& graph =
 /// static_graph<build>`. Its limits are checked, its arena laid out and its kernels called by constants.
 template <Platform P, const auto& G, class Policies = DefaultPolicies>
-[[nodiscard]] RoundSession<P, Policies, graph::StaticGraphRef<G>> open(const typename P::Options& options = {}) {
-  return RoundSession<P, Policies, graph::StaticGraphRef<G>>({}, options);
+[[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>> open(
+    const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>>({}, options);
 }
 
 /// What the arena of a graph that the compiler knows takes on P: `static_assert(arena_bytes<A5Sim, graph> <=

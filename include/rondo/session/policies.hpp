@@ -30,6 +30,12 @@ struct NoObserver {
   void round_ends(RoundIndex, Status) noexcept {}
 };
 
+/// Rounds are run as they are. For debugging there is CheckRounds, in platform/sim/checked.hpp.
+struct NoCheck {
+  template <class P>
+  using Platform = P;
+};
+
 /// What a session may be told to do differently. Derive from it and override only what you mean to change:
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies {
@@ -44,6 +50,8 @@ struct DefaultPolicies {
   using Refresh = update::ByCost<>;
   /// Who plans the arena; satisfies memory::Planner. See memory/planners.hpp.
   using Plan = memory::Greedy;
+  /// Whether open() has rounds held against what their tasks declare: NoCheck, or CheckRounds.
+  using Check = NoCheck;
   /// Who is told of rounds; default-constructible.
   using Observe = NoObserver;
   /// How many rounds may be under way at once.
@@ -57,6 +65,10 @@ struct DefaultPolicies {
   /// Where a session's destructor reports what nobody else can be told: a failure while closing. Must not throw.
   static void report_unclosed(Status, const char* text) noexcept { detail::dprintf(2, "rondo: %s\n", text); }
 };
+
+/// The platform of the sessions that open<P, Policies>() opens: P, or what Policies::Check makes of it.
+template <class P, class Policies>
+using CheckedPlatform = typename Policies::Check::template Platform<P>;
 
 namespace detail {
 

@@ -46,6 +46,7 @@ class RoundSession {
   using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
   using Layout = memory::Layout<Graph, typename P::Arch, typename Policies::Plan, detail::concurrency<P, Graph>>;
   static_assert(check_update_strategy<Update>());
+  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
   static_assert(Policies::rounds_in_flight == 1, "rondo: for rounds in flight include <rondo/session/in_flight.hpp>");
 
  public:

@@ -54,9 +54,11 @@ template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy C
 class ShapedSession {
   static_assert(Policies::rounds_in_flight == 1,
                 "rondo: rounds of different shapes run one at a time; choose rounds_in_flight = 1");
+  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
   using View = platform::Shared<P>;
   struct EntryPolicies : Policies {
     using Plan = memory::ResidentsFirst<typename Policies::Plan>;
+    using Check = NoCheck;  // the platform is the checked one already
   };
   using Entry = RoundSession<View, EntryPolicies>;
   using Lookups = typename detail::LookupsOf<Policies>::type;
@@ -397,9 +399,9 @@ class ShapedSession {
 
 /// Opens a session over a symbolic graph. @throws Error what ShapedSession's constructor throws
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
-[[nodiscard]] ShapedSession<P, Policies, Capacity> open_shaped(TaskGraph graph,
-                                                               const typename P::Options& options = {}) {
-  return ShapedSession<P, Policies, Capacity>(std::move(graph), options);
+[[nodiscard]] ShapedSession<CheckedPlatform<P, Policies>, Policies, Capacity> open_shaped(
+    TaskGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return ShapedSession<CheckedPlatform<P, Policies>, Policies, Capacity>(std::move(graph), options);
 }
 
 }  // namespace rondo

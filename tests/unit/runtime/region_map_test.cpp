@@ -41,8 +41,8 @@ struct Case {
     for (std::size_t d = 0; d < tensor.rank; ++d) {
       const std::uint64_t size = tensor.extents[d];
       const std::uint64_t tile = 1 + size / 3;
-      box.low[d] = tiled ? pick(size / tile) * tile : pick(size);
-      box.extent[d] = tiled ? tile : 1 + pick(size - box.low[d]);
+      box.sides[d].low = tiled ? pick(size / tile) * tile : pick(size);
+      box.sides[d].extent = tiled ? tile : 1 + pick(size - box.sides[d].low);
     }
     return box;
   }
@@ -70,7 +70,7 @@ TEST_CASE("a region meets exactly the pending uses that overlap it, or tasks tha
       const Box box = c.any_box(tensor);
       const bool whole = c.pick(6) == 0;
       Box full{};
-      for (std::size_t d = 0; d < tensor.rank; ++d) full.extent[d] = tensor.extents[d];
+      for (std::size_t d = 0; d < tensor.rank; ++d) full.sides[d].extent = tensor.extents[d];
       const Box used = whole ? full : box;
       const bool write = c.pick(3) == 0;
       const Touch touch{&tensor, whole ? nullptr : &box, write ? Access::write : Access::read};
@@ -106,8 +106,8 @@ TEST_CASE("a region meets exactly the pending uses that overlap it, or tasks tha
     for (TensorState& tensor : c.tensors) {
       c.map.drop_grids(tensor);
       CHECK(tensor.grids == nullptr);
-      CHECK(tensor.whole[0].first == nullptr);
-      CHECK(tensor.whole[1].first == nullptr);
+      CHECK(tensor.whole.of[0].first == nullptr);
+      CHECK(tensor.whole.of[1].first == nullptr);
     }
   }
 }
@@ -117,20 +117,20 @@ TEST_CASE("a tensor that another takes the place of is not confused with it") {
   Case c(1, 1, 100);
   TensorState& tensor = c.tensors[0];
   TaskSlot first, second;
-  const Box box{{10}, {20}};
+  const Box box{{{10, 20}}};
   RegionUse* head = nullptr;
   c.map.insert({&tensor, &box, Access::write}, first, head);
   c.map.forget(head);
   c.map.drop_grids(tensor);
   tensor.rank = 2;
   tensor.extents[0] = tensor.extents[1] = 10;
-  const Box other{{1, 2}, {3, 3}};
+  const Box other{{{1, 3}, {2, 3}}};
   int found = 0;
   c.map.find({&tensor, &other, Access::write}, [&](TaskSlot&) { ++found; });
   CHECK(found == 0);
   head = nullptr;
   c.map.insert({&tensor, &other, Access::write}, second, head);
-  const Box corner{{3, 4}, {1, 1}};
+  const Box corner{{{3, 1}, {4, 1}}};
   c.map.find({&tensor, &corner, Access::read}, [&](TaskSlot& task) {
     ++found;
     CHECK(&task == &second);
@@ -145,7 +145,7 @@ TEST_CASE("a covering write takes the place of what it covers") {
   RegionUse* head = nullptr;
   for (std::uint64_t i = 0; i < 10; ++i) {
     tasks.push_back(std::make_unique<TaskSlot>());
-    const Box box{{i * 10}, {10}};
+    const Box box{{{i * 10, 10}}};
     c.map.insert({&tensor, &box, i % 2 == 0 ? Access::read : Access::write}, *tasks.back(), head);
   }
   TaskSlot whole;
@@ -154,10 +154,29 @@ TEST_CASE("a covering write takes the place of what it covers") {
   CHECK(found == 10);
   c.map.insert({&tensor, nullptr, Access::write}, whole, head);
   found = 0;
-  const Box box{{35}, {30}};
+  const Box box{{{35, 30}}};
   c.map.find({&tensor, &box, Access::write}, [&](TaskSlot& task) {
     ++found;
     CHECK(&task == &whole);
   });
   CHECK(found == 1);
+}
+
+TEST_CASE("dividing by a multiplication is exact, up to where it is used and behind") {
+  std::mt19937_64 random{7};
+  const std::uint64_t edge = 0xFFFF'FFFF;
+  for (const std::uint64_t by : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{7},
+                                 std::uint64_t{641}, std::uint64_t{65'536}, edge - 1, edge, edge + 1, edge * edge}) {
+    const Divisor divisor(by);
+    CHECK(divisor.value() == by);
+    for (const std::uint64_t n : {std::uint64_t{0}, by - 1, by, by + 1, edge - 1, edge, edge + 1, ~std::uint64_t{0}}) {
+      CHECK(divisor.divide(n) == n / by);
+    }
+    for (int i = 0; i < 1000; ++i) {
+      const std::uint64_t n = random() >> random() % 64;
+      const std::uint64_t multiple = (n & edge) / by * by;
+      if (divisor.divide(n) != n / by) FAIL(n, " / ", by);
+      if (multiple != 0 && divisor.divide(multiple - 1) != (multiple - 1) / by) FAIL(multiple, " - 1 / ", by);
+    }
+  }
 }

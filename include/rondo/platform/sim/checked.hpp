@@ -165,4 +165,30 @@ static_assert(check_platform<Sim<arch::A2A3, Checked<Inline>>>() && check_platfo
 namespace rondo {
 using platform::sim::Checked;
 using platform::sim::Finding;
+
+namespace detail {
+template <class P>
+struct CheckedOn {
+  static_assert(!sizeof(P), "rondo: CheckRounds looks into device memory, which a simulated platform alone allows");
+};
+template <class A, class Engine, class Traffic>
+struct CheckedOn<platform::Sim<A, Engine, Traffic>> {
+  using type = platform::Sim<A, Checked<Engine>, Traffic>;
+};
+template <class A, class Engine, class Traffic>
+struct CheckedOn<platform::Sim<A, Checked<Engine>, Traffic>> {
+  using type = platform::Sim<A, Checked<Engine>, Traffic>;
+};
+}  // namespace detail
+
+/// The race check as a policy: open() puts Checked around the engine of the platform it is asked for.
+///
+///     struct Debugging : DefaultPolicies { using Check = CheckRounds; };
+///     auto session = open<A2A3SimOn<Pool>, Debugging>(graph);  // over A2A3SimOn<Checked<Pool>>
+///
+/// Rounds that something is wrong with fail with check_failed; `session.platform().engine().findings()` tells more.
+struct CheckRounds {
+  template <class P>
+  using Platform = typename detail::CheckedOn<P>::type;
+};
 }  // namespace rondo

@@ -3,16 +3,13 @@
 #pragma once
 
 #include <rondo/detail/atomic.hpp>
+#include <rondo/detail/large_memory.hpp>
 #include <rondo/graph/kernel.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <new>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 /// Tasks of a graph that is built while it runs, as the simulated scheduler sees them.
 namespace rondo::platform::sim {
@@ -77,18 +74,11 @@ template <class T, T* T::*Link>
 class Recycler {
  public:
   explicit Recycler(std::size_t capacity)
-      : memory_{static_cast<T*>(::operator new (capacity * sizeof(T), std::align_val_t{alignment(capacity)}))},
-        capacity_{capacity} {
-#if defined(__linux__)
-    // Objects are found in any order; with small pages each step would miss the cache of translations, too.
-    if (alignment(capacity) == huge_page) (void)madvise(memory_, capacity * sizeof(T), MADV_HUGEPAGE);
-#endif
-  }
+      : block_{capacity * sizeof(T), alignof(T)}, memory_{static_cast<T*>(block_.data())}, capacity_{capacity} {}
   Recycler(const Recycler&) = delete;
   Recycler& operator=(const Recycler&) = delete;
   ~Recycler() {
     for (std::size_t i = 0; i < made_; ++i) memory_[i].~T();
-    ::operator delete (static_cast<void*>(memory_), std::align_val_t{alignment(capacity_)});
   }
 
   /// @returns null if all are taken
@@ -113,11 +103,7 @@ class Recycler {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
-  static constexpr std::size_t huge_page = std::size_t{2} << 20;
-  static constexpr std::size_t alignment(std::size_t capacity) noexcept {
-    return capacity * sizeof(T) >= 2 * huge_page ? huge_page : alignof(T);
-  }
-
+  rondo::detail::LargeMemory block_;
   T* memory_;
   std::size_t capacity_;
   std::size_t made_ = 0;

@@ -4,7 +4,9 @@
 
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>
+#include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/shaped_session.hpp>
 #include <unit/platform/sim/programs.hpp>
 #include <unit/support.hpp>
 
@@ -470,4 +472,39 @@ TEST_CASE("A graph without tasks or tensors is checked, too") {
   graph.add_raw("idle", CoreType::vector, no_kernel);
   auto session = open<A2A3SimOn<Checked<Inline>>>(graph);
   CHECK(session.run_round().ok());
+}
+
+namespace {
+
+struct Debugging : DefaultPolicies {
+  using Check = CheckRounds;
+};
+struct DebuggingInFlight : Debugging {
+  static constexpr std::size_t rounds_in_flight = 2;
+};
+
+}  // namespace
+
+TEST_CASE("As a policy, open() puts the check around the platform's engine, whatever it opens") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add<WritesInput>(x, y);
+  Floats hx(8, 1.0F), hy(8);
+
+  auto session = open<A2A3SimOn<Pool>, Debugging>(graph);
+  static_assert(std::is_same_v<decltype(session), RoundSession<A2A3SimOn<Checked<Pool>>, Debugging>>);
+  CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::check_failed);
+  REQUIRE(session.platform().engine().findings().size() == 1);
+  CHECK(session.platform().engine().findings()[0].kind == Kind::wrote_input);
+
+  auto frozen = open<A5Sim, Debugging>(freeze(graph));
+  CHECK(frozen.run_round(bind(x, hx), bind(y, hy)).code() == Errc::check_failed);
+  auto in_flight = open<A5Sim, DebuggingInFlight>(graph);
+  CHECK(in_flight.wait(in_flight.submit_round(bind(x, hx), bind(y, hy))).code() == Errc::check_failed);
+  auto shaped = open_shaped<A5Sim, Debugging>(graph);
+  CHECK(shaped.run_round(bind(x, hx), bind(y, hy)).code() == Errc::check_failed);
+
+  auto checked_already = open<A2A3SimOn<Checked<Pool>>, Debugging>(graph);
+  static_assert(std::is_same_v<decltype(checked_already), decltype(session)>);
 }

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace rondo::graph {
+
+/// Numbers 0, 1, 2, ... by name, so that a graph of thousands of tensors sees at once whether a name is taken. The
+/// names stay with the caller, who tells the name of a number when asked. Usable in constant expressions; not thread
+/// safe; its copies are independent.
+class NameIndex {
+ public:
+  /// The number of `wanted`, or `none`. `name_of(number)` is its name. Constant time on average.
+  template <class NameOf>
+  [[nodiscard]] constexpr std::uint32_t find(std::string_view wanted, NameOf name_of) const noexcept {
+    if (slots_.empty()) return none;
+    for (std::size_t at = hash(wanted);; ++at) {
+      const std::uint32_t number = slots_[at & (slots_.size() - 1)];
+      if (number == none || name_of(number) == wanted) return number;
+    }
+  }
+
+  /// Makes room for one more name; may throw std::bad_alloc, and then nothing has changed.
+  template <class NameOf>
+  constexpr void reserve_one(NameOf name_of) {
+    if (2 * (count_ + std::size_t{1}) <= slots_.size()) return;
+    List<std::uint32_t> grown(slots_.empty() ? 16 : 2 * slots_.size(), none);
+    for (std::uint32_t number = 0; number < count_; ++number) put(grown, number, name_of(number));
+    slots_ = std::move(grown);
+  }
+
+  /// The next number gets `name`, which is new and has room.
+  constexpr void add(std::string_view name) noexcept { put(slots_, count_++, name); }
+
+  static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+ private:
+  static constexpr void put(List<std::uint32_t>& slots, std::uint32_t number, std::string_view name) noexcept {
+    std::size_t at = hash(name);
+    while (slots[at & (slots.size() - 1)] != none) ++at;
+    slots[at & (slots.size() - 1)] = number;
+  }
+  /// FNV-1a.
+  static constexpr std::size_t hash(std::string_view name) noexcept {
+    std::uint64_t value = 0xcbf2'9ce4'8422'2325;
+    for (const char c : name) value = (value ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3;
+    return static_cast<std::size_t>(value ^ value >> 32);
+  }
+
+  List<std::uint32_t> slots_;  ///< numbers, a power of two of places, at most half of them taken
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace rondo::graph

@@ -36,12 +36,12 @@ std::string bare(const std::string& text) {
 /// Where the programs of a page stand, beside the test that is called like it.
 const std::map<std::string, std::vector<std::string>> sources = {
     {"README.md", {"examples/01_saxpy.cpp"}},
-    {"docs/mpi.md", {"tests/mpi/docs_mpi_test.cpp"}},
+    {"docs/mpi.md", {"tests/mpi/docs_mpi_test.cpp", "tests/mpi/main.cpp", "examples/05_digits_mpi/main.cpp"}},
     {"docs/onboard.md",
      {"examples/06_onboard_saxpy/main.cpp", "examples/06_onboard_saxpy/device/saxpy.cpp",
       "examples/06_onboard_saxpy/stand_in/saxpy.cpp"}},
     {"docs/platforms.md", {"examples/07_toy_platform/toy_platform.hpp"}},
-    {"docs/python.md", {"examples/python/kernels/rondo_kernels.cpp"}},
+    {"docs/python.md", {"examples/python/kernels/rondo_kernels.cpp", "examples/python/tests/my_kernels.cpp"}},
 };
 
 std::vector<std::string> pages() {
@@ -60,6 +60,7 @@ std::vector<std::string> missing_lines(const std::string& page) {
   if (const auto known = sources.find(page); known != sources.end()) files = known->second;
   const std::string test = "tests/docs/" + fs::path(page).stem().string() + "_test.cpp";
   if (fs::exists(root() / test)) files.push_back(test);
+  files.emplace_back("tests/docs/shown_test.cpp");
   for (const std::string& file : files) code += bare(docs::read(file)) + '\n';
   std::vector<std::string> missing;
   for (const std::string& block : docs::cpp_blocks(docs::read(page))) {

@@ -89,10 +89,21 @@ class RoundSession {
   /// round calls `before_round(RoundIndex)` on the calling thread: the place to refill inputs and read outputs. Stops
   /// at the first round that fails, and returns its status.
   template <std::size_t In, std::size_t Out, std::size_t Pairs, class Hook>
-  requires std::is_nothrow_invocable_v<Hook&, RoundIndex> Status run_rounds(std::uint64_t rounds,
-                                                                            const Prebound<In, Out, Pairs>& binding,
-                                                                            Hook&& before_round)
-  noexcept;
+  Status run_rounds(std::uint64_t rounds, const Prebound<In, Out, Pairs>& binding, Hook&& before_round) noexcept {
+    static_assert(std::is_nothrow_invocable_v<Hook&, RoundIndex>,
+                  "rondo: what is called before each round takes its RoundIndex and is noexcept");
+    const auto keep_awake = [this](bool awake) {
+      if constexpr (requires { platform_.keep_awake(awake); }) platform_.keep_awake(awake);
+    };
+    keep_awake(true);
+    Status status;
+    for (std::uint64_t i = 0; i < rounds && status.ok(); ++i) {
+      before_round(RoundIndex{rounds_});
+      status = run_round(binding);
+    }
+    keep_awake(false);
+    return status;
+  }
 
   /// Ends the round under way, or else the next, with `stopped`, and so poisons the session. The only call that any
   /// thread may make, also while another runs a round.

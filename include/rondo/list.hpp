@@ -20,8 +20,11 @@ namespace rondo {
 template <class T>
 class List {
  public:
+  /// The type of an element.
   using value_type = T;
+  /// Elements lie side by side.
   using iterator = T*;
+  /// The same, read only.
   using const_iterator = const T*;
 
   constexpr List() noexcept = default;
@@ -57,21 +60,34 @@ class List {
   }
   constexpr ~List() { delete[] data_; }
 
+  /// How many elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+  /// Are there none?
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+  /// The first element; null if nothing was ever put in.
   [[nodiscard]] constexpr T* data() noexcept { return data_; }
+  /// The first element; null if nothing was ever put in.
   [[nodiscard]] constexpr const T* data() const noexcept { return data_; }
+  /// The first element.
   [[nodiscard]] constexpr T* begin() noexcept { return data_; }
+  /// Behind the last element.
   [[nodiscard]] constexpr T* end() noexcept { return data_ + size_; }
+  /// The first element.
   [[nodiscard]] constexpr const T* begin() const noexcept { return data_; }
+  /// Behind the last element.
   [[nodiscard]] constexpr const T* end() const noexcept { return data_ + size_; }
   [[nodiscard]] constexpr T& operator[](std::size_t i) noexcept { return data_[i]; }
   [[nodiscard]] constexpr const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  /// The first element, of at least one.
   [[nodiscard]] constexpr T& front() noexcept { return data_[0]; }
+  /// The first element, of at least one.
   [[nodiscard]] constexpr const T& front() const noexcept { return data_[0]; }
+  /// The last element, of at least one.
   [[nodiscard]] constexpr T& back() noexcept { return data_[size_ - 1]; }
+  /// The last element, of at least one.
   [[nodiscard]] constexpr const T& back() const noexcept { return data_[size_ - 1]; }
 
+  /// Makes room for so many in all. @throws std::bad_alloc
   constexpr void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     T* const more = new T[capacity]();
@@ -80,26 +96,33 @@ class List {
     data_ = more;
     capacity_ = capacity;
   }
+  /// Adds one at the end; `value` may be one of the list. @throws std::bad_alloc
   constexpr void push_back(T value) {
     grow();
     data_[size_++] = std::move(value);
   }
+  /// Adds T{args...} at the end. @throws std::bad_alloc
   template <class... Args>
   constexpr T& emplace_back(Args&&... args) {
     push_back(T{std::forward<Args>(args)...});
     return back();
   }
+  /// Drops the last one, of at least one.
   constexpr void pop_back() noexcept { drop(size_ - 1); }
+  /// Drops all; the memory is kept.
   constexpr void clear() noexcept { drop(0); }
+  /// Drops the last ones, or adds copies of `value`. @throws std::bad_alloc
   constexpr void resize(std::size_t size, const T& value = T{}) {
     reserve(size);
     if (size_ > size) drop(size);
     while (size_ < size) data_[size_++] = value;
   }
+  /// So many copies of `value`, and nothing else. @throws std::bad_alloc
   constexpr void assign(std::size_t size, const T& value) {
     clear();
     resize(size, value);
   }
+  /// Puts `value`, which may be one of the list, before an element. O(what is behind). @throws std::bad_alloc
   constexpr T* insert(const T* before, T value) {
     const auto at = static_cast<std::size_t>(before - data_);
     grow();
@@ -112,6 +135,7 @@ class List {
     reserve(size_ + count);
     for (std::size_t i = 0; i < count; ++i) data_[size_++] = from[i];
   }
+  /// Drops one and moves up those behind it. O(what is behind)
   constexpr T* erase(const T* at) noexcept {
     const auto i = static_cast<std::size_t>(at - data_);
     for (std::size_t k = i; k + 1 < size_; ++k) data_[k] = std::move(data_[k + 1]);

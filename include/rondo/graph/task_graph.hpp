@@ -55,6 +55,7 @@ class TaskGraph {
   /// symbols, numbered as they come.
   /// @throws Error invalid_argument, limit_exceeded
   constexpr Dim dim(std::string_view name, std::source_location where = std::source_location::current());
+  /// Are there sizes that depend on symbols?
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
   [[nodiscard]] constexpr const List<graph::NameRef>& symbols() const noexcept { return symbols_; }
@@ -66,21 +67,25 @@ class TaskGraph {
                            std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::in>(name, shape, where);
   }
+  /// As input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
   constexpr Output<T> output(std::string_view name, Shape shape,
                              std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::out>(name, shape, where);
   }
+  /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
   constexpr InputOutput<T> inout(std::string_view name, Shape shape,
                                  std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::inout>(name, shape, where);
   }
+  /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
   template <Element T>
   constexpr Resident<T> resident(std::string_view name, Shape shape,
                                  std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::resident>(name, shape, where);
   }
+  /// As input(), for memory between tasks; rounds copy nothing. @throws Error likewise
   template <Element T>
   constexpr Workspace<T> workspace(std::string_view name, Shape shape,
                                    std::source_location where = std::source_location::current()) {
@@ -123,6 +128,7 @@ class TaskGraph {
   constexpr TaskId add(const A&... arguments) {
     return add<K>(Blocks{1}, arguments...);
   }
+  /// The same in `blocks` blocks, which may run at once. @throws Error as above; limit_exceeded for none
   template <class K, class... A>
   constexpr TaskId add(Blocks blocks, const A&... arguments) {
     static_assert(check_kernel<K>());
@@ -137,6 +143,7 @@ class TaskGraph {
   constexpr TaskId add_raw(std::string_view name, CoreType core, KernelEntry entry, const A&... arguments) {
     return add_raw(name, core, Blocks{1}, entry, arguments...);
   }
+  /// The same in `blocks` blocks. @throws Error as above
   template <class... A>
   constexpr TaskId add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                            const A&... arguments) {
@@ -166,19 +173,28 @@ class TaskGraph {
 
   /// Two tasks, by TaskId: the second starts only when the first is done.
   struct Edge {
+    /// The task that comes first, by index.
     std::uint32_t before = 0;
+    /// The one that waits for it.
     std::uint32_t after = 0;
     friend constexpr auto operator<=>(const Edge&, const Edge&) noexcept = default;
   };
 
+  /// By TensorId.
   [[nodiscard]] constexpr const List<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
   /// In the order of add().
   [[nodiscard]] constexpr const List<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
+  /// Of all tasks, one behind the other.
   [[nodiscard]] constexpr const List<graph::ArgRecord>& args() const noexcept { return args_; }
+  /// Those that add_edge() was told, in that order.
   [[nodiscard]] constexpr const List<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
+  /// All names, one behind the other; see name().
   [[nodiscard]] constexpr const List<char>& text() const noexcept { return text_; }
+  /// Whether edges are derived or given.
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
+  /// The number by which handles know their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
+  /// A name, as a part of text(); until the graph changes.
   [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
     return {text_.data() + ref.begin, ref.size};
   }

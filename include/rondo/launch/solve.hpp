@@ -15,8 +15,11 @@ namespace rondo::launch {
 
 /// What is known of a bound tensor: the number of its elements, or every extent.
 struct BoundSize {
+  /// Which of the graph's.
   std::uint32_t tensor = 0;
+  /// Elements that were bound.
   std::uint64_t count = 0;
+  /// The shape that was said; null if none was.
   const Shape* shape = nullptr;
 };
 

@@ -14,6 +14,7 @@ namespace rondo::observe {
 
 /// Reads no clock: rounds do not either.
 struct NoClock {
+  /// It is none.
   static constexpr bool is_clock = false;
 };
 
@@ -35,16 +36,27 @@ inline constexpr std::size_t phase_count = 7;  ///< of Phase
 
 /// What was counted up to some moment, as plain numbers. Times in nanoseconds.
 struct CountersSnapshot {
+  /// That ended well.
   std::uint64_t rounds = 0;
+  /// That did not.
   std::uint64_t failed_rounds = 0;
+  /// Copies to the device.
   std::uint64_t copies_in = 0;
+  /// What those moved, in bytes.
   std::uint64_t bytes_in = 0;
+  /// Copies to the host.
   std::uint64_t copies_out = 0;
+  /// What those moved, in bytes.
   std::uint64_t bytes_out = 0;
+  /// Refreshes by UpdateLevel; none: asked, nothing to do.
   std::uint64_t refreshes[update_level_count] = {};
+  /// Refreshes by Mechanism.
   std::uint64_t mechanisms[update::mechanism_count] = {};
+  /// Addresses that refreshes computed.
   std::uint64_t slots = 0;
+  /// Bytes that refreshes moved.
   std::uint64_t refresh_bytes = 0;
+  /// What refreshes took the host, in nanoseconds; with a clock.
   std::uint64_t refresh_ns = 0;
   std::uint64_t phase_ns[phase_count] = {};  ///< the host's time, by Phase; nothing stands for `outside`
   std::uint64_t parks = 0;                   ///< how often a thread of the engine went to sleep
@@ -62,13 +74,20 @@ struct CountersSnapshot {
 /// refresh; with a clock seven readings of it a round; nothing where it is absent.
 template <class Clock = NoClock>
 struct CountersWith {
+  /// Are phases timed?
   static constexpr bool has_clock = !requires { Clock::is_clock; };
 
+  /// That ended well.
   Count rounds;
+  /// That did not.
   Count failed_rounds;
+  /// Copies to the device.
   Count copies_in_count;
+  /// What those moved, in bytes.
   Count bytes_in;
+  /// Copies to the host.
   Count copies_out_count;
+  /// What those moved, in bytes.
   Count bytes_out;
   Count refreshes[update_level_count];        ///< by strategy; none: asked, nothing to do
   Count mechanisms[update::mechanism_count];  ///< by mechanism
@@ -94,29 +113,37 @@ struct CountersWith {
     return s;
   }
 
+  /// Told by the session: a round was accepted.
   void round_begins(RoundIndex) noexcept {
     if constexpr (has_clock) move_to(Phase::outside);
   }
+  /// Told by the session: how it ended.
   void round_ends(RoundIndex, Status status) noexcept {
     if constexpr (has_clock) move_to(Phase::outside);
     ++(status.ok() ? rounds : failed_rounds);
   }
+  /// Told by the session: what the host does from now on.
   void enters(Phase phase) noexcept requires(has_clock) { move_to(phase); }
+  /// Told by the session: it waits for that round in flight.
   void delivers(RoundIndex) noexcept requires(has_clock) { move_to(Phase::wait); }
+  /// Copies to the device.
   void copies_in(Bytes size) noexcept {
     ++copies_in_count;
     bytes_in += size.value;
   }
+  /// Copies to the host.
   void copies_out(Bytes size) noexcept {
     ++copies_out_count;
     bytes_out += size.value;
   }
+  /// Told by the session.
   void refresh_begins() noexcept {
     if constexpr (has_clock) {
       move_to(Phase::refresh);
       began_ = since_;
     }
   }
+  /// Told by the session: what the refresh did.
   void refreshed(const update::Refreshed& r) noexcept {
     if constexpr (has_clock) {
       if (began_ != 0) refresh_ns += Clock::now() - began_;
@@ -140,6 +167,7 @@ struct CountersWith {
   std::uint64_t since_ = 0;
   Phase phase_ = Phase::outside;
 };
+/// Without times.
 using Counters = CountersWith<>;
 
 namespace detail {

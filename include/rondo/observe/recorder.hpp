@@ -29,11 +29,14 @@ namespace rondo::observe {
 template <class Clock = TickClock>
 class Recorder {
  public:
+  /// Whose readings spans hold.
   using clock = Clock;
   /// Names of kernels, in a list of fixed size; those beyond it share the last place.
   class Names {
    public:
+    /// Places there are.
     static constexpr std::size_t most = 64;
+    /// Where the name is, or is put now.
     [[nodiscard]] std::size_t place_of(std::string_view name) noexcept {
       const Name cut(name);
       for (std::size_t i = 0; i < count_; ++i) {
@@ -59,7 +62,9 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  /// From now on spans are kept, or not. From any thread.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
+  /// Are spans kept?
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
   /// Four words for each call, which live as long as `calls` are used. Remembers the graph, which numbers stand for; of
@@ -124,6 +129,7 @@ class Recorder {
     for (const Lane& lane : lanes_) sum += lane.spans.dropped();
     return sum;
   }
+  /// Forgets all spans; between rounds.
   void clear() noexcept {
     for (Lane& lane : lanes_) lane.spans.clear();
     launches_.clear();

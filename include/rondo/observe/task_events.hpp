@@ -23,19 +23,28 @@ namespace rondo::observe {
 
 /// One call of a kernel, with its thread, in nanoseconds.
 struct TracedCall {
+  /// Its number, from 1.
   std::uint64_t launch = 0;
+  /// In nanoseconds.
   std::uint64_t start = 0;
+  /// In nanoseconds.
   std::uint64_t end = 0;
   std::uint32_t task = 0;  ///< position in the graph
+  /// Which of the task's blocks.
   std::uint32_t block = 0;
+  /// Who ran it: the recorder's number, or the chip's core.
   std::uint32_t thread = 0;
 };
 
 /// When a task ran: from its first block's start to its last block's end, and who ran those two.
 struct TracedTask {
+  /// In nanoseconds.
   std::uint64_t start = 0;
+  /// In nanoseconds.
   std::uint64_t end = 0;
+  /// Who ran the block that began first.
   std::uint32_t first_thread = 0;
+  /// Who ran the block that ended last.
   std::uint32_t last_thread = 0;
   std::uint32_t blocks = 0;  ///< seen; fewer than the task's if some gave way
 };

@@ -61,6 +61,7 @@ class DynamicBindings {
   /// null_memory; unsupported: a host input, and the session's update strategy refreshes none; busy: a round of these
   /// bindings is under way.
   Status bind(TensorId tensor, void* host, Bytes size) noexcept { return bind(tensor, host, {}, size, true); }
+  /// The same for memory that is only read.
   Status bind(TensorId tensor, const void* host, Bytes size) noexcept {
     return bind(tensor, const_cast<void*>(host), {}, size, false);
   }

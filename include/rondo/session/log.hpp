@@ -21,6 +21,7 @@ enum class LogEvent : std::uint8_t {
   closed,    ///< after how many rounds
 };
 
+/// As the code spells it.
 [[nodiscard]] constexpr const char* to_string(LogEvent event) noexcept {
   constexpr const char* names[] = {"opened", "planned", "missing", "fallback", "poisoned", "closed"};
   return names[static_cast<std::size_t>(event)];
@@ -82,6 +83,7 @@ void log_opened(RoundSession<P, Policies, Graph>& session) {
   }
 }
 
+/// Tells the sink what poisoned the session.
 template <Platform P, class Policies, class Graph>
 void log_poisoned(RoundSession<P, Policies, Graph>& session, Status status) noexcept {
   Policies::log(LogEvent::poisoned,

@@ -26,12 +26,15 @@ enum class Phase : std::uint8_t { outside, bind, copy_in, refresh, launch, copy_
 /// and `copies_out(Bytes)` before each copy; `refresh_begins()`, `refreshed(const update::Refreshed&)`; of rounds in
 /// flight `delivers(RoundIndex)`, before the host waits for that one.
 struct NoObserver {
+  /// A round was accepted.
   void round_begins(RoundIndex) noexcept {}
+  /// It ended so.
   void round_ends(RoundIndex, Status) noexcept {}
 };
 
 /// Rounds are run as they are. For debugging there is CheckRounds, in platform/sim/checked.hpp.
 struct NoCheck {
+  /// As it is.
   template <class P>
   using Platform = P;
 };

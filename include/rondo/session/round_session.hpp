@@ -50,6 +50,7 @@ class RoundSession {
   static_assert(Policies::rounds_in_flight == 1, "rondo: for rounds in flight include <rondo/session/in_flight.hpp>");
 
  public:
+  /// What it runs on.
   using Platform = P;
   /// The platform's, with the runtime's where that has some.
   using Options = typename Device::Options;
@@ -163,6 +164,7 @@ class RoundSession {
   /// Errors: wrong_tensor, wrong_size, null_memory; busy, closed, poisoned.
   template <Element T, class Host>
   Status upload(Resident<T> tensor, const Host& host) noexcept;
+  /// As upload(), from the device to the host.
   template <Element T, class Host>
   Status download(Resident<T> tensor, Host&& host) noexcept;
 
@@ -184,14 +186,18 @@ class RoundSession {
 
   /// Rounds finished so far, failed ones not counted.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
+  /// Did a round fail in a way that leaves nothing to rely on? Then only close() works.
   [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
   /// Bytes of device memory that the tensors take.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
   /// Where every tensor lies and with whom it shares, bytes by kind of memory, lower bound. Include
   /// session/memory_report.hpp. Cost: set-up's; allocates. @throws std::bad_alloc
   [[nodiscard]] memory::Report memory_report() const;
+  /// What it runs; as long as the session lives.
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+  /// What it runs on, for what only the platform can tell.
   [[nodiscard]] P& platform() noexcept { return platform_; }
+  /// What Policies::Observe names, default-constructed.
   [[nodiscard]] auto& observer() noexcept { return observe_; }
   /// The session's args table, for who wants to look.
   [[nodiscard]] const args::ArgsTable& args() const noexcept { return refresher_.table(); }

@@ -65,7 +65,9 @@ class ShapedSession {
   using Arch = typename P::Arch;
 
  public:
+  /// What it runs on.
   using Platform = P;
+  /// How that is opened.
   using Options = typename P::Options;
 
   /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
@@ -153,11 +155,13 @@ class ShapedSession {
     (void)grow(size);
   }
 
+  /// As RoundSession::upload.
   template <Element T, class Host>
   Status upload(Resident<T> tensor, const Host& host) noexcept {
     const auto pair = bind(Input<T>{tensor.key}, host);
     return move_resident(tensor.key, const_cast<T*>(pair.data()), pair.size(), true);
   }
+  /// As RoundSession::download.
   template <Element T, class Host>
   Status download(Resident<T> tensor, Host&& host) noexcept {
     const auto pair = bind(Output<T>{tensor.key}, std::forward<Host>(host));
@@ -176,9 +180,13 @@ class ShapedSession {
     sum.evictions += shapes.evictions;
     return sum;
   }
+  /// Bytes of device memory of the largest shape so far.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
+  /// The symbolic graph.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
+  /// What it runs on.
   [[nodiscard]] P& platform() noexcept { return platform_; }
+  /// Did a round fail in a way that leaves nothing to rely on?
   [[nodiscard]] bool poisoned() const noexcept { return !poison_.ok(); }
 
   /// A sentence for a status of this session, naming tensor or task, symbols and values.

@@ -188,6 +188,7 @@ struct CheckedOn<platform::Sim<A, Checked<Engine>, Traffic>> {
 ///
 /// Rounds that something is wrong with fail with check_failed; `session.platform().engine().findings()` tells more.
 struct CheckRounds {
+  /// What it runs on.
   template <class P>
   using Platform = typename detail::CheckedOn<P>::type;
 };

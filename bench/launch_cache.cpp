@@ -9,13 +9,21 @@
 //   …/rival         lookup and arguments, as a JIT's runtime does it: a string of all sizes, strides and alignments,
 //                   encoded under a mutex; an unordered_map from it to a number, an LRU list of strings; another map
 //                   from the number to the entry; then a fresh vector of bytes for each argument
-//   …/rival_lookup  the same without the arguments: like for like where addresses change, so that rondo would have to
-//                   patch what stands ready
-// The rival's algorithm is that of nvFuser's InputsIdLookup and KernelExecutor::computeArgs, except that it appends
-// eight bytes at a time where those append one: half the time.
+//   …/rondo_args    key, lookup, and the arguments brought up to date: all addresses told, compared with those that
+//                   stand there, the same as in the round before of this shape
+//   …/rival_lookup  the rival without the arguments: like for like with rondo
+//   …/anchor        the rival as nvFuser's InputsIdLookup has it, appending a byte at a time; rival appends eight
+//   cache/patch_none/…, patch_one/…, patch_all/…  none, one or all of the k addresses differ from those of the round
+//                   before; the rival makes fresh vectors of bytes in each case
+//   cache/miss_graph/tasks:1000/…  a shape that a session over 1,000 tasks meets for the first time: solved, frozen,
+//                   planned, its args laid out, its program loaded
+//   cache/round/…   a whole round of host tensors on a platform that does nothing: in a session of many shapes, the
+//                   shape the same, or in turn one of two; and in a session of one shape
+// The rival's algorithm is that of nvFuser's InputsIdLookup and KernelExecutor::computeArgs.
 
 #include <rondo/launch/launch_cache.hpp>
-#include <rondo/types.hpp>
+#include <rondo/memory/portfolio.hpp>
+#include <rondo/rondo.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -85,9 +93,10 @@ Entry make_entry(const std::vector<Tensor>& tensors) {
 
 // --- the rival
 
-class Rival {
+template <bool bytewise>
+class RivalOf {
  public:
-  explicit Rival(std::size_t most) : most_{most} {}
+  explicit RivalOf(std::size_t most) : most_{most} {}
 
   /// The number of these shapes, and the one that had to go for it or 0.
   struct Found {
@@ -153,7 +162,12 @@ class Rival {
 
   template <class Integer>
   void append(Integer value) {
-    text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    const char* const bytes = reinterpret_cast<const char*>(&value);
+    if constexpr (bytewise) {
+      for (std::size_t i = 0; i < sizeof(value); ++i) text_.push_back(bytes[i]);
+    } else {
+      text_.append(bytes, sizeof(value));
+    }
   }
   static std::size_t alignment(std::uint64_t address) {
     std::size_t alignment = 1;
@@ -178,6 +192,47 @@ class Rival {
   std::unordered_map<std::size_t, std::unique_ptr<Entry>> entries_;
   std::vector<std::vector<std::byte>> args_;
   std::vector<void*> pointers_;
+};
+using Rival = RivalOf<false>;
+using Anchor = RivalOf<true>;
+
+// --- arguments that stand ready
+
+/// The args of one task on k tensors, and what they were made of.
+class Args {
+ public:
+  explicit Args(std::size_t count) : Args(freeze(graph_of(count)), count) {}
+  [[gnu::always_inline]] void bring(const Tensor* tensors, std::size_t count) {
+    for (std::size_t t = 0; t < count; ++t) {
+      refresher_.set_base(first_ + static_cast<std::uint32_t>(t), tensors[t].address);
+    }
+    (void)refresher_.refresh();
+  }
+  [[nodiscard]] const std::byte* bytes() const { return refresher_.table().image().data(); }
+
+ private:
+  static rondo::TaskGraph graph_of(std::size_t count) {
+    rondo::TaskGraph graph;
+    std::vector<rondo::graph::ArgRecord> args;
+    for (std::size_t t = 0; t < count; ++t) {
+      const auto x = graph.inout<float>("x" + std::to_string(t), {64});
+      args.push_back({rondo::graph::ArgRecord::Kind::address, rondo::Access::read_write, index(x.key.tensor()), 0,
+                      static_cast<std::uint32_t>(8 * t)});
+    }
+    graph.add_laid_out(
+        "task", rondo::CoreType::vector, rondo::Blocks{1}, +[](rondo::ArgWord*) {}, args,
+        static_cast<std::uint32_t>(8 * count));
+    return graph;
+  }
+  Args(const rondo::FrozenGraph& graph, std::size_t count)
+      : bases_{graph.view(), std::vector<std::uint64_t>(count), rondo::DevicePtr<std::byte>{std::uint64_t{4096}}},
+        first_{bases_.layout.first_io},
+        refresher_{platform_, graph.view(), bases_.sources.span(), bases_.layout, bases_.addresses.span()} {}
+
+  rondo::A2A3Sim platform_{{}};
+  rondo::detail::Bases bases_;
+  std::uint32_t first_;
+  rondo::update::Refresher<rondo::A2A3Sim> refresher_;
 };
 
 // --- the cases
@@ -218,7 +273,113 @@ void rondo_hit(benchmark::State& state, std::size_t count, std::size_t entries) 
   });
 }
 
-template <bool WithArgs>
+void rondo_hit_with_args(benchmark::State& state, std::size_t count, std::size_t entries) {
+  const Rounds rounds(count, entries, entries > 2);
+  rondo::launch::LaunchCache<std::unique_ptr<Args>, rondo::launch::Lru<most_entries>> cache(count * rank);
+  for (const auto& input : rounds.inputs) {
+    rondo::launch::ShapeKey<16 * rank> key;
+    for (const Tensor& tensor : input) key.append(tensor.shape);
+    cache.insert(key, [&] { return std::make_unique<Args>(count); });
+  }
+  run(state, rounds, [&](const Tensor* input) {
+    rondo::launch::ShapeKey<16 * rank> key;
+    for (std::size_t t = 0; t < count; ++t) key.append(input[t].shape);
+    std::unique_ptr<Args>* const args = cache.find(key);
+    if (args == nullptr) return false;
+    (*args)->bring(input, count);
+    benchmark::DoNotOptimize((*args)->bytes());
+    return true;
+  });
+}
+
+/// `changed`: how many of the addresses are others in every second round.
+void rondo_patch(benchmark::State& state, std::size_t count, std::size_t changed) {
+  std::vector<Tensor> rounds[2] = {tensors(count, 1), tensors(count, 1)};
+  for (std::size_t t = 0; t < changed; ++t) rounds[1][t].address += 4096;
+  Args args(count);
+  std::size_t round = 0;
+  for (auto _ : state) {
+    args.bring(rounds[round].data(), count);
+    benchmark::DoNotOptimize(args.bytes());
+    benchmark::ClobberMemory();
+    round ^= 1;
+  }
+}
+void rival_patch(benchmark::State& state, std::size_t count) {
+  const std::vector<Tensor> input = tensors(count, 1);
+  Rival rival(most_entries);
+  for (auto _ : state) {
+    rival.compute_args(input.data(), count);
+    benchmark::DoNotOptimize(rival.pointers().data());
+    benchmark::ClobberMemory();
+  }
+}
+
+struct Sum {
+  static constexpr std::string_view name = "sum";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> a, rondo::In<float> b, rondo::Out<float> c) noexcept {
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = a[i] + b[i];
+  }
+};
+struct PlannedFast : rondo::DefaultPolicies {
+  using Plan = rondo::memory::Fast;
+};
+
+/// A net in which each task takes what the two before it made, in tensors of three sizes.
+void rondo_miss_graph(benchmark::State& state, std::size_t tasks) {
+  rondo::TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n, 64});
+  const auto y = graph.output<float>("y", {n, 64});
+  std::vector<rondo::Workspace<float>> made;
+  for (std::size_t i = 0; i + 1 < tasks; ++i) {
+    const auto t = graph.workspace<float>("t" + std::to_string(i), {n * (1 + i % 3), 64});
+    if (i < 2) {
+      graph.add<Sum>(x, x, t);
+    } else {
+      graph.add<Sum>(made[i - 1], made[i - 2], t);
+    }
+    made.push_back(t);
+  }
+  graph.add<Sum>(made[tasks - 2], made[tasks - 3], y);
+  auto session = rondo::open_shaped<rondo::A2A3Sim, PlannedFast, rondo::launch::Lru<8>>(graph);
+  session.reserve(rondo::Bytes{std::uint64_t{1} << 24});
+  std::int64_t rows = 0;
+  for (auto _ : state) session.prepare({{n, 1 + rows++ % 64}});
+}
+
+/// k tensors in, one out; `shapes` 0: a session of one shape.
+template <std::size_t... I>
+void whole_round(benchmark::State& state, std::size_t shapes, std::index_sequence<I...>) {
+  rondo::TaskGraph graph;
+  const auto n = graph.dim("n");
+  const rondo::Input<float> x[] = {graph.input<float>("x" + std::to_string(I), {n})...};
+  std::vector<float> memory(64);
+  const auto measure = [&](auto& session) {
+    std::size_t size = 32;
+    for (auto _ : state) {
+      if (shapes == 2) size = 96 - size;
+      const rondo::Status status = session.run_round(bind(x[I], std::span<const float>(memory.data(), size))...);
+      if (!status) state.SkipWithError("a round failed");
+    }
+  };
+  if (shapes == 0) {
+    const std::int64_t values[] = {32};
+    auto session = rondo::open<rondo::NullPlatform>(rondo::instantiate(graph, values));
+    measure(session);
+  } else {
+    auto session = rondo::open_shaped<rondo::NullPlatform>(graph);
+    measure(session);
+  }
+}
+void whole_round(benchmark::State& state, std::size_t count, std::size_t shapes) {
+  if (count == 1) whole_round(state, shapes, std::make_index_sequence<1>{});
+  if (count == 4) whole_round(state, shapes, std::make_index_sequence<4>{});
+  if (count == 16) whole_round(state, shapes, std::make_index_sequence<16>{});
+}
+
+template <class Rival, bool WithArgs>
 void rival_hit(benchmark::State& state, std::size_t count, std::size_t entries) {
   const Rounds rounds(count, entries, entries > 2);
   Rival rival(most_entries);
@@ -277,13 +438,26 @@ void register_cases(std::size_t count) {
   };
   const auto add_hit = [&](const char* kind, std::size_t entries) {
     add(kind, "rondo", [=](benchmark::State& state, std::size_t k) { rondo_hit(state, k, entries); });
-    add(kind, "rival", [=](benchmark::State& state, std::size_t k) { rival_hit<true>(state, k, entries); });
-    add(kind, "rival_lookup", [=](benchmark::State& state, std::size_t k) { rival_hit<false>(state, k, entries); });
+    add(kind, "rondo_args", [=](benchmark::State& state, std::size_t k) { rondo_hit_with_args(state, k, entries); });
+    add(kind, "rival", [=](benchmark::State& state, std::size_t k) { rival_hit<Rival, true>(state, k, entries); });
+    add(kind, "rival_lookup",
+        [=](benchmark::State& state, std::size_t k) { rival_hit<Rival, false>(state, k, entries); });
+    add(kind, "anchor", [=](benchmark::State& state, std::size_t k) { rival_hit<Anchor, true>(state, k, entries); });
   };
   add_hit("hit_last", 1);
   add_hit("hit_table2", 2);
   add_hit("hit_table16", 16);
   add_hit("hit_table256", 256);
+  const auto add_patch = [&](const char* kind, auto changed) {
+    add(kind, "rondo", [=](benchmark::State& state, std::size_t k) { rondo_patch(state, k, changed(k)); });
+    add(kind, "rival", &rival_patch);
+  };
+  add_patch("patch_none", [](std::size_t) { return std::size_t{0}; });
+  add_patch("patch_one", [](std::size_t) { return std::size_t{1}; });
+  add_patch("patch_all", [](std::size_t k) { return k; });
+  add("round", "one_shape", [](benchmark::State& state, std::size_t k) { whole_round(state, k, 0); });
+  add("round", "same_shape", [](benchmark::State& state, std::size_t k) { whole_round(state, k, 1); });
+  add("round", "two_shapes", [](benchmark::State& state, std::size_t k) { whole_round(state, k, 2); });
   add("miss", "rondo", &rondo_miss);
   add("miss", "rival", &rival_miss<true>);
   add("miss", "rival_lookup", &rival_miss<false>);
@@ -293,6 +467,9 @@ void register_cases(std::size_t count) {
 
 int main(int argc, char** argv) {
   for (const std::size_t count : {1UL, 4UL, 16UL}) register_cases(count);
+  benchmark::RegisterBenchmark("cache/miss_graph/tasks:1000/rondo", [](benchmark::State& state) {
+    rondo_miss_graph(state, 1000);
+  })->Unit(benchmark::kMillisecond);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

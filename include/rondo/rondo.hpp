@@ -12,6 +12,7 @@
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/launch/round_values.hpp>
 #include <rondo/observe/counters.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>

@@ -114,12 +114,13 @@ inline constexpr std::size_t core_type_count = 2;
 
 /// How a tensor takes part in a round.
 enum class Direction : std::uint8_t {
-  in,          ///< copied host to device before each launch
-  out,         ///< copied device to host after each launch
-  inout,       ///< both
-  resident,    ///< lives on the device across rounds; moved only by upload and download
-  workspace,   ///< lives on the device within a round; never moved
-  host_input,  ///< read only and small; travels inside the args table, so it costs no copy of its own
+  in,             ///< copied host to device before each launch
+  out,            ///< copied device to host after each launch
+  inout,          ///< both
+  resident,       ///< lives on the device across rounds; moved only by upload and download
+  workspace,      ///< lives on the device within a round; never moved
+  host_input,     ///< read only and small; travels inside the args table, so it costs no copy of its own
+  session_value,  ///< the same, but written by the session itself; see launch/round_values.hpp
 };
 
 /// Is a tensor of this direction bound anew each round?
@@ -127,7 +128,7 @@ enum class Direction : std::uint8_t {
   return d <= Direction::inout || d == Direction::host_input;
 }
 /// Does the tensor lie in the args table, with no memory of its own?
-[[nodiscard]] constexpr bool rides_in_args(Direction d) noexcept { return d == Direction::host_input; }
+[[nodiscard]] constexpr bool rides_in_args(Direction d) noexcept { return d >= Direction::host_input; }
 /// May a round bind device memory to it? Then its address changes and nothing is copied.
 [[nodiscard]] constexpr bool is_model_io(Direction d) noexcept { return d <= Direction::inout; }
 /// Is it copied by itself?
@@ -135,12 +136,10 @@ enum class Direction : std::uint8_t {
 /// Does a round copy it to the host?
 [[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
 /// May a kernel write a tensor of this direction?
-[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept {
-  return d != Direction::in && d != Direction::host_input;
-}
+[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in && !rides_in_args(d); }
 /// Does the tensor hold defined values when a round starts?
 [[nodiscard]] constexpr bool defined_at_start(Direction d) noexcept {
-  return copies_in(d) || d == Direction::resident || d == Direction::host_input;
+  return copies_in(d) || d == Direction::resident || rides_in_args(d);
 }
 
 /// As text for people.
@@ -152,6 +151,7 @@ enum class Direction : std::uint8_t {
     case Direction::resident: return "resident";
     case Direction::workspace: return "workspace";
     case Direction::host_input: return "host_input";
+    case Direction::session_value: return "session_value";
   }
   return "?";
 }

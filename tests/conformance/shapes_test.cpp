@@ -175,6 +175,19 @@ TEST_CASE("Zero rows are a shape: nothing is computed, nothing fails") {
   CHECK(sum[0] == total);
 }
 
+TEST_CASE_TEMPLATE("A round whose tasks have all nothing to do launches none of them", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>, NullPlatform) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add_raw(
+      "never", CoreType::vector, +[](ArgWord*) { FAIL("a task with nothing to do ran"); }, reads(x), writes(y));
+  auto session = open_shaped<P>(graph, busy_options<P>());
+  Floats none;
+  for (int round = 0; round < 3; ++round) CHECK(session.run_round(bind(x, none), bind(y, none)).ok());
+}
+
 TEST_CASE("Sizes that fit no values of the symbols are refused with names and values, and nothing has changed") {
   const Weighing m;
   auto session = open_shaped<A2A3Sim>(m.graph);

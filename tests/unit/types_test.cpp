@@ -113,6 +113,7 @@ TEST_CASE("Each direction says what a round does with the tensor") {
       {Direction::resident, false, false, false, true, true, "resident"},
       {Direction::workspace, false, false, false, true, false, "workspace"},
       {Direction::host_input, true, false, false, false, true, "host_input"},
+      {Direction::session_value, false, false, false, false, true, "session_value"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);

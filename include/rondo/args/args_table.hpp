@@ -108,7 +108,7 @@ class ArgsTable {
   template <class Visit>
   void visit_addresses(const graph::GraphView& graph, std::span<const Source> sources, Visit visit) const;
   void place(const graph::GraphView& graph);
-  void write_constants(const graph::GraphView& graph, SystemProvider provider);
+  void write_constants(const graph::GraphView& graph, std::span<const Source> sources, SystemProvider provider);
   void put(std::uint64_t at, std::uint64_t value, bool narrow) noexcept { store_address(bytes() + at, value, narrow); }
 
   BaseLayout bases_;

@@ -23,7 +23,7 @@ inline ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Sourc
                                             " bytes, the most is 4 GiB; use fewer tasks or blocks"));
   }
   place(graph);
-  write_constants(graph, provider);
+  write_constants(graph, sources, provider);
   visit_addresses(graph, sources, [this](const Lane& lane) {
     ++use_begin_[lane.base + 1];
     has_narrow_ = has_narrow_ || lane.narrow != 0;
@@ -82,13 +82,28 @@ inline void ArgsTable::place(const graph::GraphView& graph) {
   }
 }
 
-inline void ArgsTable::write_constants(const graph::GraphView& graph, SystemProvider provider) {
+/// From the first workspace that each round's fill zeroes to the end of the last.
+[[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, std::span<const Source> sources) {
+  std::uint64_t begin = ~std::uint64_t{0};
+  std::uint64_t end = 0;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].zeroed != Zeroed::each_round || graph.tensors[t].bytes == 0) continue;
+    const std::uint64_t behind = sources[t].offset + graph.tensors[t].bytes;
+    begin = sources[t].offset < begin ? sources[t].offset : begin;
+    end = behind > end ? behind : end;
+  }
+  return end - begin;
+}
+
+inline void ArgsTable::write_constants(const graph::GraphView& graph, std::span<const Source> sources,
+                                       SystemProvider provider) {
   using Kind = graph::ArgRecord::Kind;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const graph::TaskRecord& task = graph.tasks[t];
     for (const graph::ArgRecord& arg : graph.args_of(task)) {
       if (arg.kind == Kind::address || arg.kind == Kind::own_block) continue;
       auto bits = static_cast<std::uint64_t>(arg.bits);
+      if (arg.kind == Kind::filled_bytes) bits = filled_bytes(graph, sources);
       if (arg.kind == Kind::system) bits = provider(SystemSlot::from_bits(arg.bits));
       for (std::uint32_t b = 0; b < task.blocks; ++b) {
         if (arg.kind == Kind::block) bits = static_cast<std::uint64_t>(rondo::detail::to_word(Block{b, task.blocks}));

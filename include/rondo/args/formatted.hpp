@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/args/detail/symbolic_extents.hpp>
 #include <rondo/args/layout.hpp>
 #include <rondo/args/parse.hpp>
 #include <rondo/args/system_slot.hpp>
@@ -103,15 +104,18 @@ class FormattedTask {
     collect_accesses(operands);
     std::vector<Descriptor> descriptors(format.size() / 2 + 1);
     const FormatView view = parse({format.data(), format.size()}, descriptors.data(), descriptors.size());
-    const Signature signature = describe(operands);
+    const Signature signature = describe(operands, 0);
+    const Signature marked_otherwise = describe(operands, 1);
     const LayoutSize size = check_layout(view, signature);
     std::vector<Slot> slots(size.slots);
+    std::vector<Slot> again(size.slots);
     (void)try_lay_out(view, signature, nullptr, 0, slots.data(), slots.size());
+    (void)try_lay_out(view, marked_otherwise, nullptr, 0, again.data(), again.size());
     block_bytes_ = size.block_bytes;
     bool has_tiling = false;
-    for (const Slot& slot : slots) {
-      records_.push_back(record(slot));
-      has_tiling = has_tiling || slot.kind == SlotKind::tiling;
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+      records_.push_back(record(slots[s], again[s]));
+      has_tiling = has_tiling || slots[s].kind == SlotKind::tiling;
     }
     if (has_tiling != !operands.tiling_.empty()) {
       fail(has_tiling ? "has a format with {t}, but its operands hold no tiling data"
@@ -166,11 +170,12 @@ class FormattedTask {
   }
 
   /// The shapes live in deques, whose elements stay where they are.
-  [[nodiscard]] Signature describe(const Operands& operands) {
+  [[nodiscard]] Signature describe(const Operands& operands, std::size_t mark_set) {
     const auto describe_list = [&](const Operands::List& list) -> ListView<Parameter> {
       Shapes& shapes = shapes_.emplace_back();
       for (const TensorKey key : list.keys) {
-        shapes.instances.push_back({graph_.tensors()[index(key.tensor())].shape});
+        const Shape& shape = graph_.tensors()[index(key.tensor())].shape;
+        shapes.instances.push_back({detail::marked(shape, index(key.tensor()), mark_set)});
       }
       for (const auto& group : list.groups) {
         const Instance* first = group.count == 0 ? nullptr : shapes.instances.data() + group.first;
@@ -184,7 +189,7 @@ class FormattedTask {
     signature.workspaces = static_cast<std::uint32_t>(operands.workspaces_.size());
     std::vector<SubNode> nodes;
     for (std::size_t n = 0; n < operands.nodes_.size(); ++n) {
-      nodes.push_back({operands.node_ids_[n], describe(operands.nodes_[n])});
+      nodes.push_back({operands.node_ids_[n], describe(operands.nodes_[n], mark_set)});
     }
     signature.nodes = nodes_.emplace_back(std::move(nodes));
     return signature;
@@ -204,14 +209,14 @@ class FormattedTask {
     return {graph::ArgRecord::Kind::address, access, index(key.tensor()), 0};
   }
 
-  [[nodiscard]] graph::ArgRecord record(const Slot& slot) {
+  [[nodiscard]] graph::ArgRecord record(const Slot& slot, const Slot& again) {
     using Kind = graph::ArgRecord::Kind;
     graph::ArgRecord arg;
     arg.kind = Kind::constant;
     const Operands& operands = operands_of(slot);
     switch (slot.kind) {
       case SlotKind::null: break;
-      case SlotKind::constant: arg.bits = static_cast<ArgWord>(slot.value); break;
+      case SlotKind::constant: arg = detail::constant_or_extent(slot, again); break;
       case SlotKind::args_block: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(slot.value)}; break;
       case SlotKind::tiling: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(block_bytes_)}; break;
       case SlotKind::input: arg = address(operands.inputs_.keys[slot.tensor]); break;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/args/detail/symbolic_extents.hpp>
 #include <rondo/args/layout.hpp>
 #include <rondo/args/literal.hpp>
 #include <rondo/args/system_slot.hpp>
@@ -163,7 +164,7 @@ struct DeclaredLayout {
   static constexpr std::uint32_t lay_out(const TaskGraph& graph, List<graph::ArgRecord>& args,
                                          List<graph::ArgRecord>& extents) {
     using Kind = graph::ArgRecord::Kind;
-    Shapes real;
+    Shapes real[mark_sets];
     std::uint32_t inputs[count + 1] = {};
     std::uint32_t outputs[count + 1] = {};
     std::uint32_t workspaces[count + 1] = {};
@@ -173,13 +174,21 @@ struct DeclaredLayout {
     for (std::size_t i = 0; i < count; ++i) {
       if (is_word(roles[i])) continue;
       const graph::TensorRecord& tensor = graph.tensors()[args[i].tensor];
-      if (is_input(roles[i])) real.inputs[in].shape = tensor.shape, inputs[in++] = args[i].tensor;
-      if (is_output(roles[i])) real.outputs[out].shape = tensor.shape, outputs[out++] = args[i].tensor;
+      for (std::size_t set = 0; set < mark_sets; ++set) {
+        const Shape shape = marked(tensor.shape, args[i].tensor, set);
+        if (is_input(roles[i])) real[set].inputs[in].shape = shape;
+        if (is_output(roles[i])) real[set].outputs[out].shape = shape;
+      }
+      if (is_input(roles[i])) inputs[in++] = args[i].tensor;
+      if (is_output(roles[i])) outputs[out++] = args[i].tensor;
       if (is_scratch(roles[i])) workspaces[scratch++] = args[i].tensor;
     }
-    const Lists real_lists{real};
+    const Lists real_lists{real[0]};
+    const Lists marked_otherwise{real[1]};
     List<Slot> slots(layout.slot_count + 1, Slot{});
+    List<Slot> again(layout.slot_count + 1, Slot{});
     const LayoutSize size = try_lay_out(K::args, signature_of(real_lists), nullptr, 0, slots.data(), layout.slot_count);
+    (void)try_lay_out(K::args, signature_of(marked_otherwise), nullptr, 0, again.data(), layout.slot_count);
     if (!size || size.block_bytes != layout.block_bytes || size.slots != layout.slot_count) {
       throw Error(Errc::invalid_argument,
                   Error::Text("task '", K::name,
@@ -198,7 +207,7 @@ struct DeclaredLayout {
       arg.kind = Kind::constant;
       switch (slot.kind) {
         case SlotKind::null: break;
-        case SlotKind::constant: arg.bits = static_cast<ArgWord>(slot.value); break;
+        case SlotKind::constant: arg = constant_or_extent(slot, again[s]); break;
         case SlotKind::args_block:
           arg.kind = Kind::own_block;
           arg.bits = static_cast<ArgWord>(slot.value);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/graph/kernel.hpp>
+#include <rondo/graph/words.hpp>
 
 #include <cstddef>
 #include <cstdint>

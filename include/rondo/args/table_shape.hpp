@@ -30,7 +30,7 @@ inline constexpr std::size_t partition_count = 4;
   Partition most = Partition::never;
   for (const graph::ArgRecord& arg : graph.args_of(task)) {
     if (arg.kind != graph::ArgRecord::Kind::address) continue;
-    const Partition p = partition_of(graph.tensors[arg.tensor]);
+    const Partition p = partition_of(graph.tensors[graph::root_of(graph.tensors, arg.tensor)]);
     if (p > most) most = p;
   }
   return most;

@@ -5,6 +5,7 @@
 #include <rondo/detail/algorithm.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/graph/zeroed.hpp>
 #include <rondo/list.hpp>
 
 #include <cstdint>
@@ -24,10 +25,27 @@ struct Analysis {
 /// Sorted, each once, between indices in TaskGraph::tasks().
 using EdgeList = List<TaskGraph::Edge>;
 
-/// What orders the tasks that touch a tensor: the tensor, or the input whose memory it reuses.
+/// What orders the tasks that touch a tensor: the tensor, or what it is a view of, or the input whose memory it reuses.
 [[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
+  tensor = root_of(graph.tensors(), tensor);
   const std::uint32_t alias = graph.tensors()[tensor].alias_of;
   return alias == TensorRecord::no_alias ? tensor : alias;
+}
+
+/// The fill, which is the last by number, comes before all that touch what it zeroes.
+constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
+  if (graph.tasks().empty() || !graph.tasks().back().fills) return;
+  const auto fill = static_cast<std::uint32_t>(graph.tasks().size() - 1);
+  for (std::uint32_t task = 0; task < fill; ++task) {
+    const TaskRecord& record = graph.tasks()[task];
+    for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
+      const ArgRecord& arg = graph.args()[a];
+      if (arg.kind == ArgRecord::Kind::address && is_filled(graph.tensors()[arg.tensor])) {
+        edges.push_back({fill, task});
+        break;
+      }
+    }
+  }
 }
 
 /// The explicit edges, and unless the graph says otherwise those that follow from reads and writes in the order of
@@ -43,6 +61,7 @@ using EdgeList = List<TaskGraph::Edge>;
     List<LastUse> uses(graph.tensors().size());
     for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
       const TaskRecord& record = graph.tasks()[task];
+      if (record.fills) continue;
       for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
         const ArgRecord& arg = graph.args()[a];
         if (arg.kind != ArgRecord::Kind::address) continue;
@@ -60,6 +79,7 @@ using EdgeList = List<TaskGraph::Edge>;
       }
     }
   }
+  add_fill_edges(graph, edges);
   rondo::detail::sort(edges);
   rondo::detail::keep_unique(edges);
   return edges;
@@ -116,7 +136,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Orders the tasks: among those that may run next, the one added first. @throws Error cycle, naming one
+/// Orders the tasks: among those that may run next, the fill, then the one added first. @throws Error cycle, naming one
 [[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
   List<std::uint32_t> waiting(tasks, 0U);
@@ -133,7 +153,8 @@ namespace detail {
   for (std::uint32_t t = 0; t < tasks; ++t) {
     if (waiting[t] == 0) ready.push_back(t);
   }
-  constexpr auto first_on_top = [](std::uint32_t a, std::uint32_t b) { return a > b; };
+  const auto rank = [&](std::uint32_t task) { return graph.tasks()[task].fills ? 0 : task + 1; };
+  const auto first_on_top = [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); };
   rondo::detail::make_heap(ready.data(), ready.size(), first_on_top);
   List<std::uint32_t> position(tasks, 0U);
   while (!ready.empty()) {
@@ -192,7 +213,8 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       if (arg.kind != ArgRecord::Kind::address) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
       Use& use = uses[memory_of(graph, arg.tensor)];
-      if (reads(arg.access) && use.writer == nobody && !defined_at_start(tensor.direction)) {
+      if (reads(arg.access) && use.writer == nobody &&
+          !graph.tensors()[root_of(graph.tensors(), arg.tensor)].is_defined_at_start()) {
         throw Error(Errc::uninitialized_read,
                     Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
                                 "' before any task writes it; add the writer first or make it an input"));
@@ -213,12 +235,73 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   }
   for (std::uint32_t t = 0; t < uses.size(); ++t) {
     const TensorRecord& tensor = graph.tensors()[t];
+    const TensorRecord& root = graph.tensors()[root_of(graph.tensors(), t)];
+    if (tensor.is_view() && root.is_defined_at_start()) continue;
     if (tensor.direction == Direction::out && uses[memory_of(graph, t)].writer == nobody) {
       throw Error(Errc::invalid_argument,
                   Error::Text("tensor '", graph.name(tensor.name),
                               "' is an output, but no task writes it; add the task or remove it"));
     }
   }
+}
+
+/// A view shows what its source holds where it was declared, so nobody may write either behind that.
+/// @throws Error invalid_argument, naming view, source and task
+constexpr void check_views(const TaskGraph& graph) {
+  List<std::uint32_t> views;
+  for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
+    if (graph.tensors()[t].is_view()) views.push_back(t);
+  }
+  if (views.empty()) return;
+  for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
+    const TaskRecord& record = graph.tasks()[task];
+    for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
+      const ArgRecord& arg = graph.args()[a];
+      if (arg.kind != ArgRecord::Kind::address || !writes(arg.access) || record.fills) continue;
+      for (const std::uint32_t v : views) {
+        const TensorRecord& view = graph.tensors()[v];
+        if (arg.tensor != v && (task < view.viewed_at || memory_of(graph, arg.tensor) != memory_of(graph, v))) continue;
+        throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(view.name), "' is a view of '",
+                                                        graph.name(graph.tensors()[view.view_of].name), "', but ",
+                                                        detail::task_text(graph, task), " writes ",
+                                                        arg.tensor == v ? "it; write what it shows" : "that later",
+                                                        "; declare the view behind that task, or let a kernel copy"));
+      }
+    }
+  }
+}
+
+/// The same without the tasks that have nothing to do: what waited for one of them waits for all that this waited for.
+[[nodiscard]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
+  const auto is_idle = [&](std::size_t position) { return graph.tasks()[whole.order[position]].idle; };
+  Analysis result;
+  List<List<std::uint32_t>> waits(whole.order.size());  // by old position: new positions
+  List<List<std::uint32_t>> successors;                 // by new position
+  for (std::size_t p = 0; p < whole.order.size(); ++p) {
+    List<std::uint32_t> passed_on;
+    rondo::detail::sort(waits[p]);
+    rondo::detail::keep_unique(waits[p]);
+    if (is_idle(p)) {
+      passed_on = waits[p];
+    } else {
+      const auto position = static_cast<std::uint32_t>(result.order.size());
+      passed_on.push_back(position);
+      result.order.push_back(whole.order[p]);
+      result.predecessor_count.push_back(static_cast<std::uint32_t>(waits[p].size()));
+      successors.emplace_back();
+      for (const std::uint32_t before : waits[p]) successors[before].push_back(position);
+    }
+    for (std::uint32_t s = whole.successor_begin[p]; s < whole.successor_begin[p + 1]; ++s) {
+      List<std::uint32_t>& to = waits[whole.successors[s]];
+      to.append(passed_on.data(), passed_on.size());
+    }
+  }
+  result.successor_begin.push_back(0);
+  for (const List<std::uint32_t>& after : successors) {
+    result.successors.append(after.data(), after.size());
+    result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
+  }
+  return result;
 }
 
 /// All of the above. @throws Error cycle, race, uninitialized_read, invalid_argument: also a symbol without a value
@@ -228,8 +311,12 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
                                                     "' has no value; open the graph with open_shaped(), or "
                                                     "instantiate() it"));
   }
+  check_views(graph);
   Analysis analysis = sort_tasks(graph, collect_edges(graph));
   check_uses(graph, analysis);
+  for (const TaskRecord& task : graph.tasks()) {
+    if (task.idle) return leave_out_idle(graph, analysis);
+  }
   return analysis;
 }
 

@@ -22,6 +22,10 @@ inline FrozenGraph::FrozenGraph(const TaskGraph& source, const graph::Analysis& 
 
 /// Checks and orders a graph, for good. The graph itself is left as it was; its handles serve the frozen one.
 /// @throws Error cycle, race, uninitialized_read, invalid_argument; each names the tasks and tensors
-[[nodiscard]] inline FrozenGraph freeze(const TaskGraph& graph) { return {graph, graph::analyze(graph)}; }
+[[nodiscard]] inline FrozenGraph freeze(const TaskGraph& graph) {
+  if (!graph::has_zeroed(graph)) return {graph, graph::analyze(graph)};
+  const TaskGraph filled = graph::with_fill(graph);
+  return {filled, graph::analyze(filled)};
+}
 
 }  // namespace rondo

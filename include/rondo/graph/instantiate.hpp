@@ -13,13 +13,8 @@
 /// From a symbolic graph to a plain one. Set-up only, and usable in constant expressions.
 namespace rondo::graph {
 
-namespace detail {
-/// What a task runs that has nothing to do.
-inline void do_nothing(ArgWord*) noexcept {}
-}  // namespace detail
-
 /// The same graph, its handles included, with a value for each symbol, by number. Tasks that write nothing but tensors
-/// without elements, or run as 0 blocks, do nothing.
+/// without elements, or run as 0 blocks, are idle: freezing leaves them out.
 /// @throws Error invalid_argument, overflow: naming the tensor or task, and the symbols' values
 [[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
@@ -66,6 +61,37 @@ inline void do_nothing(ArgWord*) noexcept {}
       fail(Errc::invalid_argument, "output", graph.name(tensor.name), "is not as large as the input that it reuses");
     }
   }
+  for (TensorRecord& tensor : result.tensors_) {
+    if (!tensor.is_view()) continue;
+    const TensorRecord& root = result.tensors_[tensor.view_of];
+    if (!tensor.view_dim.empty()) {
+      const Dim::Value first = tensor.view_dim.evaluate(values.data());
+      if (!first.ok || first.value < 0) {
+        fail(Errc::invalid_argument, "view", graph.name(tensor.name), "starts at a negative element, or beyond 2^63,");
+      }
+      tensor.view_first = static_cast<std::uint64_t>(first.value);
+      tensor.view_dim = {};
+    }
+    if (tensor.view_first > root.count || tensor.count > root.count - tensor.view_first) {
+      fail(Errc::invalid_argument, "view", graph.name(tensor.name), "goes beyond the end of what it shows");
+    }
+  }
+  for (TaskGraph::Reshape& reshape : result.reshapes_) {
+    std::int64_t extents[max_rank] = {};
+    std::int64_t count = 1;
+    bool fits = true;
+    for (std::size_t d = 0; d < reshape.shape.rank(); ++d) {
+      const Dim& dim = reshape.shape.dim(d);
+      const Dim::Value extent = dim.empty() ? Dim::Value{reshape.shape.extent(d), true} : dim.evaluate(values.data());
+      extents[d] = extent.value;
+      fits = fits && extent.ok && extent.value >= 0 && !__builtin_mul_overflow(count, extent.value, &count);
+    }
+    if (!fits || static_cast<std::uint64_t>(count) != result.tensors_[reshape.tensor].count) {
+      fail(Errc::wrong_size, "task", graph.name(graph.tasks()[reshape.task].name),
+           "takes a tensor under a shape that does not hold its elements");
+    }
+    reshape.shape = Shape(extents, reshape.shape.rank());
+  }
   for (TaskRecord& task : result.tasks_) {
     if (!task.blocks_dim.empty()) {
       const Dim::Value blocks = task.blocks_dim.evaluate(values.data());
@@ -76,6 +102,7 @@ inline void do_nothing(ArgWord*) noexcept {}
       task.blocks = static_cast<std::uint32_t>(blocks.value);
       task.blocks_dim = {};
     }
+    result.widen(task);
     bool writes_elements = false;
     bool writes_any = false;
     for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count; ++a) {
@@ -85,14 +112,17 @@ inline void do_nothing(ArgWord*) noexcept {}
         arg.bits = arg.dimension == ArgRecord::all_elements ? static_cast<ArgWord>(tensor.count)
                                                             : tensor.shape.extent(arg.dimension);
       }
+      if (arg.kind == ArgRecord::Kind::reshaped_extent) {
+        arg.bits = result.reshapes_[static_cast<std::size_t>(arg.bits)].shape.extent(arg.dimension);
+        arg.kind = ArgRecord::Kind::extent;
+      }
       if (arg.kind == ArgRecord::Kind::address && writes(arg.access)) {
         writes_any = true;
         writes_elements = writes_elements || tensor.count != 0;
       }
     }
     if (task.blocks == 0 || (writes_any && !writes_elements)) {
-      task.entry = &detail::do_nothing;
-      task.blocks = 1;
+      task.idle = true;
     }
   }
   return result;

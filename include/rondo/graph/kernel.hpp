@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/graph/words.hpp>
+#include <rondo/list.hpp>
 #include <rondo/tensor/view.hpp>
 #include <rondo/types.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,37 +21,6 @@ template <class K>
 struct DeclaredArgs;
 }  // namespace args::detail
 
-/// One word of a task's arguments: a device address, or the bits of a scalar.
-using ArgWord = std::int64_t;
-
-/// A kernel as the device and the simulation call it, the peer runtime's ABI: all arguments in one block of words.
-using KernelEntry = void (*)(ArgWord* args);
-
-/// What one block of a task would take on the chip, in nanoseconds, from the same words.
-using CostEntry = double (*)(const ArgWord* args);
-
-/// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
-struct Blocks {
-  /// How many blocks.
-  std::uint32_t count = 1;
-  Dim dim{};  ///< the count, where it depends on symbols
-
-  constexpr Blocks() noexcept = default;
-  /// A count that is negative or above 2^32-1 becomes 0, which add() refuses.
-  template <std::integral Integer>
-  constexpr explicit Blocks(Integer n) noexcept
-      : count{std::in_range<std::uint32_t>(n) ? static_cast<std::uint32_t>(n) : 0} {}
-  constexpr explicit Blocks(const Dim& n) noexcept : dim{n} {}
-};
-
-/// A kernel's parameter, filled in by the launch: which of how many blocks it is.
-struct Block {
-  /// Which one, from 0.
-  std::uint32_t index = 0;
-  /// How many blocks.
-  std::uint32_t count = 1;
-};
-
 /// Of a kernel that works in place: it may be handed the same memory for two of its parameters, counted from 0. Every
 /// element of the Out is written after what it depends on of the In was read, by the same block.
 ///
@@ -62,54 +32,16 @@ struct InPlace {
   std::size_t in = 0;
 };
 
-/// What a kernel does to a tensor that it is handed.
-enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
-
-/// Does it read what was there before?
-[[nodiscard]] constexpr bool reads(Access a) noexcept { return (static_cast<unsigned>(a) & 1U) != 0; }
-/// Does it leave something there?
-[[nodiscard]] constexpr bool writes(Access a) noexcept { return (static_cast<unsigned>(a) & 2U) != 0; }
+/// Of a kernel that wants one of its workspaces, a parameter of run counted from 0, to be zero when it starts: each
+/// round anew, or once, if it leaves zeros behind.
+///
+///     static constexpr rondo::Zeros zeros{.parameter = 2, .when = rondo::Zeroed::once};
+struct Zeros {
+  std::size_t parameter = 0;
+  Zeroed when = Zeroed::each_round;
+};
 
 namespace detail {
-
-/// The bits of a scalar as one argument word; zero-extended, as the peer's ABI has it.
-template <class T>
-[[nodiscard]] constexpr ArgWord to_word(T value) noexcept {
-  if constexpr (std::is_enum_v<T>) {
-    return to_word(static_cast<std::underlying_type_t<T>>(value));
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return value ? 1 : 0;
-  } else if constexpr (sizeof(T) == 8) {
-    return std::bit_cast<ArgWord>(value);
-  } else if constexpr (sizeof(T) == 4) {
-    return std::bit_cast<std::uint32_t>(value);
-  } else if constexpr (sizeof(T) == 2) {
-    return std::bit_cast<std::uint16_t>(value);
-  } else {
-    return std::bit_cast<std::uint8_t>(value);
-  }
-}
-
-template <class T>
-[[nodiscard]] constexpr T from_word(ArgWord word) noexcept {
-  if constexpr (std::is_enum_v<T>) {
-    return static_cast<T>(from_word<std::underlying_type_t<T>>(word));
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return word != 0;
-  } else if constexpr (sizeof(T) == 8) {
-    return std::bit_cast<T>(word);
-  } else if constexpr (sizeof(T) == 4) {
-    return std::bit_cast<T>(static_cast<std::uint32_t>(word));
-  } else if constexpr (sizeof(T) == 2) {
-    return std::bit_cast<T>(static_cast<std::uint16_t>(word));
-  } else {
-    return std::bit_cast<T>(static_cast<std::uint8_t>(word));
-  }
-}
-
-[[nodiscard]] constexpr ArgWord to_word(Block b) noexcept {
-  return static_cast<ArgWord>(std::uint64_t{b.count} << 32 | b.index);
-}
 
 /// What a parameter of `run` is: a tensor, a scalar or the block. The primary template stands for what is none of them.
 template <class P>
@@ -226,6 +158,19 @@ template <class... P>
   return result;
 }
 
+/// Does the parameter exist, a tensor that is written?
+template <class... P>
+[[nodiscard]] consteval bool may_be_zeros(std::size_t parameter, ParameterList<P...>) {
+  std::size_t i = 0;
+  bool result = false;
+  const auto visit = [&]<class Q>() {
+    if constexpr (Parameter<Q>::is_tensor) result = result || (i == parameter && writes(Parameter<Q>::access));
+    ++i;
+  };
+  (visit.template operator()<P>(), ...);
+  return result;
+}
+
 template <class F>
 inline constexpr bool never_throws = false;
 template <class... P>
@@ -279,7 +224,21 @@ concept WorksInPlace = requires {
   { K::in_place } -> std::convertible_to<InPlace>;
 };
 
-/// A kernel is a type. Requires the three parts above; may state its cost and that it works in place.
+/// Optional: `static constexpr rondo::Zeros zeros{.parameter = 2};`. The workspace it is handed there is zeroed.
+template <class K>
+concept WantsZeros = requires {
+  { K::zeros } -> std::convertible_to<Zeros>;
+};
+
+/// Optional: `using Wide = AxpyOfManyElements;`, the kernel that runs instead where a tensor has 2^31 elements or more,
+/// for kernels that index with 32 bits. It is decided where sizes are: when a task is added, or a shape is new.
+template <class K>
+concept HasWide = requires {
+  typename K::Wide;
+};
+
+/// A kernel is a type. Requires the three parts above; may state its cost, that it works in place, where it wants
+/// zeros, and who takes its place where tensors are large.
 ///
 /// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
 /// at the same time; writes every element of an Out; and gives the same result for the same arguments.
@@ -306,6 +265,22 @@ consteval bool check_kernel() {
         detail::are_in_place(K::in_place, typename detail::RunSignature<decltype(&K::run)>::Parameters{}),
         "rondo: a kernel's in_place names two parameters of run, counted from 0: an Out and an In of the same "
         "element type and rank");
+  }
+  if constexpr (HasRun<K> && WantsZeros<K>) {
+    static_assert(
+        detail::may_be_zeros(K::zeros.parameter, typename detail::RunSignature<decltype(&K::run)>::Parameters{}),
+        "rondo: a kernel's zeros name a parameter of run, counted from 0: a Scratch or an InOut");
+  }
+  if constexpr (HasRun<K> && HasWide<K>) {
+    static_assert(
+        requires {
+          requires std::is_same_v < typename detail::RunSignature<decltype(&K::run)>::Parameters,
+          typename detail::RunSignature<decltype(&K::Wide::run)>::Parameters > ;
+          requires K::core == K::Wide::core;
+          requires HasKernelName<typename K::Wide> && !HasWide<typename K::Wide>;
+        },
+        "rondo: a kernel's Wide is a kernel for the same core whose run takes the same parameters, and that has no "
+        "Wide");
   }
   return Kernel<K>;
 }

@@ -9,7 +9,8 @@
 namespace rondo::graph {
 
 /// Holds a graph against a chip: blocks, tensors and scalars per task, tensors that each round binds, element types.
-/// @throws Error limit_exceeded or unsupported, naming the task or tensor; in a constant expression a compile error
+/// @throws Error limit_exceeded, misaligned or unsupported, naming the task or tensor; in a constant expression a
+/// compile error
 template <arch::Arch A>
 constexpr void check_limits(const GraphView& graph) {
   const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
@@ -17,6 +18,7 @@ constexpr void check_limits(const GraphView& graph) {
                                                   " ", what, "; the most on ", A::name, " is ", most));
   };
   for (const TaskRecord& task : graph.tasks) {
+    if (task.fills) continue;  // no kernel: its tensors are one stretch of memory
     std::uint64_t tensors = 0;
     std::uint64_t scalars = 0;
     for (const ArgRecord& arg : graph.args_of(task)) {
@@ -30,6 +32,12 @@ constexpr void check_limits(const GraphView& graph) {
   std::uint64_t bound = 0;
   for (const TensorRecord& tensor : graph.tensors) {
     if (is_bound_each_round(tensor.direction)) ++bound;
+    if (tensor.count != 0 && tensor.view_offset() % A::tensor_alignment != 0) {
+      throw Error(Errc::misaligned,
+                  Error::Text("tensor '", graph.name(tensor.name), "' is a view that starts at byte ",
+                              tensor.view_offset(), " of '", graph.name(graph.tensors[tensor.view_of].name), "'; on ",
+                              A::name, " tensors start at multiples of ", A::tensor_alignment));
+    }
     if (is_a5_only(tensor.type) && !A::has_fp8) {
       throw Error(Errc::unsupported, Error::Text("tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type),
                                                  ", which ", A::name, " does not know; choose a5 or another type"));

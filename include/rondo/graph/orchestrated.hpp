@@ -14,7 +14,8 @@
 namespace rondo {
 
 /// Freezes a TaskGraph that declares tensors only: the interface of a session whose tasks an orchestration adds.
-/// @throws Error invalid_argument if it holds a task, or a workspace tensor, which the orchestration makes itself
+/// @throws Error invalid_argument if it holds a task, or a workspace tensor, which the orchestration makes itself;
+/// unsupported if it holds a view or a value
 [[nodiscard]] inline FrozenGraph freeze_interface(const TaskGraph& graph) {
   if (!graph.tasks().empty()) {
     throw Error(Errc::invalid_argument,
@@ -22,6 +23,18 @@ namespace rondo {
                             " tasks; declare tensors only, and add tasks in the orchestration"));
   }
   for (const graph::TensorRecord& tensor : graph.tensors()) {
+    if (tensor.is_view()) {
+      throw Error(
+          Errc::unsupported,
+          Error::Text("tensor '", graph.name(tensor.name),
+                      "' of an orchestration's interface is a view; nobody knows which tasks will write what it "
+                      "shows, so let a kernel copy"));
+    }
+    if (tensor.direction == Direction::session_value) {
+      throw Error(Errc::unsupported, Error::Text("value '", graph.name(tensor.name),
+                                                 "' of an orchestration's interface would be written by nobody; make "
+                                                 "it a host input"));
+    }
     if (tensor.direction != Direction::workspace) continue;
     throw Error(Errc::invalid_argument,
                 Error::Text("tensor '", graph.name(tensor.name),

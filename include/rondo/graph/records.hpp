@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/graph/kernel.hpp>
+#include <rondo/graph/words.hpp>
 #include <rondo/tensor/handle.hpp>
 #include <rondo/types.hpp>
 
@@ -23,6 +23,17 @@ struct NameRef {
 /// What a host input may take at most, in bytes.
 inline constexpr std::int64_t max_host_input_bytes = 4096;
 
+/// What a session writes by itself; see launch/round_values.hpp.
+enum class ValueKind : std::uint8_t { none, random, step, scalar, descriptor };
+struct RoundValue {
+  ValueKind kind = ValueKind::none;
+  std::uint32_t source = 0;     ///< of a descriptor: the tensor that it describes
+  std::uint64_t bits = 0;       ///< a seed, or a scalar's first value
+  std::uint64_t first = 0;      ///< of the first round: its number, or where its random numbers start
+  std::uint64_t per_round = 0;  ///< what each round adds to that
+  void (*make)(std::byte* to, std::uint64_t address, const Shape& shape) noexcept = nullptr;  ///< of a descriptor
+};
+
 /// A tensor of a graph: what it holds, how it takes part in a round, what was said of its memory.
 struct TensorRecord {
   NameRef name;
@@ -35,18 +46,45 @@ struct TensorRecord {
   std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
   bool kept = false;  ///< shares its memory with nothing, so that it keeps its contents from round to round
+  Zeroed zeroed = Zeroed::never;
+  std::uint32_t view_of = no_alias;  ///< the tensor, itself no view, whose memory this one shows
+  std::uint32_t viewed_at = 0;       ///< of a view: how many tasks there were when it became one
+  std::uint64_t view_first = 0;      ///< of a view: its first element, counted in those of `view_of`
+  Dim view_dim{};                    ///< `view_first`, where it depends on symbols
+  bool delivered = false;            ///< an output is a view of it
+  RoundValue value{};                ///< of a session_value
+
+  [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
+  /// Bytes from the start of what it is a view of; 0 for what is none.
+  [[nodiscard]] constexpr std::uint64_t view_offset() const noexcept { return view_first * size_of(type); }
+  /// Does it lie where each slot of rounds in flight has memory of its own?
+  [[nodiscard]] constexpr bool lies_with_ports() const noexcept {
+    return is_bound_each_round(direction) || (delivered && direction == Direction::workspace);
+  }
+  /// Does it hold defined values when a round starts?
+  [[nodiscard]] constexpr bool is_defined_at_start() const noexcept {
+    return defined_at_start(direction) || zeroed != Zeroed::never;
+  }
 };
+
+/// The tensor whose memory a tensor is in: its own, or what it is a view of.
+[[nodiscard]] constexpr std::uint32_t root_of(std::span<const TensorRecord> tensors, std::uint32_t tensor) noexcept {
+  return tensors[tensor].is_view() ? tensors[tensor].view_of : tensor;
+}
 
 /// Four or eight bytes of a task's argument block.
 struct ArgRecord {
   enum class Kind : std::uint8_t {
-    address,    ///< the device address of `tensor`
-    scalar,     ///< `bits`: a value of the user's
-    extent,     ///< `bits`: one of `tensor`'s, for kernels written as types
-    block,      ///< index and count of the running block
-    constant,   ///< `bits`: what the kernel's args format says
-    own_block,  ///< the device address of this argument block plus `bits`
-    system,     ///< an address that only the platform knows; `bits` says which, see args/system_slot.hpp
+    address,          ///< the device address of `tensor`
+    scalar,           ///< `bits`: a value of the user's
+    extent,           ///< `bits`: one of `tensor`'s, for kernels written as types
+    block,            ///< index and count of the running block
+    constant,         ///< `bits`: what the kernel's args format says
+    own_block,        ///< the device address of this argument block plus `bits`
+    system,           ///< an address that only the platform knows; `bits` says which, see args/system_slot.hpp
+    reshaped_extent,  ///< of the shape under which the task takes `tensor`, number `bits` of the graph's reshapes();
+                      ///< instantiate() makes an extent of it
+    filled_bytes,     ///< of the fill: from its first tensor to the end of its last
   };
   Kind kind = Kind::scalar;
   Access access = Access::read;  ///< for an address
@@ -71,8 +109,12 @@ struct TaskRecord {
   std::uint32_t added_as = 0;     ///< its TaskId, the order of add()
   std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
-  CostEntry cost = nullptr;  ///< none: the kernel does not say
-  Dim blocks_dim{};          ///< `blocks`, where they depend on symbols
+  CostEntry cost = nullptr;          ///< none: the kernel does not say
+  NameRef wide_name{};               ///< of the kernel that takes its place where a tensor has 2^31 elements or more
+  KernelEntry wide_entry = nullptr;  ///< none: it does for all
+  Dim blocks_dim{};                  ///< `blocks`, where they depend on symbols
+  bool fills = false;                ///< sets the round's zeroed workspaces to zero; see graph/zeroed.hpp
+  bool idle = false;                 ///< has nothing to do, so that freezing leaves it out; its order stays
 };
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.

@@ -94,14 +94,15 @@ struct StaticGraphRef {
 
 template <auto build>
 [[nodiscard]] consteval StaticSizes measure() {
-  const TaskGraph source = build();
-  return {source.tensors().size(), source.tasks().size(), source.args().size(), analyze(source).successors.size(),
+  const TaskGraph source = with_fill(build());
+  const Analysis analysis = analyze(source);
+  return {source.tensors().size(), analysis.order.size(), source.args().size(), analysis.successors.size(),
           source.text().size()};
 }
 
 template <auto build>
 [[nodiscard]] consteval auto make_static() {
-  const TaskGraph source = build();
+  const TaskGraph source = with_fill(build());
   return StaticGraph<measure<build>()>(source, analyze(source));
 }
 

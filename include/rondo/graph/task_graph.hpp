@@ -20,7 +20,8 @@ namespace rondo {
 class TaskGraph;
 namespace graph {
 constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
-}
+constexpr TaskGraph with_fill(TaskGraph graph);
+}  // namespace graph
 
 /// Where a graph's edges come from.
 enum class Edges : std::uint8_t {
@@ -101,11 +102,31 @@ class TaskGraph {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
+  /// A value of `bytes` bytes that the session writes; what the functions of launch/round_values.hpp end in.
+  /// @throws Error invalid_argument: the name, its size, the tensor that it describes
+  constexpr TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
+                                TensorKey described = {}, std::source_location where = std::source_location::current());
+
   /// `output` reuses the memory of `input`: each round binds the same memory to both, and tasks are ordered as if they
   /// were one tensor. @throws Error invalid_argument: not of this graph, sizes differ, an alias already
   template <Element T, Element U>
   constexpr void alias(Output<T> output, Input<U> input, std::source_location where = std::source_location::current()) {
     declare_alias(output.key, input.key, where);
+  }
+
+  /// `tensor` is evaluated, not computed: it is the elements of `source` from `first` on, as they are where view() is
+  /// called. It has no memory of its own; kernels may read it, and an output is delivered from `source`'s memory. So an
+  /// input is forwarded, an output duplicated, a part of a larger tensor delivered, without a task or a copy on the
+  /// device. Tasks added before may write `source`, tasks added behind may not: freezing refuses them. A round that
+  /// binds device memory to such an output binds that of `source`, at `first`.
+  /// @throws Error invalid_argument: not of this graph, in use already, an alias, a view already, beyond the end
+  template <Element T, Direction D, Direction S>
+  constexpr void view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
+                      std::source_location where = std::source_location::current()) {
+    static_assert(D == Direction::out || D == Direction::workspace,
+                  "rondo: what shows other memory is an output or a workspace");
+    static_assert(S != Direction::host_input, "rondo: a host input is in the args table; copy it with a kernel");
+    declare_view(tensor.key, source.key, first, where);
   }
 
   /// The tensor shares its memory with no other, so that it keeps its contents from round to round: for an input that
@@ -114,6 +135,16 @@ class TaskGraph {
   template <Element T, Direction D>
   constexpr void keep(TensorHandle<T, D> tensor, std::source_location where = std::source_location::current()) {
     keep_memory(tensor.key, where);
+  }
+
+  /// The workspace holds zeros when a round's tasks begin. `each_round`: all that ask for it are zeroed by one fill
+  /// before the first task. `once`, for kernels that leave zeros behind: when the session is opened, and when a shape
+  /// comes back whose memory others have used. Kernels may ask for the same; see Zeros.
+  /// @throws Error invalid_argument: not of this graph, asked for otherwise before
+  template <Element T>
+  constexpr void zero(Workspace<T> tensor, Zeroed when = Zeroed::each_round,
+                      std::source_location where = std::source_location::current()) {
+    zero_memory(tensor.key, when, where);
   }
 
   /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
@@ -184,13 +215,16 @@ class TaskGraph {
   [[nodiscard]] constexpr const List<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
   /// In the order of add().
   [[nodiscard]] constexpr const List<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
-  /// Of all tasks, one behind the other.
   [[nodiscard]] constexpr const List<graph::ArgRecord>& args() const noexcept { return args_; }
-  /// Those that add_edge() was told, in that order.
+  /// A symbolic shape under which a task takes a tensor; see reshape().
+  struct Reshape {
+    std::uint32_t task = 0;  ///< by TaskId
+    std::uint32_t tensor = 0;
+    Shape shape{};
+  };
+  [[nodiscard]] constexpr const List<Reshape>& reshapes() const noexcept { return reshapes_; }
   [[nodiscard]] constexpr const List<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
-  /// All names, one behind the other; see name().
   [[nodiscard]] constexpr const List<char>& text() const noexcept { return text_; }
-  /// Whether edges are derived or given.
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
   /// The number by which handles know their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
@@ -201,12 +235,14 @@ class TaskGraph {
 
  private:
   friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+  friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
 
   /// A task's words, gathered and checked before the graph changes.
   struct Draft {
     TaskGraph& graph;
     List<graph::ArgRecord> args = {};
     List<graph::ArgRecord> extents = {};
+    List<Reshape> reshapes = {};
     std::uint32_t block_bytes = 0;  ///< given by an args format; 0: the words of `args` and `extents` in turn
 
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
@@ -217,7 +253,8 @@ class TaskGraph {
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
     constexpr void let_share(std::uint32_t out, std::uint32_t in);
-    constexpr void refuse_symbols(std::string_view task) const;
+    constexpr void ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
+    constexpr void add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape);
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);
   };
@@ -225,8 +262,11 @@ class TaskGraph {
   template <Element T, Direction D>
   constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where);
   constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
+  constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, std::source_location where);
   constexpr void keep_memory(TensorKey tensor, std::source_location where);
+  constexpr void zero_memory(TensorKey tensor, Zeroed when, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
+  constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);
   /// For `names_`: the name of a tensor.
   [[nodiscard]] constexpr auto tensor_name() const noexcept {
@@ -246,6 +286,7 @@ class TaskGraph {
   List<graph::TaskRecord> tasks_;
   List<graph::ArgRecord> args_;
   List<Edge> explicit_edges_;
+  List<Reshape> reshapes_;
   List<char> text_;
   List<graph::NameRef> symbols_;
   Edges edges_;

@@ -68,6 +68,27 @@ constexpr TensorHandle<T, D> TaskGraph::tensor(std::string_view wanted, const Sh
   return handle;
 }
 
+constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value, std::size_t bytes,
+                                         TensorKey described, std::source_location where) {
+  check_new_tensor(wanted, {}, where);
+  const bool is_descriptor = value.kind == graph::ValueKind::descriptor;
+  if (is_descriptor && (described.graph() != tag_ || index(described.tensor()) >= tensors_.size())) {
+    throw Error(Errc::invalid_argument, Error::Text("value '", wanted, "' describes a tensor of another graph"), where);
+  }
+  if (bytes > static_cast<std::size_t>(graph::max_host_input_bytes)) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("value '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes),
+                where);
+  }
+  const TensorKey key{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_};
+  graph::TensorRecord record{intern(wanted), DataType::uint8, Direction::session_value, Shape{}, bytes, bytes};
+  record.value = value;
+  names_.reserve_one(tensor_name());
+  tensors_.push_back(record);
+  names_.add(wanted);
+  return key;
+}
+
 constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::source_location where) {
   const auto fail = [&](const auto&... text) {
     throw Error(Errc::invalid_argument, Error::Text("alias: ", text...), where);
@@ -84,7 +105,53 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::
     if (other.alias_of == index(input.tensor())) fail("input '", name(from.name), "' is reused already");
   }
   if (to.alias_of != graph::TensorRecord::no_alias) fail("output '", name(to.name), "' reuses an input already");
+  if (to.is_view()) fail("output '", name(to.name), "' is a view");
   to.alias_of = index(input.tensor());
+}
+
+constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first,
+                                       std::source_location where) {
+  const auto fail = [&](const auto&... text) {
+    throw Error(Errc::invalid_argument, Error::Text("view: ", text...), where);
+  };
+  for (const TensorKey key : {tensor, source}) {
+    if (key.graph() != tag_ || index(key.tensor()) >= tensors_.size()) fail("a tensor is of another graph");
+  }
+  graph::TensorRecord& to = tensors_[index(tensor.tensor())];
+  const graph::TensorRecord& from = tensors_[index(source.tensor())];
+  const std::uint32_t root = graph::root_of(tensors_, index(source.tensor()));
+  if (to.is_view()) fail("tensor '", name(to.name), "' is a view already");
+  if (tensor == source) fail("tensor '", name(to.name), "' cannot be a view of itself");
+  if (to.alias_of != graph::TensorRecord::no_alias || to.zeroed != Zeroed::never || to.kept || to.fixed) {
+    fail("tensor '", name(to.name), "' has memory of its own: it reuses an input, is zeroed, kept or pinned");
+  }
+  for (const graph::TensorRecord& other : tensors_) {
+    if (other.view_of == index(tensor.tensor())) fail("others are views of tensor '", name(to.name), "'");
+  }
+  for (const graph::ArgRecord& arg : args_) {
+    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == index(tensor.tensor())) {
+      fail("a task uses tensor '", name(to.name), "' already; make it a view first");
+    }
+  }
+  if (first.dim.empty() && first.value < 0) fail("tensor '", name(to.name), "' starts at a negative element");
+  if (!first.dim.empty()) check_dim(first.dim, "view", name(to.name), where);
+  if (first.dim.empty() && from.view_dim.empty()) {
+    to.view_first = from.view_first + static_cast<std::uint64_t>(first.value);
+  } else {
+    const auto dim_of = [](const Dim& dim, std::uint64_t value) { return dim.empty() ? Dim{value} : dim; };
+    to.view_dim = dim_of(from.view_dim, from.view_first) + dim_of(first.dim, static_cast<std::uint64_t>(first.value));
+    check_dim(to.view_dim, "view", name(to.name), where);
+  }
+  const bool is_known = to.view_dim.empty() && !to.shape.is_symbolic() && !tensors_[root].shape.is_symbolic();
+  if (is_known && (to.view_first > tensors_[root].count || to.count > tensors_[root].count - to.view_first)) {
+    to.view_first = 0;
+    fail("tensor '", name(to.name), "' of ", to.count, " elements goes beyond the ", tensors_[root].count, " of '",
+         name(tensors_[root].name), "'");
+  }
+  to.view_of = root;
+  to.viewed_at = static_cast<std::uint32_t>(tasks_.size());
+  to.fixed = tensors_[root].fixed;
+  tensors_[root].delivered = tensors_[root].delivered || to.direction == Direction::out;
 }
 
 constexpr void TaskGraph::keep_memory(TensorKey tensor, std::source_location where) {
@@ -92,6 +159,24 @@ constexpr void TaskGraph::keep_memory(TensorKey tensor, std::source_location whe
     throw Error(Errc::invalid_argument, Error::Text("keep: the tensor is of another graph"), where);
   }
   tensors_[index(tensor.tensor())].kept = true;
+}
+
+constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, std::source_location where) {
+  if (tensor.graph() != tag_ || index(tensor.tensor()) >= tensors_.size()) {
+    throw Error(Errc::invalid_argument, Error::Text("zero: the tensor is of another graph"), where);
+  }
+  graph::TensorRecord& record = tensors_[index(tensor.tensor())];
+  if (record.is_view()) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("zero: workspace '", name(record.name), "' is a view; zero what it shows"), where);
+  }
+  if (record.zeroed != Zeroed::never && record.zeroed != when) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("zero: workspace '", name(record.name),
+                            "' is zeroed each round and once; choose one, or take two workspaces"),
+                where);
+  }
+  record.zeroed = when;
 }
 
 constexpr Dim TaskGraph::dim(std::string_view wanted, std::source_location where) {
@@ -129,7 +214,9 @@ constexpr void TaskGraph::pin(TaskId task, std::source_location where) {
   }
   const graph::TaskRecord& record = tasks_[index(task)];
   for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
-    if (args_[a].kind == graph::ArgRecord::Kind::address) tensors_[args_[a].tensor].fixed = true;
+    if (args_[a].kind != graph::ArgRecord::Kind::address) continue;
+    tensors_[args_[a].tensor].fixed = true;
+    tensors_[graph::root_of(tensors_, args_[a].tensor)].fixed = true;
   }
 }
 
@@ -172,7 +259,10 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
   const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
   const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
   if (reshaped != nullptr) {
-    if (tensor.shape.is_symbolic() || shape.is_symbolic()) fail_task(task, "reshapes a symbolic shape; write it out");
+    if (tensor.shape.is_symbolic() || shape.is_symbolic()) add_reshaped(task, index(key.tensor()), shape);
+  }
+  const bool is_known = !tensor.shape.is_symbolic() && !shape.is_symbolic();
+  if (reshaped != nullptr && is_known) {
     std::int64_t count = 1;
     bool fits = shape.rank() <= max_rank;
     for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
@@ -195,7 +285,21 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
   for (std::size_t d = 0; d < rank; ++d) {
     extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
     extents.back().dimension = static_cast<std::uint16_t>(d);
+    if (reshaped == nullptr || is_known) continue;
+    extents.back().kind = graph::ArgRecord::Kind::reshaped_extent;
+    extents.back().bits = static_cast<ArgWord>(graph.reshapes_.size() + reshapes.size() - 1);
   }
+}
+
+/// Notes a shape of which instantiate() will tell whether it holds as many elements.
+constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape) {
+  bool fits = shape.rank() <= max_rank;
+  for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
+    if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
+    if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, std::source_location::current());
+  }
+  if (!fits) fail_task(task, "takes a tensor under a shape of too many dimensions, or of an extent below 1");
+  reshapes.push_back({static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
 }
 
 template <class P, class A>
@@ -211,13 +315,21 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
   }
 }
 
-/// Formats bake the shapes of tensors into constants.
-constexpr void TaskGraph::Draft::refuse_symbols(std::string_view task) const {
-  for (const graph::ArgRecord& arg : args) {
-    if (arg.kind == graph::ArgRecord::Kind::address && graph.tensors_[arg.tensor].shape.is_symbolic()) {
-      throw Error(Errc::unsupported, Error::Text("task '", task, "' has an args format, and tensor '",
-                                                 graph.name(graph.tensors_[arg.tensor].name),
-                                                 "' a symbolic shape; formats take plain shapes only"));
+/// Zeros are there for the first task that touches the workspace; it leaves them, or has it for itself.
+constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
+  const graph::TensorRecord& record = graph.tensors_[tensor];
+  const auto fail = [&](const char* what) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("task '", task, "' wants zeros in tensor '", graph.name(record.name), "', ", what));
+  };
+  if (record.direction != Direction::workspace) fail("which is no workspace; hand it one");
+  if (record.zeroed != Zeroed::never && record.zeroed != when) {
+    fail("which is zeroed each round and once; hand it a workspace of its own");
+  }
+  if (when == Zeroed::once) return;
+  for (const graph::ArgRecord& arg : graph.args_) {
+    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == tensor) {
+      fail("which a task before it touches; hand it a workspace of its own");
     }
   }
 }
@@ -255,10 +367,25 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   const auto first = static_cast<std::uint32_t>(graph.args_.size());
   graph.tasks_.reserve(graph.tasks_.size() + 1);  // so that a failed allocation leaves the graph as it was
   graph.text_.reserve(graph.text_.size() + name.size());
+  graph.reshapes_.append(reshapes.data(), reshapes.size());
   graph.args_.append(args.data(), args.size());
-  graph.tasks_.push_back({graph.intern(name), core, blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
-                          block_bytes, entry, cost, blocks.dim});
+  graph::TaskRecord record{graph.intern(name), core,  blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
+                           block_bytes,        entry, cost};
+  record.blocks_dim = blocks.dim;
+  graph.tasks_.push_back(record);
   return TaskId{id};
+}
+
+/// Lets the wide kernel take over where an index of 32 bits does not reach.
+constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
+  for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count && task.wide_name.size != 0; ++a) {
+    const graph::ArgRecord& arg = args_[a];
+    if (arg.kind != graph::ArgRecord::Kind::address || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
+    task.entry = task.wide_entry;
+    task.name = task.wide_name;
+    task.cost = nullptr;
+    task.wide_name = {};
+  }
 }
 
 constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
@@ -272,7 +399,6 @@ constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, B
   }
   Draft draft{*this};
   draft.args = args;
-  draft.refuse_symbols(name);
   draft.block_bytes = block_bytes;
   return draft.commit(name, core, blocks, entry);
 }
@@ -300,15 +426,27 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       in_place[0] = draft.args[K::in_place.out].tensor;  // an argument for each parameter, as yet in their order
       in_place[1] = draft.args[K::in_place.in].tensor;
     }
+    [[maybe_unused]] std::uint32_t zeros = 0;
+    if constexpr (WantsZeros<K>) zeros = draft.args[K::zeros.parameter].tensor;
     if constexpr (detail::DeclaresArgs<K>) {
       static_assert(!(detail::is_reshaped<A> || ...),
                     "rondo: a kernel that declares an args format is told the tensors' own shapes; pass the tensor");
       static_assert(detail::check_declared_args<K>());
-      draft.refuse_symbols(name);
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }
     if constexpr (WorksInPlace<K>) draft.let_share(in_place[0], in_place[1]);
-    return draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
+    if constexpr (WantsZeros<K>) draft.ask_for_zeros(name, zeros, K::zeros.when);
+    const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
+    if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
+    if constexpr (HasWide<K>) {
+      static_assert(!detail::DeclaresArgs<K> && !detail::DeclaresArgs<typename K::Wide>,
+                    "rondo: a kernel that declares an args format has no Wide; let the format's tiling say");
+      graph::TaskRecord& record = tasks_.back();
+      record.wide_name = intern({K::Wide::name.data(), K::Wide::name.size()});
+      record.wide_entry = &detail::kernel_entry<typename K::Wide>;
+      widen(record);
+    }
+    return id;
   }
 }
 

@@ -56,3 +56,18 @@ struct Counts {
 static_assert(LookupCounts<NoCounts> && LookupCounts<Counts>);
 
 }  // namespace rondo::launch
+
+namespace rondo::detail {
+
+/// What counts how a session of many shapes finds them: nothing, unless its policies say.
+template <class Policies>
+struct LookupsOf {
+  using type = launch::NoCounts;
+};
+template <class Policies>
+requires requires { typename Policies::Lookups; }
+struct LookupsOf<Policies> {
+  using type = typename Policies::Lookups;
+};
+
+}  // namespace rondo::detail

@@ -84,11 +84,34 @@ class LaunchCache {
 
   /// The entry of this key, or nullptr.
   [[nodiscard, gnu::always_inline]] Entry* find(KeyView key) noexcept {
+    Entry* const last = find_last(key);
+    return last != nullptr ? last : find_in_table(key);
+  }
+  /// The entry that was found last, if this is its key; else nullptr, and find_in_table() says more. For who has
+  /// something to do when another entry's turn comes.
+  [[nodiscard, gnu::always_inline]] Entry* find_last(KeyView key) noexcept {
     if (key.size() == last_width_ && same_words(key.data(), last_->words(), key.size())) {
       count_.hit_last();
       return &last_->entry;
     }
-    return find_in_table(key);
+    return nullptr;
+  }
+  /// The entry of this key, or nullptr; does not look at the last one first. Out of line, so that what tries the last
+  /// entry saves no registers.
+  [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
+    if (key.size() == width_) {
+      if (Node* const node = look_up(Hash{}(key.data(), width_), key)) {
+        count_.hit_table();
+        return &use(*node);
+      }
+    }
+    count_.missed();
+    return nullptr;
+  }
+  /// From now on no entry is the last one found.
+  void forget_last() noexcept {
+    last_ = nullptr;
+    last_width_ = SIZE_MAX;
   }
 
   /// The entry of this key; if there is none, the one that `make()` returns, built in place. Once the cache is full,
@@ -169,18 +192,6 @@ class LaunchCache {
     return static_cast<Node&>(reinterpret_cast<Holder&>(entry));
   }
 
-  /// Out of line, so that what tries the last entry saves no registers.
-  [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
-    if (key.size() == width_) {
-      if (Node* const node = look_up(Hash{}(key.data(), width_), key)) {
-        count_.hit_table();
-        return &use(*node);
-      }
-    }
-    count_.missed();
-    return nullptr;
-  }
-
   [[nodiscard]] Node* look_up(std::uint64_t hash, KeyView key) const noexcept {
     return table_.find(hash, [&](Node& node) { return same_words(key.data(), node.words(), width_); });
   }
@@ -194,10 +205,6 @@ class LaunchCache {
   void remember(Node& node) noexcept {
     last_ = &node;
     last_width_ = width_;
-  }
-  void forget_last() noexcept {
-    last_ = nullptr;
-    last_width_ = SIZE_MAX;
   }
 
   [[nodiscard]] Node& choose_victim() {

@@ -9,9 +9,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 /// From the sizes of what a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
 namespace rondo::launch {
+
+/// Values of symbols that a round says itself; made by given().
+template <std::size_t N>
+struct GivenSymbols {
+  std::pair<Dim, std::int64_t> values[N];
+};
+/// The values of symbols that sizes do not tell, or should not: `session.run_round(given({{n, 128}}), bind(x, hx), …)`.
+/// A round's shape is known by them as by its sizes.
+template <std::size_t N>
+[[nodiscard]] constexpr GivenSymbols<N> given(const std::pair<Dim, std::int64_t> (&values)[N]) noexcept {
+  GivenSymbols<N> result;
+  for (std::size_t i = 0; i < N; ++i) result.values[i] = values[i];
+  return result;
+}
+inline constexpr std::int64_t not_given = -1;
 
 /// What is known of a bound tensor: the number of its elements, or every extent.
 struct BoundSize {
@@ -30,7 +46,11 @@ class Solver {
   explicit Solver(const TaskGraph& graph)
       : graph_{graph}, values_(graph.symbols().size(), 0), known_(graph.symbols().size(), false) {}
 
-  [[nodiscard]] List<std::int64_t> run(std::span<const BoundSize> sizes) {
+  [[nodiscard]] List<std::int64_t> run(std::span<const BoundSize> sizes, std::span<const std::int64_t> given_values) {
+    for (std::size_t s = 0; s < known_.size() && s < given_values.size(); ++s) {
+      known_[s] = given_values[s] != not_given;
+      values_[s] = known_[s] ? given_values[s] : 0;
+    }
     for (const BoundSize& size : sizes) {
       if (size.shape != nullptr) match_extents(size);
     }
@@ -42,7 +62,8 @@ class Solver {
       if (!known_[s]) {
         throw Error(Errc::invalid_argument,
                     Error::Text("the sizes that are bound do not tell symbol '", symbol(s),
-                                "'; bind a tensor of that size with its shape: bind(x, memory, {…})"));
+                                "'; bind a tensor of that size with its shape: bind(x, memory, {…}), or give the "
+                                "symbol its value: given({{symbol, value}})"));
       }
     }
     for (const BoundSize& size : sizes) check(size);
@@ -147,10 +168,16 @@ class Solver {
 
 }  // namespace detail
 
-/// The values of the graph's symbols under which the tensors have these sizes.
+/// The values of the graph's symbols under which the tensors have these sizes. `given_values`: by number, not_given for
+/// those to be found; may be none at all.
 /// @throws Error invalid_argument, wrong_size: naming the symbol or tensor and the values that do not fit together
-[[nodiscard]] inline List<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes) {
-  return detail::Solver(graph).run(sizes);
+[[nodiscard]] inline List<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
+                                              std::span<const std::int64_t> given_values = {}) {
+  return detail::Solver(graph).run(sizes, given_values);
 }
 
 }  // namespace rondo::launch
+
+namespace rondo {
+using launch::given;
+}

@@ -8,6 +8,7 @@
 #include <rondo/memory/layout.hpp>
 #include <rondo/memory/lifetimes.hpp>
 #include <rondo/memory/planners.hpp>
+#include <rondo/memory/zeroed_block.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,9 +28,10 @@ namespace detail {
     const std::size_t begin = order.size();
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
       const std::uint32_t buffer = lives.buffer_of[t];
-      const Direction direction = graph.tensors[t].direction;
-      if (buffer == Lifetimes::no_buffer || !is_bound_each_round(direction) || copies_out(direction) != outputs)
-        continue;
+      const graph::TensorRecord& tensor = graph.tensors[t];
+      const bool is_output = copies_out(tensor.direction) || tensor.direction == Direction::workspace;
+      if (buffer == Lifetimes::no_buffer || tensor.is_view() || !tensor.lies_with_ports()) continue;
+      if (is_output != outputs || tensor.zeroed != Zeroed::never) continue;
       if (rondo::detail::none_of(order, [&](std::uint32_t other) { return other == buffer; })) order.push_back(buffer);
     }
     if (outputs) continue;
@@ -110,14 +112,22 @@ constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::ui
   static_assert(check_planner<P>());
   // Who wants all apart wants nothing done in place either.
   constexpr Concurrency order = std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;
-  const Lifetimes lives = find_lifetimes<A>(graph, order);
-  const Plan plan = detail::plan_graph(P{}, graph, lives);
+  Lifetimes lives = find_lifetimes<A>(graph, order);
+  const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
+  const ZeroedBlock once(graph, lives, Zeroed::once);
+  Plan plan = detail::plan_graph(P{}, graph, lives);
 #ifndef NDEBUG
   if (!std::is_constant_evaluated()) detail::require_valid(graph, lives, plan);
 #endif
+  each_round.place(plan);
+  once.place(plan);
   for (std::size_t t = 0; t < offsets.size(); ++t) {
     const std::uint32_t buffer = lives.buffer_of[t];
-    offsets[t] = buffer == Lifetimes::no_buffer ? 0 : static_cast<std::uint64_t>(plan.offsets[buffer]);
+    if (buffer == Lifetimes::no_buffer) {
+      offsets[t] = 0;
+    } else {
+      offsets[t] = static_cast<std::uint64_t>(plan.offsets[buffer]) + graph.tensors[t].view_offset();
+    }
   }
   return static_cast<std::uint64_t>(plan.arena);
 }

@@ -38,15 +38,16 @@ struct Tokens {
 
 namespace detail {
 
-/// The tensor whose memory a tensor takes: its own, or that of the input that it reuses.
+/// The tensor whose memory a tensor takes: its own, or what it is a view of, or that of the input that it reuses.
 [[nodiscard]] constexpr std::uint32_t home_of(const graph::GraphView& graph, std::uint32_t tensor) noexcept {
+  tensor = graph::root_of(graph.tensors, tensor);
   const std::uint32_t alias = graph.tensors[tensor].alias_of;
   return alias == graph::TensorRecord::no_alias ? tensor : alias;
 }
 
 /// Does the memory keep its contents from round to round, whatever the tasks do?
 [[nodiscard]] constexpr bool is_kept(const graph::TensorRecord& tensor) noexcept {
-  return tensor.kept || tensor.direction == Direction::resident;
+  return tensor.kept || tensor.zeroed == Zeroed::once || tensor.direction == Direction::resident;
 }
 
 /// Follows the tasks in their order and notes the uses of each memory.
@@ -165,6 +166,7 @@ class InPlaceMerger {
       const auto args = graph.args_of(graph.tasks[p]);
       for (const graph::ArgRecord& arg : args) {
         if (arg.kind != graph::ArgRecord::Kind::address || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
+        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it lies among its like
         merge(p, tokens_.of_tensor[args[arg.in_place_of].tensor], tokens_.of_tensor[arg.tensor]);
       }
     }

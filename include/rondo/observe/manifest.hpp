@@ -6,8 +6,8 @@
 #if __has_include(<nlohmann/json.hpp>)
 
 #include <rondo/error.hpp>
-#include <rondo/graph/kernel.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/graph/words.hpp>
 #include <rondo/tensor/data_type.hpp>
 #include <rondo/types.hpp>
 
@@ -46,7 +46,7 @@ struct DumpedTask {
   CoreType core = CoreType::vector;
   std::uint32_t blocks = 1;
   std::uint32_t block_bytes = 0;        ///< of one argument block
-  bool idle = false;                    ///< it had no elements to write, so its kernel was not called
+  bool idle = false;                    ///< no kernel: it sets workspaces to zero
   bool finished = false;                ///< its kernel returned, rather than throw
   std::string args;                     ///< the argument blocks: int64 of shape {blocks, block_bytes / 8}
   std::vector<graph::ArgRecord> slots;  ///< what each word of a block is; `tensor` as in DumpedContents
@@ -199,7 +199,7 @@ inline void write_manifest(const DumpedRound& round) {
       tensor.type = detail::enumerator<DataType>(each.at("type").get<std::string>(), data_type_count,
                                                  [](DataType t) { return std::string_view{to_string(t)}; });
       tensor.direction = detail::enumerator<Direction>(each.at("direction").get<std::string>(),
-                                                       static_cast<std::size_t>(Direction::host_input) + 1,
+                                                       static_cast<std::size_t>(Direction::session_value) + 1,
                                                        [](Direction d) { return std::string_view{to_string(d)}; });
       tensor.shape = each.at("shape").get<std::vector<std::int64_t>>();
       round.tensors.push_back(std::move(tensor));

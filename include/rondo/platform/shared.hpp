@@ -30,10 +30,13 @@ class Shared {
     void* owner = nullptr;
     /// The arena's base, made at least so large before. @throws Error out_of_memory
     DevicePtr<std::byte> (*borrow)(void* owner, Bytes size) = nullptr;
+    /// What the owner keeps of per-round values, for all views together.
+    void* values = nullptr;
   };
 
   explicit Shared(const Options& options) noexcept : options_{options} {}
 
+  [[nodiscard]] void* values() const noexcept { return options_.values; }
   [[nodiscard]] DevicePtr<std::byte> borrow_arena(Bytes size, Bytes) { return options_.borrow(options_.owner, size); }
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     return device().allocate(size, alignment);
@@ -62,6 +65,14 @@ class Shared {
   Status launch(Program& program) noexcept {
     return device().launch(program);
   }
+  template <class Program>
+  void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept requires
+      requires(P& p) {
+    p.move_arena(program, from, to);
+  }
+  { device().move_arena(program, from, to); }
+  Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept requires requires(P& p) { p.fill_zeros(to, size); }
+  { return device().fill_zeros(to, size); }
   template <class Program>
   Status unload(Program& program) noexcept {
     return device().unload(program);

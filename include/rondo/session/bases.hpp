@@ -33,15 +33,21 @@ struct Bases {
       const graph::TensorRecord& tensor = graph.tensors[t];
       const std::uint64_t offset = offsets[t];
       const bool is_port = is_bound_each_round(tensor.direction);
-      const std::uint64_t address = (is_port ? ports : arena).address() + offset;
+      const std::uint64_t address = (tensor.lies_with_ports() ? ports : arena).address() + offset;
       if (tensor.fixed) {
         sources[t] = {args::BaseLayout::absolute, address};
       } else if (is_port) {
         sources[t] = {io, 0};
       } else {
-        sources[t] = {args::BaseLayout::first_feature_map, offset};
+        sources[t] = {args::BaseLayout::first_feature_map, address - arena.address()};
       }
       if (is_port) addresses[io++] = address;
+    }
+    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+      const graph::TensorRecord& tensor = graph.tensors[t];
+      if (!tensor.is_view()) continue;
+      sources[t] = sources[tensor.view_of];
+      sources[t].offset += tensor.view_offset();
     }
   }
 };

@@ -202,6 +202,8 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   [[nodiscard]] P& platform() noexcept { return platform_; }
   /// What Policies::Observe names, default-constructed.
   [[nodiscard]] auto& observer() noexcept { return observe_; }
+  /// Where the host sets scalars, for rounds that are submitted later; see launch/round_values.hpp.
+  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
   /// As RoundSession's, of one slot; but the bytes of tensors are of all. Include session/memory_report.hpp.
   [[nodiscard]] auto memory_report() const {
     auto report = slots_[0].memory_report();
@@ -243,10 +245,11 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
 
   template <std::uint32_t... I>
   RoundSession(Graph graph, const Options& options, std::integer_sequence<std::uint32_t, I...>)
-      : graph_{std::move(graph)},
+      : graph_{checked(std::move(graph))},
         layout_{graph_},
         platform_{options},
         memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes()},
+        values_{graph_.view().tensors, graph_.view().tag},
         arena_{platform_, memory_.whole(depth), Bytes{P::Arch::arena_alignment}},
         most_outputs_{count_outputs(graph_.view())},
         queue_{platform::open_queue(platform_, depth, most_outputs_ + 1, Bytes{memory_.stride})},
@@ -257,9 +260,20 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     }
     if constexpr (requires { &Policies::log; }) log_opened(*this);
   }
+  /// A round may still deliver what the next one already writes, so what is delivered is there for each slot.
+  static Graph checked(Graph graph) {
+    const graph::GraphView view = graph.view();
+    for (const graph::TensorRecord& tensor : view.tensors) {
+      if (!tensor.delivered || (tensor.direction != Direction::resident && tensor.zeroed == Zeroed::never)) continue;
+      throw Error(Errc::unsupported, Error::Text("an output is a view of '", view.name(tensor.name), "', a ",
+                                                 tensor.zeroed == Zeroed::never ? "resident" : "zeroed workspace",
+                                                 ", of which rounds in flight have one for all; let a kernel copy it"));
+    }
+    return graph;
+  }
   [[nodiscard]] typename View::Options options_of(std::uint32_t slot) noexcept {
     const auto lend = [](void* self, Bytes) { return static_cast<RoundSession*>(self)->arena_.base(); };
-    return {{&platform_, this, lend}, &queue_, slot, memory_.displacement(slot)};
+    return {{&platform_, this, lend, &values_}, &queue_, slot, memory_.displacement(slot)};
   }
   [[nodiscard]] SlotGraph slot_graph() const noexcept {
     if constexpr (Graph::is_static) {
@@ -451,6 +465,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   [[no_unique_address]] Layout layout_;
   P platform_;
   detail::SlotMemory<typename P::Arch> memory_;
+  [[no_unique_address]] typename Policies::Values::Store values_;  ///< for all slots together
   memory::Arena<P, memory::Holds::tensors> arena_;
   std::size_t most_outputs_;
   typename View::Queue queue_;

@@ -32,6 +32,17 @@ struct NoObserver {
   void round_ends(RoundIndex, Status) noexcept {}
 };
 
+/// The session writes no values by itself; takes no space and no instruction. To have some, choose
+/// launch::RoundValues<>, launch/round_values.hpp.
+struct NoValues {
+  static constexpr bool any = false;
+  struct Store {
+    constexpr Store() noexcept = default;
+    template <class... T>
+    constexpr explicit Store(const T&...) noexcept {}
+  };
+};
+
 /// Rounds are run as they are. For debugging there is CheckRounds, in platform/sim/checked.hpp.
 struct NoCheck {
   /// As it is.
@@ -57,6 +68,8 @@ struct DefaultPolicies {
   using Check = NoCheck;
   /// Who is told of rounds; default-constructible.
   using Observe = NoObserver;
+  /// What it writes into the args table by itself.
+  using Values = NoValues;
   /// How many rounds may be under way at once.
   static constexpr std::size_t rounds_in_flight = 1;
 

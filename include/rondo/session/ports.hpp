@@ -21,6 +21,14 @@ struct Port {
   Direction direction = Direction::in;
 };
 
+/// An output that is a view of another tensor's memory.
+struct PortView {
+  static constexpr std::uint32_t in_the_arena = 0xFFFF'FFFF;
+  std::uint32_t port = 0;
+  std::uint32_t source = in_the_arena;  ///< the port that it is a view of, if it is one
+  std::uint64_t offset = 0;             ///< bytes from the start of that
+};
+
 [[nodiscard]] constexpr std::size_t count_ports(const graph::GraphView& graph) noexcept {
   std::size_t n = 0;
   for (const graph::TensorRecord& tensor : graph.tensors) n += is_bound_each_round(tensor.direction) ? 1 : 0;

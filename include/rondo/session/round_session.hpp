@@ -174,6 +174,9 @@ class RoundSession {
     note_uploads();
   }
 
+  /// Sets self-resetting workspaces to zero again, for who ran something else over their memory; see TaskGraph::zero.
+  Status reset_workspace() noexcept;
+
   /// The device side of a tensor that stays there. @throws Error wrong_tensor
   template <Element T, Direction D>
   requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
@@ -199,6 +202,8 @@ class RoundSession {
   [[nodiscard]] P& platform() noexcept { return platform_; }
   /// What Policies::Observe names, default-constructed.
   [[nodiscard]] auto& observer() noexcept { return observe_; }
+  /// Where the host sets scalars; see launch/round_values.hpp.
+  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_.store(); }
   /// The session's args table, for who wants to look.
   [[nodiscard]] const args::ArgsTable& args() const noexcept { return refresher_.table(); }
   /// What the last refresh of the args table did; rounds that bind only host memory make none.
@@ -360,6 +365,13 @@ class RoundSession {
   }
   Status check_addresses(std::span<const detail::Binding> bindings) const noexcept;
   void take_addresses(std::span<detail::Binding> bindings) noexcept;
+  /// Device memory that is bound to a view is that of what it shows.
+  Status check_views(std::span<const detail::Binding> bindings) const noexcept;
+  /// Views are where what they show is in this round.
+  void place_views() noexcept;
+  [[nodiscard]] DevicePtr<const std::byte> source_of(std::size_t port) const noexcept {
+    return DevicePtr<const std::byte>{refresher_.base(refresher_.table().bases().first_io + std::uint32_t(port))};
+  }
   /// For runtimes that keep no args table: where each tensor is in this round.
   void tell_addresses() noexcept;
   Status prepare(std::span<detail::Binding> bindings, bool async = false) noexcept;
@@ -372,6 +384,7 @@ class RoundSession {
 
   /// What a session returns to between rounds.
   [[nodiscard]] State calm() const noexcept {
+    if constexpr (Policies::Values::any) return State::general;
     return is_special_ || has_aliases_ || is_async_ || frozen_count_ != 0 ? State::general : State::ready;
   }
   [[nodiscard]] bool is_calm() const noexcept { return state_ == State::ready || state_ == State::general; }
@@ -415,6 +428,8 @@ class RoundSession {
   }
   [[gnu::noinline, gnu::cold]] Status refusal() const noexcept;
   void find_first_reads();
+  void find_views();
+  void open_values();
   void await_uploads() noexcept;
   void note_uploads() noexcept {
     for (const bool waits : residents_) {
@@ -447,6 +462,7 @@ class RoundSession {
   Refresher refresher_;
   Runner runner_;
   [[no_unique_address]] typename Policies::Observe observe_;
+  [[no_unique_address]] typename Policies::Values values_;
 
   State state_ = State::ready;
   bool is_special_ = false;   ///< a base stands elsewhere than in the arena
@@ -460,8 +476,9 @@ class RoundSession {
   detail::OwnedArray<bool> residents_;    ///< by tensor: waits for its first upload
   detail::OwnedArray<bool> first_reads_;  ///< by tensor: a resident that is read before any task writes it
   detail::OwnedArray<bool> frozen_;       ///< by port
-  std::uint64_t bytes_bound_ = 0;         ///< of the last wrong_size
-  Status cause_;                          ///< what poisoned the session
+  detail::OwnedArray<detail::PortView> views_;
+  std::uint64_t bytes_bound_ = 0;  ///< of the last wrong_size
+  Status cause_;                   ///< what poisoned the session
 };
 
 }  // namespace rondo

@@ -97,7 +97,9 @@ Status RoundSession<P, Policies, Graph>::check_addresses(std::span<const detail:
     for (std::size_t q = 0; q < bindings.size(); ++q) {
       const detail::Binding& other = bindings[q];
       if (q == p || other.device == 0 || (!copies_out(ports[p].direction) && !copies_out(ports[q].direction))) continue;
-      const bool alias = tensor_of(p).alias_of == index(other.key.tensor()) || tensor_of(q).alias_of == tensor;
+      const std::uint32_t second = index(other.key.tensor());
+      const bool alias = tensor_of(p).alias_of == second || tensor_of(q).alias_of == tensor ||
+                         graph::root_of(graph_.view().tensors, tensor) == graph::root_of(graph_.view().tensors, second);
       if (!alias && b.device < other.device + other.bytes && other.device < b.device + b.bytes) {
         return Status::of_tensor(Errc::overlapping, tensor);
       }
@@ -118,7 +120,39 @@ Status RoundSession<P, Policies, Graph>::check_addresses(std::span<const detail:
       }
     }
   }
+  return views_.size() == 0 ? Status{} : check_views(bindings);
+}
+
+template <Platform P, class Policies, class Graph>
+Status RoundSession<P, Policies, Graph>::check_views(std::span<const detail::Binding> bindings) const noexcept {
+  const auto ports = ports_.view();
+  for (const detail::PortView& view : views_) {
+    if (bindings[view.port].device == 0) continue;
+    std::uint64_t expected = ports[view.port].device.address();
+    if (view.source != detail::PortView::in_the_arena) {
+      const std::uint64_t bound = bindings[view.source].device;
+      expected = frozen_[view.source] ? source_of(view.source).address()
+                 : bound != 0         ? bound
+                                      : ports[view.source].device.address();
+      expected += view.offset;
+    }
+    if (bindings[view.port].device != expected) {
+      return Status::of_tensor(Errc::alias_broken, index(bindings[view.port].key.tensor()));
+    }
+  }
   return {};
+}
+
+template <Platform P, class Policies, class Graph>
+void RoundSession<P, Policies, Graph>::place_views() noexcept {
+  const auto ports = ports_.view();
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  for (const detail::PortView& view : views_) {
+    if (view.source == detail::PortView::in_the_arena) continue;
+    const std::uint64_t address = source_of(view.source).address() + view.offset;
+    refresher_.set_base(first_io + view.port, address);
+    is_special_ = is_special_ || address != ports[view.port].device.address();
+  }
 }
 
 /// Makes checked bindings this round's: bases, host inputs; frozen ones are marked as not to be copied.
@@ -147,6 +181,8 @@ void RoundSession<P, Policies, Graph>::take_addresses(std::span<detail::Binding>
       if (reinterpret_cast<std::uintptr_t>(b.data) == address) b.bytes = 0;
     }
   }
+  if (views_.size() != 0) place_views();
+  if constexpr (Policies::Values::any) values_.update(refresher_);  // state general: a refresh is due
   refresh_due_ = refresh_due_ || is_special_;
   tell_addresses();
 }
@@ -198,7 +234,7 @@ Status RoundSession<P, Policies, Graph>::run_in_general(std::span<detail::Bindin
     const detail::Port& port = ports[p];
     const detail::Binding& b = bindings[p];
     if (copies_out(port.direction) && b.device == 0 && b.bytes != 0) {
-      status = move_out(b.data, port.device, Bytes{b.bytes});
+      status = move_out(b.data, source_of(p), Bytes{b.bytes});
     }
   }
   if (status.ok()) status = wait();
@@ -258,7 +294,11 @@ inline auto RoundSession<P, Policies, Graph>::begin(const B&... pairs) noexcept 
   detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
   const Status status = prepare({bindings, sizeof...(B)}, Async);
   if (!status) return Bound{nullptr, index, status, {}};
-  const detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
+  detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
+  if (views_.size() != 0) {
+    for (std::size_t i = 0; i < out; ++i)
+      copies.out[i].device = DevicePtr<std::byte>{source_of(copies.out[i].port).address()};
+  }
   enter_round();
   state_ = State::in_round;
   const Status copied = copy_in_what_moves({copies.in, in});

@@ -28,10 +28,15 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options
   find_first_reads();
   await_uploads();
   tell_addresses();
+  find_views();
+  open_values();
   for (const graph::TensorRecord& tensor : graph_.view().tensors) {
     has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
   }
   if (is_calm()) state_ = calm();
+  if (const Status status = reset_workspace(); !status) {
+    throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
+  }
   notify_refreshed();
   if constexpr (requires { &Policies::log; }) log_opened(*this);
 }
@@ -70,11 +75,60 @@ inline void RoundSession<P, Policies, Graph>::find_first_reads() {
   for (const graph::TaskRecord& task : view.tasks) {
     for (const graph::ArgRecord& arg : view.args_of(task)) {
       if (arg.kind != graph::ArgRecord::Kind::address) continue;
-      if (view.tensors[arg.tensor].direction == Direction::resident && reads(arg.access) && !written[arg.tensor]) {
-        first_reads_[arg.tensor] = true;
+      const std::uint32_t root = graph::root_of(view.tensors, arg.tensor);
+      if (view.tensors[root].direction == Direction::resident && reads(arg.access) && !written[root]) {
+        first_reads_[root] = true;
       }
-      if (writes(arg.access)) written[arg.tensor] = true;
+      if (writes(arg.access)) written[root] = true;
     }
+  }
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (view.tensors[t].delivered && view.tensors[t].direction == Direction::resident && !written[t]) {
+      first_reads_[t] = true;
+    }
+  }
+}
+
+template <Platform P, class Policies, class Graph>
+inline void RoundSession<P, Policies, Graph>::open_values() {
+  const graph::GraphView view = graph_.view();
+  if constexpr (Policies::Values::any) {
+    static_assert(Update::highest >= UpdateLevel::host_input,
+                  "rondo: the session's update strategy never refreshes values; choose update::HostInput or "
+                  "update::Auto");
+    const detail::Bases bases{view, layout_.offsets(), arena_base_, detail::base_of_ports(platform_, arena_base_)};
+    typename Policies::Values::Store* shared = nullptr;
+    if constexpr (requires { platform_.values(); }) {
+      shared = static_cast<typename Policies::Values::Store*>(platform_.values());
+    }
+    values_.open(view, bases.sources.span(), shared);
+  } else {
+    for (const graph::TensorRecord& tensor : view.tensors) {
+      if (tensor.direction != Direction::session_value) continue;
+      throw Error(Errc::unsupported, Error::Text("value '", view.name(tensor.name),
+                                                 "' is for the session to write, but its policies say of no values; "
+                                                 "choose `using Values = launch::RoundValues<>`"));
+    }
+  }
+}
+
+template <Platform P, class Policies, class Graph>
+inline void RoundSession<P, Policies, Graph>::find_views() {
+  const graph::GraphView view = graph_.view();
+  detail::OwnedArray<std::uint32_t> port_of(view.tensors.size());
+  std::uint32_t port = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    port_of[t] = is_bound_each_round(view.tensors[t].direction) ? port++ : detail::PortView::in_the_arena;
+  }
+  const auto is_view = [&](std::size_t t) {
+    return view.tensors[t].is_view() && is_bound_each_round(view.tensors[t].direction);
+  };
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) count += is_view(t) ? 1 : 0;
+  views_ = detail::OwnedArray<detail::PortView>(count);
+  detail::PortView* next = views_.begin();
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (is_view(t)) *next++ = {port_of[t], port_of[view.tensors[t].view_of], view.tensors[t].view_offset()};
   }
 }
 
@@ -102,6 +156,9 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
       refresher_.set_base(id, address - arena_base_.address() + memory.data().address());
     }
   }
+  if constexpr (requires { runner_.move_arena(arena_base_, arena_base_); }) {
+    runner_.move_arena(arena_base_, memory.data());
+  }
   arena_base_ = memory.data();
   refresher_.set_base(args::BaseLayout::first_feature_map, arena_base_.address());
   ports_.move(graph_, layout_, arena_base_);
@@ -112,7 +169,33 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
   tell_addresses();
   state_ = calm();
   await_uploads();
-  return {};
+  return reset_workspace();
+}
+
+template <Platform P, class Policies, class Graph>
+inline Status RoundSession<P, Policies, Graph>::reset_workspace() noexcept {
+  const graph::GraphView view = graph_.view();
+  std::uint64_t begin = ~std::uint64_t{0};
+  std::uint64_t end = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (view.tensors[t].zeroed != Zeroed::once || view.tensors[t].bytes == 0) continue;
+    const std::uint64_t offset = layout_.offsets()[t];
+    begin = offset < begin ? offset : begin;
+    end = offset + view.tensors[t].bytes > end ? offset + view.tensors[t].bytes : end;
+  }
+  if (end == 0) return {};
+  static constexpr std::uint64_t step = 4096;
+  static constexpr std::byte zeros[step] = {};
+  Status status;
+  if constexpr (requires { platform_.fill_zeros(arena_base_, Bytes{}); }) {
+    status = platform_.fill_zeros(arena_base_.offset(Bytes{begin}), Bytes{end - begin});
+  } else {
+    for (std::uint64_t at = begin; at < end && status.ok(); at += step) {
+      status = platform_.copy_in(arena_base_.offset(Bytes{at}), zeros, Bytes{end - at < step ? end - at : step});
+    }
+  }
+  if (const Status waited = platform_.wait(); status.ok()) status = waited;
+  return status;
 }
 
 }  // namespace rondo

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <rondo/detail/owned.hpp>
-#include <rondo/graph/instantiate.hpp>
+#include <rondo/detail/shared.hpp>
 #include <rondo/launch/counts.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
 #include <rondo/list.hpp>
-#include <rondo/memory/planners.hpp>
 #include <rondo/platform/shared.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/shared_shapes.hpp>
 #include <rondo/tensor/shaped.hpp>
 
 #include <cstddef>
@@ -24,43 +24,28 @@
 
 namespace rondo {
 
-namespace detail {
-/// What counts how shapes are found: nothing, unless the policies say.
-template <class Policies>
-struct LookupsOf {
-  using type = launch::NoCounts;
-};
-template <class Policies>
-requires requires { typename Policies::Lookups; }
-struct LookupsOf<Policies> {
-  using type = typename Policies::Lookups;
-};
-}  // namespace detail
-
 /// A symbolic graph, opened on a platform, whose rounds may each have other shapes. What a shape needs is made when it
 /// is met first, as a session of its own over the plain graph: plan, args, program. Later rounds of that shape find it.
 /// All of them share one device and one arena, which grows to the largest; residents keep their place and contents.
+/// Plain graph and plan are taken from SharedShapes, so sessions over the same ones plan a shape once.
 ///
 ///     auto session = open_shaped<A2A3Sim>(graph);                    // n = graph.dim("n"); x is {n, 64}
 ///     session.run_round(bind(x, hx), bind(y, hy));                   // n follows from the number of elements
 ///     session.run_round(bind(x, hx, {rows, 64}), bind(y, hy));       // or is said
 ///
-/// Lifetime: immovable. Thread safety: one thread at a time. Errors: as RoundSession; besides, of a shape that is new:
-/// wrong_size and invalid_argument for sizes that fit no values of the symbols, overflow, limit_exceeded,
-/// out_of_memory; then nothing has changed, and explain() names symbol and values. Cost: of a known shape, a look at
-/// the sizes and the round of RoundSession; of a new one, its set-up. A shape is known by the order in which its
-/// tensors are bound: keep to one order.
+/// Lifetime: immovable. Thread safety: one thread at a time, others may run sessions that share its shapes. Errors: as
+/// RoundSession; besides, of a shape that is new: wrong_size and invalid_argument for sizes that fit no values of the
+/// symbols, overflow, limit_exceeded, out_of_memory; then nothing has changed, and explain() names symbol and values.
+/// Cost: of a known shape, a look at the sizes and the round of RoundSession; of a new one, its set-up. A shape is
+/// known by the order in which its tensors are bound: keep to one order.
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
 class ShapedSession {
   static_assert(Policies::rounds_in_flight == 1,
                 "rondo: rounds of different shapes run one at a time; choose rounds_in_flight = 1");
   static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
   using View = platform::Shared<P>;
-  struct EntryPolicies : Policies {
-    using Plan = memory::ResidentsFirst<typename Policies::Plan>;
-    using Check = NoCheck;  // the platform is the checked one already
-  };
-  using Entry = RoundSession<View, EntryPolicies>;
+  using Entry = RoundSession<View, typename SharedShapes<P, Policies, Capacity>::EntryPolicies,
+                             typename SharedShapes<P, Policies, Capacity>::Graph>;
   using Lookups = typename detail::LookupsOf<Policies>::type;
   using Arch = typename P::Arch;
 
@@ -69,18 +54,26 @@ class ShapedSession {
   using Platform = P;
   /// How that is opened.
   using Options = typename P::Options;
+  using Shapes = SharedShapes<P, Policies, Capacity>;
 
   /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
   /// the platform throws
   explicit ShapedSession(TaskGraph graph, const Options& options = {})
-      : graph_{std::move(graph)},
+      : ShapedSession(Shapes(std::move(graph)), options) {}
+  /// The same over shapes that other sessions use as well.
+  explicit ShapedSession(Shapes shapes, const Options& options = {})
+      : shapes_{std::move(shapes)},
+        graph_{shapes_.graph()},
         platform_{options},
+        values_{graph_.tensors(), graph_.tag()},
         offsets_(graph_.tensors().size(), 0),
         uploaded_(offsets_),
         by_count_{key_width(1)},
-        by_shape_{key_width(1 + max_rank)} {
+        by_shape_{key_width(1 + max_rank)},
+        by_symbol_{key_width(1 + max_rank) + graph_.symbols().size()} {
     for (std::size_t t = 0; t < offsets_.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors()[t];
+      resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
       if (tensor.direction != Direction::resident) continue;
       if (tensor.shape.is_symbolic()) {
         throw Error(Errc::invalid_argument, Error::Text("resident '", graph_.name(tensor.name),
@@ -106,49 +99,47 @@ class ShapedSession {
     launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + order_words(sizeof...(B)) + 1> key;
     (append<with_shapes>(key, pairs), ...);
     append_order(key, {index(pairs.handle().key.tensor())...});
-    Entries& entries = with_shapes ? by_shape_ : by_count_;
-    EntryPtr* found = entries.find(key.view());
-    if (found == nullptr) [[unlikely]] {
-      const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
-      if (const Status status = make_entry(entries, key.view(), {sizes, sizeof...(B)}, found); !status) return status;
+    return run_known(with_shapes ? by_shape_ : by_count_, key.view(), {}, pairs...);
+  }
+  /// The same with values of symbols that the round says itself; see given(). Errors: also invalid_argument for what is
+  /// no symbol of the graph.
+  template <std::size_t N, BoundPair... B>
+  Status run_round(const launch::GivenSymbols<N>& symbols, const B&... pairs) noexcept {
+    launch::ShapeKey<(1 + max_rank) * sizeof...(B) + order_words(sizeof...(B)) + Dim::max_symbols + 1> key;
+    (append<true>(key, pairs), ...);
+    append_order(key, {index(pairs.handle().key.tensor())...});
+    std::int64_t values[Dim::max_symbols];
+    const std::size_t count = graph_.symbols().size();
+    for (std::size_t s = 0; s < count; ++s) values[s] = launch::not_given;
+    for (const auto& [dim, value] : symbols.values) {
+      const auto s = static_cast<std::size_t>(dim.as_symbol());  // -1 is beyond all
+      if (s >= count || value < 0) [[unlikely]]
+        return refuse_symbols();
+      values[s] = value;
     }
-    const Status status = (*found)->run_round(not_null(pairs)...);
-    if (!status.ok()) [[unlikely]]
-      note_failure(**found, status);
-    return status;
+    for (std::size_t s = 0; s < count; ++s) key.append(static_cast<std::uint64_t>(values[s]));
+    return run_known(by_symbol_, key.view(), {values, count}, pairs...);
   }
 
   /// Makes ready for a shape before a round needs it, as rounds that bind all tensors in the order of the graph will
   /// look for it. @throws Error as an unknown shape's round reports; the session is as before
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
     require_usable();
-    List<std::int64_t> values(graph_.symbols().size(), -1);
-    for (const auto& [dim, value] : symbols) {
-      const std::int32_t s = dim.as_symbol();
-      if (s < 0 || static_cast<std::size_t>(s) >= values.size()) {
-        throw Error(Errc::invalid_argument, Error::Text("prepare: give the graph's own symbols their values"));
-      }
-      values[static_cast<std::size_t>(s)] = value;
-    }
-    for (std::size_t s = 0; s < values.size(); ++s) {
-      if (values[s] < 0) {
-        throw Error(Errc::invalid_argument, Error::Text("prepare: symbol '", graph_.name(graph_.symbols()[s]),
-                                                        "' has no value that is not negative; give it one"));
-      }
-    }
-    const TaskGraph plain = instantiate(graph_, values);
+    const auto shape = shapes_.find_or_resolve(launch::values_of(graph_, symbols));
+    const std::span<const graph::TensorRecord> tensors = shape->graph.view().tensors;
     List<std::uint64_t> words;
     List<std::uint32_t> order;
-    for (std::uint32_t t = 0; t < plain.tensors().size(); ++t) {
-      if (!is_bound_each_round(plain.tensors()[t].direction)) continue;
-      words.push_back(plain.tensors()[t].count);
+    for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+      if (!is_bound_each_round(tensors[t].direction)) continue;
+      words.push_back(tensors[t].count);
       order.push_back(t);
     }
     append_order(words, order);
-    if (by_count_.find(words) == nullptr) (void)insert(by_count_, words, plain);
+    if (by_count_.find_in_table(words) == nullptr) (void)insert(by_count_, words, shape);
+    forget_last();
   }
 
-  /// Makes the arena at least so large, so that it need not grow later. Growing forgets all shapes.
+  /// Makes the arena at least so large, so that it need not grow later.
   /// @throws Error out_of_memory, poisoned; the session is as before
   void reserve(Bytes size) {
     require_usable();
@@ -169,15 +160,16 @@ class ShapedSession {
   }
 
   /// Shapes that are known at present.
-  [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size(); }
+  [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size() + by_symbol_.size(); }
   /// What looking for shapes came to, for policies that have `using Lookups = launch::Counts;`.
   [[nodiscard]] launch::Counts lookups() const noexcept requires std::is_same_v<Lookups, launch::Counts> {
-    launch::Counts sum = by_count_.counts();
-    const launch::Counts& shapes = by_shape_.counts();
-    sum.hits_on_last += shapes.hits_on_last;
-    sum.hits_in_table += shapes.hits_in_table;
-    sum.misses += shapes.misses;
-    sum.evictions += shapes.evictions;
+    launch::Counts sum;
+    for (const launch::Counts& counts : {by_count_.counts(), by_shape_.counts(), by_symbol_.counts()}) {
+      sum.hits_on_last += counts.hits_on_last;
+      sum.hits_in_table += counts.hits_in_table;
+      sum.misses += counts.misses;
+      sum.evictions += counts.evictions;
+    }
     return sum;
   }
   /// Bytes of device memory of the largest shape so far.
@@ -186,7 +178,8 @@ class ShapedSession {
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
   /// What it runs on.
   [[nodiscard]] P& platform() noexcept { return platform_; }
-  /// Did a round fail in a way that leaves nothing to rely on?
+  /// Where the host sets scalars; see launch/round_values.hpp.
+  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
   [[nodiscard]] bool poisoned() const noexcept { return !poison_.ok(); }
 
   /// A sentence for a status of this session, naming tensor or task, symbols and values.
@@ -201,9 +194,37 @@ class ShapedSession {
   }
 
  private:
-  // On the heap, so that an entry that makes the arena grow, which empties the table, is made before it has a place.
-  using EntryPtr = detail::Owned<Entry>;
+  using Resolved = detail::Shared<const typename Shapes::Resolved>;
+  /// A shape as this session runs it: what is shared of it, and over that what has addresses.
+  struct Known {
+    Known(Resolved resolved, const typename View::Options& options)
+        : shape{std::move(resolved)}, session{{&shape->graph, &shape->plan}, options} {}
+    Resolved shape;
+    Entry session;
+  };
+  // On the heap, so that one that makes the arena grow, which goes through all others, is made before it has a place.
+  using EntryPtr = detail::Owned<Known>;
   using Entries = launch::LaunchCache<EntryPtr, Capacity, launch::FoldedMultiply, Lookups>;
+
+  template <BoundPair... B>
+  [[gnu::always_inline]] Status run_known(Entries& entries, launch::KeyView key, std::span<const std::int64_t> values,
+                                          const B&... pairs) noexcept {
+    EntryPtr* found = entries.find_last(key);
+    if (found == nullptr) [[unlikely]] {
+      const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
+      if (const Status s = change_entry(entries, key, {sizes, sizeof...(B)}, values, found); !s) return s;
+    }
+    Entry& entry = (*found)->session;
+    const Status status = entry.run_round(not_null(pairs)...);
+    if (!status.ok()) [[unlikely]]
+      note_failure(entry, status);
+    return status;
+  }
+  [[gnu::cold, gnu::noinline]] Status refuse_symbols() noexcept {
+    failed_ = Status{Errc::invalid_argument};
+    text_ = Error::Text("given: give the graph's own symbols values that are not negative");
+    return failed_;
+  }
 
   template <BoundPair B>
   static constexpr bool has_shape = requires(const B& pair) {
@@ -273,15 +294,30 @@ class ShapedSession {
     forget_shapes();
   }
 
+  /// The last round was of another shape, so that self-resetting workspaces may lie where it wrote.
+  [[gnu::noinline]] Status change_entry(Entries& entries, launch::KeyView key, std::span<const launch::BoundSize> sizes,
+                                        std::span<const std::int64_t> values, EntryPtr*& found) noexcept {
+    forget_last();
+    found = entries.find_in_table(key);
+    if (found == nullptr) return make_entry(entries, key, sizes, values, found);
+    return resets_workspace_ ? (*found)->session.reset_workspace() : Status{};
+  }
+  void forget_last() noexcept {
+    by_count_.forget_last();
+    by_shape_.forget_last();
+    by_symbol_.forget_last();
+  }
+
   /// What set-up throws, as a status with its text.
   [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
-                                                 std::span<const launch::BoundSize> sizes, EntryPtr*& made) noexcept {
+                                                 std::span<const launch::BoundSize> sizes,
+                                                 std::span<const std::int64_t> symbols, EntryPtr*& made) noexcept {
     if (!poison_.ok()) return Status{Errc::poisoned}.poisoning();
     List<std::int64_t> values;
     try {
       check_bound(sizes);
-      values = launch::solve(graph_, sizes);
-      made = &insert(entries, key, instantiate(graph_, values));
+      values = launch::solve(graph_, sizes, symbols);
+      made = &insert(entries, key, shapes_.find_or_resolve(values));
       return {};
     } catch (const Error& error) {
       failed_ = Status{error.code()};
@@ -313,18 +349,49 @@ class ShapedSession {
     }
   }
 
-  EntryPtr& insert(Entries& entries, launch::KeyView key, const TaskGraph& plain) {
-    const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
-    auto entry = EntryPtr(new Entry(freeze(plain), typename View::Options{&platform_, this, borrow}));
-    for (std::uint32_t t = 0; t < uploaded_.size(); ++t) {
-      if (uploaded_[t] != 0) entry->adopt(TensorId{t});
-    }
+  EntryPtr& insert(Entries& entries, launch::KeyView key, Resolved shape) {
+    EntryPtr entry = make_known(std::move(shape));
     return entries.insert(key, [&] { return std::move(entry); });
+  }
+  [[nodiscard]] EntryPtr make_known(Resolved shape) {
+    const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
+    EntryPtr known(new Known(std::move(shape), typename View::Options{&platform_, this, borrow, &values_}));
+    adopt_residents(known->session);
+    return known;
+  }
+  void adopt_residents(Entry& entry) noexcept {
+    for (std::uint32_t t = 0; t < uploaded_.size(); ++t) {
+      if (uploaded_[t] != 0) entry.adopt(TensorId{t});
+    }
   }
 
   void forget_shapes() noexcept {
     by_count_.clear();
     by_shape_.clear();
+    by_symbol_.clear();
+  }
+  template <class F>
+  void for_each_known(F f) {
+    by_count_.for_each(f);
+    by_shape_.for_each(f);
+    by_symbol_.for_each(f);
+  }
+
+  /// The arena has moved: all known shapes are told. One that cannot move, since a task of its is pinned or the update
+  /// strategy never rewrites the addresses in question, is set up again over its plan.
+  void rebase() {
+    try {
+      for_each_known([&](EntryPtr& known) {
+        if constexpr (Policies::Update::highest >= UpdateLevel::feature_map_and_model_io) {
+          if (known->session.move_arena({base_, capacity_.value}).ok()) return adopt_residents(known->session);
+        }
+        Resolved shape = known->shape;
+        known.reset();
+        known = make_known(std::move(shape));
+      });
+    } catch (...) {
+      forget_shapes();  // some of them are in pieces; each comes back when it is met again
+    }
   }
 
   /// The arena's base, of at least `size` bytes.
@@ -336,25 +403,28 @@ class ShapedSession {
       check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
       check(platform_.wait());
     }
-    forget_shapes();
     const Bytes before = capacity_;
     if (base_) check(platform_.release(base_));
     base_ = {};
     try {
-      allocate(wanted);
+      allocate(wanted, residents);
     } catch (...) {
-      if (before.value != 0) allocate(before), restore(residents);
+      try {
+        if (before.value != 0) allocate(before, residents);
+      } catch (...) {  // not even what there was: nothing is known any more, and residents wait for their upload
+        forget_shapes();
+        for (std::uint64_t& uploaded : uploaded_) uploaded = 0;
+      }
+      rebase();
       throw;
     }
-    restore(residents);
+    rebase();
     return base_;
   }
-  void allocate(Bytes size) {
+  void allocate(Bytes size, const List<std::byte>& residents) {
     capacity_ = {};
     base_ = platform_.allocate(size, Bytes{Arch::arena_alignment});
     capacity_ = size;
-  }
-  void restore(const List<std::byte>& residents) {
     if (residents.empty()) return;
     check(platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
     check(platform_.wait());
@@ -385,21 +455,24 @@ class ShapedSession {
     if (status.poisoned()) poison_ = status;
     if (status.ok() && to_device && uploaded_[t] == 0) {
       uploaded_[t] = 1;
-      by_count_.for_each([&](EntryPtr& entry) { entry->adopt(key.tensor()); });
-      by_shape_.for_each([&](EntryPtr& entry) { entry->adopt(key.tensor()); });
+      for_each_known([&](EntryPtr& known) { known->session.adopt(key.tensor()); });
     }
     return status;
   }
 
-  TaskGraph graph_;
+  Shapes shapes_;
+  const TaskGraph& graph_;
   P platform_;
-  List<std::uint64_t> offsets_;   ///< by tensor: of a resident in the arena
-  List<std::uint64_t> uploaded_;  ///< by tensor: does the resident hold a value?
+  [[no_unique_address]] typename Policies::Values::Store values_;  ///< for all shapes together
+  List<std::uint64_t> offsets_;                                    ///< by tensor: of a resident in the arena
+  List<std::uint64_t> uploaded_;                                   ///< by tensor: does the resident hold a value?
   std::uint64_t residents_end_ = 0;
+  bool resets_workspace_ = false;  ///< is any workspace to be zero again when its shape comes back?
   DevicePtr<std::byte> base_;
   Bytes capacity_;
   Entries by_count_;
-  Entries by_shape_;  ///< of rounds that bring shapes
+  Entries by_shape_;   ///< of rounds that bring shapes
+  Entries by_symbol_;  ///< of rounds that give symbols their values
   Status poison_;
   Status failed_{Errc::abandoned};  ///< the last failure, of which text_ tells
   Error::Text text_;
@@ -410,6 +483,12 @@ template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy C
 [[nodiscard]] ShapedSession<CheckedPlatform<P, Policies>, Policies, Capacity> open_shaped(
     TaskGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
   return ShapedSession<CheckedPlatform<P, Policies>, Policies, Capacity>(std::move(graph), options);
+}
+/// The same over shapes that other sessions use as well.
+template <Platform P, class Policies, launch::EvictionPolicy Capacity>
+[[nodiscard]] ShapedSession<P, Policies, Capacity> open_shaped(SharedShapes<P, Policies, Capacity> shapes,
+                                                               const typename P::Options& options = {}) {
+  return ShapedSession<P, Policies, Capacity>(std::move(shapes), options);
 }
 
 }  // namespace rondo

@@ -24,7 +24,7 @@ struct SlotMemory {
     std::uint64_t end = 0;
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph.tensors[t];
-      if (!is_bound_each_round(tensor.direction) || rides_in_args(tensor.direction)) continue;
+      if (!tensor.lies_with_ports() || rides_in_args(tensor.direction)) continue;
       const std::uint64_t behind = offsets[t] + arch::block_bytes<A>(tensor.bytes);
       first = first < offsets[t] ? first : offsets[t];
       end = end > behind ? end : behind;

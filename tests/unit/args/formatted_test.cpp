@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/args/formatted.hpp>
 
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/support.hpp>
@@ -149,4 +150,26 @@ TEST_CASE("What does not fit is refused with the pattern and its position, the g
   CHECK(says(refused("{i0*}{o0*}{i1*}", args::Operands(io).input(foreign)), "another graph"));
   CHECK(says(refused("{skn3i0*}", args::Operands().node(4, io)), "skn3"));
   CHECK(g.graph.tasks().empty());
+}
+
+TEST_CASE("Shape blocks of symbolic tensors hold each shape's extents, and literals that look like them stay") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto a = graph.input<float>("a", {n, 2});
+  const auto b = graph.input<float>("b", {3, ceil_div(n, 2), n * 2});
+  const auto y = graph.output<std::int64_t>("y", {9});
+  args::Operands io;
+  io.dynamic_input(a, b).output(y);
+  args::add_formatted(graph, "describe", CoreType::vector, &describe, "{i_desc0}{o0*}{#6510615555426900570}", io);
+  for (const std::int64_t value : {1, 4, 7}) {
+    const std::int64_t values[] = {value};
+    auto session = open<A2A3Sim>(instantiate(graph, values));
+    std::vector<float> ha(static_cast<std::size_t>(2 * value), 5);
+    std::vector<float> hb(static_cast<std::size_t>(3 * ((value + 1) / 2) * 2 * value), 6);
+    std::vector<std::int64_t> hy(9);
+    REQUIRE(session.run_round(bind(a, ha), bind(b, hb), bind(y, hy)).ok());
+    CHECK(hy == std::vector<std::int64_t>{2, value, 2, 5, 3, 3, (value + 1) / 2, 2 * value, 6});
+    const ArgWord* block = session.args().block(0, 0);
+    CHECK(block[2] == 6510615555426900570);  // 0x5A5A5A5A5A5A5A5A
+  }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/args/kernel_args.hpp>
 
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
@@ -168,4 +169,35 @@ TEST_CASE("A hidden input is filled by whoever is registered for it, or the sess
   auto session = open<A2A3Sim, Provider>(graph);
   CHECK(session.args().block(0, 0)[0] == 0x1234'5678'9ABC);
   CHECK(session.args().block(0, 0)[2] == 0xFF75);
+}
+
+namespace {
+/// Reads extents where the device finds them, in the shape block, and where run() does.
+struct TellsItsShape {
+  static constexpr std::string_view name = "tells_its_shape";
+  static constexpr auto core = CoreType::vector;
+  static constexpr auto args = "{i_desc0}{o0*}{t}"_args;
+  static void run(In<float, 2> x, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(100 * x.extent(0) + x.extent(1));
+  }
+};
+}  // namespace
+
+TEST_CASE("A kernel that declares its args takes symbolic shapes, in its extents and in shape blocks") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n, n + 1});
+  const auto y = graph.output<float>("y", {2});
+  graph.add<TellsItsShape>(x, y);
+  for (const std::int64_t value : {2, 5}) {
+    const std::int64_t values[] = {value};
+    auto session = open<A2A3Sim>(instantiate(graph, values));
+    std::vector<float> hx(static_cast<std::size_t>(value * (value + 1))), hy(2);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(hy[1] == static_cast<float>(101 * value + 1));
+    const ArgWord* const block = reinterpret_cast<const ArgWord*>(session.args().block(0, 0)[0]);
+    CHECK(block[1] == (std::int64_t{1} << 32 | 2));
+    CHECK(block[2] == value);
+    CHECK(block[3] == value + 1);
+  }
 }

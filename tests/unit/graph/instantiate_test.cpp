@@ -110,6 +110,95 @@ TEST_CASE("A task whose outputs have no elements does nothing") {
   CHECK(hy == std::vector<float>{2, 4, 6, 8});
 }
 
+TEST_CASE("Tasks with nothing to do are left out when the graph is frozen, and the order through them stays") {
+  TaskGraph graph;
+  const Dim size = graph.dim("size");
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  const auto z = graph.output<float>("z", {4});
+  const auto a = graph.output<float>("a", {size});
+  const auto b = graph.output<float>("b", {size});
+  const TaskId first = graph.add<Scale>(x, y, 2.0F);
+  const TaskId idle = graph.add<Scale>(x, a, 2.0F);
+  const TaskId idle_too = graph.add<Scale>(x, b, 2.0F);
+  const TaskId last = graph.add<Scale>(x, z, 3.0F);
+  graph.add_edge(first, idle);
+  graph.add_edge(idle, idle_too);
+  graph.add_edge(idle_too, last);
+  const auto frozen = [&](std::int64_t value) {
+    const std::int64_t values[] = {value};
+    return freeze(instantiate(graph, values));
+  };
+  CHECK(frozen(3).view().tasks.size() == 4);
+  const FrozenGraph small = frozen(0);
+  const graph::GraphView view = small.view();
+  REQUIRE(view.tasks.size() == 2);
+  CHECK(view.tasks[0].added_as == index(first));
+  CHECK(view.tasks[1].added_as == index(last));
+  REQUIRE(view.successors_of(0).size() == 1);
+  CHECK(view.successors_of(0)[0] == 1);
+  CHECK(view.predecessor_count[0] == 0);
+  CHECK(view.predecessor_count[1] == 1);
+  // Its number is the one that add() gave out, as before.
+  auto session = open<A2A3Sim>(frozen(0));
+  REQUIRE(session.set_scalar(last, 0, 5.0F).ok());
+  std::vector<float> hx{1, 2, 3, 4}, hy(4), hz(4), none(1);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz), bind(a, std::span<float>(none.data(), 0)),
+                            bind(b, std::span<float>(none.data(), 0))));
+  CHECK(hy[3] == 8);
+  CHECK(hz[3] == 20);
+}
+
+TEST_CASE("A task of no blocks is left out, and what fans in and out of it stays in order") {
+  TaskGraph graph;
+  const Dim blocks = graph.dim("blocks");
+  const auto x = graph.input<float>("x", {4});
+  std::vector<TaskId> before, after;
+  const auto t = graph.workspace<float>("t", {4});
+  for (int i = 0; i < 3; ++i) {
+    before.push_back(graph.add<Scale>(x, graph.output<float>("before" + std::to_string(i), {4}), 1.0F));
+  }
+  const TaskId middle = graph.add<Scale>(Blocks{blocks}, x, t, 1.0F);
+  for (int i = 0; i < 3; ++i) {
+    after.push_back(graph.add<Scale>(x, graph.output<float>("after" + std::to_string(i), {4}), 1.0F));
+  }
+  for (const TaskId task : before) graph.add_edge(task, middle);
+  for (const TaskId task : after) graph.add_edge(middle, task);
+  const std::int64_t values[] = {0};
+  const FrozenGraph frozen = freeze(instantiate(graph, values));
+  REQUIRE(frozen.view().tasks.size() == 6);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(frozen.view().successors_of(i).size() == 3);
+  for (std::size_t i = 3; i < 6; ++i) CHECK(frozen.view().predecessor_count[i] == 3);
+}
+
+TEST_CASE("Tensors are taken under symbolic shapes, which are held against the sizes of each shape") {
+  TaskGraph graph;
+  const Dim size = graph.dim("size");
+  const auto x = graph.input<float>("x", {size * 3});
+  const auto fixed = graph.input<float>("fixed", {12});
+  const auto y = graph.output<float>("y", {size * 3});
+  const auto z = graph.output<float>("z", {12});
+  graph.add<Double>(reshape(x, {size, 3}), y);
+  graph.add<Double>(reshape(fixed, {12 / size, size}), z);
+  const auto with = [&](std::int64_t value) {
+    const std::int64_t values[] = {value};
+    return instantiate(graph, values);
+  };
+  for (const std::int64_t value : {4, 6}) {
+    auto session = open<A5Sim>(with(value));
+    std::vector<float> hx(static_cast<std::size_t>(3 * value), 1), hy(hx.size()), hf(12, 1), hz(12);
+    REQUIRE(session.run_round(bind(x, hx), bind(fixed, hf), bind(y, hy), bind(z, hz)));
+    CHECK(hy == std::vector<float>(hx.size(), 2 + static_cast<float>(value)));
+    CHECK(hz == std::vector<float>(12, 2 + static_cast<float>(12 / value)));
+  }
+  const Raised refused = raised([&] { (void)with(5); });
+  CHECK(refused.code == Errc::wrong_size);
+  CHECK(says(refused.text, "'double'", "size = 5"));
+  CHECK(raised([&] { graph.add<Double>(reshape(x, {size, size, 3}), y); }).code == Errc::invalid_argument);
+  CHECK(raised([&] { graph.add<Double>(reshape(x, {size, 0}), y); }).code == Errc::invalid_argument);
+  CHECK(graph.tasks().size() == 2);
+}
+
 TEST_CASE("Symbols have names of their own, and serve their own graph") {
   TaskGraph graph;
   (void)graph.dim("n");

@@ -99,7 +99,7 @@ class DumpWriter {
     task.core = record.core;
     task.blocks = record.blocks;
     task.block_bytes = record.block_bytes;
-    task.idle = record.entry == &graph::detail::do_nothing;
+    task.idle = record.fills;
     task.args = "task" + std::to_string(task.id) + "_args.npy";
     const std::size_t words = task.block_bytes / sizeof(ArgWord);
     const std::span<const ArgWord> blocks{blocks_[position], task.blocks * words};

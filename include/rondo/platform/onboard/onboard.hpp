@@ -108,6 +108,17 @@ class Onboard {
     prepare(graph.view());
     return Program(device_, options_, graph.view(), args, [this](Program& program) { begin(program); });
   }
+  /// Sets device memory to zero, between rounds; waits.
+  Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
+    device_.work_begins();
+    const onboard::AclError code =
+        device_.calls().set_async(reinterpret_cast<void*>(to.address()), size.value, 0, size.value, device_.stream());
+    return code == onboard::code_ok ? wait() : told("aclrtMemsetAsync", code);
+  }
+  /// The arena has moved, and with it what each round's fill zeroes.
+  void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
+    program.move_fill(to.address() - from.address());
+  }
   Status launch(Program& program) noexcept {
     if (const onboard::AclError code = transfers_.begin(); code != onboard::code_ok) [[unlikely]]
       return named(transfers_.refused(code));

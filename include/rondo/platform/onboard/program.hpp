@@ -19,6 +19,9 @@ namespace rondo::platform::onboard {
 /// A task of n blocks is one launch on n blocks; its args are its n argument blocks, one behind the other, and a kernel
 /// that wants its own finds it at the index that the hardware tells it.
 ///
+/// The fill of zeroed workspaces is no kernel but a call of the runtime's, in front of the rest. It stands outside of
+/// the capture, whose addresses would be those of the day it was made.
+///
 /// Lifetime: immovable; device, args table and graph outlive it. Thread safety: the session's. Errors: the constructor
 /// throws; a refused capture is none. Cost on the hot path: one call, or one for each task.
 class Program {
@@ -52,13 +55,16 @@ class Program {
         if (code == code_ok) code = launch_each(call);
       }
     } else {
-      code = launch_each(call);
+      code = launch_uncaptured(call);
     }
     if (marks_ranges_) calls().range_end(range);
     return code;
   }
 
-  [[nodiscard]] bool is_captured() const noexcept { return instance_ != nullptr; }
+  /// What the fill zeroes has moved by so much, modulo 2^64.
+  void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
+
+  [[nodiscard]] bool is_captured() const noexcept { return instance_ != nullptr || behind_fill_ != nullptr; }
   /// How often a capture, or its replay, was refused.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.size() == 0; }
@@ -77,14 +83,15 @@ class Program {
 
   /// Waits, and unloads what was loaded. @returns the first failure
   AclError release() noexcept {
-    if (binaries_.size() == 0 && instance_ == nullptr) return code_ok;
+    if (binaries_.size() == 0 && !is_captured()) return code_ok;
     AclError first = device_.wait();
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
     };
     keep(device_.enter());
     if (instance_ != nullptr) keep(calls().destroy_instance(instance_));
-    instance_ = nullptr;
+    if (behind_fill_ != nullptr) keep(calls().destroy_instance(behind_fill_));
+    instance_ = behind_fill_ = nullptr;
     for (BinHandle& binary : binaries_) {
       if (binary != nullptr) keep(calls().unload(binary));
     }
@@ -96,6 +103,10 @@ class Program {
  private:
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
+  struct Fill {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;  ///< 0: there is none
+  };
   struct Launch {
     FuncHandle function = nullptr;
     const void* device_args = nullptr;
@@ -151,13 +162,16 @@ class Program {
   }
 
   void place_launches(args::ArgsTable& args) {
-    launches_ = detail::OwnedArray<Launch>(view_.tasks.size());
+    std::size_t kernels = 0;
+    for (const graph::TaskRecord& task : view_.tasks) kernels += task.fills ? 0 : 1;
+    launches_ = detail::OwnedArray<Launch>(kernels);
     if (launches_.size() != 0 && !calls().launches()) {
       throw Error(Errc::unsupported, Error::Text(device_.identity().platform,
                                                  ": the runtime has neither aclrtLaunchKernelV2 nor "
                                                  "aclrtLaunchKernelWithHostArgs; install a newer one"));
     }
-    for (std::uint32_t t = 0; t < launches_.size(); ++t) {
+    Launch* launch = launches_.begin();
+    for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) {
       const graph::TaskRecord& task = view_.tasks[t];
       if (task.block_bytes == 0) {
         throw Error(Errc::unsupported, Error::Text(device_.identity().platform, ": kernel '", view_.name(task.name),
@@ -165,8 +179,14 @@ class Program {
       }
       const ArgWord* const block = args.block(t, 0);
       const auto offset = static_cast<std::size_t>(block - args.words()) * sizeof(ArgWord);
-      launches_[t] = {find_kernel(view_.name(task.name)),          block,       args.bytes() + offset,
-                      std::size_t{task.blocks} * task.block_bytes, task.blocks, t};
+      if (task.fills) {
+        ArgWord words[2] = {};  // the image is no array of words everywhere
+        __builtin_memcpy(words, args.bytes() + offset, sizeof(words));
+        fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
+        continue;
+      }
+      *launch++ = {find_kernel(view_.name(task.name)),          block,       args.bytes() + offset,
+                   std::size_t{task.blocks} * task.block_bytes, task.blocks, t};
     }
   }
 
@@ -182,6 +202,10 @@ class Program {
     }
     const char* call = nullptr;
     if (code != code_ok) (void)drop_instance(call);
+    if (fill_.bytes != 0) {  // a round then takes the way that looks for a fill
+      behind_fill_ = instance_;
+      instance_ = nullptr;
+    }
   }
   /// @returns how the wait for what it still runs ended, which must not lose its graph
   [[gnu::cold]] AclError drop_instance(const char*& call) noexcept {
@@ -193,6 +217,22 @@ class Program {
     (void)calls().destroy_instance(instance_);
     instance_ = nullptr;
     return code;
+  }
+
+  [[nodiscard]] AclError launch_uncaptured(const char*& call) noexcept {
+    if (fill_.bytes == 0) return launch_each(call);
+    call = "aclrtMemsetAsync";
+    AclError code = calls().set_async(reinterpret_cast<void*>(fill_.address), fill_.bytes, 0, fill_.bytes,  // NOLINT
+                                      device_.stream());
+    if (code != code_ok) return code;
+    if (behind_fill_ == nullptr) return launch_each(call);
+    call = "aclmdlRIExecuteAsync";
+    code = calls().execute(behind_fill_, device_.stream());
+    if (errc_of(code) != Errc::unsupported) return code;
+    instance_ = behind_fill_;
+    behind_fill_ = nullptr;
+    code = drop_instance(call);
+    return code == code_ok ? launch_each(call) : code;
   }
 
   [[nodiscard]] AclError launch_each(const char*& call) noexcept {
@@ -239,6 +279,8 @@ class Program {
   detail::OwnedArray<BinHandle> binaries_;
   detail::OwnedArray<Launch> launches_;
   RunInstance instance_ = nullptr;
+  RunInstance behind_fill_ = nullptr;  ///< the instance where there is a fill to come first
+  Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t under_way_ = none;
   bool marks_ranges_ = false;

@@ -79,6 +79,11 @@ class Sim {
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return copy_in(to, from, size);
   }
+  /// Sets device memory to zero, between rounds.
+  Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
+    std::memset(pointer(to), 0, size.value);
+    return {};
+  }
   /// Host memory that a device may reach by itself. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) {
     void* memory = std::aligned_alloc(64, align_up(size.value, 64));

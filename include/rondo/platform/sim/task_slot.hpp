@@ -4,7 +4,7 @@
 
 #include <rondo/detail/atomic.hpp>
 #include <rondo/detail/large_memory.hpp>
-#include <rondo/graph/kernel.hpp>
+#include <rondo/graph/words.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>

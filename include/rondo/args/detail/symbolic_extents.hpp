@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/slot.hpp>
+#include <rondo/graph/records.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// Formats write the extents of tensors into shape blocks, as constants. Those that depend on symbols have no value
+/// yet: the format is laid out with marks in their place, twice, with two sets of marks. The words that differ are
+/// theirs.
+namespace rondo::args::detail {
+
+inline constexpr std::size_t mark_sets = 2;
+inline constexpr std::int64_t first_mark[mark_sets] = {0x5A5A'0000'0000'0000, 0x2525'0000'0000'0000};
+inline constexpr std::int64_t marks_per_tensor = 8;
+static_assert(static_cast<std::int64_t>(max_rank) <= marks_per_tensor);
+
+/// The shape of a tensor with marks for what is not known.
+[[nodiscard]] constexpr Shape marked(const Shape& shape, std::uint32_t tensor, std::size_t set) noexcept {
+  if (!shape.is_symbolic()) return shape;
+  std::int64_t extents[max_rank] = {};
+  for (std::size_t d = 0; d < shape.rank() && d < max_rank; ++d) {
+    const std::int64_t mark = first_mark[set] + marks_per_tensor * tensor + static_cast<std::int64_t>(d);
+    extents[d] = shape.dim(d).empty() ? shape.extent(d) : mark;
+  }
+  return Shape(extents, shape.rank());
+}
+
+/// The argument of a slot that holds a constant, as it came out with both sets of marks: that, or somebody's extent.
+[[nodiscard]] constexpr graph::ArgRecord constant_or_extent(const Slot& slot, const Slot& again) noexcept {
+  graph::ArgRecord arg;
+  arg.kind = graph::ArgRecord::Kind::constant;
+  arg.bits = static_cast<ArgWord>(slot.value);
+  if (slot.value == again.value) return arg;
+  const std::int64_t mark = static_cast<std::int64_t>(slot.value) - first_mark[0];
+  arg.kind = graph::ArgRecord::Kind::extent;
+  arg.bits = 0;
+  arg.tensor = static_cast<std::uint32_t>(mark / marks_per_tensor);
+  arg.dimension = static_cast<std::uint16_t>(mark % marks_per_tensor);
+  return arg;
+}
+
+}  // namespace rondo::args::detail

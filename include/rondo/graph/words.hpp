@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/types.hpp>
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+/// What tasks are made of, for whoever runs them; what kernels are is in graph/kernel.hpp.
+namespace rondo {
+
+/// One word of a task's arguments: a device address, or the bits of a scalar.
+using ArgWord = std::int64_t;
+
+/// A kernel as the device and the simulation call it, the peer runtime's ABI: all arguments in one block of words.
+using KernelEntry = void (*)(ArgWord* args);
+
+/// What one block of a task would take on the chip, in nanoseconds, from the same words.
+using CostEntry = double (*)(const ArgWord* args);
+
+/// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
+struct Blocks {
+  std::uint32_t count = 1;
+  Dim dim{};  ///< the count, where it depends on symbols
+
+  constexpr Blocks() noexcept = default;
+  /// A count that is negative or above 2^32-1 becomes 0, which add() refuses.
+  template <std::integral Integer>
+  constexpr explicit Blocks(Integer n) noexcept
+      : count{std::in_range<std::uint32_t>(n) ? static_cast<std::uint32_t>(n) : 0} {}
+  constexpr explicit Blocks(const Dim& n) noexcept : dim{n} {}
+};
+
+/// A kernel's parameter, filled in by the launch: which of how many blocks it is.
+struct Block {
+  std::uint32_t index = 0;
+  std::uint32_t count = 1;
+};
+
+/// When a workspace is set to zero.
+enum class Zeroed : std::uint8_t {
+  never,
+  each_round,  ///< before the first task: all such workspaces of a graph in one go
+  once,        ///< before the first round; whoever writes it leaves it zero, and it shares its memory with nothing
+};
+
+/// What a kernel does to a tensor that it is handed.
+enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
+
+[[nodiscard]] constexpr bool reads(Access a) noexcept { return (static_cast<unsigned>(a) & 1U) != 0; }
+[[nodiscard]] constexpr bool writes(Access a) noexcept { return (static_cast<unsigned>(a) & 2U) != 0; }
+
+namespace detail {
+
+/// The bits of a scalar as one argument word; zero-extended, as the peer's ABI has it.
+template <class T>
+[[nodiscard]] constexpr ArgWord to_word(T value) noexcept {
+  if constexpr (std::is_enum_v<T>) {
+    return to_word(static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? 1 : 0;
+  } else if constexpr (sizeof(T) == 8) {
+    return std::bit_cast<ArgWord>(value);
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<std::uint32_t>(value);
+  } else if constexpr (sizeof(T) == 2) {
+    return std::bit_cast<std::uint16_t>(value);
+  } else {
+    return std::bit_cast<std::uint8_t>(value);
+  }
+}
+
+template <class T>
+[[nodiscard]] constexpr T from_word(ArgWord word) noexcept {
+  if constexpr (std::is_enum_v<T>) {
+    return static_cast<T>(from_word<std::underlying_type_t<T>>(word));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return word != 0;
+  } else if constexpr (sizeof(T) == 8) {
+    return std::bit_cast<T>(word);
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(static_cast<std::uint32_t>(word));
+  } else if constexpr (sizeof(T) == 2) {
+    return std::bit_cast<T>(static_cast<std::uint16_t>(word));
+  } else {
+    return std::bit_cast<T>(static_cast<std::uint8_t>(word));
+  }
+}
+
+[[nodiscard]] constexpr ArgWord to_word(Block b) noexcept {
+  return static_cast<ArgWord>(std::uint64_t{b.count} << 32 | b.index);
+}
+
+}  // namespace detail
+
+}  // namespace rondo

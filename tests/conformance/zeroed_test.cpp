@@ -1,0 +1,361 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Workspaces that are zero when a round's tasks begin: zeroed by one fill each round, or once where kernels leave
+// zeros.
+
+#include "platforms.hpp"
+
+#include <rondo/session/in_flight.hpp>
+#include <rondo/session/shaped_session.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace rondo;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+/// Counts into bins that must be zero, and leaves them as they are.
+struct Bins {
+  static constexpr std::string_view name = "bins";
+  static constexpr auto core = CoreType::vector;
+  static constexpr Zeros zeros{.parameter = 2};
+  static void run(In<float> x, Out<float> y, Scratch<float> bins) noexcept {
+    for (std::size_t i = 0; i < x.size(); ++i) bins[i % bins.size()] += x[i];
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = bins[i % bins.size()];
+  }
+};
+/// The same, but puts the zeros back.
+struct TidyBins {
+  static constexpr std::string_view name = "tidy_bins";
+  static constexpr auto core = CoreType::vector;
+  static constexpr Zeros zeros{.parameter = 2, .when = Zeroed::once};
+  static void run(In<float> x, Out<float> y, Scratch<float> bins) noexcept {
+    for (std::size_t i = 0; i < x.size(); ++i) bins[i % bins.size()] += x[i];
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = bins[i % bins.size()];
+    for (std::size_t i = 0; i < bins.size(); ++i) bins[i] = 0;
+  }
+};
+struct AddTo {
+  static constexpr std::string_view name = "add_to";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, InOut<float> sum) noexcept {
+    for (std::size_t i = 0; i < x.size(); ++i) sum[i] += x[i];
+  }
+};
+struct Copy {
+  static constexpr std::string_view name = "copy";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i];
+  }
+};
+
+constexpr std::size_t size = 24;
+constexpr std::int64_t bins = 7;
+
+/// x goes through a plain workspace into sums and bins of all kinds; s = 2 x, and y and z hold what the bins hold.
+struct Counting {
+  explicit constexpr Counting(Edges edges = Edges::derived) : graph{edges} {
+    const TaskId copied = graph.add<Copy>(x, plain);
+    const TaskId once = graph.add<AddTo>(x, sum);
+    const TaskId twice = graph.add<AddTo>(plain, sum);
+    const TaskId delivered = graph.add<Copy>(sum, s);
+    const TaskId counted = graph.add<Bins>(plain, y, dirty);
+    const TaskId tidied = graph.add<TidyBins>(plain, z, tidy);
+    graph.zero(sum);
+    graph.add_edge(copied, twice);
+    graph.add_edge(once, twice);
+    graph.add_edge(twice, delivered);
+    graph.add_edge(copied, counted);
+    graph.add_edge(copied, tidied);
+  }
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {size});
+  Workspace<float> plain = graph.workspace<float>("plain", {size});
+  Workspace<float> sum = graph.workspace<float>("sum", {size});
+  Workspace<float> dirty = graph.workspace<float>("dirty", {bins});
+  Workspace<float> tidy = graph.workspace<float>("tidy", {bins});
+  Output<float> s = graph.output<float>("s", {size});
+  Output<float> y = graph.output<float>("y", {size});
+  Output<float> z = graph.output<float>("z", {size});
+};
+
+struct Result {
+  Floats s = Floats(size, -1), y = Floats(size, -1), z = Floats(size, -1);
+};
+Floats input_of(int round) {
+  Floats x(size);
+  for (std::size_t i = 0; i < size; ++i) x[i] = static_cast<float>(round + static_cast<int>(i % 5));
+  return x;
+}
+bool is_right(const Floats& x, const Result& r) {
+  Floats expected(static_cast<std::size_t>(bins));
+  for (std::size_t i = 0; i < size; ++i) expected[i % expected.size()] += x[i];
+  for (std::size_t i = 0; i < size; ++i) {
+    if (r.s[i] != 2 * x[i] || r.y[i] != expected[i % expected.size()] || r.z[i] != r.y[i]) return false;
+  }
+  return true;
+}
+template <class Session>
+bool round_is_right(Session& session, const Counting& g, int round) {
+  const Floats x = input_of(round);
+  Result r;
+  const Status status = session.run_round(bind(g.x, x), bind(g.s, r.s), bind(g.y, r.y), bind(g.z, r.z));
+  CAPTURE(std::string(session.explain(status).c_str()));
+  CHECK(status.ok());
+  return status.ok() && is_right(x, r);
+}
+
+template <class P>
+struct InFlight : DefaultPolicies {
+  static constexpr std::size_t rounds_in_flight = 3;
+};
+template <class Planner>
+struct PlannedBy : DefaultPolicies {
+  using Plan = Planner;
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Zeroed workspaces are zero at the start of each round, on every engine", P, A2A3Sim, A5Sim,
+                   A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Pool>>, A2A3OverStandIn,
+                   A5OverStandIn) {
+  for (const Edges edges : {Edges::derived, Edges::explicit_}) {
+    const Counting g(edges);
+    auto session = open<P>(g.graph, busy_options<P>());
+    for (int round = 0; round < 6; ++round) CHECK(round_is_right(session, g, round));
+  }
+}
+
+TEST_CASE_TEMPLATE("One fill over one stretch of memory, whoever plans", Planner, memory::Greedy, memory::Disjoint,
+                   memory::PortsLast<memory::Greedy>, memory::ResidentsFirst<memory::Greedy>) {
+  const Counting g;
+  const FrozenGraph frozen = freeze(g.graph);
+  const graph::GraphView view = frozen.view();
+  REQUIRE(view.tasks.size() == 7);
+  CHECK(view.tasks[0].fills);
+  CHECK(std::count_if(view.tasks.begin(), view.tasks.end(), [](const auto& task) { return task.fills; }) == 1);
+  const auto check = [&](auto layout) {
+    const auto place = [&](auto tensor) { return layout.offsets()[index(tensor.key.tensor())]; };
+    const std::uint64_t block = arch::block_bytes<arch::A2A3>(sizeof(float) * size);
+    CHECK(place(g.dirty) == align_up(place(g.sum) + block, arch::A2A3::tensor_alignment));
+    const std::uint64_t end = place(g.dirty) + sizeof(float) * bins;
+    const std::uint64_t kept_end = place(g.tidy) + sizeof(float) * bins;
+    for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+      const std::uint64_t offset = layout.offsets()[t];
+      const bool is_zeroed = view.tensors[t].zeroed == Zeroed::each_round;
+      const bool lives_beside = view.name(view.tensors[t].name) == "plain" || view.name(view.tensors[t].name) == "x";
+      if (!is_zeroed && lives_beside) CHECK((offset + view.tensors[t].bytes <= place(g.sum) || end <= offset));
+      if (view.name(view.tensors[t].name) != "tidy") {
+        CHECK((offset + view.tensors[t].bytes <= place(g.tidy) || kept_end <= offset));  // shared with nothing
+      }
+    }
+  };
+  check(memory::Layout<FrozenGraph, arch::A2A3, Planner, memory::Concurrency::sequential>(frozen));
+  check(memory::Layout<FrozenGraph, arch::A2A3, Planner, memory::Concurrency::parallel>(frozen));
+  check(memory::Layout<FrozenGraph, arch::A2A3, Planner, memory::Concurrency::unordered>(frozen));
+  auto session = open<A2A3Sim, PlannedBy<Planner>>(g.graph);
+  for (int round = 0; round < 3; ++round) CHECK(round_is_right(session, g, round));
+}
+
+TEST_CASE("Who asks for no zeros gets no fill") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {size});
+  const auto y = graph.output<float>("y", {size});
+  const auto t = graph.workspace<float>("t", {size});
+  graph.add<Copy>(x, t);
+  graph.add<Copy>(t, y);
+  CHECK(freeze(graph).view().tasks.size() == 2);
+}
+
+TEST_CASE("What kernels clean up themselves is zeroed when the session opens, and by no round") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {size});
+  const auto y = graph.output<float>("y", {size});
+  const auto tidy = graph.workspace<float>("tidy", {bins});
+  graph.add<TidyBins>(x, y, tidy);
+  CHECK(freeze(graph).view().tasks.size() == 1);
+  auto session = open<A5Sim>(graph);
+  const auto* seen = reinterpret_cast<const float*>(session.pair(tidy).device().address());
+  for (std::int64_t i = 0; i < bins; ++i) CHECK(seen[i] == 0);
+  const Floats hx(size, 1);
+  Floats hy(size);
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)));
+    CHECK(hy[0] == 4);
+    CHECK(hy[bins - 1] == 3);
+  }
+  // No round zeroes it: what somebody leaves there is seen.
+  const_cast<float*>(seen)[0] = 100;
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)));
+  CHECK(hy[0] == 104);
+  const_cast<float*>(seen)[0] = 100;
+  REQUIRE(session.reset_workspace().ok());
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)));
+  CHECK(hy[0] == 4);
+}
+
+TEST_CASE_TEMPLATE("Zeroed memory moves with the arena", P, A2A3Sim, A5SimOn<Pool>, A2A3OverStandIn) {
+  const Counting g;
+  auto session = open<P>(g.graph, busy_options<P>());
+  CHECK(round_is_right(session, g, 1));
+  const Bytes bytes = session.arena_bytes();
+  const auto block = session.platform().allocate(bytes, Bytes{P::Arch::arena_alignment});
+  const Floats junk(bytes.value / sizeof(float), 9);
+  REQUIRE(session.platform().copy_in(block, junk.data(), bytes).ok());
+  REQUIRE(session.platform().wait().ok());
+  REQUIRE(session.move_arena({block, bytes.value}).ok());
+  for (int round = 0; round < 3; ++round) CHECK(round_is_right(session, g, round));
+  REQUIRE(session.close().ok());
+  CHECK(session.platform().release(block).ok());
+}
+
+TEST_CASE_TEMPLATE("Rounds in flight find their zeros, though they share the workspace", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3OverStandIn) {
+  const Counting g;
+  auto session = open<P, InFlight<P>>(g.graph, busy_options<P>());
+  constexpr int rounds = 12;
+  std::vector<Floats> x;
+  std::vector<Result> results(rounds);
+  for (int round = 0; round < rounds; ++round) x.push_back(input_of(round));
+  for (std::size_t r = 0; r < rounds; ++r) {
+    (void)session.submit_round(bind(g.x, x[r]), bind(g.s, results[r].s), bind(g.y, results[r].y),
+                               bind(g.z, results[r].z));
+  }
+  REQUIRE(session.wait_all().ok());
+  for (std::size_t r = 0; r < rounds; ++r) CHECK(is_right(x[r], results[r]));
+}
+
+TEST_CASE("Onboard the fill is one call of the runtime's in front of one replay") {
+  const Counting g;
+  auto session = open<A2A3OverStandIn>(g.graph);
+  CHECK(round_is_right(session, g, 0));
+  CHECK(session.platform().is_captured());
+  rondo_stand_in_reset();
+  for (int round = 0; round < 5; ++round) CHECK(round_is_right(session, g, round));
+  CHECK(rondo_stand_in_calls("aclrtMemsetAsync") == 5);
+  CHECK(rondo_stand_in_calls("aclmdlRIExecuteAsync") == 5);
+  CHECK(rondo_stand_in_calls("aclrtLaunchKernelV2") == 0);
+}
+
+TEST_CASE("Onboard a refused capture or replay leaves the zeros right") {
+  for (const char* call : {"aclmdlRICaptureBegin", "aclmdlRIExecuteAsync"}) {
+    const Counting g;
+    rondo_stand_in_reset();
+    rondo_stand_in_fault(call, 1, 207000, 0);
+    {
+      auto session = open<A2A3OverStandIn>(g.graph);
+      for (int round = 0; round < 3; ++round) CHECK(round_is_right(session, g, round));
+      CHECK_FALSE(session.platform().is_captured());
+    }
+    rondo_stand_in_clear_faults();
+  }
+}
+
+TEST_CASE_TEMPLATE("Shapes that take turns find their zeros, though each writes over the others' memory", P, A2A3Sim,
+                   A5SimOn<Pool>, A2A3OverStandIn) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto t = graph.workspace<float>("t", {n * 4});
+  const auto y = graph.output<float>("y", {n});
+  const auto z = graph.output<float>("z", {n});
+  const auto dirty = graph.workspace<float>("dirty", {n});
+  const auto tidy = graph.workspace<float>("tidy", {ceil_div(n, 2)});
+  graph.add_raw(
+      "spread", CoreType::vector,
+      +[](ArgWord* args) {
+        for (std::int64_t i = 0; i < 4 * args[2]; ++i) reinterpret_cast<float*>(args[1])[i] = 5;
+        (void)args[0];
+      },
+      reads(x), writes(t), std::int64_t{4});
+  graph.add<Bins>(x, y, dirty);
+  graph.add<TidyBins>(x, z, tidy);
+  auto session = open_shaped<P>(graph, busy_options<P>());
+  for (int round = 0; round < 24; ++round) {
+    const std::size_t count = std::size_t{4} << (round % 3 + round / 12);
+    Floats hx(count, 1), hy(count, -1), hz(count, -1);
+    const bool shaped = round % 2 == 0;
+    const auto extent = static_cast<std::int64_t>(count);
+    const Status status = shaped ? session.run_round(bind(x, hx, {extent}), bind(y, hy, {extent}), bind(z, hz))
+                                 : session.run_round(bind(x, hx), bind(y, hy), bind(z, hz));
+    REQUIRE(status.ok());
+    CHECK(hy == Floats(count, 1));
+    CHECK(hz == Floats(count, 2));
+  }
+}
+
+TEST_CASE("A prepared shape's self-resetting workspace is zero when its first round comes") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto tidy = graph.workspace<float>("tidy", {n});
+  graph.add<TidyBins>(x, y, tidy);
+  auto session = open_shaped<A2A3Sim>(graph);
+  session.prepare({{n, 8}});
+  session.prepare({{n, 640}});
+  for (const std::size_t count : {640U, 8U, 640U, 8U}) {
+    Floats hx(count, 3), hy(count, -1);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(hy == hx);
+  }
+}
+
+TEST_CASE("Zeros that cannot be had are refused where they are asked for, by name") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {size});
+  const auto y = graph.output<float>("y", {size});
+  const auto z = graph.output<float>("z", {size});
+  const auto w = graph.workspace<float>("w", {bins});
+  const auto refused = [&](auto call, std::string_view a, std::string_view b) {
+    const std::size_t tasks = graph.tasks().size();
+    try {
+      call();
+      FAIL("was not refused");
+    } catch (const Error& error) {
+      CHECK(error.code() == Errc::invalid_argument);
+      CHECK(std::string_view(error.what()).find(a) != std::string_view::npos);
+      CHECK(std::string_view(error.what()).find(b) != std::string_view::npos);
+    }
+    CHECK(graph.tasks().size() == tasks);
+  };
+  refused([&] { graph.add<Bins>(x, y, z); }, "'z'", "no workspace");
+  graph.add<Bins>(x, y, w);
+  refused([&] { graph.add<Bins>(x, z, w); }, "'w'", "of its own");
+  refused([&] { graph.add<TidyBins>(x, z, w); }, "'w'", "each round and once");
+  refused([&] { graph.zero(w, Zeroed::once); }, "'w'", "each round and once");
+  TaskGraph other;
+  const auto v = other.workspace<float>("v", {1});
+  (void)other.workspace<float>("u", {1});
+  refused([&] { graph.zero(v); }, "another graph", "zero");
+}
+
+namespace {
+constexpr auto build_counting = [] {
+  Counting g;
+  return g.graph;
+};
+constexpr auto& counting = static_graph<build_counting>;
+}  // namespace
+
+TEST_CASE("A graph that the compiler knows has its fill as a constant") {
+  static_assert(counting.view().tasks.size() == 7 && counting.view().tasks[0].fills);
+  auto session = open<A2A3Sim, counting>();
+  for (int round = 0; round < 4; ++round) {
+    const Floats x = input_of(round);
+    Result r;
+    REQUIRE(session.run_round(bind(counting.input<float>("x"), x), bind(counting.output<float>("s"), r.s),
+                              bind(counting.output<float>("y"), r.y), bind(counting.output<float>("z"), r.z)));
+    CHECK(is_right(x, r));
+  }
+}

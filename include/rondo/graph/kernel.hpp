@@ -37,7 +37,9 @@ struct InPlace {
 ///
 ///     static constexpr rondo::Zeros zeros{.parameter = 2, .when = rondo::Zeroed::once};
 struct Zeros {
+  /// Which parameter of run, counted from 0.
   std::size_t parameter = 0;
+  /// How often.
   Zeroed when = Zeroed::each_round;
 };
 

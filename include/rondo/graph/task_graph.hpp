@@ -215,16 +215,23 @@ class TaskGraph {
   [[nodiscard]] constexpr const List<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
   /// In the order of add().
   [[nodiscard]] constexpr const List<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
+  /// Of all tasks, one behind the other.
   [[nodiscard]] constexpr const List<graph::ArgRecord>& args() const noexcept { return args_; }
   /// A symbolic shape under which a task takes a tensor; see reshape().
   struct Reshape {
     std::uint32_t task = 0;  ///< by TaskId
+    /// By TensorId.
     std::uint32_t tensor = 0;
+    /// The shape that the task sees.
     Shape shape{};
   };
+  /// Symbolic shapes under which tasks take tensors.
   [[nodiscard]] constexpr const List<Reshape>& reshapes() const noexcept { return reshapes_; }
+  /// Those that add_edge() was told, in that order.
   [[nodiscard]] constexpr const List<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
+  /// All names, one behind the other; see name().
   [[nodiscard]] constexpr const List<char>& text() const noexcept { return text_; }
+  /// Whether edges are derived or given.
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
   /// The number by which handles know their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }

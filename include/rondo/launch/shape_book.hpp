@@ -22,11 +22,14 @@ namespace rondo::launch {
 /// tasks checked and in order, the arena planned. Immutable, so that threads may share it.
 template <arch::Arch A, class Planner, memory::Concurrency concurrency>
 struct ResolvedShape {
+  /// Who plans the arena.
   using Plan = memory::Layout<FrozenGraph, A, Planner, concurrency>;
 
   explicit ResolvedShape(const TaskGraph& plain) : graph{freeze(plain)}, plan{graph} {}
 
+  /// The graph without symbols.
   FrozenGraph graph;
+  /// Where its tensors lie.
   Plan plan;
 };
 
@@ -59,10 +62,12 @@ struct ResolvedShape {
 template <class Resolved, EvictionPolicy Capacity>
 class ShapeBook {
  public:
+  /// A shape, shared.
   using Shape = rondo::detail::Shared<const Resolved>;
 
   explicit ShapeBook(TaskGraph graph) : graph_{std::move(graph)}, pages_{graph_.symbols().size()} {}
 
+  /// The graph without symbols.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
 
   /// The shape under these values of the symbols, by number.

@@ -17,6 +17,7 @@ namespace rondo::launch {
 /// Values of symbols that a round says itself; made by given().
 template <std::size_t N>
 struct GivenSymbols {
+  /// Symbols and what they are.
   std::pair<Dim, std::int64_t> values[N];
 };
 /// The values of symbols that sizes do not tell, or should not: `session.run_round(given({{n, 128}}), bind(x, hx), …)`.
@@ -27,6 +28,7 @@ template <std::size_t N>
   for (std::size_t i = 0; i < N; ++i) result.values[i] = values[i];
   return result;
 }
+/// A symbol whose value is to be found.
 inline constexpr std::int64_t not_given = -1;
 
 /// What is known of a bound tensor: the number of its elements, or every extent.

@@ -35,7 +35,9 @@ struct NoObserver {
 /// The session writes no values by itself; takes no space and no instruction. To have some, choose
 /// launch::RoundValues<>, launch/round_values.hpp.
 struct NoValues {
+  /// Are there such values?
   static constexpr bool any = false;
+  /// Holds none.
   struct Store {
     constexpr Store() noexcept = default;
     template <class... T>

@@ -54,6 +54,7 @@ class ShapedSession {
   using Platform = P;
   /// How that is opened.
   using Options = typename P::Options;
+  /// What sessions may share.
   using Shapes = SharedShapes<P, Policies, Capacity>;
 
   /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
@@ -180,6 +181,7 @@ class ShapedSession {
   [[nodiscard]] P& platform() noexcept { return platform_; }
   /// Where the host sets scalars; see launch/round_values.hpp.
   [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
+  /// Did a round fail in a way that leaves nothing to rely on?
   [[nodiscard]] bool poisoned() const noexcept { return !poison_.ok(); }
 
   /// A sentence for a status of this session, naming tensor or task, symbols and values.

@@ -29,12 +29,17 @@ namespace rondo {
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
 class SharedShapes {
  public:
+  /// What each shape is planned by.
   struct EntryPolicies : Policies {
+    /// Who plans the arena.
     using Plan = memory::ResidentsFirst<typename Policies::Plan>;
+    /// Nothing: the platform is checked already.
     using Check = NoCheck;  // the platform is the checked one already
   };
+  /// What a shape needs but for addresses.
   using Resolved =
       launch::ResolvedShape<typename P::Arch, typename EntryPolicies::Plan, detail::concurrency<P, FrozenGraph>>;
+  /// The graph with its plan.
   using Graph = detail::PlannedGraph<FrozenGraph, typename Resolved::Plan>;
 
   explicit SharedShapes(TaskGraph graph)
@@ -50,7 +55,9 @@ class SharedShapes {
   }
   /// Shapes that are known at present; and how often one was resolved.
   [[nodiscard]] std::size_t entries() const { return book_->size(); }
+  /// How often a shape was resolved.
   [[nodiscard]] std::uint64_t resolved() const { return book_->resolved(); }
+  /// The symbolic graph.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return book_->graph(); }
 
  private:

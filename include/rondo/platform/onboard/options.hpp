@@ -14,10 +14,14 @@ namespace rondo {
 /// Kernels as the vendor's compiler wrote them: a file, or its bytes in memory. A kernel's name in the graph is its
 /// name in the binary.
 struct KernelBinary {
+  /// The file it was read from, for messages.
   const char* file = nullptr;
+  /// The compiled kernel, as the vendor's compiler wrote it.
   std::span<const std::byte> data;
 
+  /// Read when a session opens. The path is kept, not copied.
   [[nodiscard]] static KernelBinary from_file(const char* path) noexcept { return {path, {}}; }
+  /// Bytes that outlive the session's opening.
   [[nodiscard]] static KernelBinary from_memory(std::span<const std::byte> bytes) noexcept { return {nullptr, bytes}; }
 };
 

@@ -232,8 +232,10 @@ enum class UpdateLevel : std::uint8_t {
   feature_map_and_model_io,  ///< the address of an arena
   init,                      ///< everything: the first round, or a constant changed
 };
+/// How many levels UpdateLevel has.
 inline constexpr std::size_t update_level_count = 5;
 
+/// As the code spells it.
 [[nodiscard]] constexpr const char* to_string(UpdateLevel level) noexcept {
   constexpr const char* names[update_level_count] = {"NoUpdate", "HostInput", "ModelIo", "FeatureMapAndModelIo",
                                                      "InitOnce"};
@@ -245,10 +247,14 @@ inline constexpr std::size_t update_level_count = 5;
 struct BaseTable {
   /// Numbers of bases, [begin, end).
   struct Range {
+    /// The first base of the stretch.
     std::uint32_t begin = 0;
+    /// The one behind its last.
     std::uint32_t end = 0;
   };
+  /// Where each base is in the round that begins: device addresses by number of the base.
   const std::uint64_t* active = nullptr;
+  /// Where each was when the args table was last refreshed.
   const std::uint64_t* last = nullptr;
   Range feature_map;         ///< the arenas that the session placed
   Range model_io;            ///< what rounds bind, as far as it is not frozen

@@ -5,7 +5,7 @@
 #include <rondo/detail/fixed_text.hpp>
 
 #include <cstdint>
-#include <exception>
+#include <new>  // std::exception too; <exception> would bring everybody 500 lines more
 #include <source_location>
 
 namespace rondo {
@@ -115,14 +115,17 @@ enum class Errc : std::uint16_t {
 /// Thread safety: a value. Cost: none (no allocation, no lock, no system call).
 class [[nodiscard]] Status {
  public:
+  /// What index() counts.
   enum class Subject : std::uint8_t { none, tensor, task };
 
   constexpr Status() noexcept = default;
   constexpr explicit Status(Errc code) noexcept : code_{code} {}
 
+  /// A failure that is about a tensor, by its TensorId.
   static constexpr Status of_tensor(Errc code, std::uint32_t tensor) noexcept {
     return {code, Subject::tensor, tensor};
   }
+  /// A failure that is about a task, by its TaskId.
   static constexpr Status of_task(Errc code, std::uint32_t task) noexcept { return {code, Subject::task, task}; }
 
   /// The same status, marked as having made the session unusable.
@@ -132,13 +135,16 @@ class [[nodiscard]] Status {
     return s;
   }
 
+  /// Did nothing go wrong?
   [[nodiscard]] constexpr bool ok() const noexcept { return code_ == Errc::ok; }
   constexpr explicit operator bool() const noexcept { return ok(); }
+  /// Which of the list; Errc::ok if nothing went wrong.
   [[nodiscard]] constexpr Errc code() const noexcept { return code_; }
 
   /// True if the session accepts no further round; only `close()` and the destructor do anything from then on.
   [[nodiscard]] constexpr bool poisoned() const noexcept { return poisons_; }
 
+  /// What the failure is about, if anything.
   [[nodiscard]] constexpr Subject subject() const noexcept { return subject_; }
   /// Index of the tensor or task meant by subject(); 0 where that is `none`.
   [[nodiscard]] constexpr std::uint32_t index() const noexcept { return index_; }
@@ -164,13 +170,17 @@ static_assert(sizeof(Status) == 8);
 /// `<string>`.
 class Error : public std::exception {
  public:
+  /// Text of a fixed size: making an error allocates nothing.
   using Text = detail::FixedText<320>;
 
   Error(Errc code, const Text& text, std::source_location where = std::source_location::current()) noexcept
       : code_{code}, where_{where}, text_{text} {}
 
+  /// Which of the list; Errc::ok if nothing went wrong.
   [[nodiscard]] Errc code() const noexcept { return code_; }
+  /// Where it was thrown, or who called what threw it.
   [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
+  /// The sentence, zero-terminated; as long as the Error lives.
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 
  private:

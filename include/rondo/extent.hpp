@@ -15,12 +15,16 @@ namespace rondo {
 /// is used.
 class Dim {
  public:
+  /// Parts that an expression has at most.
   static constexpr std::size_t capacity = 11;
+  /// Symbols that a graph has at most.
   static constexpr std::int32_t max_symbols = 32;
+  /// What a part does, in postfix order.
   enum class Op : std::int32_t { add, sub, mul, floor_div, ceil_div, min, max };
 
   /// No expression.
   constexpr Dim() noexcept = default;
+  /// The symbol of that number; made by TaskGraph::dim().
   static constexpr Dim symbol(std::int32_t number) noexcept {
     Dim d;
     d.parts_[d.size_++] = -1 - number;
@@ -36,7 +40,9 @@ class Dim {
     }
   }
 
+  /// Is it no expression at all?
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+  /// Does it fit into `capacity`, and are its numbers in range? Else a graph refuses it.
   [[nodiscard]] constexpr bool valid() const noexcept { return size_ <= capacity; }
   /// The number of the symbol if it is nothing else; -1 otherwise.
   [[nodiscard]] constexpr std::int32_t as_symbol() const noexcept {
@@ -52,9 +58,12 @@ class Dim {
 
   /// What it is worth: `ok` is false if an intermediate result does not fit into 64 bits, or a divisor is 0.
   struct Value {
+    /// The result; means nothing unless `ok`.
     std::int64_t value = 0;
+    /// False for a division by zero or an overflow.
     bool ok = true;
   };
+  /// With the values of the symbols, by number. O(parts).
   [[nodiscard]] constexpr Value evaluate(const std::int64_t* symbols) const noexcept {
     std::int64_t stack[capacity] = {};
     std::size_t top = 0;
@@ -78,8 +87,11 @@ class Dim {
   friend constexpr Dim operator*(const Dim& a, const Dim& b) noexcept { return {a, b, Op::mul}; }
   /// Rounded down, for numbers that are not negative.
   friend constexpr Dim operator/(const Dim& a, const Dim& b) noexcept { return {a, b, Op::floor_div}; }
+  /// a / b, rounded up.
   friend constexpr Dim ceil_div(const Dim& a, const Dim& b) noexcept { return {a, b, Op::ceil_div}; }
+  /// The smaller one, when values are known.
   friend constexpr Dim min(const Dim& a, const Dim& b) noexcept { return {a, b, Op::min}; }
+  /// The larger one, when values are known.
   friend constexpr Dim max(const Dim& a, const Dim& b) noexcept { return {a, b, Op::max}; }
   friend constexpr bool operator==(const Dim&, const Dim&) noexcept = default;
 

@@ -22,7 +22,6 @@
 #include <rondo/runtime/host_build_graph.hpp>
 #include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 #include <rondo/session/in_flight.hpp>
-#include <rondo/session/memory_report.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/pinned.hpp>
 #include <rondo/session/round_session.hpp>

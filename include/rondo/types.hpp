@@ -15,6 +15,7 @@ namespace rondo {
 
 /// A number of bytes. Explicit, so that a count of elements cannot pass for one.
 struct Bytes {
+  /// The number.
   std::uint64_t value = 0;
 
   constexpr Bytes() noexcept = default;
@@ -43,6 +44,7 @@ class DevicePtr {
   requires std::is_same_v<T, const U>
   constexpr DevicePtr(DevicePtr<U> p) noexcept : address_{p.address()} {}
 
+  /// As a number; 0 is null.
   [[nodiscard]] constexpr std::uint64_t address() const noexcept { return address_; }
   constexpr explicit operator bool() const noexcept { return address_ != 0; }
 
@@ -65,6 +67,7 @@ class DevicePtr {
 template <class T>
 class DeviceSpan {
  public:
+  /// The type of one element.
   using element_type = T;
 
   constexpr DeviceSpan() noexcept = default;
@@ -73,6 +76,7 @@ class DeviceSpan {
   requires std::is_same_v<T, const U>
   constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
 
+  /// Where it starts.
   [[nodiscard]] constexpr DevicePtr<T> data() const noexcept { return data_; }
   /// In elements.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
@@ -91,14 +95,19 @@ enum class TensorId : std::uint32_t {};
 /// The position of a task in its graph.
 enum class TaskId : std::uint32_t {};
 
+/// The number itself.
 [[nodiscard]] constexpr std::uint64_t index(RoundIndex id) noexcept { return static_cast<std::uint64_t>(id); }
+/// The number itself.
 [[nodiscard]] constexpr std::uint32_t index(TensorId id) noexcept { return static_cast<std::uint32_t>(id); }
+/// The number itself.
 [[nodiscard]] constexpr std::uint32_t index(TaskId id) noexcept { return static_cast<std::uint32_t>(id); }
 
 /// Which kind of AI core runs a task: matrix (cube) or vector.
 enum class CoreType : std::uint8_t { cube, vector };
+/// How many types of cores there are.
 inline constexpr std::size_t core_type_count = 2;
 
+/// As text for people.
 [[nodiscard]] constexpr const char* to_string(CoreType core) noexcept {
   return core == CoreType::cube ? "cube" : "vector";
 }
@@ -124,6 +133,7 @@ enum class Direction : std::uint8_t {
 [[nodiscard]] constexpr bool is_model_io(Direction d) noexcept { return d <= Direction::inout; }
 /// Is it copied by itself?
 [[nodiscard]] constexpr bool copies_in(Direction d) noexcept { return d == Direction::in || d == Direction::inout; }
+/// Does a round copy it to the host?
 [[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
 /// May a kernel write a tensor of this direction?
 [[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in && !rides_in_args(d); }
@@ -132,6 +142,7 @@ enum class Direction : std::uint8_t {
   return copies_in(d) || d == Direction::resident || rides_in_args(d);
 }
 
+/// As text for people.
 [[nodiscard]] constexpr const char* to_string(Direction d) noexcept {
   switch (d) {
     case Direction::in: return "in";
@@ -169,9 +180,11 @@ class Shape {
 
   /// May exceed max_rank; the graph refuses such a shape.
   [[nodiscard]] constexpr std::size_t rank() const noexcept { return rank_; }
+  /// Elements along dimension `d`, if that is a number.
   [[nodiscard]] constexpr std::int64_t extent(std::size_t d) const noexcept { return extents_[d]; }
   /// Does any extent depend on symbols? Then extent() means nothing for those whose dim() is not empty.
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic_; }
+  /// The same as an expression.
   [[nodiscard]] constexpr const Dim& dim(std::size_t d) const noexcept { return dims_[d]; }
 
   friend constexpr bool operator==(const Shape&, const Shape&) noexcept = default;

@@ -55,8 +55,10 @@ struct Request {
 };
 
 rondo::RoundLoop decode(Session& session, Request& request) {
+  const auto& token = x;
+  const auto& logits = y;
   while (!request.done()) {
-    const auto status = co_await session.round(bind(x, request.token), bind(y, request.logits));
+    const auto status = co_await session.round(bind(token, request.token), bind(logits, request.logits));
     if (!status) co_return status;
     request.choose();
   }

@@ -5,6 +5,7 @@
 
 #include <rondo/memory/portfolio.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/session/memory_report.hpp>
 
 #include <doctest/doctest.h>
 

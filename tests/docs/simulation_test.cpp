@@ -83,7 +83,7 @@ TEST_CASE("The documentation shows the report that its program prints") {
   std::vector<float> hx(65536, 1.0F);
   float total = 0;
   REQUIRE(session.run_round(rondo::bind(program.x, hx), rondo::bind(program.total, total)).ok());
-  const std::string report = session.platform().engine().prediction().report();
+  const std::string report = session.platform().engine().prediction().report().c_str();
   std::string indented;
   std::istringstream lines(report);
   for (std::string line; std::getline(lines, line);) indented += "    " + line + "\n";

@@ -23,6 +23,11 @@ class DocsTest(unittest.TestCase):
         source = PAGE.parents[1] / "examples" / "python" / "kernels" / "rondo_kernels.cpp"
         self.assertIn(page, source.read_text(encoding="utf-8"))
 
+    def test_a_module_of_kernels_is_imported(self):
+        import my_kernels  # the page's block is its source; see tests/docs/every_block_test.cpp
+
+        self.assertEqual(my_kernels.__name__, "my_kernels")
+
 
 if __name__ == "__main__":
     unittest.main()

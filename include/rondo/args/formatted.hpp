@@ -7,6 +7,7 @@
 #include <rondo/args/parse.hpp>
 #include <rondo/args/system_slot.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -133,7 +134,7 @@ class FormattedTask {
     }
   }
 
-  [[nodiscard]] const std::vector<graph::ArgRecord>& records() const noexcept { return records_; }
+  [[nodiscard]] const List<graph::ArgRecord>& records() const noexcept { return records_; }
   [[nodiscard]] std::uint32_t block_bytes() const noexcept { return block_bytes_; }
 
  private:
@@ -237,7 +238,7 @@ class FormattedTask {
   std::vector<Touched> touched_;
   std::deque<Shapes> shapes_;
   std::deque<std::vector<SubNode>> nodes_;
-  std::vector<graph::ArgRecord> records_;
+  List<graph::ArgRecord> records_;
   std::uint32_t block_bytes_ = 0;
 };
 

@@ -7,11 +7,11 @@
 #include <rondo/args/literal.hpp>
 #include <rondo/args/system_slot.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 /// Kernels that declare the layout of their arguments:
 ///
@@ -161,8 +161,8 @@ struct DeclaredLayout {
   }
 
   /// Turns the arguments of a task, one for each parameter, into the slots of the format. @returns the block's bytes
-  static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
-                                         std::vector<graph::ArgRecord>& extents) {
+  static constexpr std::uint32_t lay_out(const TaskGraph& graph, List<graph::ArgRecord>& args,
+                                         List<graph::ArgRecord>& extents) {
     using Kind = graph::ArgRecord::Kind;
     Shapes real[mark_sets];
     std::uint32_t inputs[count + 1] = {};
@@ -185,8 +185,8 @@ struct DeclaredLayout {
     }
     const Lists real_lists{real[0]};
     const Lists marked_otherwise{real[1]};
-    std::vector<Slot> slots(layout.slot_count + 1, Slot{});
-    std::vector<Slot> again(layout.slot_count + 1, Slot{});
+    List<Slot> slots(layout.slot_count + 1, Slot{});
+    List<Slot> again(layout.slot_count + 1, Slot{});
     const LayoutSize size = try_lay_out(K::args, signature_of(real_lists), nullptr, 0, slots.data(), layout.slot_count);
     (void)try_lay_out(K::args, signature_of(marked_otherwise), nullptr, 0, again.data(), layout.slot_count);
     if (!size || size.block_bytes != layout.block_bytes || size.slots != layout.slot_count) {
@@ -195,12 +195,12 @@ struct DeclaredLayout {
                               "': its args format describes the shape of a tensor whose dimensions "
                               "are not those of run's parameter; take it as In<T, rank>"));
     }
-    std::vector<graph::ArgRecord> words;
+    List<graph::ArgRecord> words;
     for (std::size_t i = 0; i < count; ++i) {
       if (is_word(roles[i])) words.push_back(args[i]);
     }
-    words.insert(words.end(), extents.begin(), extents.end());
-    std::vector<graph::ArgRecord> placed;
+    words.append(extents.data(), extents.size());
+    List<graph::ArgRecord> placed;
     for (std::size_t s = 0; s < size.slots; ++s) {
       const Slot& slot = slots[s];
       graph::ArgRecord arg;
@@ -240,7 +240,7 @@ struct DeclaredLayout {
   }
 
  private:
-  static constexpr graph::ArgRecord find(const std::vector<graph::ArgRecord>& args, std::uint32_t tensor) noexcept {
+  static constexpr graph::ArgRecord find(const List<graph::ArgRecord>& args, std::uint32_t tensor) noexcept {
     for (const graph::ArgRecord& arg : args) {
       if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == tensor) return arg;
     }
@@ -260,8 +260,8 @@ struct DeclaredArgs {
   using Layout = typename DeclaredFor<K, rondo::detail::ParametersOf<K>>::Layout;
 
   static void call(const ArgWord* args) { Layout::call(args, std::make_index_sequence<Layout::count>{}); }
-  static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
-                                         std::vector<graph::ArgRecord>& extents) {
+  static constexpr std::uint32_t lay_out(const TaskGraph& graph, List<graph::ArgRecord>& args,
+                                         List<graph::ArgRecord>& extents) {
     return Layout::lay_out(graph, args, extents);
   }
 };

@@ -63,6 +63,13 @@ class FixedText {
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
+  friend constexpr bool operator==(const FixedText& a, const FixedText& b) noexcept {
+    for (std::size_t i = 0; i <= a.size_; ++i) {
+      if (a.data_[i] != b.data_[i]) return false;
+    }
+    return true;
+  }
+
  private:
   std::size_t size_ = 0;
   char data_[Capacity] = {};

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/graph/zeroed.hpp>
+#include <rondo/list.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
 
 /// Set-up only, and usable in constant expressions: from what was added to what can run. Vectors are sized with an
 /// explicit fill value: clang refuses libstdc++'s value-initialising constructor in constant expressions.
@@ -16,14 +16,14 @@ namespace rondo::graph {
 
 /// A graph's tasks in an order in which each stands behind all it depends on, and the edges between them.
 struct Analysis {
-  std::vector<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
-  std::vector<std::uint32_t> successor_begin;  ///< tasks + 1
-  std::vector<std::uint32_t> successors;       ///< positions, ascending for each task
-  std::vector<std::uint32_t> predecessor_count;
+  List<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
+  List<std::uint32_t> successor_begin;  ///< tasks + 1
+  List<std::uint32_t> successors;       ///< positions, ascending for each task
+  List<std::uint32_t> predecessor_count;
 };
 
 /// Sorted, each once, between indices in TaskGraph::tasks().
-using EdgeList = std::vector<TaskGraph::Edge>;
+using EdgeList = List<TaskGraph::Edge>;
 
 /// What orders the tasks that touch a tensor: the tensor, or what it is a view of, or the input whose memory it reuses.
 [[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
@@ -56,9 +56,9 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
     constexpr std::uint32_t nobody = 0xFFFF'FFFF;
     struct LastUse {
       std::uint32_t writer = nobody;
-      std::vector<std::uint32_t> readers;  // since that write
+      List<std::uint32_t> readers;  // since that write
     };
-    std::vector<LastUse> uses(graph.tensors().size());
+    List<LastUse> uses(graph.tensors().size());
     for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
       const TaskRecord& record = graph.tasks()[task];
       if (record.fills) continue;
@@ -80,8 +80,8 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
     }
   }
   add_fill_edges(graph, edges);
-  std::sort(edges.begin(), edges.end());
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  rondo::detail::sort(edges);
+  rondo::detail::keep_unique(edges);
   return edges;
 }
 
@@ -93,19 +93,18 @@ namespace detail {
 }
 
 /// Names one cycle among the tasks that still wait for a predecessor.
-[[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges,
-                                    const std::vector<std::uint32_t>& waiting) {
+[[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges, const List<std::uint32_t>& waiting) {
   const auto is_waiting = [&](std::uint32_t task) { return waiting[task] != 0; };
   std::uint32_t task = 0;
   while (!is_waiting(task)) ++task;
-  std::vector<std::uint32_t> path;  // backwards, each a predecessor of the one before
-  std::vector<bool> seen(waiting.size(), false);
+  List<std::uint32_t> path;  // backwards, each a predecessor of the one before
+  List<bool> seen(waiting.size(), false);
   while (!seen[task]) {
     seen[task] = true;
     path.push_back(task);
-    task = std::find_if(edges.begin(), edges.end(), [&](const auto& e) {
-             return e.after == task && is_waiting(e.before);
-           })->before;
+    std::size_t e = 0;
+    while (edges[e].after != task || !is_waiting(edges[e].before)) ++e;
+    task = edges[e].before;
   }
   Error::Text text("the edges form a cycle: ", task_text(graph, task));
   for (std::size_t i = path.size(); i-- > 0;) {
@@ -119,8 +118,8 @@ namespace detail {
 
 /// Is there a path between two positions? Walks forward from `from`, no further than `to`.
 [[nodiscard]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
-  std::vector<char> seen(to + 1 - from, 0);  // not bool: clang refuses libstdc++'s bits in constant expressions
-  std::vector<std::uint32_t> open{from};
+  List<char> seen(to + 1 - from, 0);
+  List<std::uint32_t> open{from};
   while (!open.empty()) {
     const std::uint32_t task = open.back();
     open.pop_back();
@@ -140,8 +139,8 @@ namespace detail {
 /// Orders the tasks: among those that may run next, the fill, then the one added first. @throws Error cycle, naming one
 [[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
-  std::vector<std::uint32_t> waiting(tasks, 0U);
-  std::vector<std::uint32_t> edge_begin(tasks + 1, 0U);
+  List<std::uint32_t> waiting(tasks, 0U);
+  List<std::uint32_t> edge_begin(tasks + 1, 0U);
   for (const auto& e : edges) {
     ++waiting[e.after];
     ++edge_begin[e.before + 1];
@@ -150,16 +149,16 @@ namespace detail {
 
   Analysis result;
   result.order.reserve(tasks);
-  std::vector<std::uint32_t> ready;  // a heap, the smallest index on top
+  List<std::uint32_t> ready;  // a heap, the smallest index on top
   for (std::uint32_t t = 0; t < tasks; ++t) {
     if (waiting[t] == 0) ready.push_back(t);
   }
   const auto rank = [&](std::uint32_t task) { return graph.tasks()[task].fills ? 0 : task + 1; };
   const auto first_on_top = [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); };
-  std::make_heap(ready.begin(), ready.end(), first_on_top);
-  std::vector<std::uint32_t> position(tasks, 0U);
+  rondo::detail::make_heap(ready.data(), ready.size(), first_on_top);
+  List<std::uint32_t> position(tasks, 0U);
   while (!ready.empty()) {
-    std::pop_heap(ready.begin(), ready.end(), first_on_top);
+    rondo::detail::pop_heap(ready.data(), ready.size(), first_on_top);
     const std::uint32_t task = ready.back();
     ready.pop_back();
     position[task] = static_cast<std::uint32_t>(result.order.size());
@@ -167,7 +166,7 @@ namespace detail {
     for (std::uint32_t e = edge_begin[task]; e < edge_begin[task + 1]; ++e) {
       if (--waiting[edges[e].after] == 0) {
         ready.push_back(edges[e].after);
-        std::push_heap(ready.begin(), ready.end(), first_on_top);
+        rondo::detail::push_heap(ready.data(), ready.size(), first_on_top);
       }
     }
   }
@@ -180,7 +179,8 @@ namespace detail {
       result.successors.push_back(position[edges[e].after]);
       ++result.predecessor_count[position[edges[e].after]];
     }
-    std::sort(result.successors.begin() + result.successor_begin.back(), result.successors.end());
+    rondo::detail::sort(result.successors.data() + result.successor_begin.back(),
+                        result.successors.size() - result.successor_begin.back());
     result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
   }
   return result;
@@ -191,10 +191,10 @@ namespace detail {
 constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = 0xFFFF'FFFF;
   struct Use {
-    std::uint32_t writer = nobody;       // position of the last one
-    std::vector<std::uint32_t> readers;  // positions, since that write
+    std::uint32_t writer = nobody;  // position of the last one
+    List<std::uint32_t> readers;    // positions, since that write
   };
-  std::vector<Use> uses(graph.tensors().size());
+  List<Use> uses(graph.tensors().size());
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
     if (before != nobody && before != after && !detail::has_path(analysis, before, after)) {
@@ -248,7 +248,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
 /// A view shows what its source holds where it was declared, so nobody may write either behind that.
 /// @throws Error invalid_argument, naming view, source and task
 constexpr void check_views(const TaskGraph& graph) {
-  std::vector<std::uint32_t> views;
+  List<std::uint32_t> views;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
     if (graph.tensors()[t].is_view()) views.push_back(t);
   }
@@ -275,12 +275,12 @@ constexpr void check_views(const TaskGraph& graph) {
 [[nodiscard]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
   const auto is_idle = [&](std::size_t position) { return graph.tasks()[whole.order[position]].idle; };
   Analysis result;
-  std::vector<std::vector<std::uint32_t>> waits(whole.order.size());  // by old position: new positions
-  std::vector<std::vector<std::uint32_t>> successors;                 // by new position
+  List<List<std::uint32_t>> waits(whole.order.size());  // by old position: new positions
+  List<List<std::uint32_t>> successors;                 // by new position
   for (std::size_t p = 0; p < whole.order.size(); ++p) {
-    std::vector<std::uint32_t> passed_on;
-    std::sort(waits[p].begin(), waits[p].end());
-    waits[p].erase(std::unique(waits[p].begin(), waits[p].end()), waits[p].end());
+    List<std::uint32_t> passed_on;
+    rondo::detail::sort(waits[p]);
+    rondo::detail::keep_unique(waits[p]);
     if (is_idle(p)) {
       passed_on = waits[p];
     } else {
@@ -292,13 +292,13 @@ constexpr void check_views(const TaskGraph& graph) {
       for (const std::uint32_t before : waits[p]) successors[before].push_back(position);
     }
     for (std::uint32_t s = whole.successor_begin[p]; s < whole.successor_begin[p + 1]; ++s) {
-      std::vector<std::uint32_t>& to = waits[whole.successors[s]];
-      to.insert(to.end(), passed_on.begin(), passed_on.end());
+      List<std::uint32_t>& to = waits[whole.successors[s]];
+      to.append(passed_on.data(), passed_on.size());
     }
   }
   result.successor_begin.push_back(0);
-  for (const std::vector<std::uint32_t>& after : successors) {
-    result.successors.insert(result.successors.end(), after.begin(), after.end());
+  for (const List<std::uint32_t>& after : successors) {
+    result.successors.append(after.data(), after.size());
     result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
   }
   return result;

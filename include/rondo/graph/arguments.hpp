@@ -14,18 +14,23 @@ namespace rondo {
 /// A tensor handed to a raw kernel, with what the kernel does to it; made by reads(), writes() and updates().
 template <class H>
 struct RawTensor {
+  /// Which tensor.
   H handle;
+  /// What the task does with it.
   Access access;
 };
+/// The task reads the tensor; for add_raw, whose kernel does not say.
 template <class T, Direction D>
 [[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> reads(TensorHandle<T, D> h) noexcept {
   return {h, Access::read};
 }
+/// The task writes all of the tensor; for add_raw.
 template <class T, Direction D>
 [[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> writes(TensorHandle<T, D> h) noexcept {
   static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
   return {h, Access::write};
 }
+/// The task reads and writes the tensor; for add_raw.
 template <class T, Direction D>
 [[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> updates(TensorHandle<T, D> h) noexcept {
   static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
@@ -35,9 +40,13 @@ template <class T, Direction D>
 /// A tensor handed to a kernel under another shape of as many elements; made by reshape().
 template <class H>
 struct Reshaped {
+  /// The type of one element.
   using element_type = typename H::element_type;
+  /// Which way it goes in a round.
   static constexpr Direction direction = H::direction;
+  /// Which tensor.
   H handle;
+  /// The shape under which the task sees it; as many elements as the tensor has.
   Shape shape;
 };
 /// The same tensor under another shape: `graph.add<Matmul>(reshape(x, {64, 10}), …)`. The same memory; no copy, no

@@ -21,6 +21,7 @@ class FrozenGraph {
   /// Not known to the compiler; see StaticGraphRef for one that is.
   static constexpr bool is_static = false;
 
+  /// All records of the graph, as spans; as long as the graph lives.
   [[nodiscard]] graph::GraphView view() const noexcept {
     return {tensors_.span(),           tasks_.span(), args_.span(), successor_begin_.span(), successors_.span(),
             predecessor_count_.span(), text_.span(),  tag_};
@@ -31,14 +32,17 @@ class FrozenGraph {
   [[nodiscard]] Input<T> input(std::string_view name) const {
     return view().find<T, Direction::in>(name);
   }
+  /// As input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
   [[nodiscard]] Output<T> output(std::string_view name) const {
     return view().find<T, Direction::out>(name);
   }
+  /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
   [[nodiscard]] InputOutput<T> inout(std::string_view name) const {
     return view().find<T, Direction::inout>(name);
   }
+  /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
   template <Element T>
   [[nodiscard]] Resident<T> resident(std::string_view name) const {
     return view().find<T, Direction::resident>(name);

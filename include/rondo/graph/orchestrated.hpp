@@ -49,6 +49,7 @@ namespace rondo {
 template <class F>
 class Orchestrated : public FrozenGraph {
  public:
+  /// Its tasks are added during the round.
   static constexpr bool is_orchestrated = true;
 
   Orchestrated(FrozenGraph interface, F orchestration)

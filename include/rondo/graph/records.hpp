@@ -25,6 +25,7 @@ inline constexpr std::int64_t max_host_input_bytes = 4096;
 
 /// What a session writes by itself; see launch/round_values.hpp.
 enum class ValueKind : std::uint8_t { none, random, step, scalar, descriptor };
+/// A value that a round has of its own, and where it stands.
 struct RoundValue {
   ValueKind kind = ValueKind::none;
   std::uint32_t source = 0;     ///< of a descriptor: the tensor that it describes

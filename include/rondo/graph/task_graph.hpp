@@ -7,13 +7,13 @@
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/name_index.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 #include <rondo/tensor/handle.hpp>
 
 #include <source_location>
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 namespace rondo {
 
@@ -56,9 +56,10 @@ class TaskGraph {
   /// symbols, numbered as they come.
   /// @throws Error invalid_argument, limit_exceeded
   constexpr Dim dim(std::string_view name, std::source_location where = std::source_location::current());
+  /// Are there sizes that depend on symbols?
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
-  [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
+  [[nodiscard]] constexpr const List<graph::NameRef>& symbols() const noexcept { return symbols_; }
 
   /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
   /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
@@ -67,21 +68,25 @@ class TaskGraph {
                            std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::in>(name, shape, where);
   }
+  /// As input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
   constexpr Output<T> output(std::string_view name, Shape shape,
                              std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::out>(name, shape, where);
   }
+  /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
   constexpr InputOutput<T> inout(std::string_view name, Shape shape,
                                  std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::inout>(name, shape, where);
   }
+  /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
   template <Element T>
   constexpr Resident<T> resident(std::string_view name, Shape shape,
                                  std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::resident>(name, shape, where);
   }
+  /// As input(), for memory between tasks; rounds copy nothing. @throws Error likewise
   template <Element T>
   constexpr Workspace<T> workspace(std::string_view name, Shape shape,
                                    std::source_location where = std::source_location::current()) {
@@ -154,6 +159,7 @@ class TaskGraph {
   constexpr TaskId add(const A&... arguments) {
     return add<K>(Blocks{1}, arguments...);
   }
+  /// The same in `blocks` blocks, which may run at once. @throws Error as above; limit_exceeded for none
   template <class K, class... A>
   constexpr TaskId add(Blocks blocks, const A&... arguments) {
     static_assert(check_kernel<K>());
@@ -168,6 +174,7 @@ class TaskGraph {
   constexpr TaskId add_raw(std::string_view name, CoreType core, KernelEntry entry, const A&... arguments) {
     return add_raw(name, core, Blocks{1}, entry, arguments...);
   }
+  /// The same in `blocks` blocks. @throws Error as above
   template <class... A>
   constexpr TaskId add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                            const A&... arguments) {
@@ -181,7 +188,7 @@ class TaskGraph {
   /// Adds a task that runs a raw kernel on an argument block whose every word has been laid out; what args formats end
   /// in. @throws Error invalid_argument: a tensor that is not there, a word outside of the block
   constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
+                                const List<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
   constexpr void add_edge(TaskId before, TaskId after, std::source_location where = std::source_location::current()) {
@@ -197,26 +204,38 @@ class TaskGraph {
 
   /// Two tasks, by TaskId: the second starts only when the first is done.
   struct Edge {
+    /// The task that comes first, by index.
     std::uint32_t before = 0;
+    /// The one that waits for it.
     std::uint32_t after = 0;
     friend constexpr auto operator<=>(const Edge&, const Edge&) noexcept = default;
   };
 
-  [[nodiscard]] constexpr const std::vector<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
+  /// By TensorId.
+  [[nodiscard]] constexpr const List<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
   /// In the order of add().
-  [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
-  [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
+  [[nodiscard]] constexpr const List<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
+  /// Of all tasks, one behind the other.
+  [[nodiscard]] constexpr const List<graph::ArgRecord>& args() const noexcept { return args_; }
   /// A symbolic shape under which a task takes a tensor; see reshape().
   struct Reshape {
     std::uint32_t task = 0;  ///< by TaskId
+    /// By TensorId.
     std::uint32_t tensor = 0;
+    /// The shape that the task sees.
     Shape shape{};
   };
-  [[nodiscard]] constexpr const std::vector<Reshape>& reshapes() const noexcept { return reshapes_; }
-  [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
-  [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
+  /// Symbolic shapes under which tasks take tensors.
+  [[nodiscard]] constexpr const List<Reshape>& reshapes() const noexcept { return reshapes_; }
+  /// Those that add_edge() was told, in that order.
+  [[nodiscard]] constexpr const List<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
+  /// All names, one behind the other; see name().
+  [[nodiscard]] constexpr const List<char>& text() const noexcept { return text_; }
+  /// Whether edges are derived or given.
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
+  /// The number by which handles know their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
+  /// A name, as a part of text(); until the graph changes.
   [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
     return {text_.data() + ref.begin, ref.size};
   }
@@ -228,9 +247,9 @@ class TaskGraph {
   /// A task's words, gathered and checked before the graph changes.
   struct Draft {
     TaskGraph& graph;
-    std::vector<graph::ArgRecord> args = {};
-    std::vector<graph::ArgRecord> extents = {};
-    std::vector<Reshape> reshapes = {};
+    List<graph::ArgRecord> args = {};
+    List<graph::ArgRecord> extents = {};
+    List<Reshape> reshapes = {};
     std::uint32_t block_bytes = 0;  ///< given by an args format; 0: the words of `args` and `extents` in turn
 
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
@@ -269,14 +288,14 @@ class TaskGraph {
   template <Kernel K, class... P, class... A>
   constexpr TaskId add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments);
 
-  std::vector<graph::TensorRecord> tensors_;
+  List<graph::TensorRecord> tensors_;
   graph::NameIndex names_;  ///< of the tensors
-  std::vector<graph::TaskRecord> tasks_;
-  std::vector<graph::ArgRecord> args_;
-  std::vector<Edge> explicit_edges_;
-  std::vector<Reshape> reshapes_;
-  std::vector<char> text_;
-  std::vector<graph::NameRef> symbols_;
+  List<graph::TaskRecord> tasks_;
+  List<graph::ArgRecord> args_;
+  List<Edge> explicit_edges_;
+  List<Reshape> reshapes_;
+  List<char> text_;
+  List<graph::NameRef> symbols_;
   Edges edges_;
   std::uint32_t tag_ = 0;
 };

@@ -3,14 +3,15 @@
 #pragma once
 
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 
 /// The bodies of TaskGraph's members that are too long for its class; include task_graph.hpp.
 namespace rondo {
 
 constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
   const graph::NameRef ref{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(name.size())};
-  const std::vector<char> own(name.begin(), name.end());  // as in commit()
-  text_.insert(text_.end(), own.begin(), own.end());
+  const List<char> own(name.data(), name.data() + name.size());  // as in commit()
+  text_.append(own.data(), own.size());
   return ref;
 }
 
@@ -350,12 +351,13 @@ constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) 
 constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                           CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
-  const std::vector<char> own(name.begin(), name.end());  // the name may be part of the graph's text, which grows
+  const List<char> own(name.data(),
+                       name.data() + name.size());  // the name may be part of the graph's text, which grows
   name = {own.data(), own.size()};
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
   if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, std::source_location::current());
   if (block_bytes == 0) {  // no format was given: one word after the other
-    args.insert(args.end(), extents.begin(), extents.end());
+    args.append(extents.data(), extents.size());
     for (graph::ArgRecord& arg : args) {
       arg.offset = block_bytes;
       block_bytes += static_cast<std::uint32_t>(sizeof(ArgWord));
@@ -365,8 +367,8 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   const auto first = static_cast<std::uint32_t>(graph.args_.size());
   graph.tasks_.reserve(graph.tasks_.size() + 1);  // so that a failed allocation leaves the graph as it was
   graph.text_.reserve(graph.text_.size() + name.size());
-  graph.reshapes_.insert(graph.reshapes_.end(), reshapes.begin(), reshapes.end());
-  graph.args_.insert(graph.args_.end(), args.begin(), args.end());
+  graph.reshapes_.append(reshapes.data(), reshapes.size());
+  graph.args_.append(args.data(), args.size());
   graph::TaskRecord record{graph.intern(name), core,  blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
                            block_bytes,        entry, cost};
   record.blocks_dim = blocks.dim;
@@ -387,7 +389,7 @@ constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
 }
 
 constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                         const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
+                                         const List<graph::ArgRecord>& args, std::uint32_t block_bytes) {
   if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
   for (const graph::ArgRecord& arg : args) {
     const bool is_there = arg.kind != graph::ArgRecord::Kind::address || arg.tensor < tensors_.size();

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 /// Set-up only, and usable in constant expressions: the one task that sets a round's zeroed workspaces to zero.
 namespace rondo::graph {
@@ -26,7 +26,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
 /// others in order. The workspaces lie side by side (see memory/zeroed_block.hpp), so that the first one's address and
 /// a number of bytes say it all; the others are arguments for whoever looks at who writes what.
 [[nodiscard]] constexpr TaskGraph with_fill(TaskGraph graph) {
-  std::vector<ArgRecord> args;
+  List<ArgRecord> args;
   bool is_fixed = false;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
     if (!is_filled(graph.tensors()[t])) continue;

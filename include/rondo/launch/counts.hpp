@@ -22,22 +22,34 @@ concept LookupCounts = std::default_initializable<C> && requires(C& c) {
 
 /// Counts nothing and takes no room.
 struct NoCounts {
+  /// Told: the shapes are those of the round before.
   constexpr void hit_last() noexcept {}
+  /// Told: the shapes were found in the table.
   constexpr void hit_table() noexcept {}
+  /// Told: the shapes are new.
   constexpr void missed() noexcept {}
+  /// Told: an entry made room.
   constexpr void evicted() noexcept {}
 };
 
 /// Counts everything: one addition for each lookup.
 struct Counts {
+  /// Rounds of the same shapes as the one before.
   std::uint64_t hits_on_last = 0;
+  /// Rounds whose shapes were found.
   std::uint64_t hits_in_table = 0;
+  /// Rounds whose shapes were new.
   std::uint64_t misses = 0;
+  /// Entries that made room.
   std::uint64_t evictions = 0;
 
+  /// Told: the shapes are those of the round before.
   constexpr void hit_last() noexcept { ++hits_on_last; }
+  /// Told: the shapes were found in the table.
   constexpr void hit_table() noexcept { ++hits_in_table; }
+  /// Told: the shapes are new.
   constexpr void missed() noexcept { ++misses; }
+  /// Told: an entry made room.
   constexpr void evicted() noexcept { ++evictions; }
 };
 

@@ -59,6 +59,7 @@ concept HasVictim = requires(P& p) {
 template <class P>
 concept EvictionPolicy = std::default_initializable<P> && HasHook<P> && HasCapacity<P> && HasNotices<P> && HasVictim<P>;
 
+/// Entries are kept as long as the cache.
 inline constexpr std::size_t no_limit = SIZE_MAX;
 
 /// Explains, part by part, what P lacks to be an EvictionPolicy.
@@ -84,10 +85,15 @@ consteval bool check_eviction_policy() {
 /// Keeps everything. Costs nothing in the entries and nothing on a hit.
 struct Unbounded {
   struct Hook {};
+  /// How many entries are kept.
   [[nodiscard]] constexpr std::size_t capacity() const noexcept { return no_limit; }
+  /// Told: an entry is at this place now.
   constexpr void inserted(Hook&) noexcept {}
+  /// Told: the entry at this place was asked for.
   constexpr void used(Hook&) noexcept {}
+  /// Told: the entry at this place is gone.
   constexpr void erased(Hook&) noexcept {}
+  /// The place of the entry that goes first.
   template <class Evictable>
   [[nodiscard]] constexpr Hook* victim(Evictable) noexcept {
     return nullptr;
@@ -103,7 +109,9 @@ class Lru {
  public:
   /// What hangs an entry into the order of use.
   struct Hook {
+    /// The place used next after it.
     Hook* newer = nullptr;
+    /// The place used last before it.
     Hook* older = nullptr;
   };
 
@@ -111,22 +119,27 @@ class Lru {
   Lru(const Lru&) = delete;  // the entries point into it
   Lru& operator=(const Lru&) = delete;
 
+  /// How many entries are kept.
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
 
+  /// Told: an entry is at this place now.
   void inserted(Hook& hook) noexcept {
     hook.newer = &ends_;
     hook.older = ends_.older;
     ends_.older->newer = &hook;
     ends_.older = &hook;
   }
+  /// Told: the entry at this place was asked for.
   void used(Hook& hook) noexcept {
     erased(hook);
     inserted(hook);
   }
+  /// Told: the entry at this place is gone.
   void erased(Hook& hook) noexcept {
     hook.newer->older = hook.older;
     hook.older->newer = hook.newer;
   }
+  /// The place of the entry that goes first.
   template <class Evictable>
   [[nodiscard]] Hook* victim(Evictable evictable) noexcept {
     for (Hook* hook = ends_.newer; hook != &ends_; hook = hook->newer) {

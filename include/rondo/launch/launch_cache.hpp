@@ -29,6 +29,7 @@ class [[nodiscard]] Pin {
   }
   ~Pin() { release(); }
 
+  /// Gives an entry back.
   void release() noexcept {
     if (count_ != nullptr) --*count_;
     count_ = nullptr;
@@ -165,9 +166,11 @@ class LaunchCache {
     table_.for_each([&](Node& node) { f(node.entry); });
   }
 
+  /// Entries there are.
   [[nodiscard]] std::size_t size() const noexcept { return table_.size(); }
   /// In words.
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
+  /// What lookups came to.
   [[nodiscard]] const Count& counts() const noexcept { return count_; }
 
  private:

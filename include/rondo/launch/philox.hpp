@@ -21,8 +21,11 @@ namespace rondo::launch {
 /// Lifetime: a value. Thread safety: as of a constant. Cost: 20 multiplications for four numbers; no state.
 class Philox {
  public:
+  /// Four random words.
   using Block = std::array<std::uint32_t, 4>;
+  /// What chooses among sequences.
   using Key = std::array<std::uint32_t, 2>;
+  /// How often the words are mixed.
   static constexpr std::size_t rounds = 10;
 
   constexpr Philox(std::uint64_t seed, std::uint64_t offset) noexcept : key_{low(seed), high(seed)}, offset_{offset} {}
@@ -66,9 +69,11 @@ class Philox {
 
 /// Where a round's random numbers begin: what a kernel is given, in two slots, to make a Philox of.
 struct RandomStart {
+  /// Which sequence.
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  ///< in blocks of four numbers
 
+  /// The numbers from here on.
   [[nodiscard]] constexpr Philox philox() const noexcept { return {seed, offset}; }
   friend constexpr bool operator==(RandomStart, RandomStart) noexcept = default;
 };
@@ -106,6 +111,7 @@ class RoundRandom {
   /// Is there no part left for a further round?
   [[nodiscard]] constexpr bool exhausted() const noexcept { return blocks_ > UINT64_MAX - start_.offset; }
 
+  /// Which sequence.
   [[nodiscard]] constexpr std::uint64_t seed() const noexcept { return start_.seed; }
   /// How many blocks of four a round has.
   [[nodiscard]] constexpr std::uint64_t blocks_per_round() const noexcept { return blocks_; }

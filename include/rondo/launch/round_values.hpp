@@ -31,12 +31,14 @@ namespace rondo::launch {
 
 /// A kernel's parameter: which step a round is.
 struct Step {
+  /// Of the round.
   std::uint64_t number = 0;
 };
 /// A kernel's parameter: a number that the host may change between rounds.
 template <class T>
 requires std::is_arithmetic_v<T>
 struct HostScalar {
+  /// What the host set.
   T value{};
 };
 /// A kernel's parameter: what `D` makes of a tensor's address and shape, `static D make(std::uint64_t address, const
@@ -47,8 +49,11 @@ struct Descriptor : D {};
 /// Names a value of a graph; V is the kernels' parameter.
 template <class V>
 struct Value {
+  /// The type of one element.
   using element_type = V;
+  /// Which way it goes in a round.
   static constexpr Direction direction = Direction::session_value;
+  /// Which tensor of which graph.
   TensorKey key;
 };
 
@@ -100,8 +105,11 @@ template <class D, Element T, Direction S>
 template <graph::ValueKind... kinds>
 class RoundValues {
  public:
+  /// Are there such values?
   static constexpr bool any = true;
+  /// What keeps the values, where there are any.
   using Store = ValueStore;
+  /// Are there values of that kind?
   static constexpr bool has(graph::ValueKind kind) noexcept {
     return sizeof...(kinds) == 0 || ((kind == kinds) || ...);
   }
@@ -174,6 +182,7 @@ class RoundValues {
     }
   }
 
+  /// The values, for the session.
   [[nodiscard]] Store& store() noexcept { return shared_ != nullptr ? *shared_ : own_; }
 
  private:

@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/shared.hpp>
+#include <rondo/detail/thread.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/lay_out.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace rondo::launch {
 
@@ -22,18 +22,21 @@ namespace rondo::launch {
 /// tasks checked and in order, the arena planned. Immutable, so that threads may share it.
 template <arch::Arch A, class Planner, memory::Concurrency concurrency>
 struct ResolvedShape {
+  /// Who plans the arena.
   using Plan = memory::Layout<FrozenGraph, A, Planner, concurrency>;
 
   explicit ResolvedShape(const TaskGraph& plain) : graph{freeze(plain)}, plan{graph} {}
 
+  /// The graph without symbols.
   FrozenGraph graph;
+  /// Where its tensors lie.
   Plan plan;
 };
 
 /// The values of a graph's symbols, by number, from pairs of symbol and value. @throws Error invalid_argument
-[[nodiscard]] inline std::vector<std::int64_t> values_of(const TaskGraph& graph,
-                                                         std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
-  std::vector<std::int64_t> values(graph.symbols().size(), -1);
+[[nodiscard]] inline List<std::int64_t> values_of(const TaskGraph& graph,
+                                                  std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
+  List<std::int64_t> values(graph.symbols().size(), -1);
   for (const auto& [dim, value] : symbols) {
     const std::int32_t s = dim.as_symbol();
     if (s < 0 || static_cast<std::size_t>(s) >= values.size()) {
@@ -59,22 +62,24 @@ struct ResolvedShape {
 template <class Resolved, EvictionPolicy Capacity>
 class ShapeBook {
  public:
-  using Shape = std::shared_ptr<const Resolved>;
+  /// A shape, shared.
+  using Shape = rondo::detail::Shared<const Resolved>;
 
   explicit ShapeBook(TaskGraph graph) : graph_{std::move(graph)}, pages_{graph_.symbols().size()} {}
 
+  /// The graph without symbols.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
 
   /// The shape under these values of the symbols, by number.
   [[nodiscard]] Shape find_or_resolve(std::span<const std::int64_t> values) {
-    if (values.size() != graph_.symbols().size()) return std::make_shared<const Resolved>(instantiate(graph_, values));
-    const std::vector<std::uint64_t> key(values.begin(), values.end());
-    const std::shared_ptr<Page> page = find_page(key);
-    const std::lock_guard<std::mutex> lock(page->mutex);
+    if (values.size() != graph_.symbols().size()) return Shape::make(instantiate(graph_, values));
+    List<std::uint64_t> key;
+    for (const std::int64_t value : values) key.push_back(static_cast<std::uint64_t>(value));
+    const rondo::detail::Shared<Page> page = find_page(key);
+    const rondo::detail::Lock lock(page->mutex);
     if (page->shape == nullptr) {
-      page->shape =
-          std::make_shared<const Resolved>(instantiate(graph_, values));  // if it throws, the page stays empty
-      const std::lock_guard<std::mutex> count(mutex_);
+      page->shape = Shape::make(instantiate(graph_, values));  // if it throws, the page stays empty
+      const rondo::detail::Lock count(mutex_);
       ++resolved_;
     }
     return page->shape;
@@ -82,29 +87,29 @@ class ShapeBook {
 
   /// How many are kept, shapes that could not be resolved included until others take their place.
   [[nodiscard]] std::size_t size() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const rondo::detail::Lock lock(mutex_);
     return pages_.size();
   }
   /// How many were resolved since the book was made.
   [[nodiscard]] std::uint64_t resolved() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const rondo::detail::Lock lock(mutex_);
     return resolved_;
   }
 
  private:
   struct Page {
-    std::mutex mutex;
+    rondo::detail::Mutex mutex;
     Shape shape;
   };
 
-  [[nodiscard]] std::shared_ptr<Page> find_page(KeyView key) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return pages_.find_or_insert(key, [] { return std::make_shared<Page>(); });
+  [[nodiscard]] rondo::detail::Shared<Page> find_page(KeyView key) {
+    const rondo::detail::Lock lock(mutex_);
+    return pages_.find_or_insert(key, [] { return rondo::detail::Shared<Page>::make(); });
   }
 
   const TaskGraph graph_;
-  mutable std::mutex mutex_;  ///< of what follows
-  LaunchCache<std::shared_ptr<Page>, Capacity> pages_;
+  mutable rondo::detail::Mutex mutex_;  ///< of what follows
+  LaunchCache<rondo::detail::Shared<Page>, Capacity> pages_;
   std::uint64_t resolved_ = 0;
 };
 

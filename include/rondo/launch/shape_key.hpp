@@ -34,6 +34,7 @@ class ShapeKey {
   static_assert(Capacity > 0 && Capacity < UINT32_MAX);
 
  public:
+  /// Words that the key has room for.
   static constexpr std::size_t capacity = Capacity;
 
   ShapeKey() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the words as they are
@@ -69,9 +70,12 @@ class ShapeKey {
     }
   }
 
+  /// An empty key.
   void clear() noexcept { size_ = 0; }
 
+  /// Were there more words than room? Then it matches nothing.
   [[nodiscard]] bool overflowed() const noexcept { return size_ > Capacity; }
+  /// Its words and their hash.
   [[nodiscard]] KeyView view() const noexcept { return {words_, overflowed() ? 0 : std::size_t{size_}}; }
   operator KeyView() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 
@@ -121,6 +125,7 @@ concept KeyHash = std::default_initializable<H> &&
 /// words of the fraction of pi: nothing up the sleeve. No defence against keys chosen to collide: a session chooses its
 /// own.
 struct FoldedMultiply {
+  /// Constants of no pattern, to mix with.
   static constexpr std::uint64_t pi[4] = {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0,
                                           0x082efa98ec4e6c89};
 

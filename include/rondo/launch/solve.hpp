@@ -4,12 +4,12 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 /// From the sizes of what a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
 namespace rondo::launch {
@@ -17,6 +17,7 @@ namespace rondo::launch {
 /// Values of symbols that a round says itself; made by given().
 template <std::size_t N>
 struct GivenSymbols {
+  /// Symbols and what they are.
   std::pair<Dim, std::int64_t> values[N];
 };
 /// The values of symbols that sizes do not tell, or should not: `session.run_round(given({{n, 128}}), bind(x, hx), …)`.
@@ -27,12 +28,16 @@ template <std::size_t N>
   for (std::size_t i = 0; i < N; ++i) result.values[i] = values[i];
   return result;
 }
+/// A symbol whose value is to be found.
 inline constexpr std::int64_t not_given = -1;
 
 /// What is known of a bound tensor: the number of its elements, or every extent.
 struct BoundSize {
+  /// Which of the graph's.
   std::uint32_t tensor = 0;
+  /// Elements that were bound.
   std::uint64_t count = 0;
+  /// The shape that was said; null if none was.
   const Shape* shape = nullptr;
 };
 
@@ -43,8 +48,7 @@ class Solver {
   explicit Solver(const TaskGraph& graph)
       : graph_{graph}, values_(graph.symbols().size(), 0), known_(graph.symbols().size(), false) {}
 
-  [[nodiscard]] std::vector<std::int64_t> run(std::span<const BoundSize> sizes,
-                                              std::span<const std::int64_t> given_values) {
+  [[nodiscard]] List<std::int64_t> run(std::span<const BoundSize> sizes, std::span<const std::int64_t> given_values) {
     for (std::size_t s = 0; s < known_.size() && s < given_values.size(); ++s) {
       known_[s] = given_values[s] != not_given;
       values_[s] = known_[s] ? given_values[s] : 0;
@@ -160,8 +164,8 @@ class Solver {
   }
 
   const TaskGraph& graph_;
-  std::vector<std::int64_t> values_;
-  std::vector<bool> known_;
+  List<std::int64_t> values_;
+  List<bool> known_;
 };
 
 }  // namespace detail
@@ -169,8 +173,8 @@ class Solver {
 /// The values of the graph's symbols under which the tensors have these sizes. `given_values`: by number, not_given for
 /// those to be found; may be none at all.
 /// @throws Error invalid_argument, wrong_size: naming the symbol or tensor and the values that do not fit together
-[[nodiscard]] inline std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
-                                                     std::span<const std::int64_t> given_values = {}) {
+[[nodiscard]] inline List<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
+                                              std::span<const std::int64_t> given_values = {}) {
   return detail::Solver(graph).run(sizes, given_values);
 }
 

@@ -45,7 +45,9 @@ class ValueStore {
 
   /// Rounds that were given numbers; those that were refused were not.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
+  /// Told between rounds.
   std::uint64_t next_round() noexcept { return rounds_++; }
+  /// The value that stands there.
   [[nodiscard]] std::uint64_t scalar(std::uint32_t tensor) const noexcept { return scalars_[tensor]; }
 
  private:

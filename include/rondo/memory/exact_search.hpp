@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/detail/parallel.hpp>
 #include <rondo/memory/detail/search_model.hpp>
 #include <rondo/memory/detail/section_search.hpp>
@@ -18,7 +19,6 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -46,9 +46,9 @@ struct SearchBudget {
 class ExactSearch {
  public:
   ExactSearch(const Problem& problem, const Sections& sections) : problem_{problem} {
-    std::vector<std::uint32_t> free;
-    std::vector<std::uint32_t> fixed;
-    std::vector<std::int64_t> offsets(problem.size(), 0);
+    List<std::uint32_t> free;
+    List<std::uint32_t> fixed;
+    List<std::int64_t> offsets(problem.size(), 0);
     for (std::uint32_t i = 0; i < problem.size(); ++i) {
       if (sections.empty(i)) continue;
       offsets[i] = std::max<std::int64_t>(0, problem.buffers[i].pinned);
@@ -86,7 +86,7 @@ class ExactSearch {
 
   /// What one strategy found in one round.
   struct Finding {
-    std::vector<std::int64_t> offsets{};
+    List<std::int64_t> offsets{};
     std::int64_t arena = std::numeric_limits<std::int64_t>::max();
     std::int64_t proved = 0;  ///< no plan is below this
   };

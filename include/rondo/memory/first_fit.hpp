@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -35,9 +35,9 @@ class FirstFit {
         conflicts_of_(problem.size() + 1, 0),
         entries_(problem.size(), Entry{}),
         offsets_(problem.size(), 0) {
-    std::vector<std::uint32_t> by_start(problem.size(), 0);
+    List<std::uint32_t> by_start(problem.size(), 0);
     for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = static_cast<std::uint32_t>(i);
-    std::sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
+    rondo::detail::sort(by_start, [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t x = problem.buffers[a].lower;
       const std::int64_t y = problem.buffers[b].lower;
       return x != y ? x < y : a < b;
@@ -54,7 +54,7 @@ class FirstFit {
     for (const auto& [a, b] : problem.conflicts) ++conflicts_of_[a + 1], ++conflicts_of_[b + 1];
     for (std::size_t i = 0; i < problem.size(); ++i) conflicts_of_[i + 1] += conflicts_of_[i];
     conflicts_.resize(conflicts_of_.back(), 0);
-    std::vector<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
+    List<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
     for (const auto& [a, b] : problem.conflicts) {
       conflicts_[next[a]++] = b;
       conflicts_[next[b]++] = a;
@@ -64,11 +64,10 @@ class FirstFit {
 
   /// Offsets for the buffers in the given order; pinned ones come first, wherever they stand in it, and after them
   /// those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
-  [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
-                                                               Fit fit = Fit::first,
-                                                               const std::vector<std::int64_t>& preset = {}) {
-    std::fill(latest_.begin(), latest_.end(), nothing);
-    std::fill(placed_.begin(), placed_.end(), std::uint8_t{0});
+  [[nodiscard]] constexpr const List<std::int64_t>& run(const List<std::uint32_t>& order, Fit fit = Fit::first,
+                                                        const List<std::int64_t>& preset = {}) {
+    for (std::int64_t& each : latest_) each = nothing;
+    for (std::uint8_t& each : placed_) each = 0;
     for (Entry& e : entries_) e.upper = nothing;
     for (std::uint32_t i = 0; i < problem_->size(); ++i) {
       if (problem_->buffers[i].is_pinned()) {
@@ -123,7 +122,7 @@ class FirstFit {
       const std::uint32_t other = conflicts_[k];
       if (placed_[other] != 0) taken_.emplace_back(offsets_[other], offsets_[other] + problem_->buffers[other].size);
     }
-    std::sort(taken_.begin(), taken_.end());
+    rondo::detail::sort(taken_);
   }
 
   constexpr void visit(std::size_t node, std::size_t from, std::size_t count, const Buffer& b) {
@@ -133,7 +132,7 @@ class FirstFit {
       visit(2 * node + 1, from + count / 2, count / 2, b);
       return;
     }
-    const std::size_t end = std::min(entries_.size(), (from + 1) * block);
+    const std::size_t end = rondo::detail::min(entries_.size(), (from + 1) * block);
     for (std::size_t k = from * block; k < end; ++k) {
       const Entry& e = entries_[k];
       if (e.upper <= b.lower || e.lower >= b.upper) continue;
@@ -168,15 +167,15 @@ class FirstFit {
   }
 
   const Problem* problem_;
-  std::vector<std::uint32_t> position_;  // of a buffer among entries_
-  std::vector<std::uint32_t> conflicts_of_, conflicts_{};
-  std::vector<Entry> entries_;          // by start
-  std::vector<std::uint8_t> placed_{};  // kept only where there are explicit conflicts
-  std::vector<std::int64_t> offsets_;
-  std::vector<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
+  List<std::uint32_t> position_;  // of a buffer among entries_
+  List<std::uint32_t> conflicts_of_, conflicts_{};
+  List<Entry> entries_;          // by start
+  List<std::uint8_t> placed_{};  // kept only where there are explicit conflicts
+  List<std::int64_t> offsets_;
+  List<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
   std::size_t blocks_ = 1;
   bool has_gaps_ = false;
-  std::vector<std::pair<std::int64_t, std::int64_t>> taken_{};
+  List<std::pair<std::int64_t, std::int64_t>> taken_{};
 };
 
 }  // namespace rondo::memory

@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/memory/lifetimes.hpp>
 #include <rondo/memory/planners.hpp>
 #include <rondo/memory/zeroed_block.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 /// The body of lay_out(): lifetimes ▶ planner ▶ offsets.
 namespace rondo::memory {
@@ -22,8 +22,8 @@ namespace rondo::memory {
 namespace detail {
 
 /// The buffers of what rounds bind: those of outputs, then those of inputs, the smallest first.
-[[nodiscard]] constexpr std::vector<std::uint32_t> order_ports(const graph::GraphView& graph, const Lifetimes& lives) {
-  std::vector<std::uint32_t> order;
+[[nodiscard]] constexpr List<std::uint32_t> order_ports(const graph::GraphView& graph, const Lifetimes& lives) {
+  List<std::uint32_t> order;
   for (const bool outputs : {true, false}) {
     const std::size_t begin = order.size();
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
@@ -32,10 +32,10 @@ namespace detail {
       const bool is_output = copies_out(tensor.direction) || tensor.direction == Direction::workspace;
       if (buffer == Lifetimes::no_buffer || tensor.is_view() || !tensor.lies_with_ports()) continue;
       if (is_output != outputs || tensor.zeroed != Zeroed::never) continue;
-      if (std::find(order.begin(), order.end(), buffer) == order.end()) order.push_back(buffer);
+      if (rondo::detail::none_of(order, [&](std::uint32_t other) { return other == buffer; })) order.push_back(buffer);
     }
     if (outputs) continue;
-    std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    rondo::detail::sort(order.data() + begin, order.size() - begin, [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t x = lives.problem.buffers[a].size;
       const std::int64_t y = lives.problem.buffers[b].size;
       return x != y ? x < y : a < b;
@@ -52,7 +52,7 @@ template <Planner P>
 /// Plans with P all but the ports, then lays the ports behind.
 template <Planner P>
 [[nodiscard]] constexpr Plan plan_graph(PortsLast<P>, const graph::GraphView& graph, const Lifetimes& lives) {
-  const std::vector<std::uint32_t> ports = order_ports(graph, lives);
+  const List<std::uint32_t> ports = order_ports(graph, lives);
   Problem rest = lives.problem;
   for (const std::uint32_t port : ports) rest.buffers[port] = Buffer{};
   Plan plan = P::plan(rest);
@@ -67,7 +67,7 @@ template <Planner P>
 /// Lays residents out, then plans the rest with P.
 template <Planner P>
 [[nodiscard]] constexpr Plan plan_graph(ResidentsFirst<P>, const graph::GraphView& graph, const Lifetimes& lives) {
-  std::vector<std::uint32_t> residents;
+  List<std::uint32_t> residents;
   Lifetimes rest = lives;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (graph.tensors[t].direction != Direction::resident) continue;
@@ -77,7 +77,7 @@ template <Planner P>
   Plan plan = plan_graph(P{}, graph, rest);
   std::int64_t front = 0;
   std::int64_t alignment = 1;
-  for (const Buffer& buffer : lives.problem.buffers) alignment = std::max(alignment, buffer.alignment);
+  for (const Buffer& buffer : lives.problem.buffers) alignment = rondo::detail::max(alignment, buffer.alignment);
   for (const std::uint32_t r : residents) front = aligned(front, alignment) + lives.problem.buffers[r].size;
   const std::int64_t behind = plan.arena == 0 ? 0 : aligned(front, alignment);
   for (std::int64_t& offset : plan.offsets) offset += behind;

@@ -4,13 +4,13 @@
 
 #include <rondo/arch/arch.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/uses.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 /// Set-up only, and usable in constant expressions: from a frozen graph to a planning problem.
 namespace rondo::memory {
@@ -20,7 +20,7 @@ struct Lifetimes {
   static constexpr std::uint32_t no_buffer = Tokens::none;
 
   Problem problem{};
-  std::vector<std::uint32_t> buffer_of{};  ///< by tensor; no_buffer for a host input
+  List<std::uint32_t> buffer_of{};  ///< by tensor; no_buffer for a host input
 };
 
 namespace detail {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/detail/overlap_index.hpp>
 #include <rondo/memory/detail/section_search.hpp>
 #include <rondo/memory/lower_bound.hpp>
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -45,7 +45,7 @@ class LocalSearch {
   /// Tries to bring `plan` (valid) down to `target` bytes. The plan is replaced if what comes out is smaller, whether
   /// or not the target was reached.
   void improve(Plan& plan, std::int64_t target, const LocalBudget& budget) {
-    std::vector<std::uint32_t> out = take_out(plan, target, budget);
+    List<std::uint32_t> out = take_out(plan, target, budget);
     std::sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t x = problem_.buffers[a].size;
       const std::int64_t y = problem_.buffers[b].size;
@@ -73,21 +73,21 @@ class LocalSearch {
   /// these two sections stays where it is; there is room around it. Made for long schedules whose arena is too high at
   /// a few times only.
   void improve_stretches(Plan& plan, std::int64_t target, const LocalBudget& budget) {
-    std::vector<std::uint32_t> out = take_out(plan, target, budget);
+    List<std::uint32_t> out = take_out(plan, target, budget);
     std::sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) {
       const std::int32_t x = sections_.hull(a).first;
       const std::int32_t y = sections_.hull(b).first;
       return x != y ? x < y : a < b;
     });
-    const std::vector<std::int64_t> load = loads();
+    const List<std::int64_t> load = loads();
     for (std::size_t from = 0; from < out.size() && !over(budget);) {
       SectionRange stretch = sections_.hull(out[from]);
       std::size_t until = from + 1;
       for (; until < out.size() && sections_.hull(out[until]).first <= stretch.last; ++until) {
         stretch.last = std::max(stretch.last, sections_.hull(out[until]).last);
       }
-      const std::vector<std::uint32_t> above(out.begin() + static_cast<std::ptrdiff_t>(from),
-                                             out.begin() + static_cast<std::ptrdiff_t>(until));
+      const List<std::uint32_t> above(out.begin() + static_cast<std::ptrdiff_t>(from),
+                                      out.begin() + static_cast<std::ptrdiff_t>(until));
       bool done = false;
       for (const std::int32_t reach : {100, 300}) {
         done = !done && nodes_left_ > 0 && replan_stretch(above, stretch, reach, load, target, budget);
@@ -108,11 +108,11 @@ class LocalSearch {
   static constexpr std::size_t most_in_core = 2000;
 
   /// Starts from the plan, without what reaches above the target; returns that.
-  std::vector<std::uint32_t> take_out(const Plan& plan, std::int64_t target, const LocalBudget& budget) {
+  List<std::uint32_t> take_out(const Plan& plan, std::int64_t target, const LocalBudget& budget) {
     offsets_ = plan.offsets;
     in_place_.assign(problem_.size(), 1);
     nodes_left_ = budget.nodes;
-    std::vector<std::uint32_t> out;
+    List<std::uint32_t> out;
     for (std::uint32_t i = 0; i < problem_.size(); ++i) {
       const Buffer& b = problem_.buffers[i];
       if (b.is_pinned() || offsets_[i] + b.size <= target || sections_.empty(i)) continue;
@@ -131,8 +131,8 @@ class LocalSearch {
   }
 
   /// Bytes in use per section.
-  [[nodiscard]] std::vector<std::int64_t> loads() const {
-    std::vector<std::int64_t> load(static_cast<std::size_t>(sections_.count()) + 1, 0);
+  [[nodiscard]] List<std::int64_t> loads() const {
+    List<std::int64_t> load(static_cast<std::size_t>(sections_.count()) + 1, 0);
     for (std::size_t i = 0; i < problem_.size(); ++i) {
       for (const SectionRange* r = sections_.begin(i); r != sections_.end(i); ++r) {
         load[static_cast<std::size_t>(r->first)] += problem_.buffers[i].size;
@@ -150,14 +150,14 @@ class LocalSearch {
 
   /// Re-plans the window around a stretch: its core, what is in use when most is, by search; the rest of the window
   /// first fit by size around it. As long as some of the rest end up too high, the core takes in less full times.
-  bool replan_stretch(const std::vector<std::uint32_t>& above, SectionRange stretch, std::int32_t reach,
-                      const std::vector<std::int64_t>& load, std::int64_t capacity, const LocalBudget& budget) {
+  bool replan_stretch(const List<std::uint32_t>& above, SectionRange stretch, std::int32_t reach,
+                      const List<std::int64_t>& load, std::int64_t capacity, const LocalBudget& budget) {
     const auto at = [&](std::int32_t section) { return load.begin() + section; };
     const std::int32_t lowest = std::max(0, stretch.first - reach);
     const std::int32_t highest = std::min(sections_.count(), stretch.last + reach);
     const auto left = static_cast<std::int32_t>(std::min_element(at(lowest), at(stretch.first + 1)) - load.begin());
     const auto right = static_cast<std::int32_t>(std::min_element(at(stretch.last - 1), at(highest)) - load.begin());
-    std::vector<std::uint32_t> inside = above;
+    List<std::uint32_t> inside = above;
     for (std::uint32_t i = 0; i < problem_.size(); ++i) {
       if (in_place_[i] == 0 || sections_.empty(i) || problem_.buffers[i].is_pinned()) continue;
       const SectionRange hull = sections_.hull(i);
@@ -168,10 +168,10 @@ class LocalSearch {
       const std::int64_t y = problem_.buffers[b].size;
       return x != y ? x > y : a < b;
     });
-    std::vector<std::int64_t> before(inside.size());
+    List<std::int64_t> before(inside.size());
     for (std::size_t k = 0; k < inside.size(); ++k) before[k] = offsets_[inside[k]];
 
-    std::vector<std::int32_t> hot_before(static_cast<std::size_t>(right - left) + 1, 0);
+    List<std::int32_t> hot_before(static_cast<std::size_t>(right - left) + 1, 0);
     std::size_t last_core = 0;
     for (const double share : {0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6}) {
       if (nodes_left_ == 0 || over(budget)) break;
@@ -180,7 +180,7 @@ class LocalSearch {
         hot_before[static_cast<std::size_t>(s - left) + 1] =
             hot_before[static_cast<std::size_t>(s - left)] + (hot ? 1 : 0);
       }
-      std::vector<std::uint32_t> core;
+      List<std::uint32_t> core;
       mark_.assign(problem_.size(), 0);
       for (const std::uint32_t i : inside) {
         in_place_[i] = 0;
@@ -248,11 +248,11 @@ class LocalSearch {
   bool replan(std::uint32_t i, std::int64_t capacity, const LocalBudget& budget) {
     const Span life = problem_.buffers[i].lifetime();
     for (const bool wide : {false, true}) {
-      std::vector<std::uint32_t> free{i};
+      List<std::uint32_t> free{i};
       mark_.assign(problem_.size(), 0);
       mark_[i] = 1;
       // Short-lived ones first: they are the ones that can move without moving much else.
-      std::vector<std::uint32_t> near;
+      List<std::uint32_t> near;
       index_.for_each_alive(wide ? widened(life) : life, [&](std::uint32_t other) {
         const bool movable = in_place_[other] != 0 && !problem_.buffers[other].is_pinned() && !sections_.empty(other);
         if (other != i && movable) near.push_back(other);
@@ -272,8 +272,8 @@ class LocalSearch {
     return false;
   }
 
-  bool solve(std::vector<std::uint32_t> free, std::int64_t capacity, const LocalBudget& budget) {
-    std::vector<std::uint32_t> fixed;
+  bool solve(List<std::uint32_t> free, std::int64_t capacity, const LocalBudget& budget) {
+    List<std::uint32_t> fixed;
     for (const std::uint32_t f : free) {
       index_.for_each_rival(f, [&](std::uint32_t other) {
         if (mark_[other] != 0 || in_place_[other] == 0) return;
@@ -321,9 +321,9 @@ class LocalSearch {
   const Sections& sections_;
   detail::OverlapIndex index_;
   std::int64_t rounding_;
-  std::vector<std::int64_t> offsets_{};
-  std::vector<std::uint8_t> in_place_{}, mark_{};
-  std::vector<std::pair<std::int64_t, std::int64_t>> taken_{};
+  List<std::int64_t> offsets_{};
+  List<std::uint8_t> in_place_{}, mark_{};
+  List<std::pair<std::int64_t, std::int64_t>> taken_{};
   std::uint64_t nodes_left_ = 0;
 };
 

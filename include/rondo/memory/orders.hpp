@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -37,11 +37,11 @@ enum class Order : std::uint8_t {
 namespace detail {
 
 /// For each buffer the largest load (bytes in use) of any of its sections. Cost: O((n + sections) log sections).
-[[nodiscard]] constexpr std::vector<std::int64_t> pressure(const Problem& problem, const Sections& sections) {
+[[nodiscard]] constexpr List<std::int64_t> pressure(const Problem& problem, const Sections& sections) {
   std::size_t leaves = 1;
   while (leaves < static_cast<std::size_t>(sections.count())) leaves *= 2;
-  std::vector<std::int64_t> highest(2 * leaves, 0);
-  std::vector<std::int64_t> change(leaves + 1, 0);
+  List<std::int64_t> highest(2 * leaves, 0);
+  List<std::int64_t> change(leaves + 1, 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       change[static_cast<std::size_t>(r->first)] += problem.buffers[i].size;
@@ -51,16 +51,16 @@ namespace detail {
   std::int64_t load = 0;
   for (std::size_t s = 0; s < leaves; ++s) highest[leaves + s] = load += change[s];
   for (std::size_t node = leaves - 1; node > 0; --node)
-    highest[node] = std::max(highest[2 * node], highest[2 * node + 1]);
+    highest[node] = rondo::detail::max(highest[2 * node], highest[2 * node + 1]);
 
-  std::vector<std::int64_t> result(problem.size(), 0);
+  List<std::int64_t> result(problem.size(), 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       std::size_t from = leaves + static_cast<std::size_t>(r->first);
       std::size_t until = leaves + static_cast<std::size_t>(r->last);
       for (; from < until; from /= 2, until /= 2) {
-        if (from % 2 == 1) result[i] = std::max(result[i], highest[from++]);
-        if (until % 2 == 1) result[i] = std::max(result[i], highest[--until]);
+        if (from % 2 == 1) result[i] = rondo::detail::max(result[i], highest[from++]);
+        if (until % 2 == 1) result[i] = rondo::detail::max(result[i], highest[--until]);
       }
     }
   }
@@ -68,22 +68,22 @@ namespace detail {
 }
 
 /// For each buffer how many lifetimes overlap its own.
-[[nodiscard]] constexpr std::vector<std::int64_t> count_overlaps(const Problem& problem) {
-  std::vector<std::int64_t> starts;
-  std::vector<std::int64_t> ends;
+[[nodiscard]] constexpr List<std::int64_t> count_overlaps(const Problem& problem) {
+  List<std::int64_t> starts;
+  List<std::int64_t> ends;
   for (const Buffer& b : problem.buffers) {
     if (!b.occupies()) continue;
     starts.push_back(b.lower);
     ends.push_back(b.upper);
   }
-  std::sort(starts.begin(), starts.end());
-  std::sort(ends.begin(), ends.end());
-  std::vector<std::int64_t> result(problem.size(), 0);
+  rondo::detail::sort(starts);
+  rondo::detail::sort(ends);
+  List<std::int64_t> result(problem.size(), 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
     if (!b.occupies()) continue;
-    const auto begun = std::lower_bound(starts.begin(), starts.end(), b.upper) - starts.begin();
-    const auto ended = std::upper_bound(ends.begin(), ends.end(), b.lower) - ends.begin();
+    const auto begun = static_cast<std::int64_t>(rondo::detail::lower_bound(starts, b.upper));
+    const auto ended = static_cast<std::int64_t>(rondo::detail::upper_bound(ends, b.lower));
     result[i] = begun - ended - 1;
   }
   return result;
@@ -92,15 +92,14 @@ namespace detail {
 }  // namespace detail
 
 /// The numbers of all buffers in the given order. Cost: O(n log n).
-[[nodiscard]] constexpr std::vector<std::uint32_t> make_order(const Problem& problem, const Sections& sections,
-                                                              Order order) {
+[[nodiscard]] constexpr List<std::uint32_t> make_order(const Problem& problem, const Sections& sections, Order order) {
   const std::size_t n = problem.size();
-  std::vector<double> key(n, 0.0);  // largest first
+  List<double> key(n, 0.0);  // largest first
   if (order == Order::breadth) {
-    const std::vector<std::int64_t> pressure = detail::pressure(problem, sections);
+    const List<std::int64_t> pressure = detail::pressure(problem, sections);
     for (std::size_t i = 0; i < n; ++i) key[i] = static_cast<double>(pressure[i]);
   } else if (order == Order::conflicts) {
-    const std::vector<std::int64_t> overlaps = detail::count_overlaps(problem);
+    const List<std::int64_t> overlaps = detail::count_overlaps(problem);
     for (std::size_t i = 0; i < n; ++i) key[i] = static_cast<double>(overlaps[i]);
   } else if (order != Order::size) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -111,9 +110,9 @@ namespace detail {
       if (order == Order::start) key[i] = -static_cast<double>(b.lower);
     }
   }
-  std::vector<std::uint32_t> numbers(n, 0);
+  List<std::uint32_t> numbers(n, 0);
   for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i);
-  std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
+  rondo::detail::sort(numbers, [&](std::uint32_t a, std::uint32_t b) {
     const Buffer& x = problem.buffers[a];
     const Buffer& y = problem.buffers[b];
     if (key[a] != key[b]) return key[a] > key[b];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/problem.hpp>
 
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -17,8 +17,8 @@ namespace rondo::memory {
 /// Cost: O(n log n).
 [[nodiscard]] inline std::optional<Conflict> find_pin_clash(const Problem& problem) {
   Problem pinned;
-  std::vector<std::uint32_t> number;
-  std::vector<std::uint32_t> position(problem.size(), 0);
+  List<std::uint32_t> number;
+  List<std::uint32_t> position(problem.size(), 0);
   Plan plan;
   for (std::uint32_t i = 0; i < problem.size(); ++i) {
     if (!problem.buffers[i].is_pinned()) continue;

@@ -5,7 +5,6 @@
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/static_plan.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +14,8 @@
 namespace rondo::memory {
 
 /// A planner: a type with `static Plan plan(const Problem&)`, which returns a plan that check_plan() accepts, and
-/// throws Error. A constexpr one plans static graphs as well.
+/// throws Error. A constexpr one plans static graphs as well. One that has a `static constexpr const char* name` is
+/// called by it in the session's log.
 template <class P>
 concept Planner = requires(const Problem& problem) {
   { P::plan(problem) } -> std::same_as<Plan>;
@@ -31,6 +31,7 @@ consteval bool check_planner() {
 
 /// Gives each buffer a place of its own, one behind the other: every tensor can be looked at after a round.
 struct Disjoint {
+  static constexpr const char* name = "disjoint";
   [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
     validate(problem);
     Plan result;
@@ -47,6 +48,7 @@ struct Disjoint {
 /// The smallest of a dozen greedy plans and Disjoint's; reaches the lower bound for most networks. What sessions use
 /// unless told otherwise. Cost: below a millisecond for a graph of hundreds of tensors.
 struct Greedy {
+  static constexpr const char* name = "greedy";
   [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
     Plan best = plan_statically(problem);
     if (best.optimal()) return best;

@@ -23,7 +23,6 @@
 #include <numeric>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -33,7 +32,7 @@ namespace detail {
 struct Planning {
   explicit Planning(const Problem& p) : problem{(validate(p), p)}, sections{p} {
     require_compatible_pins(p);
-    const std::vector<std::int64_t> per_buffer = count_overlaps(p);
+    const List<std::int64_t> per_buffer = count_overlaps(p);
     overlaps = std::accumulate(per_buffer.begin(), per_buffer.end(), std::int64_t{0}) / 2 +
                static_cast<std::int64_t>(p.conflicts.size());
     for (const Buffer& b : p.buffers) pinned = pinned || b.is_pinned();
@@ -41,7 +40,7 @@ struct Planning {
     best.arena = std::numeric_limits<std::int64_t>::max();
   }
 
-  void offer(const std::vector<std::int64_t>& offsets, const char* planner) {
+  void offer(const List<std::int64_t>& offsets, const char* planner) {
     const std::int64_t arena = arena_of(problem, offsets);
     if (arena >= best.arena) return;
     best.offsets = offsets;
@@ -208,11 +207,13 @@ inline void plan_fast(Planning& p, unsigned threads) {
 /// Session planners (see planners.hpp): plan_fast, and plan_best within so many milliseconds. For graphs that Greedy
 /// leaves above the lower bound; memory_report() tells.
 struct Fast {
+  static constexpr const char* name = "fast";
   [[nodiscard]] static Plan plan(const Problem& problem) { return plan_fast(problem); }
 };
 /// plan_best() as a policy: the time that opening a session may spend on its plan, in milliseconds.
 template <std::uint64_t milliseconds>
 struct Best {
+  static constexpr const char* name = "best";
   [[nodiscard]] static Plan plan(const Problem& problem) {
     return plan_best(problem, std::chrono::milliseconds{milliseconds});
   }

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <vector>
 
 /// Memory planning: given buffers with sizes and lifetimes, find offsets in one arena so that no two buffers that are
 /// alive together overlap, and the arena is as small as possible.
@@ -40,7 +40,7 @@ struct Buffer {
   std::int64_t size = 0;             ///< bytes
   std::int64_t alignment = 1;        ///< bytes, a power of two
   std::int64_t pinned = not_pinned;  ///< the offset it must have, in bytes, or not_pinned
-  std::vector<Span> gaps{};  ///< stretches within the lifetime when its bytes are free for others; ascending, disjoint
+  List<Span> gaps{};  ///< stretches within the lifetime when its bytes are free for others; ascending, disjoint
 
   [[nodiscard]] constexpr bool is_pinned() const noexcept { return pinned >= 0; }
   [[nodiscard]] constexpr Span lifetime() const noexcept { return {lower, upper}; }
@@ -82,19 +82,19 @@ using Conflict = std::pair<std::uint32_t, std::uint32_t>;
 /// such pairs: take lifetimes from any sequential order and add each pair in which neither buffer's users all precede
 /// the other's.
 struct Problem {
-  std::vector<Buffer> buffers{};
-  std::vector<Conflict> conflicts{};
+  List<Buffer> buffers{};
+  List<Conflict> conflicts{};
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return buffers.size(); }
 };
 
 /// Offsets for a problem, and what is known of their quality. A plain value.
 struct Plan {
-  std::vector<std::int64_t> offsets{};  ///< bytes, one per buffer
-  std::int64_t arena = 0;               ///< bytes: the highest offset + size
-  std::int64_t lower_bound = 0;         ///< bytes: no plan can be smaller than this
-  const char* planner = "";             ///< the name of the planner that found it; static storage
-  bool out_of_budget = false;           ///< the search ended for want of budget, so a smaller arena may exist
+  List<std::int64_t> offsets{};  ///< bytes, one per buffer
+  std::int64_t arena = 0;        ///< bytes: the highest offset + size
+  std::int64_t lower_bound = 0;  ///< bytes: no plan can be smaller than this
+  const char* planner = "";      ///< the name of the planner that found it; static storage
+  bool out_of_budget = false;    ///< the search ended for want of budget, so a smaller arena may exist
 
   /// No plan is smaller.
   [[nodiscard]] constexpr bool optimal() const noexcept { return arena == lower_bound; }
@@ -110,7 +110,7 @@ struct Plan {
 }
 
 /// The highest offset + size.
-[[nodiscard]] constexpr std::int64_t arena_of(const Problem& problem, const std::vector<std::int64_t>& offsets) {
+[[nodiscard]] constexpr std::int64_t arena_of(const Problem& problem, const List<std::int64_t>& offsets) {
   std::int64_t top = 0;
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
     const std::int64_t end = offsets[i] + problem.buffers[i].size;

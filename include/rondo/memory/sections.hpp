@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -34,9 +34,9 @@ class Sections {
       std::uint32_t buffer;
       bool start;
     };
-    std::vector<Event> events;
+    List<Event> events;
     events.reserve(2 * problem.size());
-    std::vector<std::uint32_t> uses(problem.size(), 0);
+    List<std::uint32_t> uses(problem.size(), 0);
     for (std::uint32_t i = 0; i < problem.size(); ++i) {
       const Buffer& b = problem.buffers[i];
       if (b.size == 0) continue;
@@ -53,11 +53,11 @@ class Sections {
     ranges_.resize(begin_.back(), SectionRange{});
 
     // At one instant the ends come first: lifetimes that only touch do not meet.
-    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    rondo::detail::sort(events, [](const Event& a, const Event& b) {
       if (a.time != b.time) return a.time < b.time;
       return a.start != b.start ? b.start : a.buffer < b.buffer;
     });
-    std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
+    List<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
     bool open = false;  // has a buffer started since the last end?
     for (const Event& e : events) {
       if (e.start) {
@@ -114,8 +114,8 @@ class Sections {
     return problem.buffers[a].size > 0 && problem.buffers[b].size > 0;
   }
 
-  std::vector<std::uint32_t> begin_;  // index of a buffer's first range
-  std::vector<SectionRange> ranges_{};
+  List<std::uint32_t> begin_;  // index of a buffer's first range
+  List<SectionRange> ranges_{};
   std::int32_t count_ = 0;
   std::int32_t of_time_ = 0;
 };

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -53,7 +53,7 @@ class Heights {
   }
 
   std::int32_t leaves_ = 1;
-  std::vector<std::int64_t> highest_{}, pending_{};
+  List<std::int64_t> highest_{}, pending_{};
 };
 
 }  // namespace detail
@@ -62,9 +62,9 @@ class Heights {
 /// below. Weak on its own, but exact for nested lifetimes (a training graph's activations, longest first), however many
 /// are alive at once. Pinned buffers are not looked at: use it on problems without.
 /// Cost: O(n log sections) time, O(n) memory.
-[[nodiscard]] constexpr std::vector<std::int64_t> skyline(const Problem& problem, const Sections& sections,
-                                                          const std::vector<std::uint32_t>& order) {
-  std::vector<std::int64_t> offsets(problem.size(), 0);
+[[nodiscard]] constexpr List<std::int64_t> skyline(const Problem& problem, const Sections& sections,
+                                                   const List<std::uint32_t>& order) {
+  List<std::int64_t> offsets(problem.size(), 0);
   detail::Heights heights{sections.count()};
   for (const std::uint32_t i : order) {
     std::int64_t top = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/first_fit.hpp>
 #include <rondo/memory/lower_bound.hpp>
 #include <rondo/memory/orders.hpp>
@@ -9,7 +10,6 @@
 #include <rondo/memory/sections.hpp>
 
 #include <cstdint>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -29,9 +29,9 @@ namespace rondo::memory {
   bool first = true;
   for (const Order order :
        {Order::size, Order::breadth, Order::duration, Order::conflicts, Order::start, Order::area}) {
-    const std::vector<std::uint32_t> numbers = make_order(problem, sections, order);
+    const List<std::uint32_t> numbers = make_order(problem, sections, order);
     for (const Fit fit : {Fit::first, Fit::best}) {
-      const std::vector<std::int64_t>& offsets = fitter.run(numbers, fit);
+      const List<std::int64_t>& offsets = fitter.run(numbers, fit);
       const std::int64_t arena = arena_of(problem, offsets);
       if (!first && arena >= best.arena) continue;
       first = false;

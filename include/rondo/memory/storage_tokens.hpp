@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -34,15 +34,15 @@ struct StorageTokens {
   static constexpr const char* name = "storage tokens";
   std::int64_t match_range = 16;
 
-  [[nodiscard]] std::vector<std::int64_t> operator()(const Problem& problem) const {
+  [[nodiscard]] List<std::int64_t> operator()(const Problem& problem) const {
     const std::size_t n = problem.size();
     struct Event {
       std::int64_t time;
       bool start;
       std::uint32_t buffer;
     };
-    std::vector<Event> events;
-    std::vector<std::int64_t> offsets(n, 0);
+    List<Event> events;
+    List<std::int64_t> offsets(n, 0);
     std::int64_t base = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
       const Buffer& b = problem.buffers[i];
@@ -59,7 +59,7 @@ struct StorageTokens {
       if (x.time != y.time) return x.time < y.time;
       return x.start != y.start ? y.start : x.buffer < y.buffer;
     });
-    std::vector<std::vector<std::uint32_t>> conflicts_of(problem.conflicts.empty() ? 0 : n);
+    List<List<std::uint32_t>> conflicts_of(problem.conflicts.empty() ? 0 : n);
     for (const auto& [a, b] : problem.conflicts) {
       conflicts_of[a].push_back(b);
       conflicts_of[b].push_back(a);
@@ -69,8 +69,8 @@ struct StorageTokens {
       std::int64_t bytes = 0;
       std::int64_t alignment = 1;
     };
-    std::vector<Storage> tokens;
-    std::vector<std::size_t> token_of(n, none);
+    List<Storage> tokens;
+    List<std::size_t> token_of(n, none);
     std::set<std::pair<std::int64_t, std::size_t>> idle;  // bytes, token
     const auto may_take = [&](std::uint32_t i, std::size_t token) {
       return conflicts_of.empty() || std::none_of(conflicts_of[i].begin(), conflicts_of[i].end(),
@@ -109,7 +109,7 @@ struct StorageTokens {
       if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // nobody uses it
     }
 
-    std::vector<std::int64_t> offset_of(tokens.size());
+    List<std::int64_t> offset_of(tokens.size());
     for (std::size_t t = 0; t < tokens.size(); ++t) {
       offset_of[t] = aligned(base, tokens[t].alignment);
       base = offset_of[t] + tokens[t].bytes;

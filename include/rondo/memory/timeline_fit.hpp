@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/first_fit.hpp>
 #include <rondo/memory/problem.hpp>
 
@@ -11,7 +12,6 @@
 #include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -19,14 +19,14 @@ namespace rondo::memory {
 /// would; what starts together is placed by descending size. Gaps are not made use of; pinned buffers and explicit
 /// conflicts are not looked at: use it on problems without.
 /// Cost: O(n log n) time and O(n) memory, however many are alive at once.
-[[nodiscard]] inline std::vector<std::int64_t> timeline_fit(const Problem& problem, Fit fit) {
+[[nodiscard]] inline List<std::int64_t> timeline_fit(const Problem& problem, Fit fit) {
   constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 2;
   struct Event {
     std::int64_t time;
     bool start;
     std::uint32_t buffer;
   };
-  std::vector<Event> events;
+  List<Event> events;
   events.reserve(2 * problem.size());
   for (std::uint32_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
@@ -53,7 +53,7 @@ namespace rondo::memory {
     free_at.emplace(offset, bytes);
     by_size.emplace(bytes, offset);
   };
-  std::vector<std::int64_t> offsets(problem.size(), 0);
+  List<std::int64_t> offsets(problem.size(), 0);
   for (const Event& e : events) {
     const Buffer& b = problem.buffers[e.buffer];
     std::int64_t& offset = offsets[e.buffer];

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/detail/ancestors.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 /// When a graph needs the memory of its tensors. Set-up only, and usable in constant expressions.
 namespace rondo::memory {
@@ -20,20 +20,20 @@ namespace rondo::memory {
 struct Use {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  std::vector<std::uint32_t> users{};  ///< positions of the tasks that touch it, ascending
+  List<std::uint32_t> users{};  ///< positions of the tasks that touch it, ascending
 };
 
 /// Memory that one or several tensors live in, and when. The uses are ascending and apart.
 struct Token {
   std::uint64_t bytes = 0;
-  std::vector<Use> uses{};
+  List<Use> uses{};
 };
 
 /// The memories of a graph's tensors.
 struct Tokens {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
-  std::vector<Token> tokens{};
-  std::vector<std::uint32_t> of_tensor{};  ///< by tensor: its token; none for a host input, which rides in the args
+  List<Token> tokens{};
+  List<std::uint32_t> of_tensor{};  ///< by tensor: its token; none for a host input, which rides in the args
 };
 
 namespace detail {
@@ -67,7 +67,7 @@ class UseFinder {
       if (token != Tokens::none && copies_out(graph_.tensors[t].direction)) extend(result_.tokens[token], end_);
     }
     for (std::size_t k = 0; k < result_.tokens.size(); ++k) {
-      std::vector<Use>& uses = result_.tokens[k].uses;
+      List<Use>& uses = result_.tokens[k].uses;
       // What no task touches may be written by whoever asks for its address.
       if (kept_[k] != 0 || uses.empty()) uses = {whole(uses)};
     }
@@ -126,16 +126,16 @@ class UseFinder {
     token.uses.back().last = time;
   }
 
-  [[nodiscard]] constexpr Use whole(const std::vector<Use>& uses) const {
+  [[nodiscard]] constexpr Use whole(const List<Use>& uses) const {
     Use all{0, end_};
-    for (const Use& use : uses) all.users.insert(all.users.end(), use.users.begin(), use.users.end());
+    for (const Use& use : uses) all.users.append(use.users.data(), use.users.size());
     return all;
   }
 
   graph::GraphView graph_;
   std::int64_t end_;
-  std::vector<char> was_read_;  ///< by token: has the value been read since it was written? char: see analysis.hpp
-  std::vector<char> kept_{};    ///< by token
+  List<char> was_read_;  ///< by token: has the value been read since it was written? char: see analysis.hpp
+  List<char> kept_{};    ///< by token
   Tokens result_{};
 };
 
@@ -193,11 +193,11 @@ class InPlaceMerger {
     }
     Use& joined = from.uses[ending];
     joined.last = to.uses[starting].last;
-    joined.users.insert(joined.users.end(), to.uses[starting].users.begin() + 1, to.uses[starting].users.end());
+    joined.users.append(to.uses[starting].users.data() + 1, to.uses[starting].users.size() - 1);
     for (std::size_t j = 0; j < to.uses.size(); ++j) {
       if (j != starting) from.uses.push_back(to.uses[j]);
     }
-    std::sort(from.uses.begin(), from.uses.end(), [](const Use& a, const Use& b) { return a.first < b.first; });
+    rondo::detail::sort(from.uses, [](const Use& a, const Use& b) { return a.first < b.first; });
     to = {};
     for (std::uint32_t& token : tokens_.of_tensor) token = token == out ? in : token;
   }

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 #include <rondo/memory/lifetimes.hpp>
 #include <rondo/memory/problem.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory {
 
@@ -33,23 +33,23 @@ class ZeroedBlock {
         continue;
       }
       Buffer& block = problem.buffers[members_[0].buffer];
-      block.lower = std::min(block.lower, buffer.lower);
-      block.upper = std::max(block.upper, buffer.upper);
-      block.alignment = std::max(block.alignment, buffer.alignment);
+      block.lower = rondo::detail::min(block.lower, buffer.lower);
+      block.upper = rondo::detail::max(block.upper, buffer.upper);
+      block.alignment = rondo::detail::max(block.alignment, buffer.alignment);
       buffer = Buffer{};
     }
     if (members_.size() < 2) return;
     problem.buffers[members_[0].buffer].size = bytes_;
-    std::vector<Conflict> conflicts;
+    List<Conflict> conflicts;
     for (const auto& [a, b] : problem.conflicts) {
       const std::uint32_t x = leader_of(a);
       const std::uint32_t y = leader_of(b);
       if (x != y && !in_use_together(problem.buffers[x], problem.buffers[y])) {
-        conflicts.emplace_back(std::min(x, y), std::max(x, y));
+        conflicts.emplace_back(rondo::detail::min(x, y), rondo::detail::max(x, y));
       }
     }
-    std::sort(conflicts.begin(), conflicts.end());
-    conflicts.erase(std::unique(conflicts.begin(), conflicts.end()), conflicts.end());
+    rondo::detail::sort(conflicts);
+    rondo::detail::keep_unique(conflicts);
     problem.conflicts = conflicts;
   }
 
@@ -72,7 +72,7 @@ class ZeroedBlock {
     return buffer;
   }
 
-  std::vector<Member> members_{};
+  List<Member> members_{};
   std::int64_t bytes_ = 0;
 };
 

@@ -23,6 +23,7 @@ namespace rondo::observe {
 
 /// Where two tensors first differ, and by how much.
 struct Difference {
+  /// Its name.
   std::string tensor;
   std::uint64_t index = 0;  ///< of the first element that differs, in row-major order
   std::string at;           ///< the same as one index per dimension: "[2, 0]"
@@ -31,6 +32,7 @@ struct Difference {
   std::uint64_t wrong = 0;  ///< how many elements differ
   std::uint64_t count = 0;  ///< of how many
   double largest = 0;       ///< the largest |got - want|; NaN if one of them is no number
+  /// A sentence about it.
   [[nodiscard]] std::string text() const {
     char by[32];
     (void)std::snprintf(by, sizeof by, "%.3g", largest);

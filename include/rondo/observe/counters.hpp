@@ -14,6 +14,7 @@ namespace rondo::observe {
 
 /// Reads no clock: rounds do not either.
 struct NoClock {
+  /// It is none.
   static constexpr bool is_clock = false;
 };
 
@@ -35,19 +36,33 @@ inline constexpr std::size_t phase_count = 7;  ///< of Phase
 
 /// What was counted up to some moment, as plain numbers. Times in nanoseconds.
 struct CountersSnapshot {
+  /// That ended well.
   std::uint64_t rounds = 0;
+  /// That did not.
   std::uint64_t failed_rounds = 0;
+  /// Copies to the device.
   std::uint64_t copies_in = 0;
+  /// What those moved, in bytes.
   std::uint64_t bytes_in = 0;
+  /// Copies to the host.
   std::uint64_t copies_out = 0;
+  /// What those moved, in bytes.
   std::uint64_t bytes_out = 0;
+  /// Refreshes by UpdateLevel; none: asked, nothing to do.
   std::uint64_t refreshes[update_level_count] = {};
+  /// Refreshes by Mechanism.
   std::uint64_t mechanisms[update::mechanism_count] = {};
+  /// Addresses that refreshes computed.
   std::uint64_t slots = 0;
+  /// Bytes that refreshes moved.
   std::uint64_t refresh_bytes = 0;
+  /// What refreshes took the host, in nanoseconds; with a clock.
   std::uint64_t refresh_ns = 0;
   std::uint64_t phase_ns[phase_count] = {};  ///< the host's time, by Phase; nothing stands for `outside`
   std::uint64_t parks = 0;                   ///< how often a thread of the engine went to sleep
+  std::uint64_t shape_hits = 0;              ///< rounds whose shape was known; with Policies::Lookups
+  std::uint64_t shape_misses = 0;            ///< rounds whose shape was set up
+  std::uint64_t shape_evictions = 0;         ///< shapes that made room for others
 };
 
 /// Counts rounds, copies, and what refreshed their args; for Policies::Observe. With a `Clock` that has `static
@@ -59,13 +74,20 @@ struct CountersSnapshot {
 /// refresh; with a clock seven readings of it a round; nothing where it is absent.
 template <class Clock = NoClock>
 struct CountersWith {
+  /// Are phases timed?
   static constexpr bool has_clock = !requires { Clock::is_clock; };
 
+  /// That ended well.
   Count rounds;
+  /// That did not.
   Count failed_rounds;
+  /// Copies to the device.
   Count copies_in_count;
+  /// What those moved, in bytes.
   Count bytes_in;
+  /// Copies to the host.
   Count copies_out_count;
+  /// What those moved, in bytes.
   Count bytes_out;
   Count refreshes[update_level_count];        ///< by strategy; none: asked, nothing to do
   Count mechanisms[update::mechanism_count];  ///< by mechanism
@@ -91,29 +113,37 @@ struct CountersWith {
     return s;
   }
 
+  /// Told by the session: a round was accepted.
   void round_begins(RoundIndex) noexcept {
     if constexpr (has_clock) move_to(Phase::outside);
   }
+  /// Told by the session: how it ended.
   void round_ends(RoundIndex, Status status) noexcept {
     if constexpr (has_clock) move_to(Phase::outside);
     ++(status.ok() ? rounds : failed_rounds);
   }
+  /// Told by the session: what the host does from now on.
   void enters(Phase phase) noexcept requires(has_clock) { move_to(phase); }
+  /// Told by the session: it waits for that round in flight.
   void delivers(RoundIndex) noexcept requires(has_clock) { move_to(Phase::wait); }
+  /// Copies to the device.
   void copies_in(Bytes size) noexcept {
     ++copies_in_count;
     bytes_in += size.value;
   }
+  /// Copies to the host.
   void copies_out(Bytes size) noexcept {
     ++copies_out_count;
     bytes_out += size.value;
   }
+  /// Told by the session.
   void refresh_begins() noexcept {
     if constexpr (has_clock) {
       move_to(Phase::refresh);
       began_ = since_;
     }
   }
+  /// Told by the session: what the refresh did.
   void refreshed(const update::Refreshed& r) noexcept {
     if constexpr (has_clock) {
       if (began_ != 0) refresh_ns += Clock::now() - began_;
@@ -137,13 +167,38 @@ struct CountersWith {
   std::uint64_t since_ = 0;
   Phase phase_ = Phase::outside;
 };
+/// Without times.
 using Counters = CountersWith<>;
 
-/// What a session's counters say, and what its engine counts. From any thread.
+namespace detail {
+
+/// Of the engine, or of the one that it stands around.
+template <class Engine>
+[[nodiscard]] std::uint64_t parks_of(Engine& engine) noexcept {
+  if constexpr (requires { engine.parks(); }) {
+    return engine.parks();
+  } else if constexpr (requires { engine.inner(); }) {
+    return parks_of(engine.inner());
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace detail
+
+/// What a session's counters say, what its engine counts, and how a session of many shapes found them. From any thread,
+/// but for a session of many shapes: ask that on its own.
 template <class Session>
 [[nodiscard]] CountersSnapshot snapshot(Session& session) noexcept {
-  CountersSnapshot s = session.observer().snapshot();
-  if constexpr (requires { session.platform().engine().parks(); }) s.parks = session.platform().engine().parks();
+  CountersSnapshot s;
+  if constexpr (requires { session.observer().snapshot(); }) s = session.observer().snapshot();
+  if constexpr (requires { session.platform().engine(); }) s.parks = detail::parks_of(session.platform().engine());
+  if constexpr (requires { session.lookups().misses; }) {
+    const auto& lookups = session.lookups();
+    s.shape_hits = lookups.hits_on_last + lookups.hits_in_table;
+    s.shape_misses = lookups.misses;
+    s.shape_evictions = lookups.evictions;
+  }
   return s;
 }
 

@@ -45,7 +45,11 @@ template <class Inner>
 class Dumping {
  public:
   static constexpr const char* name = "dumping";
+  /// Not for runtimes that build their graph during the round.
+  static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
+  /// Can Inner put a round's inputs back?
+  static constexpr bool restores = requires(Inner & inner) { inner.restore_round(); };
   /// What a task left behind is looked at before the next one runs.
   static constexpr bool watches_memory = true;
 
@@ -56,6 +60,10 @@ class Dumping {
     std::vector<std::uint64_t> rounds{};
     std::string folder{};
     std::vector<TaskId> tasks{};  ///< which tasks of them; none: all
+    /// Where rounds go that Inner finds fault with, as Checked does: the first `most_failures` of them, each into
+    /// `failures`/round<number>. Empty: nowhere.
+    std::string failures{};
+    std::uint32_t most_failures = 1;
   };
 
   /// A loaded graph.
@@ -77,6 +85,13 @@ class Dumping {
     next_folder_ = std::move(folder);
     next_tasks_ = std::move(tasks);
   }
+  /// From now on the next `most` rounds that Inner finds fault with are written to `folder`/round<number>: their tasks
+  /// run once more from the round's inputs, one by one. For an Inner that can put those back, as Checked.
+  /// @throws std::bad_alloc
+  void dump_failures(std::string folder, std::uint32_t most = 1) requires(restores) {
+    options_.failures = std::move(folder);
+    options_.most_failures = most;
+  }
   /// How many dumps were written.
   [[nodiscard]] std::uint64_t dumps() const noexcept { return dumps_; }
   /// Why the last dump was not written; empty if it was.
@@ -91,12 +106,21 @@ class Dumping {
   template <class P>
   Status launch(P& program) noexcept {
     const std::uint64_t round = launches_++;
+    if constexpr (restores) last_ = &program.writer;
     dumped_ = is_chosen(round);
     if (!dumped_) [[likely]]
       return inner_.launch(program.inner);
     return dump(program.writer, round);
   }
-  Status wait() noexcept { return dumped_ ? Status{} : inner_.wait(); }
+  Status wait() noexcept {
+    if (dumped_) return {};
+    const Status status = inner_.wait();
+    if constexpr (restores) {
+      if (status.code() == Errc::check_failed) [[unlikely]]
+        dump_failed_round();
+    }
+    return status;
+  }
 
   template <class P>
   Status unload(P& program) noexcept {
@@ -118,6 +142,20 @@ class Dumping {
   void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
 
  private:
+  /// What Inner found stays as it was told: the dump changes nothing about the round's status.
+  [[gnu::cold, gnu::noinline]] void dump_failed_round() noexcept {
+    if (options_.failures.empty() || options_.most_failures == 0 || !inner_.restore_round()) return;
+    --options_.most_failures;
+    dump_failure_ = {};
+    try {
+      const std::string folder = options_.failures + "/round" + std::to_string(launches_ - 1);
+      platform::sim::Halt halt;  // of its own: what a kernel throws here is not the session's matter
+      (void)last_->run(halt, folder, launches_ - 1, options_.tasks, dump_failure_);
+    } catch (...) {
+      dump_failure_ = platform::sim::current_exception_text();
+    }
+    if (dump_failure_.empty()) ++dumps_;
+  }
   [[nodiscard]] bool is_chosen(std::uint64_t round) const noexcept {
     if (!next_folder_.empty()) return true;
     for (const std::uint64_t each : options_.rounds) {
@@ -151,7 +189,8 @@ class Dumping {
   Error::Text dump_failure_;
   std::uint64_t launches_ = 0;
   std::uint64_t dumps_ = 0;
-  bool dumped_ = false;  ///< the last round
+  bool dumped_ = false;                 ///< the last round
+  detail::DumpWriter* last_ = nullptr;  ///< of the last round's program
 };
 static_assert(check_platform<platform::Sim<arch::A2A3, Dumping<platform::sim::Inline>>>());
 

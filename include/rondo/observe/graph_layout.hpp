@@ -27,15 +27,19 @@ namespace rondo::observe {
 struct GraphLayout {
   /// A task, or where an edge passes through.
   struct Place {
+    /// How many layers stand above it.
     std::uint32_t layer = 0;
     double x = 0;  ///< the middle
+    /// In units of the picture.
     double width = 0;
     std::vector<std::uint32_t> above{};  ///< places of the layer before
+    /// What stands under it.
     std::vector<std::uint32_t> below{};
   };
   /// From one task to another, through the layers between them.
   struct Edge {
     std::uint32_t from = 0;  ///< tasks
+    /// Where it ends.
     std::uint32_t to = 0;
     std::vector<std::uint32_t> places{};  ///< from first to last, both tasks included
   };
@@ -43,6 +47,7 @@ struct GraphLayout {
   std::vector<Place> places{};                       ///< the tasks come first, in their order
   std::vector<Edge> edges{};                         ///< in the graph's order
   std::vector<std::vector<std::uint32_t>> layers{};  ///< places from left to right
+  /// In units of the picture.
   double width = 0;
 
   /// `widths`: of each task's box. `gap`: between neighbours.

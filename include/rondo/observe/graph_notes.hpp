@@ -20,12 +20,15 @@ namespace rondo::observe {
 
 /// What a picture of a graph may show beside the graph.
 struct GraphNotes {
+  /// The picture's heading.
   std::string title{};
   std::vector<std::uint64_t> offsets{};  ///< by tensor, in the arena; empty: not planned, not_placed: elsewhere
+  /// Of the session's arena; 0 for a graph that is not opened.
   std::uint64_t arena_bytes = 0;
   std::vector<double> task_ns{};          ///< by task, in the order of the graph; empty: not known
   std::vector<std::uint32_t> critical{};  ///< the chain of tasks that takes longest; positions in the graph
 
+  /// Stands for an offset that is none.
   static constexpr std::uint64_t not_placed = ~std::uint64_t{0};
 };
 

@@ -19,7 +19,9 @@ class KernelTable {
  public:
   /// A kernel and what it is called by.
   struct Entry {
+    /// As dumps name it.
     std::string name;
+    /// What is called.
     KernelEntry entry = nullptr;
     std::uint32_t block_bytes = 0;  ///< what it takes as arguments; 0: not known
   };

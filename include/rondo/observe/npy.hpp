@@ -50,7 +50,9 @@ static_assert(std::endian::native == std::endian::little, "rondo: .npy files are
 
 /// What a file holds; `bytes` are `shape`'s elements in row-major order.
 struct NpyArray {
+  /// Elements along each dimension.
   std::vector<std::int64_t> shape;
+  /// The elements, row by row.
   std::vector<std::byte> bytes;
 };
 

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/fixed_text.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/observe/span_ring.hpp>
 #include <rondo/observe/tick_clock.hpp>
 #include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/task_stream.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace rondo::observe {
@@ -26,7 +29,30 @@ namespace rondo::observe {
 template <class Clock = TickClock>
 class Recorder {
  public:
+  /// Whose readings spans hold.
   using clock = Clock;
+  /// Names of kernels, in a list of fixed size; those beyond it share the last place.
+  class Names {
+   public:
+    /// Places there are.
+    static constexpr std::size_t most = 64;
+    /// Where the name is, or is put now.
+    [[nodiscard]] std::size_t place_of(std::string_view name) noexcept {
+      const Name cut(name);
+      for (std::size_t i = 0; i < count_; ++i) {
+        if (list_[i] == cut) return i;
+      }
+      if (count_ == most) return most - 1;
+      list_[count_] = count_ + 1 == most ? Name("...") : cut;
+      return count_++;
+    }
+    [[nodiscard]] const char* operator[](std::size_t place) const noexcept { return list_[place].c_str(); }
+
+   private:
+    using Name = rondo::detail::FixedText<32>;
+    Name list_[most];
+    std::size_t count_ = 0;
+  };
 
   /// `threads`: how many rings; spans of threads beyond are dropped.
   Recorder(std::size_t threads, std::size_t spans_per_thread) : lanes_(threads), launches_(spans_per_thread) {
@@ -36,7 +62,9 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  /// From now on spans are kept, or not. From any thread.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
+  /// Are spans kept?
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
   /// Four words for each call, which live as long as `calls` are used. Remembers the graph, which numbers stand for; of
@@ -58,6 +86,11 @@ class Recorder {
     graph_ = graph;
     return words;
   }
+
+  /// Calls kernels that no graph holds, as runtimes have them that build their graph during the round; see
+  /// TaskStream::trace. Of their spans `what` is the task's number in its round, `bytes` the place of its name in
+  /// names().
+  [[nodiscard]] platform::sim::TaskTracer tracer() noexcept { return {this, &Recorder::call_task}; }
 
   /// A launch begins, on this thread.
   void launches() noexcept {
@@ -86,6 +119,8 @@ class Recorder {
   /// Of a span: `round` is the number of the launch, from 1; `what` the task's position in the graph, `detail` its
   /// block.
   [[nodiscard]] const SpanRing& spans(std::size_t thread) const noexcept { return lanes_[thread].spans; }
+  /// Of kernels without a graph, those that this thread ran.
+  [[nodiscard]] const Names& names(std::size_t thread) const noexcept { return lanes_[thread].names; }
   /// From a launch until it was known to be done; `round` is its number.
   [[nodiscard]] const SpanRing& launch_spans() const noexcept { return launches_; }
   /// Of all threads, and those for which there was no ring.
@@ -94,6 +129,7 @@ class Recorder {
     for (const Lane& lane : lanes_) sum += lane.spans.dropped();
     return sum;
   }
+  /// Forgets all spans; between rounds.
   void clear() noexcept {
     for (Lane& lane : lanes_) lane.spans.clear();
     launches_.clear();
@@ -105,6 +141,7 @@ class Recorder {
   struct alignas(64) Lane {
     std::atomic<const void*> owner{nullptr};
     SpanRing spans;
+    Names names;
   };
   /// Which lane a thread used last, and whose it is: recorders are told apart by number, as addresses come again.
   struct Mine {
@@ -132,11 +169,25 @@ class Recorder {
     } const keep{self, static_cast<std::uint64_t>(w[3])};
     entry(args);
   }
-  void keep(std::uint64_t start, std::uint64_t what) noexcept {
+  static void call_task(void* recorder, const platform::sim::TaskSlot& task, ArgWord* args, std::uint32_t number,
+                        std::uint32_t block) {
+    auto* const self = static_cast<Recorder*>(recorder);
+    if (!self->records()) return task.entry(args);
+    // The task may be gone, and its place taken, once its last block is done; this one is not done before this returns.
+    struct Keep {
+      Recorder* self;
+      std::string_view name;
+      std::uint64_t what;
+      std::uint64_t start = Clock::now();
+      ~Keep() { self->keep(start, what, name); }
+    } const keep{self, {task.name, task.name_size}, std::uint64_t{block} << 32 | number};
+    task.entry(args);
+  }
+  void keep(std::uint64_t start, std::uint64_t what, std::string_view name = {}) noexcept {
     const std::uint64_t end = Clock::now();
     if (Lane* const lane = my_lane(); lane != nullptr) {
-      lane->spans.add(
-          {start, end, launch_, static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(what >> 32), 0});
+      lane->spans.add({start, end, launch_, static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(what >> 32),
+                       name.empty() ? 0 : lane->names.place_of(name)});
     } else {
       homeless_.fetch_add(1, std::memory_order_relaxed);
     }

@@ -12,11 +12,16 @@ namespace rondo::observe {
 
 /// Something that took from `start` to `end`, in readings of a clock. What the numbers mean is its writer's matter.
 struct Span {
+  /// A reading of the clock.
   std::uint64_t start = 0;
+  /// A later one.
   std::uint64_t end = 0;
+  /// Which round or launch.
   std::uint64_t round = 0;
+  /// What it was: its writer's number for that.
   std::uint32_t what = 0;
   std::uint32_t detail = 0;
+  /// Bytes moved, or what the writer says.
   std::uint64_t bytes = 0;
 };
 
@@ -31,10 +36,14 @@ class SpanRing {
   /// `capacity`: rounded up to a power of two.
   explicit SpanRing(std::size_t capacity) : spans_(std::bit_ceil(capacity)), mask_{spans_.size() - 1} {}
 
+  /// Keeps it in place of the oldest, if there is no room.
   void add(const Span& span) noexcept { spans_[written_++ & mask_] = span; }
+  /// Forgets all.
   void clear() noexcept { written_ = 0; }
 
+  /// How many it keeps.
   [[nodiscard]] std::size_t capacity() const noexcept { return spans_.size(); }
+  /// How many are kept.
   [[nodiscard]] std::size_t size() const noexcept {
     return written_ < spans_.size() ? static_cast<std::size_t>(written_) : spans_.size();
   }

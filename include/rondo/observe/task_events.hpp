@@ -23,19 +23,28 @@ namespace rondo::observe {
 
 /// One call of a kernel, with its thread, in nanoseconds.
 struct TracedCall {
+  /// Its number, from 1.
   std::uint64_t launch = 0;
+  /// In nanoseconds.
   std::uint64_t start = 0;
+  /// In nanoseconds.
   std::uint64_t end = 0;
   std::uint32_t task = 0;  ///< position in the graph
+  /// Which of the task's blocks.
   std::uint32_t block = 0;
+  /// Who ran it: the recorder's number, or the chip's core.
   std::uint32_t thread = 0;
 };
 
 /// When a task ran: from its first block's start to its last block's end, and who ran those two.
 struct TracedTask {
+  /// In nanoseconds.
   std::uint64_t start = 0;
+  /// In nanoseconds.
   std::uint64_t end = 0;
+  /// Who ran the block that began first.
   std::uint32_t first_thread = 0;
+  /// Who ran the block that ended last.
   std::uint32_t last_thread = 0;
   std::uint32_t blocks = 0;  ///< seen; fewer than the task's if some gave way
 };
@@ -167,6 +176,20 @@ class LaunchCounters {
   std::map<std::uint64_t, Change> changes_{};
 };
 
+/// An arrow for each edge whose tasks both were seen; `track` tells where a thread is drawn.
+template <class Track>
+void add_flows(TraceEvents& to, std::uint32_t process, const graph::GraphView& graph, std::span<const TracedTask> tasks,
+               const Track& track) {
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    for (const std::uint32_t s : graph.successors_of(t)) {
+      if (tasks[t].blocks == 0 || tasks[s].blocks == 0) continue;
+      // Within the span, since its end may be the next one's start.
+      const std::uint64_t from = std::max(tasks[t].start, tasks[t].end - (tasks[t].end != 0 ? 1 : 0));
+      to.flow(process, track(tasks[t].last_thread), from, track(tasks[s].first_thread), tasks[s].start, "edge");
+    }
+  }
+}
+
 }  // namespace detail
 
 /// The tasks that an engine's recorder kept: a track for each thread, flows along the graph's edges, and for launches
@@ -204,14 +227,7 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
               std::move(numbers));
     }
     const std::vector<TracedTask> tasks = traced_tasks(graph, one);
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      for (const std::uint32_t s : graph.successors_of(t)) {
-        if (tasks[t].blocks == 0 || tasks[s].blocks == 0) continue;
-        // Within the span, since its end may be the next one's start.
-        const std::uint64_t from = std::max(tasks[t].start, tasks[t].end - (tasks[t].end != 0 ? 1 : 0));
-        to.flow(process, track(tasks[t].last_thread), from, track(tasks[s].first_thread), tasks[s].start, "edge");
-      }
-    }
+    detail::add_flows(to, process, graph, tasks, track);
     const auto launch = launches.find(one.front().launch);
     if (launch != launches.end() && is_whole(graph, tasks)) {
       counters.add(to, process, launch->second.start, launch->second.end, tasks, one);
@@ -219,9 +235,43 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
   }
 }
 
-/// The round that a model predicts, as if it had begun at `ns`: its phases, and tasks on as many tracks as run at once.
-inline void add_prediction(TraceEvents& to, std::uint32_t process, std::uint64_t ns,
-                           const platform::sim::Prediction& prediction) {
+/// The tasks of a runtime that builds its graph during the round: a track for each thread, and how many run at once.
+/// Nobody knows their edges any more.
+template <class Clock>
+void add_orchestrated(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder) {
+  const Timebase base = timebase_of<Clock>();
+  to.dropped += recorder.dropped();
+  for (std::size_t i = 0; i < recorder.launch_spans().size(); ++i) {
+    const Span& launch = recorder.launch_spans()[i];
+    to.span(process, TraceEvents::launches_track, base.to_ns(launch.start), base.to_ns(launch.end),
+            "launch " + std::to_string(launch.round), {{"launch", launch.round}});
+  }
+  if (recorder.launch_spans().size() != 0) to.label_track(process, TraceEvents::launches_track, "launches");
+  std::map<std::uint64_t, std::int64_t> changes;
+  for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
+    to.label_track(process, TraceEvents::thread_track + thread, "tasks, thread " + std::to_string(thread));
+    for (std::size_t i = 0; i < recorder.spans(thread).size(); ++i) {
+      const Span& s = recorder.spans(thread)[i];
+      const std::uint64_t from = base.to_ns(s.start), until = base.to_ns(s.end);
+      to.span(process, TraceEvents::thread_track + thread, from, until, recorder.names(thread)[s.bytes],
+              {{"task", s.what}, {"block", s.detail}, {"launch", s.round}});
+      ++changes[from];
+      --changes[until];
+    }
+  }
+  std::int64_t running = 0;
+  for (const auto& [ns, change] : changes) {
+    running += change;
+    if (change != 0) to.counter(process, ns, "tasks", {{"running", static_cast<std::uint64_t>(running)}});
+  }
+}
+
+/// The round that a model predicts, as if it had begun at `ns`: its phases, a track for each of the chip's cores that
+/// ran anything, with its blocks, flows along the graph's edges, and counters of blocks and of the arena.
+template <arch::Arch A>
+void add_prediction(TraceEvents& to, std::uint32_t process, std::uint64_t ns,
+                    const platform::sim::Prediction& prediction, memory::Concurrency order) {
+  const graph::GraphView& graph = prediction.graph;
   const auto at = [&](double t) { return ns + static_cast<std::uint64_t>(t); };
   to.label_process(process, std::string{prediction.chip} + ", predicted");
   to.label_track(process, TraceEvents::rounds_track, "round");
@@ -236,24 +286,33 @@ inline void add_prediction(TraceEvents& to, std::uint32_t process, std::uint64_t
   const double run = prediction.copy_in_ns + prediction.launch_ns;
   std::vector<bool> critical(prediction.tasks.size());
   for (const std::uint32_t task : prediction.critical_path) critical[task] = true;
-  std::vector<std::uint32_t> order(prediction.tasks.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::sort(order, {}, [&](std::uint32_t i) { return std::pair(prediction.tasks[i].start, i); });
-  for (const CoreType core : {CoreType::cube, CoreType::vector}) {
-    const std::uint32_t first = core == CoreType::cube ? 200U : 300U;
-    TrackChooser tracks;
-    for (const std::uint32_t i : order) {
-      const graph::TaskRecord& task = prediction.graph.tasks[i];
-      if (task.core != core) continue;
-      const std::uint64_t from = at(run + prediction.tasks[i].start);
-      const std::uint64_t until = at(run + prediction.tasks[i].end);
-      to.span(process, first + tracks.place(from, until), from, until, std::string{prediction.graph.name(task.name)},
-              {{"task", task.added_as}, {"blocks", task.blocks}, {"critical", critical[i] ? 1U : 0U}});
-    }
-    for (std::uint32_t k = 0; k < tracks.tracks(); ++k) {
-      to.label_track(process, first + k, std::string{rondo::to_string(core)} + " tasks");
+  const auto track = [](std::uint32_t core) { return TraceEvents::thread_track + core; };
+  const auto cubes = static_cast<std::uint32_t>(prediction.cube_busy_ns.size());
+  std::vector<bool> used(cubes + prediction.vector_busy_ns.size());
+  std::vector<TracedCall> calls;
+  for (std::uint32_t task = 0; task < prediction.tasks.size(); ++task) {
+    const graph::TaskRecord& record = graph.tasks[task];
+    for (std::uint32_t block = 0; block < record.blocks; ++block) {
+      const platform::sim::BlockRun& ran = prediction.blocks[calls.size()];
+      calls.push_back({1, at(run + ran.start), at(run + ran.end), task, block, ran.core});
+      used[ran.core] = true;
+      std::vector<std::pair<std::string, std::uint64_t>> numbers{{"task", record.added_as},
+                                                                 {"critical", critical[task] ? 1U : 0U}};
+      if (record.blocks != 1) numbers.emplace_back("block", block);
+      to.span(process, track(ran.core), calls.back().start, calls.back().end, std::string{graph.name(record.name)},
+              std::move(numbers));
     }
   }
+  for (std::uint32_t core = 0; core < used.size(); ++core) {
+    if (!used[core]) continue;
+    to.label_track(process, track(core),
+                   core < cubes ? "cube core " + std::to_string(core) : "vector core " + std::to_string(core - cubes));
+  }
+  const std::vector<TracedTask> tasks = traced_tasks(graph, calls);
+  detail::add_flows(to, process, graph, tasks, track);
+  if (calls.empty()) return;
+  const memory::Lifetimes lives = memory::find_lifetimes<A>(graph, order);
+  detail::LaunchCounters(graph, lives).add(to, process, at(run), at(run + prediction.run_ns), tasks, calls);
 }
 
 }  // namespace rondo::observe

@@ -15,9 +15,12 @@ namespace rondo::observe {
 /// How readings of a clock become nanoseconds: linearly, and so in the same order.
 struct Timebase {
   std::uint64_t tick = 0;  ///< a reading, and the nanoseconds that it stands for
+  /// The time of that reading.
   std::uint64_t ns = 0;
+  /// What a tick is worth.
   double ns_per_tick = 1;
 
+  /// A reading in nanoseconds.
   [[nodiscard]] std::uint64_t to_ns(std::uint64_t reading) const noexcept {
     const double since = reading >= tick ? static_cast<double>(reading - tick) : -static_cast<double>(tick - reading);
     const double shift = since * ns_per_tick;
@@ -31,6 +34,7 @@ struct Timebase {
 /// Elsewhere than on x86-64 and ARM64 it is CLOCK_MONOTONIC itself. On x86-64 of before 2008 the counter changes its
 /// pace with the core's: is_steady() tells, and SteadyClock is what to use then.
 struct TickClock {
+  /// A reading; in nanoseconds unless the clock has a timebase().
   [[nodiscard]] static std::uint64_t now() noexcept {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();

@@ -32,6 +32,7 @@ namespace rondo::observe {
 template <std::size_t Spans = 65536, class Clock = TickClock>
 class TraceWith {
  public:
+  /// Whose readings spans hold.
   using clock = Clock;
   /// What a span is of: a phase, or this.
   static constexpr std::uint32_t round = 0xFFFF'FFFF;
@@ -42,15 +43,18 @@ class TraceWith {
 
   /// From now on spans are kept, or not; what is kept already stays. A phase that is under way is left out.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
+  /// Are spans kept?
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
   /// In the order in which they ended. Of a phase, `bytes` is what it copied, `detail` for refresh the UpdateLevel; of
   /// a round, `detail` is the Errc it ended with. To be read between rounds.
   [[nodiscard]] const SpanRing& spans() const noexcept { return spans_; }
+  /// Forgets all spans; between rounds.
   void clear() noexcept { spans_.clear(); }
 
   // --- what the session tells
 
+  /// Told by the session: what the host does from now on.
   void enters(Phase phase) noexcept {
     if (!records()) [[unlikely]] {
       phase_ = Phase::outside;
@@ -58,6 +62,7 @@ class TraceWith {
     }
     move_to(phase, Clock::now());
   }
+  /// Told by the session: a round was accepted.
   void round_begins(RoundIndex index) noexcept {
     OpenRound& open = open_[rondo::index(index) % most_in_flight];
     open.began = 0;
@@ -68,6 +73,7 @@ class TraceWith {
     round_ = rondo::index(index);
     move_to(Phase::outside, now);
   }
+  /// Told by the session: how it ended.
   void round_ends(RoundIndex index, Status status) noexcept {
     OpenRound& open = open_[rondo::index(index) % most_in_flight];
     if (!records()) [[unlikely]] {
@@ -88,9 +94,13 @@ class TraceWith {
     round_ = rondo::index(index);
     enters(Phase::wait);
   }
+  /// Told by the session before each copy to the device.
   void copies_in(Bytes size) noexcept { bytes_ += size.value; }
+  /// Told by the session before each copy to the host.
   void copies_out(Bytes size) noexcept { bytes_ += size.value; }
+  /// Told by the session.
   void refresh_begins() noexcept { enters(Phase::refresh); }
+  /// Told by the session: what the refresh did.
   void refreshed(const update::Refreshed& refreshed) noexcept {
     if (phase_ != Phase::refresh) return;
     bytes_ = refreshed.bytes;
@@ -122,6 +132,7 @@ class TraceWith {
   std::uint64_t round_ = 0;
   OpenRound open_[most_in_flight];
 };
+/// With room for 65536 spans.
 using Trace = TraceWith<>;
 
 }  // namespace rondo::observe

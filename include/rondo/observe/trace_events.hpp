@@ -20,14 +20,21 @@ namespace rondo::observe {
 
 /// One event. What the letters mean is said in the trace event format that Chrome and Perfetto read.
 struct TraceEvent {
+  /// What the event is.
   enum class Kind : char { span = 'X', flow_out = 's', flow_in = 'f', counter = 'C', label = 'M' };
+  /// What it is.
   Kind kind = Kind::span;
+  /// Which session it belongs to.
   std::uint32_t process = 0;
+  /// On which line it is drawn.
   std::uint32_t track = 0;
+  /// When.
   std::uint64_t ns = 0;
   std::uint64_t took_ns = 0;  ///< of a span
   std::uint64_t flow = 0;     ///< which two events belong together
+  /// What is shown.
   std::string name{};
+  /// Figures that are shown with it.
   std::vector<std::pair<std::string, std::uint64_t>> numbers{};
   std::string text{};  ///< of a label: what is shown
 };
@@ -36,32 +43,43 @@ struct TraceEvent {
 /// thread that ran tasks.
 struct TraceEvents {
   // Where tracks are, from top to bottom. Rounds in flight take one each.
+  /// Of rounds; those in flight take the ones below it too.
   static constexpr std::uint32_t rounds_track = 1;
+  /// Of the phases.
   static constexpr std::uint32_t host_track = 100;
+  /// Of launches.
   static constexpr std::uint32_t launches_track = 101;
+  /// Of the first thread, or the first core.
   static constexpr std::uint32_t thread_track = 200;
   static constexpr std::uint32_t predicted_process = 100'000;  ///< added to the number of the process it predicts
 
+  /// In any order until sort().
   std::vector<TraceEvent> events{};
   std::uint64_t dropped = 0;  ///< spans that gave way, or had no ring
+  /// How many arrows there are.
   std::uint64_t flows = 0;
 
+  /// Adds a span; times in nanoseconds.
   void span(std::uint32_t process, std::uint32_t track, std::uint64_t from, std::uint64_t to, std::string name,
             std::vector<std::pair<std::string, std::uint64_t>> numbers = {}) {
     events.push_back({TraceEvent::Kind::span, process, track, from, to - from, 0, std::move(name), std::move(numbers)});
   }
+  /// Adds an arrow from one span to another.
   void flow(std::uint32_t process, std::uint32_t from_track, std::uint64_t from, std::uint32_t to_track,
             std::uint64_t to, const std::string& name) {
     events.push_back({TraceEvent::Kind::flow_out, process, from_track, from, 0, ++flows, name});
     events.push_back({TraceEvent::Kind::flow_in, process, to_track, to, 0, flows, name});
   }
+  /// Adds what counters stand at from then on.
   void counter(std::uint32_t process, std::uint64_t ns, std::string name,
                std::vector<std::pair<std::string, std::uint64_t>> values) {
     events.push_back({TraceEvent::Kind::counter, process, 0, ns, 0, 0, std::move(name), std::move(values)});
   }
+  /// Names a process.
   void label_process(std::uint32_t process, std::string text) {
     events.push_back({TraceEvent::Kind::label, process, 0, 0, 0, 0, "process_name", {}, std::move(text)});
   }
+  /// Names a track.
   void label_track(std::uint32_t process, std::uint32_t track, std::string text) {
     events.push_back({TraceEvent::Kind::label, process, track, 0, 0, 0, "thread_name", {}, std::move(text)});
     events.push_back({TraceEvent::Kind::label, process, track, 0, 0, 0, "thread_sort_index", {{"sort_index", track}}});
@@ -84,6 +102,7 @@ struct TraceEvents {
   }
 };
 
+/// As text for people.
 [[nodiscard]] constexpr const char* to_string(Phase phase) noexcept {
   constexpr const char* names[] = {"outside", "bind", "copy in", "refresh", "launch", "copy out", "wait"};
   return names[static_cast<std::size_t>(phase)];
@@ -92,6 +111,7 @@ struct TraceEvents {
 /// Puts spans that may overlap on the first of several tracks that is free; they come ordered by their start.
 class TrackChooser {
  public:
+  /// The first track that is free then; taken until `to`.
   [[nodiscard]] std::uint32_t place(std::uint64_t from, std::uint64_t to) {
     std::size_t t = 0;
     while (t < free_at_.size() && free_at_[t] > from) ++t;
@@ -99,6 +119,7 @@ class TrackChooser {
     free_at_[t] = to;
     return static_cast<std::uint32_t>(t);
   }
+  /// How many were needed.
   [[nodiscard]] std::size_t tracks() const noexcept { return free_at_.size(); }
 
  private:

@@ -106,7 +106,10 @@ void add_session(TraceEvents& to, std::uint32_t process, RoundSession<P, Policie
   to.label_process(process, std::string{P::name} + ", " + std::to_string(session.rounds()) + " rounds");
   if constexpr (requires { add_rounds(to, process, session.observer()); }) add_rounds(to, process, session.observer());
   auto* const recorder = detail::recorder_of(session);
-  if constexpr (requires { recorder->threads(); }) {
+  if constexpr (
+      requires { recorder->threads(); } && requires { Graph::is_orchestrated; }) {
+    add_orchestrated(to, process, *recorder);
+  } else if constexpr (requires { recorder->threads(); }) {
     add_tasks<typename P::Arch>(to, process, *recorder, rondo::detail::concurrency<P, Graph>);
   }
   if constexpr (requires { session.platform().engine().prediction(); }) {
@@ -114,8 +117,9 @@ void add_session(TraceEvents& to, std::uint32_t process, RoundSession<P, Policie
     for (const TraceEvent& e : to.events) {
       if (e.kind != TraceEvent::Kind::label) from = std::min(from, e.ns);
     }
-    add_prediction(to, process + TraceEvents::predicted_process,
-                   to.events.empty() || from == ~std::uint64_t{0} ? 0 : from, session.platform().engine().prediction());
+    add_prediction<typename P::Arch>(to, process + TraceEvents::predicted_process,
+                                     to.events.empty() || from == ~std::uint64_t{0} ? 0 : from,
+                                     session.platform().engine().prediction(), rondo::detail::concurrency<P, Graph>);
   }
 }
 

@@ -43,11 +43,16 @@ class Traced {
                 "load(const graph::GraphView&, platform::sim::Inline::DynamicProgram)`");
 
  public:
+  /// Of the engine, in messages.
   static constexpr const char* name = "traced";
+  /// The engine that is traced.
+  using Traces = Inner;
+  /// What may run at once.
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
 
   /// What the traced engine is told, and how much is kept.
   struct Options {
+    /// The engine that is traced.
     typename Inner::Options inner{};
     std::uint32_t spans_per_thread = 16384;  ///< 48 bytes each; rounded up to a power of two
     bool record = true;                      ///< from the start; recorder().record() changes it
@@ -56,7 +61,9 @@ class Traced {
   /// The traced engine's program, and the words by which its calls find their spans.
   template <class InnerProgram>
   struct Program {
+    /// What the wrapped calls find their spans by.
     rondo::detail::OwnedArray<ArgWord> words;
+    /// The engine that is traced.
     InnerProgram inner;
   };
 
@@ -66,6 +73,7 @@ class Traced {
     recorder_.record(options.record);
   }
 
+  /// The platform's share of opening a session. @throws Error what the engine throws
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
     const graph::GraphView view = graph.view();
@@ -74,29 +82,40 @@ class Traced {
     using InnerProgram = decltype(inner_.load(view, std::move(calls)));
     return Program<InnerProgram>{std::move(words), inner_.load(view, std::move(calls))};
   }
+  /// Starts the loaded graph.
   template <class P>
   Status launch(P& program) noexcept {
     recorder_.launches();
     return inner_.launch(program.inner);
   }
+  /// Until it is done. @returns how it ended
   Status wait() noexcept {
     const Status status = inner_.wait();
     recorder_.done();
     return status;
   }
+  /// Gives the loaded graph back.
   template <class P>
   Status unload(P& program) noexcept {
     return inner_.unload(program.inner);
   }
 
+  /// What the exception said that failed the last round.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return inner_.failure_text(); }
+  /// Ends the round under way, or else the next. From any thread.
   void request_stop() noexcept { inner_.request_stop(); }
+  /// Whether threads may go to sleep between rounds.
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
+  /// The engine that is traced.
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
+  /// What was kept of tasks.
   [[nodiscard]] Recorder<Clock>& recorder() noexcept { return recorder_; }
 
+  /// Told behind each copy to the device.
   void copied_in(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_in(bytes); }
+  /// Told behind each copy to the host.
   void copied_out(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_out(bytes); }
+  /// Told when all is done that was asked for.
   void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
 
  private:

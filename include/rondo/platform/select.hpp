@@ -17,15 +17,20 @@ using platform::sim::Pool;
 /// The simulated chips, on the engine of your choice: `A2A3SimOn<Pool>`.
 template <class Engine, class Traffic = platform::sim::NoTraffic>
 using A2A3SimOn = platform::Sim<arch::A2A3, Engine, Traffic>;
+/// As A2A3SimOn, for the chip a5.
 template <class Engine, class Traffic = platform::sim::NoTraffic>
 using A5SimOn = platform::Sim<arch::A5, Engine, Traffic>;
 
+/// The simulated chip a2a3 on the calling thread.
 using A2A3Sim = A2A3SimOn<Inline>;
+/// The simulated chip a5 on the calling thread.
 using A5Sim = A5SimOn<Inline>;
 static_assert(check_platform<A2A3Sim>() && check_platform<A5Sim>());
 static_assert(check_platform<A2A3SimOn<Pool>>() && check_platform<A5SimOn<Pool>>());
 
+/// A real a2a3.
 using A2A3Onboard = platform::Onboard<arch::A2A3>;
+/// A real a5.
 using A5Onboard = platform::Onboard<arch::A5>;
 
 namespace platform {

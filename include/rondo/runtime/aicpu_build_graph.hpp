@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/atomic.hpp>
 #include <rondo/runtime/device_runner.hpp>
 #include <rondo/runtime/orchestrator.hpp>
 #include <rondo/runtime/stream_runner.hpp>
@@ -67,7 +68,7 @@ struct AicpuBuildGraph {
     platform::sim::TaskSlot& prepare(std::size_t words, std::size_t) { return prepare_slot(words, 0); }
 
     TaskRef finish_add(platform::sim::TaskSlot& slot, const detail::Touch*, std::size_t) noexcept {
-      slot.waiting.store(platform::sim::TaskSlot::guard, std::memory_order_relaxed);
+      slot.waiting.store(platform::sim::TaskSlot::guard, rondo::detail::Order::relaxed);
       commit_slot(slot);
       slot.published = false;
       slot.next_ready = nullptr;

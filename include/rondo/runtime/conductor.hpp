@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/atomic.hpp>
+#include <rondo/detail/thread.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/sim/task_stream.hpp>
 
-#include <atomic>
 #include <cstdint>
-#include <system_error>
-#include <thread>
 
 namespace rondo::runtime::detail {
 
@@ -30,11 +29,7 @@ class Conductor {
     orchestrate_ = orchestrate;
     runner_ = runner;
     if (!with_thread) return;
-    try {
-      thread_ = std::thread([this] { work(); });
-    } catch (const std::system_error& e) {
-      throw Error(Errc::out_of_resources, Error::Text("the orchestrator thread could not be started: ", e.what()));
-    }
+    thread_.start([](void* self) noexcept { static_cast<Conductor*>(self)->work(); }, this, "the orchestrator thread");
   }
 
   void launch() noexcept { state_ = State::posted; }
@@ -48,7 +43,7 @@ class Conductor {
     }
     state_ = State::beside;
     ++asked_;
-    request_.store(asked_, std::memory_order_release);
+    request_.store(asked_, rondo::detail::Order::release);
     request_.notify_one();
   }
 
@@ -58,9 +53,9 @@ class Conductor {
     if (state_ == State::posted) {
       status_ = orchestrate_(runner_);
     } else {
-      for (std::uint32_t seen = finished_.load(std::memory_order_acquire); seen != asked_;
-           seen = finished_.load(std::memory_order_acquire)) {
-        finished_.wait(seen, std::memory_order_acquire);
+      for (std::uint32_t seen = finished_.load(rondo::detail::Order::acquire); seen != asked_;
+           seen = finished_.load(rondo::detail::Order::acquire)) {
+        finished_.wait(seen, rondo::detail::Order::acquire);
       }
     }
     state_ = State::idle;
@@ -72,8 +67,8 @@ class Conductor {
     if (orchestrate_ == nullptr) return;
     (void)wait();
     if (thread_.joinable()) {
-      stopping_.store(true, std::memory_order_relaxed);
-      request_.store(++asked_, std::memory_order_release);
+      stopping_.store(true, rondo::detail::Order::relaxed);
+      request_.store(++asked_, rondo::detail::Order::release);
       request_.notify_one();
       thread_.join();
     }
@@ -85,15 +80,15 @@ class Conductor {
 
   void work() noexcept {
     for (std::uint32_t done = 0;;) {
-      std::uint32_t seen = request_.load(std::memory_order_acquire);
+      std::uint32_t seen = request_.load(rondo::detail::Order::acquire);
       while (seen == done) {
-        request_.wait(done, std::memory_order_acquire);
-        seen = request_.load(std::memory_order_acquire);
+        request_.wait(done, rondo::detail::Order::acquire);
+        seen = request_.load(rondo::detail::Order::acquire);
       }
-      if (stopping_.load(std::memory_order_relaxed)) return;
+      if (stopping_.load(rondo::detail::Order::relaxed)) return;
       status_ = orchestrate_(runner_);
       done = seen;
-      finished_.store(done, std::memory_order_release);
+      finished_.store(done, rondo::detail::Order::release);
       finished_.notify_one();
     }
   }
@@ -103,10 +98,10 @@ class Conductor {
   State state_ = State::idle;
   Status status_;  ///< of the last round
   std::uint32_t asked_ = 0;
-  std::atomic<std::uint32_t> request_{0};
-  std::atomic<std::uint32_t> finished_{0};
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  rondo::detail::Signal request_{0};
+  rondo::detail::Signal finished_{0};
+  rondo::detail::Atomic<bool> stopping_{false};
+  rondo::detail::Thread thread_;
 };
 
 }  // namespace rondo::runtime::detail

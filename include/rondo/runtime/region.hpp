@@ -14,6 +14,7 @@ namespace rondo::runtime {
 
 /// Part of a tensor: in each dimension a first index and an extent. In memory that is a strided region.
 struct Box {
+  /// One dimension of it.
   struct Side {
     std::uint64_t low;
     std::uint64_t extent;

@@ -10,7 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
 
 /// Which unfinished tasks touch which parts of which tensors. Belongs to the orchestrating thread alone.
 namespace rondo::runtime::detail {
@@ -119,7 +119,7 @@ class RegionMap {
         block_{std::bit_ceil(uses) * sizeof(UseLists), alignof(UseLists)},
         buckets_{static_cast<UseLists*>(block_.data())},
         shift_{64U - static_cast<unsigned>(std::countr_zero(std::bit_ceil(uses)))} {
-    std::uninitialized_value_construct_n(buckets_, std::bit_ceil(uses));
+    for (std::size_t b = 0; b < std::bit_ceil(uses); ++b) new (buckets_ + b) UseLists();
   }
 
   [[nodiscard]] std::size_t room() const noexcept { return uses_.left(); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/atomic.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
@@ -14,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::runtime::detail {
 
@@ -39,6 +39,7 @@ class StreamCore {
         deadlock_after_ms_{options.deadlock_after_ms},
         ring_count_{rings},
         heap_bytes_{options.ring_bytes.value / 1024 * 1024},
+        rings_(rings),
         map_{options.regions < 256 ? 256 : options.regions, 4096},
         slots_{std::size_t{std::bit_ceil(options.window)} * rings + 1},
         tensors_{std::size_t{std::bit_ceil(options.tensors)} * rings},
@@ -46,8 +47,7 @@ class StreamCore {
         interface_(interface.tensors.size()),
         tag_{interface.tag},
         stream_{threads} {
-    rings_.reserve(rings);
-    for (std::uint32_t r = 0; r < rings; ++r) rings_.emplace_back(options.window, options.tensors, heap_bytes_);
+    for (ScopeRing& ring : rings_) ring = ScopeRing(options.window, options.tensors, heap_bytes_);
     for (std::size_t t = 0; t < interface_.size(); ++t) {
       const graph::TensorRecord& record = interface.tensors[t];
       TensorState& tensor = interface_[t];
@@ -168,15 +168,15 @@ class StreamCore {
     ScopeRing& ring = this->ring();
     if (slot.words_taken != 0) ring.word_ring.take_until(ring.word_ring.head() + slot.words_taken);
     ring.tasks.push(&slot);
-    slot.fan_out.store(nullptr, std::memory_order_relaxed);
+    slot.fan_out.store(nullptr, rondo::detail::Order::relaxed);
     slot.linked = 0;
     slot.mark = 0;
     slot.uses = nullptr;
     slot.spare = nullptr;
     slot.number = ++task_number_;
     if (slot.blocks != 1) {
-      slot.next_block.store(0, std::memory_order_relaxed);
-      slot.blocks_left.store(slot.blocks, std::memory_order_relaxed);
+      slot.next_block.store(0, rondo::detail::Order::relaxed);
+      slot.blocks_left.store(slot.blocks, rondo::detail::Order::relaxed);
     }
   }
 
@@ -186,7 +186,7 @@ class StreamCore {
     using platform::sim::TaskSlot;
     if (producer.mark == consumer.number) return;
     producer.mark = consumer.number;
-    FanOut* head = producer.fan_out.load(std::memory_order_acquire);
+    FanOut* head = producer.fan_out.load(rondo::detail::Order::acquire);
     if (head == TaskSlot::sealed()) return;
     FanOut* edge = nullptr;
     platform::sim::SpareFanOut* spare = nullptr;
@@ -203,7 +203,7 @@ class StreamCore {
     edge->consumer = &consumer;
     if (!stream_.threaded()) {  // no other thread looks: without a fence, the loads of the next link go on meanwhile
       edge->next = head;
-      producer.fan_out.store(edge, std::memory_order_relaxed);
+      producer.fan_out.store(edge, rondo::detail::Order::relaxed);
       add_linked(consumer, spare);
       return;
     }
@@ -213,7 +213,8 @@ class StreamCore {
         return;
       }
       edge->next = head;
-    } while (!producer.fan_out.compare_exchange_weak(head, edge, std::memory_order_release, std::memory_order_acquire));
+    } while (!producer.fan_out.compare_exchange_weak(head, edge, rondo::detail::Order::release,
+                                                     rondo::detail::Order::acquire));
     add_linked(consumer, spare);
   }
   /// Sees to it that the next link() finds an edge without waiting. Waits for room.
@@ -229,12 +230,12 @@ class StreamCore {
     using platform::sim::TaskSlot;
     const std::uint32_t down = TaskSlot::guard - task.linked;
     if (!stream_.threaded()) {
-      const std::uint32_t left = task.waiting.load(std::memory_order_relaxed) - down;
-      task.waiting.store(left, std::memory_order_relaxed);
+      const std::uint32_t left = task.waiting.load(rondo::detail::Order::relaxed) - down;
+      task.waiting.store(left, rondo::detail::Order::relaxed);
       if (left == 0) stream_.ready(task);
       return;
     }
-    if (task.linked == 0 || task.waiting.fetch_sub(down, std::memory_order_acq_rel) == down) stream_.ready(task);
+    if (task.linked == 0 || task.waiting.fetch_sub(down, rondo::detail::Order::acq_rel) == down) stream_.ready(task);
   }
 
   /// Memory and a record for an intermediate of the open scope. Waits for room.
@@ -279,7 +280,7 @@ class StreamCore {
   std::uint32_t deadlock_after_ms_;
   std::uint32_t ring_count_;
   std::uint64_t heap_bytes_;
-  std::vector<ScopeRing> rings_;
+  rondo::detail::OwnedArray<ScopeRing> rings_;
   RegionMap map_;
   platform::sim::Recycler<platform::sim::TaskSlot, &platform::sim::TaskSlot::next_ready> slots_;
   platform::sim::Recycler<TensorState, &TensorState::next_free> tensors_;

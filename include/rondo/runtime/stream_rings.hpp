@@ -18,6 +18,7 @@ namespace rondo::runtime::detail {
 template <class T>
 class Fifo {
  public:
+  Fifo() noexcept = default;  ///< holds nothing
   explicit Fifo(std::size_t capacity) : cells_(std::bit_ceil(capacity < 2 ? std::size_t{2} : capacity)) {}
 
   [[nodiscard]] std::uint64_t head() const noexcept { return head_; }
@@ -41,6 +42,7 @@ class Fifo {
 /// A ring of bytes (or words): taken in one piece at the front, given back at the back.
 class HeapRing {
  public:
+  HeapRing() noexcept = default;  ///< has no room
   explicit HeapRing(std::uint64_t size) : size_{size} {}
 
   /// Where a piece of `length` would start: a position; the caller turns it into an offset with offset().
@@ -69,7 +71,7 @@ class HeapRing {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
  private:
-  std::uint64_t size_;
+  std::uint64_t size_ = 0;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
 };
@@ -77,6 +79,7 @@ class HeapRing {
 /// All that the scopes of one depth hold: their unfinished tasks, the arguments of tasks that have many, and their
 /// intermediates.
 struct ScopeRing {
+  ScopeRing() noexcept = default;  ///< has no room
   ScopeRing(std::size_t window, std::size_t tensor_capacity, std::uint64_t heap_bytes)
       : tasks{window}, tensors{tensor_capacity}, heap{heap_bytes}, words(word_count), word_ring{word_count} {}
 

@@ -4,6 +4,7 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/concepts.hpp>
+#include <rondo/detail/thread.hpp>
 #include <rondo/error.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/runtime/conductor.hpp>
@@ -14,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <thread>
 #include <type_traits>
 
 namespace rondo::platform {
@@ -33,10 +33,24 @@ inline constexpr bool can_orchestrate = false;
 template <class A, class Engine, class Traffic>
 inline constexpr bool can_orchestrate<platform::Sim<A, Engine, Traffic>> = true;
 
+/// Inline, or what is traced on it.
+template <class Engine>
+inline constexpr bool runs_inline = std::is_same_v<Engine, platform::sim::Inline>;
+template <class Engine>
+requires requires { typename Engine::Traces; }
+inline constexpr bool runs_inline<Engine> = runs_inline<typename Engine::Traces>;
+
+/// Engines that do something with the graph that they are handed, beside running it.
+template <class P>
+inline constexpr bool looks_at_graphs = false;
+template <class A, class Engine, class Traffic>
+requires requires { requires Engine::looks_at_graphs; }
+inline constexpr bool looks_at_graphs<platform::Sim<A, Engine, Traffic>> = true;
+
 template <class P>
 inline constexpr bool on_one_thread = true;
 template <class A, class Engine, class Traffic>
-inline constexpr bool on_one_thread<platform::Sim<A, Engine, Traffic>> = std::is_same_v<Engine, platform::sim::Inline>;
+inline constexpr bool on_one_thread<platform::Sim<A, Engine, Traffic>> = runs_inline<Engine>;
 
 /// A platform whose launches are orchestrated rounds: what waits for a launch waits for the round.
 template <class P>
@@ -66,7 +80,7 @@ class Beside : public P {
   [[nodiscard]] std::uint32_t threads() const noexcept {
     if constexpr (on_one_thread<P>) return 0;
     if (options_.threads != StreamOptions::by_engine) return options_.threads;
-    const std::uint32_t cores = std::thread::hardware_concurrency();
+    const std::uint32_t cores = rondo::detail::host_cores();
     return cores > 2 ? cores - 1 : 1;
   }
   [[nodiscard]] Conductor& conductor() noexcept { return conductor_; }
@@ -82,6 +96,10 @@ class Beside : public P {
 /// One orchestration on one platform: the session's view of the runtimes that build their graph during the round.
 template <class Orchestrator, class P, class Graph>
 class StreamRunner {
+  static_assert(!looks_at_graphs<P>,
+                "rondo: the engine looks at the tasks of a graph, and a runtime that builds its graph during the round "
+                "has none to show, so it would check, dump or predict nothing; choose Inline, Pool or observe::Traced "
+                "of one of them, or runtime::HostBuildGraph");
   static_assert(
       requires(const Graph& graph, Orchestrator& o) { graph.orchestrate(o); },
       "rondo: this runtime builds its graph during the round; open the session with an interface and an "
@@ -97,6 +115,7 @@ class StreamRunner {
         heaps_{platform, orchestrator_.heap_bytes(), Bytes{P::Arch::arena_alignment}} {
     orchestrator_.place_heaps(heaps_.base().address());
     platform.set_failure_text(&orchestrator_.stream().failure_text());
+    if constexpr (is_traced) orchestrator_.stream().trace(platform.engine().recorder().tracer());
     platform.conductor().start([](void* self) noexcept { return static_cast<StreamRunner*>(self)->orchestrate(); },
                                this, platform.threads() != 0);
   }
@@ -125,9 +144,16 @@ class StreamRunner {
   [[nodiscard]] Orchestrator& orchestrator() noexcept { return orchestrator_; }
 
  private:
+  static constexpr bool is_traced = requires(P & p) { p.engine().recorder().tracer(); };
+
   /// The whole round, on whichever thread the conductor chose.
   Status orchestrate() noexcept {
-    return orchestrate_round(orchestrator_, [this](Orchestrator& round) { graph_.orchestrate(round); });
+    const Status status = orchestrate_round(orchestrator_, [this](Orchestrator& round) {
+      if constexpr (is_traced) platform_.engine().recorder().launches();
+      graph_.orchestrate(round);
+    });
+    if constexpr (is_traced) platform_.engine().recorder().done();
+    return status;
   }
 
   Beside<P>& platform_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/atomic.hpp>
 #include <rondo/runtime/device_runner.hpp>
 #include <rondo/runtime/orchestrator.hpp>
 #include <rondo/runtime/stream_runner.hpp>
@@ -54,7 +55,7 @@ struct TensorMapRingBuffer {
         stream_.run_now(slot);
         return {};
       }
-      slot.waiting.store(platform::sim::TaskSlot::guard, std::memory_order_relaxed);
+      slot.waiting.store(platform::sim::TaskSlot::guard, rondo::detail::Order::relaxed);
       commit_slot(slot);
       const std::uint64_t number = slot.number;
       for (std::size_t i = 0; i < count; ++i) {

@@ -61,6 +61,7 @@ class DynamicBindings {
   /// null_memory; unsupported: a host input, and the session's update strategy refreshes none; busy: a round of these
   /// bindings is under way.
   Status bind(TensorId tensor, void* host, Bytes size) noexcept { return bind(tensor, host, {}, size, true); }
+  /// The same for memory that is only read.
   Status bind(TensorId tensor, const void* host, Bytes size) noexcept {
     return bind(tensor, const_cast<void*>(host), {}, size, false);
   }
@@ -72,6 +73,7 @@ class DynamicBindings {
 
   /// One round, as RoundSession::run_round. Errors: its own, and unbound_tensor.
   Status run_round() noexcept {
+    session_.enter(Phase::bind);
     if (const Status status = take(); !status) return status;
     return session_.run_in_general({round_.data(), round_.size()});
   }
@@ -79,14 +81,17 @@ class DynamicBindings {
   /// A round step by step: what a failed step leaves is ended by finish(), which returns the first failure. busy: a
   /// round is under way, or launch() and finish() without begin_round().
   Status begin_round() noexcept {
+    session_.enter(Phase::bind);
     if (const Status status = take(); !status) return status;
     if (const Status status = session_.prepare({round_.data(), round_.size()}); !status) return status;
     resolve();
-    session_.observe_.round_begins(RoundIndex{session_.rounds_});
+    session_.enter_round();
     session_.state_ = Session::State::in_round;
     round_link_.emplace(&session_, Status{});
     launched_ = false;
-    return round_link_->status = session_.copy_in_what_moves({copies_in_.data(), in_});
+    round_link_->status = session_.copy_in_what_moves({copies_in_.data(), in_});
+    session_.enter(Phase::outside);
+    return round_link_->status;
   }
   /// Starts the tasks; does not wait.
   Status launch() noexcept {
@@ -106,7 +111,7 @@ class DynamicBindings {
       round_link_->detach();
       session_.leave_round();
       if (status.ok()) status = session_.copy_out_what_moves({copies_out_.data(), out_});
-      if (const Status waited = session_.platform_.wait(); status.ok()) status = waited;
+      if (const Status waited = session_.wait(); status.ok()) status = waited;
       status = session_.settle(status);
     } else if (status.ok()) {
       status = Status{is_over ? Errc::closed : Errc::abandoned};

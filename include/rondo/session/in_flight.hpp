@@ -73,7 +73,9 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   };
 
  public:
+  /// What it runs on.
   using Platform = P;
+  /// How that is opened.
   using Options = typename P::Options;
 
   /// As RoundSession's. Prefer open(). @throws Error likewise; out_of_resources
@@ -154,6 +156,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
   // --- residents and constants: all of them wait for the rounds in flight
   // ---------------------------------------------------------------------------------------------------------
 
+  /// As RoundSession::upload; waits for the rounds in flight.
   template <Element T, class Host>
   Status upload(Resident<T> tensor, const Host& host) noexcept {
     if (const Status status = drain(); !status) return status;
@@ -161,11 +164,13 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     for (std::uint32_t s = 1; status.ok() && s < depth; ++s) slots_[s].adopt(tensor.key.tensor());
     return noted(status);
   }
+  /// As upload(), from the device to the host.
   template <Element T, class Host>
   Status download(Resident<T> tensor, Host&& host) noexcept {
     if (const Status status = drain(); !status) return status;
     return noted(slots_[0].download(tensor, std::forward<Host>(host)));
   }
+  /// As RoundSession::set_scalar; waits for the rounds in flight.
   template <class Scalar>
   Status set_scalar(TaskId task, std::size_t n, Scalar value) noexcept {
     Status status = drain();
@@ -174,6 +179,7 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
     }
     return status;
   }
+  /// As RoundSession::pair. @throws Error wrong_tensor, closed
   template <Element T, Direction D>
   requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
     return slots_[0].pair(tensor);
@@ -184,12 +190,17 @@ requires(Policies::rounds_in_flight > 1) class RoundSession<P, Policies, Graph> 
 
   /// Rounds delivered, failed ones not counted.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return delivered_ < failed_at_ ? delivered_ : failed_at_; }
+  /// Rounds that were submitted and not delivered.
   [[nodiscard]] std::size_t in_flight() const noexcept { return static_cast<std::size_t>(submitted_ - delivered_); }
+  /// Did a round fail in a way that leaves nothing to rely on? Then only close() works.
   [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
   /// Of all slots together.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
+  /// What it runs; as long as the session lives.
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+  /// What it runs on, for what only the platform can tell.
   [[nodiscard]] P& platform() noexcept { return platform_; }
+  /// What Policies::Observe names, default-constructed.
   [[nodiscard]] auto& observer() noexcept { return observe_; }
   /// Where the host sets scalars, for rounds that are submitted later; see launch/round_values.hpp.
   [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }

@@ -14,17 +14,31 @@ namespace rondo {
 /// not logged; the one that fails and poisons its session is.
 enum class LogEvent : std::uint8_t {
   opened,    ///< on which platform, with how many tasks and tensors
-  planned,   ///< bytes of the arena and of the args table
+  planned,   ///< by which planner; bytes of the arena and of the args table
   missing,   ///< something that the platform cannot do, and what stands in for it
   fallback,  ///< another way was taken than was asked for
   poisoned,  ///< by what
   closed,    ///< after how many rounds
 };
 
+/// As the code spells it.
 [[nodiscard]] constexpr const char* to_string(LogEvent event) noexcept {
   constexpr const char* names[] = {"opened", "planned", "missing", "fallback", "poisoned", "closed"};
   return names[static_cast<std::size_t>(event)];
 }
+
+namespace detail {
+
+template <class Planner>
+[[nodiscard]] constexpr const char* planner_name() noexcept {
+  if constexpr (requires { Planner::name; }) {
+    return Planner::name;
+  } else {
+    return "a planner without a name";
+  }
+}
+
+}  // namespace detail
 
 /// For a session whose policies have a sink; include this header where such a session is opened. Policies without one
 /// are silent, and cost nothing:
@@ -47,7 +61,8 @@ void log_opened(RoundSession<P, Policies, Graph>& session) {
   Policies::log(LogEvent::opened, Error::Text(P::name, ": ", view.tasks.size(), " tasks, ", view.tensors.size(),
                                               " tensors, ", bound, " of them bound each round")
                                       .c_str());
-  Error::Text planned(P::name, ": an arena of ", session.arena_bytes().value, " bytes for tensors of ", bytes);
+  Error::Text planned(P::name, ": ", detail::planner_name<typename Policies::Plan>(), " planned an arena of ",
+                      session.arena_bytes().value, " bytes for tensors of ", bytes);
   if constexpr (requires { session.args(); })
     planned.append(Error::Text(", an args table of ", session.args().image().size()));
   if (Policies::rounds_in_flight != 1)
@@ -68,6 +83,7 @@ void log_opened(RoundSession<P, Policies, Graph>& session) {
   }
 }
 
+/// Tells the sink what poisoned the session.
 template <Platform P, class Policies, class Graph>
 void log_poisoned(RoundSession<P, Policies, Graph>& session, Status status) noexcept {
   Policies::log(LogEvent::poisoned,

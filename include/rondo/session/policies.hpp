@@ -26,14 +26,18 @@ enum class Phase : std::uint8_t { outside, bind, copy_in, refresh, launch, copy_
 /// and `copies_out(Bytes)` before each copy; `refresh_begins()`, `refreshed(const update::Refreshed&)`; of rounds in
 /// flight `delivers(RoundIndex)`, before the host waits for that one.
 struct NoObserver {
+  /// A round was accepted.
   void round_begins(RoundIndex) noexcept {}
+  /// It ended so.
   void round_ends(RoundIndex, Status) noexcept {}
 };
 
 /// The session writes no values by itself; takes no space and no instruction. To have some, choose
 /// launch::RoundValues<>, launch/round_values.hpp.
 struct NoValues {
+  /// Are there such values?
   static constexpr bool any = false;
+  /// Holds none.
   struct Store {
     constexpr Store() noexcept = default;
     template <class... T>
@@ -43,6 +47,7 @@ struct NoValues {
 
 /// Rounds are run as they are. For debugging there is CheckRounds, in platform/sim/checked.hpp.
 struct NoCheck {
+  /// As it is.
   template <class P>
   using Platform = P;
 };

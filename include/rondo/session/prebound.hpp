@@ -29,6 +29,7 @@ namespace detail {
 template <std::size_t In, std::size_t Out, std::size_t Pairs = 0>
 class [[nodiscard]] Prebound {
  public:
+  /// Were the bindings right? Rounds with wrong ones return this.
   [[nodiscard]] Status status() const noexcept { return status_; }
   explicit operator bool() const noexcept { return status_.ok(); }
   /// What host memory it moves.

@@ -75,6 +75,7 @@ class [[nodiscard]] Round {
     return {std::move(*this)};
   }
 
+  /// Of the steps that were taken.
   [[nodiscard]] Status status() const noexcept requires(S == Stage::finished) { return link_.status; }
   explicit operator bool() const noexcept requires(S == Stage::finished) { return link_.status.ok(); }
   /// Its number within the session.

@@ -28,15 +28,22 @@ namespace rondo {
 class [[nodiscard]] RoundLoop {
  public:
   struct promise_type {
+    /// What the coroutine returned.
     Status status{Errc::busy};
+    /// What it threw, if it did.
     std::exception_ptr exception;
 
+    /// The language's: makes the RoundLoop.
     RoundLoop get_return_object() noexcept {
       return RoundLoop{std::coroutine_handle<promise_type>::from_promise(*this)};
     }
+    /// The language's: it runs at once.
     std::suspend_never initial_suspend() const noexcept { return {}; }
+    /// The language's: the frame stays until the RoundLoop goes.
     std::suspend_always final_suspend() const noexcept { return {}; }
+    /// The language's: co_return.
     void return_value(Status outcome) noexcept { status = outcome; }
+    /// The language's: keeps what was thrown.
     void unhandled_exception() noexcept { exception = std::current_exception(); }
   };
 
@@ -49,6 +56,7 @@ class [[nodiscard]] RoundLoop {
     if (coroutine_) coroutine_.destroy();
   }
 
+  /// Has it returned?
   [[nodiscard]] bool done() const noexcept { return coroutine_.done(); }
   /// What it returned; `busy` until it is done. @throws what the coroutine threw
   [[nodiscard]] Status status() const {

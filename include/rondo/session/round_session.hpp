@@ -50,6 +50,7 @@ class RoundSession {
   static_assert(Policies::rounds_in_flight == 1, "rondo: for rounds in flight include <rondo/session/in_flight.hpp>");
 
  public:
+  /// What it runs on.
   using Platform = P;
   /// The platform's, with the runtime's where that has some.
   using Options = typename Device::Options;
@@ -89,10 +90,21 @@ class RoundSession {
   /// round calls `before_round(RoundIndex)` on the calling thread: the place to refill inputs and read outputs. Stops
   /// at the first round that fails, and returns its status.
   template <std::size_t In, std::size_t Out, std::size_t Pairs, class Hook>
-  requires std::is_nothrow_invocable_v<Hook&, RoundIndex> Status run_rounds(std::uint64_t rounds,
-                                                                            const Prebound<In, Out, Pairs>& binding,
-                                                                            Hook&& before_round)
-  noexcept;
+  Status run_rounds(std::uint64_t rounds, const Prebound<In, Out, Pairs>& binding, Hook&& before_round) noexcept {
+    static_assert(std::is_nothrow_invocable_v<Hook&, RoundIndex>,
+                  "rondo: what is called before each round takes its RoundIndex and is noexcept");
+    const auto keep_awake = [this](bool awake) {
+      if constexpr (requires { platform_.keep_awake(awake); }) platform_.keep_awake(awake);
+    };
+    keep_awake(true);
+    Status status;
+    for (std::uint64_t i = 0; i < rounds && status.ok(); ++i) {
+      before_round(RoundIndex{rounds_});
+      status = run_round(binding);
+    }
+    keep_awake(false);
+    return status;
+  }
 
   /// Ends the round under way, or else the next, with `stopped`, and so poisons the session. The only call that any
   /// thread may make, also while another runs a round.
@@ -152,6 +164,7 @@ class RoundSession {
   /// Errors: wrong_tensor, wrong_size, null_memory; busy, closed, poisoned.
   template <Element T, class Host>
   Status upload(Resident<T> tensor, const Host& host) noexcept;
+  /// As upload(), from the device to the host.
   template <Element T, class Host>
   Status download(Resident<T> tensor, Host&& host) noexcept;
 
@@ -176,14 +189,18 @@ class RoundSession {
 
   /// Rounds finished so far, failed ones not counted.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
+  /// Did a round fail in a way that leaves nothing to rely on? Then only close() works.
   [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
   /// Bytes of device memory that the tensors take.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
   /// Where every tensor lies and with whom it shares, bytes by kind of memory, lower bound. Include
   /// session/memory_report.hpp. Cost: set-up's; allocates. @throws std::bad_alloc
   [[nodiscard]] memory::Report memory_report() const;
+  /// What it runs; as long as the session lives.
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+  /// What it runs on, for what only the platform can tell.
   [[nodiscard]] P& platform() noexcept { return platform_; }
+  /// What Policies::Observe names, default-constructed.
   [[nodiscard]] auto& observer() noexcept { return observe_; }
   /// Where the host sets scalars; see launch/round_values.hpp.
   [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_.store(); }

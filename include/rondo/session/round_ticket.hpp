@@ -21,6 +21,7 @@ class [[nodiscard]] RoundTicket {
   /// Was the round taken in? Whether it ran well is for RoundSession::wait to say.
   [[nodiscard]] constexpr Status submitted() const noexcept { return submitted_; }
   constexpr explicit operator bool() const noexcept { return submitted_.ok(); }
+  /// The same for no two rounds of a process.
   [[nodiscard]] constexpr std::uint64_t number() const noexcept { return number_; }
 
  private:

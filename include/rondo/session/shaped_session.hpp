@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/owned.hpp>
+#include <rondo/detail/shared.hpp>
 #include <rondo/launch/counts.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
+#include <rondo/list.hpp>
 #include <rondo/platform/shared.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/shared_shapes.hpp>
@@ -14,12 +17,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace rondo {
 
@@ -49,8 +50,11 @@ class ShapedSession {
   using Arch = typename P::Arch;
 
  public:
+  /// What it runs on.
   using Platform = P;
+  /// How that is opened.
   using Options = typename P::Options;
+  /// What sessions may share.
   using Shapes = SharedShapes<P, Policies, Capacity>;
 
   /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
@@ -124,8 +128,8 @@ class ShapedSession {
     require_usable();
     const auto shape = shapes_.find_or_resolve(launch::values_of(graph_, symbols));
     const std::span<const graph::TensorRecord> tensors = shape->graph.view().tensors;
-    std::vector<std::uint64_t> words;
-    std::vector<std::uint32_t> order;
+    List<std::uint64_t> words;
+    List<std::uint32_t> order;
     for (std::uint32_t t = 0; t < tensors.size(); ++t) {
       if (!is_bound_each_round(tensors[t].direction)) continue;
       words.push_back(tensors[t].count);
@@ -143,11 +147,13 @@ class ShapedSession {
     (void)grow(size);
   }
 
+  /// As RoundSession::upload.
   template <Element T, class Host>
   Status upload(Resident<T> tensor, const Host& host) noexcept {
     const auto pair = bind(Input<T>{tensor.key}, host);
     return move_resident(tensor.key, const_cast<T*>(pair.data()), pair.size(), true);
   }
+  /// As RoundSession::download.
   template <Element T, class Host>
   Status download(Resident<T> tensor, Host&& host) noexcept {
     const auto pair = bind(Output<T>{tensor.key}, std::forward<Host>(host));
@@ -167,11 +173,15 @@ class ShapedSession {
     }
     return sum;
   }
+  /// Bytes of device memory of the largest shape so far.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
+  /// The symbolic graph.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
+  /// What it runs on.
   [[nodiscard]] P& platform() noexcept { return platform_; }
   /// Where the host sets scalars; see launch/round_values.hpp.
   [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
+  /// Did a round fail in a way that leaves nothing to rely on?
   [[nodiscard]] bool poisoned() const noexcept { return !poison_.ok(); }
 
   /// A sentence for a status of this session, naming tensor or task, symbols and values.
@@ -186,7 +196,7 @@ class ShapedSession {
   }
 
  private:
-  using Resolved = std::shared_ptr<const typename Shapes::Resolved>;
+  using Resolved = detail::Shared<const typename Shapes::Resolved>;
   /// A shape as this session runs it: what is shared of it, and over that what has addresses.
   struct Known {
     Known(Resolved resolved, const typename View::Options& options)
@@ -195,7 +205,7 @@ class ShapedSession {
     Entry session;
   };
   // On the heap, so that one that makes the arena grow, which goes through all others, is made before it has a place.
-  using EntryPtr = std::unique_ptr<Known>;
+  using EntryPtr = detail::Owned<Known>;
   using Entries = launch::LaunchCache<EntryPtr, Capacity, launch::FoldedMultiply, Lookups>;
 
   template <BoundPair... B>
@@ -245,7 +255,7 @@ class ShapedSession {
   [[gnu::always_inline]] static void append_order(auto& key, std::initializer_list<std::uint32_t> tensors) noexcept {
     append_packed(tensors.begin(), tensors.size(), [&](std::uint64_t word) { key.append(word); });
   }
-  static void append_order(std::vector<std::uint64_t>& key, const std::vector<std::uint32_t>& tensors) {
+  static void append_order(List<std::uint64_t>& key, const List<std::uint32_t>& tensors) {
     append_packed(tensors.data(), tensors.size(), [&](std::uint64_t word) { key.push_back(word); });
   }
   [[gnu::always_inline]] static void append_packed(const std::uint32_t* tensors, std::size_t count, auto put) {
@@ -305,7 +315,7 @@ class ShapedSession {
                                                  std::span<const launch::BoundSize> sizes,
                                                  std::span<const std::int64_t> symbols, EntryPtr*& made) noexcept {
     if (!poison_.ok()) return Status{Errc::poisoned}.poisoning();
-    std::vector<std::int64_t> values;
+    List<std::int64_t> values;
     try {
       check_bound(sizes);
       values = launch::solve(graph_, sizes, symbols);
@@ -325,7 +335,7 @@ class ShapedSession {
   }
 
   void check_bound(std::span<const launch::BoundSize> sizes) const {
-    std::vector<int> bound(graph_.tensors().size(), 0);
+    List<int> bound(graph_.tensors().size(), 0);
     for (const launch::BoundSize& size : sizes) {
       if (size.tensor >= bound.size()) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));
       ++bound[size.tensor];
@@ -347,7 +357,7 @@ class ShapedSession {
   }
   [[nodiscard]] EntryPtr make_known(Resolved shape) {
     const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
-    auto known = std::make_unique<Known>(std::move(shape), typename View::Options{&platform_, this, borrow, &values_});
+    EntryPtr known(new Known(std::move(shape), typename View::Options{&platform_, this, borrow, &values_}));
     adopt_residents(known->session);
     return known;
   }
@@ -390,7 +400,7 @@ class ShapedSession {
   DevicePtr<std::byte> grow(Bytes size) {
     const Bytes wanted{size.value < residents_end_ ? residents_end_ : size.value};
     if (!(wanted > capacity_)) return base_;
-    std::vector<std::byte> residents(base_ ? residents_end_ : 0);
+    List<std::byte> residents(base_ ? residents_end_ : 0);
     if (!residents.empty()) {
       check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
       check(platform_.wait());
@@ -413,7 +423,7 @@ class ShapedSession {
     rebase();
     return base_;
   }
-  void allocate(Bytes size, const std::vector<std::byte>& residents) {
+  void allocate(Bytes size, const List<std::byte>& residents) {
     capacity_ = {};
     base_ = platform_.allocate(size, Bytes{Arch::arena_alignment});
     capacity_ = size;
@@ -456,8 +466,8 @@ class ShapedSession {
   const TaskGraph& graph_;
   P platform_;
   [[no_unique_address]] typename Policies::Values::Store values_;  ///< for all shapes together
-  std::vector<std::uint64_t> offsets_;                             ///< by tensor: of a resident in the arena
-  std::vector<std::uint64_t> uploaded_;                            ///< by tensor: does the resident hold a value?
+  List<std::uint64_t> offsets_;                                    ///< by tensor: of a resident in the arena
+  List<std::uint64_t> uploaded_;                                   ///< by tensor: does the resident hold a value?
   std::uint64_t residents_end_ = 0;
   bool resets_workspace_ = false;  ///< is any workspace to be zero again when its shape comes back?
   DevicePtr<std::byte> base_;

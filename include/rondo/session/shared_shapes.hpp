@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/shared.hpp>
 #include <rondo/launch/shape_book.hpp>
 #include <rondo/memory/planners.hpp>
 #include <rondo/session/planned_graph.hpp>
@@ -10,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <utility>
 
 namespace rondo {
@@ -29,32 +29,39 @@ namespace rondo {
 template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
 class SharedShapes {
  public:
+  /// What each shape is planned by.
   struct EntryPolicies : Policies {
+    /// Who plans the arena.
     using Plan = memory::ResidentsFirst<typename Policies::Plan>;
+    /// Nothing: the platform is checked already.
     using Check = NoCheck;  // the platform is the checked one already
   };
+  /// What a shape needs but for addresses.
   using Resolved =
       launch::ResolvedShape<typename P::Arch, typename EntryPolicies::Plan, detail::concurrency<P, FrozenGraph>>;
+  /// The graph with its plan.
   using Graph = detail::PlannedGraph<FrozenGraph, typename Resolved::Plan>;
 
   explicit SharedShapes(TaskGraph graph)
-      : book_{std::make_shared<launch::ShapeBook<Resolved, Capacity>>(std::move(graph))} {}
+      : book_{detail::Shared<launch::ShapeBook<Resolved, Capacity>>::make(std::move(graph))} {}
 
   /// Resolves a shape before any session meets it. @throws Error as an unknown shape's round reports
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) const {
     (void)book_->find_or_resolve(launch::values_of(graph(), symbols));
   }
   /// The shape under these values of the symbols, by number. @throws Error likewise
-  [[nodiscard]] std::shared_ptr<const Resolved> find_or_resolve(std::span<const std::int64_t> values) const {
+  [[nodiscard]] detail::Shared<const Resolved> find_or_resolve(std::span<const std::int64_t> values) const {
     return book_->find_or_resolve(values);
   }
   /// Shapes that are known at present; and how often one was resolved.
   [[nodiscard]] std::size_t entries() const { return book_->size(); }
+  /// How often a shape was resolved.
   [[nodiscard]] std::uint64_t resolved() const { return book_->resolved(); }
+  /// The symbolic graph.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return book_->graph(); }
 
  private:
-  std::shared_ptr<launch::ShapeBook<Resolved, Capacity>> book_;
+  detail::Shared<launch::ShapeBook<Resolved, Capacity>> book_;
 };
 
 /// Shares a symbolic graph's shapes between sessions; see SharedShapes. @throws std::bad_alloc

@@ -11,13 +11,16 @@ namespace rondo {
 
 /// Which tensor of which graph. One word, so that a round compares identity with a single instruction.
 struct TensorKey {
+  /// Both numbers in one word, for comparing.
   std::uint64_t value = 0;
 
   constexpr TensorKey() noexcept = default;
   constexpr TensorKey(TensorId tensor, std::uint32_t graph) noexcept
       : value{std::uint64_t{graph} << 32 | index(tensor)} {}
 
+  /// Which of the graph's.
   [[nodiscard]] constexpr TensorId tensor() const noexcept { return TensorId{static_cast<std::uint32_t>(value)}; }
+  /// Whose; see TaskGraph::tag().
   [[nodiscard]] constexpr std::uint32_t graph() const noexcept { return static_cast<std::uint32_t>(value >> 32); }
 
   friend constexpr bool operator==(TensorKey, TensorKey) noexcept = default;
@@ -28,24 +31,33 @@ struct TensorKey {
 /// Valid for the graph that made it, for copies of that graph, and for sessions over them.
 template <Element T, Direction D>
 struct TensorHandle {
+  /// The type of one element.
   using element_type = T;
+  /// Which way it goes in a round.
   static constexpr Direction direction = D;
 
+  /// Which tensor of which graph.
   TensorKey key;
 
   friend constexpr bool operator==(TensorHandle, TensorHandle) noexcept = default;
 };
 
+/// Copied in each round.
 template <class T>
 using Input = TensorHandle<T, Direction::in>;
+/// Copied out each round.
 template <class T>
 using Output = TensorHandle<T, Direction::out>;
+/// Copied in and out each round.
 template <class T>
 using InputOutput = TensorHandle<T, Direction::inout>;
+/// Copied in each round, inside the args table.
 template <class T>
 using HostInput = TensorHandle<T, Direction::host_input>;
+/// Stays on the device.
 template <class T>
 using Resident = TensorHandle<T, Direction::resident>;
+/// Between tasks of a round.
 template <class T>
 using Workspace = TensorHandle<T, Direction::workspace>;
 

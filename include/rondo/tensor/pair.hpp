@@ -16,13 +16,17 @@ namespace rondo {
 template <Element T, Direction D>
 requires(is_bound_each_round(D)) class CopiedPair {
  public:
+  /// What the host holds: const where the round only reads it.
   using HostElement = std::conditional_t<copies_out(D), T, const T>;
 
   constexpr CopiedPair(TensorHandle<T, D> handle, HostElement* data, std::size_t size) noexcept
       : handle_{handle}, data_{data}, size_{size} {}
 
+  /// Which tensor.
   [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
+  /// The host's memory.
   [[nodiscard]] constexpr HostElement* data() const noexcept { return data_; }
+  /// How many elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
 
  private:
@@ -40,7 +44,9 @@ requires(!is_bound_each_round(D)) class DevicePair {
   constexpr DevicePair(TensorHandle<T, D> handle, DevicePtr<T> device, std::size_t size) noexcept
       : handle_{handle}, device_{device}, size_{size} {}
 
+  /// Which tensor.
   [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
+  /// Where it is on the device.
   [[nodiscard]] constexpr DevicePtr<T> device() const noexcept { return device_; }
   /// In elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
@@ -50,8 +56,10 @@ requires(!is_bound_each_round(D)) class DevicePair {
   DevicePtr<T> device_;
   std::size_t size_;
 };
+/// Of a tensor that stays on the device.
 template <Element T>
 using ResidentPair = DevicePair<T, Direction::resident>;
+/// Of memory between tasks.
 template <Element T>
 using WorkspacePair = DevicePair<T, Direction::workspace>;
 static_assert(check_tensor_pair<ResidentPair<float>>());
@@ -61,13 +69,17 @@ static_assert(check_tensor_pair<WorkspacePair<float>>());
 template <Element T, Direction D>
 requires(is_model_io(D)) class DeviceBound {
  public:
+  /// What the device memory holds: const where the round only reads it.
   using DeviceElement = std::conditional_t<copies_out(D), T, const T>;
 
   constexpr DeviceBound(TensorHandle<T, D> handle, DeviceSpan<DeviceElement> memory) noexcept
       : handle_{handle}, memory_{memory} {}
 
+  /// Which tensor.
   [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
+  /// Where it is on the device.
   [[nodiscard]] constexpr DevicePtr<DeviceElement> device() const noexcept { return memory_.data(); }
+  /// How many elements.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return memory_.size(); }
 
  private:

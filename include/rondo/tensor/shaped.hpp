@@ -14,6 +14,7 @@ template <BoundPair B>
 class Shaped : public B {
  public:
   constexpr Shaped(const B& pair, const Shape& shape) noexcept : B{pair}, shape_{shape} {}
+  /// The shape that the round says.
   [[nodiscard]] constexpr const Shape& shape() const noexcept { return shape_; }
 
  private:

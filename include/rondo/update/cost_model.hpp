@@ -19,12 +19,15 @@ struct RefreshCosts {
   std::uint64_t device_slot = 25;       ///< 40 cores, one slot per ns each
   std::uint64_t launched_byte = 1'000;  ///< a write through the BAR: uncached, 64 bytes at a time
 
+  /// What it would take to copy the changed suffix, in nanoseconds.
   [[nodiscard]] constexpr std::uint64_t of_suffix_copy(const RefreshFacts& f) const noexcept {
     return copy + copied_byte * f.suffix_bytes + host_slot * f.slots;
   }
+  /// What it would take to have the device compute, in nanoseconds.
   [[nodiscard]] constexpr std::uint64_t of_device_op(const RefreshFacts& f) const noexcept {
     return copy + copied_byte * f.base_bytes + device_op + device_slot * f.lanes;
   }
+  /// What it would take inside the launch, in nanoseconds.
   [[nodiscard]] constexpr std::uint64_t of_in_launch(const RefreshFacts& f) const noexcept {
     return launched_byte * f.launch_bytes + device_op + device_slot * f.lanes;
   }
@@ -40,7 +43,9 @@ struct RefreshCosts {
 /// A platform whose kernels read host memory needs none of the three: the slots are written in place.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCost {
+  /// May it be chosen?
   static constexpr bool allows(Mechanism) noexcept { return true; }
+  /// What a round takes.
   [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts& f) noexcept {
     Mechanism best = Mechanism::suffix_copy;
     std::uint64_t least = Costs.of_suffix_copy(f);
@@ -57,6 +62,7 @@ static_assert(MechanismChoice<ByCost<>>);
 /// The same among those that keep a device copy of the table, for platforms that could do without.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCostOnDevice : ByCost<Costs> {
+  /// May it be chosen?
   static constexpr bool allows(Mechanism m) noexcept { return m != Mechanism::in_place; }
 };
 

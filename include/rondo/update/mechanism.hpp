@@ -11,6 +11,7 @@
 /// How a refresh reaches the device.
 namespace rondo::update {
 
+/// How what changed of the args table reaches the device.
 enum class Mechanism : std::uint8_t {
   none,         ///< nothing had to be refreshed
   in_place,     ///< kernels read the host's image: the changed slots are written, nothing is copied
@@ -18,8 +19,10 @@ enum class Mechanism : std::uint8_t {
   device_op,    ///< the base table is copied from its first to its last changed entry; the device computes the slots
   in_launch,    ///< the base table travels inside the launch; the device computes the slots
 };
+/// How many there are.
 inline constexpr std::size_t mechanism_count = 5;
 
+/// As the code spells it.
 [[nodiscard]] constexpr const char* to_string(Mechanism m) noexcept {
   constexpr const char* names[mechanism_count] = {"none", "in_place", "suffix_copy", "device_op", "in_launch"};
   return names[static_cast<std::size_t>(m)];
@@ -49,6 +52,7 @@ concept HasInLaunchRefresh = requires(P& p, const args::RefreshOp& op, const arg
   noexcept->std::same_as<Status>;
 };
 
+/// Can P do that?
 template <class P>
 [[nodiscard]] constexpr bool is_capable(Mechanism m) noexcept {
   switch (m) {
@@ -76,7 +80,9 @@ struct RefreshFacts {
 /// table takes its place.
 template <Mechanism M>
 struct Always {
+  /// May it be chosen?
   static constexpr bool allows(Mechanism m) noexcept { return m == M; }
+  /// What a round takes.
   [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts&) noexcept { return M; }
 };
 

@@ -17,7 +17,9 @@ namespace rondo::update {
 
 /// What a refresh did.
 struct Refreshed {
+  /// By which strategy.
   UpdateLevel level = UpdateLevel::none;
+  /// By which way.
   Mechanism mechanism = Mechanism::none;
   std::uint64_t slots = 0;  ///< addresses computed, on the host or on the device
   std::uint64_t bytes = 0;  ///< copied to the device, or carried by the launch
@@ -54,12 +56,16 @@ class Refresher {
   Refresher(const Refresher&) = delete;
   Refresher& operator=(const Refresher&) = delete;
 
+  /// What it refreshes.
   [[nodiscard]] args::ArgsTable& table() noexcept { return table_; }
+  /// What it refreshes.
   [[nodiscard]] const args::ArgsTable& table() const noexcept { return table_; }
 
   // --- what a round changes
 
+  /// Where a base is in the next round.
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return active_[id]; }
+  /// Says where it will be.
   void set_base(std::uint32_t id, std::uint64_t address) noexcept { active_[id] = address; }
   /// Does the kernels' table hold the base's address?
   [[nodiscard]] bool is_current(std::uint32_t id) const noexcept { return active_[id] == last_[id]; }

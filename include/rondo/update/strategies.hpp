@@ -40,8 +40,11 @@ namespace rondo::update {
 /// The same answer every round, without a look at the bases.
 template <UpdateLevel Level>
 struct Fixed {
+  /// The most that it refreshes.
   static constexpr UpdateLevel highest = Level;
+  /// Always so much, whatever changed.
   static constexpr bool fixed = true;
+  /// What this round must refresh. O(bases looked at).
   [[nodiscard]] constexpr UpdateLevel decide(const BaseTable&) const noexcept { return Level; }
 };
 
@@ -85,8 +88,11 @@ template <std::size_t Count>
 /// bases, of inputs and outputs that are not frozen and of arenas; in a session whose rounds bind host memory only,
 /// nothing.
 struct Auto {
+  /// The most that it refreshes.
   static constexpr UpdateLevel highest = UpdateLevel::init;
+  /// Rounds that bind host memory alone need not ask.
   static constexpr bool idle_while_unbound = true;
+  /// What this round must refresh. O(bases looked at).
   [[nodiscard]] UpdateLevel decide(const BaseTable& bases) const noexcept {
     if (bases.constants) return UpdateLevel::init;
     if (differ(bases.active, bases.last, bases.feature_map)) return UpdateLevel::feature_map_and_model_io;
@@ -105,6 +111,7 @@ inline constexpr bool is_fixed = [] {
   if constexpr (requires { S::fixed; }) return bool{S::fixed};
   return false;
 }();
+/// Rounds that bind host memory alone need not ask.
 template <class S>
 inline constexpr bool is_idle_while_unbound = [] {
   if constexpr (requires { S::idle_while_unbound; }) return bool{S::idle_while_unbound};

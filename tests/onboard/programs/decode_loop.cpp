@@ -16,4 +16,4 @@
 
 using ChipOverStandIn = stand_in::OverStandIn<rondo::arch::RONDO_TEST_CHIP>;
 #define SelectedPlatform ChipOverStandIn
-#include "../../../examples/03_decode_loop.cpp"
+#include "../../../examples/03_decode_loop/main.cpp"

@@ -15,9 +15,11 @@ struct Unknown {};
 /// Takes <string> for a tag.
 struct Tag {};
 
-/// Good.
+/// Good, but for a member.
 struct Good {
-  int self_evident = 0;
+  int silent = 0;
+  int told = 0;  ///< of what it is
+  Good() = default;
 };
 
 }  // namespace rondo

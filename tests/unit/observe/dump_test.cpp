@@ -269,3 +269,68 @@ TEST_CASE("Graphs that the compiler knows are dumped, and checked where they are
   CHECK(hy == Floats(8, 4));
   CHECK(replay<A5Sim>(folder.path(), kernels<Scale>()).ok());
 }
+
+namespace {
+
+/// y = x + 1; but it also changes what it only reads, where x begins below 0.
+struct Trespasser {
+  static constexpr std::string_view name = "trespasser";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + 1;
+    if (x[0] < 0) const_cast<float&>(x[1]) += 10;  // NOLINT: that is the fault
+  }
+};
+struct AddUp {
+  static constexpr std::string_view name = "add_up";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> y, InOut<float> total) noexcept {
+    for (std::size_t i = 0; i < total.size(); ++i) total[i] += y[i];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A round that a check finds fault with is dumped from its inputs, and its status stays the check's") {
+  const Folder folder;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto total = graph.resident<float>("total", {4});
+  const auto y = graph.output<float>("y", {4});
+  graph.add<Trespasser>(x, y);
+  graph.add<AddUp>(y, total);
+  auto session = open<DumpingSim<Checked<Inline>>>(graph);
+  auto& engine = session.platform().engine();
+  REQUIRE(session.upload(total, Floats{100, 100, 100, 100}));
+  Floats hx{1, 2, 3, 4}, hy(4);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  hx = {-1, 2, 3, 4};
+  SUBCASE("once it was asked for, and no more often") {
+    CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::check_failed);
+    CHECK(engine.dumps() == 0);
+    engine.dump_failures(folder / "failed");
+    const Status status = session.run_round(bind(x, hx), bind(y, hy));
+    CHECK(status.code() == Errc::check_failed);
+    CHECK(says(session.explain(status).c_str(), "trespasser"));
+    CHECK(engine.dump_failure().empty());
+    CHECK(engine.dumps() == 1);
+    CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::check_failed);
+    CHECK(engine.dumps() == 1);
+
+    const DumpedRound dump = read_manifest(folder / "failed/round2");
+    REQUIRE(dump.tasks.size() == 2);
+    CHECK(dump.round == 2);
+    CHECK(floats_of(dump, dump.tasks[0].read[0]) == hx);
+    CHECK(floats_of(dump, dump.tasks[0].written[0]) == Floats{0, 3, 4, 5});
+    const ReplayReport report = replay<A2A3Sim>(folder / "failed/round2", kernels<Trespasser, AddUp>());
+    CHECK(report.ok());
+  }
+  SUBCASE("and rounds that are right are not") {
+    engine.dump_failures(folder / "failed");
+    hx = {5, 6, 7, 8};
+    CHECK(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(hy == Floats{6, 7, 8, 9});
+    CHECK(engine.dumps() == 0);
+    CHECK_FALSE(is_dump(folder / "failed/round1"));
+  }
+}

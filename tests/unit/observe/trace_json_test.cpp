@@ -11,6 +11,7 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
+#include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/observe/trace_schema.hpp>
@@ -257,6 +258,52 @@ TEST_CASE("Several sessions are written as processes of their own, a prediction 
   CHECK(predicted == tasks_in_training);
 }
 
+/// A task on many cores at once.
+struct Spread {
+  static constexpr std::string_view name = "spread";
+  static constexpr auto core = CoreType::vector;
+  static void run(Block block, In<float> x, Out<float> y) noexcept {
+    for (std::size_t i = block.index; i < y.size(); i += block.count) y[i] = 2 * x[i];
+  }
+  static double cost(Block, In<float>, Out<float>) noexcept { return 100000; }
+};
+
+TEST_CASE("A prediction has a track for each core that is used, counters in the chip's time, and arrows between") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  const auto t = graph.workspace<float>("t", {64});
+  const auto y = graph.output<float>("y", {64});
+  graph.add<Spread>(Blocks{8}, x, t);
+  graph.add<Spread>(Blocks{3}, t, y);
+  std::vector<float> hx(64, 1.0F), hy(64);
+  auto session = open<A2A3SimOn<Model>>(graph);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count(trace, "X", "spread") == 11);
+  std::set<std::string> cores;
+  std::map<int, std::set<int>> blocks_on;
+  std::uint64_t most_running = 0, most_bytes = 0;
+  for (const Json& e : trace["traceEvents"]) {
+    if (e["ph"] == "M" && e["args"].contains("name")) cores.insert(e["args"]["name"].get<std::string>());
+    if (e["ph"] == "X" && e["name"] == "spread") blocks_on[e["tid"].get<int>()].insert(e["args"]["block"].get<int>());
+    if (e["ph"] == "C" && e["name"] == "tasks")
+      most_running = std::max(most_running, e["args"]["running"].get<std::uint64_t>());
+    if (e["ph"] == "C" && e["name"] == "arena in use")
+      most_bytes = std::max(most_bytes, e["args"]["bytes"].get<std::uint64_t>());
+  }
+  CHECK(cores.contains("vector core 0"));
+  CHECK(cores.contains("vector core 7"));
+  CHECK_FALSE(cores.contains("cube core 0"));
+  CHECK(blocks_on.size() == 8);
+  CHECK(most_running >= 2);
+  CHECK(most_running <= 8);
+  CHECK(most_bytes > 256);  // a task has its input and its output at once, and nobody all three
+  CHECK(most_bytes < 3 * 256);
+  CHECK(count(trace, "s", "edge") == 1);
+  CHECK(count(trace, "f", "edge") == 1);
+}
+
 TEST_CASE("Rounds in flight have a track for each slot, and the host's phases name their round") {
   Rounds rounds;
   auto session = open<OnInline, InFlight>(rounds.step.graph);
@@ -343,3 +390,48 @@ TEST_CASE("The check itself turns down what is no trace") {
 }
 
 #endif
+
+namespace {
+
+struct Step {
+  static constexpr std::string_view name = "step";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, InOut<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
+  }
+};
+struct Last : Step {
+  static constexpr std::string_view name = "last";
+};
+struct Orchestrating : Traces {
+  using Runtime = runtime::TensorMapRingBuffer;
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Tasks that a runtime adds during the round are traced by name, and switched off with the rest", P,
+                   OnInline, OnPool) {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.inout<float>("y", {16});
+  auto session = open<P, Orchestrating>(graph, [&](auto& round) {
+    for (int i = 0; i < 5; ++i) round.template add<Step>(x, y);
+    round.template add<Last>(x, y);
+  });
+  std::vector<float> hx(16, 1.0F), hy(16);
+  for (int i = 0; i < 3; ++i) REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  observe::record(session, false);
+  for (int i = 0; i < 3; ++i) REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy[0] == 36);
+  observe::record(session, true);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count(trace, "X", "step") == 20);
+  CHECK(count(trace, "X", "last") == 4);
+  CHECK(count_rounds(trace) == 4);
+  CHECK(count(trace, "X", "launch 1") == 1);
+  CHECK(count(trace, "X", "launch 4") == 0);
+  CHECK(count(trace, "X", "launch 7") == 1);
+  CHECK(trace["otherData"]["dropped_spans"] == 0);
+}

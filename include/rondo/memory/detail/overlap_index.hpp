@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 namespace rondo::memory::detail {
 
@@ -34,7 +34,7 @@ class OverlapIndex {
     for (const auto& [a, b] : problem.conflicts) ++conflicts_of_[a + 1], ++conflicts_of_[b + 1];
     for (std::size_t i = 0; i < problem.size(); ++i) conflicts_of_[i + 1] += conflicts_of_[i];
     conflicts_.resize(conflicts_of_.back());
-    std::vector<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
+    List<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
     for (const auto& [a, b] : problem.conflicts) {
       conflicts_[next[a]++] = b;
       conflicts_[next[b]++] = a;
@@ -75,9 +75,9 @@ class OverlapIndex {
   }
 
   const Problem& problem_;
-  std::vector<std::uint32_t> by_start_{};
-  std::vector<std::uint32_t> conflicts_of_, conflicts_{};
-  std::vector<std::int64_t> latest_{};
+  List<std::uint32_t> by_start_{};
+  List<std::uint32_t> conflicts_of_, conflicts_{};
+  List<std::int64_t> latest_{};
   std::size_t leaves_ = 1;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/lower_bound.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
@@ -10,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
 namespace rondo::memory::detail {
 
@@ -23,8 +23,8 @@ struct Obstacle {
 /// Lists of varying length, kept in two vectors.
 template <class T>
 struct Rows {
-  std::vector<std::uint32_t> begin_of{0};
-  std::vector<T> items{};
+  List<std::uint32_t> begin_of{0};
+  List<T> items{};
 
   void close_row() { begin_of.push_back(static_cast<std::uint32_t>(items.size())); }
   [[nodiscard]] const T* begin(std::size_t row) const noexcept { return items.data() + begin_of[row]; }
@@ -35,18 +35,18 @@ struct Rows {
 /// of time, offsets counted in units (the greatest common divisor of all sizes, fixed offsets and alignments, so that
 /// they usually fit into 32 bits), fixed buffers turned into obstacles. Immutable once built.
 struct SearchModel {
-  std::vector<std::uint32_t> buffer;  ///< number in the problem
-  std::vector<std::int64_t> size;     ///< units, rounded up to the common alignment
-  std::vector<std::int64_t> align;    ///< units, at least 1
-  std::vector<std::int64_t> bytes;    ///< the size as given
-  std::vector<double> duration;       ///< steps
-  std::vector<std::uint32_t> kind;    ///< equal numbers: interchangeable
-  Rows<SectionRange> ranges;          ///< per buffer, section numbers from 0
-  Rows<std::int32_t> neighbours;      ///< per buffer, the free buffers it meets
-  Rows<Obstacle> obstacles;           ///< per buffer, by ascending `low`
-  Rows<Obstacle> of_section;          ///< per section; empty rows where nothing is fixed
-  std::vector<std::int64_t> fixed;    ///< per section, units that obstacles take
-  std::vector<std::int64_t> load;     ///< per section, units, obstacles included
+  List<std::uint32_t> buffer;     ///< number in the problem
+  List<std::int64_t> size;        ///< units, rounded up to the common alignment
+  List<std::int64_t> align;       ///< units, at least 1
+  List<std::int64_t> bytes;       ///< the size as given
+  List<double> duration;          ///< steps
+  List<std::uint32_t> kind;       ///< equal numbers: interchangeable
+  Rows<SectionRange> ranges;      ///< per buffer, section numbers from 0
+  Rows<std::int32_t> neighbours;  ///< per buffer, the free buffers it meets
+  Rows<Obstacle> obstacles;       ///< per buffer, by ascending `low`
+  Rows<Obstacle> of_section;      ///< per section; empty rows where nothing is fixed
+  List<std::int64_t> fixed;       ///< per section, units that obstacles take
+  List<std::int64_t> load;        ///< per section, units, obstacles included
   std::int32_t sections = 0;
   std::int64_t unit = 1;      ///< bytes
   std::int64_t rounding = 1;  ///< bytes: the common alignment
@@ -87,9 +87,8 @@ struct SearchModel {
 /// Builds the model of the buffers `free` (numbers in the problem, none of them without sections). Those of `fixed`
 /// stay at their `offsets`; all others are left out. `rounding` is the problem's common alignment.
 [[nodiscard]] inline SearchModel make_search_model(const Problem& problem, const Sections& sections,
-                                                   std::vector<std::uint32_t> free,
-                                                   const std::vector<std::uint32_t>& fixed,
-                                                   const std::vector<std::int64_t>& offsets, std::int64_t rounding) {
+                                                   List<std::uint32_t> free, const List<std::uint32_t>& fixed,
+                                                   const List<std::int64_t>& offsets, std::int64_t rounding) {
   SearchModel m;
   std::sort(free.begin(), free.end(), [&](std::uint32_t a, std::uint32_t b) {
     const std::int32_t x = sections.hull(a).first;
@@ -104,7 +103,7 @@ struct SearchModel {
   for (const std::uint32_t i : m.buffer) until = std::max(until, sections.hull(i).last);
   m.sections = std::max(0, until - from);
 
-  std::vector<std::uint32_t> fixed_here;
+  List<std::uint32_t> fixed_here;
   for (const std::uint32_t i : fixed) {
     if (sections.empty(i)) continue;
     const SectionRange hull = sections.hull(i);
@@ -140,7 +139,7 @@ struct SearchModel {
 
   // Who meets whom: buffers are in order of their first section, so each looks ahead until its own last.
   const std::size_t n = m.count();
-  std::vector<std::vector<std::int32_t>> meets(n);
+  List<List<std::int32_t>> meets(n);
   for (std::size_t a = 0; a < n; ++a) {
     const std::int32_t end = sections.hull(m.buffer[a]).last;
     for (std::size_t b = a + 1; b < n && sections.hull(m.buffer[b]).first < end; ++b) {
@@ -150,7 +149,7 @@ struct SearchModel {
     }
   }
   for (const auto& row : meets) {
-    m.neighbours.items.insert(m.neighbours.items.end(), row.begin(), row.end());
+    m.neighbours.items.append(row.data(), row.size());
     m.neighbours.close_row();
   }
 
@@ -167,7 +166,7 @@ struct SearchModel {
     }
     m.obstacles.close_row();
   }
-  std::vector<std::vector<Obstacle>> of_section(static_cast<std::size_t>(m.sections));
+  List<List<Obstacle>> of_section(static_cast<std::size_t>(m.sections));
   for (const std::uint32_t f : fixed_here) {
     sum += rounded(f) / unit + offsets[f] / unit;
     for (const SectionRange* r = sections.begin(f); r != sections.end(f); ++r) {
@@ -181,13 +180,13 @@ struct SearchModel {
     std::int64_t taken = 0;
     for (const Obstacle& o : row) taken += o.high - o.low;
     m.fixed.push_back(taken);
-    m.of_section.items.insert(m.of_section.items.end(), row.begin(), row.end());
+    m.of_section.items.append(row.data(), row.size());
     m.of_section.close_row();
   }
   m.largest = sum;
 
   // Interchangeable: same sections, size and alignment.
-  std::vector<std::uint32_t> by_kind(n);
+  List<std::uint32_t> by_kind(n);
   std::iota(by_kind.begin(), by_kind.end(), 0U);
   const auto compare = [&](std::uint32_t a, std::uint32_t b) -> int {
     if (m.size[a] != m.size[b]) return m.size[a] < m.size[b] ? -1 : 1;

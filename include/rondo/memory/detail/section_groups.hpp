@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/detail/search_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 namespace rondo::memory::detail {
 
@@ -87,9 +87,9 @@ class SectionGroups {
   };
   [[nodiscard]] Edge& edge(std::int32_t section) noexcept { return edges_[static_cast<std::size_t>(section)]; }
 
-  std::vector<Edge> edges_;
-  std::vector<Group> groups_{};
-  std::vector<SectionRange> ranges_{};
+  List<Edge> edges_;
+  List<Group> groups_{};
+  List<SectionRange> ranges_{};
 };
 
 }  // namespace rondo::memory::detail

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/memory/detail/search_model.hpp>
 #include <rondo/memory/detail/search_strategy.hpp>
 #include <rondo/memory/detail/section_groups.hpp>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <vector>
 
 namespace rondo::memory::detail {
 
@@ -46,7 +46,7 @@ class SectionSearch {
         start_(model.count()),
         ceiling_(model.count()),
         offsets_(model.count()),
-        size_(model.size.begin(), model.size.end()),
+        size_(model.size.size()),
         hull_(model.count()),
         priority_(model.count()),
         blame_(model.count(), 0.0),
@@ -57,6 +57,7 @@ class SectionSearch {
         hopeless_(table_size, 0) {
     for (std::size_t c = 0; c < model.count(); ++c) {
       start_[c] = static_cast<Offset>(model.fit(c, 0));
+      size_[c] = static_cast<Offset>(model.size[c]);
       hull_[c] = model.hull(c);
     }
   }
@@ -389,7 +390,7 @@ class SectionSearch {
     const std::size_t first_part = parts_.size();
     const std::size_t base = pool_.size();
     if (parts == 1) {
-      pool_.insert(pool_.end(), left_.begin(), left_.end());
+      pool_.append(left_.data(), left_.size());
       parts_.emplace_back(base, pool_.size());
     } else {
       parts_.resize(first_part + u(parts), {0, 0});
@@ -442,20 +443,20 @@ class SectionSearch {
       while (l < lifted_.size() && at_[u(lifted_[l])] >= at_[u(c)]) left_.push_back(lifted_[l++]);
       left_.push_back(c);
     }
-    left_.insert(left_.end(), lifted_.begin() + static_cast<std::ptrdiff_t>(l), lifted_.end());
+    left_.append(lifted_.data() + l, lifted_.size() - l);
   }
 
   const SearchModel& model_;
-  std::vector<Offset> at_, start_, ceiling_, offsets_, size_;
-  std::vector<SectionRange> hull_;
-  std::vector<double> priority_, blame_;
-  std::vector<std::uint64_t> changed_;
+  List<Offset> at_, start_, ceiling_, offsets_, size_;
+  List<SectionRange> hull_;
+  List<double> priority_, blame_;
+  List<std::uint64_t> changed_;
   SectionGroups<Offset> groups_;
-  std::vector<Index> crossing_, part_of_;
-  std::vector<std::uint64_t> hopeless_;
-  std::vector<std::pair<Index, Offset>> trail_, lifts_;
-  std::vector<Index> pool_, left_, lifted_;
-  std::vector<std::pair<std::size_t, std::size_t>> parts_;
+  List<Index> crossing_, part_of_;
+  List<std::uint64_t> hopeless_;
+  List<std::pair<Index, Offset>> trail_, lifts_;
+  List<Index> pool_, left_, lifted_;
+  List<std::pair<std::size_t, std::size_t>> parts_;
   std::int64_t capacity_bytes_ = 0;
   Offset capacity_ = 0;
   SearchStrategy strategy_{};

@@ -8,6 +8,7 @@
 #include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/list.hpp>
 #include <rondo/observe/kernel_table.hpp>
 #include <rondo/observe/manifest.hpp>
 #include <rondo/observe/npy.hpp>
@@ -101,14 +102,14 @@ void with_element_type(DataType type, F&& f) {
 }
 
 /// The slots with the values that the dump has, as arguments of a graph whose tensors are numbered by `number`.
-[[nodiscard]] inline std::vector<graph::ArgRecord> arguments_of(const DumpedRound& dump, const DumpedTask& task,
-                                                                const std::map<std::uint32_t, std::uint32_t>& number) {
+[[nodiscard]] inline List<graph::ArgRecord> arguments_of(const DumpedRound& dump, const DumpedTask& task,
+                                                         const std::map<std::uint32_t, std::uint32_t>& number) {
   using Kind = graph::ArgRecord::Kind;
   const std::string path = dump.folder + '/' + task.args;
   const NpyArray blocks = read_npy(path, DataType::int64);
   const std::vector<std::int64_t> shape{task.blocks, static_cast<std::int64_t>(task.block_bytes / sizeof(ArgWord))};
   if (blocks.shape != shape) fail_npy(path, "has another shape than the manifest says");
-  std::vector<graph::ArgRecord> args;
+  List<graph::ArgRecord> args;
   for (graph::ArgRecord arg : task.slots) {
     if (arg.offset > task.block_bytes || arg.width > task.block_bytes - arg.offset) {
       throw Error(Errc::invalid_argument, Error::Text("a slot lies outside of its argument block"));

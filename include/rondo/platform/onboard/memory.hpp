@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/list.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::platform::onboard {
 
@@ -52,8 +51,8 @@ class DeviceMemory {
 
   /// @returns the first failure; the block is gone in any case
   [[nodiscard]] AclError release(std::uint64_t address) noexcept {
-    const auto found =
-        std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.address == address; });
+    auto found = blocks_.begin();
+    while (found != blocks_.end() && found->address != address) ++found;
     if (found == blocks_.end()) return code_bad_parameter;
     const Block block = *found;
     blocks_.erase(found);
@@ -114,7 +113,7 @@ class DeviceMemory {
   Bytes free_;
   PhysicalMemoryProp kind_;
   std::size_t granule_ = 0;  ///< of pages; 0: plain blocks
-  std::vector<Block> blocks_;
+  List<Block> blocks_;
 };
 
 }  // namespace rondo::platform::onboard

@@ -177,7 +177,8 @@ class Program {
     return code;
   }
 
-  [[nodiscard]] AclError launch_uncaptured(const char*& call) noexcept {
+  /// Out of line, so that what replays saves no registers for it.
+  [[nodiscard, gnu::noinline]] AclError launch_uncaptured(const char*& call) noexcept {
     if (fill_.bytes == 0) return launch_each(call);
     call = "aclrtMemsetAsync";
     AclError code = calls().set_async(reinterpret_cast<void*>(fill_.address), fill_.bytes, 0, fill_.bytes,  // NOLINT

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/detail/owned_array.hpp>
+#include <rondo/list.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace rondo::platform::onboard {
 
@@ -30,13 +30,13 @@ class Staging {
     pinned_.reserve(pinned_.size() + 1);
     void* const memory = allocate(size.value == 0 ? 1 : size.value);
     const Block block{reinterpret_cast<std::uintptr_t>(memory), size.value};
-    pinned_.insert(std::upper_bound(pinned_.begin(), pinned_.end(), block), block);
+    pinned_.insert(pinned_.data() + detail::upper_bound(pinned_, block), block);
     return memory;
   }
   AclError unpin(const void* memory) noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(memory);
-    const auto found =
-        std::find_if(pinned_.begin(), pinned_.end(), [&](const Block& block) { return block.begin == at; });
+    auto found = pinned_.begin();
+    while (found != pinned_.end() && found->begin != at) ++found;
     if (found == pinned_.end()) return code_bad_parameter;
     pinned_.erase(found);
     return free(const_cast<void*>(memory));
@@ -46,7 +46,7 @@ class Staging {
     if (pinned_.empty()) [[likely]]
       return false;
     const auto at = reinterpret_cast<std::uintptr_t>(memory);
-    auto next = std::upper_bound(pinned_.begin(), pinned_.end(), Block{at, 0});
+    const Block* next = pinned_.data() + detail::upper_bound(pinned_, Block{at, 0});
     if (next == pinned_.begin()) return false;
     --next;
     return at - next->begin <= next->size && size <= next->size - (at - next->begin);
@@ -155,7 +155,7 @@ class Staging {
   }
 
   Device& device_;
-  std::vector<Block> pinned_;  ///< ascending
+  List<Block> pinned_;  ///< ascending
   std::byte* buffer_ = nullptr;
   std::uint64_t capacity_ = 0;
   std::byte* next_ = nullptr;

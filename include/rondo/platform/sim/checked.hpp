@@ -43,6 +43,8 @@ template <class Inner>
 class Checked {
  public:
   static constexpr const char* name = "checked";
+  /// Not for runtimes that build their graph during the round.
+  static constexpr bool looks_at_graphs = true;
   /// What a task writes must be its own.
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
   /// All from the lowest tensor to the highest.
@@ -82,6 +84,7 @@ class Checked {
   template <class P>
   Status launch(P& program) noexcept {
     RoundChecker& checker = program.checker;
+    last_ = &checker;
     findings_.clear();
     told_ = false;
     running_ = nullptr;
@@ -113,7 +116,15 @@ class Checked {
   template <class P>
   Status unload(P& program) noexcept {
     running_ = nullptr;
+    if (last_ == &program.checker) last_ = nullptr;
     return inner_.unload(program.inner);
+  }
+
+  /// Puts the memory back to what the last round began with, outputs and workspace poisoned: for who wants to run its
+  /// tasks once more. @returns false if there was none
+  bool restore_round() noexcept {
+    if (last_ != nullptr) last_->restore(false);
+    return last_ != nullptr;
   }
 
   /// What the last round's check found; the round's status says so once.
@@ -145,6 +156,7 @@ class Checked {
   bool told_ = true;
   std::uint64_t rounds_ = 0;
   RoundChecker* running_ = nullptr;  ///< while Inner runs its program
+  RoundChecker* last_ = nullptr;     ///< of the last round
 };
 static_assert(check_platform<Sim<arch::A2A3, Checked<Inline>>>() && check_platform<Sim<arch::A5, Checked<Pool>>>());
 
@@ -176,6 +188,7 @@ struct CheckedOn<platform::Sim<A, Checked<Engine>, Traffic>> {
 ///
 /// Rounds that something is wrong with fail with check_failed; `session.platform().engine().findings()` tells more.
 struct CheckRounds {
+  /// What it runs on.
   template <class P>
   using Platform = typename detail::CheckedOn<P>::type;
 };

@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/atomic.hpp>
 #include <rondo/detail/owned_array.hpp>
+#include <rondo/detail/thread.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/sim/backoff.hpp>
 #include <rondo/platform/sim/clock.hpp>
 #include <rondo/platform/sim/traffic.hpp>
 #include <rondo/types.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <system_error>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -43,12 +42,8 @@ class DeviceQueue {
   /// @throws Error out_of_resources
   DeviceQueue(Sim& platform, std::size_t slots, std::size_t outputs)
       : platform_{platform}, slots_(slots), outputs_(slots * outputs), results_(slots), most_outputs_{outputs} {
-    try {
-      thread_ = std::thread([this] { work(); });
-    } catch (const std::system_error& e) {
-      throw Error(Errc::out_of_resources, Error::Text("the simulated device's thread could not be started: ", e.what(),
-                                                      "; have fewer sessions open, or one round in flight"));
-    }
+    thread_.start([](void* self) noexcept { static_cast<DeviceQueue*>(self)->work(); }, this,
+                  "the simulated device's thread", "; have fewer sessions open, or one round in flight");
   }
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
@@ -89,10 +84,10 @@ class DeviceQueue {
         s.outputs_ns += platform_.traffic_.out_ns(outputs_[slot * most_outputs_ + i].size);
       }
     }
-    s.epoch.store(++committed_, std::memory_order_release);
+    s.epoch.store(++committed_, detail::Order::release);
     // The store may not be seen yet by a thread that falls asleep just now. Then the next call that asks for the round
     // wakes it, and before that nobody can tell. A fence here would cost more than all the rest.
-    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (asleep_.load(detail::Order::relaxed)) [[unlikely]]
       wake();
     return {};
   }
@@ -131,7 +126,7 @@ class DeviceQueue {
   }
   Status close() noexcept {
     if (!thread_.joinable()) return {};
-    stopping_.store(true, std::memory_order_seq_cst);
+    stopping_.store(true, detail::Order::seq_cst);
     wake();
     thread_.join();
     return {};
@@ -145,7 +140,7 @@ class DeviceQueue {
   };
   /// The calling thread's; the device's thread reads it while the round is under way.
   struct alignas(cache_line) Slot {
-    std::atomic<std::uint32_t> epoch{0};  ///< the round that was committed last; stored behind all the rest
+    detail::Atomic<std::uint32_t> epoch{0};  ///< the round that was committed last; stored behind all the rest
     std::uint32_t outputs = 0;
     Status (*run)(Sim& platform, void* program) noexcept = nullptr;
     void* program = nullptr;
@@ -154,21 +149,21 @@ class DeviceQueue {
   };
   /// The device's thread's; the calling thread reads it once the round has ended.
   struct alignas(cache_line) Result {
-    std::atomic<std::uint32_t> epoch{0};  ///< the round that ended last; stored behind all the rest
+    detail::Atomic<std::uint32_t> epoch{0};  ///< the round that ended last; stored behind all the rest
     Status status;
     std::uint64_t outputs_at = 0;  ///< when all outputs will have arrived
   };
 
   [[nodiscard]] bool has_ended(std::uint32_t slot) const noexcept {
-    return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
+    return results_[slot].epoch.load(detail::Order::acquire) == slots_[slot].epoch.load(detail::Order::relaxed);
   }
   /// Whoever waits comes by here first.
   void make_sure_it_works() noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (asleep_.load(std::memory_order_relaxed)) wake();
+    detail::fence();
+    if (asleep_.load(detail::Order::relaxed) != 0) wake();
   }
   [[gnu::noinline]] void wake() noexcept {
-    asleep_.store(false, std::memory_order_seq_cst);
+    asleep_.store(0, detail::Order::seq_cst);
     asleep_.notify_one();
   }
   void note_copy_in(Slot& slot, Bytes size) noexcept {
@@ -199,8 +194,8 @@ class DeviceQueue {
   /// Runs the rounds that are ready until it is enough, unless another thread is at it. @returns whether there was any
   template <class IsEnough>
   bool run_ready(IsEnough is_enough) noexcept {
-    if (is_running_.exchange(true, std::memory_order_acquire)) return false;
-    const Position begin = position_.load(std::memory_order_relaxed);
+    if (is_running_.exchange(true, detail::Order::acquire)) return false;
+    const Position begin = position_.load(detail::Order::relaxed);
     Position at = begin;
     while (!is_enough() && is_ready(at)) {
       Result& result = results_[at.slot];
@@ -208,11 +203,11 @@ class DeviceQueue {
       if (!status) [[unlikely]]
         broken_ = Status{Errc::poisoned}.poisoning();
       result.status = status;
-      result.epoch.store(at.epoch, std::memory_order_release);
+      result.epoch.store(at.epoch, detail::Order::release);
       at = {at.epoch + 1, at.slot + 1 == slots_.size() ? 0 : at.slot + 1};
-      position_.store(at, std::memory_order_release);
+      position_.store(at, detail::Order::release);
     }
-    is_running_.store(false, std::memory_order_release);
+    is_running_.store(false, detail::Order::release);
     return at.epoch != begin.epoch;
   }
   [[nodiscard]] Status run(const Slot& slot, Result& result) noexcept {
@@ -232,9 +227,9 @@ class DeviceQueue {
     std::uint32_t slot = 0;
   };
   [[nodiscard]] bool is_ready(Position at) const noexcept {
-    return slots_[at.slot].epoch.load(std::memory_order_acquire) == at.epoch;
+    return slots_[at.slot].epoch.load(detail::Order::acquire) == at.epoch;
   }
-  [[nodiscard]] bool is_ready() const noexcept { return is_ready(position_.load(std::memory_order_acquire)); }
+  [[nodiscard]] bool is_ready() const noexcept { return is_ready(position_.load(detail::Order::acquire)); }
 
   // On the device's thread.
   void work() noexcept {
@@ -247,14 +242,14 @@ class DeviceQueue {
       if (i > eager_looks) pause();
     }
     for (;;) {
-      asleep_.store(true, std::memory_order_seq_cst);
-      std::atomic_thread_fence(std::memory_order_seq_cst);
+      asleep_.store(1, detail::Order::seq_cst);
+      detail::fence();
       if (is_ready()) {
-        asleep_.store(false, std::memory_order_relaxed);
+        asleep_.store(0, detail::Order::relaxed);
         return true;
       }
-      if (stopping_.load(std::memory_order_seq_cst)) return false;
-      asleep_.wait(true, std::memory_order_seq_cst);
+      if (stopping_.load(detail::Order::seq_cst)) return false;
+      asleep_.wait(1, detail::Order::seq_cst);
     }
   }
 
@@ -269,13 +264,13 @@ class DeviceQueue {
   std::uint32_t committed_ = 0;
   std::uint64_t in_free_at_ = 0;  ///< the copy engine of inputs
   // Of whoever runs rounds.
-  alignas(cache_line) std::atomic<bool> is_running_{false};
-  std::atomic<Position> position_{Position{}};
+  alignas(cache_line) detail::Atomic<bool> is_running_{false};
+  detail::Atomic<Position> position_{Position{}};
   Status broken_;                  ///< what rounds behind a failed one end with
   std::uint64_t out_free_at_ = 0;  ///< that of outputs; the device's thread's
-  alignas(cache_line) std::atomic<bool> asleep_{false};
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  alignas(cache_line) detail::Signal asleep_{0};
+  detail::Atomic<bool> stopping_{false};
+  detail::Thread thread_;
 };
 
 }  // namespace rondo::platform::sim

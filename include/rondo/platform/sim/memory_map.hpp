@@ -3,14 +3,14 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -44,20 +44,21 @@ class MemoryMap {
         std::uint64_t address = 0;
         std::memcpy(&address, block + arg.offset, sizeof address);
         places_[arg.tensor] = {address, address + graph.tensors[arg.tensor].bytes, true};
-        lowest = std::min(lowest, address);
+        lowest = detail::min(lowest, address);
       }
     }
-    std::vector<std::uint64_t> cuts;
+    List<std::uint64_t> cuts;
     for (Place& place : places_) {
       if (!place.used) continue;
       place.begin -= lowest;
       place.end -= lowest;
-      cuts.insert(cuts.end(), {place.begin, place.end});
+      cuts.push_back(place.begin);
+      cuts.push_back(place.end);
     }
     if (cuts.empty()) return;
     base_ = lowest;
-    std::sort(cuts.begin(), cuts.end());
-    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    detail::sort(cuts);
+    detail::keep_unique(cuts);
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
       segments_.push_back({cuts[c], cuts[c + 1], covering(cuts[c], cuts[c + 1])});
     }
@@ -94,8 +95,8 @@ class MemoryMap {
     return no_tensor;
   }
 
-  std::vector<Place> places_;
-  std::vector<Segment> segments_;
+  List<Place> places_;
+  List<Segment> segments_;
   std::uint64_t base_ = 0;
 };
 

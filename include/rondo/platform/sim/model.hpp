@@ -4,6 +4,7 @@
 
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/clock.hpp>
@@ -14,7 +15,6 @@
 #include <rondo/platform/sim/sim.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,6 +39,8 @@ namespace rondo::platform::sim {
 class Model {
  public:
   static constexpr const char* name = "model";
+  /// Not for runtimes that build their graph during the round.
+  static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
   /// The chip that is modelled, where it differs from the platform's, and how kernels without a stated cost are timed.
@@ -79,7 +81,7 @@ class Model {
   Model(const Options& options, const arch::Chip& chip)
       : chip_{chip.name}, costs_{options.costs.or_else(chip.costs)}, measuring_rounds_{options.measuring_rounds} {
     const auto at_most = [](std::uint32_t wanted, std::uint32_t there) {
-      return wanted == 0 ? there : std::min(wanted, there);
+      return wanted == 0 ? there : detail::min(wanted, there);
     };
     parts_ = {{at_most(options.cube_cores, chip.cube_cores), at_most(options.vector_cores, chip.vector_cores)},
               at_most(options.schedulers, chip.schedulers),
@@ -186,7 +188,7 @@ Status Model::Program::measure(Halt& halt) noexcept {
         calls_.calls[call].entry(calls_.calls[call].args);
         const double cost = host_factor_ * (now_ns() - start);
         double& known = chip_.costs()[call];
-        if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
+        if (graph_.tasks[t].cost == nullptr) known = measured_ ? detail::min(known, cost) : cost;
       }
     }
   } catch (...) {
@@ -210,6 +212,7 @@ void Model::Program::describe(Prediction& p) const noexcept {
   p.critical_path_ns = chip_.critical_path_ns();
   p.critical_path = chip_.critical_path();
   p.tasks = chip_.times();
+  p.blocks = chip_.runs();
   p.stated = stated_;
   p.measured = measured_ ? others : 0;
   p.estimated = measured_ ? 0 : others;

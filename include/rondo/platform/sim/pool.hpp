@@ -3,7 +3,11 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/detail/algorithm.hpp>
+#include <rondo/detail/atomic.hpp>
+#include <rondo/detail/owned.hpp>
 #include <rondo/detail/owned_array.hpp>
+#include <rondo/detail/thread.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/clock.hpp>
@@ -12,12 +16,8 @@
 #include <rondo/platform/sim/replay.hpp>
 #include <rondo/platform/sim/schedule.hpp>
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <thread>
 #include <utility>
 
 namespace rondo::platform::sim {
@@ -58,7 +58,7 @@ class Pool {
   class Program {
    public:
     Program(const graph::GraphView& graph, Inline::DynamicProgram calls, const Options& options, std::uint32_t threads,
-            Halt& halt, std::atomic<std::uint64_t>& parks)
+            Halt& halt, detail::Atomic<std::uint64_t>& parks)
         : graph_{graph},
           calls_{std::move(calls)},
           costs_(calls_.calls.size()),
@@ -116,20 +116,19 @@ class Pool {
     Options options_;
     std::uint32_t threads_;
     Halt& halt_;
-    std::atomic<std::uint64_t>& parks_;
+    detail::Atomic<std::uint64_t>& parks_;
     bool learned_ = false;
     std::uint32_t rounds_ = 0;
     std::uint32_t trial_left_ = 0;
     std::uint32_t trials_faster_ = 0;
-    double trial_start_ = 0;          ///< 0: no round has been launched since the last wait
-    std::unique_ptr<Replay> replay_;  ///< none: one thread does it all
+    double trial_start_ = 0;        ///< 0: no round has been launched since the last wait
+    detail::Owned<Replay> replay_;  ///< none: one thread does it all
   };
 
   /// `most_threads`: the chip's blocks.
   Pool(const Options& options, std::uint32_t most_threads) noexcept : options_{options} {
-    const std::uint32_t wanted =
-        options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-    threads_ = std::min(wanted, most_threads);
+    const std::uint32_t wanted = options.threads != 0 ? options.threads : detail::host_cores();
+    threads_ = detail::min(wanted, most_threads);
   }
 
   template <class Graph>
@@ -159,13 +158,13 @@ class Pool {
   /// How many threads the schedule uses; 1 while it learns.
   [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 1 : running_->threads_used(); }
   /// How often a thread went to sleep because no round came. From any thread.
-  [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(detail::Order::relaxed); }
 
  private:
   Options options_;
   std::uint32_t threads_ = 1;
   Halt halt_;
-  std::atomic<std::uint64_t> parks_{0};
+  detail::Atomic<std::uint64_t> parks_{0};
   Program* running_ = nullptr;
 };
 
@@ -174,7 +173,7 @@ Status Pool::Program::learn() noexcept {
   double clock_cost = 1e9;
   for (int i = 0; i < 32; ++i) {
     const double a = now_ns();
-    clock_cost = std::min(clock_cost, now_ns() - a);
+    clock_cost = detail::min(clock_cost, now_ns() - a);
   }
   std::size_t c = 0;
   try {
@@ -182,8 +181,8 @@ Status Pool::Program::learn() noexcept {
       if (halt_.requested()) return halt_.status();
       const double start = now_ns();
       calls_.calls[c].entry(calls_.calls[c].args);
-      const double cost = std::max(0.0, now_ns() - start - clock_cost);
-      costs_[c] = rounds_ <= 1 ? cost : std::min(costs_[c], cost);
+      const double cost = detail::max(0.0, now_ns() - start - clock_cost);
+      costs_[c] = rounds_ <= 1 ? cost : detail::min(costs_[c], cost);
     }
   } catch (...) {
     halt_.record(calls_.tasks[c]);
@@ -213,7 +212,7 @@ inline void Pool::Program::spread() {
   const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_.span()));
   const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
   if (schedule.order.size() < 2) return;
-  replay_ = std::make_unique<Replay>(nodes, schedule, calls_.calls.span(), calls_.tasks.span(), halt_, parks_);
+  replay_ = detail::Owned<Replay>(new Replay(nodes, schedule, calls_.calls.span(), calls_.tasks.span(), halt_, parks_));
 }
 
 }  // namespace rondo::platform::sim

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
+#include <rondo/detail/fixed_text.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <span>
-#include <string>
 
 namespace rondo::platform::sim {
 
@@ -34,6 +34,7 @@ struct Prediction {
   double critical_path_ns = 0;                   ///< the run phase, were there cores and schedulers without end
   std::span<const std::uint32_t> critical_path;  ///< positions in graph.tasks
   std::span<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
+  std::span<const BlockRun> blocks;              ///< those of the first task, then those of the next
 
   // How many tasks' costs are the kernel's own word, timed on the host, or estimated from the bytes they touch.
   std::uint32_t stated = 0;
@@ -53,17 +54,19 @@ struct Prediction {
 
   /// What keeps the run phase from being shorter: the one of four lower bounds that is highest.
   [[nodiscard]] const char* bound_by() const noexcept {
-    const double cube = sum(cube_busy_ns) / static_cast<double>(std::max<std::size_t>(1, cube_busy_ns.size()));
-    const double vector = sum(vector_busy_ns) / static_cast<double>(std::max<std::size_t>(1, vector_busy_ns.size()));
-    const double scheduling = scheduler_busy_ns / std::max(1U, schedulers);
-    const double most = std::max({critical_path_ns, cube, vector, scheduling});
+    const double cube = sum(cube_busy_ns) / static_cast<double>(detail::max<std::size_t>(1, cube_busy_ns.size()));
+    const double vector = sum(vector_busy_ns) / static_cast<double>(detail::max<std::size_t>(1, vector_busy_ns.size()));
+    const double scheduling = scheduler_busy_ns / detail::max(1U, schedulers);
+    const double most = detail::max(detail::max(critical_path_ns, scheduling), detail::max(cube, vector));
     if (most == critical_path_ns) return "the critical path";
     if (most == scheduling) return "the schedulers";
     return most == cube ? "the cube cores" : "the vector cores";
   }
 
-  /// All of it as text for people. Allocates.
-  [[nodiscard]] inline std::string report() const;
+  /// Room for what report() says: some 30 lines.
+  using Text = detail::FixedText<8192>;
+  /// All of it as text for people.
+  [[nodiscard]] inline Text report() const noexcept;
 
  private:
   [[nodiscard]] static double sum(std::span<const double> values) noexcept {
@@ -73,12 +76,12 @@ struct Prediction {
   }
 };
 
-inline std::string Prediction::report() const {
-  std::string text;
+inline Prediction::Text Prediction::report() const noexcept {
+  Text text;
   char line[160];
   const auto add = [&](const char* format, auto... values) {
     (void)std::snprintf(line, sizeof line, format, values...);
-    text += line;
+    text.append(static_cast<const char*>(line));
   };
   const auto phase = [&](const char* name, double ns) {
     add("  %-9s %12.3f us  %5.1f %%\n", name, ns / 1000, makespan_ns() == 0 ? 0.0 : 100 * ns / makespan_ns());
@@ -98,7 +101,7 @@ inline std::string Prediction::report() const {
   cores("cube", cube_busy_ns, CoreType::cube);
   cores("vector", vector_busy_ns, CoreType::vector);
   add("  %u schedulers, %.1f %% busy\n", schedulers,
-      run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * std::max(1U, schedulers)));
+      run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * detail::max(1U, schedulers)));
   add("  critical path: %.3f us, %zu tasks\n", critical_path_ns / 1000, critical_path.size());
   constexpr std::size_t shown_at_each_end = 8;
   for (std::size_t i = 0; i < critical_path.size(); ++i) {

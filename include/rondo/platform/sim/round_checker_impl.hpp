@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/platform/sim/round_checker.hpp>
 
-#include <algorithm>
 #include <cstring>
 
 /// The bodies of RoundChecker's members; include round_checker.hpp.
@@ -127,19 +127,19 @@ inline Status RoundChecker::run_in_order(Halt& halt) noexcept {
 
 inline Status RoundChecker::run_in_other_order(Halt& halt, std::uint64_t seed) noexcept {
   const auto lower = [](const Ready& a, const Ready& b) { return a.key < b.key; };
-  std::ptrdiff_t count = 0;
+  std::size_t count = 0;
   const auto add = [&](std::uint32_t position) {
     const std::uint64_t key = seed == 0 ? position : memory_watch::scramble(seed * 0x9E3779B97F4A7C15U + position);
-    ready_[static_cast<std::size_t>(count++)] = {key, position};
-    std::push_heap(ready_.begin(), ready_.begin() + count, lower);
+    ready_[count++] = {key, position};
+    detail::push_heap(ready_.data(), count, lower);
   };
   for (std::uint32_t t = 0; t < graph_.tasks.size(); ++t) {
     waits_for_[t] = graph_.predecessor_count[t];
     if (waits_for_[t] == 0) add(t);
   }
   while (count != 0) {
-    std::pop_heap(ready_.begin(), ready_.begin() + count, lower);
-    const std::uint32_t position = ready_[static_cast<std::size_t>(--count)].position;
+    detail::pop_heap(ready_.data(), count, lower);
+    const std::uint32_t position = ready_[--count].position;
     if (const Status status = run_task(position, true, halt); !status) return status;
     for (const std::uint32_t next : graph_.successors_of(position)) {
       if (--waits_for_[next] == 0) add(next);

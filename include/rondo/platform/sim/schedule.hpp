@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/list.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 /// Set-up only: how a graph's tasks are spread over host threads before the first parallel round.
 namespace rondo::platform::sim {
@@ -30,19 +30,19 @@ struct NodeGraph {
     std::uint32_t call_count = 0;
     double cost = 0;  ///< nanoseconds
   };
-  std::vector<Node> nodes;           ///< each behind its predecessors
-  std::vector<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
-  std::vector<std::vector<std::uint32_t>> predecessors;
-  std::vector<std::vector<std::uint32_t>> successors;
+  List<Node> nodes;           ///< each behind its predecessors
+  List<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
+  List<List<std::uint32_t>> predecessors;
+  List<List<std::uint32_t>> successors;
 };
 
 /// `call_costs`: one per task and block, in the order of the graph.
 [[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs) {
   NodeGraph g;
-  std::vector<std::vector<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
+  List<List<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
   std::uint32_t call = 0;
 
-  const auto add_node = [&](std::vector<std::uint32_t> predecessors) {
+  const auto add_node = [&](List<std::uint32_t> predecessors) {
     const auto id = static_cast<std::uint32_t>(g.nodes.size());
     for (const std::uint32_t p : predecessors) g.successors[p].push_back(id);
     g.nodes.push_back({static_cast<std::uint32_t>(g.calls.size()), 0, 0.0});
@@ -52,7 +52,7 @@ struct NodeGraph {
   };
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
     const std::uint32_t blocks = graph.tasks[t].blocks;
-    std::vector<std::uint32_t> block_nodes;
+    List<std::uint32_t> block_nodes;
     for (std::uint32_t b = 0; b < blocks; ++b, ++call) {
       const std::uint32_t node = add_node(waits_for[t]);
       g.nodes[node].call_count = 1;
@@ -70,7 +70,7 @@ struct NodeGraph {
 [[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   NodeGraph fused;
-  std::vector<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
+  List<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
   const auto continues = [&](std::uint32_t n) {
     return g.predecessors[n].size() == 1 && g.successors[g.predecessors[n][0]].size() == 1;
   };
@@ -102,9 +102,9 @@ struct NodeGraph {
 
 /// Which thread runs which nodes, and in what order.
 struct Schedule {
-  std::vector<std::vector<std::uint32_t>> order;  ///< for each thread its nodes
-  std::vector<double> start;                      ///< of each node, expected, in nanoseconds from the round's start
-  std::vector<double> end;
+  List<List<std::uint32_t>> order;  ///< for each thread its nodes
+  List<double> start;               ///< of each node, expected, in nanoseconds from the round's start
+  List<double> end;
   double makespan = 0;  ///< expected, in nanoseconds
 };
 
@@ -113,9 +113,9 @@ struct Schedule {
 [[nodiscard]] inline Schedule schedule_on(const NodeGraph& g, std::size_t threads, const ReplayCosts& costs) {
   const std::size_t n = g.nodes.size();
   // Time must pass with each node: batches rely on it (see Replay).
-  const double per_node = std::max(1.0, costs.per_node);
-  std::vector<std::uint32_t> waiting(n);
-  std::vector<std::uint32_t> topological;
+  const double per_node = detail::max(1.0, costs.per_node);
+  List<std::uint32_t> waiting(n);
+  List<std::uint32_t> topological;
   for (std::uint32_t i = 0; i < n; ++i) {
     waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
     if (waiting[i] == 0) topological.push_back(i);
@@ -125,10 +125,10 @@ struct Schedule {
       if (--waiting[s] == 0) topological.push_back(s);
     }
   }
-  std::vector<double> to_end(n);
+  List<double> to_end(n);
   for (std::size_t i = n; i-- > 0;) {
     const std::uint32_t node = topological[i];
-    for (const std::uint32_t s : g.successors[node]) to_end[node] = std::max(to_end[node], to_end[s]);
+    for (const std::uint32_t s : g.successors[node]) to_end[node] = detail::max(to_end[node], to_end[s]);
     to_end[node] += g.nodes[node].cost + per_node;
   }
 
@@ -136,9 +136,9 @@ struct Schedule {
   result.order.resize(threads);
   result.start.resize(n);
   result.end.resize(n);
-  std::vector<double> free_at(threads, costs.per_round);
-  std::vector<double>& done_at = result.end;
-  std::vector<std::uint32_t> runs_on(n);
+  List<double> free_at(threads, costs.per_round);
+  List<double>& done_at = result.end;
+  List<std::uint32_t> runs_on(n);
   // Nodes become candidates when their last predecessor is placed; among them the longest way to the end wins, then the
   // lower number, so that the schedule is the same on every machine.
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
@@ -154,33 +154,34 @@ struct Schedule {
     }
   };
   // Heaps, the next one on top; std::priority_queue would cost every user 3,400 preprocessed lines.
-  std::vector<Arrival> arriving;
-  std::vector<std::uint32_t> ready;
+  List<Arrival> arriving;
+  List<std::uint32_t> ready;
   const auto arrive = [&](double time, std::uint32_t node) {
     arriving.push_back({time, node});
-    std::push_heap(arriving.begin(), arriving.end());
+    detail::push_heap(arriving.data(), arriving.size());
   };
   for (std::uint32_t i = 0; i < n; ++i) {
     waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
     if (waiting[i] == 0) arrive(0, i);
   }
   for (std::size_t placed = 0; placed < n; ++placed) {
-    const double now = std::ranges::min(free_at);
+    double now = free_at[0];
+    for (const double each : free_at) now = detail::min(now, each);
     while (!arriving.empty() && (ready.empty() || arriving.front().time <= now)) {
       ready.push_back(arriving.front().node);
-      std::push_heap(ready.begin(), ready.end(), later);
-      std::pop_heap(arriving.begin(), arriving.end());
+      detail::push_heap(ready.data(), ready.size(), later);
+      detail::pop_heap(arriving.data(), arriving.size());
       arriving.pop_back();
     }
     const std::uint32_t node = ready.front();
-    std::pop_heap(ready.begin(), ready.end(), later);
+    detail::pop_heap(ready.data(), ready.size(), later);
     ready.pop_back();
     std::size_t best = 0;
     double best_start = 0;
     for (std::size_t t = 0; t < threads; ++t) {
       double start = free_at[t];
       for (const std::uint32_t p : g.predecessors[node]) {
-        start = std::max(start, done_at[p] + (runs_on[p] == t ? 0 : costs.across_threads));
+        start = detail::max(start, done_at[p] + (runs_on[p] == t ? 0 : costs.across_threads));
       }
       if (t == 0 || start < best_start) {
         best = t;
@@ -192,11 +193,11 @@ struct Schedule {
     done_at[node] = best_start + g.nodes[node].cost + per_node;
     free_at[best] = done_at[node];
     result.order[best].push_back(node);
-    result.makespan = std::max(result.makespan, done_at[node]);
+    result.makespan = detail::max(result.makespan, done_at[node]);
     for (const std::uint32_t s : g.successors[node]) {
       if (--waiting[s] != 0) continue;
       double earliest = done_at[g.predecessors[s][0]];
-      for (const std::uint32_t p : g.predecessors[s]) earliest = std::max(earliest, done_at[p]);
+      for (const std::uint32_t p : g.predecessors[s]) earliest = detail::max(earliest, done_at[p]);
       arrive(earliest, s);
     }
   }
@@ -215,7 +216,7 @@ struct Schedule {
     Schedule candidate = schedule_on(g, threads, costs);
     if (candidate.makespan < 0.95 * best.makespan) best = std::move(candidate);
     if (threads == most) break;
-    threads = std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
+    threads = detail::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
   }
   return best;
 }

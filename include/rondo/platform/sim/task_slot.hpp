@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/atomic.hpp>
 #include <rondo/detail/large_memory.hpp>
 #include <rondo/graph/words.hpp>
 #include <rondo/types.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -39,10 +39,10 @@ struct alignas(64) TaskSlot {
   /// Added to `waiting` while the orchestrating thread still adds edges, so that the task cannot start.
   static constexpr std::uint32_t guard = 1U << 31;
 
-  std::atomic<FanOut*> fan_out{nullptr};
-  std::atomic<std::uint32_t> waiting{0};
-  std::atomic<std::uint32_t> blocks_left{0};
-  std::atomic<std::uint32_t> next_block{0};
+  detail::Atomic<FanOut*> fan_out{nullptr};
+  detail::Atomic<std::uint32_t> waiting{0};
+  detail::Atomic<std::uint32_t> blocks_left{0};
+  detail::Atomic<std::uint32_t> next_block{0};
   std::uint32_t blocks = 1;
   std::uint32_t words = 0;   ///< of one block
   std::uint32_t linked = 0;  ///< edges that this task owns
@@ -63,7 +63,7 @@ struct alignas(64) TaskSlot {
   ArgWord own_words_block[own_words] = {};
 
   [[nodiscard]] static FanOut* sealed() noexcept { return reinterpret_cast<FanOut*>(std::uintptr_t{1}); }  // NOLINT
-  [[nodiscard]] bool done() const noexcept { return fan_out.load(std::memory_order_acquire) == sealed(); }
+  [[nodiscard]] bool done() const noexcept { return fan_out.load(detail::Order::acquire) == sealed(); }
 };
 static_assert(sizeof(TaskSlot) == 256);
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/algorithm.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +16,13 @@ namespace rondo::platform::sim {
 struct TaskTimes {
   double start = 0;  ///< its first block's
   double end = 0;    ///< its last block's
+};
+
+/// When and where a block ran, in nanoseconds from the start of the run.
+struct BlockRun {
+  double start = 0;
+  double end = 0;
+  std::uint32_t core = 0;  ///< cube cores come first, then the vector cores
 };
 
 /// Plays a graph on a chip that is not there, event by event. Schedulers start blocks on free cores of their type, in
@@ -48,6 +55,8 @@ class VirtualChip {
   [[nodiscard]] double makespan() const noexcept { return makespan_; }
   /// By task, in the graph's order.
   [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_.span(); }
+  /// By block, in the graph's order.
+  [[nodiscard]] std::span<const BlockRun> runs() const noexcept { return runs_.span(); }
   /// Of each core of a type, how long it ran kernels.
   [[nodiscard]] std::span<const double> busy(CoreType core) const noexcept {
     return core == CoreType::cube ? busy_.span().first(parts_.cores[0]) : busy_.span().subspan(parts_.cores[0]);
@@ -82,7 +91,7 @@ class VirtualChip {
   }
   void set(double time, Kind kind, std::uint32_t block) noexcept {
     events_[static_cast<std::size_t>(event_count_++)] = {time, event_number_++, block, kind};
-    std::push_heap(events_.begin(), events_.begin() + event_count_, later);
+    detail::push_heap(events_.data(), static_cast<std::size_t>(event_count_), later);
   }
   [[nodiscard]] std::size_t type_of(std::uint32_t block) const noexcept {
     return static_cast<std::size_t>(graph_.tasks[task_of_[block]].core);
@@ -99,7 +108,7 @@ class VirtualChip {
   detail::OwnedArray<double> costs_;
   detail::OwnedArray<std::uint32_t> task_of_;      ///< by block
   detail::OwnedArray<std::uint32_t> first_block_;  ///< by task
-  detail::OwnedArray<std::uint32_t> core_of_;      ///< by block, while it has one
+  detail::OwnedArray<BlockRun> runs_;              ///< by block
   detail::OwnedArray<std::uint32_t> waits_for_;    ///< by task: predecessors that are not done
   detail::OwnedArray<std::uint32_t> blocks_left_;  ///< by task
   detail::OwnedArray<std::uint64_t> ready_as_;     ///< by block: the how-manieth to get ready
@@ -138,7 +147,7 @@ VirtualChip::VirtualChip(const graph::GraphView& graph, const Parts& parts)
   const std::size_t blocks = first_block_[graph.tasks.size()];
   costs_ = detail::OwnedArray<double>(blocks);
   task_of_ = detail::OwnedArray<std::uint32_t>(blocks);
-  core_of_ = detail::OwnedArray<std::uint32_t>(blocks);
+  runs_ = detail::OwnedArray<BlockRun>(blocks);
   ready_as_ = detail::OwnedArray<std::uint64_t>(blocks);
   events_ = detail::OwnedArray<Event>(blocks);
   for (Queue& queue : ready_) queue.blocks = detail::OwnedArray<std::uint32_t>(blocks);
@@ -177,7 +186,7 @@ void VirtualChip::run() noexcept {
   while (event_count_ != 0) {
     const double now = events_[0].time;
     while (event_count_ != 0 && events_[0].time == now) {  // all that happens at once, before anybody reacts
-      std::pop_heap(events_.begin(), events_.begin() + event_count_, later);
+      detail::pop_heap(events_.data(), static_cast<std::size_t>(event_count_), later);
       const Event event = events_[static_cast<std::size_t>(--event_count_)];
       happen(event);
     }
@@ -200,8 +209,10 @@ void VirtualChip::happen(const Event& event) noexcept {
     case Kind::dispatched:
       ++free_schedulers_;
       if (times_[task].start < 0) times_[task].start = event.time;
-      busy_[core_of_[block]] += costs_[block];
-      set(event.time + costs_[block], Kind::ended, block);
+      runs_[block].start = event.time;
+      runs_[block].end = event.time + costs_[block];
+      busy_[runs_[block].core] += costs_[block];
+      set(runs_[block].end, Kind::ended, block);
       break;
     case Kind::ended:
       times_[task].end = event.time;
@@ -209,7 +220,7 @@ void VirtualChip::happen(const Event& event) noexcept {
       break;
     case Kind::retired:
       ++free_schedulers_;
-      taken_[core_of_[block]] = false;
+      taken_[runs_[block].core] = false;
       ++free_cores_[type_of(block)];
       if (--blocks_left_[task] != 0) break;
       for (const std::uint32_t next : graph_.successors_of(task)) {
@@ -239,7 +250,7 @@ void VirtualChip::occupy_schedulers(double now) noexcept {
     if (!may_start(0) && !may_start(1)) return;
     const std::size_t type = !may_start(1) || (may_start(0) && ready_as(0) < ready_as(1)) ? 0 : 1;
     const std::uint32_t block = ready_[type].pop();
-    core_of_[block] = take_core(type);
+    runs_[block].core = take_core(type);
     set(now + parts_.dispatch_ns, Kind::dispatched, block);
     scheduler_busy_ += parts_.dispatch_ns;
   }
@@ -251,9 +262,9 @@ void VirtualChip::find_critical_path() noexcept {
   std::uint32_t longest = 0;
   for (std::size_t t = graph_.tasks.size(); t-- > 0;) {
     double own = 0;
-    for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) own = std::max(own, costs_[b]);
+    for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) own = detail::max(own, costs_[b]);
     double behind = 0;
-    for (const std::uint32_t next : graph_.successors_of(t)) behind = std::max(behind, to_end_[next]);
+    for (const std::uint32_t next : graph_.successors_of(t)) behind = detail::max(behind, to_end_[next]);
     to_end_[t] = parts_.dispatch_ns + own + parts_.retire_ns + behind;
     if (to_end_[t] >= critical_ns_) {
       critical_ns_ = to_end_[t];

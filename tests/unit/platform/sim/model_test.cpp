@@ -244,7 +244,7 @@ TEST_CASE("A report names the phases, what bounds the run, and the critical path
   auto session = open<A5SimOn<Model>>(graph, with<A5SimOn<Model>>(nothing));
   Floats hx(1000);
   REQUIRE(session.run_round(bind(x, hx)).ok());
-  const std::string text = session.platform().engine().prediction().report();
+  const std::string text = session.platform().engine().prediction().report().c_str();
   CAPTURE(text);
   CHECK(says(text, "round on a5, predicted: 62.000 us", "bound by the critical path", "1 of 36 cube cores",
              "1 of 72 vector cores", "task 0 'copy' cube x 1: 0.000 to 2.000 us", "... 15 more",

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../../../tools/lib/bench_rounds/phase_times.hpp"
+#include "../../../tools/lib/bench_rounds/statistics.hpp"
+
+#include <rondo/rondo.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace bench_rounds;
+
+struct Twice {
+  static constexpr std::string_view name = "twice";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> x, rondo::Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+  }
+};
+
+/// Five sessions of ten batches around `middle`, `spread` to each side.
+Batches batches_around(double middle, double spread, std::uint32_t seed) {
+  std::mt19937 random{seed};
+  std::uniform_real_distribution<double> noise(-spread, spread);
+  Batches batches(5, std::vector<double>(10));
+  for (auto& session : batches) {
+    const double of_session = noise(random);
+    for (double& each : session) each = middle * (1 + of_session + noise(random));
+  }
+  return batches;
+}
+
+std::uint64_t sum(const RoundTimes& times, rondo::Phase phase) { return times[static_cast<std::size_t>(phase)]; }
+
+TEST_CASE("the median, quantiles and the trimmed mean are those of the sorted values") {
+  const std::vector<double> values = {1000, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  CHECK(median(values) == doctest::Approx(5.5));
+  CHECK(quantile(values, 0) == 1);
+  CHECK(quantile(values, 1) == 1000);
+  CHECK(quantile({1, 2, 3, 4, 5}, 0.25) == doctest::Approx(2));
+  CHECK(trimmed_mean(values) == doctest::Approx((2 + 3 + 4 + 5 + 6 + 7 + 8 + 9) / 8.0));
+  CHECK(median({}) == 0);
+  CHECK(trimmed_mean({}) == 0);
+}
+
+TEST_CASE("batches hold all times of a session, the last one the rest") {
+  CHECK(batch_medians({1, 1, 2, 2, 3, 3, 9}, 3) == std::vector<double>{1, 2, 3});
+  CHECK(batch_medians({5, 7}, 10) == std::vector<double>{5, 7});
+  CHECK(batch_medians({}, 10).empty());
+}
+
+TEST_CASE("a run that is no different from the earlier one is not significant, whatever the noise") {
+  int wrong = 0;
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    const Ratio ratio = compare(batches_around(100, 0.05, 2 * seed), batches_around(100, 0.05, 2 * seed + 1));
+    REQUIRE(ratio.exists());
+    CHECK(ratio.low <= ratio.value);
+    CHECK(ratio.value <= ratio.high);
+    if (ratio.is_significant()) ++wrong;
+  }
+  CHECK(wrong <= 10);  // five sessions are few, so the bounds hold less often than the 99 % that are asked for
+}
+
+TEST_CASE("a run that is slower by more than the noise is significant, and so is one that is faster") {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    const Ratio slower = compare(batches_around(130, 0.03, 2 * seed), batches_around(100, 0.03, 2 * seed + 1));
+    CHECK(slower.is_significant());
+    CHECK(slower.value == doctest::Approx(1.3).epsilon(0.07));
+    const Ratio faster = compare(batches_around(70, 0.03, 2 * seed), batches_around(100, 0.03, 2 * seed + 1));
+    CHECK(faster.is_significant());
+    CHECK(faster.high < 1);
+  }
+}
+
+TEST_CASE("what the clock cannot tell apart, and what a slower machine explains, is not significant") {
+  const Batches now = batches_around(11, 0, 1), before = batches_around(10, 0, 2);
+  CHECK(compare(now, before).is_significant());
+  CHECK_FALSE(compare(now, before, {.granule = 1}).is_significant());
+  CHECK_FALSE(compare(now, before, {.machine = 1.12}).is_significant());
+  CHECK(compare(now, before, {.granule = 0.1, .machine = 1.02}).is_significant());
+}
+
+TEST_CASE("a phase that took no time then or now has no ratio") {
+  CHECK_FALSE(compare(batches_around(0, 0, 1), batches_around(10, 0, 2)).exists());
+  CHECK_FALSE(compare(batches_around(10, 0, 1), batches_around(0, 0, 2)).exists());
+  CHECK_FALSE(compare({}, {}).is_significant());
+}
+
+TEST_CASE("each round leaves the time of each phase that it went through") {
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  const auto y = graph.output<float>("y", {64});
+  graph.add<Twice>(x, y);
+  std::vector<float> hx(64, 1.0F), hy(64);
+  PhaseTimes times(5);
+  PhaseTimes::current = &times;
+  auto session = rondo::open<rondo::A2A3Sim, Watched>(graph);
+  times.clear();
+  for (int round = 0; round < 3; ++round) REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  REQUIRE(times.rounds().size() == 3);
+  for (const RoundTimes& round : times.rounds()) {
+    using rondo::Phase;
+    for (const Phase phase : {Phase::bind, Phase::copy_in, Phase::launch, Phase::copy_out, Phase::wait}) {
+      CHECK(sum(round, phase) > 0);
+    }
+    CHECK(sum(round, Phase::refresh) == 0);
+    CHECK(sum(round, Phase::outside) == 0);
+  }
+  CHECK(times.bytes_in == 3 * 256);
+  CHECK(times.bytes_out == 3 * 256);
+  CHECK(times.refreshes == 0);
+  SUBCASE("and rounds for which there is no room are left out") {
+    for (int round = 0; round < 10; ++round) REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(times.rounds().size() == 5);
+  }
+  SUBCASE("and clear() forgets, but keeps the room") {
+    times.clear();
+    CHECK(times.rounds().empty());
+    CHECK(times.bytes_in == 0);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(times.rounds().size() == 1);
+  }
+}
+
+}  // namespace

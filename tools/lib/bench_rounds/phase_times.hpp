@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/observe/tick_clock.hpp>
+#include <rondo/session/policies.hpp>
+#include <rondo/types.hpp>
+#include <rondo/update/refresher.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bench_rounds {
+
+inline constexpr std::size_t phases = 7;  ///< of rondo::Phase
+using RoundTimes = std::array<std::uint64_t, phases>;
+
+/// The host's time in each phase, round by round, in ticks of TickClock; room is made before the rounds.
+class PhaseTimes {
+ public:
+  explicit PhaseTimes(std::size_t rounds) { rounds_.reserve(rounds); }
+
+  /// From here on nothing was measured.
+  void clear() noexcept { *this = PhaseTimes(std::move(rounds_)); }
+  void move_to(rondo::Phase next) noexcept {
+    const std::uint64_t now = rondo::observe::TickClock::now();
+    if (phase_ != rondo::Phase::outside) now_[static_cast<std::size_t>(phase_)] += now - since_;
+    phase_ = next;
+    since_ = now;
+  }
+  void end_round() noexcept {
+    move_to(rondo::Phase::outside);
+    if (rounds_.size() < rounds_.capacity()) rounds_.push_back(now_);
+    now_ = {};
+  }
+
+  [[nodiscard]] const std::vector<RoundTimes>& rounds() const noexcept { return rounds_; }
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t refreshes = 0;
+
+  /// Whom observers of sessions that are opened from now on tell.
+  static inline PhaseTimes* current = nullptr;
+
+ private:
+  explicit PhaseTimes(std::vector<RoundTimes>&& room) noexcept : rounds_{std::move(room)} { rounds_.clear(); }
+
+  std::vector<RoundTimes> rounds_;
+  RoundTimes now_{};
+  rondo::Phase phase_ = rondo::Phase::outside;
+  std::uint64_t since_ = 0;
+};
+
+/// The observer that tells them; each phase costs one reading of the clock.
+class Watch {
+ public:
+  void round_begins(rondo::RoundIndex) noexcept {}
+  void round_ends(rondo::RoundIndex, rondo::Status) noexcept { to_->end_round(); }
+  void enters(rondo::Phase phase) noexcept { to_->move_to(phase); }
+  void delivers(rondo::RoundIndex) noexcept { to_->move_to(rondo::Phase::wait); }
+  void copies_in(rondo::Bytes size) noexcept { to_->bytes_in += size.value; }
+  void copies_out(rondo::Bytes size) noexcept { to_->bytes_out += size.value; }
+  void refresh_begins() noexcept { to_->move_to(rondo::Phase::refresh); }
+  void refreshed(const rondo::update::Refreshed&) noexcept { ++to_->refreshes; }
+
+ private:
+  PhaseTimes* to_ = PhaseTimes::current;
+};
+
+struct Watched : rondo::DefaultPolicies {
+  using Observe = Watch;
+};
+
+}  // namespace bench_rounds

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+/// What is said of many times that were taken one behind the other. Sorted copies are made; nothing is asked of order.
+namespace bench_rounds {
+
+/// The value that a share of the values lies below: 0.5 is the median. Between two values it goes from one to the other
+/// in a straight line. Of nothing: 0.
+[[nodiscard]] inline double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+[[nodiscard]] inline double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
+
+/// The mean of what is left when `share` of the values was cut off at each end.
+[[nodiscard]] inline double trimmed_mean(std::vector<double> values, double share = 0.1) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto cut = static_cast<std::size_t>(share * static_cast<double>(values.size()));
+  double sum = 0;
+  for (std::size_t i = cut; i < values.size() - cut; ++i) sum += values[i];
+  return sum / static_cast<double>(values.size() - 2 * cut);
+}
+
+/// Medians of batches of rounds that came one behind the other, for each session that was opened anew.
+using Batches = std::vector<std::vector<double>>;
+
+[[nodiscard]] inline std::vector<double> flat(const Batches& batches) {
+  std::vector<double> all;
+  for (const auto& session : batches) all.insert(all.end(), session.begin(), session.end());
+  return all;
+}
+
+/// Cuts one session's times into `count` batches, the last of which takes the rest, and takes each one's median.
+[[nodiscard]] inline std::vector<double> batch_medians(const std::vector<double>& times, std::size_t count) {
+  count = std::max<std::size_t>(1, std::min(count, times.size()));
+  std::vector<double> medians;
+  if (times.empty()) return medians;
+  const std::size_t size = times.size() / count;
+  for (std::size_t b = 0; b < count; ++b) {
+    const auto first = times.begin() + static_cast<std::ptrdiff_t>(b * size);
+    const auto last = b + 1 == count ? times.end() : first + static_cast<std::ptrdiff_t>(size);
+    medians.push_back(median({first, last}));
+  }
+  return medians;
+}
+
+/// How one run stands to an earlier one: the ratio of their medians, and between which bounds it may lie.
+struct Ratio {
+  double value = 0;  ///< 0: there is none, since one of the two took no time
+  double low = 0;
+  double high = 0;
+
+  [[nodiscard]] bool exists() const noexcept { return value > 0; }
+  /// Would a run that is no different have been unlikely to give it?
+  [[nodiscard]] bool is_significant() const noexcept { return exists() && (low > 1 || high < 1); }
+};
+
+/// How exactly times were taken, and how the machine was when they were.
+struct Doubt {
+  double granule = 0;  ///< the least by which two readings of the clock differ, in nanoseconds
+  double machine = 1;  ///< how much longer a fixed piece of work took than in the earlier run
+};
+
+/// By the bootstrap, in two levels: sessions are drawn with replacement, then batches of each. So what differs from one
+/// session to the next (where memory came to lie, what ran beside it) widens the bounds as much as what differs from
+/// batch to batch. Then by the doubt: each median may be a granule off, and a machine that is faster or slower than it
+/// was explains as much of the ratio. `confidence`: the share of the drawn ratios within the bounds. The same batches
+/// give the same bounds.
+[[nodiscard]] inline Ratio compare(const Batches& now, const Batches& before, const Doubt& doubt = {},
+                                   double confidence = 0.99) {
+  const double above = median(flat(now));
+  const double base = median(flat(before));
+  if (base <= 0 || above <= 0) return {};
+  std::mt19937_64 random{20260};
+  const auto draw = [&random](const Batches& batches) {
+    const auto below = [&random](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    std::vector<double> all;
+    for (std::size_t s = 0; s < batches.size(); ++s) {
+      const auto& session = batches[below(batches.size())];
+      for (std::size_t b = 0; b < session.size(); ++b) all.push_back(session[below(session.size())]);
+    }
+    return median(std::move(all));
+  };
+  std::vector<double> ratios;
+  for (int i = 0; i < 2000; ++i) {
+    const double divisor = draw(before);
+    if (divisor > 0) ratios.push_back(draw(now) / divisor);
+  }
+  const double tail = (1 - confidence) / 2;
+  const double off = doubt.granule / base + doubt.granule / above;
+  const double faster = std::min(1.0, doubt.machine), slower = std::max(1.0, doubt.machine);
+  return {above / base, quantile(ratios, tail) * (1 - off) / slower, quantile(ratios, 1 - tail) * (1 + off) / faster};
+}
+
+}  // namespace bench_rounds

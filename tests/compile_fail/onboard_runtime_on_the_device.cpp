@@ -1,5 +1,5 @@
-// expect: rondo: this runtime runs on the simulated platforms; on an NPU it needs an orchestrator that runs on the
-// expect: which the onboard platforms do not launch
+// expect: rondo: on an NPU the orchestration is a program on the device's AICPU
+// expect: open the session with rondo::on_device in place of the callable
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/rondo.hpp>

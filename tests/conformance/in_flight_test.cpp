@@ -97,7 +97,7 @@ struct Gated {
 }  // namespace
 
 TEST_CASE_TEMPLATE("overlapping rounds each give their own result, and residents see them in order", P, A2A3Sim,
-                   A5SimOn<Pool>, Timed, A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, A2A3OverStandIn) {
+                   A5SimOn<Pool>, Timed, A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn) {
   Folding g;
   auto session = open<P, InFlight<3>>(g.graph, options<P>());
   REQUIRE(session.upload(g.r, Floats(g.n, 1.0F)).ok());
@@ -127,7 +127,7 @@ TEST_CASE_TEMPLATE("overlapping rounds each give their own result, and residents
 }
 
 TEST_CASE_TEMPLATE("a round that reads what one in flight will write waits for it", P, A2A3Sim, A5SimOn<Pool>, Timed,
-                   A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, A2A3OverStandIn) {
+                   A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {40});
   const auto s = graph.inout<float>("s", {40});
@@ -154,7 +154,7 @@ TEST_CASE_TEMPLATE("a round that reads what one in flight will write waits for i
 }
 
 TEST_CASE_TEMPLATE("rounds over memory that lies between that of others do not wait for them", P, A2A3Sim, Timed,
-                   A2A3OverStandIn) {
+                   A2A3OverStandIn, A5OverStandIn) {
   gate_is_open = true;  // a platform may try its graph while it opens
   TaskGraph graph;
   const auto x = graph.input<float>("x", {4});
@@ -181,7 +181,7 @@ TEST_CASE_TEMPLATE("rounds over memory that lies between that of others do not w
 }
 
 TEST_CASE_TEMPLATE("a full queue makes submit_round wait, and try_submit_round refuse", P, A2A3Sim, A5SimOn<Pool>,
-                   A2A3OverStandIn) {
+                   A2A3OverStandIn, A5OverStandIn) {
   gate_is_open = true;
   Gated g;
   auto session = open<P, InFlight<2>>(g.graph, options<P>());
@@ -205,7 +205,7 @@ TEST_CASE_TEMPLATE("a full queue makes submit_round wait, and try_submit_round r
 }
 
 TEST_CASE_TEMPLATE("completions are called once each, in order, and may submit rounds", P, A2A3Sim, A5SimOn<Pool>,
-                   Timed, A5SimOn<Model>, A5OverStandIn) {
+                   Timed, A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn) {
   Folding g(5);
   auto session = open<P, InFlight<3>>(g.graph, options<P>());
   REQUIRE(session.upload(g.r, Floats(g.n, 0.0F)).ok());
@@ -246,8 +246,8 @@ TEST_CASE_TEMPLATE("completions are called once each, in order, and may submit r
   }
 }
 
-TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A2A3Sim, A5SimOn<Model>,
-                   A2A3OverStandIn) {
+TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A2A3Sim, A5SimOn<Model>, A2A3OverStandIn,
+                   A5OverStandIn) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {8});
   const auto s = graph.inout<float>("s", {8});
@@ -277,7 +277,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
 }
 
 TEST_CASE_TEMPLATE("a round that fails fails its own ticket, and those behind it, each once", P, A2A3Sim, A5SimOn<Pool>,
-                   Timed, A5SimOn<Model>, A5OverStandIn) {
+                   Timed, A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn) {
   Picking g;
   auto session = open<P, InFlight<4>>(g.graph, options<P>());
   std::vector<Floats> x(8, Floats(4, 1.0F)), y(8, Floats(4, 0.0F));
@@ -332,7 +332,7 @@ TEST_CASE_TEMPLATE("a stop request ends the round under way, and poisons", P, A2
 }
 
 TEST_CASE_TEMPLATE("a session that dies with rounds in flight finishes them first", P, A2A3Sim, A5SimOn<Pool>, Timed,
-                   A2A3OverStandIn) {
+                   A2A3OverStandIn, A5OverStandIn) {
   Folding g;
   std::vector<Floats> y(3, Floats(g.n, -1.0F));
   int called = 0;
@@ -349,7 +349,7 @@ TEST_CASE_TEMPLATE("a session that dies with rounds in flight finishes them firs
 }
 
 TEST_CASE_TEMPLATE("scalars and residents change between rounds, never under one", P, A2A3Sim, A5SimOn<Pool>, Timed,
-                   A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, A2A3OverStandIn) {
+                   A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn) {
   Folding g;
   auto session = open<P, InFlight<3>>(g.graph, options<P>());
   Floats x(g.n, 1.0F);
@@ -399,7 +399,7 @@ TEST_CASE_TEMPLATE("residents may be larger than all that rounds bind, and round
 }
 
 TEST_CASE_TEMPLATE("bindings that were checked once serve every slot", P, A2A3Sim, A5SimOn<Pool>, A5SimOn<Model>,
-                   A2A3OverStandIn) {
+                   A2A3OverStandIn, A5OverStandIn) {
   Folding g;
   auto session = open<P, InFlight<3>>(g.graph, options<P>());
   Floats x(g.n, 1.0F), y(g.n), small(1);
@@ -439,7 +439,7 @@ constexpr auto& static_fold = static_graph<StaticFold::build>;
 }  // namespace
 
 TEST_CASE_TEMPLATE("a graph that the compiler knows has rounds in flight as well", P, A2A3Sim, A5SimOn<Pool>,
-                   NullPlatform, A5OverStandIn) {
+                   NullPlatform, A2A3OverStandIn, A5OverStandIn) {
   auto session = open<P, static_fold, InFlight<3>>();
   const auto x = static_fold.input<float>("x");
   const auto y = static_fold.output<float>("y");
@@ -505,7 +505,7 @@ template <class Session>
 }  // namespace
 
 TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots", P, A2A3Sim, A5SimOn<Pool>, Timed,
-                   A5SimOn<Model>, A2A3OverStandIn) {
+                   A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn) {
   Picking g;
   auto session = open<P, InFlight<2>>(g.graph, options<P>());
   constexpr std::size_t loops = 5;
@@ -556,7 +556,7 @@ TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots",
 }
 
 TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gives", P, A2A3Sim, A5SimOn<Pool>,
-                   A2A3OverStandIn) {
+                   A2A3OverStandIn, A5OverStandIn) {
   Folding g(3);
   std::mt19937 random{11};
   for (int schedule = 0; schedule < 1000 / 20; ++schedule) {

@@ -7,11 +7,15 @@
 
 #include <rondo/rondo.hpp>
 
+template <class P>
+inline constexpr bool is_over_stand_in = false;
+template <class A>
+inline constexpr bool is_over_stand_in<stand_in::OverStandIn<A>> = true;
+
 /// What a kernel that throws comes to: where there are exceptions, that; on a device, a failure of the device.
 template <class P>
-inline constexpr rondo::Errc failure_of_a_kernel = rondo::Errc::kernel_failed;
-template <class A>
-inline constexpr rondo::Errc failure_of_a_kernel<stand_in::OverStandIn<A>> = rondo::Errc::device_failed;
+inline constexpr rondo::Errc failure_of_a_kernel =
+    is_over_stand_in<P> ? rondo::Errc::device_failed : rondo::Errc::kernel_failed;
 
 /// Options under which a platform shows what it can do: a pool spreads even short tasks over three threads from the
 /// first round on, where by default it would find out that one thread is faster.

@@ -8,6 +8,8 @@
 
 #include <rondo/rondo.hpp>
 
+#include "conformance/platforms.hpp"
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -309,4 +311,11 @@ TEST_CASE_TEMPLATE("on threads, random orchestrations give what plain memory giv
   check_seeds<typename C::P, typename C::R>({1, false, false}, 30'000, scaled(1000));
   check_seeds<typename C::P, typename C::R>({3, false, false}, 40'000, scaled(1000));
   check_seeds<typename C::P, typename C::R>({2, false, true}, 50'000, scaled(1000));
+}
+
+TEST_CASE_TEMPLATE("built on a device by a program of its own, random orchestrations give what plain memory gives", C,
+                   RONDO_RUNTIMES(A2A3OverStandIn), RONDO_RUNTIMES(A5OverStandIn)) {
+  check_seeds<typename C::P, typename C::R>({}, 1, scaled(300));
+  check_seeds<typename C::P, typename C::R>({0, true, true}, 20'000, scaled(200));
+  check_seeds<typename C::P, typename C::R>({2, false, false}, 40'000, scaled(200));
 }

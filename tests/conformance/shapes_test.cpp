@@ -99,7 +99,8 @@ void upload(Session& session, const Weighing& m) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("Rounds of many shapes cycle through a small cache, each with its own result, residents kept", P,
-                   A2A3Sim, A5Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>) {
+                   A2A3Sim, A5Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>,
+                   A2A3OverStandIn, A5OverStandIn) {
   const Weighing m;
   ShapedSession<P, DefaultPolicies, launch::Lru<5>> session(m.graph, busy_options<P>());
   upload(session, m);
@@ -128,9 +129,10 @@ TEST_CASE("A thousand shapes through a cache of a hundred") {
   CHECK(session.arena_bytes() == arena);
 }
 
-TEST_CASE("An arena that grows keeps the residents; a larger shape in between is as good as any") {
+TEST_CASE_TEMPLATE("An arena that grows keeps the residents; a larger shape in between is as good as any", P, A5Sim,
+                   A2A3OverStandIn, A5OverStandIn) {
   const Weighing m;
-  auto session = open_shaped<A5Sim>(m.graph);
+  auto session = open_shaped<P>(m.graph);
   upload(session, m);
   float total = 0;
   std::uint64_t before = 0;
@@ -144,9 +146,10 @@ TEST_CASE("An arena that grows keeps the residents; a larger shape in between is
   CHECK(sum[0] == doctest::Approx(total));
 }
 
-TEST_CASE("What is prepared is found, and what is reserved does not grow") {
+TEST_CASE_TEMPLATE("What is prepared is found, and what is reserved does not grow", P, A5Sim, A2A3OverStandIn,
+                   A5OverStandIn) {
   const Weighing m;
-  auto session = open_shaped<A5Sim>(m.graph);
+  auto session = open_shaped<P>(m.graph);
   upload(session, m);
   session.prepare({{m.n, 128}});
   session.prepare({{m.n, 16}});
@@ -164,9 +167,10 @@ TEST_CASE("What is prepared is found, and what is reserved does not grow") {
   CHECK(session.entries() == 2);
 }
 
-TEST_CASE("Zero rows are a shape: nothing is computed, nothing fails") {
+TEST_CASE_TEMPLATE("Zero rows are a shape: nothing is computed, nothing fails", P, A2A3Sim, A2A3OverStandIn,
+                   A5OverStandIn) {
   const Weighing m;
-  auto session = open_shaped<A2A3Sim>(m.graph);
+  auto session = open_shaped<P>(m.graph);
   upload(session, m);
   float total = 0;
   for (const std::size_t rows : {3U, 0U, 3U, 0U, 1U}) run_checked(session, m, rows, 1, total);
@@ -188,9 +192,10 @@ TEST_CASE_TEMPLATE("A round whose tasks have all nothing to do launches none of 
   for (int round = 0; round < 3; ++round) CHECK(session.run_round(bind(x, none), bind(y, none)).ok());
 }
 
-TEST_CASE("Sizes that fit no values of the symbols are refused with names and values, and nothing has changed") {
+TEST_CASE_TEMPLATE("Sizes that fit no values of the symbols are refused with names and values, and nothing has changed",
+                   P, A2A3Sim, A2A3OverStandIn, A5OverStandIn) {
   const Weighing m;
-  auto session = open_shaped<A2A3Sim>(m.graph);
+  auto session = open_shaped<P>(m.graph);
   upload(session, m);
   float total = 0;
   run_checked(session, m, 4, 1, total);
@@ -210,7 +215,8 @@ TEST_CASE("Sizes that fit no values of the symbols are refused with names and va
   run_checked(session, m, 4, 1, total);
 }
 
-TEST_CASE("Shapes are said where the number of elements does not tell them") {
+TEST_CASE_TEMPLATE("Shapes are said where the number of elements does not tell them", P, A2A3Sim, A2A3OverStandIn,
+                   A5OverStandIn) {
   TaskGraph graph;
   const Dim rows = graph.dim("rows");
   const Dim cols = graph.dim("cols");
@@ -226,7 +232,7 @@ TEST_CASE("Shapes are said where the number of elements does not tell them") {
             *reinterpret_cast<const float*>(args[0]) * *reinterpret_cast<const float*>(args[1]);
       },
       reads(x), reads(w), writes(y));
-  auto session = open_shaped<A2A3Sim>(graph);
+  auto session = open_shaped<P>(graph);
   Floats hx(12, 5), y4(4), y6(6);
   REQUIRE(session.run_round(bind(x, hx, {3, 4}), bind(y, y4)));
   REQUIRE(session.run_round(bind(x, hx, {2, 6}), bind(y, y6)));
@@ -242,9 +248,10 @@ TEST_CASE("Shapes are said where the number of elements does not tell them") {
   CHECK(session.run_round(bind(x, hx, {12}), bind(y, y6)).code() == Errc::wrong_size);
 }
 
-TEST_CASE("A resident that waits for its upload is asked for, whichever shape comes first") {
+TEST_CASE_TEMPLATE("A resident that waits for its upload is asked for, whichever shape comes first", P, A2A3Sim,
+                   A2A3OverStandIn, A5OverStandIn) {
   const Weighing m;
-  auto session = open_shaped<A2A3Sim>(m.graph);
+  auto session = open_shaped<P>(m.graph);
   Floats x(3 * columns), y(3);
   const Status early = session.run_round(bind(m.x, x), bind(m.y, y));
   CHECK(early.code() == Errc::uninitialized_read);
@@ -252,17 +259,18 @@ TEST_CASE("A resident that waits for its upload is asked for, whichever shape co
   CHECK(session.run_round(bind(m.x, x), bind(m.y, y)).ok());
 }
 
-TEST_CASE("A failure that poisons does so for every shape, known or new") {
+TEST_CASE_TEMPLATE("A failure that poisons does so for every shape, known or new", P, A2A3Sim, A2A3OverStandIn,
+                   A5OverStandIn) {
   TaskGraph graph;
   const Dim n = graph.dim("n");
   const auto x = graph.input<float>("x", {n});
   const auto y = graph.output<float>("y", {n});
   graph.add<Picky>(x, y);
-  auto session = open_shaped<A2A3Sim>(graph);
+  auto session = open_shaped<P>(graph);
   Floats good(4, 1), bad(3, -1), five(5, 1), y4(4), y3(3), y5(5);
   REQUIRE(session.run_round(bind(x, good), bind(y, y4)));
   const Status failed = session.run_round(bind(x, bad), bind(y, y3));
-  CHECK(failed.code() == Errc::kernel_failed);
+  CHECK(failed.code() == failure_of_a_kernel<P>);
   CHECK(session.poisoned());
   CHECK(std::string(session.explain(failed).c_str()).find("below zero") != std::string::npos);
   for (const Status later :
@@ -274,11 +282,12 @@ TEST_CASE("A failure that poisons does so for every shape, known or new") {
   CHECK_THROWS_AS(session.reserve(Bytes{1 << 20}), Error);
 }
 
-TEST_CASE("A shape that the device cannot hold is refused, and the others go on") {
+TEST_CASE_TEMPLATE("A shape that the device cannot hold is refused, and the others go on", P, A2A3Sim, A2A3OverStandIn,
+                   A5OverStandIn) {
   const Weighing m;
-  A2A3Sim::Options options;
+  typename P::Options options;
   options.device_memory = Bytes{8192};
-  auto session = open_shaped<A2A3Sim>(m.graph, options);
+  auto session = open_shaped<P>(m.graph, options);
   upload(session, m);
   float total = 0;
   run_checked(session, m, 4, 1, total);

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <type_traits>
 #include <vector>
 
 using namespace rondo;
@@ -31,8 +32,9 @@ struct InFlight : DefaultPolicies {
   static constexpr std::size_t rounds_in_flight = 2;
 };
 
+/// `alike`: all rounds bind host memory; otherwise the second binds device memory, too.
 template <class P, class Policies = DefaultPolicies>
-Life live_once(typename P::Options options) {
+Life live_once(typename P::Options options, bool alike) {
   Life life;
   try {
     Graph g;
@@ -48,7 +50,7 @@ Life live_once(typename P::Options options) {
     for (int round = 0; round < 3; ++round) {
       const auto value = static_cast<float>(round + 1);
       Floats x(Graph::n, value), w(Graph::n, 1), y(Graph::n, -1), s(Graph::n, 10);
-      const bool bound = round == 1 && device;  // the args table changes to it, and back in the third round
+      const bool bound = round == 1 && device && !alike;  // the args table changes to it, and back in the third round
       if (bound) {
         status = session.run_round(bind(g.x, device->span()), bind(g.w, w), bind(g.y, y), bind(g.s, s));
       } else {
@@ -74,6 +76,58 @@ Life live_once(typename P::Options options) {
   return life;
 }
 
+/// Rounds whose graph a program on the device builds.
+struct BuiltOnDevice : DefaultPolicies {
+  using Runtime = runtime::TensorMapRingBuffer;
+};
+
+template <class P>
+Life live_orchestrated(typename P::Options options, bool) {
+  Life life;
+  try {
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {8});
+    const auto y = graph.inout<float>("y", {8});
+    typename runtime::detail::Beside<P>::Options all{options, {}};
+    auto session = open<P, BuiltOnDevice>(
+        graph,
+        [=](auto& round) {
+          const auto scope = round.scope();
+          const auto t = round.template workspace<float>({8});
+          round.template add<kernels::Scale>(x, t, 3.0F);
+          round.template add<kernels::Accumulate>(t, y);
+        },
+        all);
+    life.opened = true;
+    for (int round = 0; round < 3; ++round) {
+      Floats hx(8, static_cast<float>(round)), hy(8, 1);
+      const Status status = session.run_round(bind(x, hx), bind(y, hy));
+      if (status.ok()) {
+        ++life.good_rounds;
+        life.right = life.right && hy == Floats(8, 1 + 3 * static_cast<float>(round));
+      } else if (status.code() != Errc::poisoned) {
+        life.told.push_back(status.code());
+      } else if (!session.poisoned()) {
+        life.right = false;
+      }
+    }
+    if (const Status closed = session.close(); !closed) life.told.push_back(closed.code());
+    if (session.close() != Status{}) life.right = false;
+  } catch (const Error& e) {
+    life.told.push_back(e.code());
+  }
+  return life;
+}
+
+template <class P, class Policies>
+Life live(const typename P::Options& options, bool alike) {
+  if constexpr (std::is_same_v<Policies, BuiltOnDevice>) {
+    return live_orchestrated<P>(options, alike);
+  } else {
+    return live_once<P, Policies>(options, alike);
+  }
+}
+
 /// Calls without which all goes on: a capability less, or a failure that takes nothing from anybody.
 bool may_be_absorbed(const std::string& call, Errc errc) {
   static const std::set<std::string> calls{
@@ -93,6 +147,7 @@ struct Config {
   Completion completion = Completion::stream;
   bool beside_another = false;
   bool warm_up = true;
+  bool alike = false;
 };
 
 template <class P, class Policies = DefaultPolicies>
@@ -120,7 +175,7 @@ void fail_each_call_once(const Config& config) {
   std::uint64_t before = rondo_stand_in_live(nullptr);
   rondo_stand_in_reset();
   if (config.virtual_memory) rondo_stand_in_limit("virtual_memory", 1);
-  const Life healthy = live_once<P, Policies>(options);
+  const Life healthy = live<P, Policies>(options, config.alike);
   REQUIRE(healthy.told.empty());
   REQUIRE(healthy.right);
   REQUIRE(healthy.good_rounds == 3);
@@ -145,7 +200,7 @@ void fail_each_call_once(const Config& config) {
         CAPTURE(code);
         if (call == "device" && errc != Errc::device_failed) continue;
         rondo_stand_in_fault(call.c_str(), k, code, 0);
-        const Life life = live_once<P, Policies>(options);
+        const Life life = live<P, Policies>(options, config.alike);
         const bool came_to_pass = rondo_stand_in_faults_left() == 0;
         rondo_stand_in_clear_faults();
         ++lives;
@@ -175,12 +230,20 @@ void fail_each_call_once(const Config& config) {
 TEST_CASE_TEMPLATE("Any call may fail at any use: no leak, no hang, and it is told", P, A2A3OverStandIn,
                    A5OverStandIn) {
   fail_each_call_once<P>({.name = "captured"});
+  fail_each_call_once<P>({.name = "rounds that are all alike", .alike = true});
   fail_each_call_once<P>({.name = "captured, not warmed up", .warm_up = false});
   fail_each_call_once<P>({.name = "plain launches", .capture = false});
   fail_each_call_once<P>({.name = "virtual memory", .virtual_memory = true});
   fail_each_call_once<P>({.name = "completion by event", .completion = Completion::event});
   fail_each_call_once<P>({.name = "completion by host func", .completion = Completion::host_func});
   fail_each_call_once<P>({.name = "beside another session", .beside_another = true});
+  if (!lacks("aclrtRegisterCpuFunc")) {
+    fail_each_call_once<P, BuiltOnDevice>({.name = "an orchestrator on the device"});
+    if (std::getenv("RONDO_TEST_WITHOUT") == nullptr) {
+      fail_each_call_once<P, BuiltOnDevice>(
+          {.name = "an orchestrator, beside another session", .beside_another = true});
+    }
+  }
   fail_each_call_once<P, InFlight>({.name = "rounds in flight"});
   fail_each_call_once<P, InFlight>({.name = "rounds in flight, beside another session", .beside_another = true});
 }

@@ -59,6 +59,41 @@ TEST_CASE_TEMPLATE("A runtime without an optional call does what it can, with th
   }
 }
 
+namespace {
+struct BuiltThere : DefaultPolicies {
+  using Runtime = runtime::TensorMapRingBuffer;
+};
+}  // namespace
+
+TEST_CASE_TEMPLATE("A runtime that launches nothing on the AICPU says so when a session wants its graph built there", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (!missing_required().empty()) return;
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto orchestration = [=](auto& round) { round.template add<kernels::Scale>(x, y, 2.0F); };
+  const char* const needed = lacks("aclrtRegisterCpuFunc") ? "no aclrtRegisterCpuFunc"
+                             : launches_nothing()          ? "no aclrtLaunchKernelV2"
+                                                           : nullptr;
+  try {
+    auto session = open<P, BuiltThere>(graph, orchestration);
+    REQUIRE(needed == nullptr);
+    const Floats hx(8, 3);
+    Floats hy(8);
+    for (int round = 0; round < 3; ++round) {
+      hy.assign(8, 0);
+      REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+      REQUIRE(hy == Floats(8, 6));
+    }
+    CHECK(session.close().ok());
+  } catch (const Error& e) {
+    REQUIRE(needed != nullptr);
+    CHECK(e.code() == Errc::unsupported);
+    CHECK(std::string(e.what()).find(needed) != std::string::npos);
+  }
+}
+
 TEST_CASE("A runtime without a required call is refused by its name") {
   const std::string missing = missing_required();
   if (missing.empty()) return;

@@ -638,9 +638,29 @@ int aclrtUnmapMem(void* p) {
 // --- kernels
 // ---------------------------------------------------------------------------------------------------------
 
-int aclrtBinaryLoadFromData(const void* data, std::size_t size, const void*, void** handle) {
+namespace {
+struct LoadOption {
+  std::int32_t type;
+  std::uint32_t value[4];
+};
+struct LoadOptions {
+  const LoadOption* options;
+  std::size_t count;
+};
+constexpr std::int32_t cpu_kernel_mode = 3;
+}  // namespace
+
+int aclrtBinaryLoadFromData(const void* data, std::size_t size, const void* options, void** handle) {
   const Entry entry("aclrtBinaryLoadFromData", Needs::context);
   if (entry.injected != ok) return entry.injected;
+  bool is_for_cpu = false;
+  if (const auto* const given = static_cast<const LoadOptions*>(options); given != nullptr) {
+    if (given->count != 1 || given->options->type != cpu_kernel_mode || given->options->value[0] != 2) {
+      return refuse(bad_parameter, "unknown options");
+    }
+    if (machine().limit("cpu_kernels") == 0) return refuse(not_supported, "no kernels on the AICPU");
+    is_for_cpu = true;
+  }
   BinaryHeader header;
   if (data == nullptr || size < sizeof(header)) return refuse(bad_parameter, "no kernel binary");
   std::memcpy(&header, data, sizeof(header));
@@ -649,6 +669,7 @@ int aclrtBinaryLoadFromData(const void* data, std::size_t size, const void*, voi
     return refuse(bad_parameter, "no kernel binary");
   }
   auto* const made = new BinaryFile;
+  made->is_for_cpu = is_for_cpu;
   for (std::uint64_t i = 0; i < header.entries; ++i) {
     BinaryEntry e;
     std::memcpy(&e, static_cast<const std::byte*>(data) + sizeof(header) + i * sizeof(e), sizeof(e));
@@ -696,6 +717,8 @@ int aclrtBinaryGetFunction(void* handle, const char* name, void** function) {
   if (entry.injected != ok) return entry.injected;
   auto* const binary = static_cast<BinaryFile*>(handle);
   if (!machine().binaries.contains(binary)) return misuse("aclrtBinaryGetFunction", "no such binary");
+  if (machine().limit("kernel_names") == 0) return refuse(not_supported, "kernels have no names here");
+  if (binary->is_for_cpu) return misuse("aclrtBinaryGetFunction", "of a binary for the AICPU");
   for (Function& f : binary->functions) {
     if (f.name == name) return *function = &f, ok;
   }
@@ -705,6 +728,27 @@ int aclrtBinaryGetFunction(void* handle, const char* name, void** function) {
     return ok;
   }
   return refuse(bad_parameter, std::string("the binary has no kernel ") + name);
+}
+int aclrtBinaryGetFunctionByEntry(void* handle, std::uint64_t number, void** function) {
+  const Entry entry("aclrtBinaryGetFunctionByEntry", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  auto* const binary = static_cast<BinaryFile*>(handle);
+  if (!machine().binaries.contains(binary)) return misuse("aclrtBinaryGetFunctionByEntry", "no such binary");
+  if (machine().limit("kernel_entries") == 0) return refuse(not_supported, "kernels have no numbers here");
+  if (number >= binary->functions.size()) return refuse(bad_parameter, "the binary has no kernel of this number");
+  *function = &*std::next(binary->functions.begin(), static_cast<std::ptrdiff_t>(number));
+  return ok;
+}
+int aclrtRegisterCpuFunc(void* handle, const char* name, const char* kernel, void** function) {
+  const Entry entry("aclrtRegisterCpuFunc", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  auto* const binary = static_cast<BinaryFile*>(handle);
+  if (!machine().binaries.contains(binary)) return misuse("aclrtRegisterCpuFunc", "no such binary");
+  if (!binary->is_for_cpu || kernel == nullptr || *kernel == '\0') return refuse(bad_parameter, "not for the AICPU");
+  for (Function& f : binary->functions) {
+    if (f.name == name) return *function = &f, ok;
+  }
+  return refuse(bad_parameter, std::string("the binary has no function ") + name);
 }
 int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, std::size_t size, const void*,
                         void* on) {

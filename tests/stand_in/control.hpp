@@ -18,7 +18,8 @@ void rondo_stand_in_reset();
 /// RONDO_STAND_IN_CHIP names the first.
 void rondo_stand_in_chip(const char* name);
 /// What there is at most: "memory" (bytes), "streams", "events", "devices"; and what it can do, 0 or 1:
-/// "virtual_memory", "snapshot_copies".
+/// "virtual_memory", "snapshot_copies", "kernel_names" (finding kernels by name), "kernel_entries" (by number),
+/// "cpu_kernels".
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// The k-th use of `call` from now on, counted from 1 (0: each use), waits `delay_ms` and then returns `code`; with

@@ -68,7 +68,7 @@ std::uint64_t Machine::limit(const char* what) const {
   if (name == "streams") return 1984;
   if (name == "events") return 65536;
   if (name == "devices") return 1;
-  return name == "snapshot_copies" ? 1 : 0;
+  return name == "virtual_memory" ? 0 : 1;
 }
 
 std::size_t Machine::memory_in_use() const {

@@ -59,6 +59,7 @@ struct Function {
 };
 struct BinaryFile {
   void* library = nullptr;
+  bool is_for_cpu = false;  ///< its functions are registered one by one, and run on the AICPU
   std::list<Function> functions;
 };
 

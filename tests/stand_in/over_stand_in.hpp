@@ -5,6 +5,7 @@
 #include "stand_in/control.hpp"
 
 #include <rondo/platform/select.hpp>
+#include <rondo/runtime/device_orchestration.hpp>
 
 #include <atomic>
 #include <cstdio>
@@ -54,7 +55,25 @@ class KernelsOfGraph {
     binary_ = rondo::KernelBinary::from_memory(bytes_);
   }
 
+  /// An orchestration of the host's as a program for the device: the graph's address is what it is handed.
+  template <class Orchestrator, class Graph>
+  [[nodiscard]] rondo::OrchestratorBinary take_orchestration(const Graph& graph) {
+    Binary binary;
+    binary.add("orchestrate", [](std::int64_t* args) {
+      rondo::runtime::orchestrate_on_device<RuntimeOf<Orchestrator>>(args, [](Orchestrator& round, const auto& io) {
+        reinterpret_cast<const Graph*>(io.user())->orchestrate(round);
+      });
+    });
+    bytes_ = binary.bytes();
+    return {rondo::KernelBinary::from_memory(bytes_), "orchestrate", "Orchestrate",
+            reinterpret_cast<std::uintptr_t>(&graph)};
+  }
+
  private:
+  template <class O>
+  struct RuntimeOf {
+    using Orchestrator = O;
+  };
   static std::atomic<int>& alive() {
     static std::atomic<int> count{0};
     return count;
@@ -77,6 +96,11 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A> {
   [[nodiscard]] typename Base::Program load(const Graph& graph, rondo::args::ArgsTable& args) {
     take(graph.view());
     return Base::load(graph, args);
+  }
+  /// What runtimes that build their graph on the device ask for an orchestration that is none.
+  template <class Orchestrator, class Graph>
+  [[nodiscard]] rondo::OrchestratorBinary adopt(const Graph& graph) {
+    return this->template take_orchestration<Orchestrator>(graph);
   }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/detail/atomic.hpp>
+#include <rondo/runtime/device_runner.hpp>
 #include <rondo/runtime/orchestrator.hpp>
 #include <rondo/runtime/stream_runner.hpp>
 

@@ -7,8 +7,8 @@
 #include <rondo/detail/thread.hpp>
 #include <rondo/error.hpp>
 #include <rondo/memory/arena.hpp>
-#include <rondo/platform/sim/halt.hpp>
 #include <rondo/runtime/conductor.hpp>
+#include <rondo/runtime/orchestrate_round.hpp>
 #include <rondo/runtime/stream_core.hpp>
 #include <rondo/runtime/stream_options.hpp>
 
@@ -55,11 +55,9 @@ inline constexpr bool on_one_thread<platform::Sim<A, Engine, Traffic>> = runs_in
 /// A platform whose launches are orchestrated rounds: what waits for a launch waits for the round.
 template <class P>
 class Beside : public P {
-  static_assert(
-      can_orchestrate<P>,
-      "rondo: this runtime runs on the simulated platforms; on an NPU it needs an orchestrator that runs on the "
-      "device's AICPU, which the onboard platforms do not launch; choose a simulated one, or "
-      "runtime::HostBuildGraph");
+  static_assert(can_orchestrate<P>,
+                "rondo: this runtime runs on the simulated platforms and on the onboard ones; choose one of them, or "
+                "runtime::HostBuildGraph");
 
  public:
   struct Options : P::Options {
@@ -150,19 +148,10 @@ class StreamRunner {
 
   /// The whole round, on whichever thread the conductor chose.
   Status orchestrate() noexcept {
-    platform::sim::TaskStream& stream = orchestrator_.stream();
-    orchestrator_.begin_round();
-    if constexpr (is_traced) platform_.engine().recorder().launches();
-    try {
-      graph_.orchestrate(orchestrator_);
-    } catch (const Stopped&) {
-      // the failure is noted already
-    } catch (...) {
-      Error::Text text("the orchestration: ");
-      text.append(platform::sim::current_exception_text());
-      stream.fail(Status{Errc::orchestration_failed}.poisoning(), text);
-    }
-    const Status status = orchestrator_.finish_round();
+    const Status status = orchestrate_round(orchestrator_, [this](Orchestrator& round) {
+      if constexpr (is_traced) platform_.engine().recorder().launches();
+      graph_.orchestrate(round);
+    });
     if constexpr (is_traced) platform_.engine().recorder().done();
     return status;
   }

@@ -42,6 +42,19 @@ struct LaunchConfig {
   LaunchAttr* attrs = nullptr;
   std::size_t count = 0;
 };
+/// One option of loading a binary; laid out as the runtime has it.
+struct LoadOption {
+  std::int32_t type = 0;
+  std::uint32_t value[4] = {};
+};
+/// How a binary is to be loaded; laid out as the runtime has it.
+struct LoadOptions {
+  const LoadOption* options = nullptr;
+  std::size_t count = 0;
+};
+inline constexpr std::int32_t load_option_cpu_kernel_mode = 3;
+inline constexpr std::uint32_t cpu_kernels_from_data = 2;  ///< the bytes of a shared library for the AICPU
+
 /// An address inside the arguments that points to data inside them; laid out as the runtime has it.
 struct Placeholder {
   std::uint32_t address_offset = 0;
@@ -69,6 +82,8 @@ struct PhysicalMemoryProp {
 static_assert(sizeof(void*) == 8 && sizeof(std::size_t) == 8 && sizeof(AclError) == 4);
 static_assert(sizeof(LaunchConfig) == 16 && offsetof(LaunchConfig, count) == 8);
 static_assert(sizeof(LaunchAttr) == 20 && offsetof(LaunchAttr, id) == 0 && offsetof(LaunchAttr, value) == 4);
+static_assert(sizeof(LoadOption) == 20 && offsetof(LoadOption, value) == 4);
+static_assert(sizeof(LoadOptions) == 16 && offsetof(LoadOptions, count) == 8);
 static_assert(sizeof(Placeholder) == 8);
 static_assert(sizeof(CopyBatchAttr) == 32 && offsetof(CopyBatchAttr, to) == 0 && offsetof(CopyBatchAttr, from) == 8);
 static_assert(sizeof(PhysicalMemoryProp) == 32 && offsetof(PhysicalMemoryProp, location) == 12);
@@ -109,6 +124,8 @@ struct Calls {
                                  const void* config, Stream) = nullptr;
   AclError (*launch_host_args)(FuncHandle, std::uint32_t blocks, Stream, const void* config, void* host_args,
                                std::size_t, const void* placeholders, std::size_t) = nullptr;
+  AclError (*get_function_by_entry)(BinHandle, std::uint64_t entry, FuncHandle*) = nullptr;
+  AclError (*register_cpu_function)(BinHandle, const char* function, const char* kernel, FuncHandle*) = nullptr;
   AclError (*launch_host_func)(Stream, void (*)(void*), void*) = nullptr;
   AclError (*capture_begin)(Stream, int mode) = nullptr;
   AclError (*capture_end)(Stream, RunInstance*) = nullptr;
@@ -174,6 +191,8 @@ template <class Visit>
 constexpr void visit_optional(Calls& c, Visit visit) {
   visit("aclrtLaunchKernelV2", c.launch_device_args);
   visit("aclrtLaunchKernelWithHostArgs", c.launch_host_args);
+  visit("aclrtBinaryGetFunctionByEntry", c.get_function_by_entry);
+  visit("aclrtRegisterCpuFunc", c.register_cpu_function);
   visit("aclrtLaunchHostFunc", c.launch_host_func);
   visit("aclmdlRICaptureBegin", c.capture_begin);
   visit("aclmdlRICaptureEnd", c.capture_end);

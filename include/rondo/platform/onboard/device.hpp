@@ -63,9 +63,14 @@ class Device {
   [[nodiscard]] AclError wait() noexcept {
     if (!is_busy_ || timeouts_ > 1) return code_ok;
     AclError code = enter();
-    if (code == code_ok && options_.completion != Completion::stream) code = poll();
+    if (code == code_ok && options_.completion != Completion::stream) [[unlikely]]
+      code = poll();
     if (code == code_ok && is_busy_) code = synchronize(options_.timeout_ms);
-    timeouts_ = errc_of(code) == Errc::timed_out ? timeouts_ + 1 : 0;
+    if (code != code_ok && errc_of(code) == Errc::timed_out) [[unlikely]] {
+      ++timeouts_;
+    } else {
+      timeouts_ = 0;
+    }
     return code;
   }
 
@@ -92,13 +97,22 @@ class Device {
 
   /// @throws Error out_of_resources
   void create_stream() {
-    if (stream_ != nullptr) return;
-    must("aclrtSetDevice", enter());
-    must("aclrtCreateStreamWithConfig",
-         calls().create_stream(&stream_, 0, stream_flag_fast_launch | stream_flag_fast_sync));
-    if (options_.completion == Completion::event && done_ == nullptr) {
-      must("aclrtCreateEventExWithFlag", calls().create_event(&done_, event_flag_sync));
-    }
+    const char* call = "";
+    const AclError code = create_stream(call);
+    must(call, code);
+  }
+  /// Where there is one already, nothing. @returns what the runtime does; `call` is then its name
+  [[nodiscard]] AclError create_stream(const char*& call) noexcept {
+    if (stream_ != nullptr) return code_ok;
+    if (token_ == 0 || is_stopped_) return code_not_open;
+    call = "aclrtSetDevice";
+    if (const AclError code = enter(); code != code_ok) return code;
+    call = "aclrtCreateStreamWithConfig";
+    AclError code = calls().create_stream(&stream_, 0, stream_flag_fast_launch | stream_flag_fast_sync);
+    if (code != code_ok || options_.completion != Completion::event || done_ != nullptr) return code;
+    call = "aclrtCreateEventExWithFlag";
+    code = calls().create_event(&done_, event_flag_sync);
+    return code;
   }
   /// Waits, and destroys the stream and what belongs to it. @returns the first failure
   AclError destroy_stream() noexcept {
@@ -114,6 +128,11 @@ class Device {
     done_ = nullptr;
     is_busy_ = false;
     return first;
+  }
+  /// The same, for good: there will be no other.
+  AclError stop() noexcept {
+    is_stopped_ = true;
+    return destroy_stream();
   }
   /// Gives the device back; nothing of it is used from then on.
   AclError close() noexcept {
@@ -200,6 +219,7 @@ class Device {
   Event done_ = nullptr;
   rondo::detail::Atomic<bool> is_done_{false};
   bool is_busy_ = false;
+  bool is_stopped_ = false;
   int timeouts_ = 0;
   Error::Text text_;
 };

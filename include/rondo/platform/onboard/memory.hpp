@@ -41,7 +41,7 @@ class DeviceMemory {
     if (block.whole == nullptr) {
       // The runtime aligns to 64 bytes; what more is wanted is found inside a larger block.
       const std::uint64_t more = alignment.value > 64 ? alignment.value - 64 : 0;
-      device_.must("aclrtMalloc", calls().malloc(&block.whole, size.value + more, huge_first));
+      device_.must("aclrtMalloc", calls().malloc(&block.whole, (size.value == 0 ? 1 : size.value) + more, huge_first));
     }
     block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);
     free_.value -= size.value;
@@ -92,7 +92,7 @@ class DeviceMemory {
 
   /// Leaves the block empty if anything is refused: then a plain one takes its place.
   void take_pages(Block& block) noexcept {
-    const std::size_t size = (block.bytes + granule_ - 1) / granule_ * granule_;
+    const std::size_t size = ((block.bytes == 0 ? 1 : block.bytes) + granule_ - 1) / granule_ * granule_;
     void* address = nullptr;
     PhysicalMemory pages = nullptr;
     if (calls().reserve_address(&address, size, 0, nullptr, 0) != code_ok) return;

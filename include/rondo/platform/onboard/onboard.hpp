@@ -9,6 +9,7 @@
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/onboard/device_queue.hpp>
 #include <rondo/platform/onboard/memory.hpp>
+#include <rondo/platform/onboard/orchestrator.hpp>
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
 
@@ -39,6 +40,8 @@ class Onboard {
   static constexpr const char* name = name_text.c_str();
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;  // one stream, in order
 
+  static constexpr bool launches_orchestrators = true;
+
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
   explicit Onboard(const Options& options)
       : options_{options},
@@ -55,8 +58,9 @@ class Onboard {
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     const DevicePtr<std::byte> block{memory_.allocate(size, alignment)};
-    if (options_.warm_up && programs_ == 0) {  // what the warm-up runs over
+    if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0) {  // what the warm-up runs over
       const auto clear = [&] {
+        device_.create_stream();  // the last program to go took it along
         device_.work_begins();
         device_.must("aclrtMemsetAsync", device_.calls().set_async(reinterpret_cast<void*>(block.address()), size.value,
                                                                    0, size.value, device_.stream()));
@@ -77,7 +81,10 @@ class Onboard {
     return code == onboard::code_ok ? waited : told("aclrtFree", code);
   }
   /// Host memory that the device reaches by itself. @throws Error out_of_memory
-  [[nodiscard]] void* allocate_pinned(Bytes size) { return staging().pin(size); }
+  [[nodiscard]] void* allocate_pinned(Bytes size) {
+    transfers_.forget_plan();
+    return staging().pin(size);
+  }
   void release_pinned(void* memory) noexcept {
     (void)transfers_.wait();
     (void)staging().unpin(memory);
@@ -120,7 +127,7 @@ class Onboard {
     program.move_fill(to.address() - from.address());
   }
   Status launch(Program& program) noexcept {
-    if (const onboard::AclError code = transfers_.begin(); code != onboard::code_ok) [[unlikely]]
+    if (const onboard::AclError code = transfers_.begin_launch(); code != onboard::code_ok) [[unlikely]]
       return named(transfers_.refused(code));
     last_ = &program;
     const char* call = nullptr;
@@ -130,15 +137,33 @@ class Onboard {
   }
   /// Waits; then graph, kernels, stream and event are gone, memory is not.
   Status unload(Program& program) noexcept {
-    onboard::AclError first = program.release();
+    const onboard::AclError code = program.release();
+    was_launched_ = was_launched_ || last_ != nullptr;
     if (last_ == &program) last_ = nullptr;
-    if (programs_ != 0 && --programs_ == 0) {
-      const onboard::AclError code = device_.destroy_stream();
-      if (first == onboard::code_ok) first = code;
-      staging().reset();
-    }
-    return first == onboard::code_ok ? Status{} : told("unloading", first);
+    return unloaded(code);
   }
+
+  // --- a round whose graph a program of the device's own builds
+  // --------------------------------------------------------
+
+  /// @throws Error; see onboard::Orchestrator
+  template <class Graph>
+  [[nodiscard]] onboard::Orchestrator load_orchestrator(const Graph& graph, const OrchestratorBinary& binary) {
+    prepare(graph.view());
+    return onboard::Orchestrator(device_, binary, [this] { ++programs_; });
+  }
+  /// `args` and the bytes at `host_args` are the same.
+  Status launch_orchestrator(onboard::Orchestrator& orchestrator, DevicePtr<std::byte> args, std::byte* host_args,
+                             Bytes size) noexcept {
+    if (const onboard::AclError code = transfers_.begin_launch(); code != onboard::code_ok) [[unlikely]]
+      return transfers_.refused(code);
+    was_launched_ = true;
+    const char* call = nullptr;
+    const auto* const at = reinterpret_cast<const void*>(args.address());  // NOLINT: an address for the runtime
+    const onboard::AclError code = orchestrator.launch(at, host_args, size.value, call);
+    return code == onboard::code_ok ? Status{} : transfers_.refused(code, call);
+  }
+  Status unload(onboard::Orchestrator& orchestrator) noexcept { return unloaded(orchestrator.release()); }
 
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] onboard::DeviceQueue<A> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
@@ -178,12 +203,13 @@ class Onboard {
     device_.create_stream();
     std::uint64_t bytes = 0;
     std::size_t outputs = 16;
+    std::size_t in = 0, out = 0;
     for (const graph::TensorRecord& tensor : view.tensors) {
       const std::uint64_t size = align_up(arch::block_bytes<A>(tensor.bytes), 64);
-      if (copies_in(tensor.direction)) bytes += size;
-      if (copies_out(tensor.direction)) bytes += size;
-      if (copies_out(tensor.direction)) ++outputs;
+      if (copies_in(tensor.direction)) bytes += size, ++in;
+      if (copies_out(tensor.direction)) bytes += size, ++out;
     }
+    outputs += out;
     // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
     outputs += bytes < onboard::Transfers<A>::longest_run ? bytes / 64 : onboard::Transfers<A>::longest_run / 64;
     bytes = bytes < least_staging ? least_staging : bytes;
@@ -191,17 +217,32 @@ class Onboard {
     if (const Status status = transfers_.wait(); !status) {
       throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
     }
-    device_.must("aclrtMallocHost", staging().resize(bytes, outputs));
+    device_.must("aclrtMallocHost", transfers_.resize(bytes, outputs, in, out));
   }
-  /// Runs a program for the first time, so that no round does.
+  /// May there be something in the device's memory that a run more would change?
+  [[nodiscard]] bool is_used() const noexcept {
+    return was_launched_ || last_ != nullptr || transfers_.has_copied_in();
+  }
+  /// The last program takes the stream along. `first`: the failure so far
+  Status unloaded(onboard::AclError first) noexcept {
+    if (programs_ != 0 && --programs_ == 0) {
+      const onboard::AclError code = device_.destroy_stream();
+      if (first == onboard::code_ok) first = code;
+      transfers_.forget_plan();
+      staging().reset();
+    }
+    return first == onboard::code_ok ? Status{} : told("unloading", first);
+  }
+  /// Runs a program for the first time, so that no round does. One that is loaded later, over memory in use, is not
+  /// run.
   void begin(Program& program) {
     ++programs_;
-    if (!options_.warm_up || program.empty()) return;
+    if (!options_.warm_up || program.empty() || is_used()) return;
     Status status = launch(program);
     if (status.ok()) status = wait();
+    last_ = nullptr;
     if (status.ok()) return;
     --programs_;
-    last_ = nullptr;
     Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(), "; it said: ");
     text.append(failure_text());
     text.append(". If a kernel cannot stand zeros, set Options::warm_up = false");
@@ -215,9 +256,10 @@ class Onboard {
     const auto keep = [&](onboard::AclError code) {
       if (first == onboard::code_ok) first = code;
     };
-    keep(device_.destroy_stream());
+    keep(device_.stop());
     if (at_the_end) keep(staging().release_all());
     if (at_the_end) keep(memory_.release_all());
+    transfers_.forget_plan();
     keep(staging().release_buffer());
     if (memory_.empty() && !staging().has_pinned()) {
       keep(device_.close());
@@ -231,6 +273,7 @@ class Onboard {
   onboard::DeviceMemory memory_;
   onboard::Transfers<A> transfers_;
   Program* last_ = nullptr;
+  bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;
   bool is_closed_ = false;
 };

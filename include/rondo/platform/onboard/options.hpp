@@ -12,17 +12,37 @@
 namespace rondo {
 
 /// Kernels as the vendor's compiler wrote them: a file, or its bytes in memory. A kernel's name in the graph is its
-/// name in the binary.
+/// name in the binary. Where the runtime finds no kernel by its name, as on a5 chips, it is asked by number: the
+/// kernel's place in `entries`, or else the digits behind the last _ of its name (kernel_7: 7).
 struct KernelBinary {
   /// The file it was read from, for messages.
   const char* file = nullptr;
   /// The compiled kernel, as the vendor's compiler wrote it.
-  std::span<const std::byte> data;
+  std::span<const std::byte> data{};
+  /// Names of the kernels by their numbers, where the runtime finds none by name.
+  std::span<const char* const> entries{};
 
   /// Read when a session opens. The path is kept, not copied.
-  [[nodiscard]] static KernelBinary from_file(const char* path) noexcept { return {path, {}}; }
+  [[nodiscard]] static KernelBinary from_file(const char* path) noexcept { return {path}; }
   /// Bytes that outlive the session's opening.
   [[nodiscard]] static KernelBinary from_memory(std::span<const std::byte> bytes) noexcept { return {nullptr, bytes}; }
+  /// The same, with names for the kernels that are known by number only. The names outlive the opening.
+  [[nodiscard]] KernelBinary with_entries(std::span<const char* const> names) const noexcept {
+    return {file, data, names};
+  }
+};
+
+/// A program for the device's AICPU that builds each round's graph there: a shared library, and the name of its entry.
+/// See docs/onboard.md for what it is launched with.
+struct OrchestratorBinary {
+  /// The shared library, or its bytes.
+  KernelBinary binary{};
+  /// The function that is launched.
+  const char* entry = "rondo_orchestrate";
+  /// What the runtime calls the operator.
+  const char* kernel = "RondoOrchestrator";
+  /// Handed to the program as it is.
+  std::uint64_t user = 0;
 };
 
 namespace platform::onboard {
@@ -40,6 +60,8 @@ struct Options {
   std::uint32_t device = 0;
   /// Where the graph's kernels are; looked at while the session opens, in this order.
   std::span<const KernelBinary> kernels{};
+  /// Who builds the graph on the device, for runtimes that have it built there.
+  OrchestratorBinary orchestrator{};
   /// What the session may take of the device's memory at most.
   Bytes device_memory{std::uint64_t{1} << 62};
   /// How long the end of a round is waited for, in milliseconds; -1: for ever. Beyond it the round fails with timed_out

@@ -5,10 +5,9 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/platform/onboard/device.hpp>
+#include <rondo/platform/onboard/binaries.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 namespace rondo::platform::onboard {
@@ -32,7 +31,7 @@ class Program {
   Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args, Begin begin)
       : Program(device, options, view) {
     device_.must("aclrtSetDevice", device_.enter());
-    load_binaries();
+    binaries_.load(options.kernels);
     place_launches(args);
     if (options_.capture && !options_.wait_after_each_task && calls().captures() && launches_.size() != 0) capture();
     begin(*this);
@@ -83,7 +82,7 @@ class Program {
 
   /// Waits, and unloads what was loaded. @returns the first failure
   AclError release() noexcept {
-    if (binaries_.size() == 0 && !is_captured()) return code_ok;
+    if (binaries_.empty() && !is_captured()) return code_ok;
     AclError first = device_.wait();
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
@@ -92,10 +91,7 @@ class Program {
     if (instance_ != nullptr) keep(calls().destroy_instance(instance_));
     if (behind_fill_ != nullptr) keep(calls().destroy_instance(behind_fill_));
     instance_ = behind_fill_ = nullptr;
-    for (BinHandle& binary : binaries_) {
-      if (binary != nullptr) keep(calls().unload(binary));
-    }
-    binaries_ = {};
+    keep(binaries_.release());
     launches_ = {};
     return first;
   }
@@ -117,49 +113,11 @@ class Program {
   };
 
   Program(Device& device, const Options& options, const graph::GraphView& view)
-      : device_{device}, options_{options}, view_{view} {
+      : device_{device}, options_{options}, view_{view}, binaries_{device} {
     marks_ranges_ = options.profiler_ranges && calls().range_start != nullptr && calls().range_end != nullptr;
   }
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
-
-  void load_binaries() {
-    binaries_ = detail::OwnedArray<BinHandle>(options_.kernels.size());
-    for (std::size_t b = 0; b < binaries_.size(); ++b) {
-      const KernelBinary& binary = options_.kernels[b];
-      if (binary.file == nullptr) {
-        device_.must("aclrtBinaryLoadFromData",
-                     calls().load_data(binary.data.data(), binary.data.size(), nullptr, &binaries_[b]));
-        continue;
-      }
-      char* const path = realpath(binary.file, nullptr);  // the runtime takes absolute paths only
-      if (path == nullptr) {
-        throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": there is no kernel binary ",
-                                                        binary.file, "; build it, see docs/onboard.md"));
-      }
-      const AclError code = calls().load_file(path, nullptr, &binaries_[b]);
-      std::free(path);
-      device_.must("aclrtBinaryLoadFromFile", code);
-    }
-  }
-
-  [[nodiscard]] FuncHandle find_kernel(std::string_view name) {
-    AclError last = code_bad_parameter;
-    char text[256];
-    if (name.size() < sizeof(text)) {
-      for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];
-      text[name.size()] = '\0';
-      for (const BinHandle& binary : binaries_) {
-        FuncHandle function = nullptr;
-        last = calls().get_function(binary, text, &function);
-        if (last == code_ok && function != nullptr) return function;
-      }
-    }
-    const Errc errc = last == code_ok ? Errc::invalid_argument : errc_of(last);
-    throw Error(errc, Error::Text(device_.identity().platform, ": kernel '", name, "' was found in none of the ",
-                                  binaries_.size(), " binaries of Options::kernels (the last said ", last,
-                                  "); build it with the vendor's compiler, see docs/onboard.md"));
-  }
 
   void place_launches(args::ArgsTable& args) {
     std::size_t kernels = 0;
@@ -185,7 +143,7 @@ class Program {
         fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
         continue;
       }
-      *launch++ = {find_kernel(view_.name(task.name)),          block,       args.bytes() + offset,
+      *launch++ = {binaries_.find(view_.name(task.name)),       block,       args.bytes() + offset,
                    std::size_t{task.blocks} * task.block_bytes, task.blocks, t};
     }
   }
@@ -277,7 +235,7 @@ class Program {
   Device& device_;
   const Options& options_;
   graph::GraphView view_;
-  detail::OwnedArray<BinHandle> binaries_;
+  Binaries binaries_;
   detail::OwnedArray<Launch> launches_;
   RunInstance instance_ = nullptr;
   RunInstance behind_fill_ = nullptr;  ///< the instance where there is a fill to come first

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/platform/onboard/round_plan.hpp>
 #include <rondo/platform/onboard/staging.hpp>
 
 #include <cstddef>
@@ -15,10 +16,12 @@ namespace rondo::platform::onboard {
 ///
 /// Such a run is gathered in staging, with the gaps that the tensors have on the device, and handed over by flush().
 /// What stands between a tensor's last byte and the next multiple of 64 behind its block (see arch::block_bytes) is
-/// nobody's, by the chip's rule for sub-allocations; a run writes it.
+/// nobody's, by the chip's rule for sub-allocations; a run writes it. A round that moves what the last one moved
+/// follows its plan (see RoundPlan), which knows the places.
 ///
 /// Lifetime: the device outlives it. Thread safety: none. Errors: a refused call leaves nothing in flight.
-/// Cost on the hot path: no allocation; some 20 instructions and a memcpy for a tensor that continues a run.
+/// Cost on the hot path: no allocation; some 10 instructions and a memcpy for a tensor that is on the plan, 30 for one
+/// that is not.
 template <arch::Arch A>
 class Transfers {
  public:
@@ -30,30 +33,30 @@ class Transfers {
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    const std::uintptr_t at = in_.at;
-    const std::uintptr_t next = at + step_of(size);
-    if (to.address() != in_.device_of(at) || next > in_.limit) [[unlikely]]
+    RoundPlan::Step* const step = plan_.next_in();
+    if (to.address() != step->device || size != step->size) [[unlikely]]
       return copy_in_anew(to, from, size);
-    in_.at = next;
-    in_.last = size;
-    __builtin_memcpy(bytes(at), from, size);
+    plan_.in_done(step);
+    __builtin_memcpy(step->staged, from, size);
     return {};
   }
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
-    const std::uintptr_t at = out_.at;
-    const std::uintptr_t next = at + step_of(size);
-    if (from.address() != out_.device_of(at) || next > out_.limit) [[unlikely]]
+    RoundPlan::Step* const step = plan_.next_out();
+    if (from.address() != step->device || size != step->size) [[unlikely]]
       return copy_out_anew(to, from, size);
-    out_.at = next;
-    out_.last = size;
-    staging_.expect(to, bytes(at), size);
+    plan_.out_done(step);
+    step->host = to;
     return {};
   }
+
+  /// Has anything but args been brought to the device yet?
+  [[nodiscard]] bool has_copied_in() const noexcept { return has_copied_in_; }
 
   /// Takes the bytes before it returns. The runtime does so itself for what is small, as the args table is.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (!takes_snapshots_ || size > most_snapshot) return told(copy_in_staged(to, from, size));
-    if (const AclError code = begin(); code != code_ok) [[unlikely]]
+    // Nothing that was gathered needs to go before it: that is of other memory.
+    if (const AclError code = begin_beside(); code != code_ok) [[unlikely]]
       return refused(code);
     call_ = copy_call;
     const AclError code =
@@ -68,22 +71,45 @@ class Transfers {
   /// Waits for all of it; outputs are where they belong then. Nothing to wait for costs no call.
   Status wait() noexcept { return told(finish()); }
 
-  /// To be called before anything else is asked of the device: hands over what was gathered, makes the device the
-  /// calling thread's, and notes that there is something to wait for.
-  [[nodiscard, gnu::always_inline]] AclError begin() noexcept {
+  /// To be called before a launch: hands over what was gathered, makes the device the calling thread's, and notes that
+  /// there is something to wait for.
+  [[nodiscard, gnu::always_inline]] AclError begin_launch() noexcept {
     if (device_.stream() == nullptr) [[unlikely]]
       return code_not_open;
     device_.work_begins();
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
       return code;
-    if (in_.at != 0) return flush_in();
-    return out_.at == 0 ? code_ok : flush_rarely();
+    if (!plan_.is_through_inputs()) [[unlikely]]
+      return begin_launch_anew();
+    plan_.launched();
+    return copy_runs(plan_.in().runs, plan_.in().runs_end, host_to_device);
+  }
+
+  /// Makes the staging hold `bytes`, for rounds of so many inputs and outputs; `remembered`: outputs that may be waited
+  /// for at once. The device is idle.
+  [[nodiscard]] AclError resize(std::uint64_t bytes, std::size_t remembered, std::size_t inputs,
+                                std::size_t outputs) noexcept {
+    try {
+      plan_.make_room(inputs, outputs);
+    } catch (...) {
+      return code_out_of_host_memory;
+    }
+    plan_.begin_recording();
+    return staging_.resize(bytes, remembered);
+  }
+  /// The staging goes, or is about to be used otherwise: rounds are no longer like the last one.
+  void forget_plan() noexcept {
+    if (plan_.is_under_way()) (void)wait();
+    plan_.forget();
   }
 
   /// A call failed, `call` or the last of ours: what was asked of the device before is waited for, outputs are not
   /// delivered.
   [[gnu::cold, gnu::noinline]] Status refused(AclError code, const char* call = nullptr) noexcept {
-    in_ = {};  // what was gathered goes nowhere
+    leave_plan_as_it_is();
+    plan_.spoil();
+    if (out_.at != 0) staging_.use_until(bytes(out_.at));  // it may be on its way, to nobody
+    in_ = {};                                              // what was gathered goes nowhere
     out_ = {};
     staging_.forget_outputs();
     const Status status = device_.failed(call == nullptr ? call_ : call, code);
@@ -99,6 +125,7 @@ class Transfers {
   static constexpr std::uint64_t first_staging = 65536;
   static constexpr std::uint64_t least_step = 64;  ///< what a tensor takes of a run at least
   static constexpr const char* copy_call = "aclrtMemcpyAsync";
+  static constexpr const char* wait_call = "aclrtSynchronizeStreamWithTimeout";
 
   /// Zero everywhere: there is no run, and no device address continues it. Addresses are numbers here, since what would
   /// come next is computed before it is known whether there is a run.
@@ -138,9 +165,34 @@ class Transfers {
       call_ = copy_call;
     return code;
   }
-  [[nodiscard]] AclError finish() noexcept {
-    if (!device_.is_busy()) return code_ok;
+  [[nodiscard, gnu::always_inline]] AclError finish() noexcept {
+    return plan_.is_through_outputs() ? finish_plan() : finish_anew();
+  }
+  /// All of the round was on the plan.
+  [[nodiscard]] AclError finish_plan() noexcept {
     if (const AclError code = enter(); code != code_ok) [[unlikely]]
+      return code;
+    const RoundPlan::Leg& out = plan_.out();
+    if (const AclError code = copy_runs(out.runs, out.runs_end, device_to_host); code != code_ok) [[unlikely]]
+      return code;
+    const AclError code = device_.wait();
+    if (code != code_ok || device_.is_busy()) [[unlikely]]
+      return leave_unfinished(code);
+    for (const RoundPlan::Step* s = out.first; s != out.end; ++s) __builtin_memcpy(s->host, s->staged, s->size);
+    plan_.rearm();
+    return code_ok;
+  }
+  [[gnu::cold, gnu::noinline]] AclError leave_unfinished(AclError code) noexcept {
+    call_ = wait_call;
+    leave_plan_as_it_is();
+    if (out_.at != 0) (void)close(out_);
+    return code;
+  }
+  [[nodiscard, gnu::noinline]] AclError finish_anew() noexcept {
+    if (!device_.is_busy() && !plan_.is_under_way()) return code_ok;
+    if (const AclError code = enter(); code != code_ok) [[unlikely]]
+      return code;
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
       return code;
     if (in_.at != 0 || out_.at != 0) {
       if (const AclError code = out_.at != 0 ? flush_out() : flush_rarely(); code != code_ok) [[unlikely]]
@@ -148,11 +200,93 @@ class Transfers {
     }
     const AclError code = device_.wait();
     if (code != code_ok) [[unlikely]] {
-      call_ = "aclrtSynchronizeStreamWithTimeout";
+      call_ = wait_call;
     } else if (!device_.is_busy()) {
       staging_.deliver();
+      plan_.end_recording();
+      if (!staging_.has_pinned()) plan_.rearm();  // pinned memory travels another way
+      plan_.begin_recording();
     }
     return code;
+  }
+
+  /// Puts what was done on the plan into the form in which it is done without one: all runs but the last are on their
+  /// way, that one may go on.
+  [[nodiscard]] AclError leave_plan() noexcept {
+    if (!plan_.is_on()) [[likely]]
+      return code_ok;
+    if (plan_.is_under_way()) {
+      device_.work_begins();
+      if (const AclError code = enter(); code != code_ok) [[unlikely]]
+        return code;
+      const bool in = plan_.is_at_inputs();
+      const RoundPlan::Leg& leg = in ? plan_.in() : plan_.out();
+      std::size_t runs = 0;
+      for (const RoundPlan::Step* s = leg.first; s != (in ? plan_.next_in() : plan_.next_out()); ++s) {
+        runs += s->begins_run ? 1 : 0;
+      }
+      if (runs > 1) {
+        const AclError code = copy_runs(leg.runs, leg.runs + (runs - 1), in ? host_to_device : device_to_host);
+        if (code != code_ok) return code;
+      }
+    }
+    leave_plan_as_it_is();
+    return code_ok;
+  }
+  /// The same, but that nothing more is handed over.
+  [[gnu::cold, gnu::noinline]] void leave_plan_as_it_is() noexcept {
+    if (!plan_.is_on()) return;
+    const RoundPlan::Step* const in = plan_.in().first;
+    const RoundPlan::Step* const out = plan_.out().first;
+    const RoundPlan::Step* const in_end = plan_.is_at_inputs() ? plan_.next_in() : plan_.in().end;
+    const RoundPlan::Step* const out_end = plan_.is_at_outputs() ? plan_.next_out() : out;
+    const bool launched = plan_.is_at_outputs();
+    plan_.begin_recording();
+    for (const RoundPlan::Step* s = in; s != in_end; ++s) {
+      plan_.record_in(s->device, s->size, s->staged, s->begins_run);
+    }
+    if (in != in_end) {
+      const RoundPlan::Step* const first = last_run(in, in_end);
+      staging_.use_until(first->staged);
+      if (launched) {
+        staging_.use_until(in_end[-1].staged + step_of(in_end[-1].size));
+      } else {
+        device_.work_begins();
+        in_ = run_of(first, in_end, room_in());
+      }
+    }
+    if (launched) {
+      plan_.record_launch();
+      if (out != out_end) {
+        const RoundPlan::Step* const first = last_run(out, out_end);
+        for (const RoundPlan::Step* s = out; s != first; ++s) staging_.expect(s->host, s->staged, s->size);
+        staging_.use_until(first->staged);
+        out_ = run_of(first, out_end, room_out());
+        for (const RoundPlan::Step* s = first; s != out_end; ++s) staging_.expect(s->host, s->staged, s->size);
+      }
+      for (const RoundPlan::Step* s = out; s != out_end; ++s) {
+        plan_.record_out(s->device, s->size, s->staged, s->begins_run);
+      }
+    }
+    plan_.disarm();
+  }
+  [[nodiscard]] static const RoundPlan::Step* last_run(const RoundPlan::Step* first,
+                                                       const RoundPlan::Step* end) noexcept {
+    do {
+      --end;
+    } while (end != first && !end->begins_run);
+    return end;
+  }
+  [[nodiscard, gnu::always_inline]] AclError copy_runs(const RoundPlan::Run* run, const RoundPlan::Run* end,
+                                                       CopyKind kind) noexcept {
+    for (; run != end; ++run) {
+      std::byte* const device = pointer(DevicePtr<std::byte>{run->device});
+      const AclError code = kind == host_to_device ? copy(device, run->staged, run->bytes, kind)
+                                                   : copy(run->staged, device, run->bytes, kind);
+      if (code != code_ok) [[unlikely]]
+        return code;
+    }
+    return code_ok;
   }
 
   // Inputs are handed over by the launch behind them, outputs by the wait; anything else happens rarely.
@@ -165,13 +299,25 @@ class Transfers {
     return copy(bytes(out_.begin), pointer(device), close(out_), device_to_host);
   }
   [[gnu::noinline]] AclError flush_rarely() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
-  /// As begin(), where nothing is likely to have been gathered.
-  [[nodiscard, gnu::always_inline]] AclError begin_run() noexcept {
-    if (device_.stream() == nullptr) [[unlikely]]
-      return code_not_open;
-    device_.work_begins();
-    if (const AclError code = enter(); code != code_ok) [[unlikely]]
+  /// Before anything but a launch is asked of the device; hands over what was gathered.
+  [[nodiscard]] AclError begin() noexcept {
+    if (const AclError code = begin_beside(); code != code_ok) [[unlikely]]
       return code;
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+      return code;
+    return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
+  }
+  /// The same for what need not stand in line with what was gathered.
+  [[nodiscard]] AclError begin_beside() noexcept {
+    if (const AclError code = device_.create_stream(call_); code != code_ok) [[unlikely]]
+      return code;
+    device_.work_begins();
+    return enter();
+  }
+  [[nodiscard, gnu::noinline]] AclError begin_launch_anew() noexcept {
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+      return code;
+    plan_.record_launch();
     return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
   }
   /// @returns the bytes from its first tensor's first to its last tensor's last
@@ -182,11 +328,33 @@ class Transfers {
     run.distance = 0;
     return end - run.begin;
   }
+  [[nodiscard]] std::uint64_t room_in() const noexcept {
+    return staging_.room() < longest_run ? staging_.room() : longest_run;
+  }
+  [[nodiscard]] std::uint64_t room_out() const noexcept {
+    const std::uint64_t most = least_step * staging_.outputs_left();
+    return room_in() < most ? room_in() : most;
+  }
+  /// The run that these steps of the plan are.
+  [[nodiscard]] static Run run_of(const RoundPlan::Step* first, const RoundPlan::Step* end,
+                                  std::uint64_t room) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(first->staged);
+    const auto last = reinterpret_cast<std::uintptr_t>(end[-1].staged);
+    return {last + step_of(end[-1].size), first->device - begin, begin + room, end[-1].size, begin};
+  }
+  /// Continues a run with a tensor, if it is the next of it; otherwise null.
+  [[nodiscard, gnu::always_inline]] std::byte* go_on(Run& run, std::uint64_t device, std::uint64_t size) noexcept {
+    const std::uintptr_t at = run.at;
+    const std::uintptr_t next = at + step_of(size);
+    if (at == 0 || device != run.device_of(at) || next > run.limit) return nullptr;
+    run.at = next;
+    run.last = size;
+    return bytes(at);
+  }
   /// Begins a run with a tensor, in what staging has left; null: the tensor does not fit into one.
   [[nodiscard, gnu::always_inline]] std::byte* open(Run& run, std::uint64_t device, std::uint64_t size) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(staging_.next());
-    std::uint64_t room = staging_.room() < longest_run ? staging_.room() : longest_run;
-    if (&run == &out_ && room > least_step * staging_.outputs_left()) room = least_step * staging_.outputs_left();
+    const std::uint64_t room = &run == &out_ ? room_out() : room_in();
     const std::uint64_t step = step_of(size);
     if (step > room) return nullptr;
     run = {begin + step, device - begin, begin + room, size, begin};
@@ -200,22 +368,45 @@ class Transfers {
   }
 
   [[gnu::noinline]] Status copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    if (const AclError code = begin_run(); code != code_ok) [[unlikely]]
+    if (size == 0) return {};
+    has_copied_in_ = true;
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+      return refused(code);
+    if (std::byte* const staged = go_on(in_, to.address(), size); staged != nullptr) {
+      plan_.record_in(to.address(), size, staged, false);
+      __builtin_memcpy(staged, from, size);
+      return {};
+    }
+    if (const AclError code = begin(); code != code_ok) [[unlikely]]
       return refused(code);
     const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(from, size);
     std::byte* const staged = direct ? nullptr : open(in_, to.address(), size);
-    if (staged == nullptr) [[unlikely]]
+    if (staged == nullptr) [[unlikely]] {
+      plan_.spoil();
       return told(direct ? copy_direct(pointer(to), from, size, host_to_device) : copy_in_staged(to, from, size));
+    }
+    plan_.record_in(to.address(), size, staged, true);
     __builtin_memcpy(staged, from, size);
     return {};
   }
   [[gnu::noinline]] Status copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
-    if (const AclError code = begin_run(); code != code_ok) [[unlikely]]
+    if (size == 0) return {};
+    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+      return refused(code);
+    if (std::byte* const staged = go_on(out_, from.address(), size); staged != nullptr) {
+      plan_.record_out(from.address(), size, staged, false);
+      staging_.expect(to, staged, size);
+      return {};
+    }
+    if (const AclError code = begin(); code != code_ok) [[unlikely]]
       return refused(code);
     const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(to, size);
     std::byte* const staged = direct ? nullptr : open(out_, from.address(), size);
-    if (staged == nullptr) [[unlikely]]
+    if (staged == nullptr) [[unlikely]] {
+      plan_.spoil();
       return told(direct ? copy_direct(to, pointer(from), size, device_to_host) : copy_out_staged(to, from, size));
+    }
+    plan_.record_out(from.address(), size, staged, true);
     staging_.expect(to, staged, size);
     return {};
   }
@@ -225,6 +416,7 @@ class Transfers {
   }
   [[gnu::noinline]] AclError copy_in_staged(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (const AclError code = begin(); code != code_ok) return code;
+    plan_.spoil();
     std::byte* const staged = staging_.take(size);
     if (staged == nullptr) return copy_in_in_parts(to, static_cast<const std::byte*>(from), size);
     __builtin_memcpy(staged, from, size);
@@ -282,8 +474,10 @@ class Transfers {
   Run out_;  ///< at most one of the two is open
   Device& device_;
   Staging staging_;
+  RoundPlan plan_;
   const char* call_ = "";
   bool takes_snapshots_ = true;
+  bool has_copied_in_ = false;
 };
 
 }  // namespace rondo::platform::onboard

@@ -106,7 +106,8 @@ class Recycler {
  private:
   /// The next to be taken is on its way while this one is filled.
   static void fetch(const T* next) noexcept {
-    for (std::size_t at = 0; at < sizeof(T); at += 64) __builtin_prefetch(reinterpret_cast<const char*>(next) + at, 1);
+    const auto begin = reinterpret_cast<std::uintptr_t>(next);  // may be null
+    for (std::size_t at = 0; at < sizeof(T); at += 64) __builtin_prefetch(reinterpret_cast<const void*>(begin + at), 1);
   }
 
   rondo::detail::LargeMemory block_;

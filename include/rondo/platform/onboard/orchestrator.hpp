@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/owned_array.hpp>
+#include <rondo/platform/onboard/device.hpp>
+
+#include <cstdint>
+#include <cstdio>
+
+namespace rondo::platform::onboard {
+
+/// A program for the device's AICPU, loaded and registered; what builds a round's graph on the device.
+///
+/// Lifetime: immovable; the device outlives it. Thread safety: the session's. Errors: the constructor throws. Cost of
+/// a launch: one call of the runtime's.
+class Orchestrator {
+ public:
+  /// `begin()` is called once all is in place. @throws Error unsupported (the runtime cannot launch on the AICPU),
+  /// invalid_argument (no binary, no such file), and what the runtime reports
+  template <class Begin>
+  Orchestrator(Device& device, const OrchestratorBinary& source, Begin begin) : Orchestrator(device) {
+    check(source);
+    device_.must("aclrtSetDevice", device_.enter());
+    load(source);
+    begin();
+  }
+  Orchestrator(const Orchestrator&) = delete;
+  Orchestrator& operator=(const Orchestrator&) = delete;
+  ~Orchestrator() { (void)release(); }
+
+  /// Hands one launch over to the device, on one block, with args that stand on the device and on the host alike.
+  /// @returns what the runtime does; `call` is then its name
+  [[nodiscard]] AclError launch(const void* device_args, void* host_args, std::size_t bytes,
+                                const char*& call) noexcept {
+    if (calls().launch_device_args != nullptr) {
+      call = "aclrtLaunchKernelV2";
+      return calls().launch_device_args(function_, 1, device_args, bytes, nullptr, device_.stream());
+    }
+    call = "aclrtLaunchKernelWithHostArgs";
+    return calls().launch_host_args(function_, 1, device_.stream(), nullptr, host_args, bytes, nullptr, 0);
+  }
+
+  /// Waits, and unloads. @returns the first failure
+  AclError release() noexcept {
+    if (binary_ == nullptr) return code_ok;
+    AclError first = device_.wait();
+    const auto keep = [&](AclError code) {
+      if (first == code_ok) first = code;
+    };
+    keep(device_.enter());
+    keep(calls().unload(binary_));
+    binary_ = nullptr;
+    return first;
+  }
+
+ private:
+  explicit Orchestrator(Device& device) : device_{device} {}
+  [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
+
+  void check(const OrchestratorBinary& source) const {
+    const char* const platform = device_.identity().platform;
+    if (calls().register_cpu_function == nullptr || !calls().launches()) {
+      throw Error(Errc::unsupported,
+                  Error::Text(platform, ": the runtime has no ",
+                              calls().register_cpu_function == nullptr ? "aclrtRegisterCpuFunc" : "aclrtLaunchKernelV2",
+                              ", so nothing builds the graph on the device; install a newer runtime, or choose "
+                              "runtime::HostBuildGraph"));
+    }
+    if (source.binary.file == nullptr && source.binary.data.empty()) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text(platform,
+                              ": Options::orchestrator names no binary; this runtime builds its graph on the "
+                              "device, so it needs a program for the AICPU, see docs/onboard.md"));
+    }
+  }
+
+  void load(const OrchestratorBinary& source) {
+    detail::OwnedArray<std::byte> bytes;
+    std::span<const std::byte> data = source.binary.data;
+    if (source.binary.file != nullptr) {
+      bytes = read(source.binary.file);
+      data = bytes.span();
+    }
+    const LoadOption option{load_option_cpu_kernel_mode, {cpu_kernels_from_data}};
+    const LoadOptions options{&option, 1};
+    device_.must("aclrtBinaryLoadFromData", calls().load_data(data.data(), data.size(), &options, &binary_));
+    const AclError code = calls().register_cpu_function(binary_, source.entry, source.kernel, &function_);
+    if (code != code_ok) (void)release();
+    device_.must("aclrtRegisterCpuFunc", code);
+  }
+  [[nodiscard]] detail::OwnedArray<std::byte> read(const char* path) const {
+    std::FILE* const file = std::fopen(path, "rb");
+    long size = -1;
+    if (file != nullptr && std::fseek(file, 0, SEEK_END) == 0) size = std::ftell(file);
+    detail::OwnedArray<std::byte> bytes(size > 0 ? static_cast<std::size_t>(size) : 0);
+    bool is_read = size > 0 && std::fseek(file, 0, SEEK_SET) == 0;
+    is_read = is_read && std::fread(bytes.data(), 1, bytes.size(), file) == bytes.size();
+    if (file != nullptr) (void)std::fclose(file);
+    if (!is_read) {
+      throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": the orchestrator's binary ", path,
+                                                      " cannot be read; build it, see docs/onboard.md"));
+    }
+    return bytes;
+  }
+
+  Device& device_;
+  BinHandle binary_ = nullptr;
+  FuncHandle function_ = nullptr;
+};
+
+}  // namespace rondo::platform::onboard

@@ -1,0 +1,331 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rounds whose graph a program on the device's AICPU builds: what it is handed, what it asks of the runtime, and what
+// is told where it cannot be.
+
+#include "folder.hpp"
+#include "onboard/fixture.hpp"
+
+#include <rondo/runtime/device_orchestration.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <type_traits>
+
+using namespace rondo;
+using namespace onboard_test;
+
+// examples/06_onboard_saxpy/device/orchestrator.cpp
+extern "C" std::uint32_t rondo_orchestrate(void* args);
+
+namespace {
+
+template <class R>
+struct With : DefaultPolicies {
+  using Runtime = R;
+};
+template <class P_, class R_>
+struct On {
+  using P = P_;
+  using R = R_;
+};
+#define RONDO_TEST_CASES                                                                              \
+  On<A2A3OverStandIn, runtime::TensorMapRingBuffer>, On<A5OverStandIn, runtime::TensorMapRingBuffer>, \
+      On<A2A3OverStandIn, runtime::AicpuBuildGraph>, On<A5OverStandIn, runtime::AicpuBuildGraph>
+
+/// total += a sum of x over rounds of scopes; the number of steps is the round's own.
+template <class Round, class X, class Y, class N>
+void orchestrate(Round& round, X x, Y y, N steps) {
+  auto last = round.template add<kernels::Scale>(x, y, 0.3F);
+  const auto after = [&](auto before, auto task) {
+    if constexpr (requires { round.add_edge(before, task); }) round.add_edge(before, task);
+    return task;
+  };
+  for (std::int32_t i = 0; i < round.value(steps); ++i) {
+    const auto scope = round.scope();
+    const auto t = round.template workspace<float>({32});
+    const auto scaled = after(last, round.template add<kernels::Scale>(y, t, 1.7F));
+    last = after(scaled, round.template add<kernels::Accumulate>(t, y));
+  }
+}
+
+struct Interface {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {32});
+  InputOutput<float> y = graph.inout<float>("y", {32});
+  Input<std::int32_t> steps = graph.input<std::int32_t>("steps", {});
+};
+
+/// What a program for the AICPU looks like, and counts how it was called.
+template <class R>
+struct OnTheDevice {
+  static inline int launches = 0;
+  static inline std::uint64_t user = 0;
+  static void entry(std::int64_t* args) {
+    ++launches;
+    runtime::orchestrate_on_device<R>(args, [](auto& round, const auto& io) {
+      user = io.user();
+      orchestrate(round, io.template get<float, Direction::in>(0), io.template get<float, Direction::inout>(1),
+                  io.template get<std::int32_t, Direction::in>(2));
+    });
+  }
+  static void silent(std::int64_t*) {}
+  static void mistaken(std::int64_t* args) {
+    runtime::orchestrate_on_device<R>(args,
+                                      [](auto&, const auto& io) { (void)io.template get<float, Direction::out>(0); });
+  }
+};
+
+template <class R>
+std::vector<std::byte> program(stand_in::Kernel entry = &OnTheDevice<R>::entry) {
+  stand_in::Binary binary;
+  binary.add("rondo_orchestrate", entry);
+  return binary.bytes();
+}
+
+template <class Case>
+using Options = typename runtime::detail::Beside<typename Case::P>::Options;
+
+/// Why a session does not open.
+template <class Case>
+std::string refusal(const Options<Case>& options, Errc expected) {
+  const Interface g;
+  try {
+    auto session = open<typename Case::P, With<typename Case::R>>(g.graph, on_device, options);
+  } catch (const Error& e) {
+    CHECK(e.code() == expected);
+    return e.what();
+  }
+  return "it was opened";
+}
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A program of the user's builds each round's graph, with the simulation's results to the last bit",
+                   C, RONDO_TEST_CASES) {
+  const Clean clean;
+  using P = typename C::P;
+  using Device = OnTheDevice<typename C::R>;
+  const Interface g;
+  const auto bytes = program<typename C::R>();
+  Options<C> options;
+  options.orchestrator.binary = KernelBinary::from_memory(bytes);
+  options.orchestrator.user = 77;
+  const test::Folder folder;
+  const std::string path = folder / "orchestrator.bin";
+  SUBCASE("from memory") {}
+  SUBCASE("from a file") {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    options.orchestrator.binary = KernelBinary::from_file(path.c_str());
+  }
+  SUBCASE("on threads of its own") { options.stream.threads = 2; }
+  SUBCASE("in virtual memory") { rondo_stand_in_limit("virtual_memory", 1); }
+  Device::launches = 0;
+  const std::size_t kept = runtime::detail::DeviceStates::instance().size();  // of who ended without a word
+  {
+    auto session = open<P, With<typename C::R>>(g.graph, on_device, options);
+    auto sim = open<A2A3Sim, With<typename C::R>>(g.graph, [&](auto& round) { orchestrate(round, g.x, g.y, g.steps); });
+    {
+      DeviceFloats<P> dx(session.platform(), 32), dy(session.platform(), 32);
+      for (std::int32_t r = 0; r < 12; ++r) {
+        Floats x(32), y(32, -1), expected(32, -1);
+        for (std::size_t i = 0; i < 32; ++i) x[i] = 0.1F * static_cast<float>(i + static_cast<std::size_t>(r));
+        const std::int32_t steps = r % 5;
+        REQUIRE(sim.run_round(bind(g.x, x), bind(g.y, expected), bind(g.steps, steps)).ok());
+        if (r % 3 == 2) {  // elsewhere
+          REQUIRE(session.run_round(bind(g.x, x), bind(g.y, dy.span()), bind(g.steps, steps)).ok());
+          y = dy.values();
+        } else {
+          const Status status = session.run_round(bind(g.x, x), bind(g.y, y), bind(g.steps, steps));
+          REQUIRE_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+        }
+        REQUIRE(std::memcmp(y.data(), expected.data(), 4 * y.size()) == 0);
+      }
+    }
+    CHECK(Device::launches == 12);
+    CHECK(Device::user == 77);
+    Floats x(32), y(32);
+    const std::int32_t steps = 1;
+    const auto round = [&] { return session.run_round(bind(g.x, x), bind(g.y, y), bind(g.steps, steps)).ok(); };
+    REQUIRE(round());
+    REQUIRE(round());
+    rondo_stand_in_reset();
+    REQUIRE(round());
+    CHECK(calls("aclrtLaunchKernelV2") == 1);
+    CHECK(calls("aclrtSynchronizeStreamWithTimeout") == 1);
+    CHECK(calls("pageable") == 0);
+    CHECK(calls(nullptr) <= 5);  // inputs, launch, result, outputs, wait
+    REQUIRE(session.close().ok());
+    CHECK(Device::launches == 12 + 3 + 1);  // the last says goodbye
+    CHECK(runtime::detail::DeviceStates::instance().size() == kept);
+  }
+}
+
+TEST_CASE_TEMPLATE("Whatever is missing for a graph that is built on the device is told when the session opens", C,
+                   RONDO_TEST_CASES) {
+  const Clean clean;
+  const auto bytes = program<typename C::R>();
+  Options<C> options;
+  CHECK(contains(refusal<C>(options, Errc::invalid_argument), "Options::orchestrator names no binary"));
+  options.orchestrator.binary = KernelBinary::from_file("/nowhere/at.all");
+  CHECK(contains(refusal<C>(options, Errc::invalid_argument), "/nowhere/at.all cannot be read"));
+  options.orchestrator.binary = KernelBinary::from_memory(bytes);
+  options.orchestrator.entry = "somebody_else";
+  CHECK(contains(refusal<C>(options, Errc::invalid_argument), "the binary has no function somebody_else"));
+  options.orchestrator.entry = "rondo_orchestrate";
+  rondo_stand_in_limit("cpu_kernels", 0);
+  CHECK(contains(refusal<C>(options, Errc::unsupported), "no kernels on the AICPU"));
+  rondo_stand_in_limit("cpu_kernels", 1);
+  options.device_memory = Bytes{1 << 20};
+  CHECK(contains(refusal<C>(options, Errc::out_of_memory), "device memory were asked for"));
+}
+
+TEST_CASE_TEMPLATE("An orchestrator that does not do what it should fails its round, and says why", C,
+                   RONDO_TEST_CASES) {
+  const Clean clean;
+  using R = typename C::R;
+  using Other = std::conditional_t<std::is_same_v<R, runtime::AicpuBuildGraph>, runtime::TensorMapRingBuffer,
+                                   runtime::AicpuBuildGraph>;
+  const Interface g;
+  const auto fails = [&](stand_in::Kernel entry, Errc expected, const char* text) {
+    const auto bytes = program<R>(entry);
+    Options<C> options;
+    options.orchestrator.binary = KernelBinary::from_memory(bytes);
+    auto session = open<typename C::P, With<R>>(g.graph, on_device, options);
+    Floats x(32), y(32);
+    const std::int32_t steps = 1;
+    const Status status = session.run_round(bind(g.x, x), bind(g.y, y), bind(g.steps, steps));
+    CHECK(status.code() == expected);
+    CHECK(session.poisoned());
+    const std::string said = session.explain(status).c_str();
+    CHECK_MESSAGE(contains(said, text), said);
+    CHECK(session.close().ok());
+  };
+  fails(&OnTheDevice<R>::silent, Errc::device_failed, "without an answer");
+  fails(&OnTheDevice<R>::mistaken, Errc::orchestration_failed, "the interface's tensor 0 is no out");
+  fails(&OnTheDevice<Other>::entry, Errc::orchestration_failed, "build both from the same Rondo");
+}
+
+TEST_CASE_TEMPLATE("The example's orchestrator does what it says", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  TaskGraph interface;
+  const auto x = interface.input<float>("x", {100});
+  const auto y = interface.inout<float>("y", {100});
+  const auto steps = interface.input<std::int32_t>("steps", {});
+  stand_in::Binary binary;
+  binary.add("rondo_orchestrate", [](std::int64_t* args) { (void)rondo_orchestrate(args); });
+  const auto bytes = binary.bytes();
+  typename runtime::detail::Beside<P>::Options options;
+  options.orchestrator.binary = KernelBinary::from_memory(bytes);
+  auto session = open<P, With<runtime::TensorMapRingBuffer>>(interface, on_device, options);
+  for (std::int32_t round = 0; round < 5; ++round) {
+    const Floats hx(100, 1.5F);
+    Floats hy(100, 1);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(steps, round)).ok());
+    CHECK(hy == Floats(100, 1 + 3 * static_cast<float>(round)));
+  }
+  CHECK(session.close().ok());
+}
+
+TEST_CASE("What an earlier session left behind without a word goes with the next one in its place") {
+  const Clean clean;
+  using R = runtime::TensorMapRingBuffer;
+  const Interface g;
+  const auto bytes = program<R>();
+  runtime::detail::Beside<A2A3OverStandIn>::Options options;
+  options.orchestrator.binary = KernelBinary::from_memory(bytes);
+  for (int i = 0; i < 3; ++i) {
+    auto session = open<A2A3OverStandIn, With<R>>(g.graph, on_device, options);
+    Floats x(32, 1), y(32);
+    const std::int32_t steps = 0;
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y), bind(g.steps, steps)).ok());
+    CHECK(y == Floats(32, 0.3F));
+    rondo_stand_in_fault("aclrtLaunchKernelV2", 1, 107000, 0);  // the one that says goodbye
+    CHECK(session.close().code() == Errc::invalid_argument);
+  }
+}
+
+TEST_CASE("Kernels are found by number where the runtime finds none by name") {
+  const Clean clean;
+  using P = A5Onboard;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto s = graph.inout<float>("s", {8});
+  graph.add<kernels::Scale>(x, y, 3.0F);
+  graph.add<kernels::Accumulate>(x, s);
+  rondo_stand_in_chip("a5");
+  stand_in::Binary binary;
+  binary.add("anything_0", &rondo::detail::kernel_entry<kernels::Accumulate>);
+  binary.add("anything_1", &rondo::detail::kernel_entry<kernels::Scale>);
+  const auto bytes = binary.bytes();
+  const char* const names[] = {"accumulate", "scale"};
+  const KernelBinary named[] = {KernelBinary::from_memory(bytes).with_entries(names)};
+  const KernelBinary unnamed[] = {KernelBinary::from_memory(bytes)};
+  P::Options options;
+  const auto why = [&](Errc expected) -> std::string {
+    try {
+      auto session = open<P>(graph, options);
+    } catch (const Error& e) {
+      CHECK(e.code() == expected);
+      return e.what();
+    }
+    return "it was opened";
+  };
+  const auto runs = [&](const TaskGraph& which) {
+    auto session = open<P>(which, options);
+    Floats hx(8, 2), hy(8), hs(8, 1);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(s, hs)).ok());
+    CHECK(hy == Floats(8, 6));
+    CHECK(hs == Floats(8, 3));
+    CHECK(session.close().ok());
+  };
+  rondo_stand_in_limit("kernel_names", 0);
+  options.kernels = named;
+  runs(graph);
+  options.kernels = unnamed;
+  CHECK(contains(why(Errc::unsupported), "KernelBinary::with_entries"));
+  rondo_stand_in_limit("kernel_entries", 0);
+  options.kernels = named;
+  CHECK(contains(why(Errc::unsupported), "neither by name nor by number"));
+  rondo_stand_in_limit("kernel_entries", 1);
+  rondo_stand_in_limit("kernel_names", 1);
+  options.kernels = unnamed;
+  CHECK(contains(why(Errc::invalid_argument), "build it with the vendor's compiler"));
+}
+
+TEST_CASE("A kernel whose name ends with its number needs no list") {
+  const Clean clean;
+  rondo_stand_in_chip("a5");
+  rondo_stand_in_limit("kernel_names", 0);
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  graph.add_raw(
+      "double_1", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
+  stand_in::Binary binary;
+  binary.add(
+      "a", +[](std::int64_t*) {});
+  binary.add(
+      "b", +[](std::int64_t* args) {
+        for (std::size_t i = 0; i < 8; ++i) {
+          reinterpret_cast<float*>(args[1])[i] = 2 * reinterpret_cast<const float*>(args[0])[i];
+        }
+      });
+  const auto bytes = binary.bytes();
+  const KernelBinary kernels[] = {KernelBinary::from_memory(bytes)};
+  A5Onboard::Options options;
+  options.kernels = kernels;
+  auto session = open<A5Onboard>(graph, options);
+  const Floats hx(8, 4);
+  Floats hy(8);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy == Floats(8, 8));
+  CHECK(session.close().ok());
+}

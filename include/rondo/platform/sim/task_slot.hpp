@@ -106,7 +106,9 @@ class Recycler {
  private:
   /// The next to be taken is on its way while this one is filled.
   static void fetch(const T* next) noexcept {
-    for (std::size_t at = 0; at < sizeof(T); at += 64) __builtin_prefetch(reinterpret_cast<const char*>(next) + at, 1);
+    // As numbers: there may be no next one, and null has no neighbours. Fetching from nowhere does nothing.
+    const auto first = reinterpret_cast<std::uintptr_t>(next);
+    for (std::size_t at = 0; at < sizeof(T); at += 64) __builtin_prefetch(reinterpret_cast<const void*>(first + at), 1);
   }
 
   rondo::detail::LargeMemory block_;

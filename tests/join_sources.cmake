@@ -6,9 +6,10 @@
 
 # rondo_join_sources(<out> <target> <parts> <file>...)
 #   Sets <out> to what to compile instead of the files: <parts> sources that include them, and those that must stay
-#   alone, since they do what no namespace can hold. A file's own includes come first, outside of its namespace.
+#   alone, since they do what no namespace can hold, or hold coroutines, whose parts g++ 12 calls unused there. A file's
+#   own includes come first, outside of its namespace.
 function(rondo_join_sources out target parts)
-  set(alone_if "^(#if|#undef|#pragma|extern |template *<>|namespace rondo|void\\* operator new|int main)")
+  set(alone_if "^(#if|#undef|#pragma|extern |template *<>|namespace rondo|void\\* operator new|int main)|co_return")
   set(alone)
   foreach(part RANGE 1 ${parts})
     set(includes_${part})

@@ -490,9 +490,8 @@ TEST_CASE_TEMPLATE("rounds in flight may bind device memory and bring bytes in t
 
 namespace {
 
-/// Unused, says g++ 12 of a coroutine in a namespace within another.
 template <class Session>
-[[maybe_unused]] RoundLoop run_loop(Session& session, const Picking& g, std::vector<Floats> in, Floats& out,
+RoundLoop run_loop(Session& session, const Picking& g, std::vector<Floats> in, Floats& out,
                                     std::vector<int>* log, int id) {
   for (const Floats& each : in) {
     const Status status = co_await session.round(bind(g.x, each), bind(g.y, out));

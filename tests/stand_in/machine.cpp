@@ -188,24 +188,30 @@ void Machine::submit(StreamState& stream, Op op) {
   }
   stream.queue.push_back(std::move(op));
   ++stream.queued;
-  changed.notify_all();
+  stream.work.notify_one();
 }
 
 bool Machine::drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms) {
   const std::uint64_t all = stream.queued;
   const auto finished = [&] { return stream.done >= all; };
+  if (finished()) return true;
+  const auto awaited = stream.awaited.insert(all);
+  bool in_time = true;
   if (timeout_ms < 0) {
     changed.wait(lock, finished);
-    return true;
+  } else {
+    // The system clock: waits on the steady one are invisible to g++ 12's thread sanitizer.
+    in_time =
+        changed.wait_until(lock, std::chrono::system_clock::now() + std::chrono::milliseconds(timeout_ms), finished);
   }
-  // The system clock: waits on the steady one are invisible to g++ 12's thread sanitizer.
-  return changed.wait_until(lock, std::chrono::system_clock::now() + std::chrono::milliseconds(timeout_ms), finished);
+  stream.awaited.erase(awaited);
+  return in_time;
 }
 
 void Machine::stop(std::unique_lock<std::mutex>& lock, StreamState& stream) {
   drain(lock, stream, -1);
   stream.stopping = true;
-  changed.notify_all();
+  stream.work.notify_one();
   lock.unlock();
   stream.worker.join();
   lock.lock();
@@ -219,7 +225,7 @@ void Machine::work(StreamState& stream) {
       close_memory();
       holds_memory = false;
     }
-    changed.wait(lock, [&] { return stream.stopping || !stream.queue.empty(); });
+    stream.work.wait(lock, [&] { return stream.stopping || !stream.queue.empty(); });
     if (stream.queue.empty()) break;
     stream.running.push_back(std::move(stream.queue.front()));
     stream.queue.pop_front();
@@ -266,9 +272,11 @@ void Machine::work(StreamState& stream) {
       close_memory();
       holds_memory = false;
     }
+    const bool is_record = op.kind == Op::Kind::record;
     stream.running.clear();
     ++stream.done;
-    changed.notify_all();
+    // Nobody is woken to find that what it waits for is still to come.
+    if (is_record || (!stream.awaited.empty() && *stream.awaited.begin() <= stream.done)) changed.notify_all();
   }
 }
 

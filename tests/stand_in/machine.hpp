@@ -111,6 +111,8 @@ struct StreamState {
   int error = 0;
   std::string error_text;
   bool stopping = false;
+  std::condition_variable work;          ///< something is queued, or the worker is to stop
+  std::multiset<std::uint64_t> awaited;  ///< what `done` must reach for those who wait
   std::shared_ptr<Graph> capture;
   std::list<Op> running;  ///< at most one
   std::thread worker;
@@ -128,7 +130,7 @@ struct Machine {
   static Machine& instance();
 
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable changed;  ///< an event is complete, or a stream has come as far as somebody waits for
 
   // What it is.
   std::string soc;

@@ -13,4 +13,7 @@ struct Saxpy {
   }
 };
 
-PYBIND11_MODULE(my_kernels, module) { rondo::python::register_kernel<Saxpy>(); }
+PYBIND11_MODULE(my_kernels, module) {
+  module.doc() = "Kernels of my own";
+  rondo::python::register_kernel<Saxpy>();
+}

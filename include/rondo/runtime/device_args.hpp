@@ -93,5 +93,6 @@ struct OnDevice {};
 }  // namespace rondo::runtime
 
 namespace rondo {
+/// The one value of its type; see there.
 inline constexpr runtime::OnDevice on_device{};
 }

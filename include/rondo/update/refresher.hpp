@@ -65,8 +65,14 @@ class Refresher {
 
   /// Where a base is in the next round.
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return active_[id]; }
-  /// Says where it will be.
-  void set_base(std::uint32_t id, std::uint64_t address) noexcept { active_[id] = address; }
+  /// Says where it will be. What stands where it stood costs a compare, here and nowhere else.
+  void set_base(std::uint32_t id, std::uint64_t address) noexcept {
+    if (active_[id] == address) [[likely]]
+      return;
+    active_[id] = address;
+    if (id < moved_.begin) moved_.begin = id;
+    if (id >= moved_.end) moved_.end = id + 1;
+  }
   /// Does the kernels' table hold the base's address?
   [[nodiscard]] bool is_current(std::uint32_t id) const noexcept { return active_[id] == last_[id]; }
   /// Only bases of inputs and outputs in `range` are compared from now on; for those that are frozen.
@@ -87,8 +93,14 @@ class Refresher {
 
   /// Brings the table on the device up to date, in order before the next launch. Returns what P's calls return.
   Status refresh() noexcept {
-    const UpdateLevel level = strategy_.decide(
-        {active_.data(), last_.data(), feature_map(), model_io_, host_inputs_changed_, constants_changed_});
+    if constexpr (is_idle_while_unmoved<S>) {
+      if (moved_.end == 0 && !host_inputs_changed_ && !constants_changed_) {
+        done_ = {};
+        return {};
+      }
+    }
+    const UpdateLevel level = strategy_.decide({active_.data(), last_.data(), moved(feature_map()), moved(model_io_),
+                                                host_inputs_changed_, constants_changed_});
     if (level == UpdateLevel::none) {
       done_ = {};
       return {};
@@ -104,11 +116,19 @@ class Refresher {
   Status release() noexcept { return device_.release(); }
 
  private:
+  static constexpr BaseTable::Range nothing{0xFFFF'FFFF, 0};
   using BaseLayout = args::BaseLayout;
   using Partition = args::Partition;
 
   [[nodiscard]] BaseTable::Range feature_map() const noexcept {
     return {BaseLayout::first_feature_map, table_.bases().first_io};
+  }
+  /// The part of a range outside of which all bases are as they were.
+  [[nodiscard]] BaseTable::Range moved(BaseTable::Range range) const noexcept {
+    if constexpr (is_fixed<S>) return range;
+    const std::uint32_t begin = moved_.begin > range.begin ? moved_.begin : range.begin;
+    const std::uint32_t end = moved_.end < range.end ? moved_.end : range.end;
+    return {begin, end > begin ? end : begin};
   }
   [[nodiscard]] static constexpr Partition partition_of(UpdateLevel level) noexcept {
     switch (level) {
@@ -129,14 +149,14 @@ class Refresher {
   }
 
   [[gnu::noinline]] Status apply(UpdateLevel level) noexcept {
-    const BaseTable::Range range = range_of(level);
+    const bool all = is_fixed<S> || level == UpdateLevel::init;
+    const BaseTable::Range range = all ? range_of(level) : moved(range_of(level));
     UpdateLevel needed = constants_changed_ ? UpdateLevel::init : UpdateLevel::none;
     if (host_inputs_changed_ && needed == UpdateLevel::none) needed = UpdateLevel::host_input;
     std::uint64_t slots = 0;
-    const bool all = is_fixed<S> || level == UpdateLevel::init;
     for (std::uint32_t id = range.begin; id < range.end; ++id) {
       if (!all) {
-        while (id + 8 <= range.end && !differ<8>(active_.data() + id, last_.data() + id)) id += 8;
+        while (id + 32 <= range.end && !differ<32>(active_.data() + id, last_.data() + id)) id += 32;
         if (id == range.end) break;
         if (active_[id] == last_[id]) continue;
       }
@@ -149,6 +169,7 @@ class Refresher {
       if (own > needed) needed = own;
     }
     if (level == UpdateLevel::init) needed = level;
+    if (range.begin <= moved_.begin && range.end >= moved_.end) moved_ = nothing;
     done_ = {needed, Mechanism::none, slots, 0};
     Status status;
     if (needed != UpdateLevel::none) {
@@ -283,6 +304,7 @@ class Refresher {
   detail::OwnedArray<std::uint64_t> written_;  ///< what the host's image was written with, where that is another one
   detail::OwnedArray<std::uint64_t> pushed_;   ///< what the device's base table holds
   BaseTable::Range model_io_;
+  BaseTable::Range moved_ = nothing;  ///< from the first base that was set anew since the last refresh to the last
   bool host_inputs_changed_ = false;
   bool constants_changed_ = false;
   [[no_unique_address]] S strategy_{};

@@ -92,6 +92,8 @@ struct Auto {
   static constexpr UpdateLevel highest = UpdateLevel::init;
   /// Rounds that bind host memory alone need not ask.
   static constexpr bool idle_while_unbound = true;
+  /// Rounds in which every base, host input and constant stays what it was need not ask.
+  static constexpr bool idle_while_unmoved = true;
   /// What this round must refresh. O(bases looked at).
   [[nodiscard]] UpdateLevel decide(const BaseTable& bases) const noexcept {
     if (bases.constants) return UpdateLevel::init;
@@ -116,6 +118,13 @@ template <class S>
 inline constexpr bool is_idle_while_unbound = [] {
   if constexpr (requires { S::idle_while_unbound; }) return bool{S::idle_while_unbound};
   return S::highest == UpdateLevel::none || S::highest == UpdateLevel::host_input;
+}();
+
+/// Rounds in which every base, host input and constant stays what it was need not ask.
+template <class S>
+inline constexpr bool is_idle_while_unmoved = [] {
+  if constexpr (requires { S::idle_while_unmoved; }) return bool{S::idle_while_unmoved};
+  return false;
 }();
 
 }  // namespace rondo::update

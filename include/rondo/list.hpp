@@ -15,8 +15,8 @@ namespace rondo {
 /// Why not std::vector: its header costs everybody who includes it 50 ms of compile time, and each type of element 10
 /// ms more; this costs a tenth of that.
 ///
-/// Thread safety: as std::vector. Errors: std::bad_alloc. Cost: push_back is amortised O(1); capacity is
-/// default-constructed before it is used.
+/// Thread safety: as std::vector. Errors: std::bad_alloc. Cost: push_back and append are amortised O(1) for each
+/// element; capacity is default-constructed before it is used.
 template <class T>
 class List {
  public:
@@ -87,9 +87,11 @@ class List {
   /// The last element, of at least one.
   [[nodiscard]] constexpr const T& back() const noexcept { return data_[size_ - 1]; }
 
-  /// Makes room for so many in all. @throws std::bad_alloc
+  /// Makes room for so many in all, or for twice of what there was room for, so that room for one more is amortised
+  /// O(1), too. @throws std::bad_alloc
   constexpr void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
+    if (capacity < 2 * capacity_) capacity = 2 * capacity_;
     T* const more = new T[capacity]();
     for (std::size_t i = 0; i < size_; ++i) more[i] = std::move(data_[i]);
     delete[] data_;
@@ -171,7 +173,7 @@ class List {
     size_ = size;
   }
   constexpr void grow() {
-    if (size_ == capacity_) reserve(capacity_ == 0 ? 4 : 2 * capacity_);
+    if (size_ == capacity_) reserve(capacity_ == 0 ? 4 : size_ + 1);
   }
 
   T* data_ = nullptr;

@@ -111,3 +111,34 @@ constexpr int sum_by_the_compiler() {
 static_assert(sum_by_the_compiler() == 46);
 
 }  // namespace
+
+TEST_CASE("whether room is made by reserve, append or push_back, each element moves a few times at most") {
+  struct Counted {
+    int value = 0;
+    long* moves = nullptr;
+    Counted() = default;
+    Counted(int v, long* m) : value{v}, moves{m} {}
+    Counted(const Counted&) = default;
+    Counted& operator=(const Counted& other) = default;
+    Counted(Counted&&) = default;
+    Counted& operator=(Counted&& other) noexcept {
+      value = other.value;
+      moves = other.moves;
+      if (moves != nullptr) ++*moves;
+      return *this;
+    }
+  };
+  constexpr int n = 10'000;
+  long moves = 0;
+  List<Counted> reserved, appended, pushed;
+  for (int i = 0; i < n; ++i) {
+    const Counted one{i, &moves};
+    reserved.reserve(reserved.size() + 1);
+    reserved.push_back(one);
+    appended.append(&one, 1);
+    pushed.push_back(one);
+  }
+  CHECK(reserved[n - 1].value == n - 1);
+  CHECK(appended[n - 1].value == n - 1);
+  CHECK(moves < 10L * n);
+}

@@ -398,7 +398,8 @@ class ShapedSession {
 
   /// The arena's base, of at least `size` bytes.
   DevicePtr<std::byte> grow(Bytes size) {
-    const Bytes wanted{size.value < residents_end_ ? residents_end_ : size.value};
+    Bytes wanted{size.value < residents_end_ ? residents_end_ : size.value};
+    if (wanted.value == 0) wanted = Bytes{Arch::arena_alignment};  // tensors of no elements are somewhere, too
     if (!(wanted > capacity_)) return base_;
     List<std::byte> residents(base_ ? residents_end_ : 0);
     if (!residents.empty()) {

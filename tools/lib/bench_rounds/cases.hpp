@@ -287,12 +287,11 @@ class Replay {
 };
 
 /// As bench/runtimes: 64 tasks that an orchestration adds anew each round, each behind the one before.
-template <class Runtime>
+template <class BuiltBy>
 class Orchestrated {
  public:
-  using Builder = Runtime;
   struct Policies : Watched {
-    using Runtime = Builder;
+    using Runtime = BuiltBy;
   };
   template <class P>
   [[nodiscard]] auto open() {

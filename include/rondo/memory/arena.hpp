@@ -27,10 +27,10 @@ class Arena {
   static constexpr bool is_lent = holds == Holds::tensors && LendsArena<P>;
 
  public:
-  /// An arena of size 0 allocates nothing.
+  /// An arena of size 0 allocates nothing; one that is lent is somewhere even then.
   Arena(P& platform, Bytes size, Bytes alignment)
       : platform_{platform},
-        base_{size.value == 0 ? DevicePtr<std::byte>{} : allocate(platform, size, alignment)},
+        base_{size.value == 0 && !is_lent ? DevicePtr<std::byte>{} : allocate(platform, size, alignment)},
         size_{size} {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

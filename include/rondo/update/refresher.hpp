@@ -123,9 +123,9 @@ class Refresher {
   [[nodiscard]] BaseTable::Range feature_map() const noexcept {
     return {BaseLayout::first_feature_map, table_.bases().first_io};
   }
-  /// The part of a range outside of which all bases are as they were.
+  /// The part of a range outside of which all bases are as they were; for a strategy that asks no more, all of it else.
   [[nodiscard]] BaseTable::Range moved(BaseTable::Range range) const noexcept {
-    if constexpr (is_fixed<S>) return range;
+    if constexpr (!is_idle_while_unmoved<S>) return range;
     const std::uint32_t begin = moved_.begin > range.begin ? moved_.begin : range.begin;
     const std::uint32_t end = moved_.end < range.end ? moved_.end : range.end;
     return {begin, end > begin ? end : begin};

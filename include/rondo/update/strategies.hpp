@@ -92,7 +92,8 @@ struct Auto {
   static constexpr UpdateLevel highest = UpdateLevel::init;
   /// Rounds that bind host memory alone need not ask.
   static constexpr bool idle_while_unbound = true;
-  /// Rounds in which every base, host input and constant stays what it was need not ask.
+  /// Rounds in which every base, host input and constant stays what it was need not ask; others ask of the bases from
+  /// the first to the last that was set anew.
   static constexpr bool idle_while_unmoved = true;
   /// What this round must refresh. O(bases looked at).
   [[nodiscard]] UpdateLevel decide(const BaseTable& bases) const noexcept {
@@ -120,7 +121,8 @@ inline constexpr bool is_idle_while_unbound = [] {
   return S::highest == UpdateLevel::none || S::highest == UpdateLevel::host_input;
 }();
 
-/// Rounds in which every base, host input and constant stays what it was need not ask.
+/// Rounds in which every base, host input and constant stays what it was need not ask; others ask of the bases from the
+/// first to the last that was set anew, not of all.
 template <class S>
 inline constexpr bool is_idle_while_unmoved = [] {
   if constexpr (requires { S::idle_while_unmoved; }) return bool{S::idle_while_unmoved};

@@ -491,8 +491,8 @@ TEST_CASE_TEMPLATE("rounds in flight may bind device memory and bring bytes in t
 namespace {
 
 template <class Session>
-RoundLoop run_loop(Session& session, const Picking& g, std::vector<Floats> in, Floats& out,
-                                    std::vector<int>* log, int id) {
+RoundLoop run_loop(Session& session, const Picking& g, std::vector<Floats> in, Floats& out, std::vector<int>* log,
+                   int id) {
   for (const Floats& each : in) {
     const Status status = co_await session.round(bind(g.x, each), bind(g.y, out));
     if (!status) co_return status;

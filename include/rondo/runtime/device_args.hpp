@@ -95,4 +95,4 @@ struct OnDevice {};
 namespace rondo {
 /// The one value of its type; see there.
 inline constexpr runtime::OnDevice on_device{};
-}
+}  // namespace rondo

@@ -85,7 +85,6 @@ class Recycler {
   [[nodiscard]] T* take() noexcept {
     if (T* const recycled = free_; recycled != nullptr) {
       free_ = recycled->*Link;
-      fetch(free_);
       ++taken_;
       return recycled;
     }
@@ -104,12 +103,6 @@ class Recycler {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
-  /// The next to be taken is on its way while this one is filled.
-  static void fetch(const T* next) noexcept {
-    const auto begin = reinterpret_cast<std::uintptr_t>(next);  // may be null
-    for (std::size_t at = 0; at < sizeof(T); at += 64) __builtin_prefetch(reinterpret_cast<const void*>(begin + at), 1);
-  }
-
   rondo::detail::LargeMemory block_;
   T* memory_;
   std::size_t capacity_;

@@ -5,11 +5,13 @@
 
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
+#include "small_rings.hpp"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -46,8 +48,14 @@ using runtime::TensorMapRingBuffer;
 template <class Case>
 using Options = typename detail::DeviceOf<typename Case::Policies::Runtime, typename Case::Platform>::type::Options;
 
-template <class Case, class F>
-auto open_case(const TaskGraph& graph, F orchestration, const Options<Case>& options = {}) {
+/// Any orchestration: with one type for all of them a case compiles one type of session, not one for each test. That
+/// each may have a type of its own is for random_orchestrations_test.cpp and the last tests here to see.
+template <class Case>
+using Any = std::function<void(typename Case::Policies::Runtime::Orchestrator&)>;
+
+template <class Case>
+auto open_case(const TaskGraph& graph, Any<Case> orchestration,
+               const Options<Case>& options = small_rings<Options<Case>>()) {
   return open<typename Case::Platform, typename Case::Policies>(graph, std::move(orchestration), options);
 }
 
@@ -152,7 +160,8 @@ TEST_CASE_TEMPLATE("a session destroyed in the middle of a round waits for it", 
   std::int32_t n = 15;
   for (int i = 0; i < 20; ++i) {
     using Session = decltype(open_case<C>(g.graph, g.orchestration()));
-    auto session = std::make_unique<Session>(Orchestrated{freeze_interface(g.graph), g.orchestration()}, Options<C>{});
+    auto session = std::make_unique<Session>(Orchestrated{freeze_interface(g.graph), Any<C>{g.orchestration()}},
+                                             small_rings<Options<C>>());
     auto launched = session->begin_round(bind(g.x, x), bind(g.y, y), bind(g.n, n)).launch();
     session.reset();
     CHECK(std::move(launched).finish().status().code() == Errc::closed);

@@ -6,6 +6,7 @@
 
 #include "folder.hpp"
 #include "onboard/fixture.hpp"
+#include "small_rings.hpp"
 
 #include <rondo/runtime/device_orchestration.hpp>
 
@@ -113,7 +114,7 @@ TEST_CASE_TEMPLATE("A program of the user's builds each round's graph, with the 
   using Device = OnTheDevice<typename C::R>;
   const Interface g;
   const auto bytes = program<typename C::R>();
-  Options<C> options;
+  auto options = small_rings<Options<C>>();
   options.orchestrator.binary = KernelBinary::from_memory(bytes);
   options.orchestrator.user = 77;
   const test::Folder folder;
@@ -171,7 +172,7 @@ TEST_CASE_TEMPLATE("Whatever is missing for a graph that is built on the device 
                    RONDO_TEST_CASES) {
   const Clean clean;
   const auto bytes = program<typename C::R>();
-  Options<C> options;
+  auto options = small_rings<Options<C>>();
   CHECK(contains(refusal<C>(options, Errc::invalid_argument), "Options::orchestrator names no binary"));
   options.orchestrator.binary = KernelBinary::from_file("/nowhere/at.all");
   CHECK(contains(refusal<C>(options, Errc::invalid_argument), "/nowhere/at.all cannot be read"));
@@ -182,6 +183,7 @@ TEST_CASE_TEMPLATE("Whatever is missing for a graph that is built on the device 
   rondo_stand_in_limit("cpu_kernels", 0);
   CHECK(contains(refusal<C>(options, Errc::unsupported), "no kernels on the AICPU"));
   rondo_stand_in_limit("cpu_kernels", 1);
+  options.stream = {};
   options.device_memory = Bytes{1 << 20};
   CHECK(contains(refusal<C>(options, Errc::out_of_memory), "device memory were asked for"));
 }
@@ -195,7 +197,7 @@ TEST_CASE_TEMPLATE("An orchestrator that does not do what it should fails its ro
   const Interface g;
   const auto fails = [&](stand_in::Kernel entry, Errc expected, const char* text) {
     const auto bytes = program<R>(entry);
-    Options<C> options;
+    auto options = small_rings<Options<C>>();
     options.orchestrator.binary = KernelBinary::from_memory(bytes);
     auto session = open<typename C::P, With<R>>(g.graph, on_device, options);
     Floats x(32), y(32);
@@ -238,7 +240,7 @@ TEST_CASE("What an earlier session left behind without a word goes with the next
   using R = runtime::TensorMapRingBuffer;
   const Interface g;
   const auto bytes = program<R>();
-  runtime::detail::Beside<A2A3OverStandIn>::Options options;
+  auto options = small_rings<runtime::detail::Beside<A2A3OverStandIn>::Options>();
   options.orchestrator.binary = KernelBinary::from_memory(bytes);
   for (int i = 0; i < 3; ++i) {
     auto session = open<A2A3OverStandIn, With<R>>(g.graph, on_device, options);

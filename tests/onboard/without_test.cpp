@@ -4,6 +4,7 @@
 // Runtimes that lack a call. without.py makes such a library and names in RONDO_TEST_WITHOUT what is not in it.
 
 #include "onboard/fixture.hpp"
+#include "small_rings.hpp"
 
 #include <doctest/doctest.h>
 
@@ -77,7 +78,8 @@ TEST_CASE_TEMPLATE("A runtime that launches nothing on the AICPU says so when a 
                              : launches_nothing()          ? "no aclrtLaunchKernelV2"
                                                            : nullptr;
   try {
-    auto session = open<P, BuiltThere>(graph, orchestration);
+    auto session =
+        open<P, BuiltThere>(graph, orchestration, small_rings<typename runtime::detail::Beside<P>::Options>());
     REQUIRE(needed == nullptr);
     const Floats hx(8, 3);
     Floats hy(8);

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/types.hpp>
+
+/// Options of a session whose graph is built during the round, with room for small graphs. A session with the default
+/// ones takes a tenth of a second to open over the stand-in, and most of a second under ThreadSanitizer; tests that
+/// open one or two have those.
+template <class Options>
+Options small_rings() {
+  Options options;
+  options.stream.window = options.stream.tensors = 2048;
+  options.stream.regions = options.stream.edges = 8192;
+  options.stream.ring_bytes = rondo::Bytes{1U << 18};
+  return options;
+}

@@ -5,6 +5,7 @@
 
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
+#include "scale.hpp"
 
 #include <rondo/platform/sim/bus.hpp>
 #include <rondo/session/round_loop.hpp>
@@ -558,7 +559,7 @@ TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gi
                    A2A3OverStandIn, A5OverStandIn) {
   Folding g(3);
   std::mt19937 random{11};
-  for (int schedule = 0; schedule < 1000 / 20; ++schedule) {
+  for (int schedule = 0; schedule < scaled(1000) / 20; ++schedule) {
     auto session = open<P, InFlight<3>>(g.graph, options<P>());
     for (int part = 0; part < 20; ++part) {
       float r = static_cast<float>(random() % 5);

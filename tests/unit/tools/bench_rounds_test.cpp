@@ -3,6 +3,7 @@
 
 #include "../../../tools/lib/bench_rounds/phase_times.hpp"
 #include "../../../tools/lib/bench_rounds/statistics.hpp"
+#include "scale.hpp"
 
 #include <rondo/rondo.hpp>
 
@@ -58,18 +59,20 @@ TEST_CASE("batches hold all times of a session, the last one the rest") {
 
 TEST_CASE("a run that is no different from the earlier one is not significant, whatever the noise") {
   int wrong = 0;
-  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+  constexpr int runs = scaled(100);
+  for (std::uint32_t seed = 0; seed < std::uint32_t{runs}; ++seed) {
     const Ratio ratio = compare(batches_around(100, 0.05, 2 * seed), batches_around(100, 0.05, 2 * seed + 1));
     REQUIRE(ratio.exists());
     CHECK(ratio.low <= ratio.value);
     CHECK(ratio.value <= ratio.high);
     if (ratio.is_significant()) ++wrong;
   }
-  CHECK(wrong <= 10);  // five sessions are few, so the bounds hold less often than the 99 % that are asked for
+  CHECK(wrong <= runs / 10);  // five sessions are few, so the bounds hold less often than the 99 % that are asked for
 }
 
 TEST_CASE("a run that is slower by more than the noise is significant, and so is one that is faster") {
-  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+  constexpr std::uint32_t runs = scaled(20);
+  for (std::uint32_t seed = 0; seed < runs; ++seed) {
     const Ratio slower = compare(batches_around(130, 0.03, 2 * seed), batches_around(100, 0.03, 2 * seed + 1));
     CHECK(slower.is_significant());
     CHECK(slower.value == doctest::Approx(1.3).epsilon(0.07));

@@ -18,6 +18,11 @@ endif()
 
 add_library(rondo_own_flags INTERFACE)
 target_compile_options(rondo_own_flags INTERFACE ${rondo_warnings})
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # Hardly any garbage collection inside of g++, and the same code: a tenth less time for a third more memory.
+  target_compile_options(rondo_own_flags INTERFACE "SHELL:--param ggc-min-expand=1000"
+                                                   "SHELL:--param ggc-min-heapsize=1000000")
+endif()
 target_compile_definitions(rondo_own_flags INTERFACE RONDO_PLATFORM=${RONDO_PLATFORM})
 target_link_libraries(rondo_own_flags INTERFACE rondo::rondo)
 if(RONDO_SANITIZE)

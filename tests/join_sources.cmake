@@ -6,8 +6,8 @@
 
 # rondo_join_sources(<out> <target> <parts> <file>...)
 #   Sets <out> to what to compile instead of the files: <parts> sources that include them, and those that must stay
-#   alone, since they do what no namespace can hold, or hold coroutines, whose parts g++ 12 calls unused there. A file's
-#   own includes come first, outside of its namespace.
+#   alone, since they do what no namespace can hold, have options of their own, or hold coroutines, whose parts g++ 12
+#   calls unused there. A file's own includes come first, outside of its namespace.
 function(rondo_join_sources out target parts)
   set(alone_if "^(#if|#undef|#pragma|extern |template *<>|namespace rondo|void\\* operator new|int main)|co_return")
   set(alone)
@@ -18,7 +18,8 @@ function(rondo_join_sources out target parts)
   set(part 1)
   foreach(file IN LISTS ARGN)
     file(STRINGS ${file} hindrances REGEX "${alone_if}")
-    if(hindrances)
+    get_source_file_property(own_options ${file} COMPILE_OPTIONS)
+    if(hindrances OR own_options)
       list(APPEND alone ${file})
       continue()
     endif()

@@ -5,6 +5,7 @@
 
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
+#include "scale.hpp"
 #include "small_rings.hpp"
 
 #include <doctest/doctest.h>
@@ -481,7 +482,7 @@ TEST_CASE_TEMPLATE("256 readers and then a writer, again and again, with few edg
         }
       },
       options);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < scaled(100); ++round) {
     std::int32_t hn = 1;
     Ints hs(256);
     REQUIRE(session.run_round(bind(n, hn), bind(sum, hs)).ok());

@@ -103,7 +103,8 @@ inline void write_trace(std::ostream& out, TraceEvents events) {
 /// Adds what a session's observer and its engine kept, and what its engine predicts, as process `process`.
 template <Platform P, class Policies, class Graph>
 void add_session(TraceEvents& to, std::uint32_t process, RoundSession<P, Policies, Graph>& session) {
-  to.label_process(process, std::string{P::name} + ", " + std::to_string(session.rounds()) + " rounds");
+  to.label_process(process, std::string{P::name} + ", " + std::to_string(session.rounds()) +
+                                (session.rounds() == 1 ? " round" : " rounds"));
   if constexpr (requires { add_rounds(to, process, session.observer()); }) add_rounds(to, process, session.observer());
   auto* const recorder = detail::recorder_of(session);
   if constexpr (

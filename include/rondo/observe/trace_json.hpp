@@ -11,6 +11,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 /// Set-up only: what was traced, as a file that chrome://tracing and https://ui.perfetto.dev open.
 namespace rondo::observe {
@@ -100,27 +101,32 @@ inline void write_trace(std::ostream& out, TraceEvents events) {
   out << "\n]}\n";
 }
 
-/// Adds what a session's observer and its engine kept, and what its engine predicts, as process `process`.
-template <Platform P, class Policies, class Graph>
-void add_session(TraceEvents& to, std::uint32_t process, RoundSession<P, Policies, Graph>& session) {
+/// Adds what a session's observer and its engine kept, and what its engine predicts, as process `process`. Of a session
+/// of many shapes its rounds alone: the tasks of another shape are other tasks.
+template <class Session>
+void add_session(TraceEvents& to, std::uint32_t process, Session& session) {
+  using P = std::remove_cvref_t<decltype(session.platform())>;
+  using Graph = std::remove_cvref_t<decltype(session.graph())>;
   to.label_process(process, std::string{P::name} + ", " + std::to_string(session.rounds()) +
                                 (session.rounds() == 1 ? " round" : " rounds"));
   if constexpr (requires { add_rounds(to, process, session.observer()); }) add_rounds(to, process, session.observer());
-  auto* const recorder = detail::recorder_of(session);
-  if constexpr (
-      requires { recorder->threads(); } && requires { Graph::is_orchestrated; }) {
-    add_orchestrated(to, process, *recorder);
-  } else if constexpr (requires { recorder->threads(); }) {
-    add_tasks<typename P::Arch>(to, process, *recorder, rondo::detail::concurrency<P, Graph>);
-  }
-  if constexpr (requires { session.platform().engine().prediction(); }) {
-    std::uint64_t from = ~std::uint64_t{0};
-    for (const TraceEvent& e : to.events) {
-      if (e.kind != TraceEvent::Kind::label) from = std::min(from, e.ns);
+  if constexpr (requires { session.graph().view(); }) {
+    auto* const recorder = detail::recorder_of(session);
+    if constexpr (
+        requires { recorder->threads(); } && requires { Graph::is_orchestrated; }) {
+      add_orchestrated(to, process, *recorder);
+    } else if constexpr (requires { recorder->threads(); }) {
+      add_tasks<typename P::Arch>(to, process, *recorder, rondo::detail::concurrency<P, Graph>);
     }
-    add_prediction<typename P::Arch>(to, process + TraceEvents::predicted_process,
-                                     to.events.empty() || from == ~std::uint64_t{0} ? 0 : from,
-                                     session.platform().engine().prediction(), rondo::detail::concurrency<P, Graph>);
+    if constexpr (requires { session.platform().engine().prediction(); }) {
+      std::uint64_t from = ~std::uint64_t{0};
+      for (const TraceEvent& e : to.events) {
+        if (e.kind != TraceEvent::Kind::label) from = std::min(from, e.ns);
+      }
+      add_prediction<typename P::Arch>(to, process + TraceEvents::predicted_process,
+                                       to.events.empty() || from == ~std::uint64_t{0} ? 0 : from,
+                                       session.platform().engine().prediction(), rondo::detail::concurrency<P, Graph>);
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/shaped_session.hpp>
 #include <unit/observe/trace_schema.hpp>
 
 #include <doctest/doctest.h>
@@ -342,6 +343,27 @@ TEST_CASE("An engine that checks may stand around one that traces") {
   const Json trace = written(session);
   CHECK(fault_in(trace) == "");
   CHECK(count(trace, "X", "matmul") == 4);
+}
+
+TEST_CASE("A session of many shapes traces the rounds of all of them, numbered through") {
+  TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add_raw("nothing", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
+  auto session = open_shaped<OnInline, Traces>(graph);
+  const std::vector<float> in(8);
+  std::vector<float> out(8);
+  for (const std::size_t size : {8U, 2U, 8U, 4U}) {
+    REQUIRE(session.run_round(bind(x, std::span(in.data(), size)), bind(y, std::span(out.data(), size))));
+  }
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count_rounds(trace) == 4);
+  for (const char* round : {"round 0", "round 1", "round 2", "round 3"}) CHECK(count(trace, "X", round) == 1);
+  observe::record(session, false);
+  REQUIRE(session.run_round(bind(x, in), bind(y, out)));
+  CHECK(count_rounds(written(session)) == 4);
 }
 
 TEST_CASE("A session that traces nothing makes a trace of nothing") {

@@ -66,7 +66,7 @@ inline std::string fault_in(const Json& trace) {
       names[track].push_back(e["name"].get<std::string>());
     } else if (kind == "E") {
       if (names[track].empty()) return "an end without a beginning: " + text;
-      if (names[track].back() != e["name"]) return "an end of another span: " + text;
+      if (names[track].back() != e["name"].get<std::string>()) return "an end of another span: " + text;
       names[track].pop_back();
     } else if (kind == "s" || kind == "f") {
       if (!e.contains("id") || !e.contains("cat")) return "flow: " + text;

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -49,13 +50,14 @@ TEST_CASE("A call is made for warm-up, and number times for each repeat") {
 
 TEST_CASE("A time that is too short is taken again over more calls, and is that of one call") {
   int calls = 0;
-  const auto seconds = time_calls({.warm_up = 0, .number = 1, .repeat = 2, .min_repeat_ms = 5}, [&] {
+  const auto seconds = time_calls({.warm_up = 0, .number = 1, .repeat = 10, .min_repeat_ms = 5}, [&] {
     ++calls;
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   });
-  CHECK(seconds.size() == 2);
-  CHECK(calls > 4);          // one was not enough
-  CHECK(seconds[0] < 5e-3);  // though no repeat was shorter
+  CHECK(seconds.size() == 10);
+  CHECK(calls > 20);  // one was not enough
+  // Though no repeat was shorter; on a busy machine a single call may take that long, but not one in each.
+  CHECK(*std::min_element(seconds.begin(), seconds.end()) < 5e-3);
 }
 
 TEST_CASE("Flushing and cooling down come before each repeat and change nothing else") {

@@ -42,7 +42,7 @@ class OwnedArray {
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }
   [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] std::span<const T> span() const noexcept { return {data(), size_}; }
 
  private:
   T* data_ = nullptr;

@@ -23,8 +23,14 @@ class FrozenGraph {
 
   /// All records of the graph, as spans; as long as the graph lives.
   [[nodiscard]] graph::GraphView view() const noexcept {
-    return {tensors_.span(),           tasks_.span(), args_.span(), successor_begin_.span(), successors_.span(),
-            predecessor_count_.span(), text_.span(),  tag_};
+    return {tensors_.span(),
+            tasks_.span(),
+            args_.span(),
+            successor_begin_.span(),
+            successors_.span(),
+            predecessor_count_.span(),
+            {text_.data(), text_.size()},
+            tag_};
   }
 
   /// The handle of the tensor called `name`. @throws Error invalid_argument

@@ -69,7 +69,8 @@ struct TensorRecord {
 };
 
 /// The tensor whose memory a tensor is in: its own, or what it is a view of.
-[[nodiscard]] constexpr std::uint32_t root_of(std::span<const TensorRecord> tensors, std::uint32_t tensor) noexcept {
+template <class Tensors>
+[[nodiscard]] constexpr std::uint32_t root_of(const Tensors& tensors, std::uint32_t tensor) noexcept {
   return tensors[tensor].is_view() ? tensors[tensor].view_of : tensor;
 }
 
@@ -126,7 +127,7 @@ struct GraphView {
   std::span<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: where a task's successors start
   std::span<const std::uint32_t> successors;         ///< positions in `tasks`
   std::span<const std::uint32_t> predecessor_count;  ///< one per task
-  std::span<const char> text;
+  std::string_view text;
   std::uint32_t tag = 0;  ///< the graph half of its TensorKeys
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {

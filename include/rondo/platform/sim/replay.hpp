@@ -41,7 +41,7 @@ class Replay {
   /// `calls`: all calls of the graph, in its order. `tasks`: for each of them its TaskId. `parks`: counts how often a
   /// thread goes to sleep.
   /// @throws Error out_of_resources if a thread cannot be started
-  Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::Call> calls,
+  Replay(const NodeGraph& graph, const Schedule& schedule, const detail::OwnedArray<Inline::Call>& calls,
          std::span<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
@@ -218,7 +218,7 @@ class Replay {
   WorkerTeam team_;  ///< last: its threads end before what they use
 };
 
-inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::Call> calls,
+inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const detail::OwnedArray<Inline::Call>& calls,
                       std::span<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks)
     : calls_(calls.size()),
       tasks_(calls.size()),

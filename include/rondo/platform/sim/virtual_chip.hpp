@@ -46,7 +46,7 @@ class VirtualChip {
   inline VirtualChip(const graph::GraphView& graph, const Parts& parts);
 
   /// What each block takes, in nanoseconds: one figure per task and block, in the graph's order. To be filled in.
-  [[nodiscard]] std::span<double> costs() noexcept { return {costs_.data(), costs_.size()}; }
+  [[nodiscard]] detail::OwnedArray<double>& costs() noexcept { return costs_; }
   [[nodiscard]] std::size_t first_block(std::size_t task) const noexcept { return first_block_[task]; }
 
   inline void run() noexcept;

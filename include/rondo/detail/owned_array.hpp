@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/slice.hpp>
+
 #include <cstddef>
-#include <span>
 #include <utility>
 
 namespace rondo::detail {
@@ -42,7 +43,7 @@ class OwnedArray {
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }
   [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data(), size_}; }
+  [[nodiscard]] Slice<const T> slice() const noexcept { return {data(), size_}; }
 
  private:
   T* data_ = nullptr;

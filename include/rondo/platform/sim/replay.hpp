@@ -11,10 +11,10 @@
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/schedule.hpp>
 #include <rondo/platform/sim/worker_team.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::platform::sim {
 
@@ -42,7 +42,7 @@ class Replay {
   /// thread goes to sleep.
   /// @throws Error out_of_resources if a thread cannot be started
   Replay(const NodeGraph& graph, const Schedule& schedule, const detail::OwnedArray<Inline::Call>& calls,
-         std::span<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks);
+         Slice<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
@@ -219,7 +219,7 @@ class Replay {
 };
 
 inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const detail::OwnedArray<Inline::Call>& calls,
-                      std::span<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks)
+                      Slice<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks)
     : calls_(calls.size()),
       tasks_(calls.size()),
       lanes_(schedule.order.size()),

@@ -147,6 +147,5 @@ struct FoldedMultiply {
     return fold(a ^ std::rotl(c, 23), b ^ std::rotl(d, 41));
   }
 };
-static_assert(KeyHash<FoldedMultiply>);
 
 }  // namespace rondo::launch

@@ -158,7 +158,6 @@ class Checked {
   RoundChecker* running_ = nullptr;  ///< while Inner runs its program
   RoundChecker* last_ = nullptr;     ///< of the last round
 };
-static_assert(check_platform<Sim<arch::A2A3, Checked<Inline>>>() && check_platform<Sim<arch::A5, Checked<Pool>>>());
 
 }  // namespace rondo::platform::sim
 

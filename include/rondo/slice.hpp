@@ -7,8 +7,8 @@
 namespace rondo {
 
 /// Elements that lie side by side in memory of somebody else's: as std::span, with the members that Rondo needs, and
-/// pointers as iterators. Whatever has data() and size() turns into one: a std::span, a std::vector; and one into a
-/// std::span. Usable in constant expressions.
+/// pointers as iterators. Whatever has data() and size() turns into one: a std::span, or a std::vector if the elements
+/// are constants; and one into a std::span. Usable in constant expressions.
 ///
 /// Why not std::span: it checks six concepts of iterators for each type of pointer that it is made from, which costs
 /// whoever compiles it 8 ms each time; this costs a twentieth.

@@ -96,20 +96,18 @@ class ShapedSession {
 
   /// One round; see RoundSession::run_round.
   template <BoundPair... B>
-  Status run_round(const B&... pairs) noexcept {
+  [[gnu::always_inline]] Status run_round(const B&... pairs) noexcept {
     constexpr bool with_shapes = (detail::has_shape<B> || ...);
-    launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + detail::order_words(sizeof...(B)) + 1> key;
+    launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + 1> key;
     (detail::append_size<with_shapes>(key, pairs), ...);
-    detail::append_order(key, {index(pairs.handle().key.tensor())...});
     return run_known(with_shapes ? by_shape_ : by_count_, key.view(), {}, pairs...);
   }
   /// The same with values of symbols that the round says itself; see given(). Errors: also invalid_argument for what is
   /// no symbol of the graph.
   template <std::size_t N, BoundPair... B>
   Status run_round(const launch::GivenSymbols<N>& symbols, const B&... pairs) noexcept {
-    launch::ShapeKey<(1 + max_rank) * sizeof...(B) + detail::order_words(sizeof...(B)) + Dim::max_symbols + 1> key;
+    launch::ShapeKey<(1 + max_rank) * sizeof...(B) + Dim::max_symbols + 1> key;
     (detail::append_size<true>(key, pairs), ...);
-    detail::append_order(key, {index(pairs.handle().key.tensor())...});
     std::int64_t values[Dim::max_symbols];
     const std::size_t count = graph_.symbols().size();
     for (std::size_t s = 0; s < count; ++s) values[s] = launch::not_given;
@@ -130,13 +128,10 @@ class ShapedSession {
     const auto shape = shapes_.find_or_resolve(launch::values_of(graph_, symbols));
     const Slice<const graph::TensorRecord> tensors = shape->graph.view().tensors;
     List<std::uint64_t> words;
-    List<std::uint32_t> order;
     for (std::uint32_t t = 0; t < tensors.size(); ++t) {
       if (!is_bound_each_round(tensors[t].direction)) continue;
-      words.push_back(tensors[t].count);
-      order.push_back(t);
+      words.push_back(detail::size_word(tensors[t].count, t));
     }
-    detail::append_order(words, order);
     if (by_count_.find_in_table(words) == nullptr) (void)insert(by_count_, words, shape);
     forget_last();
   }
@@ -205,9 +200,12 @@ class ShapedSession {
   /// A shape as this session runs it: what is shared of it, and over that what has addresses.
   struct Known {
     Known(Resolved resolved, const typename View::Options& options)
-        : shape{std::move(resolved)}, session{{&shape->graph, &shape->plan}, options} {}
+        : shape{std::move(resolved)}, session{{&shape->graph, &shape->plan}, options} {
+      for (const graph::TensorRecord& tensor : shape->graph.view().tensors) is_empty = is_empty || tensor.count == 0;
+    }
     Resolved shape;
     Entry session;
+    bool is_empty = false;  ///< has any tensor no elements?
   };
   // On the heap, so that one that makes the arena grow, which goes through all others, is made before it has a place.
   using EntryPtr = detail::Owned<Known>;
@@ -221,10 +219,10 @@ class ShapedSession {
       const launch::BoundSize sizes[] = {detail::size_of(pairs)..., {}};
       if (const Status s = change_entry(entries, key, {sizes, sizeof...(B)}, values, found); !s) return s;
     }
-    Entry& entry = (*found)->session;
-    const Status status = entry.run_round(not_null(pairs)...);
+    Known& known = **found;
+    const Status status = known.is_empty ? run_empty<B...>(known.session, pairs...) : known.session.run_round(pairs...);
     if (!status.ok()) [[unlikely]] {
-      note_failure(entry, status);
+      note_failure(known.session, status);
     } else {
       ++rounds_;
     }
@@ -239,18 +237,22 @@ class ShapedSession {
   [[nodiscard]] std::size_t key_width(std::size_t words_of_port) const noexcept {
     std::size_t ports = 0;
     for (const graph::TensorRecord& tensor : graph_.tensors()) ports += is_bound_each_round(tensor.direction) ? 1 : 0;
-    return words_of_port * ports + detail::order_words(ports);
+    return words_of_port * ports;
   }
 
-  /// Memory of no elements may be null.
+  /// Memory of no elements may be null. Takes copies, since pairs whose address is taken do not stay in registers.
+  template <BoundPair... B>
+  [[gnu::cold, gnu::noinline]] static Status run_empty(Entry& entry, detail::InRegisters<B>... pairs) noexcept {
+    return entry.run_round(not_null(pairs)...);
+  }
   template <Element T, Direction D>
-  [[gnu::always_inline]] static CopiedPair<T, D> not_null(const CopiedPair<T, D>& pair) noexcept {
+  static CopiedPair<T, D> not_null(const CopiedPair<T, D>& pair) noexcept {
     using Host = typename CopiedPair<T, D>::HostElement;
     static std::remove_const_t<Host> nothing{};
     return {pair.handle(), pair.size() == 0 ? static_cast<Host*>(&nothing) : pair.data(), pair.size()};
   }
   template <BoundPair B>
-  [[gnu::always_inline]] static const B& not_null(const B& pair) noexcept {
+  static const B& not_null(const B& pair) noexcept {
     return pair;
   }
 

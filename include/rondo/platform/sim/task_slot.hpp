@@ -69,8 +69,8 @@ struct alignas(64) TaskSlot {
 static_assert(sizeof(TaskSlot) == 256);
 
 /// Objects that are taken and given back by one thread; those given back last are taken first, since they are still in
-/// the cache. Which ones are free is noted beside them, so that to take one is to write it and never to wait for what it
-/// held. Memory is reserved once and touched when it is first needed, so a large capacity costs nothing by itself.
+/// the cache. Which ones are free is noted beside them, so that to take one is to write it and never to wait for what
+/// it held. Memory is reserved once and touched when it is first needed, so a large capacity costs nothing by itself.
 template <class T>
 class Recycler {
  public:

@@ -292,8 +292,17 @@ void rondo_hit_with_args(benchmark::State& state, std::size_t count, std::size_t
   });
 }
 
+/// Calls `f` with a number of tensors that the compiler knows, as it knows those of a round's bindings.
+template <class F>
+void with_constant(std::size_t count, F f) {
+  if (count == 1) f(std::integral_constant<std::size_t, 1>{});
+  if (count == 4) f(std::integral_constant<std::size_t, 4>{});
+  if (count == 16) f(std::integral_constant<std::size_t, 16>{});
+}
+
 /// `changed`: how many of the addresses are others in every second round.
-void rondo_patch(benchmark::State& state, std::size_t count, std::size_t changed) {
+template <std::size_t count>
+void rondo_patch(benchmark::State& state, std::size_t changed) {
   std::vector<Tensor> rounds[2] = {tensors(count, 1), tensors(count, 1)};
   for (std::size_t t = 0; t < changed; ++t) rounds[1][t].address += 4096;
   Args args(count);
@@ -305,7 +314,8 @@ void rondo_patch(benchmark::State& state, std::size_t count, std::size_t changed
     round ^= 1;
   }
 }
-void rival_patch(benchmark::State& state, std::size_t count) {
+template <std::size_t count>
+void rival_patch(benchmark::State& state) {
   const std::vector<Tensor> input = tensors(count, 1);
   Rival rival(most_entries);
   for (auto _ : state) {
@@ -374,9 +384,7 @@ void whole_round(benchmark::State& state, std::size_t shapes, std::index_sequenc
   }
 }
 void whole_round(benchmark::State& state, std::size_t count, std::size_t shapes) {
-  if (count == 1) whole_round(state, shapes, std::make_index_sequence<1>{});
-  if (count == 4) whole_round(state, shapes, std::make_index_sequence<4>{});
-  if (count == 16) whole_round(state, shapes, std::make_index_sequence<16>{});
+  with_constant(count, [&](auto k) { whole_round(state, shapes, std::make_index_sequence<k>{}); });
 }
 
 template <class Rival, bool WithArgs>
@@ -449,8 +457,12 @@ void register_cases(std::size_t count) {
   add_hit("hit_table16", 16);
   add_hit("hit_table256", 256);
   const auto add_patch = [&](const char* kind, auto changed) {
-    add(kind, "rondo", [=](benchmark::State& state, std::size_t k) { rondo_patch(state, k, changed(k)); });
-    add(kind, "rival", &rival_patch);
+    add(kind, "rondo", [=](benchmark::State& state, std::size_t count) {
+      with_constant(count, [&](auto k) { rondo_patch<k>(state, changed(k)); });
+    });
+    add(kind, "rival", [](benchmark::State& state, std::size_t count) {
+      with_constant(count, [&](auto k) { rival_patch<k>(state); });
+    });
   };
   add_patch("patch_none", [](std::size_t) { return std::size_t{0}; });
   add_patch("patch_one", [](std::size_t) { return std::size_t{1}; });

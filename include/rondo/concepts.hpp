@@ -277,10 +277,12 @@ concept HasDecide = requires(S& s, const BaseTable& bases) {
 
 /// Decides what a round must refresh. Requires the two parts above, and to be default-constructible.
 ///
-/// Two members are optional, and false where they are absent:
+/// Three members are optional, and false where they are absent:
 /// `static constexpr bool fixed = true`: whatever decide() names is rewritten as a whole, no base is compared;
 /// `static constexpr bool idle_while_unbound = true`: decide() names nothing as long as rounds bind host memory only
-/// and nothing was moved or set, so such rounds need not ask.
+/// and nothing was moved or set, so such rounds need not ask;
+/// `static constexpr bool exact = true`: decide() names the maximum over what changed, so it need not be asked: where
+/// kernels read the host's table, each slot is written as soon as its base is set.
 ///
 /// What the concept cannot check but the rules demand: decide() never answers above `highest`, and answers high enough
 /// for what changed; too low leaves stale addresses in the table.

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs `rounds` rounds of one case of round_overhead inside measured(), for an instruction counter to look at.
-// Usage: round_instructions <raw|rondo|prebound|null> <1|4|16> <bytes> <rounds>
+// Usage: round_instructions <raw|rondo|prebound|null|shaped> <1|4|16> <bytes> <rounds>
 
 #include "../../bench/round_cases.hpp"
 
+#include <rondo/session/shaped_session.hpp>
+
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -23,6 +26,34 @@ template <class Round>
   return ok;
 }
 
+/// The same tensors in a session of many shapes, whose rounds all have the one it knows.
+template <std::size_t K>
+class ShapedCase {
+ public:
+  explicit ShapedCase(std::size_t bytes) : hosts_(bytes), session_(rondo::open_shaped<rondo::A2A3Sim>(make_graph())) {}
+  [[gnu::always_inline]] rondo::Status round() { return round(std::make_index_sequence<K>{}); }
+
+ private:
+  rondo::TaskGraph make_graph() {
+    rondo::TaskGraph graph;
+    const auto n = graph.dim("n");
+    for (std::size_t i = 0; i < K; ++i) handles_[i] = graph.inout<float>("t" + std::to_string(i), {n});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      graph.add_raw("touch", rondo::CoreType::vector, &round_cases::touch, rondo::updates(handles_[I])...);
+    }
+    (std::make_index_sequence<K>{});
+    return graph;
+  }
+  template <std::size_t... I>
+  [[gnu::always_inline]] rondo::Status round(std::index_sequence<I...>) {
+    return session_.run_round(bind(handles_[I], hosts_.memory[I])...);
+  }
+
+  round_cases::Hosts<K> hosts_;
+  std::array<rondo::InputOutput<float>, K> handles_;
+  rondo::ShapedSession<rondo::A2A3Sim> session_;
+};
+
 template <std::size_t K>
 bool run(std::string_view which, std::size_t bytes, long rounds) {
   RondoCase<rondo::A2A3Sim, K> rondo(bytes);
@@ -39,6 +70,11 @@ bool run(std::string_view which, std::size_t bytes, long rounds) {
     return measured(
         rounds, [&]() __attribute__((always_inline)) { return null.round().ok(); });
   }
+  if (which == "shaped") {
+    ShapedCase<K> shaped(bytes);
+    return measured(
+        rounds, [&]() __attribute__((always_inline)) { return shaped.round().ok(); });
+  }
   if (which != "raw") return false;
   RawCase raw(rondo);
   return measured(
@@ -52,7 +88,9 @@ bool run(std::string_view which, std::size_t bytes, long rounds) {
 
 int main(int argc, char** argv) {
   if (argc != 5)
-    return std::fprintf(stderr, "usage: round_instructions <raw|rondo|prebound|null> <1|4|16> <bytes> <rounds>\n"), 2;
+    return std::fprintf(stderr,
+                        "usage: round_instructions <raw|rondo|prebound|null|shaped> <1|4|16> <bytes> <rounds>\n"),
+           2;
   const auto bytes = static_cast<std::size_t>(std::atol(argv[3]));
   const long rounds = std::atol(argv[4]);
   const std::string_view k = argv[2];

@@ -40,6 +40,13 @@ sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' >/dev
 # Their headers can be preprocessed only beside others, so they are looked for as files.
 has_file() { [ -e "$1" ]; }
 
+# Can the page of tools/report be tested, if only there is a browser? What drives it asks for Node.js 20, which Debian 12
+# has not got.
+has_browser_driver() {
+  has_program npm && node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' >/dev/null 2>&1
+}
+has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }
+
 # Prints the Debian packages that are needed for <purpose>, demo or test, and are not there.
 missing_packages() {
   has_program g++ || echo g++
@@ -65,6 +72,7 @@ missing_packages() {
   has_program pkg-config || echo pkg-config
   has_program dpkg-deb || echo dpkg
   has_program doxygen || echo doxygen
+  ! has_browser_driver || has_browser || echo chromium
 }
 
 require_for() {

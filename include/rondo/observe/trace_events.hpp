@@ -20,8 +20,8 @@ namespace rondo::observe {
 
 /// One event. What the letters mean is said in the trace event format that Chrome and Perfetto read.
 struct TraceEvent {
-  /// What the event is.
-  enum class Kind : char { span = 'X', flow_out = 's', flow_in = 'f', counter = 'C', label = 'M' };
+  /// What the event is; a span is written as its beginning and, later, its end.
+  enum class Kind : char { span = 'B', flow_out = 's', flow_in = 'f', counter = 'C', label = 'M' };
   /// What it is.
   Kind kind = Kind::span;
   /// Which session it belongs to.

@@ -62,7 +62,7 @@ class Shared {
     return device().load(graph, args);
   }
   template <class Program>
-  Status launch(Program& program) noexcept {
+  [[gnu::always_inline]] Status launch(Program& program) noexcept {
     return device().launch(program);
   }
   template <class Program>

@@ -22,7 +22,7 @@ struct HostBuildGraph {
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 
-    Status launch() noexcept { return platform_.launch(program_); }
+    [[gnu::always_inline]] Status launch() noexcept { return platform_.launch(program_); }
     /// All that the session placed at `from` stands at `to` now; for programs that hold addresses of their own.
     void move_arena([[maybe_unused]] DevicePtr<std::byte> from, [[maybe_unused]] DevicePtr<std::byte> to) noexcept {
       if constexpr (requires { platform_.move_arena(program_, from, to); }) platform_.move_arena(program_, from, to);

@@ -5,12 +5,12 @@
 #include <rondo/memory/planners.hpp>
 #include <rondo/platform/slot.hpp>
 #include <rondo/session/host_ranges.hpp>
+#include <rondo/session/inner_observers.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/planned_graph.hpp>
 #include <rondo/session/round_awaiter.hpp>
 #include <rondo/session/round_ticket.hpp>
 #include <rondo/session/slot_memory.hpp>
-#include <rondo/session/slot_observer.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -299,7 +299,7 @@ class RoundSession {
     }
     return status;
   }
-  Status launch() noexcept {
+  [[gnu::always_inline]] Status launch() noexcept {
     enter(Phase::launch);
     return runner_.launch();
   }

@@ -11,6 +11,7 @@
 #include <rondo/list.hpp>
 #include <rondo/platform/shared.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/shape_words.hpp>
 #include <rondo/session/shared_shapes.hpp>
 #include <rondo/tensor/shaped.hpp>
 
@@ -95,20 +96,18 @@ class ShapedSession {
 
   /// One round; see RoundSession::run_round.
   template <BoundPair... B>
-  Status run_round(const B&... pairs) noexcept {
-    constexpr bool with_shapes = (has_shape<B> || ...);
-    launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + order_words(sizeof...(B)) + 1> key;
-    (append<with_shapes>(key, pairs), ...);
-    append_order(key, {index(pairs.handle().key.tensor())...});
+  [[gnu::always_inline]] Status run_round(const B&... pairs) noexcept {
+    constexpr bool with_shapes = (detail::has_shape<B> || ...);
+    launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + 1> key;
+    (detail::append_size<with_shapes>(key, pairs), ...);
     return run_known(with_shapes ? by_shape_ : by_count_, key.view(), {}, pairs...);
   }
   /// The same with values of symbols that the round says itself; see given(). Errors: also invalid_argument for what is
   /// no symbol of the graph.
   template <std::size_t N, BoundPair... B>
   Status run_round(const launch::GivenSymbols<N>& symbols, const B&... pairs) noexcept {
-    launch::ShapeKey<(1 + max_rank) * sizeof...(B) + order_words(sizeof...(B)) + Dim::max_symbols + 1> key;
-    (append<true>(key, pairs), ...);
-    append_order(key, {index(pairs.handle().key.tensor())...});
+    launch::ShapeKey<(1 + max_rank) * sizeof...(B) + Dim::max_symbols + 1> key;
+    (detail::append_size<true>(key, pairs), ...);
     std::int64_t values[Dim::max_symbols];
     const std::size_t count = graph_.symbols().size();
     for (std::size_t s = 0; s < count; ++s) values[s] = launch::not_given;
@@ -129,13 +128,10 @@ class ShapedSession {
     const auto shape = shapes_.find_or_resolve(launch::values_of(graph_, symbols));
     const std::span<const graph::TensorRecord> tensors = shape->graph.view().tensors;
     List<std::uint64_t> words;
-    List<std::uint32_t> order;
     for (std::uint32_t t = 0; t < tensors.size(); ++t) {
       if (!is_bound_each_round(tensors[t].direction)) continue;
-      words.push_back(tensors[t].count);
-      order.push_back(t);
+      words.push_back(detail::size_word(tensors[t].count, t));
     }
-    append_order(words, order);
     if (by_count_.find_in_table(words) == nullptr) (void)insert(by_count_, words, shape);
     forget_last();
   }
@@ -160,6 +156,10 @@ class ShapedSession {
     return move_resident(tensor.key, pair.data(), pair.size(), false);
   }
 
+  /// Rounds that ended well, of all shapes.
+  [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
+  /// What Policies::Observe names, default-constructed: one for all shapes.
+  [[nodiscard]] auto& observer() noexcept { return observe_; }
   /// Shapes that are known at present.
   [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size() + by_symbol_.size(); }
   /// What looking for shapes came to, for policies that have `using Lookups = launch::Counts;`.
@@ -200,9 +200,12 @@ class ShapedSession {
   /// A shape as this session runs it: what is shared of it, and over that what has addresses.
   struct Known {
     Known(Resolved resolved, const typename View::Options& options)
-        : shape{std::move(resolved)}, session{{&shape->graph, &shape->plan}, options} {}
+        : shape{std::move(resolved)}, session{{&shape->graph, &shape->plan}, options} {
+      for (const graph::TensorRecord& tensor : shape->graph.view().tensors) is_empty = is_empty || tensor.count == 0;
+    }
     Resolved shape;
     Entry session;
+    bool is_empty = false;  ///< has any tensor no elements?
   };
   // On the heap, so that one that makes the arena grow, which goes through all others, is made before it has a place.
   using EntryPtr = detail::Owned<Known>;
@@ -213,13 +216,16 @@ class ShapedSession {
                                           const B&... pairs) noexcept {
     EntryPtr* found = entries.find_last(key);
     if (found == nullptr) [[unlikely]] {
-      const launch::BoundSize sizes[] = {size_of(pairs)..., {}};
+      const launch::BoundSize sizes[] = {detail::size_of(pairs)..., {}};
       if (const Status s = change_entry(entries, key, {sizes, sizeof...(B)}, values, found); !s) return s;
     }
-    Entry& entry = (*found)->session;
-    const Status status = entry.run_round(not_null(pairs)...);
-    if (!status.ok()) [[unlikely]]
-      note_failure(entry, status);
+    Known& known = **found;
+    const Status status = known.is_empty ? run_empty<B...>(known.session, pairs...) : known.session.run_round(pairs...);
+    if (!status.ok()) [[unlikely]] {
+      note_failure(known.session, status);
+    } else {
+      ++rounds_;
+    }
     return status;
   }
   [[gnu::cold, gnu::noinline]] Status refuse_symbols() noexcept {
@@ -228,59 +234,25 @@ class ShapedSession {
     return failed_;
   }
 
-  template <BoundPair B>
-  static constexpr bool has_shape = requires(const B& pair) {
-    pair.shape();
-  };
-  static constexpr std::size_t order_words(std::size_t ports) noexcept { return (ports + 3) / 4; }
   [[nodiscard]] std::size_t key_width(std::size_t words_of_port) const noexcept {
     std::size_t ports = 0;
     for (const graph::TensorRecord& tensor : graph_.tensors()) ports += is_bound_each_round(tensor.direction) ? 1 : 0;
-    return words_of_port * ports + order_words(ports);
+    return words_of_port * ports;
   }
 
-  /// The number of elements, and where any pair of the round brings its shape the extents, unused ones as -1.
-  template <bool with_shapes, class Key, BoundPair B>
-  [[gnu::always_inline]] static void append(Key& key, const B& pair) noexcept {
-    key.append(detail::elements_of(pair));
-    if constexpr (with_shapes) {
-      for (std::size_t d = 0; d < max_rank; ++d) {
-        std::int64_t extent = -1;
-        if constexpr (has_shape<B>) extent = d < pair.shape().rank() ? pair.shape().extent(d) : -1;
-        key.append(static_cast<std::uint64_t>(extent));
-      }
-    }
+  /// Memory of no elements may be null. Takes copies, since pairs whose address is taken do not stay in registers.
+  template <BoundPair... B>
+  [[gnu::cold, gnu::noinline]] static Status run_empty(Entry& entry, detail::InRegisters<B>... pairs) noexcept {
+    return entry.run_round(not_null(pairs)...);
   }
-  /// Which tensors were bound, four to a word.
-  [[gnu::always_inline]] static void append_order(auto& key, std::initializer_list<std::uint32_t> tensors) noexcept {
-    append_packed(tensors.begin(), tensors.size(), [&](std::uint64_t word) { key.append(word); });
-  }
-  static void append_order(List<std::uint64_t>& key, const List<std::uint32_t>& tensors) {
-    append_packed(tensors.data(), tensors.size(), [&](std::uint64_t word) { key.push_back(word); });
-  }
-  [[gnu::always_inline]] static void append_packed(const std::uint32_t* tensors, std::size_t count, auto put) {
-    for (std::size_t i = 0; i < count; i += 4) {
-      std::uint64_t word = 0;
-      for (std::size_t k = i; k < count && k < i + 4; ++k) word = word << 16 | (tensors[k] & 0xFFFF);
-      put(word);
-    }
-  }
-
-  template <BoundPair B>
-  [[nodiscard]] static launch::BoundSize size_of(const B& pair) noexcept {
-    const Shape* shape = nullptr;
-    if constexpr (requires { pair.shape(); }) shape = &pair.shape();
-    return {index(pair.handle().key.tensor()), detail::elements_of(pair), shape};
-  }
-  /// Memory of no elements may be null.
   template <Element T, Direction D>
-  [[gnu::always_inline]] static CopiedPair<T, D> not_null(const CopiedPair<T, D>& pair) noexcept {
+  static CopiedPair<T, D> not_null(const CopiedPair<T, D>& pair) noexcept {
     using Host = typename CopiedPair<T, D>::HostElement;
     static std::remove_const_t<Host> nothing{};
     return {pair.handle(), pair.size() == 0 ? static_cast<Host*>(&nothing) : pair.data(), pair.size()};
   }
   template <BoundPair B>
-  [[gnu::always_inline]] static const B& not_null(const B& pair) noexcept {
+  static const B& not_null(const B& pair) noexcept {
     return pair;
   }
 
@@ -358,6 +330,10 @@ class ShapedSession {
   [[nodiscard]] EntryPtr make_known(Resolved shape) {
     const auto borrow = [](void* self, Bytes size) { return static_cast<ShapedSession*>(self)->grow(size); };
     EntryPtr known(new Known(std::move(shape), typename View::Options{&platform_, this, borrow, &values_}));
+    if constexpr (!std::is_empty_v<typename Policies::Observe>) {
+      known->session.observer().observer = &observe_;
+      known->session.observer().rounds = &rounds_;
+    }
     adopt_residents(known->session);
     return known;
   }
@@ -453,6 +429,11 @@ class ShapedSession {
     }
     const Bytes bytes{graph_.tensors()[t].bytes};
     const DevicePtr<std::byte> device = base_.offset(Bytes{offsets_[t]});
+    if (to_device) {
+      if constexpr (requires { observe_.copies_in(bytes); }) observe_.copies_in(bytes);
+    } else {
+      if constexpr (requires { observe_.copies_out(bytes); }) observe_.copies_out(bytes);
+    }
     Status status = to_device ? platform_.copy_in(device, host, bytes) : platform_.copy_out(host, device, bytes);
     if (const Status waited = platform_.wait(); status.ok()) status = waited;
     if (status.poisoned()) poison_ = status;
@@ -467,8 +448,10 @@ class ShapedSession {
   const TaskGraph& graph_;
   P platform_;
   [[no_unique_address]] typename Policies::Values::Store values_;  ///< for all shapes together
-  List<std::uint64_t> offsets_;                                    ///< by tensor: of a resident in the arena
-  List<std::uint64_t> uploaded_;                                   ///< by tensor: does the resident hold a value?
+  [[no_unique_address]] typename Policies::Observe observe_;       ///< likewise
+  std::uint64_t rounds_ = 0;
+  List<std::uint64_t> offsets_;   ///< by tensor: of a resident in the arena
+  List<std::uint64_t> uploaded_;  ///< by tensor: does the resident hold a value?
   std::uint64_t residents_end_ = 0;
   bool resets_workspace_ = false;  ///< is any workspace to be zero again when its shape comes back?
   DevicePtr<std::byte> base_;

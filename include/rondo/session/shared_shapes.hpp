@@ -5,6 +5,7 @@
 #include <rondo/detail/shared.hpp>
 #include <rondo/launch/shape_book.hpp>
 #include <rondo/memory/planners.hpp>
+#include <rondo/session/inner_observers.hpp>
 #include <rondo/session/planned_graph.hpp>
 #include <rondo/session/policies.hpp>
 
@@ -33,8 +34,10 @@ class SharedShapes {
   struct EntryPolicies : Policies {
     /// Who plans the arena.
     using Plan = memory::ResidentsFirst<typename Policies::Plan>;
+    /// The session's own, whatever the shape.
+    using Observe = detail::ShapeObserver<typename Policies::Observe>;
     /// Nothing: the platform is checked already.
-    using Check = NoCheck;  // the platform is the checked one already
+    using Check = NoCheck;
   };
   /// What a shape needs but for addresses.
   using Resolved =

@@ -37,6 +37,8 @@ class Refresher {
  public:
   /// Do kernels read the host's image?
   static constexpr bool in_place = C::allows(Mechanism::in_place) && HasArgsInHostMemory<P>;
+  /// Are slots written as soon as their base is set? Where kernels read the image and nobody is asked what is due.
+  static constexpr bool writes_at_once = in_place && is_exact<S>;
   static_assert(is_capable<P>(Mechanism::in_place) || C::allows(Mechanism::suffix_copy) ||
                     C::allows(Mechanism::device_op) || C::allows(Mechanism::in_launch),
                 "rondo: the platform's kernels cannot read args in host memory; choose another refresh mechanism");
@@ -67,19 +69,17 @@ class Refresher {
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return active_[id]; }
   /// Says where it will be. What stands where it stood costs a compare, here and nowhere else.
   void set_base(std::uint32_t id, std::uint64_t address) noexcept {
-    if (active_[id] == address) [[likely]]
-      return;
-    active_[id] = address;
-    if (id < moved_.begin) moved_.begin = id;
-    if (id >= moved_.end) moved_.end = id + 1;
+    if (active_[id] != address) [[unlikely]]
+      move_base(id, address);
   }
   /// Does the kernels' table hold the base's address?
-  [[nodiscard]] bool is_current(std::uint32_t id) const noexcept { return active_[id] == last_[id]; }
+  [[nodiscard]] bool is_current(std::uint32_t id) const noexcept { return writes_at_once || active_[id] == last_[id]; }
   /// Only bases of inputs and outputs in `range` are compared from now on; for those that are frozen.
   void look_at(BaseTable::Range range) noexcept { model_io_ = range; }
   /// Where the bytes of a host input go; to be written before refresh().
   [[nodiscard]] std::byte* host_input(std::size_t tensor) noexcept {
     host_inputs_changed_ = true;
+    raise(UpdateLevel::host_input);
     return table_.bytes() + table_.host_input_begin(tensor);
   }
   /// Changes a constant of a task; the next refresh() is InitOnce.
@@ -87,25 +87,30 @@ class Refresher {
                     ArgWord bits) noexcept {
     table_.set_constant(graph, position, arg, bits);
     constants_changed_ = true;
+    raise(UpdateLevel::init);
   }
 
   // --- what it comes to
 
   /// Brings the table on the device up to date, in order before the next launch. Returns what P's calls return.
   Status refresh() noexcept {
-    if constexpr (is_idle_while_unmoved<S>) {
-      if (moved_.end == 0 && !host_inputs_changed_ && !constants_changed_) {
-        done_ = {};
-        return {};
-      }
+    UpdateLevel level = due_;
+    due_ = UpdateLevel::none;
+    if constexpr (!is_exact<S>) {
+      level = strategy_.decide(
+          {active_.data(), last_.data(), feature_map(), model_io_, host_inputs_changed_, constants_changed_});
     }
-    const UpdateLevel level = strategy_.decide({active_.data(), last_.data(), moved(feature_map()), moved(model_io_),
-                                                host_inputs_changed_, constants_changed_});
     if (level == UpdateLevel::none) {
       done_ = {};
       return {};
     }
-    return apply(level);
+    if constexpr (writes_at_once) {
+      done_ = {level, Mechanism::in_place, slots_, 0};
+      slots_ = 0;
+      return {};
+    } else {
+      return apply(level);
+    }
   }
   /// What the last refresh() did; before the first, what the constructor did: InitOnce.
   [[nodiscard]] const Refreshed& refreshed() const noexcept { return done_; }
@@ -123,9 +128,30 @@ class Refresher {
   [[nodiscard]] BaseTable::Range feature_map() const noexcept {
     return {BaseLayout::first_feature_map, table_.bases().first_io};
   }
-  /// The part of a range outside of which all bases are as they were; for a strategy that asks no more, all of it else.
+  /// Out of line: what stays where it was is to cost no more than its compare.
+  [[gnu::noinline]] void move_base(std::uint32_t id, std::uint64_t address) noexcept {
+    active_[id] = address;
+    if constexpr (writes_at_once) {
+      const std::uint32_t uses = table_.rewrite(id, address);
+      slots_ += uses;
+      if (uses != 0) raise(level_of(id));
+    } else {
+      raise(level_of(id));
+      if (id < moved_.begin) moved_.begin = id;
+      if (id >= moved_.end) moved_.end = id + 1;
+    }
+  }
+  /// What a base that moved calls for.
+  [[nodiscard]] UpdateLevel level_of(std::uint32_t id) const noexcept {
+    return id < table_.bases().first_io ? UpdateLevel::feature_map_and_model_io : UpdateLevel::model_io;
+  }
+  /// The next refresh does that much, or more.
+  void raise(UpdateLevel level) noexcept {
+    if (level > due_) due_ = level;
+  }
+  /// The part of a range outside of which all bases are as they were; all of it for a strategy that is asked.
   [[nodiscard]] BaseTable::Range moved(BaseTable::Range range) const noexcept {
-    if constexpr (!is_idle_while_unmoved<S>) return range;
+    if constexpr (!is_exact<S>) return range;
     const std::uint32_t begin = moved_.begin > range.begin ? moved_.begin : range.begin;
     const std::uint32_t end = moved_.end < range.end ? moved_.end : range.end;
     return {begin, end > begin ? end : begin};
@@ -164,9 +190,7 @@ class Refresher {
       const std::uint32_t uses = in_place ? table_.rewrite(id, active_[id]) : table_.uses(id);
       if (uses == 0) continue;  // changed, but no task cares
       slots += uses;
-      const UpdateLevel own =
-          id < table_.bases().first_io ? UpdateLevel::feature_map_and_model_io : UpdateLevel::model_io;
-      if (own > needed) needed = own;
+      if (const UpdateLevel own = level_of(id); own > needed) needed = own;
     }
     if (level == UpdateLevel::init) needed = level;
     if (range.begin <= moved_.begin && range.end >= moved_.end) moved_ = nothing;
@@ -300,11 +324,13 @@ class Refresher {
   P& platform_;
   args::ArgsTable table_;
   detail::OwnedArray<std::uint64_t> active_;   ///< by base: now
-  detail::OwnedArray<std::uint64_t> last_;     ///< what the kernels' table was refreshed with
+  detail::OwnedArray<std::uint64_t> last_;     ///< what the kernels' table was refreshed with, where that is later
   detail::OwnedArray<std::uint64_t> written_;  ///< what the host's image was written with, where that is another one
   detail::OwnedArray<std::uint64_t> pushed_;   ///< what the device's base table holds
   BaseTable::Range model_io_;
-  BaseTable::Range moved_ = nothing;  ///< from the first base that was set anew since the last refresh to the last
+  BaseTable::Range moved_ = nothing;     ///< from the first base that was set anew since the last refresh to the last
+  std::uint64_t slots_ = 0;              ///< written since then
+  UpdateLevel due_ = UpdateLevel::none;  ///< the maximum over what changed since then
   bool host_inputs_changed_ = false;
   bool constants_changed_ = false;
   [[no_unique_address]] S strategy_{};

@@ -31,7 +31,7 @@ Refresher<P, S, C>::Refresher(P& platform, const graph::GraphView& view, std::sp
     : platform_{(check_counts(view, sources, bases, addresses), platform)},
       table_{view, sources, bases, provider},
       active_(bases.count),
-      last_(bases.count),
+      last_(writes_at_once ? 0 : bases.count),
       written_(in_place ? 0 : bases.count),
       pushed_(has_device_op ? bases.count : 0),
       model_io_{bases.first_io, bases.count},
@@ -56,7 +56,7 @@ Refresher<P, S, C>::Refresher(P& platform, const graph::GraphView& view, std::sp
   std::uint64_t slots = 0;
   for (std::uint32_t id = BaseLayout::table; id < bases.count; ++id) {
     slots += table_.rewrite(id, active_[id]);
-    last_[id] = active_[id];
+    if constexpr (!writes_at_once) last_[id] = active_[id];
   }
   done_ = {UpdateLevel::init, in_place ? Mechanism::in_place : Mechanism::suffix_copy, slots, 0};
   if (!device_.base()) return;

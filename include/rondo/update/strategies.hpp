@@ -84,17 +84,16 @@ template <std::size_t Count>
   return difference != 0;
 }
 
-/// The least that is enough: the maximum over what changed since the table was last refreshed. Costs a compare of the
-/// bases, of inputs and outputs that are not frozen and of arenas; in a session whose rounds bind host memory only,
-/// nothing.
+/// The least that is enough: the maximum over what changed since the table was last refreshed. Costs a compare of each
+/// base that a round sets; in a session whose rounds bind host memory only, nothing.
 struct Auto {
   /// The most that it refreshes.
   static constexpr UpdateLevel highest = UpdateLevel::init;
   /// Rounds that bind host memory alone need not ask.
   static constexpr bool idle_while_unbound = true;
-  /// Rounds in which every base, host input and constant stays what it was need not ask; others ask of the bases from
-  /// the first to the last that was set anew.
-  static constexpr bool idle_while_unmoved = true;
+  /// It answers what follows from the bases, host inputs and constants that changed, so whoever changes them need not
+  /// ask.
+  static constexpr bool exact = true;
   /// What this round must refresh. O(bases looked at).
   [[nodiscard]] UpdateLevel decide(const BaseTable& bases) const noexcept {
     if (bases.constants) return UpdateLevel::init;
@@ -121,11 +120,10 @@ inline constexpr bool is_idle_while_unbound = [] {
   return S::highest == UpdateLevel::none || S::highest == UpdateLevel::host_input;
 }();
 
-/// Rounds in which every base, host input and constant stays what it was need not ask; others ask of the bases from the
-/// first to the last that was set anew, not of all.
+/// It answers the maximum over what changed, so whoever makes the changes need not ask.
 template <class S>
-inline constexpr bool is_idle_while_unmoved = [] {
-  if constexpr (requires { S::idle_while_unmoved; }) return bool{S::idle_while_unmoved};
+inline constexpr bool is_exact = [] {
+  if constexpr (requires { S::exact; }) return bool{S::exact};
   return false;
 }();
 

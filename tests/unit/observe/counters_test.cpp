@@ -6,6 +6,7 @@
 #include <rondo/observe/tick_clock.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/shaped_session.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -145,4 +146,47 @@ TEST_CASE("A pool's threads that go to sleep are counted") {
   CHECK(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz)).ok());
   for (int i = 0; i < 10'000 && parks() == first; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(parks() > first);
+}
+
+TEST_CASE("A session of many shapes has one observer for all of them, which hears no round twice") {
+  TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<Fragile>(x, y);
+  auto session = open_shaped<A2A3Sim, Counting<observe::CountersWith<CountingClock>>>(graph);
+  std::vector<float> in(8, 1.0F), out(8);
+  std::uint64_t bytes = 0;
+  for (const std::size_t size : {8U, 2U, 8U, 4U, 2U, 2U}) {
+    REQUIRE(session.run_round(bind(x, std::span<const float>(in.data(), size)), bind(y, std::span(out.data(), size))));
+    bytes += 4 * size;
+  }
+  CHECK(!session.run_round(bind(x, in)).ok());  // refused: there is no round
+  CHECK(session.rounds() == 6);
+  const observe::CountersSnapshot s = observe::snapshot(session);
+  CHECK(s.rounds == 6);
+  CHECK(s.failed_rounds == 0);
+  CHECK(s.copies_in == 6);
+  CHECK(s.bytes_in == bytes);
+  CHECK(s.bytes_out == bytes);
+  CHECK(s.phase_ns[static_cast<std::size_t>(Phase::launch)] == 6 * 10);
+  in[0] = -1;
+  CHECK(!session.run_round(bind(x, in), bind(y, out)).ok());
+  CHECK(observe::snapshot(session).failed_rounds == 1);
+  CHECK(session.rounds() == 6);
+}
+
+TEST_CASE("What is moved to a resident of many shapes is counted") {
+  TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto w = graph.resident<float>("w", {16});
+  graph.add_raw(
+      "reads", CoreType::vector, +[](ArgWord*) {}, reads(x), reads(w));
+  auto session = open_shaped<A2A3Sim, Counting<observe::Counters>>(graph);
+  std::vector<float> weights(16, 3.0F);
+  REQUIRE(session.upload(w, weights));
+  REQUIRE(session.download(w, weights));
+  CHECK(session.observer().bytes_in == 64);
+  CHECK(session.observer().bytes_out == 64);
 }

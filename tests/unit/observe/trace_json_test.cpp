@@ -14,6 +14,7 @@
 #include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/shaped_session.hpp>
 #include <unit/observe/trace_schema.hpp>
 
 #include <doctest/doctest.h>
@@ -95,7 +96,7 @@ std::size_t count(const Json& trace, const std::string& kind, const std::string&
 std::size_t count_rounds(const Json& trace) {
   std::size_t n = 0;
   for (const Json& e : trace["traceEvents"])
-    n += e["ph"] == "X" && e["name"].get<std::string>().starts_with("round ") ? 1 : 0;
+    n += e["ph"] == "B" && e["name"].get<std::string>().starts_with("round ") ? 1 : 0;
   return n;
 }
 
@@ -119,9 +120,9 @@ TEST_CASE("A trace of a hundred rounds of a training is a whole file: spans nest
   CHECK(fault_in(trace) == "");
   CHECK(trace["otherData"]["dropped_spans"] == 0);
   CHECK(count_rounds(trace) == 100);
-  for (const char* phase : {"bind", "copy in", "launch", "copy out", "wait"}) CHECK(count(trace, "X", phase) == 100);
-  CHECK(count(trace, "X", "matmul") == 200);
-  CHECK(count(trace, "X", "descend") == 400);
+  for (const char* phase : {"bind", "copy in", "launch", "copy out", "wait"}) CHECK(count(trace, "B", phase) == 100);
+  CHECK(count(trace, "B", "matmul") == 200);
+  CHECK(count(trace, "B", "descend") == 400);
   CHECK(count(trace, "s") == 100 * edges(session.graph().view()));
   CHECK(count(trace, "f") == 100 * edges(session.graph().view()));
   CHECK(count(trace, "C", "tasks") > 0);
@@ -146,7 +147,7 @@ TEST_CASE("On two threads each has a track of its own, and the results are those
   CHECK(count(trace, "s") == 100 * edges(session.graph().view()));
   std::map<std::int64_t, std::size_t> by_thread;
   for (const Json& e : trace["traceEvents"]) {
-    if (e["ph"] == "X" && e["args"].contains("task")) ++by_thread[e["tid"].get<std::int64_t>()];
+    if (e["ph"] == "B" && e["args"].contains("task")) ++by_thread[e["tid"].get<std::int64_t>()];
   }
   std::size_t sum = 0;
   for (const auto& [thread, tasks] : by_thread) sum += tasks;
@@ -189,11 +190,11 @@ TEST_CASE("What was run while recording was off is not in the trace") {
   const Json trace = written(session);
   CHECK(fault_in(trace) == "");
   CHECK(count_rounds(trace) == 5);
-  CHECK(count(trace, "X", "launch") == 5);
-  CHECK(count(trace, "X", "matmul") == 10);
+  CHECK(count(trace, "B", "launch") == 5);
+  CHECK(count(trace, "B", "matmul") == 10);
   std::set<int> seen;
   for (const Json& e : trace["traceEvents"]) {
-    if (e["ph"] == "X" && e["name"].get<std::string>().starts_with("round "))
+    if (e["ph"] == "B" && e["name"].get<std::string>().starts_with("round "))
       seen.insert(e["args"]["round"].get<int>());
   }
   CHECK(seen == std::set<int>{10, 11, 12, 13, 14});
@@ -232,8 +233,8 @@ TEST_CASE("Rounds that are taken step by step, refused or failed leave a whole t
   const Json trace = written(session);
   CHECK(fault_in(trace) == "");
   CHECK(count_rounds(trace) == 3);
-  CHECK(count(trace, "X", "bind") == 3);
-  CHECK(count(trace, "X", std::string{"round 1: "} + describe(Errc::abandoned)) == 1);
+  CHECK(count(trace, "B", "bind") == 3);
+  CHECK(count(trace, "B", std::string{"round 1: "} + describe(Errc::abandoned)) == 1);
 }
 
 TEST_CASE("Several sessions are written as processes of their own, a prediction as one more") {
@@ -254,7 +255,7 @@ TEST_CASE("Several sessions are written as processes of their own, a prediction 
   CHECK(count_rounds(trace) == 15);
   CHECK(count(trace, "M", "process_name") == 4);
   std::size_t predicted = 0;
-  for (const Json& e : trace["traceEvents"]) predicted += e["ph"] == "X" && e["args"].contains("critical") ? 1 : 0;
+  for (const Json& e : trace["traceEvents"]) predicted += e["ph"] == "B" && e["args"].contains("critical") ? 1 : 0;
   CHECK(predicted == tasks_in_training);
 }
 
@@ -280,13 +281,13 @@ TEST_CASE("A prediction has a track for each core that is used, counters in the 
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
   const Json trace = written(session);
   CHECK(fault_in(trace) == "");
-  CHECK(count(trace, "X", "spread") == 11);
+  CHECK(count(trace, "B", "spread") == 11);
   std::set<std::string> cores;
   std::map<int, std::set<int>> blocks_on;
   std::uint64_t most_running = 0, most_bytes = 0;
   for (const Json& e : trace["traceEvents"]) {
     if (e["ph"] == "M" && e["args"].contains("name")) cores.insert(e["args"]["name"].get<std::string>());
-    if (e["ph"] == "X" && e["name"] == "spread") blocks_on[e["tid"].get<int>()].insert(e["args"]["block"].get<int>());
+    if (e["ph"] == "B" && e["name"] == "spread") blocks_on[e["tid"].get<int>()].insert(e["args"]["block"].get<int>());
     if (e["ph"] == "C" && e["name"] == "tasks")
       most_running = std::max(most_running, e["args"]["running"].get<std::uint64_t>());
     if (e["ph"] == "C" && e["name"] == "arena in use")
@@ -317,12 +318,12 @@ TEST_CASE("Rounds in flight have a track for each slot, and the host's phases na
   const Json trace = written(session);
   CHECK(fault_in(trace) == "");
   CHECK(count_rounds(trace) == 100);
-  CHECK(count(trace, "X", "matmul") == 200);
+  CHECK(count(trace, "B", "matmul") == 200);
   CHECK(count(trace, "s") == 100 * edges(session.graph().view()));
   std::set<int> slots;
   std::map<std::string, std::set<int>> rounds_of;
   for (const Json& e : trace["traceEvents"]) {
-    if (e["ph"] != "X" || !e["args"].contains("round")) continue;
+    if (e["ph"] != "B" || !e["args"].contains("round")) continue;
     if (e["name"].get<std::string>().starts_with("round ")) {
       slots.insert(e["tid"].get<int>());
     } else {
@@ -341,7 +342,29 @@ TEST_CASE("An engine that checks may stand around one that traces") {
   rounds.run(session, 2);
   const Json trace = written(session);
   CHECK(fault_in(trace) == "");
-  CHECK(count(trace, "X", "matmul") == 4);
+  CHECK(count(trace, "B", "matmul") == 4);
+}
+
+TEST_CASE("A session of many shapes traces the rounds of all of them, numbered through") {
+  TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add_raw(
+      "nothing", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
+  auto session = open_shaped<OnInline, Traces>(graph);
+  const std::vector<float> in(8);
+  std::vector<float> out(8);
+  for (const std::size_t size : {8U, 2U, 8U, 4U}) {
+    REQUIRE(session.run_round(bind(x, std::span(in.data(), size)), bind(y, std::span(out.data(), size))));
+  }
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  CHECK(count_rounds(trace) == 4);
+  for (const char* round : {"round 0", "round 1", "round 2", "round 3"}) CHECK(count(trace, "B", round) == 1);
+  observe::record(session, false);
+  REQUIRE(session.run_round(bind(x, in), bind(y, out)));
+  CHECK(count_rounds(written(session)) == 4);
 }
 
 TEST_CASE("A session that traces nothing makes a trace of nothing") {
@@ -366,7 +389,40 @@ TEST_CASE("Names are written so that any reader finds them again") {
   CHECK(trace["traceEvents"][0]["args"]["name"] == "a \"quoted\"\tname \\");
   CHECK(trace["traceEvents"][1]["args"]["name"] == "line\nbreak");
   CHECK(trace["traceEvents"][3]["name"] == "\x01 ü");
-  CHECK(ns_of(trace["traceEvents"][3]["dur"]) == 432);
+  CHECK(spans_of(trace)[0].until - spans_of(trace)[0].from == 432);
+}
+
+TEST_CASE("Spans that touch, that end together, that take no time or reach beyond what holds them nest in the file") {
+  observe::TraceEvents events;
+  events.label_process(1, "p");
+  events.label_track(1, 1, "t");
+  events.span(1, 1, 100, 300, "outer");
+  events.span(1, 1, 100, 200, "first");
+  events.span(1, 1, 200, 300, "second");
+  events.span(1, 1, 250, 250, "moment");
+  events.span(1, 1, 300, 300, "end");
+  events.span(1, 1, 300, 400, "next");
+  events.span(1, 1, 350, 450, "beyond");
+  events.flow(1, 1, 199, 1, 200, "edge");
+  events.flow(1, 1, 250, 1, 300, "edge");
+  std::ostringstream out;
+  observe::write_trace(out, events);
+  const Json trace = Json::parse(out.str());
+  CHECK(fault_in(trace) == "");
+  std::string order;
+  for (const Json& e : trace["traceEvents"]) {
+    const std::string kind = e["ph"].get<std::string>();
+    if (kind == "B") order += e["name"].get<std::string>() + "( ";
+    if (kind == "E") order += ") ";
+    if (kind == "s" || kind == "f") order += kind + " ";
+  }
+  CHECK(order == "outer( first( s ) second( f moment( s ) ) ) next( end( f ) beyond( ) ) ");
+  const std::vector<TraceSpan> spans = spans_of(trace);
+  REQUIRE(spans.size() == 7);
+  CHECK(spans[0].name == "first");
+  CHECK(spans[0].until == spans[2].from);
+  CHECK(spans[5].name == "beyond");
+  CHECK(spans[5].until == 300);  // with what it is in; times count from the first event
 }
 
 TEST_CASE("The check itself turns down what is no trace") {
@@ -375,15 +431,20 @@ TEST_CASE("The check itself turns down what is no trace") {
                                 R"({"name":"thread_name","ph":"M","pid":1,"tid":1,"ts":0,"args":{"name":"t"}},)" +
                                 events + "]}"));
   };
-  const auto span = [](double ts, double dur) {
-    return R"({"name":"a","ph":"X","pid":1,"tid":1,"args":{},"ts":)" + std::to_string(ts) +
-           ",\"dur\":" + std::to_string(dur) + "}";
+  const auto event = [](const char* kind, double ts) {
+    return R"({"name":"a","ph":")" + std::string{kind} + R"(","pid":1,"tid":1,"args":{},"ts":)" + std::to_string(ts) +
+           "}";
   };
-  CHECK(fault((span(1, 5) + "," + span(2, 3)).c_str()) == "");
-  CHECK(fault((span(1, 5) + "," + span(2, 5)).c_str()).starts_with("overlaps"));
-  CHECK(fault((span(2, 5) + "," + span(1, 1)).c_str()).starts_with("goes back"));
-  CHECK(fault(R"({"name":"a","ph":"X","pid":1,"ts":1,"dur":1,"args":{}})").starts_with("no tid"));
-  const std::string flow = span(1, 5) + R"(,{"name":"e","cat":"f","ph":"s","pid":1,"tid":1,"ts":2,"id":1})";
+  const std::string span = event("B", 1) + "," + event("E", 6);
+  CHECK(fault(span.c_str()) == "");
+  CHECK(fault((span + "," + event("B", 5) + "," + event("E", 7)).c_str()).starts_with("goes back"));
+  CHECK(fault(event("B", 1).c_str()).starts_with("a span without an end"));
+  CHECK(fault((span + "," + event("E", 7)).c_str()).starts_with("an end without a beginning"));
+  CHECK(fault((event("B", 1) + R"(,{"name":"b","ph":"E","pid":1,"tid":1,"ts":2})").c_str()).starts_with("an end of"));
+  CHECK(fault(event("X", 1).c_str()).starts_with("unknown kind"));
+  CHECK(fault(R"({"name":"a","ph":"B","pid":1,"ts":1,"args":{}})").starts_with("no tid"));
+  const std::string flow =
+      event("B", 1) + R"(,{"name":"e","cat":"f","ph":"s","pid":1,"tid":1,"ts":2,"id":1},)" + event("E", 6);
   CHECK(fault(flow.c_str()) == "flows without an end");
   CHECK(fault((flow + R"(,{"name":"e","cat":"f","ph":"f","bp":"e","pid":1,"tid":1,"ts":9,"id":1})").c_str())
             .starts_with("a flow outside"));
@@ -427,11 +488,11 @@ TEST_CASE_TEMPLATE("Tasks that a runtime adds during the round are traced by nam
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
   const Json trace = written(session);
   CHECK(fault_in(trace) == "");
-  CHECK(count(trace, "X", "step") == 20);
-  CHECK(count(trace, "X", "last") == 4);
+  CHECK(count(trace, "B", "step") == 20);
+  CHECK(count(trace, "B", "last") == 4);
   CHECK(count_rounds(trace) == 4);
-  CHECK(count(trace, "X", "launch 1") == 1);
-  CHECK(count(trace, "X", "launch 4") == 0);
-  CHECK(count(trace, "X", "launch 7") == 1);
+  CHECK(count(trace, "B", "launch 1") == 1);
+  CHECK(count(trace, "B", "launch 4") == 0);
+  CHECK(count(trace, "B", "launch 7") == 1);
   CHECK(trace["otherData"]["dropped_spans"] == 0);
 }

@@ -199,3 +199,47 @@ TEST_CASE("A base vector that is too short is refused, and a tensor in a base th
   CHECK(none.code == Errc::invalid_argument);
   CHECK(says(none.text, "'x1'", "base 6"));
 }
+
+TEST_CASE("Where kernels read the image, a base is written when it is set, and the next refresh tells of it once") {
+  Ports ports(3);
+  P platform{{}};
+  auto refresher = ports.make<By<Mechanism::in_place>>(platform);
+  REQUIRE(refresher.refresh());
+  ports.move(refresher, 1);
+  CHECK(ports.is_right(refresher));
+  CHECK(refresher.refreshed().slots == 0);
+  ports.move(refresher, 2);
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().level == UpdateLevel::model_io);
+  CHECK(refresher.refreshed().mechanism == Mechanism::in_place);
+  CHECK(refresher.refreshed().slots == 2);
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().level == UpdateLevel::none);
+  CHECK(refresher.refreshed().slots == 0);
+}
+
+TEST_CASE_TEMPLATE("A base that no task reads calls for nothing", T, RONDO_TEST_MECHANISMS) {
+  Ports ports(3);
+  ports.bases.count = 7;  // the last is nobody's
+  ports.addresses.push_back(0x4000);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  REQUIRE(refresher.refresh());
+  refresher.set_base(6, 0x8000);
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().level == UpdateLevel::none);
+  CHECK(refresher.base(6) == 0x8000);
+  CHECK(refresher.is_current(6));
+}
+
+TEST_CASE_TEMPLATE("A base that is set back before it was seen leaves the table right", T, RONDO_TEST_MECHANISMS) {
+  Ports ports(3);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  REQUIRE(refresher.refresh());
+  refresher.set_base(4, 0xABC0);
+  refresher.set_base(4, ports.addresses[4]);
+  ports.move(refresher, 2);
+  REQUIRE(refresher.refresh());
+  CHECK(ports.is_right(refresher));
+}

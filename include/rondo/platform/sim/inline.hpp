@@ -55,7 +55,7 @@ class Inline {
   /// The calls of a graph, or what somebody has put around them.
   [[nodiscard]] DynamicProgram load(const graph::GraphView&, DynamicProgram calls) noexcept { return calls; }
 
-  Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
+  [[gnu::always_inline]] Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
 
   /// Runs all calls, one behind the other.
   [[gnu::always_inline]] static Status run(const DynamicProgram& program, Halt& halt) noexcept {
@@ -74,7 +74,7 @@ class Inline {
   }
 
   template <class Graph>
-  Status launch(StaticProgram<Graph>& program) noexcept {
+  [[gnu::always_inline]] Status launch(StaticProgram<Graph>& program) noexcept {
     return [&]<std::size_t... P>(std::index_sequence<P...>) {
       Status status;
       (void)((status = run_static<Graph, P>(program.args), status.ok()) && ...);

@@ -135,7 +135,7 @@ class Sim {
     return engine_.load(graph, args);
   }
   template <class Program>
-  Status launch(Program& program) noexcept {
+  [[gnu::always_inline]] Status launch(Program& program) noexcept {
     return engine_.launch(program);
   }
   template <class Program>

@@ -318,7 +318,7 @@ function tables(colours, trace, colourOf) {
       ["lane", false],
       ["spans", true],
       ["busy", true],
-      ["share of the trace", true],
+      ["share", true],
     ],
     trace.lanes.map((lane) => [
       several ? `${lane.process}: ${lane.name}` : lane.name,
@@ -326,7 +326,7 @@ function tables(colours, trace, colourOf) {
       formatMicroseconds(lane.busy),
       formatPercent(lane.busy / (trace.length || 1)),
     ]),
-    "by lane",
+    "by lane, and its share of the time traced",
   );
   return element("div", { class: "pair" }, names, lanes);
 }

@@ -68,8 +68,8 @@ inline Shape random2000() {
 inline Shape diamond5() { return {"diamond5", 5, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}}; }
 
 /// How long a round takes at best, in tasks that all take equally long: tasks with the longest way to the end first, as
-/// many at once as there are workers. For two workers that is the least there can be on these graphs: no task runs alone
-/// but those that all others wait for or that wait for all others, and one that an odd number leaves over.
+/// many at once as there are workers. For two workers that is the least there can be on these graphs: no task runs
+/// alone but those that all others wait for or that wait for all others, and one that an odd number leaves over.
 inline std::size_t least_steps(const Shape& shape, std::size_t workers) {
   std::vector<std::size_t> to_end(shape.tasks, 1), waiting(shape.tasks);
   std::vector<std::vector<std::uint32_t>> successors(shape.tasks);

@@ -146,8 +146,6 @@ class Orchestrator : public StreamCore {
 
   /// An argument as the task sees it.
   struct Seen {
-    TensorState* tensor;
-    BoxView box;
     std::uint64_t address;
     std::uint64_t count;
     const std::uint64_t* extents;
@@ -165,24 +163,34 @@ class Orchestrator : public StreamCore {
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> whole(TensorState& tensor) const noexcept;
 
+  /// The tensor that an argument is, or is part of. @throws Error if it is none that may be used
   template <Element T, Direction D>
-  static void check_alive(const TensorHandle<T, D>&) noexcept {}
+  [[nodiscard]] TensorState& tensor_of(const TensorHandle<T, D>& handle) {
+    return of(handle.key);
+  }
   template <Element T, Direction D>
-  void check_alive(const Region<T, D>& region) const {
+  [[nodiscard]] TensorState& tensor_of(const Region<T, D>& region) const {
     if (!is_alive(*region.tensor_, region.serial_)) [[unlikely]] {
       throw Error(Errc::invalid_argument,
                   Error::Text("a region is used when its scope or its round is over; make it in an outer scope"));
     }
+    return *region.tensor_;
   }
   template <Element T, Direction D>
-  [[nodiscard]] Seen see(const TensorHandle<T, D>& handle) {
-    TensorState& tensor = of(handle.key);
-    return {&tensor, {}, tensor.address, tensor.count, tensor.extents, tensor.rank};
+  [[nodiscard]] static BoxView box_of(const TensorHandle<T, D>&) noexcept {
+    return {};
   }
   template <Element T, Direction D>
-  [[nodiscard]] Seen see(const Region<T, D>& region) {
-    const BoxView box = region.whole_ ? BoxView{} : BoxView{region.low_, region.extents_};
-    return {region.tensor_, box, region.address_, region.count_, region.extents_, region.rank_};
+  [[nodiscard]] static BoxView box_of(const Region<T, D>& region) noexcept {
+    return region.whole_ ? BoxView{} : BoxView{region.low_, region.extents_};
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static Seen see(const TensorHandle<T, D>&, const TensorState& tensor) noexcept {
+    return {tensor.address, tensor.count, tensor.extents, tensor.rank};
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static Seen see(const Region<T, D>& region, const TensorState&) noexcept {
+    return {region.address_, region.count_, region.extents_, region.rank_};
   }
   template <class A>
   [[nodiscard]] static bool is_contiguous(const A& argument) noexcept {

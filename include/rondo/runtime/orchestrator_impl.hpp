@@ -127,9 +127,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
       if constexpr (Parameter::is_tensor) {
         const auto& argument = rondo::detail::nth<rondo::detail::arguments_before(I, List{})>(arguments...);
         static_assert(rondo::detail::check_argument<Param, std::remove_cvref_t<decltype(argument)>>());
-        check_alive(argument);
-        const Seen seen = see(argument);
-        touches[tensors] = Touch(seen.tensor, seen.box, Parameter::access);
+        touches[tensors] = Touch(&tensor_of(argument), box_of(argument), Parameter::access);
         self().expect(touches[tensors++]);
       }
     };
@@ -137,6 +135,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
     (std::make_index_sequence<sizeof...(P)>{});
     platform::sim::TaskSlot& slot = self().prepare(List::words * blocks.count, tensor_count);
     ArgWord* const words = slot.args;
+    tensors = 0;
     std::size_t extent_word = sizeof...(P);
     const auto fill = [&]<std::size_t I, class Param>() {
       using Parameter = rondo::detail::Parameter<Param>;
@@ -144,7 +143,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         const auto& argument = rondo::detail::nth<rondo::detail::arguments_before(I, List{})>(arguments...);
         static_assert(rondo::detail::check_argument<Param, std::remove_cvref_t<decltype(argument)>>());
         if constexpr (Parameter::is_tensor) {
-          const Seen seen = see(argument);
+          const Seen seen = see(argument, *touches[tensors++].tensor);
           if (!is_contiguous(argument)) [[unlikely]]
             fail_add(name, "is handed a region with gaps; hand it to a raw kernel, or copy it");
           words[I] = static_cast<ArgWord>(seen.address);
@@ -185,10 +184,9 @@ inline void Orchestrator<Derived>::fill_raw(std::string_view name, const A& argu
                   argument.access;
                   argument.handle;
                 }) {
-    check_alive(argument.handle);
-    const Seen seen = see(argument.handle);
-    word = static_cast<ArgWord>(seen.address);
-    touches[tensors] = Touch(seen.tensor, seen.box, argument.access);
+    TensorState& tensor = tensor_of(argument.handle);
+    word = static_cast<ArgWord>(see(argument.handle, tensor).address);
+    touches[tensors] = Touch(&tensor, box_of(argument.handle), argument.access);
     self().expect(touches[tensors++]);
   } else {
     static_assert(!rondo::detail::is_tensor_argument<A>,

@@ -5,6 +5,9 @@
 // graph (the faster of its default and lightweight policies, found by trial) and Taskflow, where CMake finds them.
 //   replay/<shape>/work:<0|1>/threads:<t>/<raw|rondo|tbb|taskflow>     work 0: empty tasks, 1: about 1 µs each
 // One iteration is one round. Raw runs on one thread only.
+// On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for independent
+// and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
+// tasks), 1.002 for the wavefront (its first and last tasks do: 513 for 1024), 2 for the chain.
 
 #include "graph_shapes.hpp"
 
@@ -64,6 +67,8 @@ void run_rondo(benchmark::State& state, const Shape& shape, int work, int thread
   for (auto _ : state) {
     if (!session.run_round()) state.SkipWithError("a round failed");
   }
+  state.counters["at_best"] = static_cast<double>(graph_shapes::least_steps(shape, static_cast<std::size_t>(threads))) *
+                              static_cast<double>(threads) / static_cast<double>(shape.tasks);
   state.counters["threads_used"] = static_cast<double>(session.platform().engine().threads_used());
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 /// The graphs of graph_replay as plain edge lists, for Rondo and its rivals alike. Tasks are numbered in an order in
@@ -65,6 +66,47 @@ inline Shape random2000() {
 }
 
 inline Shape diamond5() { return {"diamond5", 5, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}}; }
+
+/// How long a round takes at best, in tasks that all take equally long: tasks with the longest way to the end first, as
+/// many at once as there are workers. For two workers that is the least there can be on these graphs: no task runs
+/// alone but those that all others wait for or that wait for all others, and one that an odd number leaves over.
+inline std::size_t least_steps(const Shape& shape, std::size_t workers) {
+  std::vector<std::size_t> to_end(shape.tasks, 1), waiting(shape.tasks);
+  std::vector<std::vector<std::uint32_t>> successors(shape.tasks);
+  for (const auto& [before, after] : shape.edges) {
+    successors[before].push_back(after);
+    ++waiting[after];
+  }
+  for (std::size_t t = shape.tasks; t-- > 0;) {
+    for (const std::uint32_t s : successors[t]) to_end[t] = std::max(to_end[t], to_end[s] + 1);
+  }
+  const auto later = [&](std::uint32_t a, std::uint32_t b) {
+    return to_end[a] != to_end[b] ? to_end[a] < to_end[b] : a > b;
+  };
+  std::vector<std::uint32_t> ready;  // a heap, the next one on top
+  const auto arrive = [&](std::uint32_t t) {
+    ready.push_back(t);
+    std::push_heap(ready.begin(), ready.end(), later);
+  };
+  for (std::uint32_t t = 0; t < shape.tasks; ++t) {
+    if (waiting[t] == 0) arrive(t);
+  }
+  std::size_t steps = 0;
+  for (; !ready.empty(); ++steps) {
+    std::vector<std::uint32_t> now;
+    while (now.size() < workers && !ready.empty()) {
+      std::pop_heap(ready.begin(), ready.end(), later);
+      now.push_back(ready.back());
+      ready.pop_back();
+    }
+    for (const std::uint32_t t : now) {
+      for (const std::uint32_t s : successors[t]) {
+        if (--waiting[s] == 0) arrive(s);
+      }
+    }
+  }
+  return steps;
+}
 
 inline std::vector<Shape> all() {
   return {chain1000(), independent1000(), tree1023(), wavefront32(), random2000(), diamond5()};

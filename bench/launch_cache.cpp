@@ -227,7 +227,7 @@ class Args {
   Args(const rondo::FrozenGraph& graph, std::size_t count)
       : bases_{graph.view(), std::vector<std::uint64_t>(count), rondo::DevicePtr<std::byte>{std::uint64_t{4096}}},
         first_{bases_.layout.first_io},
-        refresher_{platform_, graph.view(), bases_.sources.span(), bases_.layout, bases_.addresses.span()} {}
+        refresher_{platform_, graph.view(), bases_.sources.slice(), bases_.layout, bases_.addresses.slice()} {}
 
   rondo::A2A3Sim platform_{{}};
   rondo::detail::Bases bases_;

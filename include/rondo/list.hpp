@@ -42,10 +42,7 @@ class List {
     append(range.data(), range.size());
   }
   constexpr List(const List& other) { append(other.data_, other.size_); }
-  constexpr List(List&& other) noexcept
-      : data_{std::exchange(other.data_, nullptr)},
-        size_{std::exchange(other.size_, 0)},
-        capacity_{std::exchange(other.capacity_, 0)} {}
+  constexpr List(List&& other) noexcept { swap(other); }
   constexpr List& operator=(const List& other) {
     if (this == &other) return *this;
     clear();
@@ -53,9 +50,7 @@ class List {
     return *this;
   }
   constexpr List& operator=(List&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
+    swap(other);
     return *this;
   }
   constexpr ~List() { delete[] data_; }
@@ -167,10 +162,16 @@ class List {
  private:
   /// Keeps the first `size`; what the others own is given back.
   constexpr void drop(std::size_t size) noexcept {
-    if constexpr (!std::is_trivially_destructible_v<T>) {
+    if constexpr (!std::is_trivially_copyable_v<T>) {
       for (std::size_t i = size; i < size_; ++i) data_[i] = T{};
     }
     size_ = size;
+  }
+  constexpr void swap(List& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_, capacity = capacity_;
+    data_ = other.data_, size_ = other.size_, capacity_ = other.capacity_;
+    other.data_ = data, other.size_ = size, other.capacity_ = capacity;
   }
   constexpr void grow() {
     if (size_ == capacity_) reserve(capacity_ == 0 ? 4 : size_ + 1);

@@ -17,7 +17,7 @@ from pathlib import Path
 
 # The house, floor by floor: a folder, or a header at the top by its name.
 FLOORS = [
-    {"types.hpp", "extent.hpp", "list.hpp", "error.hpp", "version.hpp", "fwd.hpp", "detail"},
+    {"types.hpp", "extent.hpp", "list.hpp", "slice.hpp", "error.hpp", "version.hpp", "fwd.hpp", "detail"},
     {"arch", "tensor", "graph", "concepts.hpp"},
     {"memory", "args", "platform"},
     {"update", "launch", "runtime"},

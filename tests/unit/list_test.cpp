@@ -49,6 +49,25 @@ TEST_CASE("inserting and erasing move what stands behind") {
   CHECK(list.back() == 4);
 }
 
+TEST_CASE("moving hands on the memory and the room in it; every element is destroyed once") {
+  const auto alive = std::make_shared<int>(0);
+  {
+    List<std::shared_ptr<int>> full(4, alive);
+    const std::shared_ptr<int>* const place = full.data();
+    List<std::shared_ptr<int>> taken{std::move(full)};
+    CHECK(taken.data() == place);
+    taken.push_back(alive);  // there was no room for it
+    CHECK(taken.data() != place);
+    List<std::shared_ptr<int>> roomy;
+    roomy.reserve(10);
+    const std::shared_ptr<int>* const room = roomy.data();
+    taken = std::move(roomy);
+    for (int i = 0; i < 10; ++i) taken.push_back(alive);
+    CHECK(taken.data() == room);
+  }
+  CHECK(alive.use_count() == 1);
+}
+
 TEST_CASE("copies are apart, and what was moved from is empty") {
   List<List<int>> nested;
   nested.push_back({1, 2});

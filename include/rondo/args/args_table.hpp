@@ -7,10 +7,10 @@
 #include <rondo/args/table_shape.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::args {
 
@@ -40,7 +40,7 @@ struct Source {
 class ArgsTable {
  public:
   /// `sources`: one for each tensor; what stands there for host inputs is not looked at.
-  ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
+  ArgsTable(const graph::GraphView& graph, Slice<const Source> sources, BaseLayout bases,
             SystemProvider provider = &no_system_provider);
 
   // --- bases
@@ -82,7 +82,7 @@ class ArgsTable {
 
   [[nodiscard]] const TableShape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::byte* bytes() noexcept { return image_.data()->bytes; }
-  [[nodiscard]] std::span<const std::byte> image() const noexcept {
+  [[nodiscard]] Slice<const std::byte> image() const noexcept {
     return {image_.data() == nullptr ? nullptr : image_.data()->bytes, shape_.size()};
   }
 
@@ -106,9 +106,9 @@ class ArgsTable {
   };
 
   template <class Visit>
-  void visit_addresses(const graph::GraphView& graph, std::span<const Source> sources, Visit visit) const;
+  void visit_addresses(const graph::GraphView& graph, Slice<const Source> sources, Visit visit) const;
   void place(const graph::GraphView& graph);
-  void write_constants(const graph::GraphView& graph, std::span<const Source> sources, SystemProvider provider);
+  void write_constants(const graph::GraphView& graph, Slice<const Source> sources, SystemProvider provider);
   void put(std::uint64_t at, std::uint64_t value, bool narrow) noexcept { store_address(bytes() + at, value, narrow); }
 
   BaseLayout bases_;

@@ -4,11 +4,12 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/error.hpp>
+#include <rondo/slice.hpp>
 
 /// The set-up of ArgsTable, for whoever makes one; rounds do without.
 namespace rondo::args {
 
-inline ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
+inline ArgsTable::ArgsTable(const graph::GraphView& graph, Slice<const Source> sources, BaseLayout bases,
                             SystemProvider provider)
     : bases_{bases},
       shape_{shape_of(graph)},
@@ -38,7 +39,7 @@ inline ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Sourc
 
 /// Calls `visit` with each address of the table, those of one partition in ascending order.
 template <class Visit>
-void ArgsTable::visit_addresses(const graph::GraphView& graph, std::span<const Source> sources, Visit visit) const {
+void ArgsTable::visit_addresses(const graph::GraphView& graph, Slice<const Source> sources, Visit visit) const {
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const graph::TaskRecord& task = graph.tasks[t];
     for (std::uint32_t b = 0; b < task.blocks; ++b) {
@@ -83,7 +84,7 @@ inline void ArgsTable::place(const graph::GraphView& graph) {
 }
 
 /// From the first workspace that each round's fill zeroes to the end of the last.
-[[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, std::span<const Source> sources) {
+[[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, Slice<const Source> sources) {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
@@ -95,7 +96,7 @@ inline void ArgsTable::place(const graph::GraphView& graph) {
   return end - begin;
 }
 
-inline void ArgsTable::write_constants(const graph::GraphView& graph, std::span<const Source> sources,
+inline void ArgsTable::write_constants(const graph::GraphView& graph, Slice<const Source> sources,
                                        SystemProvider provider) {
   using Kind = graph::ArgRecord::Kind;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {

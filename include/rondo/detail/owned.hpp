@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <utility>
-
 namespace rondo::detail {
 
 /// One object on the heap, or none: as std::unique_ptr, whose header would cost everybody who includes the umbrella 60
@@ -14,14 +12,16 @@ class Owned {
   Owned() noexcept = default;
   /// Takes over what `new` returned.
   explicit Owned(T* object) noexcept : object_{object} {}
-  Owned(Owned&& other) noexcept : object_{std::exchange(other.object_, nullptr)} {}
+  Owned(Owned&& other) noexcept : object_{other.object_} { other.object_ = nullptr; }
   Owned& operator=(Owned&& other) noexcept {
-    std::swap(object_, other.object_);
+    T* const object = object_;
+    object_ = other.object_;
+    other.object_ = object;
     return *this;
   }
   ~Owned() { delete object_; }
 
-  void reset() noexcept { delete std::exchange(object_, nullptr); }
+  void reset() noexcept { *this = Owned{}; }
   [[nodiscard]] T* get() const noexcept { return object_; }
   [[nodiscard]] T& operator*() const noexcept { return *object_; }
   T* operator->() const noexcept { return object_; }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/slice.hpp>
+
 #include <cstddef>
-#include <span>
-#include <utility>
 
 namespace rondo::detail {
 
@@ -24,11 +24,9 @@ class OwnedArray {
     return array;
   }
 
-  OwnedArray(OwnedArray&& other) noexcept
-      : data_{std::exchange(other.data_, nullptr)}, size_{std::exchange(other.size_, 0)} {}
+  OwnedArray(OwnedArray&& other) noexcept { swap(other); }
   OwnedArray& operator=(OwnedArray&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+    swap(other);
     return *this;
   }
   ~OwnedArray() { delete[] data_; }
@@ -42,9 +40,16 @@ class OwnedArray {
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }
   [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] Slice<const T> slice() const noexcept { return {data(), size_}; }
 
  private:
+  void swap(OwnedArray& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_, size_ = other.size_;
+    other.data_ = data, other.size_ = size;
+  }
+
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -21,10 +21,16 @@ class FrozenGraph {
   /// Not known to the compiler; see StaticGraphRef for one that is.
   static constexpr bool is_static = false;
 
-  /// All records of the graph, as spans; as long as the graph lives.
+  /// All records of the graph, as slices; as long as the graph lives.
   [[nodiscard]] graph::GraphView view() const noexcept {
-    return {tensors_.span(),           tasks_.span(), args_.span(), successor_begin_.span(), successors_.span(),
-            predecessor_count_.span(), text_.span(),  tag_};
+    return {tensors_.slice(),
+            tasks_.slice(),
+            args_.slice(),
+            successor_begin_.slice(),
+            successors_.slice(),
+            predecessor_count_.slice(),
+            {text_.data(), text_.size()},
+            tag_};
   }
 
   /// The handle of the tensor called `name`. @throws Error invalid_argument

@@ -4,10 +4,10 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 /// From a symbolic graph to a plain one. Set-up only, and usable in constant expressions.
@@ -16,7 +16,7 @@ namespace rondo::graph {
 /// The same graph, its handles included, with a value for each symbol, by number. Tasks that write nothing but tensors
 /// without elements, or run as 0 blocks, are idle: freezing leaves them out.
 /// @throws Error invalid_argument, overflow: naming the tensor or task, and the symbols' values
-[[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
+[[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, Slice<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
     Error::Text text(what, " '", who, "' ", wrong, " with ");
     for (std::size_t s = 0; s < graph.symbols().size(); ++s) {

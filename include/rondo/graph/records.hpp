@@ -4,11 +4,11 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/words.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/tensor/handle.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 /// What a graph is made of, as flat arrays of plain records: the form that planners, args tables and engines read.
@@ -69,7 +69,8 @@ struct TensorRecord {
 };
 
 /// The tensor whose memory a tensor is in: its own, or what it is a view of.
-[[nodiscard]] constexpr std::uint32_t root_of(std::span<const TensorRecord> tensors, std::uint32_t tensor) noexcept {
+template <class Tensors>
+[[nodiscard]] constexpr std::uint32_t root_of(const Tensors& tensors, std::uint32_t tensor) noexcept {
   return tensors[tensor].is_view() ? tensors[tensor].view_of : tensor;
 }
 
@@ -120,22 +121,22 @@ struct TaskRecord {
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.
 struct GraphView {
-  std::span<const TensorRecord> tensors;
-  std::span<const TaskRecord> tasks;  ///< each behind all that it depends on
-  std::span<const ArgRecord> args;
-  std::span<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: where a task's successors start
-  std::span<const std::uint32_t> successors;         ///< positions in `tasks`
-  std::span<const std::uint32_t> predecessor_count;  ///< one per task
-  std::span<const char> text;
+  Slice<const TensorRecord> tensors;
+  Slice<const TaskRecord> tasks;  ///< each behind all that it depends on
+  Slice<const ArgRecord> args;
+  Slice<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: where a task's successors start
+  Slice<const std::uint32_t> successors;         ///< positions in `tasks`
+  Slice<const std::uint32_t> predecessor_count;  ///< one per task
+  std::string_view text;
   std::uint32_t tag = 0;  ///< the graph half of its TensorKeys
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {
     return {text.data() + ref.begin, ref.size};
   }
-  [[nodiscard]] constexpr std::span<const ArgRecord> args_of(const TaskRecord& task) const noexcept {
+  [[nodiscard]] constexpr Slice<const ArgRecord> args_of(const TaskRecord& task) const noexcept {
     return args.subspan(task.first_arg, task.arg_count);
   }
-  [[nodiscard]] constexpr std::span<const std::uint32_t> successors_of(std::size_t task) const noexcept {
+  [[nodiscard]] constexpr Slice<const std::uint32_t> successors_of(std::size_t task) const noexcept {
     return successors.subspan(successor_begin[task], successor_begin[task + 1] - successor_begin[task]);
   }
   [[nodiscard]] constexpr TensorKey key(std::size_t tensor) const noexcept {

@@ -8,10 +8,10 @@
 #include <rondo/graph/name_index.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/list.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/tensor/handle.hpp>
 
 #include <source_location>
-#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -19,7 +19,7 @@ namespace rondo {
 
 class TaskGraph;
 namespace graph {
-constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+constexpr TaskGraph instantiate(const TaskGraph& graph, Slice<const std::int64_t> values);
 constexpr TaskGraph with_fill(TaskGraph graph);
 }  // namespace graph
 
@@ -241,7 +241,7 @@ class TaskGraph {
   }
 
  private:
-  friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
+  friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, Slice<const std::int64_t> values);
   friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
 
   /// A task's words, gathered and checked before the graph changes.

@@ -53,8 +53,6 @@ struct Counts {
   constexpr void evicted() noexcept { ++evictions; }
 };
 
-static_assert(LookupCounts<NoCounts> && LookupCounts<Counts>);
-
 }  // namespace rondo::launch
 
 namespace rondo::detail {

@@ -153,6 +153,4 @@ class Lru {
   Hook ends_{&ends_, &ends_};
 };
 
-static_assert(check_eviction_policy<Unbounded>() && check_eviction_policy<Lru<1>>());
-
 }  // namespace rondo::launch

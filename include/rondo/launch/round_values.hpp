@@ -8,10 +8,10 @@
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/launch/philox.hpp>
 #include <rondo/launch/value_store.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -116,7 +116,7 @@ class RoundValues {
 
   /// `sources`: of all tensors. `shared`: the store of a session that this one is a part of, or null.
   /// @throws Error unsupported for a kind that the policy leaves out
-  void open(const graph::GraphView& graph, std::span<const args::Source> sources, Store* shared) {
+  void open(const graph::GraphView& graph, Slice<const args::Source> sources, Store* shared) {
     if (shared == nullptr) own_ = Store(graph);
     shared_ = shared;
     std::size_t count = 0;

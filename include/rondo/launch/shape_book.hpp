@@ -9,11 +9,11 @@
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/list.hpp>
 #include <rondo/memory/lay_out.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <utility>
 
 namespace rondo::launch {
@@ -71,7 +71,7 @@ class ShapeBook {
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
 
   /// The shape under these values of the symbols, by number.
-  [[nodiscard]] Shape find_or_resolve(std::span<const std::int64_t> values) {
+  [[nodiscard]] Shape find_or_resolve(Slice<const std::int64_t> values) {
     if (values.size() != graph_.symbols().size()) return Shape::make(instantiate(graph_, values));
     List<std::uint64_t> key;
     for (const std::int64_t value : values) key.push_back(static_cast<std::uint64_t>(value));

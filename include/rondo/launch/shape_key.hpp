@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/slice.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/strategies.hpp>
 
@@ -9,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 
 /// From this round's shapes to what a launch needs.
@@ -18,7 +18,7 @@ namespace rondo::launch {
 /// The shapes of a round as 64-bit words: the extents of each symbolically shaped tensor, one tensor after the other,
 /// then the recorded scalars. Ranks and order are the graph's, so all keys of one graph have the same number of words,
 /// and no word needs to say where a tensor ends.
-using KeyView = std::span<const std::uint64_t>;
+using KeyView = Slice<const std::uint64_t>;
 
 /// A scalar that a key takes: a number or an enumerator of at most 64 bits.
 template <class T>
@@ -147,6 +147,5 @@ struct FoldedMultiply {
     return fold(a ^ std::rotl(c, 23), b ^ std::rotl(d, 41));
   }
 };
-static_assert(KeyHash<FoldedMultiply>);
 
 }  // namespace rondo::launch

@@ -5,10 +5,10 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/list.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 /// From the sizes of what a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
@@ -48,7 +48,7 @@ class Solver {
   explicit Solver(const TaskGraph& graph)
       : graph_{graph}, values_(graph.symbols().size(), 0), known_(graph.symbols().size(), false) {}
 
-  [[nodiscard]] List<std::int64_t> run(std::span<const BoundSize> sizes, std::span<const std::int64_t> given_values) {
+  [[nodiscard]] List<std::int64_t> run(Slice<const BoundSize> sizes, Slice<const std::int64_t> given_values) {
     for (std::size_t s = 0; s < known_.size() && s < given_values.size(); ++s) {
       known_[s] = given_values[s] != not_given;
       values_[s] = known_[s] ? given_values[s] : 0;
@@ -173,8 +173,8 @@ class Solver {
 /// The values of the graph's symbols under which the tensors have these sizes. `given_values`: by number, not_given for
 /// those to be found; may be none at all.
 /// @throws Error invalid_argument, wrong_size: naming the symbol or tensor and the values that do not fit together
-[[nodiscard]] inline List<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
-                                              std::span<const std::int64_t> given_values = {}) {
+[[nodiscard]] inline List<std::int64_t> solve(const TaskGraph& graph, Slice<const BoundSize> sizes,
+                                              Slice<const std::int64_t> given_values = {}) {
   return detail::Solver(graph).run(sizes, given_values);
 }
 

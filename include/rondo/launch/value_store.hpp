@@ -6,6 +6,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/words.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -26,7 +27,7 @@ class ValueStore {
  public:
   ValueStore() noexcept = default;
   explicit ValueStore(const graph::GraphView& graph) : ValueStore(graph.tensors, graph.tag) {}
-  ValueStore(std::span<const graph::TensorRecord> tensors, std::uint32_t tag)
+  ValueStore(Slice<const graph::TensorRecord> tensors, std::uint32_t tag)
       : scalars_(tensors.size()), is_scalar_(tensors.size()), tag_{tag} {
     for (std::size_t t = 0; t < tensors.size(); ++t) {
       is_scalar_[t] = tensors[t].value.kind == graph::ValueKind::scalar;

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 namespace rondo::memory {
@@ -86,9 +85,14 @@ class FirstFit {
   }
 
  private:
-  static constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t nothing = INT64_MIN;
   static constexpr std::size_t block = 8;
 
+  struct Stretch {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    constexpr bool operator<(const Stretch& other) const noexcept { return low < other.low; }
+  };
   struct Entry {
     std::int64_t lower = 0;
     std::int64_t upper = nothing;  // nothing until the buffer is placed
@@ -175,7 +179,7 @@ class FirstFit {
   List<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
   std::size_t blocks_ = 1;
   bool has_gaps_ = false;
-  List<std::pair<std::int64_t, std::int64_t>> taken_{};
+  List<Stretch> taken_{};
 };
 
 }  // namespace rondo::memory

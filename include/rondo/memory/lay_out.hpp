@@ -9,10 +9,10 @@
 #include <rondo/memory/lifetimes.hpp>
 #include <rondo/memory/planners.hpp>
 #include <rondo/memory/zeroed_block.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -108,7 +108,7 @@ inline void require_valid(const graph::GraphView& graph, const Lifetimes& lives,
 }  // namespace detail
 
 template <arch::Arch A, class P, Concurrency concurrency>
-constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets) {
+constexpr std::uint64_t lay_out(const graph::GraphView& graph, Slice<std::uint64_t> offsets) {
   static_assert(check_planner<P>());
   // Who wants all apart wants nothing done in place either.
   constexpr Concurrency order = std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;

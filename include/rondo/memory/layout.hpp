@@ -6,10 +6,10 @@
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace rondo::memory {
 
@@ -34,7 +34,7 @@ inline constexpr bool keeps_ports_apart<ResidentsFirst<P>> = keeps_ports_apart<P
 /// Plans the arena of a graph: fills in one offset per tensor, returns the arena's bytes. Its body, which only set-up
 /// needs, is in lay_out.hpp.
 template <arch::Arch A, class Planner, Concurrency concurrency>
-constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets);
+constexpr std::uint64_t lay_out(const graph::GraphView& graph, Slice<std::uint64_t> offsets);
 
 /// Where each tensor of a graph lies in its arena. Offsets are bytes from the arena's base, one per tensor; a host
 /// input's means nothing. Who makes one includes lay_out.hpp.
@@ -50,7 +50,7 @@ class Layout {
       : offsets_(graph.view().tensors.size()),
         bytes_{lay_out<A, Planner, concurrency>(graph.view(), {offsets_.data(), offsets_.size()})} {}
 
-  [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept { return offsets_.span(); }
+  [[nodiscard]] Slice<const std::uint64_t> offsets() const noexcept { return offsets_.slice(); }
   [[nodiscard]] Bytes arena_bytes() const noexcept { return Bytes{bytes_}; }
 
  private:
@@ -67,7 +67,7 @@ requires(Graph::is_static) class Layout<Graph, A, Planner, concurrency> {
   Layout() = default;
   explicit Layout(const Graph&) noexcept {}
 
-  [[nodiscard]] static constexpr std::span<const std::uint64_t> offsets() noexcept {
+  [[nodiscard]] static constexpr Slice<const std::uint64_t> offsets() noexcept {
     return {constants_.offsets, Graph::view().tensors.size()};
   }
   [[nodiscard]] static constexpr Bytes arena_bytes() noexcept { return Bytes{constants_.bytes}; }

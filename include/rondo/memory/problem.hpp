@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 /// Memory planning: given buffers with sizes and lifetimes, find offsets in one arena so that no two buffers that are
@@ -133,8 +132,8 @@ namespace detail {
 /// conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62 (so that no later sum overflows).
 /// Pins that overlap each other are found by the planners (see require_compatible_pins). Cost: linear.
 constexpr void validate(const Problem& problem) {
-  constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 2;
-  if (problem.size() > std::numeric_limits<std::int32_t>::max() / 2) {
+  constexpr std::int64_t limit = INT64_MAX / 2;
+  if (problem.size() > INT32_MAX / 2) {
     throw Error{Errc::limit_exceeded, Error::Text{"the problem has ", problem.size(), " buffers; split it"}};
   }
   std::int64_t total = 0;

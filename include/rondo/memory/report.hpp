@@ -5,11 +5,11 @@
 #include <rondo/memory/kinds.hpp>
 #include <rondo/memory/lay_out.hpp>
 #include <rondo/memory/plan_svg.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -55,7 +55,7 @@ struct Report {
 /// Cost: quadratic in the number of tensors.
 template <arch::Arch A>
 [[nodiscard]] Report make_report(const graph::GraphView& graph, Concurrency concurrency,
-                                 std::span<const std::uint64_t> offsets) {
+                                 Slice<const std::uint64_t> offsets) {
   const Lifetimes lives = find_lifetimes<A>(graph, concurrency);
   Report report;
   report.problem = lives.problem;

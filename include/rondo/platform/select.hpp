@@ -25,8 +25,6 @@ using A5SimOn = platform::Sim<arch::A5, Engine, Traffic>;
 using A2A3Sim = A2A3SimOn<Inline>;
 /// The simulated chip a5 on the calling thread.
 using A5Sim = A5SimOn<Inline>;
-static_assert(check_platform<A2A3Sim>() && check_platform<A5Sim>());
-static_assert(check_platform<A2A3SimOn<Pool>>() && check_platform<A5SimOn<Pool>>());
 
 /// A real a2a3.
 using A2A3Onboard = platform::Onboard<arch::A2A3>;

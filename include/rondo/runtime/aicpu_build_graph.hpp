@@ -67,6 +67,7 @@ struct AicpuBuildGraph {
 
     platform::sim::TaskSlot& prepare(std::size_t words, std::size_t) { return prepare_slot(words, 0); }
 
+    static void expect(const detail::Touch&) noexcept {}
     TaskRef finish_add(platform::sim::TaskSlot& slot, const detail::Touch*, std::size_t) noexcept {
       slot.waiting.store(platform::sim::TaskSlot::guard, rondo::detail::Order::relaxed);
       commit_slot(slot);

@@ -146,8 +146,6 @@ class Orchestrator : public StreamCore {
 
   /// An argument as the task sees it.
   struct Seen {
-    TensorState* tensor;
-    const Box* box;
     std::uint64_t address;
     std::uint64_t count;
     const std::uint64_t* extents;
@@ -165,22 +163,34 @@ class Orchestrator : public StreamCore {
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> whole(TensorState& tensor) const noexcept;
 
+  /// The tensor that an argument is, or is part of. @throws Error if it is none that may be used
   template <Element T, Direction D>
-  [[nodiscard]] Seen see(const TensorHandle<T, D>& handle, Box&) {
-    TensorState& tensor = of(handle.key);
-    return {&tensor, nullptr, tensor.address, tensor.count, tensor.extents, tensor.rank};
+  [[nodiscard]] TensorState& tensor_of(const TensorHandle<T, D>& handle) {
+    return of(handle.key);
   }
   template <Element T, Direction D>
-  [[nodiscard]] Seen see(const Region<T, D>& region, Box& box) {
+  [[nodiscard]] TensorState& tensor_of(const Region<T, D>& region) const {
     if (!is_alive(*region.tensor_, region.serial_)) [[unlikely]] {
       throw Error(Errc::invalid_argument,
                   Error::Text("a region is used when its scope or its round is over; make it in an outer scope"));
     }
-    if (!region.whole_) {
-      for (std::size_t d = 0; d < region.rank_; ++d) box.sides[d] = {region.low_[d], region.extents_[d]};
-    }
-    return {region.tensor_, region.whole_ ? nullptr : &box, region.address_, region.count_, region.extents_,
-            region.rank_};
+    return *region.tensor_;
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static BoxView box_of(const TensorHandle<T, D>&) noexcept {
+    return {};
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static BoxView box_of(const Region<T, D>& region) noexcept {
+    return region.whole_ ? BoxView{} : BoxView{region.low_, region.extents_};
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static Seen see(const TensorHandle<T, D>&, const TensorState& tensor) noexcept {
+    return {tensor.address, tensor.count, tensor.extents, tensor.rank};
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static Seen see(const Region<T, D>& region, const TensorState&) noexcept {
+    return {region.address_, region.count_, region.extents_, region.rank_};
   }
   template <class A>
   [[nodiscard]] static bool is_contiguous(const A& argument) noexcept {
@@ -198,7 +208,7 @@ class Orchestrator : public StreamCore {
   /// One task, two uses: fine if both read or they do not meet.
   static void check_uses(std::string_view name, const Touch* touches, std::size_t count);
   TaskRef finish(platform::sim::TaskSlot& slot, std::string_view name, Blocks blocks, KernelEntry entry,
-                 std::size_t words, const Touch* touches, std::size_t tensors);
+                 std::size_t words, Touch* touches, std::size_t tensors);
 
   /// Gives each further block the words of the first.
   static void repeat_words(ArgWord* words, std::size_t count, Blocks blocks) noexcept {
@@ -210,8 +220,7 @@ class Orchestrator : public StreamCore {
   template <Kernel K, class... P, class... A>
   TaskRef add_checked(Blocks blocks, rondo::detail::ParameterList<P...>, const A&... arguments);
   template <class A>
-  void fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches, Box* boxes,
-                std::size_t& tensors);
+  void fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches, std::size_t& tensors);
 };
 
 }  // namespace detail

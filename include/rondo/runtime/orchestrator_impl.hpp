@@ -89,7 +89,7 @@ inline void Orchestrator<Derived>::check_uses(std::string_view name, const Touch
       const Touch& b = touches[j];
       if (a.tensor != b.tensor || !(writes(a.access) || writes(b.access))) [[likely]]
         continue;
-      if (a.box != nullptr && b.box != nullptr && !overlap(*a.box, *b.box, a.tensor->rank)) continue;
+      if (a.box && b.box && !overlap(a.box, b.box, a.tensor->rank)) continue;
       fail_add(name, "is handed overlapping regions of one tensor and writes one of them; pass it once, as InOut");
     }
   }
@@ -97,7 +97,7 @@ inline void Orchestrator<Derived>::check_uses(std::string_view name, const Touch
 
 template <class Derived>
 inline TaskRef Orchestrator<Derived>::finish(platform::sim::TaskSlot& slot, std::string_view name, Blocks blocks,
-                                             KernelEntry entry, std::size_t words, const Touch* touches,
+                                             KernelEntry entry, std::size_t words, Touch* touches,
                                              std::size_t tensors) {
   check_uses(name, touches, tensors);
   slot.entry = entry;
@@ -120,11 +120,22 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
   if constexpr (sizeof...(A) == wanted) {
     const std::string_view name{K::name.data(), K::name.size()};
     check_add(name, blocks, tensor_count, wanted - tensor_count);
+    Touch touches[tensor_count + 1];
+    std::size_t tensors = 0;
+    const auto look = [&]<std::size_t I, class Param>() {
+      using Parameter = rondo::detail::Parameter<Param>;
+      if constexpr (Parameter::is_tensor) {
+        const auto& argument = rondo::detail::nth<rondo::detail::arguments_before(I, List{})>(arguments...);
+        static_assert(rondo::detail::check_argument<Param, std::remove_cvref_t<decltype(argument)>>());
+        touches[tensors] = Touch(&tensor_of(argument), box_of(argument), Parameter::access);
+        self().expect(touches[tensors++]);
+      }
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (look.template operator()<I, P>(), ...); }
+    (std::make_index_sequence<sizeof...(P)>{});
     platform::sim::TaskSlot& slot = self().prepare(List::words * blocks.count, tensor_count);
     ArgWord* const words = slot.args;
-    Touch touches[tensor_count + 1];
-    Box boxes[tensor_count + 1];
-    std::size_t tensors = 0;
+    tensors = 0;
     std::size_t extent_word = sizeof...(P);
     const auto fill = [&]<std::size_t I, class Param>() {
       using Parameter = rondo::detail::Parameter<Param>;
@@ -132,7 +143,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         const auto& argument = rondo::detail::nth<rondo::detail::arguments_before(I, List{})>(arguments...);
         static_assert(rondo::detail::check_argument<Param, std::remove_cvref_t<decltype(argument)>>());
         if constexpr (Parameter::is_tensor) {
-          const Seen seen = see(argument, boxes[tensors]);
+          const Seen seen = see(argument, *touches[tensors++].tensor);
           if (!is_contiguous(argument)) [[unlikely]]
             fail_add(name, "is handed a region with gaps; hand it to a raw kernel, or copy it");
           words[I] = static_cast<ArgWord>(seen.address);
@@ -144,7 +155,6 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
             for (std::size_t d = 0; d < Parameter::rank; ++d)
               words[extent_word++] = static_cast<ArgWord>(seen.extents[d]);
           }
-          touches[tensors++] = {seen.tensor, seen.box, Parameter::access};
         } else {
           words[I] = rondo::detail::to_word(Param{argument});
         }
@@ -169,14 +179,15 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
 template <class Derived>
 template <class A>
 inline void Orchestrator<Derived>::fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches,
-                                            Box* boxes, std::size_t& tensors) {
+                                            std::size_t& tensors) {
   if constexpr (requires {
                   argument.access;
                   argument.handle;
                 }) {
-    const Seen seen = see(argument.handle, boxes[tensors]);
-    word = static_cast<ArgWord>(seen.address);
-    touches[tensors++] = {seen.tensor, seen.box, argument.access};
+    TensorState& tensor = tensor_of(argument.handle);
+    word = static_cast<ArgWord>(see(argument.handle, tensor).address);
+    touches[tensors] = Touch(&tensor, box_of(argument.handle), argument.access);
+    self().expect(touches[tensors++]);
   } else {
     static_assert(!rondo::detail::is_tensor_argument<A>,
                   "rondo: say what the raw kernel does to the tensor: pass reads(x), writes(x) or updates(x)");
@@ -197,10 +208,9 @@ inline TaskRef Orchestrator<Derived>::add_raw(std::string_view name, CoreType, B
   check_add(name, blocks, tensor_count, sizeof...(A) - tensor_count);
   platform::sim::TaskSlot& slot = self().prepare(sizeof...(A) * blocks.count, tensor_count);
   Touch touches[tensor_count + 1];
-  Box boxes[tensor_count + 1];
   std::size_t tensors = 0;
   std::size_t word = 0;
-  (fill_raw(name, arguments, slot.args[word++], touches, boxes, tensors), ...);
+  (fill_raw(name, arguments, slot.args[word++], touches, tensors), ...);
   repeat_words(slot.args, sizeof...(A), blocks);
   return finish(slot, name, blocks, entry, sizeof...(A), touches, tensors);
 }

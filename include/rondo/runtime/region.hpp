@@ -20,19 +20,33 @@ struct Box {
     std::uint64_t extent;
   };
   Side sides[max_rank];  ///< one behind the other: a box of few dimensions is in one cache line
+
+  [[nodiscard]] constexpr Side side(std::size_t d) const noexcept { return sides[d]; }
+};
+
+/// A box that somebody else holds, in two rows. To look at one where it is costs less than a copy made just for that:
+/// what has been written in halves a moment ago is slow to read as a whole.
+struct BoxView {
+  const std::uint64_t* low = nullptr;  ///< null: no box
+  const std::uint64_t* extents = nullptr;
+
+  [[nodiscard]] constexpr Box::Side side(std::size_t d) const noexcept { return {low[d], extents[d]}; }
+  [[nodiscard]] constexpr explicit operator bool() const noexcept { return low != nullptr; }
 };
 
 /// Have they an element in common? Exact, since both are boxes of one tensor.
-[[nodiscard]] constexpr bool overlap(const Box& a, const Box& b, std::size_t rank) noexcept {
+template <class A, class B>
+[[nodiscard]] constexpr bool overlap(const A& a, const B& b, std::size_t rank) noexcept {
   for (std::size_t d = 0; d < rank; ++d) {
-    const Box::Side &x = a.sides[d], &y = b.sides[d];
+    const Box::Side x = a.side(d), y = b.side(d);
     if (x.low >= y.low + y.extent || y.low >= x.low + x.extent) return false;
   }
   return true;
 }
-[[nodiscard]] constexpr bool covers(const Box& outer, const Box& inner, std::size_t rank) noexcept {
+template <class Outer, class Inner>
+[[nodiscard]] constexpr bool covers(const Outer& outer, const Inner& inner, std::size_t rank) noexcept {
   for (std::size_t d = 0; d < rank; ++d) {
-    const Box::Side &in = inner.sides[d], &out = outer.sides[d];
+    const Box::Side in = inner.side(d), out = outer.side(d);
     if (in.low < out.low || in.low + in.extent > out.low + out.extent) return false;
   }
   return true;

@@ -5,6 +5,7 @@
 #include <rondo/detail/large_memory.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/runtime/region.hpp>
+#include <rondo/runtime/region_use.hpp>
 #include <rondo/types.hpp>
 
 #include <bit>
@@ -15,179 +16,120 @@
 /// Which unfinished tasks touch which parts of which tensors. Belongs to the orchestrating thread alone.
 namespace rondo::runtime::detail {
 
-struct RegionUse;
-
-/// A list that an element leaves in constant time without knowing which list it is in.
-struct UseList {
-  RegionUse* first = nullptr;
-};
-/// Who reads and who writes, side by side: a write asks for both.
-struct UseLists {
-  UseList of[2];  ///< readers, writers
-};
-
-/// Exact division by a number that stays: a multiplication, where both fit into 32 bits.
-class Divisor {
- public:
-  constexpr Divisor() noexcept = default;
-  explicit constexpr Divisor(std::uint64_t by) noexcept
-      : by_{by}, inverse_{by > 1 && by <= most ? ~std::uint64_t{0} / by + 1 : 0} {}
-  [[nodiscard]] constexpr std::uint64_t value() const noexcept { return by_; }
-  /// n / value(). Lemire, Kaser, Kurz: "Faster remainder by direct computation", 2019, theorem 1.
-  [[nodiscard]] constexpr std::uint64_t divide(std::uint64_t n) const noexcept {
-    if (by_ == 1) return n;
-    if (n > most || by_ > most) [[unlikely]]
-      return n / by_;
-    __extension__ using Wide = unsigned __int128;
-    return static_cast<std::uint64_t>(Wide{inverse_} * n >> 64);
-  }
-
- private:
-  static constexpr std::uint64_t most = 0xFFFF'FFFF;
-  std::uint64_t by_ = 1;
-  std::uint64_t inverse_ = 0;  ///< 2^64 / by_, rounded up
-};
-
-/// All uses of one tensor whose boxes have about the same extents. They are found by cell: the tensor is divided into
-/// boxes of exactly these extents, and a use lies in the cell of its lowest corner.
-struct Grid {
-  Divisor tile[max_rank];
-  std::uint64_t id = 0;
-  std::uint32_t straddling[max_rank] = {};  ///< uses that reach into the next cell of that dimension
-  std::uint32_t count[2] = {};
-  UseLists all;
-  Grid* next = nullptr;
-};
-
-/// A tensor that tasks may touch: one of the interface, or an intermediate. What adding a task looks at comes first.
-struct alignas(64) TensorState {
-  std::uint64_t address = 0;
-  std::uint64_t count = 0;
-  std::uint64_t serial = 0;
-  std::uint64_t scope = 0;  ///< serial of its scope
-  std::uint32_t depth = 0;  ///< of its scope
-  std::uint8_t rank = 0;
-  Direction direction = Direction::workspace;
-  bool on_ring = false;
-  bool closed = false;  ///< its scope has ended
-  UseLists whole;       ///< uses of the whole tensor, or of boxes that fit no grid
-  Grid* grids = nullptr;
-
-  std::uint64_t extents[max_rank] = {};
-  std::uint32_t grid_count = 0;
-  std::uint32_t element_bytes = 0;
-  TensorState* next_free = nullptr;
-  std::uint64_t heap_end = 0;   ///< position of the ring behind it
-  std::uint64_t until[4] = {};  ///< once closed: done when each window's tail has reached this
-};
-
-/// One task's use of one region.
-struct alignas(64) RegionUse {
-  RegionUse* next = nullptr;
-  RegionUse** place = nullptr;  ///< what points to this one; null if it is in no list any more
-  platform::sim::TaskSlot* task = nullptr;
-  Grid* grid = nullptr;
-  bool writer = false;
-  bool whole = false;
-  std::uint8_t straddles = 0;  ///< a bit for each dimension in which it reaches into the next cell
-  RegionUse* grid_next = nullptr;
-  RegionUse** grid_place = nullptr;
-  RegionUse* next_free = nullptr;  ///< the next use of the same task, while taken
-  Box box{};
-};
-
-/// What a task is about to do to a region.
-struct Touch {
-  TensorState* tensor = nullptr;
-  const Box* box = nullptr;  ///< null: all of it
-  Access access = Access::read;
-};
-
 /// Finds the uses that overlap a region, in time that depends on how many do and not on how many there are: whole
-/// tensors are one list each, boxes are hashed by tensor, shape and cell. Readers are kept apart from writers, so that
+/// tensors are one list each, boxes are found by tensor, shape and cell. Readers are kept apart from writers, so that
 /// a tensor that many tasks read costs each of them nothing. A use leaves the map when a write covers it, when it is
 /// met and its task is done, or when its task is reclaimed, whichever comes first.
 ///
 /// Never misses an overlap; reports only overlaps (boxes of a tensor are compared exactly).
-/// Cost: see bench/runtimes. Where a tensor is cut into boxes of more than 8 different extents at once, those beyond
-/// are searched in a row.
+/// Cost: for a region that was last written as it is touched now, one line of memory, and one of the task that wrote
+/// it; see bench/runtimes. Where a tensor is cut into boxes of more than 8 different extents at once, those beyond are
+/// searched in a row.
 class RegionMap {
  public:
   RegionMap(std::size_t uses, std::size_t grids)
       : uses_{uses},
         grids_{grids},
-        block_{std::bit_ceil(uses) * sizeof(UseLists), alignof(UseLists)},
-        buckets_{static_cast<UseLists*>(block_.data())},
-        shift_{64U - static_cast<unsigned>(std::countr_zero(std::bit_ceil(uses)))} {
-    for (std::size_t b = 0; b < std::bit_ceil(uses); ++b) new (buckets_ + b) UseLists();
+        cell_bits_{static_cast<unsigned>(std::bit_width(uses < 4 ? std::size_t{3} : uses - 1))},
+        group_bits_{cell_bits_ - 1 < most_group_bits ? cell_bits_ - 1 : most_group_bits},
+        block_{(std::size_t{1} << cell_bits_) * sizeof(Cell), alignof(Cell)},
+        cells_{static_cast<Cell*>(block_.data())} {
+    for (std::size_t c = 0; c < std::size_t{1} << cell_bits_; ++c) new (cells_ + c) Cell();
   }
 
   [[nodiscard]] std::size_t room() const noexcept { return uses_.left(); }
   [[nodiscard]] std::size_t live() const noexcept { return uses_.taken(); }
   [[nodiscard]] std::size_t capacity() const noexcept { return uses_.capacity(); }
 
-  /// Calls `found(task)` for each unfinished task that must go before `touch`; one task may be found more than once.
+  /// All tasks whose numbers are below this one are reclaimed.
+  void set_frontier(std::uint64_t number) noexcept { frontier_ = number; }
+
+  /// Finds out where uses like this one are; to be called before find() and insert().
+  void locate(Touch& touch) noexcept {
+    TensorState& tensor = *touch.tensor;
+    if (!touch.box) {
+      touch.at = {nullptr, 0, 0, &tensor.whole, true};
+      return;
+    }
+    Grid* grid = tensor.grids;
+    if (grid == nullptr || !is_of(*grid, touch.box, tensor.rank)) [[unlikely]]
+      grid = choose_grid(tensor, touch.box);
+    if (grid == nullptr) {
+      touch.at = {nullptr, 0, 0, &tensor.whole, false};
+      return;
+    }
+    std::uint64_t key = grid->base;
+    std::uint64_t off = 0;
+    for (std::size_t d = 0; d < tensor.rank; ++d) {
+      const std::uint64_t low = touch.box.low[d];
+      const std::uint64_t tile = grid->tile[d].value();
+      const std::uint64_t cell = grid->tile[d].divide(low);
+      off |= (cell * tile ^ low) | (tile ^ touch.box.extents[d]);
+      key += cell * grid->pitch[d];
+    }
+    Cell& here = cell(key);
+    __builtin_prefetch(&here, 1);
+    touch.at = {grid, grid->base, key, &here, off == 0};
+  }
+
+  /// Calls `found(task, number)` for each task that must go before `touch`; one task may be found more than once. It
+  /// may be done, or its place may have passed to another task, of another number: whoever looks at it anyway finds
+  /// out.
   template <class F>
   void find(const Touch& touch, F&& found) noexcept {
     TensorState& tensor = *touch.tensor;
     const int from = writes(touch.access) ? 0 : 1;  // a read conflicts with writers only
-    for (int writer = from; writer < 2; ++writer) {
-      visit(tensor.whole.of[writer].first, tensor, touch, nullptr, found);
-    }
+    visit_cell(tensor.whole, 0, true, !touch.box, touch, nullptr, found);
     for (Grid* grid = tensor.grids; grid != nullptr; grid = grid->next) {
       const std::uint64_t uses = grid->count[1] + (from == 0 ? grid->count[0] : 0);
       if (uses == 0) continue;
-      Cells cells;
-      if (touch.box == nullptr || !cells_of(tensor, *grid, *touch.box, uses, cells)) {
-        for (int writer = from; writer < 2; ++writer) visit_grid(grid->all.of[writer].first, tensor, touch, found);
+      if (grid == touch.at.grid && touch.at.exact && grid->straddlers == 0) {  // then all that it meets is in its cell
+        visit_cell(*touch.at.cell, touch.at.key, true, true, touch, grid, found);
         continue;
       }
-      do {
-        const UseLists& lists = bucket(*grid, cells.at, tensor.rank);
-        for (int writer = from; writer < 2; ++writer) visit(lists.of[writer].first, tensor, touch, grid, found);
-      } while (cells.advance(tensor.rank));
+      visit_many(*grid, uses, from, touch, found);
     }
   }
 
-  /// Remembers a use. `head`: the task's list of uses. The caller has made sure that there is room().
-  void insert(const Touch& touch, platform::sim::TaskSlot& task, RegionUse*& head) noexcept {
+  /// Remembers a use. `head`: the task's list of uses. The caller has made sure that there is room(). An earlier
+  /// insert() may have taken the grid for boxes of other extents: then the touch is located once more.
+  void insert(Touch& touch, platform::sim::TaskSlot& task, RegionUse*& head) noexcept {
+    if (touch.at.grid != nullptr && touch.at.grid->base != touch.at.base) [[unlikely]]
+      locate(touch);
+    const Touch::Place& at = touch.at;
+    const bool writer = writes(touch.access);
+    const bool noted = writer && at.exact && !is_noted(*at.cell);
+    if (noted) {
+      at.cell->number = task.number;
+      at.cell->key = at.key;
+      at.cell->task = &task;
+      if (at.grid == nullptr) return;
+    }
     RegionUse& use = *uses_.take();
+    const UseIndex index = static_cast<UseIndex>(uses_.index_of(use)) + 1;
     TensorState& tensor = *touch.tensor;
     use.next_free = head;
     head = &use;
     use.task = &task;
-    use.writer = writes(touch.access);
-    use.whole = touch.box == nullptr;
-    use.grid = nullptr;
-    if (touch.box != nullptr) {
-      for (std::size_t d = 0; d < tensor.rank; ++d) {
-        use.box.sides[d] = touch.box->sides[d];
-      }
-      use.grid = grid_for(tensor, use.box);
+    use.writer = writer;
+    use.whole = !touch.box;
+    use.noted = noted ? at.cell : nullptr;
+    use.grid = at.grid;
+    const int kind = writer ? 1 : 0;
+    if (!noted) hang_in(at.cell->head[kind], use, index);
+    if (!touch.box) return;
+    if (!noted) {  // the box of one that is follows from its cell
+      for (std::size_t d = 0; d < tensor.rank; ++d) use.box.sides[d] = touch.box.side(d);
     }
-    const int kind = use.writer ? 1 : 0;
-    if (use.grid == nullptr) {
-      hang_in(tensor.whole.of[kind], use);
-      return;
-    }
-    Grid& grid = *use.grid;
-    std::uint64_t cell[max_rank];
+    if (at.grid == nullptr) return;
+    Grid& grid = *at.grid;
     use.straddles = 0;
-    for (std::size_t d = 0; d < tensor.rank; ++d) {
-      const Box::Side& side = use.box.sides[d];
-      cell[d] = grid.tile[d].divide(side.low);
-      if (side.low + side.extent > (cell[d] + 1) * grid.tile[d].value()) {
-        use.straddles = static_cast<std::uint8_t>(use.straddles | 1U << d);
-        ++grid.straddling[d];
-      }
-    }
+    if (!at.exact) note_straddling(grid, use, tensor.rank);
     ++grid.count[kind];
-    hang_in(bucket(grid, cell, tensor.rank).of[kind], use);
-    UseList& all = grid.all.of[kind];
-    use.grid_next = all.first;
-    use.grid_place = &all.first;
-    if (all.first != nullptr) all.first->grid_place = &use.grid_next;
-    all.first = &use;
+    use.grid_next = grid.all[kind];
+    use.grid_previous = 0;
+    if (use.grid_next != 0) use_at(use.grid_next).grid_previous = index;
+    grid.all[kind] = index;
   }
 
   /// Gives back all uses of a task.
@@ -195,7 +137,8 @@ class RegionMap {
     while (head != nullptr) {
       RegionUse& use = *head;
       head = use.next_free;
-      unhang(use);
+      leave_list(use);
+      leave_grid(use);
       uses_.give_back(use);
     }
   }
@@ -212,6 +155,7 @@ class RegionMap {
 
  private:
   static constexpr std::uint32_t most_grids = 8;
+  static constexpr unsigned most_group_bits = 12;
 
   /// Cells to look into, counted up like an odometer.
   struct Cells {
@@ -227,11 +171,11 @@ class RegionMap {
     }
   };
   /// False if looking at all uses of the grid is cheaper.
-  static bool cells_of(const TensorState& tensor, const Grid& grid, const Box& box, std::uint64_t limit,
+  static bool cells_of(const TensorState& tensor, const Grid& grid, const BoxView& box, std::uint64_t limit,
                        Cells& cells) noexcept {
     std::uint64_t number = 1;
     for (std::size_t d = 0; d < tensor.rank; ++d) {
-      const Box::Side& side = box.sides[d];
+      const Box::Side side = box.side(d);
       std::uint64_t first = grid.tile[d].divide(side.low);
       const std::uint64_t last = side.extent == 1 ? first : grid.tile[d].divide(side.low + side.extent - 1);
       if (grid.straddling[d] != 0 && first != 0) --first;
@@ -244,77 +188,158 @@ class RegionMap {
     return true;
   }
 
-  [[nodiscard]] UseLists& bucket(const Grid& grid, const std::uint64_t* cell, std::size_t rank) noexcept {
-    std::uint64_t hash = grid.id;
-    for (std::size_t d = 0; d < rank; ++d) hash = (hash + cell[d]) * 0x9E37'79B9'7F4A'7C15U;  // 2^64 / golden ratio
-    return buckets_[hash >> shift_];
+  /// Up to 4096 cells in a row stay together: tiles that are visited in turn are in memory that is visited in turn, and
+  /// those of one tensor are in few pages. Where in their group they start is hashed, too, so that cells a power of two
+  /// apart do not pile up.
+  [[nodiscard]] Cell& cell(std::uint64_t key) noexcept {
+    const std::uint64_t hash = (key >> group_bits_) * 0x9E37'79B9'7F4A'7C15U;  // 2^64 / golden ratio
+    const std::uint64_t group = hash >> (64U - cell_bits_ + group_bits_);
+    const std::uint64_t in_group = (key + (hash >> 20U)) & ((std::uint64_t{1} << group_bits_) - 1);
+    return cells_[group << group_bits_ | in_group];
+  }
+  [[nodiscard]] RegionUse& use_at(UseIndex index) noexcept { return uses_.at(index - 1); }
+
+  /// Is an unfinished task noted there?
+  [[nodiscard]] bool is_noted(const Cell& cell) const noexcept {
+    return cell.number >= frontier_ && cell.task->number == cell.number && !cell.task->done();
   }
 
+  /// All cells of the grid that a box may meet.
   template <class F>
-  void visit(RegionUse* use, const TensorState& tensor, const Touch& touch, const Grid* grid, F& found) noexcept {
-    while (use != nullptr) {
-      RegionUse& here = *use;
-      use = here.next;
-      // A bucket may hold uses of other cells and grids.
-      if (here.grid == grid && meets(here, tensor, touch)) settle(here, tensor, touch, found);
-    }
-  }
-  template <class F>
-  void visit_grid(RegionUse* use, const TensorState& tensor, const Touch& touch, F& found) noexcept {
-    while (use != nullptr) {
-      RegionUse& here = *use;
-      use = here.grid_next;
-      if (meets(here, tensor, touch)) settle(here, tensor, touch, found);
-    }
-  }
-  [[nodiscard]] static bool meets(const RegionUse& use, const TensorState& tensor, const Touch& touch) noexcept {
-    return use.whole || touch.box == nullptr || overlap(use.box, *touch.box, tensor.rank);
-  }
-  template <class F>
-  void settle(RegionUse& use, const TensorState& tensor, const Touch& touch, F& found) noexcept {
-    if (use.task->done()) {
-      unhang(use);
+  [[gnu::noinline]] void visit_many(Grid& grid, std::uint64_t uses, int from, const Touch& touch, F& found) noexcept {
+    const TensorState& tensor = *touch.tensor;
+    Cells cells;
+    if (!touch.box || !cells_of(tensor, grid, touch.box, uses, cells)) {
+      for (int writer = from; writer < 2; ++writer) visit_grid(grid, writer, tensor, touch, found);
       return;
     }
-    found(*use.task);
-    // Whoever conflicts with the covered use conflicts with the task that covers it, and that one waits for it.
-    if (writes(touch.access) && (touch.box == nullptr || (!use.whole && covers(*touch.box, use.box, tensor.rank)))) {
-      unhang(use);
+    do {
+      Box box;
+      std::uint64_t key = grid.base;
+      for (std::size_t d = 0; d < tensor.rank; ++d) {
+        const std::uint64_t extent = grid.tile[d].value();
+        box.sides[d] = {cells.at[d] * extent, extent};
+        key += cells.at[d] * grid.pitch[d];
+      }
+      visit_cell(cell(key), key, overlap(box, touch.box, tensor.rank), covers(touch.box, box, tensor.rank), touch,
+                 &grid, found);
+    } while (cells.advance(tensor.rank));
+  }
+  /// Is the cell met, and does the touch cover it? What is in its lists may be of other cells and grids.
+  template <class F>
+  [[gnu::always_inline]] void visit_cell(Cell& cell, std::uint64_t key, bool is_met, bool is_covered,
+                                         const Touch& touch, const Grid* grid, F& found) noexcept {
+    const bool writer = writes(touch.access);
+    if (cell.number >= frontier_ && cell.key == key) {
+      if (is_met) {
+        found(*cell.task, cell.number);
+        if (is_covered && writer) cell.number = 0;
+      }
+    }
+    if (writer && cell.head[0] != 0) visit_list(cell.head[0], touch, grid, found);
+    if (cell.head[1] != 0) visit_list(cell.head[1], touch, grid, found);
+  }
+  template <class F>
+  [[gnu::noinline]] void visit_list(UseIndex index, const Touch& touch, const Grid* grid, F& found) noexcept {
+    while (index != 0) {
+      RegionUse& use = use_at(index);
+      index = use.next;
+      if (use.grid != grid || !meets(use, *touch.tensor, touch)) continue;
+      if (!must_wait(use, *touch.tensor, touch, found)) leave_list(use);
     }
   }
-
-  static void hang_in(UseList& list, RegionUse& use) noexcept {
-    use.next = list.first;
-    use.place = &list.first;
-    if (list.first != nullptr) list.first->place = &use.next;
-    list.first = &use;
+  template <class F>
+  void visit_grid(Grid& grid, int writer, const TensorState& tensor, const Touch& touch, F& found) noexcept {
+    for (UseIndex index = grid.all[writer]; index != 0;) {
+      RegionUse& use = use_at(index);
+      index = use.grid_next;
+      const bool is_there = use.noted != nullptr ? use.noted->number == use.task->number : use.place != nullptr;
+      if (is_there) {
+        if (use.noted != nullptr) use.box = box_of(grid, use.noted->key, tensor.rank);
+        if (!meets(use, tensor, touch) || must_wait(use, tensor, touch, found)) continue;
+        if (use.noted != nullptr) use.noted->number = 0;
+        leave_list(use);
+      }
+      leave_grid(use);
+    }
   }
-  static void unhang(RegionUse& use) noexcept {
-    if (use.place == nullptr) return;
+  [[nodiscard]] static Box box_of(const Grid& grid, std::uint64_t key, std::size_t rank) noexcept {
+    Box box{};
+    std::uint64_t rest = key - grid.base;
+    for (std::size_t d = 0; d < rank; ++d) {
+      const std::uint64_t extent = grid.tile[d].value();
+      box.sides[d] = {rest / grid.pitch[d] * extent, extent};
+      rest %= grid.pitch[d];
+    }
+    return box;
+  }
+  [[nodiscard]] static bool meets(const RegionUse& use, const TensorState& tensor, const Touch& touch) noexcept {
+    return use.whole || !touch.box || overlap(use.box, touch.box, tensor.rank);
+  }
+  /// Reports the use; false if it is of no interest any more: its task is done, or it is covered. Whoever conflicts
+  /// with a covered use conflicts with the task that covers it, and that one waits for it.
+  template <class F>
+  [[nodiscard]] static bool must_wait(RegionUse& use, const TensorState& tensor, const Touch& touch,
+                                      F& found) noexcept {
+    if (use.task->done()) return false;
+    found(*use.task, use.task->number);
+    return !writes(touch.access) || (touch.box && (use.whole || !covers(touch.box, use.box, tensor.rank)));
+  }
+
+  void hang_in(UseIndex& head, RegionUse& use, UseIndex index) noexcept {
+    use.next = head;
+    use.place = &head;
+    if (head != 0) use_at(head).place = &use.next;
+    head = index;
+  }
+  void leave_list(RegionUse& use) noexcept {
+    if (use.noted != nullptr || use.place == nullptr) return;
     *use.place = use.next;
-    if (use.next != nullptr) use.next->place = use.place;
+    if (use.next != 0) use_at(use.next).place = use.place;
     use.place = nullptr;
+  }
+  /// A use that leaves its cell stays in its grid's list until somebody walks along there, or its task is reclaimed:
+  /// its neighbours there came when it came, so that then they are at hand, and now they are not.
+  void leave_grid(RegionUse& use) noexcept {
     if (use.grid == nullptr) return;
-    *use.grid_place = use.grid_next;
-    if (use.grid_next != nullptr) use.grid_next->grid_place = use.grid_place;
-    --use.grid->count[use.writer ? 1 : 0];
-    for (std::size_t d = 0; use.straddles >> d != 0; ++d) use.grid->straddling[d] -= use.straddles >> d & 1U;
+    Grid& grid = *use.grid;
+    const int kind = use.writer ? 1 : 0;
+    (use.grid_previous != 0 ? use_at(use.grid_previous).grid_next : grid.all[kind]) = use.grid_next;
+    if (use.grid_next != 0) use_at(use.grid_next).grid_previous = use.grid_previous;
+    --grid.count[kind];
+    if (use.straddles != 0) --grid.straddlers;
+    for (std::size_t d = 0; use.straddles >> d != 0; ++d) grid.straddling[d] -= use.straddles >> d & 1U;
+    use.grid = nullptr;
   }
 
+  static void note_straddling(Grid& grid, RegionUse& use, std::size_t rank) noexcept {
+    for (std::size_t d = 0; d < rank; ++d) {
+      const Box::Side& side = use.box.sides[d];
+      const Divisor& tile = grid.tile[d];
+      if (side.low + side.extent <= (tile.divide(side.low) + 1) * tile.value()) continue;
+      use.straddles = static_cast<std::uint8_t>(use.straddles | 1U << d);
+      ++grid.straddling[d];
+    }
+    if (use.straddles != 0) ++grid.straddlers;
+  }
+
+  [[nodiscard]] static bool is_of(const Grid& grid, const BoxView& box, std::size_t rank) noexcept {
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (grid.tile[d].value() != box.extents[d]) return false;
+    }
+    return true;
+  }
   /// The grid of these extents; or one that is a little coarser; or a new one; null if the tensor has enough.
-  [[nodiscard]] Grid* grid_for(TensorState& tensor, const Box& box) noexcept {
+  [[nodiscard, gnu::noinline]] Grid* choose_grid(TensorState& tensor, const BoxView& box) noexcept {
     Grid* coarser = nullptr;
     Grid* unused = nullptr;
     for (Grid* grid = tensor.grids; grid != nullptr; grid = grid->next) {
-      bool same = true;
+      if (is_of(*grid, box, tensor.rank)) return grid;
       bool fits = true;
       for (std::size_t d = 0; d < tensor.rank; ++d) {
         const std::uint64_t tile = grid->tile[d].value();
-        const std::uint64_t extent = box.sides[d].extent;
-        same &= tile == extent;
-        fits &= tile >= extent && tile / 4 < extent;
+        fits &= tile >= box.extents[d] && tile / 4 < box.extents[d];
       }
-      if (same) return grid;
       if (grid->count[0] + grid->count[1] == 0) {
         unused = grid;
       } else if (fits) {
@@ -332,18 +357,26 @@ class RegionMap {
       }
     }
     if (unused != nullptr) {
-      unused->id = ++last_grid_;
-      for (std::size_t d = 0; d < tensor.rank; ++d) unused->tile[d] = Divisor(box.sides[d].extent);
+      unused->base = next_base_;
+      std::uint64_t pitch = 1;
+      for (std::size_t d = tensor.rank; d-- > 0;) {
+        unused->tile[d] = Divisor(box.extents[d]);
+        unused->pitch[d] = pitch;
+        pitch *= tensor.extents[d] / box.extents[d] + 1;
+      }
+      next_base_ += pitch;
     }
     return unused;
   }
 
-  platform::sim::Recycler<RegionUse, &RegionUse::next_free> uses_;
-  platform::sim::Recycler<Grid, &Grid::next> grids_;
+  platform::sim::Recycler<RegionUse> uses_;
+  platform::sim::Recycler<Grid> grids_;
+  unsigned cell_bits_;   ///< there are a power of two of cells,
+  unsigned group_bits_;  ///< and so in a group
   rondo::detail::LargeMemory block_;
-  UseLists* buckets_;  ///< a power of two of them
-  unsigned shift_;
-  std::uint64_t last_grid_ = 0;
+  Cell* cells_;
+  std::uint64_t frontier_ = 1;
+  std::uint64_t next_base_ = 0;
 };
 
 }  // namespace rondo::runtime::detail

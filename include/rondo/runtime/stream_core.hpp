@@ -282,9 +282,9 @@ class StreamCore {
   std::uint64_t heap_bytes_;
   rondo::detail::OwnedArray<ScopeRing> rings_;
   RegionMap map_;
-  platform::sim::Recycler<platform::sim::TaskSlot, &platform::sim::TaskSlot::next_ready> slots_;
-  platform::sim::Recycler<TensorState, &TensorState::next_free> tensors_;
-  platform::sim::Recycler<platform::sim::SpareFanOut, &platform::sim::SpareFanOut::next_free> edges_;
+  platform::sim::Recycler<platform::sim::TaskSlot> slots_;
+  platform::sim::Recycler<TensorState> tensors_;
+  platform::sim::Recycler<platform::sim::SpareFanOut> edges_;
   platform::sim::TaskSlot* draft_ = nullptr;
   rondo::detail::OwnedArray<TensorState> interface_;
   std::uint32_t tag_;
@@ -381,6 +381,13 @@ inline bool StreamCore::reclaim() noexcept {
       slots_.give_back(task);
       any = true;
     }
+  }
+  if (any) {
+    std::uint64_t oldest = task_number_ + 1;
+    for (const ScopeRing& ring : rings_) {
+      if (!ring.tasks.empty() && ring.tasks.oldest().number < oldest) oldest = ring.tasks.oldest().number;
+    }
+    map_.set_frontier(oldest);
   }
   for (std::uint32_t r = 0; r < ring_count_; ++r) {
     ScopeRing& ring = rings_[r];

@@ -48,7 +48,12 @@ struct TensorMapRingBuffer {
       return own_;
     }
 
-    TaskRef finish_add(platform::sim::TaskSlot& slot, const detail::Touch* touches, std::size_t count) {
+    /// As soon as it is known what a task touches the map is asked where that is, so that it is on its way.
+    void expect(detail::Touch& touch) noexcept {
+      if (!at_once_ && is_tracked(touch)) map_.locate(touch);
+    }
+
+    TaskRef finish_add(platform::sim::TaskSlot& slot, detail::Touch* touches, std::size_t count) {
       if (at_once_) {
         // All tasks before it in the program are done, so nothing can be in its way.
         slot.number = ++task_number_;
@@ -58,19 +63,45 @@ struct TensorMapRingBuffer {
       slot.waiting.store(platform::sim::TaskSlot::guard, rondo::detail::Order::relaxed);
       commit_slot(slot);
       const std::uint64_t number = slot.number;
-      for (std::size_t i = 0; i < count; ++i) {
-        if (is_tracked(touches[i])) {
-          map_.find(touches[i], [&](platform::sim::TaskSlot& before) { link(slot, before); });
-        }
-      }
+      Befores befores;
       auto* uses = static_cast<detail::RegionUse*>(nullptr);
       for (std::size_t i = 0; i < count; ++i) {
-        if (is_tracked(touches[i])) map_.insert(touches[i], slot, uses);
+        if (!is_tracked(touches[i])) continue;
+        map_.find(touches[i], [&](platform::sim::TaskSlot& before, std::uint64_t its_number) {
+          if (!befores.add(before, its_number) && before.number == its_number) link(slot, before);
+        });
+        map_.insert(touches[i], slot, uses);
       }
       slot.uses = uses;
+      for (std::size_t i = 0; i < befores.count; ++i) {
+        if (befores.all[i].task->number == befores.all[i].number) link(slot, *befores.all[i].task);
+      }
       release(slot);
       return {&slot, number};
     }
+
+    /// The tasks that one waits for, as far as they fit. They are somewhere in memory and asked for when they are
+    /// found, so they are looked at last.
+    struct Befores {
+      struct Before {
+        platform::sim::TaskSlot* task;
+        std::uint64_t number;  ///< of the task that is meant: the slot may be another's by now
+      };
+      static constexpr std::size_t most = 8;
+      std::size_t count = 0;
+      Before all[most];
+
+      Befores() noexcept {}  // leaves all of them unset
+      /// False if there is no room.
+      [[nodiscard]] bool add(platform::sim::TaskSlot& task, std::uint64_t number) noexcept {
+        if (count == most) [[unlikely]]
+          return false;
+        __builtin_prefetch(&task, 1);
+        all[count].task = &task;
+        all[count++].number = number;
+        return true;
+      }
+    };
 
     /// Nobody writes an input during a round.
     static bool is_tracked(const detail::Touch& touch) noexcept { return touch.tensor->direction != Direction::in; }

@@ -6,9 +6,9 @@
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/session/ports.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace rondo::detail {
 
@@ -19,10 +19,10 @@ struct Bases {
   OwnedArray<args::Source> sources;     ///< by tensor
   OwnedArray<std::uint64_t> addresses;  ///< by base, with every tensor in the arena
 
-  Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, DevicePtr<std::byte> arena)
+  Bases(const graph::GraphView& graph, Slice<const std::uint64_t> offsets, DevicePtr<std::byte> arena)
       : Bases{graph, offsets, arena, arena} {}
   /// `ports`: what the offsets of ports are relative to.
-  Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, DevicePtr<std::byte> arena,
+  Bases(const graph::GraphView& graph, Slice<const std::uint64_t> offsets, DevicePtr<std::byte> arena,
         DevicePtr<std::byte> ports)
       : layout{3, 3 + static_cast<std::uint32_t>(count_ports(graph))},
         sources(graph.tensors.size()),

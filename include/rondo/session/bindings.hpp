@@ -4,10 +4,10 @@
 
 #include <rondo/concepts.hpp>
 #include <rondo/session/ports.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::detail {
 
@@ -72,7 +72,7 @@ struct BindingFault {
 
 /// Do bindings come in the order of the ports, each of the right size and not null? O(bindings)
 template <class Ports>
-[[nodiscard]] bool is_sorted(const Ports& ports, std::span<const Binding> bindings) noexcept {
+[[nodiscard]] bool is_sorted(const Ports& ports, Slice<const Binding> bindings) noexcept {
   if (bindings.size() != ports.size()) return false;
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const Port& port = ports[p];
@@ -83,7 +83,7 @@ template <class Ports>
 /// Checks bindings that come in any order, and puts them into the order of the ports: each port once, the right size,
 /// no null. Cold; O(bindings × ports).
 template <class Ports>
-[[gnu::cold]] BindingFault sort_bindings(const Ports& ports, std::span<Binding> bindings) noexcept {
+[[gnu::cold]] BindingFault sort_bindings(const Ports& ports, Slice<Binding> bindings) noexcept {
   const auto position = [](const auto& range, TensorKey key) {
     std::size_t i = 0;
     while (i < range.size() && range[i].key != key) ++i;

@@ -4,9 +4,9 @@
 
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/layout.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace rondo {
 
@@ -31,7 +31,7 @@ class memory::Layout<detail::PlannedGraph<Graph, Drawn>, A, Planner, concurrency
   static constexpr bool ports_may_share = Drawn::ports_may_share;
   explicit Layout(const rondo::detail::PlannedGraph<Graph, Drawn>& planned) noexcept : plan_{planned.plan} {}
 
-  [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept { return plan_->offsets(); }
+  [[nodiscard]] Slice<const std::uint64_t> offsets() const noexcept { return plan_->offsets(); }
   [[nodiscard]] Bytes arena_bytes() const noexcept { return plan_->arena_bytes(); }
 
  private:

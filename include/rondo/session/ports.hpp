@@ -5,11 +5,11 @@
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/layout.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::detail {
 
@@ -35,8 +35,8 @@ struct PortView {
   return n;
 }
 
-constexpr void fill_ports(const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
-                          DevicePtr<std::byte> base, Port* port) noexcept {
+constexpr void fill_ports(const graph::GraphView& graph, Slice<const std::uint64_t> offsets, DevicePtr<std::byte> base,
+                          Port* port) noexcept {
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
     if (!is_bound_each_round(tensor.direction)) continue;
@@ -63,7 +63,7 @@ class Ports {
     fill_ports(graph.view(), layout.offsets(), base, ports_.data());
   }
   /// To be taken once per round: a copy leads the compiler to the ports without looking them up behind every memcpy.
-  [[nodiscard]] std::span<const Port> view() const noexcept { return ports_.span(); }
+  [[nodiscard]] Slice<const Port> view() const noexcept { return ports_.slice(); }
   /// The arena has moved.
   void move(const Graph& graph, const Layout& layout, DevicePtr<std::byte> base) noexcept {
     fill_ports(graph.view(), layout.offsets(), base, ports_.data());

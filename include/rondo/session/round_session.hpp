@@ -12,12 +12,12 @@
 #include <rondo/session/ports.hpp>
 #include <rondo/session/prebound.hpp>
 #include <rondo/session/round.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/update/refresher.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -229,7 +229,7 @@ class RoundSession {
   friend class DynamicBindings;
 
   static Graph checked(Graph graph);
-  static Refresher make_refresher(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
+  static Refresher make_refresher(P& platform, const graph::GraphView& graph, Slice<const std::uint64_t> offsets,
                                   DevicePtr<std::byte> arena);
 
   // What an observer hears beside begin and end, if it wants to.
@@ -284,14 +284,14 @@ class RoundSession {
     return status;
   }
   /// The same in any state: what is frozen, or is there already, is left out; a copy of nothing is never issued.
-  Status copy_in_what_moves(std::span<const detail::Copy> copies) noexcept {
+  Status copy_in_what_moves(Slice<const detail::Copy> copies) noexcept {
     Status status;
     for (const detail::Copy& copy : copies) {
       if (status.ok() && copy.bytes.value != 0) status = move_in(copy.device, copy.host, copy.bytes, copy.snapshot);
     }
     return status;
   }
-  Status copy_out_what_moves(std::span<const detail::Copy> copies) noexcept {
+  Status copy_out_what_moves(Slice<const detail::Copy> copies) noexcept {
     Status status;
     enter(Phase::copy_out);
     for (const detail::Copy& copy : copies) {
@@ -357,16 +357,16 @@ class RoundSession {
   }
 
   /// Checks bindings and puts them into the order of the ports.
-  Status sort(std::span<detail::Binding> bindings) noexcept {
+  Status sort(Slice<detail::Binding> bindings) noexcept {
     if (detail::is_sorted(ports_.view(), bindings)) return {};
     const detail::BindingFault fault = detail::sort_bindings(ports_.view(), bindings);
     bytes_bound_ = fault.bytes_bound;
     return fault.status;
   }
-  Status check_addresses(std::span<const detail::Binding> bindings) const noexcept;
-  void take_addresses(std::span<detail::Binding> bindings) noexcept;
+  Status check_addresses(Slice<const detail::Binding> bindings) const noexcept;
+  void take_addresses(Slice<detail::Binding> bindings) noexcept;
   /// Device memory that is bound to a view is that of what it shows.
-  Status check_views(std::span<const detail::Binding> bindings) const noexcept;
+  Status check_views(Slice<const detail::Binding> bindings) const noexcept;
   /// Views are where what they show is in this round.
   void place_views() noexcept;
   [[nodiscard]] DevicePtr<const std::byte> source_of(std::size_t port) const noexcept {
@@ -374,13 +374,13 @@ class RoundSession {
   }
   /// For runtimes that keep no args table: where each tensor is in this round.
   void tell_addresses() noexcept;
-  Status prepare(std::span<detail::Binding> bindings, bool async = false) noexcept;
+  Status prepare(Slice<detail::Binding> bindings, bool async = false) noexcept;
   template <bool Async, BoundPair... B>
   [[nodiscard]] auto begin(const B&... pairs) noexcept;
   template <BoundPair... B>
   [[gnu::noinline, gnu::cold]] Status run_in_any_order(B... pairs) noexcept;
-  [[gnu::noinline]] Status run_in_general(std::span<detail::Binding> bindings) noexcept;
-  Status run_prebound_in_general(std::span<const detail::Copy> in, std::span<const detail::Copy> out) noexcept;
+  [[gnu::noinline]] Status run_in_general(Slice<detail::Binding> bindings) noexcept;
+  Status run_prebound_in_general(Slice<const detail::Copy> in, Slice<const detail::Copy> out) noexcept;
 
   /// What a session returns to between rounds.
   [[nodiscard]] State calm() const noexcept {

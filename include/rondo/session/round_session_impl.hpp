@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/session/round_session.hpp>
+#include <rondo/slice.hpp>
 
 /// The bodies of RoundSession's members that are too long for its class; include round_session.hpp.
 namespace rondo {
@@ -68,7 +69,7 @@ inline Status RoundSession<P, Policies, Graph>::run_round(const Prebound<In, Out
 /// Copies that were resolved while the session was `ready`, in one that is not: back to what was bound.
 template <Platform P, class Policies, class Graph>
 [[gnu::noinline, gnu::cold]] Status RoundSession<P, Policies, Graph>::run_prebound_in_general(
-    std::span<const detail::Copy> in, std::span<const detail::Copy> out) noexcept {
+    Slice<const detail::Copy> in, Slice<const detail::Copy> out) noexcept {
   constexpr std::size_t most = P::Arch::max_graph_tensors;  // of ports, checked when the session was opened
   detail::Binding bindings[most];
   const auto ports = ports_.view();
@@ -84,7 +85,7 @@ template <Platform P, class Policies, class Graph>
 /// Are the addresses that a round brings possible? Of those that did not change since the last round only aliases are
 /// looked at again. Bindings stand in the order of the ports.
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::check_addresses(std::span<const detail::Binding> bindings) const noexcept {
+Status RoundSession<P, Policies, Graph>::check_addresses(Slice<const detail::Binding> bindings) const noexcept {
   const auto ports = ports_.view();
   const std::uint32_t first_io = refresher_.table().bases().first_io;
   const auto tensor_of = [&](std::size_t p) -> const graph::TensorRecord& { return record(ports[p].key); };
@@ -124,7 +125,7 @@ Status RoundSession<P, Policies, Graph>::check_addresses(std::span<const detail:
 }
 
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::check_views(std::span<const detail::Binding> bindings) const noexcept {
+Status RoundSession<P, Policies, Graph>::check_views(Slice<const detail::Binding> bindings) const noexcept {
   const auto ports = ports_.view();
   for (const detail::PortView& view : views_) {
     if (bindings[view.port].device == 0) continue;
@@ -157,7 +158,7 @@ void RoundSession<P, Policies, Graph>::place_views() noexcept {
 
 /// Makes checked bindings this round's: bases, host inputs; frozen ones are marked as not to be copied.
 template <Platform P, class Policies, class Graph>
-void RoundSession<P, Policies, Graph>::take_addresses(std::span<detail::Binding> bindings) noexcept {
+void RoundSession<P, Policies, Graph>::take_addresses(Slice<detail::Binding> bindings) noexcept {
   const auto ports = ports_.view();
   const std::uint32_t first_io = refresher_.table().bases().first_io;
   refresh_due_ = refresh_due_ || state_ == State::general || !update::is_idle_while_unbound<Update>;
@@ -204,7 +205,7 @@ inline void RoundSession<P, Policies, Graph>::tell_addresses() noexcept {
 
 /// Everything about a round's bindings that is not a copy. After a failure nothing has changed.
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::prepare(std::span<detail::Binding> bindings, bool async) noexcept {
+Status RoundSession<P, Policies, Graph>::prepare(Slice<detail::Binding> bindings, bool async) noexcept {
   if (!is_calm()) return refusal();
   if (async != is_async_ && (is_async_ || rounds_ != 0)) return Status{Errc::mixed_modes};
   if (const Status s = sort(bindings); !s) return s;
@@ -216,7 +217,7 @@ Status RoundSession<P, Policies, Graph>::prepare(std::span<detail::Binding> bind
 }
 
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::run_in_general(std::span<detail::Binding> bindings) noexcept {
+Status RoundSession<P, Policies, Graph>::run_in_general(Slice<detail::Binding> bindings) noexcept {
   if (const Status s = prepare(bindings); !s) return s;
   const auto ports = ports_.view();
   enter_round();

@@ -6,6 +6,7 @@
 #include <rondo/memory/lay_out.hpp>
 #include <rondo/session/bases.hpp>
 #include <rondo/session/round_session.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/update/refresher_impl.hpp>
 
 #include <utility>
@@ -53,10 +54,10 @@ inline Graph RoundSession<P, Policies, Graph>::checked(Graph graph) {
 
 template <Platform P, class Policies, class Graph>
 inline auto RoundSession<P, Policies, Graph>::make_refresher(P& platform, const graph::GraphView& graph,
-                                                             std::span<const std::uint64_t> offsets,
+                                                             Slice<const std::uint64_t> offsets,
                                                              DevicePtr<std::byte> arena) -> Refresher {
   const detail::Bases bases{graph, offsets, arena, detail::base_of_ports(platform, arena)};
-  return Refresher(platform, graph, bases.sources.span(), bases.layout, bases.addresses.span(),
+  return Refresher(platform, graph, bases.sources.slice(), bases.layout, bases.addresses.slice(),
                    &Policies::system_address);
 }
 
@@ -101,7 +102,7 @@ inline void RoundSession<P, Policies, Graph>::open_values() {
     if constexpr (requires { platform_.values(); }) {
       shared = static_cast<typename Policies::Values::Store*>(platform_.values());
     }
-    values_.open(view, bases.sources.span(), shared);
+    values_.open(view, bases.sources.slice(), shared);
   } else {
     for (const graph::TensorRecord& tensor : view.tensors) {
       if (tensor.direction != Direction::session_value) continue;

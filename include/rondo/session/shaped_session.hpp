@@ -13,13 +13,13 @@
 #include <rondo/session/open.hpp>
 #include <rondo/session/shape_words.hpp>
 #include <rondo/session/shared_shapes.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/tensor/shaped.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <new>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -126,7 +126,7 @@ class ShapedSession {
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
     require_usable();
     const auto shape = shapes_.find_or_resolve(launch::values_of(graph_, symbols));
-    const std::span<const graph::TensorRecord> tensors = shape->graph.view().tensors;
+    const Slice<const graph::TensorRecord> tensors = shape->graph.view().tensors;
     List<std::uint64_t> words;
     for (std::uint32_t t = 0; t < tensors.size(); ++t) {
       if (!is_bound_each_round(tensors[t].direction)) continue;
@@ -212,7 +212,7 @@ class ShapedSession {
   using Entries = launch::LaunchCache<EntryPtr, Capacity, launch::FoldedMultiply, Lookups>;
 
   template <BoundPair... B>
-  [[gnu::always_inline]] Status run_known(Entries& entries, launch::KeyView key, std::span<const std::int64_t> values,
+  [[gnu::always_inline]] Status run_known(Entries& entries, launch::KeyView key, Slice<const std::int64_t> values,
                                           const B&... pairs) noexcept {
     EntryPtr* found = entries.find_last(key);
     if (found == nullptr) [[unlikely]] {
@@ -269,8 +269,8 @@ class ShapedSession {
   }
 
   /// The last round was of another shape, so that self-resetting workspaces may lie where it wrote.
-  [[gnu::noinline]] Status change_entry(Entries& entries, launch::KeyView key, std::span<const launch::BoundSize> sizes,
-                                        std::span<const std::int64_t> values, EntryPtr*& found) noexcept {
+  [[gnu::noinline]] Status change_entry(Entries& entries, launch::KeyView key, Slice<const launch::BoundSize> sizes,
+                                        Slice<const std::int64_t> values, EntryPtr*& found) noexcept {
     forget_last();
     found = entries.find_in_table(key);
     if (found == nullptr) return make_entry(entries, key, sizes, values, found);
@@ -284,8 +284,8 @@ class ShapedSession {
 
   /// What set-up throws, as a status with its text.
   [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
-                                                 std::span<const launch::BoundSize> sizes,
-                                                 std::span<const std::int64_t> symbols, EntryPtr*& made) noexcept {
+                                                 Slice<const launch::BoundSize> sizes,
+                                                 Slice<const std::int64_t> symbols, EntryPtr*& made) noexcept {
     if (!poison_.ok()) return Status{Errc::poisoned}.poisoning();
     List<std::int64_t> values;
     try {
@@ -306,7 +306,7 @@ class ShapedSession {
     return failed_;
   }
 
-  void check_bound(std::span<const launch::BoundSize> sizes) const {
+  void check_bound(Slice<const launch::BoundSize> sizes) const {
     List<int> bound(graph_.tensors().size(), 0);
     for (const launch::BoundSize& size : sizes) {
       if (size.tensor >= bound.size()) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));

@@ -8,6 +8,7 @@
 #include <rondo/session/inner_observers.hpp>
 #include <rondo/session/planned_graph.hpp>
 #include <rondo/session/policies.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +54,7 @@ class SharedShapes {
     (void)book_->find_or_resolve(launch::values_of(graph(), symbols));
   }
   /// The shape under these values of the symbols, by number. @throws Error likewise
-  [[nodiscard]] detail::Shared<const Resolved> find_or_resolve(std::span<const std::int64_t> values) const {
+  [[nodiscard]] detail::Shared<const Resolved> find_or_resolve(Slice<const std::int64_t> values) const {
     return book_->find_or_resolve(values);
   }
   /// Shapes that are known at present; and how often one was resolved.

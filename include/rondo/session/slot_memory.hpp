@@ -4,10 +4,10 @@
 
 #include <rondo/arch/arch.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace rondo::detail {
 
@@ -19,7 +19,7 @@ struct SlotMemory {
   std::uint64_t first = ~std::uint64_t{0};  ///< offset of the first port in the plan
   std::uint64_t stride = 0;                 ///< bytes of a slot
 
-  SlotMemory(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, Bytes plan) noexcept
+  SlotMemory(const graph::GraphView& graph, Slice<const std::uint64_t> offsets, Bytes plan) noexcept
       : plan_bytes{align_up(plan.value, A::arena_alignment)} {
     std::uint64_t end = 0;
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {

@@ -34,8 +34,6 @@ requires(is_bound_each_round(D)) class CopiedPair {
   HostElement* data_;
   std::size_t size_;
 };
-static_assert(check_tensor_pair<CopiedPair<float, Direction::in>>());
-static_assert(check_tensor_pair<CopiedPair<float, Direction::inout>>());
 
 /// A pair whose tensor stays on the device: resident across rounds, or workspace within one. Given out by a session.
 template <Element T, Direction D>
@@ -62,8 +60,6 @@ using ResidentPair = DevicePair<T, Direction::resident>;
 /// Of memory between tasks.
 template <Element T>
 using WorkspacePair = DevicePair<T, Direction::workspace>;
-static_assert(check_tensor_pair<ResidentPair<float>>());
-static_assert(check_tensor_pair<WorkspacePair<float>>());
 
 /// A pair whose tensor lies in device memory of the caller's for this round: nothing is copied. Made by bind().
 template <Element T, Direction D>
@@ -86,8 +82,6 @@ requires(is_model_io(D)) class DeviceBound {
   TensorHandle<T, D> handle_;
   DeviceSpan<DeviceElement> memory_;
 };
-static_assert(check_tensor_pair<DeviceBound<float, Direction::in>>());
-static_assert(DeviceBoundPair<DeviceBound<float, Direction::inout>>);
 
 namespace detail {
 

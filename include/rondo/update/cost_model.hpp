@@ -57,7 +57,6 @@ struct ByCost {
     return best;
   }
 };
-static_assert(MechanismChoice<ByCost<>>);
 
 /// The same among those that keep a device copy of the table, for platforms that could do without.
 template <RefreshCosts Costs = RefreshCosts{}>

@@ -94,6 +94,5 @@ concept MechanismChoice = std::default_initializable<C> && requires(const C& c, 
   { c.choose(facts) }
   noexcept->std::same_as<Mechanism>;
 };
-static_assert(MechanismChoice<Always<Mechanism::in_place>>);
 
 }  // namespace rondo::update

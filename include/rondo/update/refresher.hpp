@@ -5,13 +5,13 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/memory/arena.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/update/cost_model.hpp>
 #include <rondo/update/mechanism.hpp>
 #include <rondo/update/strategies.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::update {
 
@@ -53,8 +53,8 @@ class Refresher {
                 "noexcept;`, or choose another refresh mechanism");
 
   /// `addresses`: of each base at the start; those of `absolute` and `table` are not looked at.
-  Refresher(P& platform, const graph::GraphView& graph, std::span<const args::Source> sources, args::BaseLayout bases,
-            std::span<const std::uint64_t> addresses, args::SystemProvider provider = &args::no_system_provider);
+  Refresher(P& platform, const graph::GraphView& graph, Slice<const args::Source> sources, args::BaseLayout bases,
+            Slice<const std::uint64_t> addresses, args::SystemProvider provider = &args::no_system_provider);
   Refresher(const Refresher&) = delete;
   Refresher& operator=(const Refresher&) = delete;
 

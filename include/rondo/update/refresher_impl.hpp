@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/args_table_impl.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/update/refresher.hpp>
 
 /// The set-up of Refresher, for whoever makes one; rounds do without.
@@ -10,8 +11,8 @@ namespace rondo::update {
 
 /// One address for each base, one source for each tensor, each source a base that is there.
 /// @throws Error invalid_argument, saying how many are missing or which tensor has none
-inline void check_counts(const graph::GraphView& graph, std::span<const args::Source> sources, args::BaseLayout bases,
-                         std::span<const std::uint64_t> addresses) {
+inline void check_counts(const graph::GraphView& graph, Slice<const args::Source> sources, args::BaseLayout bases,
+                         Slice<const std::uint64_t> addresses) {
   if (addresses.size() < bases.count || sources.size() < graph.tensors.size()) {
     throw Error(Errc::invalid_argument,
                 Error::Text("the args table has ", bases.count, " bases and ", graph.tensors.size(), " tensors, but ",
@@ -25,8 +26,8 @@ inline void check_counts(const graph::GraphView& graph, std::span<const args::So
 }
 
 template <class P, UpdateStrategy S, MechanismChoice C>
-Refresher<P, S, C>::Refresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,
-                              args::BaseLayout bases, std::span<const std::uint64_t> addresses,
+Refresher<P, S, C>::Refresher(P& platform, const graph::GraphView& view, Slice<const args::Source> sources,
+                              args::BaseLayout bases, Slice<const std::uint64_t> addresses,
                               args::SystemProvider provider)
     : platform_{(check_counts(view, sources, bases, addresses), platform)},
       table_{view, sources, bases, provider},

@@ -103,10 +103,6 @@ struct Auto {
   }
 };
 
-static_assert(check_update_strategy<NoUpdate>() && check_update_strategy<HostInput>());
-static_assert(check_update_strategy<ModelIo>() && check_update_strategy<FeatureMapAndModelIo>());
-static_assert(check_update_strategy<InitOnce>() && check_update_strategy<Auto>());
-
 /// A strategy's optional members.
 template <class S>
 inline constexpr bool is_fixed = [] {

@@ -22,7 +22,7 @@ TEST_CASE("A copy of a range holds its values, apart from the range") {
   const auto array = OwnedArray<int>::copy_of(source);
   source[0] = 99;
   CHECK(std::vector<int>(array.begin(), array.end()) == std::vector<int>{3, 1, 2});
-  CHECK(array.span().size() == 3);
+  CHECK(array.slice().size() == 3);
   CHECK(OwnedArray<int>::copy_of(std::vector<int>{}).data() == nullptr);
 }
 

@@ -32,8 +32,8 @@ struct Setup {
   A2A3Sim platform{{}};
   memory::Arena<A2A3Sim> arena{platform, layout.arena_bytes(), Bytes{1024}};
   const detail::Bases bases{graph.view(), layout.offsets(), arena.base()};
-  update::Refresher<A2A3Sim> refresher{platform, graph.view(), bases.sources.span(), bases.layout,
-                                       bases.addresses.span()};
+  update::Refresher<A2A3Sim> refresher{platform, graph.view(), bases.sources.slice(), bases.layout,
+                                       bases.addresses.slice()};
   using Runner = runtime::HostBuildGraph::Runner<A2A3Sim, FrozenGraph>;
 
   [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const {

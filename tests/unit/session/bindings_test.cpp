@@ -237,7 +237,7 @@ TEST_CASE("Sorting puts bindings into the order of the ports and leaves their co
   do {
     std::vector<detail::Binding> bindings;
     for (const std::size_t i : order) bindings.push_back(sorted[i]);
-    REQUIRE(detail::sort_bindings(ports, bindings).status.ok());
+    REQUIRE(detail::sort_bindings(ports, {bindings.data(), bindings.size()}).status.ok());
     for (std::size_t i = 0; i < 6; ++i) {
       REQUIRE(bindings[i].key == sorted[i].key);
       REQUIRE(bindings[i].bytes == sorted[i].bytes);
@@ -248,7 +248,7 @@ TEST_CASE("Sorting puts bindings into the order of the ports and leaves their co
     for (const std::size_t i : order) bindings.push_back(sorted[i]);
     const std::uint32_t missing = index(bindings.back().key.tensor());
     bindings.pop_back();
-    const detail::BindingFault fault = detail::sort_bindings(ports, bindings);
+    const detail::BindingFault fault = detail::sort_bindings(ports, {bindings.data(), bindings.size()});
     REQUIRE(fault.status == Status::of_tensor(Errc::unbound_tensor, missing));
   } while (std::next_permutation(order.begin(), order.end()));
 }

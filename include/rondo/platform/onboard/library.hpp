@@ -9,24 +9,28 @@
 
 #include <cstdlib>
 #include <initializer_list>
-#include <type_traits>
 
 /// Finding the runtime's library on the machine where the program runs.
 namespace rondo::platform::onboard {
 
+/// A symbol of a library that is open. @throws Error unsupported: it is not in it
+inline void* find_required(void* library, const char* name, const char* symbol) {
+  void* const found = dlsym(library, symbol);
+  if (found == nullptr) {
+    throw Error(Errc::unsupported,
+                Error::Text(name, " has no ", symbol, ", which Rondo cannot do without; install a newer runtime"));
+  }
+  return found;
+}
+
 /// Fills the table from a library that is open. @throws Error unsupported: a required symbol is not in it
 inline void fill(Calls& calls, void* library, const char* name) {
-  const auto find = [&](const char* symbol, auto& slot) {
-    slot = reinterpret_cast<std::remove_reference_t<decltype(slot)>>(dlsym(library, symbol));
-    return slot != nullptr;
-  };
-  visit_required(calls, [&](const char* symbol, auto& slot) {
-    if (!find(symbol, slot)) {
-      throw Error(Errc::unsupported,
-                  Error::Text(name, " has no ", symbol, ", which Rondo cannot do without; install a newer runtime"));
-    }
+  visit_required(calls, [&]<class Function>(const char* symbol, Function*& slot) {
+    slot = reinterpret_cast<Function*>(find_required(library, name, symbol));
   });
-  visit_optional(calls, [&](const char* symbol, auto& slot) { (void)find(symbol, slot); });
+  visit_optional(calls, [&]<class Function>(const char* symbol, Function*& slot) {
+    slot = reinterpret_cast<Function*>(dlsym(library, symbol));
+  });
 }
 
 /// Opens libacl_rt.so, or libascendcl.so (older packages), or what the environment variable RONDO_ACL_LIBRARY names;

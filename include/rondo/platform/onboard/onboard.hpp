@@ -277,7 +277,6 @@ class Onboard {
   std::uint32_t programs_ = 0;
   bool is_closed_ = false;
 };
-static_assert(check_platform<Onboard<arch::A2A3>>() && check_platform<Onboard<arch::A5>>());
 
 }  // namespace rondo::platform
 

@@ -4,6 +4,7 @@
 
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/platform/onboard/device.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -77,10 +78,10 @@ class Orchestrator {
 
   void load(const OrchestratorBinary& source) {
     detail::OwnedArray<std::byte> bytes;
-    std::span<const std::byte> data = source.binary.data;
+    Slice<const std::byte> data = source.binary.data;
     if (source.binary.file != nullptr) {
       bytes = read(source.binary.file);
-      data = bytes.span();
+      data = bytes.slice();
     }
     const LoadOption option{load_option_cpu_kernel_mode, {cpu_kernels_from_data}};
     const LoadOptions options{&option, 1};

@@ -12,9 +12,9 @@
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/platform/sim/round_checker.hpp>
 #include <rondo/platform/sim/sim.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -128,7 +128,7 @@ class Checked {
   }
 
   /// What the last round's check found; the round's status says so once.
-  [[nodiscard]] std::span<const Finding> findings() const noexcept { return findings_.list(); }
+  [[nodiscard]] Slice<const Finding> findings() const noexcept { return findings_.list(); }
   /// How many more findings there were than the list holds.
   [[nodiscard]] std::size_t findings_dropped() const noexcept { return findings_.dropped(); }
 
@@ -158,7 +158,6 @@ class Checked {
   RoundChecker* running_ = nullptr;  ///< while Inner runs its program
   RoundChecker* last_ = nullptr;     ///< of the last round
 };
-static_assert(check_platform<Sim<arch::A2A3, Checked<Inline>>>() && check_platform<Sim<arch::A5, Checked<Pool>>>());
 
 }  // namespace rondo::platform::sim
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::platform::sim {
 
@@ -57,7 +57,7 @@ class Findings {
     }
   }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] std::span<const Finding> list() const noexcept { return {list_, count_}; }
+  [[nodiscard]] Slice<const Finding> list() const noexcept { return {list_, count_}; }
   /// How many more there were than the list holds.
   [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 

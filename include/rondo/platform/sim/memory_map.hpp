@@ -71,7 +71,7 @@ class MemoryMap {
   /// From the lowest tensor's start to the highest one's end.
   [[nodiscard]] std::size_t size() const noexcept { return segments_.empty() ? 0 : segments_.back().end; }
   /// All of it, in order.
-  [[nodiscard]] std::span<const Segment> segments() const noexcept { return segments_; }
+  [[nodiscard]] const List<Segment>& segments() const noexcept { return segments_; }
   [[nodiscard]] const Place& place(std::size_t tensor) const noexcept { return places_[tensor]; }
   [[nodiscard]] bool covers(std::size_t tensor, const Segment& s) const noexcept {
     return places_[tensor].used && places_[tensor].begin <= s.begin && s.end <= places_[tensor].end;

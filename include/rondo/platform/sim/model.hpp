@@ -217,8 +217,6 @@ void Model::Program::describe(Prediction& p) const noexcept {
   p.measured = measured_ ? others : 0;
   p.estimated = measured_ ? 0 : others;
 }
-static_assert(KnowsItsChip<Model> && HearsOfCopies<Model>);
-static_assert(check_platform<Sim<arch::A2A3, Model>>() && check_platform<Sim<arch::A5, Model>>());
 
 }  // namespace rondo::platform::sim
 

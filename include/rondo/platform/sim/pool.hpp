@@ -209,10 +209,10 @@ void Pool::Program::note_trial() noexcept {
 }
 
 inline void Pool::Program::spread() {
-  const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_.span()));
+  const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_.slice()));
   const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
   if (schedule.order.size() < 2) return;
-  replay_ = detail::Owned<Replay>(new Replay(nodes, schedule, calls_.calls.span(), calls_.tasks.span(), halt_, parks_));
+  replay_ = detail::Owned<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks.slice(), halt_, parks_));
 }
 
 }  // namespace rondo::platform::sim

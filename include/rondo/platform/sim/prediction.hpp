@@ -6,11 +6,11 @@
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <span>
 
 namespace rondo::platform::sim {
 
@@ -27,14 +27,14 @@ struct Prediction {
   double complete_ns = 0;
   double copy_out_ns = 0;
 
-  std::span<const double> cube_busy_ns;    ///< for each core
-  std::span<const double> vector_busy_ns;  ///< for each core
-  double scheduler_busy_ns = 0;            ///< of all together
+  Slice<const double> cube_busy_ns;    ///< for each core
+  Slice<const double> vector_busy_ns;  ///< for each core
+  double scheduler_busy_ns = 0;        ///< of all together
   std::uint32_t schedulers = 0;
-  double critical_path_ns = 0;                   ///< the run phase, were there cores and schedulers without end
-  std::span<const std::uint32_t> critical_path;  ///< positions in graph.tasks
-  std::span<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
-  std::span<const BlockRun> blocks;              ///< those of the first task, then those of the next
+  double critical_path_ns = 0;               ///< the run phase, were there cores and schedulers without end
+  Slice<const std::uint32_t> critical_path;  ///< positions in graph.tasks
+  Slice<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
+  Slice<const BlockRun> blocks;              ///< those of the first task, then those of the next
 
   // How many tasks' costs are the kernel's own word, timed on the host, or estimated from the bytes they touch.
   std::uint32_t stated = 0;
@@ -69,7 +69,7 @@ struct Prediction {
   [[nodiscard]] inline Text report() const noexcept;
 
  private:
-  [[nodiscard]] static double sum(std::span<const double> values) noexcept {
+  [[nodiscard]] static double sum(Slice<const double> values) noexcept {
     double total = 0;
     for (const double value : values) total += value;
     return total;
@@ -86,7 +86,7 @@ inline Prediction::Text Prediction::report() const noexcept {
   const auto phase = [&](const char* name, double ns) {
     add("  %-9s %12.3f us  %5.1f %%\n", name, ns / 1000, makespan_ns() == 0 ? 0.0 : 100 * ns / makespan_ns());
   };
-  const auto cores = [&](const char* name, std::span<const double> busy, CoreType core) {
+  const auto cores = [&](const char* name, Slice<const double> busy, CoreType core) {
     std::size_t used = 0;
     for (const double ns : busy) used += ns > 0 ? 1 : 0;
     add("  %zu of %zu %s cores used, %.1f %% busy\n", used, busy.size(), name, 100 * utilisation(core));

@@ -11,10 +11,10 @@
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/schedule.hpp>
 #include <rondo/platform/sim/worker_team.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::platform::sim {
 
@@ -41,8 +41,8 @@ class Replay {
   /// `calls`: all calls of the graph, in its order. `tasks`: for each of them its TaskId. `parks`: counts how often a
   /// thread goes to sleep.
   /// @throws Error out_of_resources if a thread cannot be started
-  Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::Call> calls,
-         std::span<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks);
+  Replay(const NodeGraph& graph, const Schedule& schedule, const detail::OwnedArray<Inline::Call>& calls,
+         Slice<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
@@ -218,8 +218,8 @@ class Replay {
   WorkerTeam team_;  ///< last: its threads end before what they use
 };
 
-inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::Call> calls,
-                      std::span<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks)
+inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const detail::OwnedArray<Inline::Call>& calls,
+                      Slice<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks)
     : calls_(calls.size()),
       tasks_(calls.size()),
       lanes_(schedule.order.size()),

@@ -5,10 +5,10 @@
 #include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/list.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 /// Set-up only: how a graph's tasks are spread over host threads before the first parallel round.
 namespace rondo::platform::sim {
@@ -37,7 +37,7 @@ struct NodeGraph {
 };
 
 /// `call_costs`: one per task and block, in the order of the graph.
-[[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs) {
+[[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, Slice<const double> call_costs) {
   NodeGraph g;
   List<List<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
   std::uint32_t call = 0;

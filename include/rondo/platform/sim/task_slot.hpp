@@ -29,7 +29,8 @@ struct SpareFanOut {
 };
 
 /// A task from the moment it is added until it is reclaimed. Line by line: what is shared between threads and what runs
-/// it, and `mark`, which is looked at with it; what the orchestrating thread alone uses; the arguments.
+/// it, and `mark` and `number`, which are looked at with it; what few tasks need and what the orchestrating thread
+/// alone uses; the arguments.
 ///
 /// `fan_out` says three things at once: null or a list while the task is not done, `sealed()` from then on. So finding
 /// out whether an edge is needed and adding it are one compare-and-swap, and nobody can be added behind the traversal.
@@ -41,17 +42,17 @@ struct alignas(64) TaskSlot {
 
   detail::Atomic<FanOut*> fan_out{nullptr};
   detail::Atomic<std::uint32_t> waiting{0};
-  detail::Atomic<std::uint32_t> blocks_left{0};
-  detail::Atomic<std::uint32_t> next_block{0};
   std::uint32_t blocks = 1;
   std::uint32_t words = 0;   ///< of one block
   std::uint32_t linked = 0;  ///< edges that this task owns
   KernelEntry entry = nullptr;
   ArgWord* args = nullptr;
   TaskSlot* next_ready = nullptr;
-  std::uint64_t mark = 0;  ///< the task that was last linked behind this one: an edge is added once
-
+  std::uint64_t mark = 0;    ///< the task that was last linked behind this one: an edge is added once
   std::uint64_t number = 0;  ///< unique among all tasks of a session, in the order in which they were added; from 1
+
+  detail::Atomic<std::uint32_t> blocks_left{0};
+  detail::Atomic<std::uint32_t> next_block{0};
   SpareFanOut* spare = nullptr;
   FanOut own[own_edges];
   const char* name = nullptr;
@@ -68,13 +69,17 @@ struct alignas(64) TaskSlot {
 static_assert(sizeof(TaskSlot) == 256);
 
 /// Objects that are taken and given back by one thread; those given back last are taken first, since they are still in
-/// the cache. Memory is reserved once and touched when it is first needed, so a large capacity costs nothing by itself.
-/// T has a member `next_free` or the one that `Link` names.
-template <class T, T* T::*Link>
+/// the cache. Which ones are free is noted beside them, so that to take one is to write it and never to wait for what
+/// it held. Memory is reserved once and touched when it is first needed, so a large capacity costs nothing by itself.
+template <class T>
 class Recycler {
  public:
   explicit Recycler(std::size_t capacity)
-      : block_{capacity * sizeof(T), alignof(T)}, memory_{static_cast<T*>(block_.data())}, capacity_{capacity} {}
+      : block_{capacity * sizeof(T), alignof(T)},
+        memory_{static_cast<T*>(block_.data())},
+        free_block_{capacity * sizeof(std::uint32_t), alignof(std::uint32_t)},
+        free_{static_cast<std::uint32_t*>(free_block_.data())},
+        capacity_{capacity} {}
   Recycler(const Recycler&) = delete;
   Recycler& operator=(const Recycler&) = delete;
   ~Recycler() {
@@ -83,19 +88,24 @@ class Recycler {
 
   /// @returns null if all are taken
   [[nodiscard]] T* take() noexcept {
-    if (T* const recycled = free_; recycled != nullptr) {
-      free_ = recycled->*Link;
+    if (const std::size_t left = made_ - taken_; left != 0) {
+      if (left > ahead) {
+        const auto* const soon = reinterpret_cast<const char*>(memory_ + free_[left - 1 - ahead]);
+        for (std::size_t line = 0; line < sizeof(T) && line < 192; line += 64) __builtin_prefetch(soon + line, 1);
+      }
       ++taken_;
-      return recycled;
+      return memory_ + free_[left - 1];
     }
     if (made_ == capacity_) return nullptr;
     ++taken_;
     return new (static_cast<void*>(memory_ + made_++)) T();
   }
-  void give_back(T& object) noexcept {
-    object.*Link = free_;
-    free_ = &object;
-    --taken_;
+  void give_back(T& object) noexcept { free_[made_ - taken_--] = static_cast<std::uint32_t>(index_of(object)); }
+
+  /// Objects are in one row; numbers are from 0.
+  [[nodiscard]] T& at(std::size_t index) noexcept { return memory_[index]; }
+  [[nodiscard]] std::size_t index_of(const T& object) const noexcept {
+    return static_cast<std::size_t>(&object - memory_);
   }
 
   [[nodiscard]] std::size_t taken() const noexcept { return taken_; }
@@ -103,12 +113,15 @@ class Recycler {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
+  static constexpr std::size_t ahead = 4;
+
   rondo::detail::LargeMemory block_;
   T* memory_;
+  rondo::detail::LargeMemory free_block_;
+  std::uint32_t* free_;  ///< as many as are made and not taken
   std::size_t capacity_;
   std::size_t made_ = 0;
   std::size_t taken_ = 0;
-  T* free_ = nullptr;
 };
 
 }  // namespace rondo::platform::sim

@@ -5,10 +5,10 @@
 #include <rondo/detail/algorithm.hpp>
 #include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo::platform::sim {
 
@@ -46,7 +46,7 @@ class VirtualChip {
   inline VirtualChip(const graph::GraphView& graph, const Parts& parts);
 
   /// What each block takes, in nanoseconds: one figure per task and block, in the graph's order. To be filled in.
-  [[nodiscard]] std::span<double> costs() noexcept { return {costs_.data(), costs_.size()}; }
+  [[nodiscard]] detail::OwnedArray<double>& costs() noexcept { return costs_; }
   [[nodiscard]] std::size_t first_block(std::size_t task) const noexcept { return first_block_[task]; }
 
   inline void run() noexcept;
@@ -54,18 +54,18 @@ class VirtualChip {
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
   [[nodiscard]] double makespan() const noexcept { return makespan_; }
   /// By task, in the graph's order.
-  [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_.span(); }
+  [[nodiscard]] Slice<const TaskTimes> times() const noexcept { return times_.slice(); }
   /// By block, in the graph's order.
-  [[nodiscard]] std::span<const BlockRun> runs() const noexcept { return runs_.span(); }
+  [[nodiscard]] Slice<const BlockRun> runs() const noexcept { return runs_.slice(); }
   /// Of each core of a type, how long it ran kernels.
-  [[nodiscard]] std::span<const double> busy(CoreType core) const noexcept {
-    return core == CoreType::cube ? busy_.span().first(parts_.cores[0]) : busy_.span().subspan(parts_.cores[0]);
+  [[nodiscard]] Slice<const double> busy(CoreType core) const noexcept {
+    return core == CoreType::cube ? busy_.slice().first(parts_.cores[0]) : busy_.slice().subspan(parts_.cores[0]);
   }
   /// Of all schedulers together.
   [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
   /// The chain of tasks that takes longest, were there cores and schedulers without end; positions in the graph.
-  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept {
-    return critical_.span().first(critical_size_);
+  [[nodiscard]] Slice<const std::uint32_t> critical_path() const noexcept {
+    return critical_.slice().first(critical_size_);
   }
   [[nodiscard]] double critical_path_ns() const noexcept { return critical_ns_; }
 

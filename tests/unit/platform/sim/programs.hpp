@@ -22,7 +22,7 @@ namespace rondo::test {
 [[nodiscard]] inline args::ArgsTable table_of(const FrozenGraph& graph, std::span<const std::uint64_t> offsets,
                                               void* memory) {
   const detail::Bases bases{graph.view(), offsets, DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)}};
-  args::ArgsTable table{graph.view(), bases.sources.span(), bases.layout};
+  args::ArgsTable table{graph.view(), bases.sources.slice(), bases.layout};
   for (std::uint32_t base = 0; base < bases.layout.count; ++base) table.rewrite(base, bases.addresses[base]);
   return table;
 }

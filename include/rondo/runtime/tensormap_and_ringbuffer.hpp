@@ -83,6 +83,7 @@ struct TensorMapRingBuffer {
     /// The tasks that one waits for, as far as they fit. They are somewhere in memory and asked for when they are
     /// found, so they are looked at last.
     struct Befores {
+      /// One of them.
       struct Before {
         platform::sim::TaskSlot* task;
         std::uint64_t number;  ///< of the task that is meant: the slot may be another's by now

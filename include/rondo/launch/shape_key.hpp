@@ -85,11 +85,18 @@ class ShapeKey {
   std::uint64_t words_[Capacity + max_rank];
 };
 
-/// Are the `count` words the same? Compared in vectors; leaves early where the first words differ.
+/// Are the `count` words the same? Compared in vectors; leaves early where the first words differ. A few words whose
+/// number the compiler knows were written just now, one by one: they are compared one by one as well, from registers,
+/// since a vector read from such stores waits for them.
 [[nodiscard, gnu::always_inline]] inline bool same_words(const std::uint64_t* a, const std::uint64_t* b,
                                                          std::size_t count) noexcept {
+  std::uint64_t difference = 0;
+  if (__builtin_constant_p(count) && count <= 20) {
+#pragma GCC unroll 20
+    for (std::size_t i = 0; i < count; ++i) difference |= a[i] ^ b[i];
+    return difference == 0;
+  }
   if (count < 4) {
-    std::uint64_t difference = 0;
     for (std::size_t i = 0; i < count; ++i) difference |= a[i] ^ b[i];
     return difference == 0;
   }

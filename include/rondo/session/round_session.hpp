@@ -207,7 +207,7 @@ class RoundSession {
   /// The session's args table, for who wants to look.
   [[nodiscard]] const args::ArgsTable& args() const noexcept { return refresher_.table(); }
   /// What the last refresh of the args table did; rounds that bind only host memory make none.
-  [[nodiscard]] const update::Refreshed& refreshed() const noexcept { return refresher_.refreshed(); }
+  [[nodiscard]] update::Refreshed refreshed() const noexcept { return refresher_.refreshed(); }
 
   /// A sentence for a status of this session, naming the tensor or task.
   [[nodiscard]] Error::Text explain(Status status) const noexcept;

@@ -95,15 +95,13 @@ class Refresher {
   /// Brings the table on the device up to date, in order before the next launch. Returns what P's calls return.
   Status refresh() noexcept {
     UpdateLevel level = due_;
-    due_ = UpdateLevel::none;
     if constexpr (!is_exact<S>) {
       level = strategy_.decide(
           {active_.data(), last_.data(), feature_map(), model_io_, host_inputs_changed_, constants_changed_});
     }
-    if (level == UpdateLevel::none) {
-      done_ = {};
-      return {};
-    }
+    done_.level = level;
+    if (level == UpdateLevel::none) return {};
+    due_ = UpdateLevel::none;
     if constexpr (writes_at_once) {
       done_ = {level, Mechanism::in_place, slots_, 0};
       slots_ = 0;
@@ -113,7 +111,7 @@ class Refresher {
     }
   }
   /// What the last refresh() did; before the first, what the constructor did: InitOnce.
-  [[nodiscard]] const Refreshed& refreshed() const noexcept { return done_; }
+  [[nodiscard]] Refreshed refreshed() const noexcept { return done_.level == UpdateLevel::none ? Refreshed{} : done_; }
 
   /// What the table and all that refreshes it take on the device; none where kernels read the host's image.
   [[nodiscard]] Bytes device_bytes() const noexcept { return device_.size(); }
@@ -335,7 +333,7 @@ class Refresher {
   bool constants_changed_ = false;
   [[no_unique_address]] S strategy_{};
   [[no_unique_address]] C choice_{};
-  Refreshed done_;
+  Refreshed done_;  ///< only `level` counts where that is none
 
   // On the device, where the table is copied: the table, the base table, the lanes.
   std::uint64_t bases_at_;

@@ -457,11 +457,11 @@ void register_cases(std::size_t count) {
   add_hit("hit_table16", 16);
   add_hit("hit_table256", 256);
   const auto add_patch = [&](const char* kind, auto changed) {
-    add(kind, "rondo", [=](benchmark::State& state, std::size_t count) {
-      with_constant(count, [&](auto k) { rondo_patch<k>(state, changed(k)); });
+    add(kind, "rondo", [=](benchmark::State& state, std::size_t number) {
+      with_constant(number, [&](auto k) { rondo_patch<k>(state, changed(k)); });
     });
-    add(kind, "rival", [](benchmark::State& state, std::size_t count) {
-      with_constant(count, [&](auto k) { rival_patch<k>(state); });
+    add(kind, "rival", [](benchmark::State& state, std::size_t number) {
+      with_constant(number, [&](auto k) { rival_patch<k>(state); });
     });
   };
   add_patch("patch_none", [](std::size_t) { return std::size_t{0}; });

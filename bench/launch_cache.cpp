@@ -202,10 +202,12 @@ using Anchor = RivalOf<true>;
 class Args {
  public:
   explicit Args(std::size_t count) : Args(freeze(graph_of(count)), count) {}
-  [[gnu::always_inline]] void bring(const Tensor* tensors, std::size_t count) {
-    for (std::size_t t = 0; t < count; ++t) {
-      refresher_.set_base(first_ + static_cast<std::uint32_t>(t), tensors[t].address);
-    }
+  /// `count` is known to the compiler, as the number of a round's bindings is.
+  template <std::size_t count>
+  [[gnu::always_inline]] void bring(const Tensor* tensors) {
+    [&]<std::size_t... t>(std::index_sequence<t...>) {
+      (refresher_.set_io(t, tensors[t].address), ...);
+    }(std::make_index_sequence<count>{});
     (void)refresher_.refresh();
   }
   [[nodiscard]] const std::byte* bytes() const { return refresher_.table().image().data(); }
@@ -226,12 +228,10 @@ class Args {
   }
   Args(const rondo::FrozenGraph& graph, std::size_t count)
       : bases_{graph.view(), std::vector<std::uint64_t>(count), rondo::DevicePtr<std::byte>{std::uint64_t{4096}}},
-        first_{bases_.layout.first_io},
         refresher_{platform_, graph.view(), bases_.sources.slice(), bases_.layout, bases_.addresses.slice()} {}
 
   rondo::A2A3Sim platform_{{}};
   rondo::detail::Bases bases_;
-  std::uint32_t first_;
   rondo::update::Refresher<rondo::A2A3Sim> refresher_;
 };
 
@@ -273,7 +273,16 @@ void rondo_hit(benchmark::State& state, std::size_t count, std::size_t entries) 
   });
 }
 
-void rondo_hit_with_args(benchmark::State& state, std::size_t count, std::size_t entries) {
+/// Calls `f` with a number of tensors that the compiler knows, as it knows those of a round's bindings.
+template <class F>
+void with_constant(std::size_t count, F f) {
+  if (count == 1) f(std::integral_constant<std::size_t, 1>{});
+  if (count == 4) f(std::integral_constant<std::size_t, 4>{});
+  if (count == 16) f(std::integral_constant<std::size_t, 16>{});
+}
+
+template <std::size_t count>
+void rondo_hit_with_args(benchmark::State& state, std::size_t entries) {
   const Rounds rounds(count, entries, entries > 2);
   rondo::launch::LaunchCache<std::unique_ptr<Args>, rondo::launch::Lru<most_entries>> cache(count * rank);
   for (const auto& input : rounds.inputs) {
@@ -286,18 +295,10 @@ void rondo_hit_with_args(benchmark::State& state, std::size_t count, std::size_t
     for (std::size_t t = 0; t < count; ++t) key.append(input[t].shape);
     std::unique_ptr<Args>* const args = cache.find(key);
     if (args == nullptr) return false;
-    (*args)->bring(input, count);
+    (*args)->template bring<count>(input);
     benchmark::DoNotOptimize((*args)->bytes());
     return true;
   });
-}
-
-/// Calls `f` with a number of tensors that the compiler knows, as it knows those of a round's bindings.
-template <class F>
-void with_constant(std::size_t count, F f) {
-  if (count == 1) f(std::integral_constant<std::size_t, 1>{});
-  if (count == 4) f(std::integral_constant<std::size_t, 4>{});
-  if (count == 16) f(std::integral_constant<std::size_t, 16>{});
 }
 
 /// `changed`: how many of the addresses are others in every second round.
@@ -306,12 +307,13 @@ void rondo_patch(benchmark::State& state, std::size_t changed) {
   std::vector<Tensor> rounds[2] = {tensors(count, 1), tensors(count, 1)};
   for (std::size_t t = 0; t < changed; ++t) rounds[1][t].address += 4096;
   Args args(count);
-  std::size_t round = 0;
+  const Tensor* now = rounds[0].data();
+  const Tensor* next = rounds[1].data();
   for (auto _ : state) {
-    args.bring(rounds[round].data(), count);
+    args.bring<count>(now);
     benchmark::DoNotOptimize(args.bytes());
     benchmark::ClobberMemory();
-    round ^= 1;
+    std::swap(now, next);
   }
 }
 template <std::size_t count>
@@ -446,7 +448,9 @@ void register_cases(std::size_t count) {
   };
   const auto add_hit = [&](const char* kind, std::size_t entries) {
     add(kind, "rondo", [=](benchmark::State& state, std::size_t k) { rondo_hit(state, k, entries); });
-    add(kind, "rondo_args", [=](benchmark::State& state, std::size_t k) { rondo_hit_with_args(state, k, entries); });
+    add(kind, "rondo_args", [=](benchmark::State& state, std::size_t number) {
+      with_constant(number, [&](auto k) { rondo_hit_with_args<k>(state, entries); });
+    });
     add(kind, "rival", [=](benchmark::State& state, std::size_t k) { rival_hit<Rival, true>(state, k, entries); });
     add(kind, "rival_lookup",
         [=](benchmark::State& state, std::size_t k) { rival_hit<Rival, false>(state, k, entries); });

@@ -41,18 +41,22 @@ template <class O, class U = update::NoUpdate, class P = NullPlatform>
 constexpr std::size_t size_with = sizeof(RoundSession<P, Policies<O, U>>);
 
 constexpr std::size_t bare = sizeof(RoundSession<NullPlatform>);
+/// With a strategy that is asked each round; the default one need not be, and does with less.
+constexpr std::size_t asked = size_with<NoObserver>;
+static_assert(bare < asked);
 
 // Any empty policy does as well as the default one, which does as well as none.
-static_assert(size_with<EmptyObserver> == bare);
-static_assert(size_with<NoObserver, EmptyStrategy> == bare);
-static_assert(size_with<EmptyObserver, EmptyStrategy> == bare);
+static_assert(size_with<EmptyObserver, update::Auto> == bare);
+static_assert(size_with<EmptyObserver> == asked);
+static_assert(size_with<NoObserver, EmptyStrategy> == asked);
+static_assert(size_with<EmptyObserver, EmptyStrategy> == asked);
 
 // A policy with state costs its state: eight bytes more of it make the session eight bytes larger, whichever it is.
 static_assert(size_with<Observer<16>> == size_with<Observer<8>> + 8);
 static_assert(size_with<NoObserver, Strategy<16>> == size_with<NoObserver, Strategy<8>> + 8);
-static_assert(size_with<Observer<8>> > bare && size_with<NoObserver, Strategy<8>> > bare);
-static_assert(size_with<Observer<8>> <= bare + 8 && size_with<NoObserver, Strategy<8>> <= bare + 8);
-static_assert(size_with<EmptyObserver, update::NoUpdate, A2A3Sim> == sizeof(RoundSession<A2A3Sim>));
+static_assert(size_with<Observer<8>> > asked && size_with<NoObserver, Strategy<8>> > asked);
+static_assert(size_with<Observer<8>> <= asked + 8 && size_with<NoObserver, Strategy<8>> <= asked + 8);
+static_assert(size_with<EmptyObserver, update::Auto, A2A3Sim> == sizeof(RoundSession<A2A3Sim>));
 
 // The default observer is empty, and so is a platform that does nothing.
 static_assert(std::is_empty_v<NoObserver> && std::is_empty_v<NullPlatform>);

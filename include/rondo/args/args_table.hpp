@@ -62,6 +62,13 @@ class ArgsTable {
     }
     return static_cast<std::uint32_t>(end - use);
   }
+  /// The word that holds the address of `base` as it is, if that is all that uses it; else null.
+  [[nodiscard]] ArgWord* only_slot(std::uint32_t base) noexcept {
+    if (uses(base) != 1) return nullptr;
+    const Lane& use = uses_[use_begin_[base]];
+    if (use.addend != 0 || use.narrow != 0 || use.at % alignof(ArgWord) != 0) return nullptr;
+    return reinterpret_cast<ArgWord*>(bytes() + use.at);  // NOLINT: as kernels read it
+  }
   /// All slots in the order of the table: what a device refreshes by itself.
   [[nodiscard]] rondo::detail::OwnedArray<Lane> lanes() const;
 

@@ -5,7 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/types.hpp>
-#include <rondo/update/refresher.hpp>
+#include <rondo/update/refreshed.hpp>
 
 #include <cstddef>
 #include <cstdint>

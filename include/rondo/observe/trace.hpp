@@ -7,7 +7,7 @@
 #include <rondo/observe/tick_clock.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/types.hpp>
-#include <rondo/update/refresher.hpp>
+#include <rondo/update/refreshed.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -370,7 +370,7 @@ class RoundSession {
   /// Views are where what they show is in this round.
   void place_views() noexcept;
   [[nodiscard]] DevicePtr<const std::byte> source_of(std::size_t port) const noexcept {
-    return DevicePtr<const std::byte>{refresher_.base(refresher_.table().bases().first_io + std::uint32_t(port))};
+    return DevicePtr<const std::byte>{refresher_.io(port)};
   }
   /// For runtimes that keep no args table: where each tensor is in this round.
   void tell_addresses() noexcept;

@@ -87,11 +87,10 @@ template <Platform P, class Policies, class Graph>
 template <Platform P, class Policies, class Graph>
 Status RoundSession<P, Policies, Graph>::check_addresses(Slice<const detail::Binding> bindings) const noexcept {
   const auto ports = ports_.view();
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
   const auto tensor_of = [&](std::size_t p) -> const graph::TensorRecord& { return record(ports[p].key); };
   for (std::size_t p = 0; p < bindings.size(); ++p) {
     const detail::Binding& b = bindings[p];
-    if (b.device == 0 || frozen_[p] || b.device == refresher_.base(first_io + static_cast<std::uint32_t>(p))) continue;
+    if (b.device == 0 || frozen_[p] || b.device == refresher_.io(p)) continue;
     const std::uint32_t tensor = index(b.key.tensor());
     if (b.device % P::Arch::block_granule != 0) return Status::of_tensor(Errc::misaligned, tensor);
     if (tensor_of(p).fixed) return Status::of_tensor(Errc::fixed_address, tensor);
@@ -147,11 +146,10 @@ Status RoundSession<P, Policies, Graph>::check_views(Slice<const detail::Binding
 template <Platform P, class Policies, class Graph>
 void RoundSession<P, Policies, Graph>::place_views() noexcept {
   const auto ports = ports_.view();
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
   for (const detail::PortView& view : views_) {
     if (view.source == detail::PortView::in_the_arena) continue;
     const std::uint64_t address = source_of(view.source).address() + view.offset;
-    refresher_.set_base(first_io + view.port, address);
+    refresher_.set_io(view.port, address);
     is_special_ = is_special_ || address != ports[view.port].device.address();
   }
 }
@@ -160,24 +158,22 @@ void RoundSession<P, Policies, Graph>::place_views() noexcept {
 template <Platform P, class Policies, class Graph>
 void RoundSession<P, Policies, Graph>::take_addresses(Slice<detail::Binding> bindings) noexcept {
   const auto ports = ports_.view();
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
   refresh_due_ = refresh_due_ || state_ == State::general || !update::is_idle_while_unbound<Update>;
   is_special_ = false;
   for (std::size_t p = 0; p < bindings.size(); ++p) {
     detail::Binding& b = bindings[p];
     const detail::Port& port = ports[p];
-    const std::uint32_t id = first_io + static_cast<std::uint32_t>(p);
     if (rides_in_args(port.direction)) {
       std::byte* const to = refresher_.host_input(index(b.key.tensor()));
       for (std::uint64_t i = 0; i < port.bytes; ++i) to[i] = static_cast<const std::byte*>(b.data)[i];
       refresh_due_ = true;
     } else if (frozen_[p]) {
       b.bytes = 0;
-      is_special_ = is_special_ || refresher_.base(id) != port.device.address();
+      is_special_ = is_special_ || refresher_.io(p) != port.device.address();
     } else {
       const std::uint64_t address = b.device != 0 ? b.device : port.device.address();
       is_special_ = is_special_ || address != port.device.address();
-      refresher_.set_base(id, address);
+      refresher_.set_io(p, address);
       // Source and destination are one: nothing to copy.
       if (reinterpret_cast<std::uintptr_t>(b.data) == address) b.bytes = 0;
     }
@@ -192,11 +188,11 @@ template <Platform P, class Policies, class Graph>
 inline void RoundSession<P, Policies, Graph>::tell_addresses() noexcept {
   if constexpr (requires { runner_.place_tensor(std::size_t{}, std::uint64_t{}); }) {
     const graph::GraphView view = graph_.view();
-    std::uint32_t io = refresher_.table().bases().first_io;
+    std::size_t port = 0;
     for (std::size_t t = 0; t < view.tensors.size(); ++t) {
       const Direction direction = view.tensors[t].direction;
       std::uint64_t address = arena_base_.address() + layout_.offsets()[t];
-      if (is_bound_each_round(direction)) address = refresher_.base(io++);
+      if (is_bound_each_round(direction)) address = refresher_.io(port++);
       if (rides_in_args(direction)) address = reinterpret_cast<std::uintptr_t>(refresher_.host_input(t));
       runner_.place_tensor(t, address);
     }
@@ -317,7 +313,7 @@ inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool f
   const std::uint32_t first_io = refresher_.table().bases().first_io;
   if (frozen && (rounds_ == 0 || !refresher_.is_current(first_io + static_cast<std::uint32_t>(p))))
     return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
-  const bool in_arena = refresher_.base(first_io + static_cast<std::uint32_t>(p)) == ports[p].device.address();
+  const bool in_arena = refresher_.io(p) == ports[p].device.address();
   if (frozen && Layout::ports_may_share && in_arena && !record(key).kept && !rides_in_args(ports[p].direction))
     return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
   if (frozen_[p] != frozen) frozen_count_ += frozen ? std::size_t{1} : static_cast<std::size_t>(-1);

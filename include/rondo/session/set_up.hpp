@@ -146,15 +146,13 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
     if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
   }
-  const std::uint32_t first_io = refresher_.table().bases().first_io;
   const auto before = ports_.view();
   for (std::size_t p = 0; p < before.size(); ++p) {
-    const std::uint32_t id = first_io + static_cast<std::uint32_t>(p);
     const std::uint64_t address = before[p].device.address();
-    if (refresher_.base(id) == address) {
+    if (refresher_.io(p) == address) {
       if (frozen_[p]) --frozen_count_;
       frozen_[p] = false;
-      refresher_.set_base(id, address - arena_base_.address() + memory.data().address());
+      refresher_.set_io(p, address - arena_base_.address() + memory.data().address());
     }
   }
   if constexpr (requires { runner_.move_arena(arena_base_, arena_base_); }) {
@@ -163,6 +161,7 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
   arena_base_ = memory.data();
   refresher_.set_base(args::BaseLayout::first_feature_map, arena_base_.address());
   ports_.move(graph_, layout_, arena_base_);
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
   refresher_.look_at({first_io, first_io + static_cast<std::uint32_t>(before.size())});
   number_ = detail::next_session_number();
   refresh_due_ = true;

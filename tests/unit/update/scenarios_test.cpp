@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -216,6 +217,38 @@ TEST_CASE("Where kernels read the image, a base is written when it is set, and t
   REQUIRE(refresher.refresh());
   CHECK(refresher.refreshed().level == UpdateLevel::none);
   CHECK(refresher.refreshed().slots == 0);
+}
+
+TEST_CASE_TEMPLATE("A base with one slot: behind it by some bytes, at an odd place, or in the feature map", T,
+                   RONDO_TEST_MECHANISMS) {
+  Ports ports(3);
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  graph::ArgRecord arg{graph::ArgRecord::Kind::address, Access::read, index(x.key.tensor()), 0, 3};
+  graph.add_laid_out("reads_at_3", CoreType::vector, Blocks{1}, &no_kernel, {arg}, 16);
+  const FrozenGraph odd = freeze(graph);
+  ports.sources[1].offset = 0x140;
+  ports.sources[2].base = args::BaseLayout::first_feature_map;
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  REQUIRE(refresher.refresh());
+
+  refresher.set_io(1, 0x3'0000'0000);
+  CHECK(refresher.io(1) == 0x3'0000'0000);
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().level == UpdateLevel::model_io);
+  CHECK(static_cast<std::uint64_t>(*refresher.table().block(1, 0)) == 0x3'0000'0140);
+  refresher.set_base(args::BaseLayout::first_feature_map, 0x5'0000'0000);
+  REQUIRE(refresher.refresh());
+  CHECK(refresher.refreshed().level == UpdateLevel::feature_map_and_model_io);
+  CHECK(static_cast<std::uint64_t>(*refresher.table().block(2, 0)) == 0x5'0000'0000);
+
+  By<T::mechanism> at_3{platform, odd.view(), ports.sources, ports.bases, ports.addresses};
+  at_3.set_io(0, 0x7'0000'0000);
+  REQUIRE(at_3.refresh());
+  std::uint64_t word = 0;
+  std::memcpy(&word, reinterpret_cast<const std::byte*>(at_3.table().block(0, 0)) + 3, sizeof(word));
+  CHECK(word == 0x7'0000'0000);
 }
 
 TEST_CASE_TEMPLATE("A base that no task reads calls for nothing", T, RONDO_TEST_MECHANISMS) {

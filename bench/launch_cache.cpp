@@ -205,9 +205,8 @@ class Args {
   /// `count` is known to the compiler, as the number of a round's bindings is.
   template <std::size_t count>
   [[gnu::always_inline]] void bring(const Tensor* tensors) {
-    [&]<std::size_t... t>(std::index_sequence<t...>) {
-      (refresher_.set_io(t, tensors[t].address), ...);
-    }(std::make_index_sequence<count>{});
+    [&]<std::size_t... t>(std::index_sequence<t...>) { (refresher_.set_io(t, tensors[t].address), ...); }
+    (std::make_index_sequence<count>{});
     (void)refresher_.refresh();
   }
   [[nodiscard]] const std::byte* bytes() const { return refresher_.table().image().data(); }

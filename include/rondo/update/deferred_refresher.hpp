@@ -42,8 +42,9 @@ class DeferredRefresher {
                 "noexcept;`, or choose another refresh mechanism");
 
   /// `addresses`: of each base at the start; those of `absolute` and `table` are not looked at.
-  DeferredRefresher(P& platform, const graph::GraphView& graph, Slice<const args::Source> sources, args::BaseLayout bases,
-            Slice<const std::uint64_t> addresses, args::SystemProvider provider = &args::no_system_provider);
+  DeferredRefresher(P& platform, const graph::GraphView& graph, Slice<const args::Source> sources,
+                    args::BaseLayout bases, Slice<const std::uint64_t> addresses,
+                    args::SystemProvider provider = &args::no_system_provider);
   DeferredRefresher(const DeferredRefresher&) = delete;
   DeferredRefresher& operator=(const DeferredRefresher&) = delete;
 

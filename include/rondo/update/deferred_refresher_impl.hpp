@@ -11,9 +11,9 @@
 namespace rondo::update {
 
 template <class P, UpdateStrategy S, MechanismChoice C>
-DeferredRefresher<P, S, C>::DeferredRefresher(P& platform, const graph::GraphView& view, Slice<const args::Source> sources,
-                              args::BaseLayout bases, Slice<const std::uint64_t> addresses,
-                              args::SystemProvider provider)
+DeferredRefresher<P, S, C>::DeferredRefresher(P& platform, const graph::GraphView& view,
+                                              Slice<const args::Source> sources, args::BaseLayout bases,
+                                              Slice<const std::uint64_t> addresses, args::SystemProvider provider)
     : platform_{(check_counts(view, sources, bases, addresses), platform)},
       table_{view, sources, bases, provider},
       active_(bases.count),

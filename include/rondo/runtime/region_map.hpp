@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/large_memory.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
+#include <rondo/runtime/cell_table.hpp>
 #include <rondo/runtime/region.hpp>
 #include <rondo/runtime/region_use.hpp>
+#include <rondo/slice.hpp>
 #include <rondo/types.hpp>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 
 /// Which unfinished tasks touch which parts of which tensors. Belongs to the orchestrating thread alone.
 namespace rondo::runtime::detail {
@@ -27,15 +26,7 @@ namespace rondo::runtime::detail {
 /// searched in a row.
 class RegionMap {
  public:
-  RegionMap(std::size_t uses, std::size_t grids)
-      : uses_{uses},
-        grids_{grids},
-        cell_bits_{static_cast<unsigned>(std::bit_width(uses < 4 ? std::size_t{3} : uses - 1))},
-        group_bits_{cell_bits_ - 1 < most_group_bits ? cell_bits_ - 1 : most_group_bits},
-        block_{(std::size_t{1} << cell_bits_) * sizeof(Cell), alignof(Cell)},
-        cells_{static_cast<Cell*>(block_.data())} {
-    for (std::size_t c = 0; c < std::size_t{1} << cell_bits_; ++c) new (cells_ + c) Cell();
-  }
+  RegionMap(std::size_t uses, std::size_t grids) : uses_{uses}, grids_{grids}, cells_{uses} {}
 
   [[nodiscard]] std::size_t room() const noexcept { return uses_.left(); }
   [[nodiscard]] std::size_t live() const noexcept { return uses_.taken(); }
@@ -67,7 +58,7 @@ class RegionMap {
       off |= (cell * tile ^ low) | (tile ^ touch.box.extents[d]);
       key += cell * grid->pitch[d];
     }
-    Cell& here = cell(key);
+    Cell& here = cells_.at(key);
     __builtin_prefetch(&here, 1);
     touch.at = {grid, grid->base, key, &here, off == 0};
   }
@@ -153,9 +144,22 @@ class RegionMap {
     tensor.grid_count = 0;
   }
 
+  /// Between rounds, when no use is left: cells are numbered from the first one again that no grid has, so that rounds
+  /// that are alike use the same memory. `kept`: the tensors that stay.
+  void rewind(Slice<TensorState> kept) noexcept {
+    next_base_ = 0;
+    for (const TensorState& tensor : kept) {
+      for (const Grid* grid = tensor.grids; grid != nullptr; grid = grid->next) {
+        if (grid->end > next_base_) next_base_ = grid->end;
+      }
+    }
+    if (next_base_ <= cells_.capacity()) return;
+    for (TensorState& tensor : kept) drop_grids(tensor);
+    next_base_ = 0;
+  }
+
  private:
   static constexpr std::uint32_t most_grids = 8;
-  static constexpr unsigned most_group_bits = 12;
 
   /// Cells to look into, counted up like an odometer.
   struct Cells {
@@ -188,15 +192,6 @@ class RegionMap {
     return true;
   }
 
-  /// Up to 4096 cells in a row stay together: tiles that are visited in turn are in memory that is visited in turn, and
-  /// those of one tensor are in few pages. Where in their group they start is hashed, too, so that cells a power of two
-  /// apart do not pile up.
-  [[nodiscard]] Cell& cell(std::uint64_t key) noexcept {
-    const std::uint64_t hash = (key >> group_bits_) * 0x9E37'79B9'7F4A'7C15U;  // 2^64 / golden ratio
-    const std::uint64_t group = hash >> (64U - cell_bits_ + group_bits_);
-    const std::uint64_t in_group = (key + (hash >> 20U)) & ((std::uint64_t{1} << group_bits_) - 1);
-    return cells_[group << group_bits_ | in_group];
-  }
   [[nodiscard]] RegionUse& use_at(UseIndex index) noexcept { return uses_.at(index - 1); }
 
   /// Is an unfinished task noted there?
@@ -221,7 +216,7 @@ class RegionMap {
         box.sides[d] = {cells.at[d] * extent, extent};
         key += cells.at[d] * grid.pitch[d];
       }
-      visit_cell(cell(key), key, overlap(box, touch.box, tensor.rank), covers(touch.box, box, tensor.rank), touch,
+      visit_cell(cells_.at(key), key, overlap(box, touch.box, tensor.rank), covers(touch.box, box, tensor.rank), touch,
                  &grid, found);
     } while (cells.advance(tensor.rank));
   }
@@ -362,19 +357,17 @@ class RegionMap {
       for (std::size_t d = tensor.rank; d-- > 0;) {
         unused->tile[d] = Divisor(box.extents[d]);
         unused->pitch[d] = pitch;
-        pitch *= tensor.extents[d] / box.extents[d] + 1;
+        pitch *= (tensor.extents[d] + box.extents[d] - 1) / box.extents[d];
       }
       next_base_ += pitch;
+      unused->end = next_base_;
     }
     return unused;
   }
 
   platform::sim::Recycler<RegionUse> uses_;
   platform::sim::Recycler<Grid> grids_;
-  unsigned cell_bits_;   ///< there are a power of two of cells,
-  unsigned group_bits_;  ///< and so in a group
-  rondo::detail::LargeMemory block_;
-  Cell* cells_;
+  CellTable cells_;
   std::uint64_t frontier_ = 1;
   std::uint64_t next_base_ = 0;
 };

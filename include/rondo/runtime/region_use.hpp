@@ -59,6 +59,7 @@ struct Grid {
   Divisor tile[max_rank];
   std::uint64_t pitch[max_rank] = {};  ///< how far apart neighbours in a dimension are numbered
   std::uint64_t base = 0;              ///< number of the first cell; no two grids share one
+  std::uint64_t end = 0;               ///< number behind the last
   std::uint32_t count[2] = {};         ///< of uses: readers, writers
   UseIndex all[2] = {};
   std::uint32_t straddlers = 0;             ///< uses that reach into a further cell,

@@ -88,6 +88,7 @@ class StreamCore {
       }
     }
     for (ScopeRing& ring : rings_) ring.word_ring.reset();
+    map_.rewind({interface_.data(), interface_.size()});
     if (stream_.failed() && stream_.status().ok()) [[unlikely]] {
       stream_.fail(Status{Errc::orchestration_failed}.poisoning(),
                    Error::Text("an exception left a scope, and the orchestration caught it and went on"));

@@ -85,62 +85,135 @@ struct Case {
   std::vector<Past> past;
 };
 
+/// One round: 150 tasks that touch anything, some of which are done in between. `first`: the number of the first.
+void check_round(Case& c, std::uint64_t first) {
+  c.tasks.clear(), c.uses.clear(), c.past.clear();
+  // Who must go before whom, directly or through others: bit sets over tasks.
+  std::vector<std::vector<bool>> before;
+  for (std::size_t t = 0; t < 150; ++t) {
+    c.tasks.push_back(std::make_unique<TaskSlot>());
+    TaskSlot& task = *c.tasks.back();
+    task.number = first + t;
+    TensorState& tensor = c.tensors[c.pick(3)];
+    const Box box = c.any_box(tensor);
+    const bool whole = c.pick(6) == 0;
+    Box full{};
+    for (std::size_t d = 0; d < tensor.rank; ++d) full.sides[d].extent = tensor.extents[d];
+    const Box used = whole ? full : box;
+    const bool write = c.pick(3) == 0;
+    const Box* const part = whole ? nullptr : &box;
+    const Access access = write ? Access::write : Access::read;
+
+    std::set<TaskSlot*> found;
+    c.find(tensor, part, access, [&](TaskSlot& other) { found.insert(&other); });
+    std::vector<bool> ordered(t + 1, false);
+    for (std::size_t o = 0; o < t; ++o) {
+      if (!found.contains(c.tasks[o].get())) continue;
+      ordered[o] = true;
+      for (std::size_t i = 0; i < o; ++i) ordered[i] = ordered[i] || before[o][i];
+    }
+    for (std::size_t o = 0; o < t; ++o) {
+      const Past& p = c.past[o];
+      const bool conflict = p.tensor == &tensor && (p.write || write) && overlap(p.box, used, tensor.rank);
+      if (conflict && !p.task->done()) REQUIRE_MESSAGE(ordered[o], "task ", t, " does not wait for ", o);
+      if (found.contains(p.task)) REQUIRE_MESSAGE(conflict, "task ", t, " waits for ", o, " for nothing");
+      if (found.contains(p.task)) REQUIRE_FALSE(p.task->done());
+    }
+    before.push_back(ordered);
+    RegionUse* head = nullptr;
+    c.insert(tensor, part, access, task, head);
+    c.uses.push_back(head);
+    c.past.push_back({&task, &tensor, used, write});
+    // A task is done only after all that it waits for.
+    const std::size_t ends = c.pick(t + 1);
+    bool may_end = c.pick(2) == 0;
+    for (std::size_t i = 0; i < ends; ++i) may_end = may_end && (!before[ends][i] || c.tasks[i]->done());
+    if (may_end) c.tasks[ends]->fan_out.store(TaskSlot::sealed());
+  }
+  for (RegionUse* head : c.uses) c.map.forget(head);
+  CHECK(c.map.live() == 0);
+}
+
 }  // namespace
 
 TEST_CASE("a region meets exactly the pending uses that overlap it, or tasks that waited for those") {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     Case c(seed, 1 + seed % 5, 4 + seed % 13);
-    // Who must go before whom, directly or through others: bit sets over tasks.
-    std::vector<std::vector<bool>> before;
-    for (std::size_t t = 0; t < 150; ++t) {
-      c.tasks.push_back(std::make_unique<TaskSlot>());
-      TaskSlot& task = *c.tasks.back();
-      task.number = t + 1;
-      TensorState& tensor = c.tensors[c.pick(3)];
-      const Box box = c.any_box(tensor);
-      const bool whole = c.pick(6) == 0;
-      Box full{};
-      for (std::size_t d = 0; d < tensor.rank; ++d) full.sides[d].extent = tensor.extents[d];
-      const Box used = whole ? full : box;
-      const bool write = c.pick(3) == 0;
-      const Box* const part = whole ? nullptr : &box;
-      const Access access = write ? Access::write : Access::read;
-
-      std::set<TaskSlot*> found;
-      c.find(tensor, part, access, [&](TaskSlot& other) { found.insert(&other); });
-      std::vector<bool> ordered(t + 1, false);
-      for (std::size_t o = 0; o < t; ++o) {
-        if (!found.contains(c.tasks[o].get())) continue;
-        ordered[o] = true;
-        for (std::size_t i = 0; i < o; ++i) ordered[i] = ordered[i] || before[o][i];
-      }
-      for (std::size_t o = 0; o < t; ++o) {
-        const Past& p = c.past[o];
-        const bool conflict = p.tensor == &tensor && (p.write || write) && overlap(p.box, used, tensor.rank);
-        if (conflict && !p.task->done()) REQUIRE_MESSAGE(ordered[o], "task ", t, " does not wait for ", o);
-        if (found.contains(p.task)) REQUIRE_MESSAGE(conflict, "task ", t, " waits for ", o, " for nothing");
-        if (found.contains(p.task)) REQUIRE_FALSE(p.task->done());
-      }
-      before.push_back(ordered);
-      RegionUse* head = nullptr;
-      c.insert(tensor, part, access, task, head);
-      c.uses.push_back(head);
-      c.past.push_back({&task, &tensor, used, write});
-      // A task is done only after all that it waits for.
-      const std::size_t ends = c.pick(t + 1);
-      bool may_end = c.pick(2) == 0;
-      for (std::size_t i = 0; i < ends; ++i) may_end = may_end && (!before[ends][i] || c.tasks[i]->done());
-      if (may_end) c.tasks[ends]->fan_out.store(TaskSlot::sealed());
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      check_round(c, round * 150 + 1);
+      c.map.set_frontier(round * 150 + 151);
+      c.map.drop_grids(c.tensors[round % 3]);  // the others stay, and keep their cells
+      c.map.rewind({c.tensors, 3});
     }
-    for (RegionUse* head : c.uses) c.map.forget(head);
-    CHECK(c.map.live() == 0);
     for (TensorState& tensor : c.tensors) {
       c.map.drop_grids(tensor);
       CHECK(tensor.grids == nullptr);
       CHECK(tensor.whole.head[0] == 0);
       CHECK(tensor.whole.head[1] == 0);
     }
+  }
+}
+
+TEST_CASE("rounds that are alike use the same cells; a tensor that stays keeps its own, unless there are too many") {
+  Case c(2, 1, 100);  // 256 cells
+  TaskSlot task;
+  task.number = 1;
+  RegionUse* head = nullptr;
+  const auto touch = [&](TensorState& tensor, std::uint64_t extent) {
+    const Box box{{{0, extent}}};
+    c.insert(tensor, &box, Access::write, task, head);
+    c.map.forget(head);
+    head = nullptr;
+  };
+  const auto next_round = [&] {
+    c.map.set_frontier(++task.number);
+    c.map.drop_grids(c.tensors[1]);
+    c.map.rewind({c.tensors, 1});
+  };
+  touch(c.tensors[0], 3);
+  CHECK(c.tensors[0].grids->base == 0);
+  CHECK(c.tensors[0].grids->end == 34);
+  for (int round = 0; round < 3; ++round) {
+    touch(c.tensors[1], 10);
+    CHECK(c.tensors[1].grids->base == 34);
+    CHECK(c.tensors[1].grids->end == 44);
+    next_round();
+  }
+  CHECK(c.tensors[0].grids->base == 0);
+  // The one grid of a tensor, unused, is taken for other boxes again and again, and gets further cells each time.
+  for (const std::uint64_t extent : {1U, 2U, 1U}) {
+    touch(c.tensors[0], extent);
+    next_round();
+  }
+  CHECK(c.tensors[0].grids == nullptr);
+  touch(c.tensors[0], 3);
+  CHECK(c.tensors[0].grids->base == 0);
+}
+
+TEST_CASE("cells in a row lie together, and groups of them in the order of their first use") {
+  CellTable cells(1 << 16);
+  CHECK(cells.capacity() == 1 << 16);
+  const Cell* first = nullptr;
+  for (std::uint64_t group = 0; group < 5; ++group) {
+    std::vector<const Cell*> all;
+    for (std::uint64_t i = 0; i < 4096; ++i) {
+      Cell& cell = cells.at(group << 34 | i);
+      CHECK(cell.number == 0);
+      CHECK(&cell == &cells.at(group << 34 | i));
+      all.push_back(&cell);
+    }
+    std::ptrdiff_t jumps = 0;
+    for (std::size_t i = 1; i < all.size(); ++i) jumps += all[i] - all[i - 1] != 1 ? 1 : 0;
+    CHECK(jumps <= 1);  // from the group's end to its start
+    std::sort(all.begin(), all.end());
+    if (std::adjacent_find(all.begin(), all.end()) != all.end()) FAIL("two cells in one place");
+    CHECK(all.back() - all.front() == 4095);
+    if (group == 0) first = all.front();
+    // Two groups may share their place.
+    CHECK(all.front() >= first);
+    CHECK((all.front() - first) % 4096 == 0);
+    CHECK(all.front() - first <= static_cast<std::ptrdiff_t>(group * 4096));
   }
 }
 

@@ -5,8 +5,10 @@
 // graph (the faster of its default and lightweight policies, found by trial) and Taskflow, where CMake finds them.
 //   replay/<shape>/work:<0|1>/threads:<t>/<raw|rondo|tbb|taskflow>     work 0: empty tasks, 1: about 1 µs each
 // One iteration is one round. Raw runs on one thread only.
-// On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for independent
-// and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
+//     …/work:1/threads:<t>/<rondo|tbb>_beside_raw   31 rounds in turn with 31 raw ones, so at the same clock, and their
+// medians, so that a few percent can be told: `of_raw` is the median of all ratios, `of_raw_25` and `of_raw_75`
+// quartiles On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for
+// independent and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
 // tasks), 1.002 for the wavefront (its first and last tasks do: 513 for 1024), 2 for the chain.
 
 #include "graph_shapes.hpp"
@@ -23,6 +25,8 @@
 #include <taskflow/taskflow.hpp>
 #endif
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -44,32 +48,92 @@ using graph_shapes::Shape;
 }
 rondo::KernelEntry kernel(int work) { return work == 0 ? &empty : &microsecond; }
 
-void run_raw(benchmark::State& state, const Shape& shape, int work) {
-  std::vector<rondo::KernelEntry> calls(shape.tasks, kernel(work));
-  std::vector<std::int64_t*> args(shape.tasks, nullptr);
-  for (auto _ : state) {
-    for (std::size_t t = 0; t < calls.size(); ++t) calls[t](args[t]);
+class RawCalls {
+ public:
+  RawCalls(const Shape& shape, int work) : calls_(shape.tasks, kernel(work)), args_(shape.tasks, nullptr) {}
+  void round() {
+    for (std::size_t t = 0; t < calls_.size(); ++t) calls_[t](args_[t]);
     benchmark::ClobberMemory();
   }
+
+ private:
+  std::vector<rondo::KernelEntry> calls_;
+  std::vector<std::int64_t*> args_;
+};
+
+void run_raw(benchmark::State& state, const Shape& shape, int work) {
+  RawCalls raw(shape, work);
+  for (auto _ : state) raw.round();
 }
 
-void run_rondo(benchmark::State& state, const Shape& shape, int work, int threads) {
+class RondoGraph {
+ public:
+  RondoGraph(const Shape& shape, int work, int threads)
+      : session_{rondo::open<Platform>(graph(shape, work), on(threads))} {
+    for (int i = 0; i < 60; ++i) round();  // it learns
+  }
+  void round() { failed_ = !session_.run_round() || failed_; }
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] std::size_t threads_used() { return session_.platform().engine().threads_used(); }
+
+ private:
   using Platform = rondo::A2A3SimOn<rondo::Pool>;
-  rondo::TaskGraph graph{rondo::Edges::explicit_};
-  for (std::size_t t = 0; t < shape.tasks; ++t) graph.add_raw("task", rondo::CoreType::vector, kernel(work));
-  for (const auto& [before, after] : shape.edges) graph.add_edge(rondo::TaskId{before}, rondo::TaskId{after});
-  Platform::Options options;
-  options.engine.threads = static_cast<std::uint32_t>(threads);
-  auto session = rondo::open<Platform>(graph, options);
-  for (int round = 0; round < 60; ++round) {  // it learns
-    if (!session.run_round()) return state.SkipWithError("a round failed");
+  static rondo::TaskGraph graph(const Shape& shape, int work) {
+    rondo::TaskGraph graph{rondo::Edges::explicit_};
+    for (std::size_t t = 0; t < shape.tasks; ++t) graph.add_raw("task", rondo::CoreType::vector, kernel(work));
+    for (const auto& [before, after] : shape.edges) graph.add_edge(rondo::TaskId{before}, rondo::TaskId{after});
+    return graph;
   }
-  for (auto _ : state) {
-    if (!session.run_round()) state.SkipWithError("a round failed");
+  static Platform::Options on(int threads) {
+    Platform::Options options;
+    options.engine.threads = static_cast<std::uint32_t>(threads);
+    return options;
   }
+  rondo::RoundSession<Platform> session_;
+  bool failed_ = false;
+};
+
+void run_rondo(benchmark::State& state, const Shape& shape, int work, int threads) {
+  RondoGraph graph(shape, work, threads);
+  for (auto _ : state) graph.round();
+  if (graph.failed()) state.SkipWithError("a round failed");
   state.counters["at_best"] = static_cast<double>(graph_shapes::least_steps(shape, static_cast<std::size_t>(threads))) *
                               static_cast<double>(threads) / static_cast<double>(shape.tasks);
-  state.counters["threads_used"] = static_cast<double>(session.platform().engine().threads_used());
+  state.counters["threads_used"] = static_cast<double>(graph.threads_used());
+}
+
+/// The median of 31 rounds.
+double seconds_of(auto& graph) {
+  using Clock = std::chrono::steady_clock;
+  for (int i = 0; i < 2; ++i) graph.round();  // threads that fell asleep meanwhile wake up
+  std::array<double, 31> seconds{};
+  for (double& each : seconds) {
+    const auto start = Clock::now();
+    graph.round();
+    each = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + 15, seconds.end());
+  return seconds[15];
+}
+
+void run_beside_raw(benchmark::State& state, const Shape& shape, auto& graph) {
+  RawCalls raw(shape, 1);
+  std::vector<double> ratios;
+  for (auto _ : state) {
+    const double alone = seconds_of(raw);
+    const double own = seconds_of(graph);
+    state.SetIterationTime(own);
+    ratios.push_back(own / alone);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  state.counters["of_raw_25"] = ratios[ratios.size() / 4];
+  state.counters["of_raw"] = ratios[ratios.size() / 2];
+  state.counters["of_raw_75"] = ratios[ratios.size() * 3 / 4];
+}
+void run_rondo_beside_raw(benchmark::State& state, const Shape& shape, int threads) {
+  RondoGraph graph(shape, 1, threads);
+  run_beside_raw(state, shape, graph);
+  if (graph.failed()) state.SkipWithError("a round failed");
 }
 
 #ifdef RONDO_HAVE_TBB
@@ -104,22 +168,25 @@ class TbbGraph {
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 
-double seconds_of(auto& graph) {
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 30; ++i) graph.round();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void run_tbb(benchmark::State& state, const Shape& shape, int work, int threads) {
+/// Calls `f` with the faster one of its two kinds.
+void with_tbb(const Shape& shape, int work, int threads, auto f) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   TbbGraph<tbb::flow::queueing> standard(shape, work);
   TbbGraph<tbb::flow::lightweight> lightweight(shape, work);
   (void)seconds_of(standard), (void)seconds_of(lightweight);
   if (seconds_of(standard) < seconds_of(lightweight)) {
-    for (auto _ : state) standard.round();
+    f(standard);
   } else {
-    for (auto _ : state) lightweight.round();
+    f(lightweight);
   }
+}
+void run_tbb(benchmark::State& state, const Shape& shape, int work, int threads) {
+  with_tbb(shape, work, threads, [&](auto& graph) {
+    for (auto _ : state) graph.round();
+  });
+}
+void run_tbb_beside_raw(benchmark::State& state, const Shape& shape, int threads) {
+  with_tbb(shape, 1, threads, [&](auto& graph) { run_beside_raw(state, shape, graph); });
 }
 #endif
 
@@ -148,6 +215,14 @@ void add(const Shape& shape, int work, int threads) {
 #endif
 #ifdef RONDO_HAVE_TASKFLOW
   add_one("taskflow", [=](benchmark::State& state) { run_taskflow(state, shape, work, threads); });
+#endif
+  if (work == 0) return;
+  const auto add_beside_raw = [&](const char* who, auto run) {
+    benchmark::RegisterBenchmark((name + who).c_str(), run)->UseManualTime()->Unit(benchmark::kNanosecond);
+  };
+  add_beside_raw("rondo_beside_raw", [=](benchmark::State& state) { run_rondo_beside_raw(state, shape, threads); });
+#ifdef RONDO_HAVE_TBB
+  add_beside_raw("tbb_beside_raw", [=](benchmark::State& state) { run_tbb_beside_raw(state, shape, threads); });
 #endif
 }
 

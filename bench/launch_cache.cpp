@@ -205,8 +205,7 @@ class Args {
   /// `count` is known to the compiler, as the number of a round's bindings is.
   template <std::size_t count>
   [[gnu::always_inline]] void bring(const Tensor* tensors) {
-    [&]<std::size_t... t>(std::index_sequence<t...>) { (refresher_.set_io(t, tensors[t].address), ...); }
-    (std::make_index_sequence<count>{});
+    bind(tensors, std::make_index_sequence<count>{});
     (void)refresher_.refresh();
   }
   [[nodiscard]] const std::byte* bytes() const { return refresher_.table().image().data(); }
@@ -228,6 +227,11 @@ class Args {
   Args(const rondo::FrozenGraph& graph, std::size_t count)
       : bases_{graph.view(), std::vector<std::uint64_t>(count), rondo::DevicePtr<std::byte>{std::uint64_t{4096}}},
         refresher_{platform_, graph.view(), bases_.sources.slice(), bases_.layout, bases_.addresses.slice()} {}
+
+  template <std::size_t... t>
+  [[gnu::always_inline]] void bind(const Tensor* tensors, std::index_sequence<t...>) {
+    (refresher_.set_io(t, tensors[t].address), ...);
+  }
 
   rondo::A2A3Sim platform_{{}};
   rondo::detail::Bases bases_;

@@ -145,17 +145,20 @@ class RegionMap {
   }
 
   /// Between rounds, when no use is left: cells are numbered from the first one again that no grid has, so that rounds
-  /// that are alike use the same memory. `kept`: the tensors that stay.
+  /// that are alike use the same memory. `kept`: the tensors that stay. Costs nothing after a round without new grids.
   void rewind(Slice<TensorState> kept) noexcept {
+    if (next_base_ == rewound_to_) return;
     next_base_ = 0;
     for (const TensorState& tensor : kept) {
       for (const Grid* grid = tensor.grids; grid != nullptr; grid = grid->next) {
         if (grid->end > next_base_) next_base_ = grid->end;
       }
     }
-    if (next_base_ <= cells_.capacity()) return;
-    for (TensorState& tensor : kept) drop_grids(tensor);
-    next_base_ = 0;
+    if (next_base_ > cells_.capacity()) {
+      for (TensorState& tensor : kept) drop_grids(tensor);
+      next_base_ = 0;
+    }
+    rewound_to_ = next_base_;
   }
 
  private:
@@ -370,6 +373,7 @@ class RegionMap {
   CellTable cells_;
   std::uint64_t frontier_ = 1;
   std::uint64_t next_base_ = 0;
+  std::uint64_t rewound_to_ = 0;  ///< `next_base_` at the start of the round
 };
 
 }  // namespace rondo::runtime::detail

@@ -3,12 +3,13 @@
 
 // What replaying a graph costs per round: Rondo's default engine beside raw calls in topological order, oneTBB's flow
 // graph (the faster of its default and lightweight policies, found by trial) and Taskflow, where CMake finds them.
-//   replay/<shape>/work:<0|1>/threads:<t>/<raw|rondo|tbb|taskflow>     work 0: empty tasks, 1: about 1 µs each
+//   replay/<shape>/work:<0|1>/threads:<t>/<raw|rondo|tbb|taskflow>   work 0: empty tasks, 1: about 1 µs each
+//   replay_beside_raw/<shape>/threads:<t>/<rondo|tbb>   tasks of 1 µs; so that a few percent can be told, 31 rounds in
+//     turn with 31 raw ones, at the same clock; `of_raw` is the median of their ratios, `of_raw_25` and `of_raw_75`
+//     the quartiles
 // One iteration is one round. Raw runs on one thread only.
-//     …/work:1/threads:<t>/<rondo|tbb>_beside_raw   31 rounds in turn with 31 raw ones, so at the same clock, and their
-// medians, so that a few percent can be told: `of_raw` is the median of all ratios, `of_raw_25` and `of_raw_75`
-// quartiles On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for
-// independent and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
+// On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for independent
+// and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
 // tasks), 1.002 for the wavefront (its first and last tasks do: 513 for 1024), 2 for the chain.
 
 #include "graph_shapes.hpp"
@@ -216,13 +217,16 @@ void add(const Shape& shape, int work, int threads) {
 #ifdef RONDO_HAVE_TASKFLOW
   add_one("taskflow", [=](benchmark::State& state) { run_taskflow(state, shape, work, threads); });
 #endif
-  if (work == 0) return;
-  const auto add_beside_raw = [&](const char* who, auto run) {
+}
+
+void add_beside_raw(const Shape& shape, int threads) {
+  const std::string name = std::string("replay_beside_raw/") + shape.name + "/threads:" + std::to_string(threads) + "/";
+  const auto add_one = [&](const char* who, auto run) {
     benchmark::RegisterBenchmark((name + who).c_str(), run)->UseManualTime()->Unit(benchmark::kNanosecond);
   };
-  add_beside_raw("rondo_beside_raw", [=](benchmark::State& state) { run_rondo_beside_raw(state, shape, threads); });
+  add_one("rondo", [=](benchmark::State& state) { run_rondo_beside_raw(state, shape, threads); });
 #ifdef RONDO_HAVE_TBB
-  add_beside_raw("tbb_beside_raw", [=](benchmark::State& state) { run_tbb_beside_raw(state, shape, threads); });
+  add_one("tbb", [=](benchmark::State& state) { run_tbb_beside_raw(state, shape, threads); });
 #endif
 }
 
@@ -233,6 +237,7 @@ int main(int argc, char** argv) {
     for (const int work : {0, 1}) {
       for (const int threads : {1, 2}) add(shape, work, threads);
     }
+    add_beside_raw(shape, 2);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

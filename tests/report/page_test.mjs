@@ -69,19 +69,20 @@ async function open(file, colorScheme = "light") {
 
 const chartOf = (page, id) => page.locator(`#${id} .chart`);
 
-/** Where in the window a chart has a patch of a colour, from the left; patches are 3 × 3 pixels. */
-async function findColour(page, id, colour) {
+/** Where in the window a chart has a patch of one of these colours, from the left; patches are 3 × 3 pixels. */
+async function findColour(page, id, ...colours) {
   await chartOf(page, id).scrollIntoViewIfNeeded();
   // Much is drawn over several frames.
   const found = await page
     .waitForFunction(
-      ([id, colour]) => {
+      ([id, colours]) => {
         const canvas = document.querySelector(`#${id} canvas`);
         const { width, height } = canvas;
         const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-        const wanted = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+        const wanted = colours.map((colour) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)));
         const is = (x, y) =>
-          wanted.every((part, at) => data[4 * (y * width + x) + at] === part) && data[4 * (y * width + x) + 3] === 255;
+          wanted.some((parts) => parts.every((part, at) => data[4 * (y * width + x) + at] === part)) &&
+          data[4 * (y * width + x) + 3] === 255;
         const box = canvas.getBoundingClientRect();
         for (let x = 1; x < width - 1; ++x) {
           for (let y = 30; y < height - 1; ++y) {
@@ -92,10 +93,10 @@ async function findColour(page, id, colour) {
         }
         return null;
       },
-      [id, colour],
+      [id, colours],
       { timeout: 3000, polling: 100 },
     )
-    .catch(() => assert.fail(`${id} shows nothing of the colour ${colour}`));
+    .catch(() => assert.fail(`${id} shows nothing of the colour ${colours.join(" or ")}`));
   return found.jsonValue();
 }
 
@@ -122,8 +123,8 @@ async function drag(page, id, [x, y], [toX, toY]) {
 }
 
 const colours = {
-  light: { first: "#0072b2", fill: "#7fb8dc" },
-  dark: { first: "#56b4e9", fill: "#2f6f99" },
+  light: { first: "#0072b2", second: "#d55e00", fill: "#7fb8dc" },
+  dark: { first: "#56b4e9", second: "#f0803c", fill: "#2f6f99" },
 };
 const ids = {
   ratios: "round_overhead-round-ratios",
@@ -311,8 +312,10 @@ if (SCREENSHOTS)
       }
       await page.addStyleTag({ content: "nav { display: none !important; }" });
       if (name === "swimlane") await drag(page, id, [0.14, 0.2], [0.5, 0.4]);
-      const { first, fill } = colours[scheme];
-      await tooltipAt(page, id, await findColour(page, id, name === "swimlane" || name === "memory" ? fill : first));
+      const { first, second, fill } = colours[scheme];
+      // In figures that were measured the second may lie on the first.
+      const shows = name === "swimlane" || name === "memory" ? [fill] : [first, second];
+      await tooltipAt(page, id, await findColour(page, id, ...shows));
       await page.locator(`#${id}`).screenshot({ path: path.join(SCREENSHOTS, `report_${name}.png`) });
       if (name === "ratios") {
         await page.evaluate(() => window.scrollTo(0, 0));

@@ -202,7 +202,7 @@ using Anchor = RivalOf<true>;
 class Args {
  public:
   explicit Args(std::size_t count) : Args(freeze(graph_of(count)), count) {}
-  /// `count` is known to the compiler, as the number of a round's bindings is.
+  /// `count` is known to the compiler: sessions set their ports in a loop, for which see decision 0026.
   template <std::size_t count>
   [[gnu::always_inline]] void bring(const Tensor* tensors) {
     bind(tensors, std::make_index_sequence<count>{});
@@ -276,7 +276,7 @@ void rondo_hit(benchmark::State& state, std::size_t count, std::size_t entries) 
   });
 }
 
-/// Calls `f` with a number of tensors that the compiler knows, as it knows those of a round's bindings.
+/// Calls `f` with a number of tensors that the compiler knows.
 template <class F>
 void with_constant(std::size_t count, F f) {
   if (count == 1) f(std::integral_constant<std::size_t, 1>{});

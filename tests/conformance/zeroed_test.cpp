@@ -251,7 +251,7 @@ TEST_CASE("Onboard a refused capture or replay leaves the zeros right") {
   for (const char* call : {"aclmdlRICaptureBegin", "aclmdlRIExecuteAsync"}) {
     const Counting g;
     rondo_stand_in_reset();
-    rondo_stand_in_fault(call, 1, 207000, 0);
+    rondo_stand_in_fault(call, 1, 207000);
     {
       auto session = open<A2A3OverStandIn>(g.graph);
       for (int round = 0; round < 3; ++round) CHECK(round_is_right(session, g, round));

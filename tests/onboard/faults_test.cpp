@@ -201,7 +201,7 @@ void fail_each_call_once(const Config& config) {
         CAPTURE(k);
         CAPTURE(code);
         if (call == "device" && errc != Errc::device_failed) continue;
-        rondo_stand_in_fault(call.c_str(), k, code, 0);
+        rondo_stand_in_fault(call.c_str(), k, code);
         const Life life = live<P, Policies>(options, config.alike);
         const bool came_to_pass = rondo_stand_in_faults_left() == 0;
         rondo_stand_in_clear_faults();

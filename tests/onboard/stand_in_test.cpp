@@ -106,7 +106,7 @@ TEST_CASE("Memory is not zeroed, nothing is 0 bytes long, and a block is freed o
 
 TEST_CASE("A pinned copy reads when it runs, and bytes that changed before are a misuse; a snapshot has them") {
   Bare b;
-  rondo_stand_in_fault("device", 1, 0, 20);
+  rondo_stand_in_hold();
   b.write("first");
   REQUIRE(b.copy_in(b.host, 5, host_to_buffer_to_device) == 0);
   b.write("other");
@@ -118,7 +118,7 @@ TEST_CASE("A pinned copy reads when it runs, and bytes that changed before are a
 #define __has_feature(x) 0
 #endif
 #if !__has_feature(thread_sanitizer)
-  rondo_stand_in_fault("device", 1, 0, 20);
+  rondo_stand_in_hold();
   REQUIRE(b.copy_in(b.host, 5) == 0);
   b.write("third");
   REQUIRE(b.c.synchronize(b.stream, -1) == 0);
@@ -129,7 +129,7 @@ TEST_CASE("A pinned copy reads when it runs, and bytes that changed before are a
 
 TEST_CASE("A pageable copy waits, and so does the caller") {
   Bare b;
-  rondo_stand_in_fault("device", 1, 0, 10);
+  rondo_stand_in_hold();
   const std::string text = "ordinary";
   REQUIRE(b.copy_in(text.data(), 8) == 0);
   CHECK(b.inside(8) == text);
@@ -153,13 +153,13 @@ TEST_CASE("What still has work to do may not be destroyed") {
   Bare b;
   void* more = nullptr;
   REQUIRE(b.c.malloc(&more, 64, huge_first) == 0);
-  rondo_stand_in_fault("device", 1, 0, 20);
+  rondo_stand_in_hold();
   REQUIRE(b.c.copy_async(more, 64, b.host, 64, host_to_device, b.stream) == 0);
   REQUIRE(b.c.free(more) == 0);
   CHECK(misuses().find("aclrtFree: queued work") != std::string::npos);
   Stream other = nullptr;
   REQUIRE(b.c.create_stream(&other, 0, 0) == 0);
-  rondo_stand_in_fault("device", 1, 0, 20);
+  rondo_stand_in_hold();
   REQUIRE(b.c.copy_async(b.block, 64, b.host, 64, host_to_device, other) == 0);
   REQUIRE(b.c.destroy_stream(other) == 0);
   CHECK(misuses().find("aclrtDestroyStream: work is pending") != std::string::npos);
@@ -198,7 +198,7 @@ TEST_CASE("Events order streams, and tell when they are complete") {
   REQUIRE(b.c.create_stream(&other, 0, 0) == 0);
   REQUIRE(b.c.create_event(&event, event_flag_sync) == 0);
   b.write("late");
-  rondo_stand_in_fault("device", 1, 0, 20);
+  rondo_stand_in_hold();
   REQUIRE(b.copy_in(b.host, 4) == 0);
   REQUIRE(b.c.record_event(event, b.stream) == 0);
   int status = 7;
@@ -217,7 +217,7 @@ TEST_CASE("Events order streams, and tell when they are complete") {
 
 TEST_CASE("A wait that takes too long says so, and may be repeated") {
   Bare b;
-  rondo_stand_in_fault("device", 1, 0, 60);
+  rondo_stand_in_hold();
   REQUIRE(b.copy_in(b.host, 4) == 0);
   CHECK(b.c.synchronize(b.stream, 5) == 507046);
   CHECK(b.c.synchronize(b.stream, -1) == 0);

@@ -35,13 +35,7 @@ class Entry {
     for (auto fault = m.faults.begin(); fault != m.faults.end(); ++fault) {
       if (fault->call != name || (!fault->is_each && --fault->uses_left != 0)) continue;
       injected = fault->code;
-      const std::uint64_t delay = fault->delay_ms;
       if (!fault->is_each) m.faults.erase(fault);
-      if (delay != 0) {
-        lock.unlock();
-        std::this_thread::sleep_for(std::chrono::milliseconds(delay));
-        lock.lock();
-      }
       break;
     }
     if (injected == ok && needs == Needs::context) {
@@ -169,6 +163,7 @@ void rondo_stand_in_reset() {
   m.faults.clear();
   m.misuses.clear();
   m.limits.clear();
+  m.let_go();
 }
 void rondo_stand_in_chip(const char* name) {
   Machine& m = machine();
@@ -184,13 +179,21 @@ void rondo_stand_in_limit(const char* what, std::uint64_t value) {
   const std::lock_guard lock{machine().mutex};
   machine().limits[what] = value;
 }
-void rondo_stand_in_fault(const char* call, std::uint64_t k, int code, std::uint64_t delay_ms) {
+void rondo_stand_in_fault(const char* call, std::uint64_t k, int code) {
   const std::lock_guard lock{machine().mutex};
-  machine().faults.push_back({call, k, k == 0, code, delay_ms});
+  machine().faults.push_back({call, k, k == 0, code});
 }
 void rondo_stand_in_clear_faults() {
   const std::lock_guard lock{machine().mutex};
   machine().faults.clear();
+}
+void rondo_stand_in_hold() {
+  const std::lock_guard lock{machine().mutex};
+  machine().is_held = true;
+}
+void rondo_stand_in_let_go() {
+  const std::lock_guard lock{machine().mutex};
+  machine().let_go();
 }
 std::uint64_t rondo_stand_in_faults_left() {
   const std::lock_guard lock{machine().mutex};

@@ -12,7 +12,7 @@
 /// believes in a device.
 extern "C" {
 
-/// Forgets the log, the faults, the misuses and the limits; what is live stays.
+/// Forgets the log, the faults, the misuses and the limits, and lets the device go; what is live stays.
 void rondo_stand_in_reset();
 /// "a2a3" (Ascend910B4), "a5" (Ascend950PR_9579), or any SoC name; from the next question on. The environment variable
 /// RONDO_STAND_IN_CHIP names the first.
@@ -22,11 +22,14 @@ void rondo_stand_in_chip(const char* name);
 /// "cpu_kernels".
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
-/// The k-th use of `call` from now on, counted from 1 (0: each use), waits `delay_ms` and then returns `code`; with
-/// code 0 it does its work. What releases something does its work in any case. The call "device" stands for the
-/// device's own operations: the k-th to run takes longer, or fails with `code` at a later synchronise.
-void rondo_stand_in_fault(const char* call, std::uint64_t k, int code, std::uint64_t delay_ms);
+/// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its
+/// work in any case. The call "device" stands for the device's own operations: the k-th to run fails with `code` at a
+/// later synchronise.
+void rondo_stand_in_fault(const char* call, std::uint64_t k, int code);
 void rondo_stand_in_clear_faults();
+/// A device slower than any host: it begins nothing more until it is let go, or somebody waits for it without a limit.
+void rondo_stand_in_hold();
+void rondo_stand_in_let_go();
 /// How many of them have not come to pass.
 std::uint64_t rondo_stand_in_faults_left();
 

@@ -191,6 +191,11 @@ void Machine::submit(StreamState& stream, Op op) {
   stream.work.notify_one();
 }
 
+void Machine::let_go() {
+  is_held = false;
+  for (StreamState* const stream : streams) stream->work.notify_one();
+}
+
 bool Machine::drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms) {
   const std::uint64_t all = stream.queued;
   const auto finished = [&] { return stream.done >= all; };
@@ -198,6 +203,7 @@ bool Machine::drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std
   const auto awaited = stream.awaited.insert(all);
   bool in_time = true;
   if (timeout_ms < 0) {
+    let_go();
     changed.wait(lock, finished);
   } else {
     // The system clock: waits on the steady one are invisible to g++ 12's thread sanitizer.
@@ -225,14 +231,13 @@ void Machine::work(StreamState& stream) {
       close_memory();
       holds_memory = false;
     }
-    stream.work.wait(lock, [&] { return stream.stopping || !stream.queue.empty(); });
+    stream.work.wait(lock, [&] { return stream.stopping || (!is_held && !stream.queue.empty()); });
     if (stream.queue.empty()) break;
     stream.running.push_back(std::move(stream.queue.front()));
     stream.queue.pop_front();
     Op& op = stream.running.front();
 
     int code = stream.error;
-    std::uint64_t delay = 0;
     if (code == ok && op.kind == Op::Kind::wait) {
       changed.wait(lock, [&] { return op.event->complete >= op.ticket; });
       code = op.event->error;
@@ -241,7 +246,6 @@ void Machine::work(StreamState& stream) {
       for (auto fault = faults.begin(); fault != faults.end(); ++fault) {
         if (fault->call != "device" || (!fault->is_each && --fault->uses_left != 0)) continue;
         code = fault->code;
-        delay = fault->delay_ms;
         stream.error_text = "the device failed as it was told to";
         if (!fault->is_each) faults.erase(fault);
         break;
@@ -251,7 +255,6 @@ void Machine::work(StreamState& stream) {
         holds_memory = true;
       }
       lock.unlock();
-      if (delay != 0) std::this_thread::sleep_for(std::chrono::milliseconds(delay));
       std::string text, kernel;
       if (code == ok) code = run(op, text, kernel);
       lock.lock();

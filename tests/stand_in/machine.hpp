@@ -123,7 +123,6 @@ struct Fault {
   std::uint64_t uses_left = 0;  ///< 1: the next use; 0: each
   bool is_each = false;
   int code = 0;
-  std::uint64_t delay_ms = 0;
 };
 
 struct Machine {
@@ -143,6 +142,7 @@ struct Machine {
   std::map<std::string, std::uint64_t> counts;
   std::list<Fault> faults;
   std::vector<std::string> misuses;
+  bool is_held = false;  ///< no stream begins anything
 
   // What is live.
   std::map<std::uintptr_t, Block> blocks;
@@ -175,6 +175,7 @@ struct Machine {
 
   void start(StreamState& stream);
   void submit(StreamState& stream, Op op);
+  void let_go();
   /// @returns false when it took longer than timeout_ms (−1: for ever)
   bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
   void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);

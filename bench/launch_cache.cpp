@@ -392,6 +392,44 @@ void whole_round(benchmark::State& state, std::size_t count, std::size_t shapes)
   with_constant(count, [&](auto k) { whole_round(state, shapes, std::make_index_sequence<k>{}); });
 }
 
+/// A whole round whose k tensors are device memory, `changed` of them elsewhere in every second round.
+template <bool is_prebound, std::size_t... I>
+void bound_round(benchmark::State& state, std::size_t changed, std::index_sequence<I...>) {
+  constexpr std::size_t count = sizeof...(I);
+  rondo::TaskGraph graph;
+  const rondo::InputOutput<float> x[] = {graph.inout<float>("x" + std::to_string(I), {64})...};
+  graph.add_raw("task", rondo::CoreType::vector, +[](rondo::ArgWord*) {}, updates(x[I])...);
+  auto session = rondo::open<rondo::NullPlatform>(graph);
+  rondo::DeviceSpan<float> memory[2][count];
+  for (std::size_t t = 0; t < count; ++t) {
+    const std::uint64_t address = 0x7f00'0000'0000 + (std::uint64_t{t} << 24);
+    memory[0][t] = {rondo::DevicePtr<float>{address}, 64};
+    memory[1][t] = {rondo::DevicePtr<float>{t < changed ? address + 4096 : address}, 64};
+  }
+  const auto* now = memory[0];
+  const auto* next = memory[1];
+  const auto prebound_now = session.prebind(bind(x[I], memory[0][I])...);
+  const auto prebound_next = session.prebind(bind(x[I], memory[1][I])...);
+  const auto* prebound = &prebound_now;
+  const auto* other = &prebound_next;
+  for (auto _ : state) {
+    rondo::Status status;
+    if constexpr (is_prebound) {
+      status = session.run_round(*prebound);
+      std::swap(prebound, other);
+    } else {
+      status = session.run_round(bind(x[I], now[I])...);
+      std::swap(now, next);
+    }
+    if (!status) state.SkipWithError("a round failed");
+    benchmark::ClobberMemory();
+  }
+}
+template <bool is_prebound>
+void bound_round(benchmark::State& state, std::size_t count, std::size_t changed) {
+  with_constant(count, [&](auto k) { bound_round<is_prebound>(state, changed, std::make_index_sequence<k>{}); });
+}
+
 template <class Rival, bool WithArgs>
 void rival_hit(benchmark::State& state, std::size_t count, std::size_t entries) {
   const Rounds rounds(count, entries, entries > 2);
@@ -469,6 +507,12 @@ void register_cases(std::size_t count) {
     });
     add(kind, "rival", [](benchmark::State& state, std::size_t number) {
       with_constant(number, [&](auto k) { rival_patch<k>(state); });
+    });
+    add((std::string("round_") + kind).c_str(), "checked", [=](benchmark::State& state, std::size_t k) {
+      bound_round<false>(state, k, changed(k));
+    });
+    add((std::string("round_") + kind).c_str(), "prebound", [=](benchmark::State& state, std::size_t k) {
+      bound_round<true>(state, k, changed(k));
     });
   };
   add_patch("patch_none", [](std::size_t) { return std::size_t{0}; });

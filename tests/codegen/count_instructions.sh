@@ -7,7 +7,8 @@
 # Rondo's own instructions per round, counted by callgrind; memcpy and the kernel are left out. For k = 1, 4 and 16
 # tensors of 4 KiB that go in and out, beside a hand-written round. With --check: fails if a checked round takes more
 # than the hand-written one + 32 + 8k, a prebound one more than it + 24 + k, or one of a known shape more than a checked
-# one + 24 + 14k.
+# one + 24 + 14k. Then for the same tensors in device memory, which is not copied: where it stays from round to round,
+# where all of it moves, and that prebound: no more than 40 + 20k, 100 + 50k and 44 + 14k.
 set -euo pipefail
 program=$1
 check=${2-}
@@ -27,14 +28,19 @@ count() {
 }
 
 bad=0
-printf '%4s %8s %8s %9s %6s %7s\n' k raw checked prebound null shaped
+row='%4s %8s %8s %9s %6s %7s %6s %6s %15s\n'
+printf "$row" k raw checked prebound null shaped stays moves prebound_moves
 for k in 1 4 16; do
   raw=$(count raw $k) checked=$(count rondo $k) prebound=$(count prebound $k) null=$(count null $k) shaped=$(count shaped $k)
-  printf '%4d %8d %8d %9d %6d %7d\n' $k "$raw" "$checked" "$prebound" "$null" "$shaped"
+  stays=$(count stays $k) moves=$(count moves $k) prebound_moves=$(count prebound_moves $k)
+  printf "$row" $k "$raw" "$checked" "$prebound" "$null" "$shaped" "$stays" "$moves" "$prebound_moves"
   # A count near zero means that the function was not found, not that it is free.
   [ "$raw" -ge $((10 + 10 * k)) ] || { echo "k = $k: the hand-written round was not counted"; bad=1; }
   [ "$checked" -le $((raw + 32 + 8 * k)) ] || { echo "k = $k: a checked round takes more than $((raw + 32 + 8 * k))"; bad=1; }
   [ "$prebound" -le $((raw + 24 + k)) ] || { echo "k = $k: a prebound round takes more than $((raw + 24 + k))"; bad=1; }
   [ "$shaped" -le $((checked + 24 + 14 * k)) ] || { echo "k = $k: a known shape takes more than $((checked + 24 + 14 * k))"; bad=1; }
+  [ "$stays" -le $((40 + 20 * k)) ] || { echo "k = $k: device memory that stays takes more than $((40 + 20 * k))"; bad=1; }
+  [ "$moves" -le $((100 + 50 * k)) ] || { echo "k = $k: device memory that moves takes more than $((100 + 50 * k))"; bad=1; }
+  [ "$prebound_moves" -le $((44 + 14 * k)) ] || { echo "k = $k: moving prebound takes more than $((44 + 14 * k))"; bad=1; }
 done
 [ -z "$check" ] || exit $bad

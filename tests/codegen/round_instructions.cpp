@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs `rounds` rounds of one case of round_overhead inside measured(), for an instruction counter to look at.
-// Usage: round_instructions <raw|rondo|prebound|null|shaped> <1|4|16> <bytes> <rounds>
+// Usage: round_instructions <raw|rondo|prebound|null|shaped|stays|moves|prebound_moves> <1|4|16> <bytes> <rounds>
 
 #include "../../bench/round_cases.hpp"
 
@@ -54,6 +54,60 @@ class ShapedCase {
   rondo::ShapedSession<rondo::A2A3Sim> session_;
 };
 
+/// The same tensors in device memory, all of which is other memory in every second round, or none.
+template <std::size_t K>
+class DeviceCase {
+ public:
+  DeviceCase(std::size_t bytes, bool moves) : session_(rondo::open<rondo::A2A3Sim>(make_graph(bytes))) {
+    for (std::size_t set = 0; set < 2; ++set) {
+      for (std::size_t i = 0; i < K; ++i) {
+        if (set == 0 || moves) blocks_[set][i] = session_.platform().allocate(rondo::Bytes{bytes}, rondo::Bytes{1024});
+        if (set == 1 && !moves) blocks_[1][i] = blocks_[0][i];
+        memory_[set][i] = {blocks_[set][i].template as<float>(), bytes / sizeof(float)};
+      }
+    }
+    moves_ = moves;
+  }
+  ~DeviceCase() {
+    for (std::size_t set = 0; set < (moves_ ? 2 : 1); ++set) {
+      for (const auto block : blocks_[set]) (void)session_.platform().release(block);
+    }
+  }
+  DeviceCase(const DeviceCase&) = delete;
+  DeviceCase& operator=(const DeviceCase&) = delete;
+  auto& session() { return session_; }
+  [[gnu::always_inline]] rondo::Status round() { return round(std::make_index_sequence<K>{}); }
+  auto prebind(std::size_t set) { return prebind(set, std::make_index_sequence<K>{}); }
+
+ private:
+  rondo::TaskGraph make_graph(std::size_t bytes) {
+    rondo::TaskGraph graph;
+    const auto count = static_cast<std::int64_t>(bytes / sizeof(float));
+    for (std::size_t i = 0; i < K; ++i) handles_[i] = graph.inout<float>("t" + std::to_string(i), {count});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      graph.add_raw("touch", rondo::CoreType::vector, &round_cases::touch, rondo::updates(handles_[I])...);
+    }
+    (std::make_index_sequence<K>{});
+    return graph;
+  }
+  template <std::size_t... I>
+  [[gnu::always_inline]] rondo::Status round(std::index_sequence<I...>) {
+    const auto& now = memory_[turn_ = 1 - turn_];
+    return session_.run_round(bind(handles_[I], now[I])...);
+  }
+  template <std::size_t... I>
+  auto prebind(std::size_t set, std::index_sequence<I...>) {
+    return session_.prebind(bind(handles_[I], memory_[set][I])...);
+  }
+
+  bool moves_ = false;
+  std::size_t turn_ = 0;
+  std::array<rondo::InputOutput<float>, K> handles_;
+  rondo::RoundSession<rondo::A2A3Sim> session_;
+  std::array<rondo::DevicePtr<std::byte>, K> blocks_[2];
+  std::array<rondo::DeviceSpan<float>, K> memory_[2];
+};
+
 template <std::size_t K>
 bool run(std::string_view which, std::size_t bytes, long rounds) {
   RondoCase<rondo::A2A3Sim, K> rondo(bytes);
@@ -75,6 +129,21 @@ bool run(std::string_view which, std::size_t bytes, long rounds) {
     return measured(
         rounds, [&]() __attribute__((always_inline)) { return shaped.round().ok(); });
   }
+  if (which == "stays" || which == "moves") {
+    DeviceCase<K> device(bytes, which == "moves");
+    return measured(
+        rounds, [&]() __attribute__((always_inline)) { return device.round().ok(); });
+  }
+  if (which == "prebound_moves") {
+    DeviceCase<K> device(bytes, true);
+    const auto one = device.prebind(0), other = device.prebind(1);
+    const auto *now = &one, *next = &other;
+    return measured(
+        rounds, [&]() __attribute__((always_inline)) {
+          std::swap(now, next);
+          return device.session().run_round(*now).ok();
+        });
+  }
   if (which != "raw") return false;
   RawCase raw(rondo);
   return measured(
@@ -87,10 +156,13 @@ bool run(std::string_view which, std::size_t bytes, long rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5)
-    return std::fprintf(stderr,
-                        "usage: round_instructions <raw|rondo|prebound|null|shaped> <1|4|16> <bytes> <rounds>\n"),
-           2;
+  if (argc != 5) {
+    std::fputs(
+        "usage: round_instructions <raw|rondo|prebound|null|shaped|stays|moves|prebound_moves> <1|4|16> <bytes> "
+        "<rounds>\n",
+        stderr);
+    return 2;
+  }
   const auto bytes = static_cast<std::size_t>(std::atol(argv[3]));
   const long rounds = std::atol(argv[4]);
   const std::string_view k = argv[2];

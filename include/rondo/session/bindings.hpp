@@ -28,12 +28,37 @@ template <BoundPair B>
   std::uint64_t bytes = 0;
   return __builtin_mul_overflow(count, size, &bytes) ? ~std::uint64_t{0} : bytes;
 }
+/// Where the device memory of a pair begins; 0 for host memory.
+template <BoundPair B>
+[[nodiscard, gnu::always_inline]] constexpr std::uint64_t device_of([[maybe_unused]] const B& pair) noexcept {
+  if constexpr (DeviceBoundPair<B>) {
+    return pair.device().address();
+  } else {
+    return 0;
+  }
+}
+/// Is it no memory at all? Always inlined: g++ spills the pairs of a round to pass one by address, even to this.
+template <BoundPair B>
+[[nodiscard, gnu::always_inline]] constexpr bool is_null(const B& pair) noexcept {
+  if constexpr (DeviceBoundPair<B>) {
+    return device_of(pair) == 0;
+  } else {
+    return pair.data() == nullptr;
+  }
+}
+/// Is it copied to the device, or from it, as a copy of its own?
+template <BoundPair B>
+inline constexpr bool is_copied_in = copies_in(HandleOf<B>::direction) && !DeviceBoundPair<B>;
+template <BoundPair B>
+inline constexpr bool is_copied_out = copies_out(HandleOf<B>::direction) && !DeviceBoundPair<B>;
 template <BoundPair... B>
-inline constexpr std::size_t count_in = (std::size_t{0} + ... +
-                                         (copies_in(HandleOf<B>::direction) && !DeviceBoundPair<B> ? 1 : 0));
+inline constexpr std::size_t count_in = (std::size_t{0} + ... + (is_copied_in<B> ? 1 : 0));
 template <BoundPair... B>
-inline constexpr std::size_t count_out = (std::size_t{0} + ... +
-                                          (copies_out(HandleOf<B>::direction) && !DeviceBoundPair<B> ? 1 : 0));
+inline constexpr std::size_t count_out = (std::size_t{0} + ... + (is_copied_out<B> ? 1 : 0));
+/// How many of them lie in the args table.
+template <BoundPair... B>
+inline constexpr std::size_t count_host_inputs = (std::size_t{0} + ... +
+                                                  (rides_in_args(HandleOf<B>::direction) ? 1 : 0));
 /// The least strategy that serves a pair.
 template <BoundPair B>
 inline constexpr UpdateLevel level_of = DeviceBoundPair<B>                      ? UpdateLevel::model_io
@@ -53,12 +78,10 @@ struct Binding {
   Binding() noexcept = default;
   template <BoundPair B>
   explicit Binding(const B& pair) noexcept
-      : key{key_of(pair)}, bytes{bytes_or_most(elements_of(pair), sizeof(typename HandleOf<B>::element_type))} {
-    if constexpr (DeviceBoundPair<B>) {
-      device = pair.device().address();
-    } else {
-      data = const_cast<void*>(static_cast<const void*>(pair.data()));
-    }
+      : key{key_of(pair)},
+        bytes{bytes_or_most(elements_of(pair), sizeof(typename HandleOf<B>::element_type))},
+        device{device_of(pair)} {
+    if constexpr (!DeviceBoundPair<B>) data = const_cast<void*>(static_cast<const void*>(pair.data()));
     if constexpr (requires { B::is_snapshot; }) snapshot = B::is_snapshot;
   }
   [[nodiscard]] bool is_null() const noexcept { return data == nullptr && device == 0; }

@@ -9,6 +9,7 @@
 #include <rondo/memory/layout.hpp>
 #include <rondo/session/bindings.hpp>
 #include <rondo/session/policies.hpp>
+#include <rondo/session/port_rules.hpp>
 #include <rondo/session/ports.hpp>
 #include <rondo/session/prebound.hpp>
 #include <rondo/session/round.hpp>
@@ -83,28 +84,15 @@ class RoundSession {
 
   /// The same with bindings that were checked before. Errors: besides those of running, the prebinding's own, or
   /// wrong_tensor if it was made by another session.
-  template <std::size_t In, std::size_t Out, std::size_t Pairs>
-  [[gnu::always_inline]] Status run_round(const Prebound<In, Out, Pairs>& binding) noexcept;
+  template <std::size_t In, std::size_t Out, std::size_t Pairs, std::size_t HostInputs>
+  [[gnu::always_inline]] Status run_round(const Prebound<In, Out, Pairs, HostInputs>& binding) noexcept;
 
   /// Runs `rounds` rounds with one prebinding, keeping the platform's threads awake from each to the next. Before each
   /// round calls `before_round(RoundIndex)` on the calling thread: the place to refill inputs and read outputs. Stops
   /// at the first round that fails, and returns its status.
-  template <std::size_t In, std::size_t Out, std::size_t Pairs, class Hook>
-  Status run_rounds(std::uint64_t rounds, const Prebound<In, Out, Pairs>& binding, Hook&& before_round) noexcept {
-    static_assert(std::is_nothrow_invocable_v<Hook&, RoundIndex>,
-                  "rondo: what is called before each round takes its RoundIndex and is noexcept");
-    const auto keep_awake = [this](bool awake) {
-      if constexpr (requires { platform_.keep_awake(awake); }) platform_.keep_awake(awake);
-    };
-    keep_awake(true);
-    Status status;
-    for (std::uint64_t i = 0; i < rounds && status.ok(); ++i) {
-      before_round(RoundIndex{rounds_});
-      status = run_round(binding);
-    }
-    keep_awake(false);
-    return status;
-  }
+  template <std::size_t In, std::size_t Out, std::size_t Pairs, std::size_t HostInputs, class Hook>
+  Status run_rounds(std::uint64_t rounds, const Prebound<In, Out, Pairs, HostInputs>& binding,
+                    Hook&& before_round) noexcept;
 
   /// Ends the round under way, or else the next, with `stopped`, and so poisons the session. The only call that any
   /// thread may make, also while another runs a round.
@@ -219,9 +207,9 @@ class RoundSession {
 
  private:
   /// `ready` means that a round of host memory is copies and a launch, nothing else: no base was moved, nothing is
-  /// frozen, no alias is to be checked. Whatever needs more makes the state `general`, so that plain rounds find out
-  /// with the one compare that they make anyway.
-  enum class State : std::uint8_t { ready, general, awaiting_uploads, in_round, poisoned, closed };
+  /// frozen, no alias is to be checked. `moved`: it would have to bring bases back to the arena first. Whatever needs
+  /// more makes the state `general`. So rounds find out with the one compare that they make anyway.
+  enum class State : std::uint8_t { ready, moved, general, awaiting_uploads, in_round, poisoned, closed };
   friend class detail::RoundLink<RoundSession>;
   template <class, std::size_t, std::size_t, Stage>
   friend class Round;
@@ -263,7 +251,7 @@ class RoundSession {
   [[gnu::always_inline]] Status run_in_order(std::index_sequence<I...>, const B&... pairs) noexcept;
   template <BoundPair B>
   [[gnu::always_inline]] Status copy_pair_in(const detail::Port& port, const B& pair) noexcept {
-    if constexpr (copies_in(detail::HandleOf<B>::direction)) {
+    if constexpr (detail::is_copied_in<B>) {
       return move_in(port.device, pair.data(), Bytes{port.bytes});
     } else {
       return {};
@@ -271,7 +259,7 @@ class RoundSession {
   }
   template <BoundPair B>
   [[gnu::always_inline]] Status copy_pair_out(const detail::Port& port, const B& pair) noexcept {
-    if constexpr (copies_out(detail::HandleOf<B>::direction)) {
+    if constexpr (detail::is_copied_out<B>) {
       return move_out(pair.data(), port.device, Bytes{port.bytes});
     } else {
       return {};
@@ -284,37 +272,24 @@ class RoundSession {
     return status;
   }
   /// The same in any state: what is frozen, or is there already, is left out; a copy of nothing is never issued.
-  Status copy_in_what_moves(Slice<const detail::Copy> copies) noexcept {
-    Status status;
-    for (const detail::Copy& copy : copies) {
-      if (status.ok() && copy.bytes.value != 0) status = move_in(copy.device, copy.host, copy.bytes, copy.snapshot);
-    }
-    return status;
-  }
-  Status copy_out_what_moves(Slice<const detail::Copy> copies) noexcept {
-    Status status;
-    enter(Phase::copy_out);
-    for (const detail::Copy& copy : copies) {
-      if (status.ok() && copy.bytes.value != 0) status = move_out(copy.host, copy.device, copy.bytes);
-    }
-    return status;
-  }
+  Status copy_in_what_moves(Slice<const detail::Copy> copies) noexcept;
+  Status copy_out_what_moves(Slice<const detail::Copy> copies) noexcept;
   [[gnu::always_inline]] Status launch() noexcept {
     enter(Phase::launch);
     return runner_.launch();
   }
-  /// Refreshes the args table, if this round or what came before it calls for that, and launches.
-  Status refresh_and_launch() noexcept {
-    if (refresh_due_) {
-      refresh_due_ = false;
-      if constexpr (requires { observe_.refresh_begins(); }) observe_.refresh_begins();
-      const Status status = refresher_.refresh();
-      notify_refreshed();
-      if (!status) [[unlikely]]
-        return status;
-    }
+  /// Brings the args table up to date and launches.
+  [[gnu::always_inline]] Status refresh_and_launch() noexcept {
+    refresh_due_ = false;
+    if constexpr (requires { observe_.refresh_begins(); }) observe_.refresh_begins();
+    const Status status = refresher_.refresh();
+    notify_refreshed();
+    if (!status) [[unlikely]]
+      return status;
     return launch();
   }
+  /// The same, the former only if this round or what came before it calls for it.
+  Status refresh_if_due_and_launch() noexcept { return refresh_due_ ? refresh_and_launch() : launch(); }
   void notify_refreshed() noexcept {
     if constexpr (requires { observe_.refreshed(refresher_.refreshed()); }) observe_.refreshed(refresher_.refreshed());
   }
@@ -333,11 +308,11 @@ class RoundSession {
     ++rounds_;
     return {};
   }
-  template <std::size_t In, std::size_t Out>
+  template <bool Refreshes, std::size_t In, std::size_t Out>
   [[gnu::always_inline]] Status run_copies(const detail::Copies<In, Out>& copies) noexcept {
     enter_round();
     Status status = copy_in(copies, std::make_index_sequence<In>{});
-    if (status.ok()) status = launch();
+    if (status.ok()) status = Refreshes ? refresh_and_launch() : launch();
     if (status.ok()) status = copy_out(copies, std::make_index_sequence<Out>{});
     if (status.ok()) status = wait();
     return settle(status);
@@ -363,12 +338,44 @@ class RoundSession {
     bytes_bound_ = fault.bytes_bound;
     return fault.status;
   }
-  Status check_addresses(Slice<const detail::Binding> bindings) const noexcept;
+
+  // Addresses: for bindings that stand in the order of the ports and whose number the compiler knows, so that a port
+  // that stays costs a compare with memory at a constant place.
+  /// Is that enough? Else the bindings go the way of all bindings.
+  [[nodiscard]] bool may_place() const noexcept { return state_ <= State::moved && rules_.are_free(); }
+  /// Checks what moved and tells the refresher of it; takes host inputs. After a failure nothing has changed.
+  template <std::size_t... I, BoundPair... B>
+  [[gnu::always_inline]] Status place(std::index_sequence<I...>, const B&... pairs) noexcept;
+  /// The same for what was checked before.
+  template <std::size_t... I, class Prebinding>
+  [[gnu::always_inline]] void place_prebound(std::index_sequence<I...>, const Prebinding& binding) noexcept;
+  /// Where a port's tensor is in this round. What lies in the args table stays there.
+  template <std::size_t I, BoundPair B>
+  [[gnu::always_inline]] std::uint64_t place_of(const detail::Port& port, const B& pair) const noexcept {
+    if constexpr (rides_in_args(detail::HandleOf<B>::direction)) return refresher_.io(I);
+    return DeviceBoundPair<B> ? detail::device_of(pair) : port.device.address();
+  }
+  template <BoundPair B>
+  [[gnu::always_inline]] void take_host_input(const detail::Port& port, const B& pair) noexcept {
+    if constexpr (rides_in_args(detail::HandleOf<B>::direction)) take_bytes(port, pair.data());
+  }
+  [[gnu::always_inline]] void take_bytes(const detail::Port& port, const void* data) noexcept {
+    std::byte* const to = refresher_.host_input(index(port.key.tensor()));
+    for (std::uint64_t i = 0; i < port.bytes; ++i) to[i] = static_cast<const std::byte*>(data)[i];
+  }
+  void note_moved() noexcept {
+    is_moved_ = true;
+    state_ = State::moved;
+    tell_addresses();
+  }
+  // And for any bindings.
   void take_addresses(Slice<detail::Binding> bindings) noexcept;
-  /// Device memory that is bound to a view is that of what it shows.
-  Status check_views(Slice<const detail::Binding> bindings) const noexcept;
   /// Views are where what they show is in this round.
   void place_views() noexcept;
+  [[nodiscard]] auto standing() const noexcept {
+    using View = decltype(ports_.view());
+    return detail::Standing<Graph, View, Refresher>{graph_, ports_.view(), refresher_, frozen_.slice()};
+  }
   [[nodiscard]] DevicePtr<const std::byte> source_of(std::size_t port) const noexcept {
     return DevicePtr<const std::byte>{refresher_.io(port)};
   }
@@ -380,18 +387,21 @@ class RoundSession {
   template <BoundPair... B>
   [[gnu::noinline, gnu::cold]] Status run_in_any_order(B... pairs) noexcept;
   [[gnu::noinline]] Status run_in_general(Slice<detail::Binding> bindings) noexcept;
-  Status run_prebound_in_general(Slice<const detail::Copy> in, Slice<const detail::Copy> out) noexcept;
+  [[gnu::noinline, gnu::cold]] Status run_prebound_in_general(Slice<const detail::Copy> in,
+                                                              Slice<const detail::Copy> out) noexcept;
+  [[gnu::noinline]] Status run_prebound_in_general(Slice<const detail::Binding> kept) noexcept;
 
   /// What a session returns to between rounds.
   [[nodiscard]] State calm() const noexcept {
     if constexpr (Policies::Values::any) return State::general;
-    return is_special_ || has_aliases_ || is_async_ || frozen_count_ != 0 ? State::general : State::ready;
+    if (rules_.has_aliases() || is_async_ || frozen_count_ != 0) return State::general;
+    return is_moved_ ? State::moved : State::ready;
   }
-  [[nodiscard]] bool is_calm() const noexcept { return state_ == State::ready || state_ == State::general; }
+  [[nodiscard]] bool is_calm() const noexcept { return state_ <= State::general; }
 
   // Round's side.
   Status launch_open_round() noexcept {
-    const Status status = refresh_and_launch();
+    const Status status = refresh_if_due_and_launch();
     if constexpr (requires { runner_.start_beside(); }) {
       if (status.ok()) runner_.start_beside();
     }
@@ -428,7 +438,6 @@ class RoundSession {
   }
   [[gnu::noinline, gnu::cold]] Status refusal() const noexcept;
   void find_first_reads();
-  void find_views();
   void open_values();
   void await_uploads() noexcept;
   void note_uploads() noexcept {
@@ -465,10 +474,9 @@ class RoundSession {
   [[no_unique_address]] typename Policies::Values values_;
 
   State state_ = State::ready;
-  bool is_special_ = false;   ///< a base stands elsewhere than in the arena
+  bool is_moved_ = false;     ///< a base may stand elsewhere than in the arena
   bool refresh_due_ = false;  ///< the next launch refreshes first
-  bool has_aliases_ = false;
-  bool is_async_ = false;  ///< rounds are asynchronous; once one was, all are
+  bool is_async_ = false;     ///< rounds are asynchronous; once one was, all are
   std::size_t frozen_count_ = 0;
   std::uint64_t rounds_ = 0;
   std::uint64_t number_ = detail::next_session_number();
@@ -476,7 +484,7 @@ class RoundSession {
   detail::OwnedArray<bool> residents_;    ///< by tensor: waits for its first upload
   detail::OwnedArray<bool> first_reads_;  ///< by tensor: a resident that is read before any task writes it
   detail::OwnedArray<bool> frozen_;       ///< by port
-  detail::OwnedArray<detail::PortView> views_;
+  detail::PortRules<typename P::Arch> rules_;
   std::uint64_t bytes_bound_ = 0;  ///< of the last wrong_size
   Status cause_;                   ///< what poisoned the session
 };

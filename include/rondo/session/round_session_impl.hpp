@@ -17,12 +17,7 @@ inline Status RoundSession<P, Policies, Graph>::run_round(const B&... pairs) noe
   }
   check_strategy<B...>();
   enter(Phase::bind);
-  if constexpr (is_plain<B...>) {
-    return run_in_order(std::index_sequence_for<B...>{}, pairs...);
-  } else {
-    detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
-    return run_in_general({bindings, sizeof...(B)});
-  }
+  return run_in_order(std::index_sequence_for<B...>{}, pairs...);
 }
 
 template <Platform P, class Policies, class Graph>
@@ -32,44 +27,72 @@ inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence
   // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this graph.
   // Bytes may be compared although the product could wrap: no memory has that many elements, and what is copied is what
   // the tensor has. Comparing elements would cost a shift for each vector.
-  const bool as_declared = state_ == State::ready && sizeof...(B) == ports.size() &&
+  constexpr bool refreshes = !is_plain<B...>;
+  const bool as_declared = (refreshes ? may_place() : state_ == State::ready) && sizeof...(B) == ports.size() &&
                            ((detail::key_of(pairs) == ports[I].key) && ...) &&
-                           ((detail::bytes_of(pairs) == ports[I].bytes && pairs.data() != nullptr) && ...);
+                           ((detail::bytes_of(pairs) == ports[I].bytes && !detail::is_null(pairs)) && ...);
   if (!as_declared) [[unlikely]] {
     return run_in_any_order(B{pairs}...);
   }
-  enter_round();
   Status status;
+  if constexpr (refreshes) {
+    status = place(std::index_sequence<I...>{}, pairs...);
+    if (!status) [[unlikely]]
+      return status;
+  }
+  enter_round();
   const bool done = ((status = copy_pair_in(ports[I], pairs), status.ok()) && ...) &&
-                    (status = launch(), status.ok()) && (enter(Phase::copy_out), true) &&
-                    ((status = copy_pair_out(ports[I], pairs), status.ok()) && ...);
+                    (status = refreshes ? refresh_and_launch() : launch(), status.ok()) &&
+                    (enter(Phase::copy_out), true) && ((status = copy_pair_out(ports[I], pairs), status.ok()) && ...);
   if (done) status = wait();
   return settle(status);
 }
 
 template <Platform P, class Policies, class Graph>
-template <std::size_t In, std::size_t Out, std::size_t Pairs>
-inline Status RoundSession<P, Policies, Graph>::run_round(const Prebound<In, Out, Pairs>& binding) noexcept {
+template <std::size_t In, std::size_t Out, std::size_t Pairs, std::size_t HostInputs>
+inline Status RoundSession<P, Policies, Graph>::run_round(
+    const Prebound<In, Out, Pairs, HostInputs>& binding) noexcept {
   enter(Phase::bind);
   if (binding.session_ != number_) [[unlikely]] {
     if (!is_calm()) return refusal();
     return binding.status_.ok() ? Status{Errc::wrong_tensor} : binding.status_;
   }
   if constexpr (Pairs != 0) {
-    detail::Binding bindings[Pairs];
-    for (std::size_t i = 0; i < Pairs; ++i) bindings[i] = binding.bindings_[i];
-    return run_in_general({bindings, Pairs});
+    if (!may_place()) [[unlikely]]
+      return run_prebound_in_general({binding.bindings_, Pairs});
+    place_prebound(std::make_index_sequence<Pairs>{}, binding);
+    return run_copies<true>(binding.copies_);
   } else {
     if (state_ != State::ready) [[unlikely]]
       return run_prebound_in_general({binding.copies_.in, In}, {binding.copies_.out, Out});
-    return run_copies(binding.copies_);
+    return run_copies<false>(binding.copies_);
   }
+}
+
+template <Platform P, class Policies, class Graph>
+template <std::size_t In, std::size_t Out, std::size_t Pairs, std::size_t HostInputs, class Hook>
+Status RoundSession<P, Policies, Graph>::run_rounds(std::uint64_t rounds,
+                                                    const Prebound<In, Out, Pairs, HostInputs>& binding,
+                                                    Hook&& before_round) noexcept {
+  static_assert(std::is_nothrow_invocable_v<Hook&, RoundIndex>,
+                "rondo: what is called before each round takes its RoundIndex and is noexcept");
+  const auto keep_awake = [this](bool awake) {
+    if constexpr (requires { platform_.keep_awake(awake); }) platform_.keep_awake(awake);
+  };
+  keep_awake(true);
+  Status status;
+  for (std::uint64_t i = 0; i < rounds && status.ok(); ++i) {
+    before_round(RoundIndex{rounds_});
+    status = run_round(binding);
+  }
+  keep_awake(false);
+  return status;
 }
 
 /// Copies that were resolved while the session was `ready`, in one that is not: back to what was bound.
 template <Platform P, class Policies, class Graph>
-[[gnu::noinline, gnu::cold]] Status RoundSession<P, Policies, Graph>::run_prebound_in_general(
-    Slice<const detail::Copy> in, Slice<const detail::Copy> out) noexcept {
+Status RoundSession<P, Policies, Graph>::run_prebound_in_general(Slice<const detail::Copy> in,
+                                                                 Slice<const detail::Copy> out) noexcept {
   constexpr std::size_t most = P::Arch::max_graph_tensors;  // of ports, checked when the session was opened
   detail::Binding bindings[most];
   const auto ports = ports_.view();
@@ -81,76 +104,51 @@ template <Platform P, class Policies, class Graph>
   for (const detail::Copy& copy : out) bindings[copy.port].data = copy.host;
   return run_in_general({bindings, ports.size()});
 }
-
-/// Are the addresses that a round brings possible? Of those that did not change since the last round only aliases are
-/// looked at again. Bindings stand in the order of the ports.
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::check_addresses(Slice<const detail::Binding> bindings) const noexcept {
-  const auto ports = ports_.view();
-  const auto tensor_of = [&](std::size_t p) -> const graph::TensorRecord& { return record(ports[p].key); };
-  for (std::size_t p = 0; p < bindings.size(); ++p) {
-    const detail::Binding& b = bindings[p];
-    if (b.device == 0 || frozen_[p] || b.device == refresher_.io(p)) continue;
-    const std::uint32_t tensor = index(b.key.tensor());
-    if (b.device % P::Arch::block_granule != 0) return Status::of_tensor(Errc::misaligned, tensor);
-    if (tensor_of(p).fixed) return Status::of_tensor(Errc::fixed_address, tensor);
-    for (std::size_t q = 0; q < bindings.size(); ++q) {
-      const detail::Binding& other = bindings[q];
-      if (q == p || other.device == 0 || (!copies_out(ports[p].direction) && !copies_out(ports[q].direction))) continue;
-      const std::uint32_t second = index(other.key.tensor());
-      const bool alias = tensor_of(p).alias_of == second || tensor_of(q).alias_of == tensor ||
-                         graph::root_of(graph_.view().tensors, tensor) == graph::root_of(graph_.view().tensors, second);
-      if (!alias && b.device < other.device + other.bytes && other.device < b.device + b.bytes) {
-        return Status::of_tensor(Errc::overlapping, tensor);
-      }
-    }
-  }
-  if (has_aliases_) {
-    const auto port_of = [&](std::uint32_t tensor) {
-      std::size_t p = 0;
-      while (index(ports[p].key.tensor()) != tensor) ++p;
-      return p;
-    };
-    for (std::size_t p = 0; p < bindings.size(); ++p) {
-      const std::uint32_t input = tensor_of(p).alias_of;
-      if (input == graph::TensorRecord::no_alias) continue;
-      const detail::Binding& other = bindings[port_of(input)];
-      if (bindings[p].data != other.data || bindings[p].device != other.device) {
-        return Status::of_tensor(Errc::alias_broken, index(bindings[p].key.tensor()));
-      }
-    }
-  }
-  return views_.size() == 0 ? Status{} : check_views(bindings);
+Status RoundSession<P, Policies, Graph>::run_prebound_in_general(Slice<const detail::Binding> kept) noexcept {
+  constexpr std::size_t most = P::Arch::max_graph_tensors;
+  detail::Binding bindings[most];
+  for (std::size_t p = 0; p < kept.size(); ++p) bindings[p] = kept[p];
+  return run_in_general({bindings, kept.size()});
 }
 
 template <Platform P, class Policies, class Graph>
-Status RoundSession<P, Policies, Graph>::check_views(Slice<const detail::Binding> bindings) const noexcept {
+template <std::size_t... I, BoundPair... B>
+inline Status RoundSession<P, Policies, Graph>::place(std::index_sequence<I...>, const B&... pairs) noexcept {
   const auto ports = ports_.view();
-  for (const detail::PortView& view : views_) {
-    if (bindings[view.port].device == 0) continue;
-    std::uint64_t expected = ports[view.port].device.address();
-    if (view.source != detail::PortView::in_the_arena) {
-      const std::uint64_t bound = bindings[view.source].device;
-      expected = frozen_[view.source] ? source_of(view.source).address()
-                 : bound != 0         ? bound
-                                      : ports[view.source].device.address();
-      expected += view.offset;
-    }
-    if (bindings[view.port].device != expected) {
-      return Status::of_tensor(Errc::alias_broken, index(bindings[view.port].key.tensor()));
-    }
+  // One branch for all: mostly none moves, and where one does, which one it is cannot be foretold.
+  const std::uint64_t moved = (std::uint64_t{0} | ... | (place_of<I>(ports[I], pairs) ^ refresher_.io(I)));
+  if (moved != 0) {
+    const std::uint64_t addresses[] = {detail::device_of(pairs)..., 0};
+    if (const Status s = rules_.check_moved(standing(), {addresses, sizeof...(B)}); !s) return s;
+    (refresher_.set_io(I, place_of<I>(ports[I], pairs)), ...);
+    note_moved();
   }
+  (take_host_input(ports[I], pairs), ...);
   return {};
+}
+
+template <Platform P, class Policies, class Graph>
+template <std::size_t... I, class Prebinding>
+inline void RoundSession<P, Policies, Graph>::place_prebound(std::index_sequence<I...>,
+                                                             const Prebinding& binding) noexcept {
+  const std::uint64_t moved = (std::uint64_t{0} | ... | (binding.places_[I] ^ refresher_.io(I)));
+  if (moved != 0) {
+    (refresher_.set_io(I, binding.places_[I]), ...);
+    note_moved();
+  }
+  const auto ports = ports_.view();
+  for (const std::uint32_t p : binding.host_inputs()) take_bytes(ports[p], binding.bindings_[p].data);
 }
 
 template <Platform P, class Policies, class Graph>
 void RoundSession<P, Policies, Graph>::place_views() noexcept {
   const auto ports = ports_.view();
-  for (const detail::PortView& view : views_) {
+  for (const detail::PortView& view : rules_.views()) {
     if (view.source == detail::PortView::in_the_arena) continue;
     const std::uint64_t address = source_of(view.source).address() + view.offset;
     refresher_.set_io(view.port, address);
-    is_special_ = is_special_ || address != ports[view.port].device.address();
+    is_moved_ = is_moved_ || address != ports[view.port].device.address();
   }
 }
 
@@ -158,29 +156,28 @@ void RoundSession<P, Policies, Graph>::place_views() noexcept {
 template <Platform P, class Policies, class Graph>
 void RoundSession<P, Policies, Graph>::take_addresses(Slice<detail::Binding> bindings) noexcept {
   const auto ports = ports_.view();
-  refresh_due_ = refresh_due_ || state_ == State::general || !update::is_idle_while_unbound<Update>;
-  is_special_ = false;
+  refresh_due_ = refresh_due_ || state_ != State::ready || !update::is_idle_while_unbound<Update>;
+  is_moved_ = false;
   for (std::size_t p = 0; p < bindings.size(); ++p) {
     detail::Binding& b = bindings[p];
     const detail::Port& port = ports[p];
     if (rides_in_args(port.direction)) {
-      std::byte* const to = refresher_.host_input(index(b.key.tensor()));
-      for (std::uint64_t i = 0; i < port.bytes; ++i) to[i] = static_cast<const std::byte*>(b.data)[i];
+      take_bytes(port, b.data);
       refresh_due_ = true;
     } else if (frozen_[p]) {
       b.bytes = 0;
-      is_special_ = is_special_ || refresher_.io(p) != port.device.address();
+      is_moved_ = is_moved_ || refresher_.io(p) != port.device.address();
     } else {
       const std::uint64_t address = b.device != 0 ? b.device : port.device.address();
-      is_special_ = is_special_ || address != port.device.address();
+      is_moved_ = is_moved_ || address != port.device.address();
       refresher_.set_io(p, address);
       // Source and destination are one: nothing to copy.
       if (reinterpret_cast<std::uintptr_t>(b.data) == address) b.bytes = 0;
     }
   }
-  if (views_.size() != 0) place_views();
+  if (rules_.views().size() != 0) place_views();
   if constexpr (Policies::Values::any) values_.update(refresher_);  // state general: a refresh is due
-  refresh_due_ = refresh_due_ || is_special_;
+  refresh_due_ = refresh_due_ || is_moved_;
   tell_addresses();
 }
 
@@ -205,7 +202,7 @@ Status RoundSession<P, Policies, Graph>::prepare(Slice<detail::Binding> bindings
   if (!is_calm()) return refusal();
   if (async != is_async_ && (is_async_ || rounds_ != 0)) return Status{Errc::mixed_modes};
   if (const Status s = sort(bindings); !s) return s;
-  if (const Status s = check_addresses(bindings); !s) return s;
+  if (const Status s = rules_.check(standing(), bindings); !s) return s;
   is_async_ = async;
   take_addresses(bindings);
   state_ = calm();
@@ -225,7 +222,7 @@ Status RoundSession<P, Policies, Graph>::run_in_general(Slice<detail::Binding> b
       status = move_in(port.device, b.data, Bytes{b.bytes});
     }
   }
-  if (status.ok()) status = refresh_and_launch();
+  if (status.ok()) status = refresh_if_due_and_launch();
   enter(Phase::copy_out);
   for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
     const detail::Port& port = ports[p];
@@ -236,6 +233,24 @@ Status RoundSession<P, Policies, Graph>::run_in_general(Slice<detail::Binding> b
   }
   if (status.ok()) status = wait();
   return settle(status);
+}
+
+template <Platform P, class Policies, class Graph>
+Status RoundSession<P, Policies, Graph>::copy_in_what_moves(Slice<const detail::Copy> copies) noexcept {
+  Status status;
+  for (const detail::Copy& copy : copies) {
+    if (status.ok() && copy.bytes.value != 0) status = move_in(copy.device, copy.host, copy.bytes, copy.snapshot);
+  }
+  return status;
+}
+template <Platform P, class Policies, class Graph>
+Status RoundSession<P, Policies, Graph>::copy_out_what_moves(Slice<const detail::Copy> copies) noexcept {
+  Status status;
+  enter(Phase::copy_out);
+  for (const detail::Copy& copy : copies) {
+    if (status.ok() && copy.bytes.value != 0) status = move_out(copy.host, copy.device, copy.bytes);
+  }
+  return status;
 }
 
 /// What a round does that is not plain after all. Takes copies of the pairs, in a call that is never inlined: what is
@@ -252,14 +267,15 @@ template <BoundPair... B>
 inline auto RoundSession<P, Policies, Graph>::prebind(const B&... pairs) noexcept {
   check_strategy<B...>();
   constexpr std::size_t kept = is_plain<B...> ? 0 : sizeof...(B);
-  Prebound<detail::count_in<B...>, detail::count_out<B...>, kept> prebound;
+  Prebound<detail::count_in<B...>, detail::count_out<B...>, kept, detail::count_host_inputs<B...>> prebound;
   detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
   prebound.status_ = state_ == State::closed ? refusal() : sort({bindings, sizeof...(B)});
-  if (prebound.status_.ok()) prebound.status_ = check_addresses({bindings, sizeof...(B)});
+  if (prebound.status_.ok())
+    prebound.status_ = rules_.check(standing(), {bindings, sizeof...(B)}, decltype(rules_)::Look::at_all);
   if (prebound.status_.ok()) {
     prebound.session_ = number_;
     prebound.copies_ = detail::resolve<detail::count_in<B...>, detail::count_out<B...>>(ports_.view(), bindings);
-    for (std::size_t i = 0; i < kept; ++i) prebound.bindings_[i] = bindings[i];
+    if constexpr (kept != 0) prebound.keep(ports_.view(), bindings, refresher_);
   }
   return prebound;
 }
@@ -292,7 +308,7 @@ inline auto RoundSession<P, Policies, Graph>::begin(const B&... pairs) noexcept 
   const Status status = prepare({bindings, sizeof...(B)}, Async);
   if (!status) return Bound{nullptr, index, status, {}};
   detail::Copies<in, out> copies = detail::resolve<in, out>(ports_.view(), bindings);
-  if (views_.size() != 0) {
+  if (rules_.views().size() != 0) {
     for (std::size_t i = 0; i < out; ++i)
       copies.out[i].device = DevicePtr<std::byte>{source_of(copies.out[i].port).address()};
   }
@@ -337,8 +353,8 @@ inline Status RoundSession<P, Policies, Graph>::set_scalar_bits(TaskId task, std
       if (arg.kind != graph::ArgRecord::Kind::scalar || n-- != 0) continue;
       refresher_.set_constant(view, position, arg, bits);
       refresh_due_ = true;
-      is_special_ = true;
-      if (state_ == State::ready) state_ = State::general;
+      is_moved_ = true;
+      if (state_ == State::ready) state_ = State::moved;
       return {};
     }
   }
@@ -400,6 +416,7 @@ template <Platform P, class Policies, class Graph>
 Status RoundSession<P, Policies, Graph>::refusal() const noexcept {
   switch (state_) {
     case State::ready:
+    case State::moved:
     case State::general: break;
     case State::awaiting_uploads: {
       std::uint32_t t = 0;

@@ -14,6 +14,34 @@
 /// How a RoundSession comes into being, and how all of it moves; include open.hpp.
 namespace rondo {
 
+namespace detail {
+
+template <class Arch>
+inline PortRules<Arch>::PortRules(const graph::GraphView& view) : order_{count_ports(view)} {
+  OwnedArray<std::uint32_t> port_of(view.tensors.size());
+  std::uint32_t port = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    port_of[t] = is_bound_each_round(view.tensors[t].direction) ? port++ : PortView::in_the_arena;
+  }
+  const auto is_view = [&](std::size_t t) {
+    return view.tensors[t].is_view() && is_bound_each_round(view.tensors[t].direction);
+  };
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) count += is_view(t) ? 1 : 0;
+  views_ = OwnedArray<PortView>(count);
+  PortView* next = views_.begin();
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (is_view(t)) *next++ = {port_of[t], port_of[view.tensors[t].view_of], view.tensors[t].view_offset()};
+  }
+  are_free_ = count == 0;
+  for (const graph::TensorRecord& tensor : view.tensors) {
+    has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
+    are_free_ = are_free_ && !has_aliases_ && !tensor.fixed;
+  }
+}
+
+}  // namespace detail
+
 template <Platform P, class Policies, class Graph>
 inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options& options)
     : graph_{checked(std::move(graph))},
@@ -25,15 +53,12 @@ inline RoundSession<P, Policies, Graph>::RoundSession(Graph graph, const Options
       refresher_{make_refresher(platform_, graph_.view(), layout_.offsets(), arena_base_)},
       runner_{platform_, graph_, refresher_.table()},
       residents_(graph_.view().tensors.size()),
-      frozen_(ports_.view().size()) {
+      frozen_(ports_.view().size()),
+      rules_{graph_.view()} {
   find_first_reads();
   await_uploads();
   tell_addresses();
-  find_views();
   open_values();
-  for (const graph::TensorRecord& tensor : graph_.view().tensors) {
-    has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
-  }
   if (is_calm()) state_ = calm();
   if (const Status status = reset_workspace(); !status) {
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
@@ -114,26 +139,6 @@ inline void RoundSession<P, Policies, Graph>::open_values() {
 }
 
 template <Platform P, class Policies, class Graph>
-inline void RoundSession<P, Policies, Graph>::find_views() {
-  const graph::GraphView view = graph_.view();
-  detail::OwnedArray<std::uint32_t> port_of(view.tensors.size());
-  std::uint32_t port = 0;
-  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
-    port_of[t] = is_bound_each_round(view.tensors[t].direction) ? port++ : detail::PortView::in_the_arena;
-  }
-  const auto is_view = [&](std::size_t t) {
-    return view.tensors[t].is_view() && is_bound_each_round(view.tensors[t].direction);
-  };
-  std::size_t count = 0;
-  for (std::size_t t = 0; t < view.tensors.size(); ++t) count += is_view(t) ? 1 : 0;
-  views_ = detail::OwnedArray<detail::PortView>(count);
-  detail::PortView* next = views_.begin();
-  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
-    if (is_view(t)) *next++ = {port_of[t], port_of[view.tensors[t].view_of], view.tensors[t].view_offset()};
-  }
-}
-
-template <Platform P, class Policies, class Graph>
 inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte> memory) noexcept {
   static_assert(Update::highest >= UpdateLevel::feature_map_and_model_io,
                 "rondo: the session's update strategy never changes the address of the arena; choose "
@@ -165,7 +170,7 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
   refresher_.look_at({first_io, first_io + static_cast<std::uint32_t>(before.size())});
   number_ = detail::next_session_number();
   refresh_due_ = true;
-  is_special_ = true;
+  is_moved_ = true;
   tell_addresses();
   state_ = calm();
   await_uploads();

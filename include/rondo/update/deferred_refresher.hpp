@@ -58,7 +58,7 @@ class DeferredRefresher {
   /// Where a base is in the next round.
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return active_[id]; }
   /// Where the input or output of a port is.
-  [[nodiscard]] std::uint64_t io(std::size_t port) const noexcept { return active_[table_.bases().first_io + port]; }
+  [[nodiscard]] std::uint64_t io(std::size_t port) const noexcept { return io_[port]; }
   /// Says where a base will be. What stands where it stood costs a compare, here and nowhere else.
   void set_base(std::uint32_t id, std::uint64_t address) noexcept {
     if (active_[id] != address) [[unlikely]]
@@ -66,7 +66,8 @@ class DeferredRefresher {
   }
   /// Says where the input or output of a port will be.
   void set_io(std::size_t port, std::uint64_t address) noexcept {
-    set_base(table_.bases().first_io + static_cast<std::uint32_t>(port), address);
+    if (io_[port] != address) [[unlikely]]
+      move_base(table_.bases().first_io + static_cast<std::uint32_t>(port), address);
   }
   /// Does the kernels' table hold the base's address?
   [[nodiscard]] bool is_current(std::uint32_t id) const noexcept { return active_[id] == last_[id]; }
@@ -306,6 +307,7 @@ class DeferredRefresher {
   P& platform_;
   args::ArgsTable table_;
   detail::OwnedArray<std::uint64_t> active_;   ///< by base: now
+  std::uint64_t* io_;                          ///< the first of inputs and outputs in it
   detail::OwnedArray<std::uint64_t> last_;     ///< what the kernels' table was refreshed with, where that is later
   detail::OwnedArray<std::uint64_t> written_;  ///< what the host's image was written with, where that is another one
   detail::OwnedArray<std::uint64_t> pushed_;   ///< what the device's base table holds

@@ -17,6 +17,7 @@ DeferredRefresher<P, S, C>::DeferredRefresher(P& platform, const graph::GraphVie
     : platform_{(check_counts(view, sources, bases, addresses), platform)},
       table_{view, sources, bases, provider},
       active_(bases.count),
+      io_{active_.data() + bases.first_io},
       last_(bases.count),
       written_(in_place ? 0 : bases.count),
       pushed_(has_device_op ? bases.count : 0),

@@ -15,6 +15,8 @@
 //   …/anchor        the rival as nvFuser's InputsIdLookup has it, appending a byte at a time; rival appends eight
 //   cache/patch_none/…, patch_one/…, patch_all/…  none, one or all of the k addresses differ from those of the round
 //                   before; the rival makes fresh vectors of bytes in each case
+//   cache/round_patch_…/checked, …/prebound  the same in whole rounds of a session, on a platform that does nothing: all
+//                   that a round checks, sets and calls
 //   cache/miss_graph/tasks:1000/…  a shape that a session over 1,000 tasks meets for the first time: solved, frozen,
 //                   planned, its args laid out, its program loaded
 //   cache/round/…   a whole round of host tensors on a platform that does nothing: in a session of many shapes, the
@@ -202,7 +204,7 @@ using Anchor = RivalOf<true>;
 class Args {
  public:
   explicit Args(std::size_t count) : Args(freeze(graph_of(count)), count) {}
-  /// `count` is known to the compiler: sessions set their ports in a loop, for which see decision 0026.
+  /// `count` is known to the compiler, as in a round of a session.
   template <std::size_t count>
   [[gnu::always_inline]] void bring(const Tensor* tensors) {
     bind(tensors, std::make_index_sequence<count>{});

@@ -11,28 +11,30 @@
 namespace rondo::detail {
 
 /// Tells that stretches of memory are apart, quickly if they stand in the order in which they stood the last time: what
-/// rounds bind moves, but seldom past each other.
+/// rounds bind moves, but seldom past each other. Each is to begin at a multiple of `Granule`, a power of two.
+template <std::uint64_t Granule>
 class AddressOrder {
+  static_assert((Granule & (Granule - 1)) == 0);
+
  public:
   explicit AddressOrder(std::size_t count) : order_(count) {
     for (std::size_t i = 0; i < count; ++i) order_[i] = static_cast<std::uint32_t>(i);
   }
 
-  /// Does each stretch [begins[i], begins[i] + ports[i].bytes) begin at a multiple of `granule`, and do no two overlap?
+  /// Does each stretch [begins[i], begins[i] + ports[i].bytes) begin where it may, and do no two overlap?
   /// 0 stands for none. Of an empty stretch inside another it may say either. Cost: a few instructions for each; where
   /// the order has changed, that of sorting them anew.
   template <class Ports>
-  [[nodiscard]] bool are_apart(Slice<const std::uint64_t> begins, const Ports& ports, std::uint64_t granule) noexcept {
-    if (find_apart(begins, ports, granule)) [[likely]]
+  [[nodiscard, gnu::noinline]] bool are_apart(Slice<const std::uint64_t> begins, const Ports& ports) noexcept {
+    if (find_apart(begins, ports)) [[likely]]
       return true;
     sort(begins);
-    return find_apart(begins, ports, granule);
+    return find_apart(begins, ports);
   }
 
  private:
   template <class Ports>
-  [[nodiscard]] bool find_apart(Slice<const std::uint64_t> begins, const Ports& ports,
-                                std::uint64_t granule) const noexcept {
+  [[nodiscard]] bool find_apart(Slice<const std::uint64_t> begins, const Ports& ports) const noexcept {
     std::uint64_t end = 0;
     std::uint64_t bits = 0;
     bool are_apart = true;
@@ -42,7 +44,7 @@ class AddressOrder {
       end = begin == 0 ? 0 : begin + ports[i].bytes;
       bits |= begin;
     }
-    return are_apart && bits % granule == 0;
+    return are_apart && bits % Granule == 0;
   }
   /// By insertion: what is nearly sorted takes little.
   [[gnu::noinline]] void sort(Slice<const std::uint64_t> begins) noexcept {

@@ -50,12 +50,14 @@ class PortRules {
   [[nodiscard]] bool has_aliases() const noexcept { return has_aliases_; }
   [[nodiscard]] Slice<const PortView> views() const noexcept { return views_.slice(); }
 
-  /// May ports that are free, none of them frozen, move to `addresses`? 0 stands for the arena.
+  /// May ports that are free, none of them frozen, move to `addresses`? 0 stands for the arena. Else see check_moved().
+  template <class Ports>
+  [[nodiscard]] bool may_move(const Ports& ports, Slice<const std::uint64_t> addresses) noexcept {
+    return order_.are_apart(addresses, ports);
+  }
+  /// Two inputs may be the same memory, after all; and which of them is wrong?
   template <class S>
-  [[gnu::noinline]] Status check_moved(const S& now, Slice<const std::uint64_t> addresses) noexcept {
-    if (order_.are_apart(addresses, now.ports, Arch::block_granule)) [[likely]]
-      return {};
-    // Two inputs may be the same memory; and which of them is wrong?
+  [[gnu::noinline, gnu::cold]] Status check_moved(const S& now, Slice<const std::uint64_t> addresses) const noexcept {
     return check_addresses(
         now, addresses.size(), [&](std::size_t p) { return addresses[p]; }, Look::at_moved);
   }
@@ -129,7 +131,7 @@ class PortRules {
   OwnedArray<PortView> views_;
   bool has_aliases_ = false;
   bool are_free_ = true;
-  AddressOrder order_;
+  AddressOrder<Arch::block_granule> order_;
 };
 
 }  // namespace rondo::detail

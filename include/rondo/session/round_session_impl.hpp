@@ -120,7 +120,9 @@ inline Status RoundSession<P, Policies, Graph>::place(std::index_sequence<I...>,
   const std::uint64_t moved = (std::uint64_t{0} | ... | (place_of<I>(ports[I], pairs) ^ refresher_.io(I)));
   if (moved != 0) {
     const std::uint64_t addresses[] = {detail::device_of(pairs)..., 0};
-    if (const Status s = rules_.check_moved(standing(), {addresses, sizeof...(B)}); !s) return s;
+    if (!rules_.may_move(ports, {addresses, sizeof...(B)})) [[unlikely]] {
+      if (const Status s = rules_.check_moved(standing(), {addresses, sizeof...(B)}); !s) return s;
+    }
     (refresher_.set_io(I, place_of<I>(ports[I], pairs)), ...);
     note_moved();
   }

@@ -16,7 +16,7 @@ namespace rondo::update {
 
 /// Are slots written as soon as their base is set? Where kernels read the host's image and nobody is asked what is due.
 template <class P, class S, class C>
-inline constexpr bool is_direct = HasArgsInHostMemory<P>&& C::allows(Mechanism::in_place) && is_exact<S>;
+inline constexpr bool is_direct = is_capable<P>(Mechanism::in_place) && C::allows(Mechanism::in_place) && is_exact<S>;
 
 /// The refresher of an args table that kernels read where the host writes it: to set a base is to write its slots.
 ///

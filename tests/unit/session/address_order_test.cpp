@@ -11,7 +11,7 @@
 #include <vector>
 
 using rondo::Slice;
-using rondo::detail::AddressOrder;
+using AddressOrder = rondo::detail::AddressOrder<512>;
 
 namespace {
 
@@ -21,7 +21,7 @@ struct Port {
 using Begins = std::vector<std::uint64_t>;
 
 bool are_apart(AddressOrder& order, const Begins& begins, const std::vector<Port>& ports) {
-  return order.are_apart(Slice<const std::uint64_t>{begins.data(), begins.size()}, ports, 512);
+  return order.are_apart(Slice<const std::uint64_t>{begins.data(), begins.size()}, ports);
 }
 bool all_pairs_are_apart(const Begins& begins, const std::vector<Port>& ports) {
   for (std::size_t i = 0; i < begins.size(); ++i) {

@@ -20,8 +20,12 @@ template <BoundPair B>
   return static_cast<std::uint64_t>(pair.size());
 }
 template <BoundPair B>
+inline constexpr std::uint64_t element_size = sizeof(typename HandleOf<B>::element_type);
+/// The product may wrap. That does not matter for host memory, of which none has that many elements, and to compare
+/// elements would cost a shift for each vector; but a span of device memory has as many as somebody wrote.
+template <BoundPair B>
 [[nodiscard]] constexpr std::uint64_t bytes_of(const B& pair) noexcept {
-  return elements_of(pair) * sizeof(typename HandleOf<B>::element_type);
+  return elements_of(pair) * element_size<B>;
 }
 /// `count` elements of `size` bytes; a product that does not fit is more than any tensor has.
 [[nodiscard]] constexpr std::uint64_t bytes_or_most(std::uint64_t count, std::uint64_t size) noexcept {
@@ -78,9 +82,7 @@ struct Binding {
   Binding() noexcept = default;
   template <BoundPair B>
   explicit Binding(const B& pair) noexcept
-      : key{key_of(pair)},
-        bytes{bytes_or_most(elements_of(pair), sizeof(typename HandleOf<B>::element_type))},
-        device{device_of(pair)} {
+      : key{key_of(pair)}, bytes{bytes_or_most(elements_of(pair), element_size<B>)}, device{device_of(pair)} {
     if constexpr (!DeviceBoundPair<B>) data = const_cast<void*>(static_cast<const void*>(pair.data()));
     if constexpr (requires { B::is_snapshot; }) snapshot = B::is_snapshot;
   }

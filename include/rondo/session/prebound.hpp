@@ -56,6 +56,7 @@ class [[nodiscard]] Prebound {
     }
   }
 
+  bool is_checked_ = true;     ///< all of it: nothing was frozen, and so not looked at
   std::uint64_t session_ = 0;  ///< the session's number; 0, which no session has, if the bindings were refused
   Status status_;
   detail::Copies<In, Out> copies_;

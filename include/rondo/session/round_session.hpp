@@ -207,8 +207,9 @@ class RoundSession {
 
  private:
   /// `ready` means that a round of host memory is copies and a launch, nothing else: no base was moved, nothing is
-  /// frozen, no alias is to be checked. `moved`: it would have to bring bases back to the arena first. Whatever needs
-  /// more makes the state `general`. So rounds find out with the one compare that they make anyway.
+  /// frozen, no alias is to be checked. `moved`: it would have to bring bases back to the arena first, or what came
+  /// before is still to be refreshed. Whatever needs more makes the state `general`. So rounds find out with the one
+  /// compare that they make anyway.
   enum class State : std::uint8_t { ready, moved, general, awaiting_uploads, in_round, poisoned, closed };
   friend class detail::RoundLink<RoundSession>;
   template <class, std::size_t, std::size_t, Stage>
@@ -280,10 +281,10 @@ class RoundSession {
   }
   /// Brings the args table up to date and launches.
   [[gnu::always_inline]] Status refresh_and_launch() noexcept {
-    refresh_due_ = false;
     if constexpr (requires { observe_.refresh_begins(); }) observe_.refresh_begins();
     const Status status = refresher_.refresh();
     notify_refreshed();
+    refresh_due_ = !status.ok();
     if (!status) [[unlikely]]
       return status;
     return launch();
@@ -341,7 +342,7 @@ class RoundSession {
 
   // Addresses: for bindings that stand in the order of the ports and whose number the compiler knows, so that a port
   // that stays costs a compare with memory at a constant place.
-  /// Is that enough? Else the bindings go the way of all bindings.
+  /// May a round take this path? Else its bindings go that of any bindings, below.
   [[nodiscard]] bool may_place() const noexcept { return state_ <= State::moved && rules_.are_free(); }
   /// Checks what moved and tells the refresher of it; takes host inputs. After a failure nothing has changed.
   template <std::size_t... I, BoundPair... B>
@@ -395,7 +396,7 @@ class RoundSession {
   [[nodiscard]] State calm() const noexcept {
     if constexpr (Policies::Values::any) return State::general;
     if (rules_.has_aliases() || is_async_ || frozen_count_ != 0) return State::general;
-    return is_moved_ ? State::moved : State::ready;
+    return is_moved_ || refresh_due_ ? State::moved : State::ready;
   }
   [[nodiscard]] bool is_calm() const noexcept { return state_ <= State::general; }
 

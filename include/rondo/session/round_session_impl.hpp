@@ -24,16 +24,17 @@ template <Platform P, class Policies, class Graph>
 template <std::size_t... I, BoundPair... B>
 inline Status RoundSession<P, Policies, Graph>::run_in_order(std::index_sequence<I...>, const B&... pairs) noexcept {
   const auto ports = ports_.view();
-  // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this graph.
-  // Bytes may be compared although the product could wrap: no memory has that many elements, and what is copied is what
-  // the tensor has. Comparing elements would cost a shift for each vector.
   constexpr bool refreshes = !is_plain<B...>;
-  const bool as_declared = (refreshes ? may_place() : state_ == State::ready) && sizeof...(B) == ports.size() &&
-                           ((detail::key_of(pairs) == ports[I].key) && ...) &&
-                           ((detail::bytes_of(pairs) == ports[I].bytes && !detail::is_null(pairs)) && ...);
-  if (!as_declared) [[unlikely]] {
+  // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this graph.
+  const bool as_declared =
+      (refreshes ? may_place() : state_ == State::ready) && sizeof...(B) == ports.size() &&
+      ((detail::key_of(pairs) == ports[I].key) && ...) &&
+      (((DeviceBoundPair<B> ? detail::elements_of(pairs) == ports[I].bytes / detail::element_size<B>
+                            : detail::bytes_of(pairs) == ports[I].bytes) &&
+        !detail::is_null(pairs)) &&
+       ...);
+  if (!as_declared) [[unlikely]]
     return run_in_any_order(B{pairs}...);
-  }
   Status status;
   if constexpr (refreshes) {
     status = place(std::index_sequence<I...>{}, pairs...);
@@ -58,7 +59,7 @@ inline Status RoundSession<P, Policies, Graph>::run_round(
     return binding.status_.ok() ? Status{Errc::wrong_tensor} : binding.status_;
   }
   if constexpr (Pairs != 0) {
-    if (!may_place()) [[unlikely]]
+    if (!may_place() || !binding.is_checked_) [[unlikely]]
       return run_prebound_in_general({binding.bindings_, Pairs});
     place_prebound(std::make_index_sequence<Pairs>{}, binding);
     return run_copies<true>(binding.copies_);
@@ -106,8 +107,7 @@ Status RoundSession<P, Policies, Graph>::run_prebound_in_general(Slice<const det
 }
 template <Platform P, class Policies, class Graph>
 Status RoundSession<P, Policies, Graph>::run_prebound_in_general(Slice<const detail::Binding> kept) noexcept {
-  constexpr std::size_t most = P::Arch::max_graph_tensors;
-  detail::Binding bindings[most];
+  detail::Binding bindings[P::Arch::max_graph_tensors];
   for (std::size_t p = 0; p < kept.size(); ++p) bindings[p] = kept[p];
   return run_in_general({bindings, kept.size()});
 }
@@ -225,6 +225,7 @@ Status RoundSession<P, Policies, Graph>::run_in_general(Slice<detail::Binding> b
     }
   }
   if (status.ok()) status = refresh_if_due_and_launch();
+  state_ = calm();
   enter(Phase::copy_out);
   for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
     const detail::Port& port = ports[p];
@@ -276,6 +277,7 @@ inline auto RoundSession<P, Policies, Graph>::prebind(const B&... pairs) noexcep
     prebound.status_ = rules_.check(standing(), {bindings, sizeof...(B)}, decltype(rules_)::Look::at_all);
   if (prebound.status_.ok()) {
     prebound.session_ = number_;
+    prebound.is_checked_ = frozen_count_ == 0;
     prebound.copies_ = detail::resolve<detail::count_in<B...>, detail::count_out<B...>>(ports_.view(), bindings);
     if constexpr (kept != 0) prebound.keep(ports_.view(), bindings, refresher_);
   }

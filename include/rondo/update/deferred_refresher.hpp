@@ -89,7 +89,8 @@ class DeferredRefresher {
 
   // --- what it comes to
 
-  /// Brings the table on the device up to date, in order before the next launch. Returns what P's calls return.
+  /// Brings the table on the device up to date, in order before the next launch. Returns what P's calls return; after a
+  /// failure the next one brings all that this one was to.
   Status refresh() noexcept {
     UpdateLevel level = due_;
     if constexpr (!is_exact<S>) {
@@ -111,6 +112,7 @@ class DeferredRefresher {
 
  private:
   static constexpr BaseTable::Range nothing{0xFFFF'FFFF, 0};
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};  ///< where no base is
   using BaseLayout = args::BaseLayout;
   using Partition = args::Partition;
 
@@ -186,9 +188,20 @@ class DeferredRefresher {
         status = bring(needed, slots);
       }
     }
+    if (!status) [[unlikely]] {
+      expect_again(needed, range);
+      return status;
+    }
     host_inputs_changed_ = false;
     constants_changed_ = false;
-    return status;
+    return {};
+  }
+  /// Nobody knows what a refresh that failed has brought: the next one brings all of it.
+  [[gnu::cold]] void expect_again(UpdateLevel level, BaseTable::Range range) noexcept {
+    raise(level);
+    moved_ = range;
+    for (std::uint32_t id = range.begin; id < range.end; ++id) last_[id] = nowhere;
+    for (std::uint64_t& pushed : pushed_) pushed = nowhere;
   }
 
   // --- with a copy of the table on the device

@@ -116,8 +116,8 @@ class RoundSession {
   // --- addresses that change between rounds
 
   /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
-  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round; shared_memory if others use
-  /// its place in the arena within a round (see TaskGraph::keep); busy, closed, poisoned.
+  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, also of a moved arena;
+  /// shared_memory if others use its place in the arena within a round (see TaskGraph::keep); busy, closed, poisoned.
   template <Element T>
   Status freeze(Input<T> tensor) noexcept {
     return set_frozen(tensor.key, true);
@@ -480,6 +480,7 @@ class RoundSession {
   bool is_async_ = false;     ///< rounds are asynchronous; once one was, all are
   std::size_t frozen_count_ = 0;
   std::uint64_t rounds_ = 0;
+  std::uint64_t rounds_before_ = 0;  ///< the arena came to be where it is
   std::uint64_t number_ = detail::next_session_number();
   detail::RoundLink<RoundSession>* open_round_ = nullptr;
   detail::OwnedArray<bool> residents_;    ///< by tensor: waits for its first upload

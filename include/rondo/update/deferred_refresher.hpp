@@ -199,7 +199,10 @@ class DeferredRefresher {
   /// Nobody knows what a refresh that failed has brought: the next one brings all of it.
   [[gnu::cold]] void expect_again(UpdateLevel level, BaseTable::Range range) noexcept {
     raise(level);
-    moved_ = range;
+    if (range.begin < range.end) {
+      if (range.begin < moved_.begin) moved_.begin = range.begin;
+      if (range.end > moved_.end) moved_.end = range.end;
+    }
     for (std::uint32_t id = range.begin; id < range.end; ++id) last_[id] = nowhere;
     for (std::uint64_t& pushed : pushed_) pushed = nowhere;
   }

@@ -10,10 +10,14 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -332,6 +336,57 @@ TEST_CASE_TEMPLATE("An arena moves between rounds; residents wait for their uplo
     CHECK(arena.values() != Floats(1024, 0));  // it is where the tensors are
   }
   REQUIRE(session.close().ok());  // before its arenas go
+}
+
+namespace {
+/// Runs for a while; whether it does is to be seen from outside.
+struct Slow {
+  static constexpr std::string_view name = "slow";
+  static constexpr auto core = CoreType::vector;
+  static inline std::atomic<int> running{0};
+  static void run(In<float> x, Out<float> y) {
+    ++running;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i];
+    --running;
+  }
+};
+/// One of its copies to the host fails, at once.
+struct NoCopyOut : A2A3SimOn<Pool> {
+  using A2A3SimOn<Pool>::A2A3SimOn;
+  static inline bool fails = false;
+  Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    return std::exchange(fails, false) ? Status{Errc::out_of_memory} : A2A3SimOn<Pool>::copy_out(to, from, size);
+  }
+};
+}  // namespace
+
+TEST_CASE("A round that fails has ended when it returns, and the next one runs") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8}), z = graph.output<float>("z", {8});
+  graph.add<Slow>(x, y);
+  graph.add<Slow>(x, z);
+  auto session = open<NoCopyOut>(graph, busy_options<NoCopyOut>());
+  Floats hx(8, 1), hy(8), hz(8);
+  const auto bound = session.prebind(bind(x, hx), bind(y, hy), bind(z, hz));
+  DeviceFloats dy(session.platform(), 8);
+  const auto round = [&](int way) {
+    if (way == 0) return session.run_round(bind(x, hx), bind(y, hy), bind(z, hz));
+    if (way == 1) return session.run_round(bound);
+    if (way == 2) return session.run_round(bind(z, hz), bind(x, hx), bind(y, hy));
+    return session.run_round(bind(x, hx), bind(y, dy.span()), bind(z, hz));
+  };
+  for (int way = 0; way < 4; ++way) {
+    CAPTURE(way);
+    NoCopyOut::fails = true;
+    CHECK(round(way).code() == Errc::out_of_memory);
+    CHECK(Slow::running == 0);
+    hx.assign(8, static_cast<float>(way + 2));
+    REQUIRE(round(way).ok());
+    CHECK(hz == hx);
+    CHECK((way == 3 ? dy.values() : hy) == hx);
+  }
 }
 
 TEST_CASE_TEMPLATE("A scalar changes between rounds", T, RONDO_TEST_ROUNDS) {

@@ -263,17 +263,21 @@ class Rig {
     const Choice c = any_choice(), next = any_choice();
     if (collides(as_it_is(c)) || collides(as_it_is(next))) return;
     const std::size_t end = below(3);
+    bool is_lost = false;
     with_pairs(c, [&](const auto& x, const auto& w, const auto& y, const auto& s) {
       in_order(
           [&](const auto&... pairs) {
             if constexpr (requires { P::calls_left; }) {
               if (end != 0) return fail(pairs...);
             }
+            is_lost = true;
             auto bound = session_.begin_round(pairs...);
             if (below(2) == 0) (void)std::move(bound).launch();
           },
           x, w, y, s);
     });
+    // What inputs hold is anybody's guess until the next round.
+    if (is_lost && !is_frozen_) REQUIRE(session_.freeze(g_.w).code() == Errc::unbound_tensor);
     run(below(2) == 0 ? next : c, below(4));
   }
   template <class... Pairs>

@@ -116,8 +116,9 @@ class RoundSession {
   // --- addresses that change between rounds
 
   /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
-  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, also of a moved arena;
-  /// shared_memory if others use its place in the arena within a round (see TaskGraph::keep); busy, closed, poisoned.
+  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, and until
+  /// the next one when one failed or was dropped or the arena moved; shared_memory if others use its place in the arena
+  /// within a round (see TaskGraph::keep); busy, closed, poisoned.
   template <Element T>
   Status freeze(Input<T> tensor) noexcept {
     return set_frozen(tensor.key, true);
@@ -369,7 +370,6 @@ class RoundSession {
     state_ = State::moved;
     tell_addresses();
   }
-  // And for any bindings.
   void take_addresses(Slice<detail::Binding> bindings) noexcept;
   /// Views are where what they show is in this round.
   void place_views() noexcept;
@@ -418,6 +418,7 @@ class RoundSession {
   }
   /// `so_far`: of the steps that the round has taken.
   void abandon_round(Status so_far) noexcept {
+    rounds_when_lost_ = rounds_;
     leave_round();
     if (const Status waited = wait(); so_far.ok()) so_far = waited;
     observe_.round_ends(RoundIndex{rounds_}, so_far.ok() ? Status{Errc::abandoned} : so_far);
@@ -428,13 +429,15 @@ class RoundSession {
     state_ = calm();
   }
 
-  // Cold.
   [[gnu::cold]] Status note_failure(Status status) noexcept {
-    if (status.poisoned()) {
-      state_ = State::poisoned;
-      cause_ = status;
-      if constexpr (requires { &Policies::log; }) log_poisoned(*this, status);
+    rounds_when_lost_ = rounds_;
+    if (!status.poisoned()) {
+      (void)platform_.wait();  // nothing of the round is left under way
+      return status;
     }
+    state_ = State::poisoned;
+    cause_ = status;
+    if constexpr (requires { &Policies::log; }) log_poisoned(*this, status);
     return status;
   }
   [[gnu::noinline, gnu::cold]] Status refusal() const noexcept;
@@ -480,7 +483,7 @@ class RoundSession {
   bool is_async_ = false;     ///< rounds are asynchronous; once one was, all are
   std::size_t frozen_count_ = 0;
   std::uint64_t rounds_ = 0;
-  std::uint64_t rounds_before_ = 0;  ///< the arena came to be where it is
+  std::uint64_t rounds_when_lost_ = 0;  ///< what the last one left in the inputs: by a failure, or the arena's move
   std::uint64_t number_ = detail::next_session_number();
   detail::RoundLink<RoundSession>* open_round_ = nullptr;
   detail::OwnedArray<bool> residents_;    ///< by tensor: waits for its first upload

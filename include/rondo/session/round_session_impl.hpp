@@ -331,8 +331,7 @@ inline Status RoundSession<P, Policies, Graph>::set_frozen(TensorKey key, bool f
   while (p < ports.size() && ports[p].key != key) ++p;
   if (p == ports.size()) return Status{Errc::wrong_tensor};
   const std::uint32_t first_io = refresher_.table().bases().first_io;
-  if (frozen && (rounds_ == rounds_before_ || !refresher_.is_current(first_io + static_cast<std::uint32_t>(p))))
-    return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
+  if (frozen && rounds_ == rounds_when_lost_) return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
   const bool in_arena = refresher_.io(p) == ports[p].device.address();
   if (frozen && Layout::ports_may_share && in_arena && !record(key).kept && !rides_in_args(ports[p].direction))
     return Status::of_tensor(Errc::shared_memory, index(key.tensor()));

@@ -169,7 +169,7 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
   const std::uint32_t first_io = refresher_.table().bases().first_io;
   refresher_.look_at({first_io, first_io + static_cast<std::uint32_t>(before.size())});
   number_ = detail::next_session_number();
-  rounds_before_ = rounds_;
+  rounds_when_lost_ = rounds_;
   refresh_due_ = true;
   is_moved_ = true;
   tell_addresses();

@@ -69,8 +69,6 @@ class DeferredRefresher {
     if (io_[port] != address) [[unlikely]]
       move_base(table_.bases().first_io + static_cast<std::uint32_t>(port), address);
   }
-  /// Does the kernels' table hold the base's address?
-  [[nodiscard]] bool is_current(std::uint32_t id) const noexcept { return active_[id] == last_[id]; }
   /// Only bases of inputs and outputs in `range` are compared from now on; for those that are frozen.
   void look_at(BaseTable::Range range) noexcept { model_io_ = range; }
   /// Where the bytes of a host input go; to be written before refresh().
@@ -189,21 +187,18 @@ class DeferredRefresher {
       }
     }
     if (!status) [[unlikely]] {
-      expect_again(needed, range);
+      expect_again();
       return status;
     }
     host_inputs_changed_ = false;
     constants_changed_ = false;
     return {};
   }
-  /// Nobody knows what a refresh that failed has brought: the next one brings all of it.
-  [[gnu::cold]] void expect_again(UpdateLevel level, BaseTable::Range range) noexcept {
-    raise(level);
-    if (range.begin < range.end) {
-      if (range.begin < moved_.begin) moved_.begin = range.begin;
-      if (range.end > moved_.end) moved_.end = range.end;
-    }
-    for (std::uint32_t id = range.begin; id < range.end; ++id) last_[id] = nowhere;
+  /// Nobody knows what a refresh that failed has left on the device: the next one brings all of it.
+  [[gnu::cold]] void expect_again() noexcept {
+    host_inputs_changed_ = true;
+    constants_changed_ = true;
+    raise(UpdateLevel::init);
     for (std::uint64_t& pushed : pushed_) pushed = nowhere;
   }
 

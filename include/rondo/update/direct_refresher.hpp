@@ -48,8 +48,6 @@ class DirectRefresher {
   [[gnu::always_inline]] void set_base(std::uint32_t id, std::uint64_t address) noexcept { set(bases_[id], address); }
   /// Says where the input or output of a port will be.
   [[gnu::always_inline]] void set_io(std::size_t port, std::uint64_t address) noexcept { set(io_[port], address); }
-  /// Does the kernels' table hold the base's address? Always.
-  [[nodiscard]] bool is_current(std::uint32_t) const noexcept { return true; }
   /// Nothing to do: frozen bases are not set, and what is not set is not looked at.
   void look_at(BaseTable::Range) noexcept {}
   /// Where the bytes of a host input go; to be written before refresh().

@@ -44,7 +44,7 @@ concept HasDeviceRefresh = requires(P& p, const args::RefreshOp& op) {
 
 /// A launch carries a small base table: `static constexpr std::uint32_t max_launch_bytes` and `Status
 /// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept`, which takes what the payload points
-/// to before it returns; the next launch sees the slots refreshed.
+/// to before it returns; the next launch that succeeds sees the slots refreshed.
 template <class P>
 concept HasInLaunchRefresh = requires(P& p, const args::RefreshOp& op, const args::LaunchPayload& payload) {
   { P::max_launch_bytes } -> std::convertible_to<std::uint32_t>;

@@ -186,17 +186,17 @@ TEST_CASE("A platform that fails without poisoning fails its round alone, wherev
   }
 }
 
-TEST_CASE("A round that fails half-way does nothing of what would have come after") {
+TEST_CASE("A round that fails half-way does nothing of what would have come after, but waits for what is under way") {
   Rig rig;
   CHECK(rig.session.upload(rig.w, rig.hw).ok());
   (void)rig.script.take();
   rig.script.failure = Status{Errc::timed_out};
   rig.script.fail_on = "copy_in";
   CHECK_FALSE(rig.run().ok());
-  CHECK(rig.script.take() == "copy_in:8");
+  CHECK(rig.script.take() == "copy_in:8 wait");
   rig.script.fail_on = "launch";
   CHECK_FALSE(rig.run().ok());
-  CHECK(rig.script.take() == "copy_in:8 launch");
+  CHECK(rig.script.take() == "copy_in:8 launch wait");
   CHECK(rig.hy == std::vector<float>{0, 0});
 }
 

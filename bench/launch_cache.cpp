@@ -15,8 +15,8 @@
 //   …/anchor        the rival as nvFuser's InputsIdLookup has it, appending a byte at a time; rival appends eight
 //   cache/patch_none/…, patch_one/…, patch_all/…  none, one or all of the k addresses differ from those of the round
 //                   before; the rival makes fresh vectors of bytes in each case
-//   cache/round_patch_…/checked, …/prebound  the same in whole rounds of a session, on a platform that does nothing: all
-//                   that a round checks, sets and calls
+//   cache/round_patch_…/checked, …/prebound  the same in whole rounds of a session on a platform that does nothing:
+//                   what a round checks, sets and calls
 //   cache/miss_graph/tasks:1000/…  a shape that a session over 1,000 tasks meets for the first time: solved, frozen,
 //                   planned, its args laid out, its program loaded
 //   cache/round/…   a whole round of host tensors on a platform that does nothing: in a session of many shapes, the
@@ -400,7 +400,8 @@ void bound_round(benchmark::State& state, std::size_t changed, std::index_sequen
   constexpr std::size_t count = sizeof...(I);
   rondo::TaskGraph graph;
   const rondo::InputOutput<float> x[] = {graph.inout<float>("x" + std::to_string(I), {64})...};
-  graph.add_raw("task", rondo::CoreType::vector, +[](rondo::ArgWord*) {}, updates(x[I])...);
+  graph.add_raw(
+      "task", rondo::CoreType::vector, +[](rondo::ArgWord*) {}, updates(x[I])...);
   auto session = rondo::open<rondo::NullPlatform>(graph);
   rondo::DeviceSpan<float> memory[2][count];
   for (std::size_t t = 0; t < count; ++t) {
@@ -510,12 +511,10 @@ void register_cases(std::size_t count) {
     add(kind, "rival", [](benchmark::State& state, std::size_t number) {
       with_constant(number, [&](auto k) { rival_patch<k>(state); });
     });
-    add((std::string("round_") + kind).c_str(), "checked", [=](benchmark::State& state, std::size_t k) {
-      bound_round<false>(state, k, changed(k));
-    });
-    add((std::string("round_") + kind).c_str(), "prebound", [=](benchmark::State& state, std::size_t k) {
-      bound_round<true>(state, k, changed(k));
-    });
+    add((std::string("round_") + kind).c_str(), "checked",
+        [=](benchmark::State& state, std::size_t k) { bound_round<false>(state, k, changed(k)); });
+    add((std::string("round_") + kind).c_str(), "prebound",
+        [=](benchmark::State& state, std::size_t k) { bound_round<true>(state, k, changed(k)); });
   };
   add_patch("patch_none", [](std::size_t) { return std::size_t{0}; });
   add_patch("patch_one", [](std::size_t) { return std::size_t{1}; });

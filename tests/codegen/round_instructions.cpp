@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <tuple>
 
 namespace {
 
@@ -26,6 +27,16 @@ template <class Round>
   return ok;
 }
 
+/// The one task, over all tensors.
+template <std::size_t K>
+void add_touch(rondo::TaskGraph& graph, const std::array<rondo::InputOutput<float>, K>& handles) {
+  std::apply(
+      [&](const auto&... x) {
+        graph.add_raw("touch", rondo::CoreType::vector, &round_cases::touch, rondo::updates(x)...);
+      },
+      handles);
+}
+
 /// The same tensors in a session of many shapes, whose rounds all have the one it knows.
 template <std::size_t K>
 class ShapedCase {
@@ -38,10 +49,7 @@ class ShapedCase {
     rondo::TaskGraph graph;
     const auto n = graph.dim("n");
     for (std::size_t i = 0; i < K; ++i) handles_[i] = graph.inout<float>("t" + std::to_string(i), {n});
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      graph.add_raw("touch", rondo::CoreType::vector, &round_cases::touch, rondo::updates(handles_[I])...);
-    }
-    (std::make_index_sequence<K>{});
+    add_touch(graph, handles_);
     return graph;
   }
   template <std::size_t... I>
@@ -84,10 +92,7 @@ class DeviceCase {
     rondo::TaskGraph graph;
     const auto count = static_cast<std::int64_t>(bytes / sizeof(float));
     for (std::size_t i = 0; i < K; ++i) handles_[i] = graph.inout<float>("t" + std::to_string(i), {count});
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      graph.add_raw("touch", rondo::CoreType::vector, &round_cases::touch, rondo::updates(handles_[I])...);
-    }
-    (std::make_index_sequence<K>{});
+    add_touch(graph, handles_);
     return graph;
   }
   template <std::size_t... I>

@@ -356,7 +356,6 @@ inline Status RoundSession<P, Policies, Graph>::set_scalar_bits(TaskId task, std
       if (arg.kind != graph::ArgRecord::Kind::scalar || n-- != 0) continue;
       refresher_.set_constant(view, position, arg, bits);
       refresh_due_ = true;
-      is_moved_ = true;
       if (state_ == State::ready) state_ = State::moved;
       return {};
     }

@@ -171,7 +171,6 @@ inline Status RoundSession<P, Policies, Graph>::move_arena(DeviceSpan<std::byte>
   number_ = detail::next_session_number();
   rounds_when_lost_ = rounds_;
   refresh_due_ = true;
-  is_moved_ = true;
   tell_addresses();
   state_ = calm();
   await_uploads();

@@ -180,7 +180,7 @@ void check_random_sequences(unsigned seed) {
             }
             break;
           }
-          case 3:  // freeze one more, or thaw all
+          case 3:                               // freeze one more, or thaw all
             REQUIRE(refresher.refresh().ok());  // only what the last round had is frozen
             frozen_below =
                 frozen_below < model.bases.count && random() % 4 != 0 ? frozen_below + 1 : model.bases.first_io;

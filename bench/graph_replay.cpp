@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replaying a graph costs per round: Rondo's default engine beside raw calls in topological order, oneTBB's flow
+// What replaying a graph costs per round: Rondo's default engine next to raw calls in topological order, oneTBB's flow
 // graph (the faster of its default and lightweight policies, found by trial) and Taskflow, where CMake finds them.
 //   replay/<shape>/work:<0|1>/threads:<t>/<raw|rondo|tbb|taskflow>   work 0: empty tasks, 1: about 1 µs each
 //   replay_beside_raw/<shape>/threads:<t>/<rondo|tbb>   tasks of 1 µs; so that a few percent can be told, 31 rounds in
@@ -15,6 +15,7 @@
 #include "graph_shapes.hpp"
 
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 
 #include <benchmark/benchmark.h>

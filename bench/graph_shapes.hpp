@@ -10,7 +10,7 @@
 #include <vector>
 
 /// The graphs of graph_replay as plain edge lists, for Rondo and its rivals alike. Tasks are numbered in an order in
-/// which each comes behind its predecessors.
+/// which each comes after its predecessors.
 namespace graph_shapes {
 
 struct Shape {
@@ -34,7 +34,7 @@ inline Shape tree1023() {
   return s;
 }
 
-/// Each cell behind the one above and the one to the left.
+/// Each cell after the one above and the one to the left.
 inline Shape wavefront32() {
   Shape s{"wavefront32", 32 * 32, {}};
   for (std::uint32_t row = 0; row < 32; ++row) {
@@ -47,7 +47,7 @@ inline Shape wavefront32() {
   return s;
 }
 
-/// 40 layers of 50 tasks, each behind three different ones of the layer before.
+/// 40 layers of 50 tasks, each after three different ones of the layer before.
 inline Shape random2000() {
   Shape s{"random2000", 40 * 50, {}};
   std::mt19937 random{2026};

@@ -23,9 +23,11 @@
 //                   shape the same, or in turn one of two; and in a session of one shape
 // The rival's algorithm is that of nvFuser's InputsIdLookup and KernelExecutor::computeArgs.
 
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
-#include <rondo/memory/portfolio.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/search/portfolio.hpp>
+#include <rondo/session/shaped_session.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -227,14 +229,15 @@ class Args {
     return graph;
   }
   Args(const rondo::FrozenGraph& graph, std::size_t count)
-      : bases_{graph.view(), std::vector<std::uint64_t>(count), rondo::DevicePtr<std::byte>{std::uint64_t{4096}}},
-        refresher_{platform_, graph.view(), bases_.sources.slice(), bases_.layout, bases_.addresses.slice()} {}
+      : bases_{graph.view(), std::vector<std::uint64_t>(count), {arena, arena}},
+        refresher_{platform_, graph.view(), bases_.sources, bases_.layout, bases_.addresses} {}
 
   template <std::size_t... t>
   [[gnu::always_inline]] void bind(const Tensor* tensors, std::index_sequence<t...>) {
-    (refresher_.set_io(t, tensors[t].address), ...);
+    (refresher_.set_port_address(t, tensors[t].address), ...);
   }
 
+  static constexpr rondo::DevicePtr<std::byte> arena{std::uint64_t{4096}};
   rondo::A2A3Sim platform_{{}};
   rondo::detail::Bases bases_;
   rondo::update::Refresher<rondo::A2A3Sim> refresher_;
@@ -340,7 +343,7 @@ struct Sum {
   }
 };
 struct PlannedFast : rondo::DefaultPolicies {
-  using Plan = rondo::memory::Fast;
+  using Plan = rondo::search::Fast;
 };
 
 /// A net in which each task takes what the two before it made, in tensors of three sizes.

@@ -7,7 +7,8 @@
 //   measure/<load>/sync         the same, Mode::Sync, batches of 16
 //   measure/<load>/rival:16     batches by hand over the same pools: build 16, wait, run 16, wait
 //   measure/<load>/rival:64     all in one batch
-// The loads sleep instead of working, so that what is measured is who waits for whom, and not how many cores there are:
+// The loads sleep instead of working, so that what is measured is which part waits for which, and not how many cores
+// there are:
 //   builds  building takes longest;  runs  running does;  even  both take as long
 // `bound` is max(total build / builders, total run / runners), the time below which nobody gets; `goal` is 1.10 times
 // that, one longest build and one longest run. Both from the nominal times. Milliseconds.

@@ -8,11 +8,13 @@
 
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/first_fit.hpp>
-#include <rondo/memory/plan_csv.hpp>
-#include <rondo/memory/portfolio.hpp>
 #include <rondo/memory/storage_tokens.hpp>
+#include <rondo/search/plan_csv.hpp>
+#include <rondo/search/portfolio.hpp>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -37,6 +39,7 @@
 namespace {
 
 namespace memory = rondo::memory;
+namespace search = rondo::search;
 
 /// Uniform in [0, 1), the same on every platform.
 double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1.0p-53; }
@@ -130,7 +133,7 @@ std::vector<Instance> make_instances(const std::string& data, std::uint64_t seed
   for (const std::filesystem::path& file : files) {
     std::ifstream in{file, std::ios::binary};
     const std::string text{std::istreambuf_iterator<char>{in}, {}};
-    instances.push_back({file.stem().string(), memory::read_lifetimes(text).problem});
+    instances.push_back({file.stem().string(), search::read_lifetimes(text).problem});
   }
   for (const std::int64_t n : {1'000, 10'000, 100'000}) {
     instances.push_back({"random_" + std::to_string(n), random_set(n, seed)});
@@ -143,16 +146,19 @@ std::vector<Instance> make_instances(const std::string& data, std::uint64_t seed
 }
 
 void write_json(const std::string& path, const std::vector<Row>& rows) {
-  std::ofstream out{path};
-  out << "[\n";
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const Row& r = rows[k];
-    out << "  {\"instance\": \"" << r.instance << "\", \"n\": " << r.buffers << ", \"lower_bound\": " << r.lower_bound
-        << ", \"arena\": " << r.arena << ", \"ratio\": " << r.ratio << ", \"ms\": " << r.milliseconds
-        << ", \"planner\": \"" << r.planner << "\", \"valid\": " << (r.valid ? "true" : "false") << '}'
-        << (k + 1 < rows.size() ? ",\n" : "\n");
+  auto json = nlohmann::ordered_json::array();
+  for (const Row& r : rows) {
+    json.push_back({{"instance", r.instance},
+                    {"n", r.buffers},
+                    {"lower_bound", r.lower_bound},
+                    {"arena", r.arena},
+                    {"ratio", r.ratio},
+                    {"ms", r.milliseconds},
+                    {"planner", r.planner},
+                    {"valid", r.valid}});
   }
-  out << "]\n";
+  std::ofstream out{path};
+  out << json.dump(1) << '\n';
   if (!out) throw std::runtime_error{"cannot write " + path};
 }
 
@@ -166,7 +172,7 @@ int main(int argc, char** argv) try {
   double budget = 10;
   int repeat = 3;
   std::uint64_t seed = 1;
-  unsigned threads = memory::default_threads();
+  unsigned threads = search::default_threads();
   app.add_option("--data", data, "folder that holds lifetimes/*.csv")->capture_default_str();
   app.add_option("--json", json, "also write the rows to this file");
   app.add_option("--only", only, "only instances whose name contains this");
@@ -185,14 +191,15 @@ int main(int argc, char** argv) try {
   const auto limit =
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>{budget});
   const std::vector<std::pair<std::string, Planner>> planners{
-      {"storage_tokens", [](const memory::Problem& p) { return memory::StorageTokens{}(p); }},
+      {"storage_tokens", [](const memory::Problem& p) { return memory::StorageTokens::offsets(p); }},
       {"greedy_by_size", greedy(memory::Order::size)},
       {"greedy_by_breadth", greedy(memory::Order::breadth)},
-      {"fast", [&](const memory::Problem& p) { return memory::plan_fast(p, threads).offsets; }},
-      {"best", [&](const memory::Problem& p) { return memory::plan_best(p, limit, threads).offsets; }},
+      {"fast", [&](const memory::Problem& p) { return search::plan_fast(p, threads).offsets; }},
+      {"best", [&](const memory::Problem& p) { return search::plan_best(p, limit, threads).offsets; }},
   };
 
-  std::printf("%-24s %7s %13s %13s %8s %11s  %s\n", "instance", "n", "lower bound", "arena", "ratio", "ms", "planner");
+  fmt::print("{:<24} {:>7} {:>13} {:>13} {:>8} {:>11}  {}\n", "instance", "n", "lower bound", "arena", "ratio", "ms",
+             "planner");
   std::vector<Row> rows;
   bool all_valid = true;
   for (const Instance& instance : make_instances(data, seed)) {
@@ -215,9 +222,8 @@ int main(int argc, char** argv) try {
       rows.push_back(
           {instance.name, name, problem.size(), bound, plan.arena, plan.ratio(), times[times.size() / 2], valid});
       const Row& r = rows.back();
-      std::printf("%-24s %7zu %13lld %13lld %8.4f %11.3f  %s%s\n", r.instance.c_str(), r.buffers,
-                  static_cast<long long>(r.lower_bound), static_cast<long long>(r.arena), r.ratio, r.milliseconds,
-                  r.planner.c_str(), valid ? "" : "  NOT VALID");
+      fmt::print("{:<24} {:>7} {:>13} {:>13} {:>8.4f} {:>11.3f}  {}{}\n", r.instance, r.buffers, r.lower_bound, r.arena,
+                 r.ratio, r.milliseconds, r.planner, valid ? "" : "  NOT VALID");
       std::fflush(stdout);
     }
   }

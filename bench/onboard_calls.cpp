@@ -12,7 +12,7 @@
 #include "stand_in/over_stand_in.hpp"
 
 #include <rondo/platform/onboard/library.hpp>
-#include <rondo/session/pinned.hpp>
+#include <rondo/platform/pinned.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -4,7 +4,7 @@
 // How to measure a session of your own with Google Benchmark: rondo/observe/google_benchmark.hpp.
 //   saxpy/rounds   the time of run_round
 //   saxpy/phases   the same step by step, with the phases as counters
-//   saxpy/model    beside it what the chip is predicted to take, as counter device_s
+//   saxpy/model    next to it what the chip is predicted to take, as counter device_s
 
 #include <rondo/observe/google_benchmark.hpp>
 #include <rondo/platform/select.hpp>

@@ -6,7 +6,7 @@
 //                                               `efficiency` is rounds/s × the slowest stage's time: 1 is the best
 //                                               there is, and one round at a time reaches slowest / sum
 //   own_cost/<run|submit|completion|coroutine>/depth:<d>   rounds of next to nothing on a bus that takes no time: what
-//                                               handing a round over and taking it in costs, beside run_round
+//                                               handing a round over and taking it in costs, next to run_round
 
 #include <rondo/platform/sim/bus.hpp>
 #include <rondo/rondo.hpp>
@@ -43,10 +43,15 @@ struct Twice {
   }
 };
 
-template <std::size_t Depth>
-struct InFlight : rondo::DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = Depth;
-};
+/// With one round in flight it is a RoundSession, which is what programs that overlap nothing open.
+template <class P, std::size_t Depth>
+auto open_with(const rondo::TaskGraph& graph, const typename P::Options& options = {}) {
+  if constexpr (Depth == 1) {
+    return rondo::open<P>(graph, options);
+  } else {
+    return rondo::open_pipelined<P, Depth>(graph, options);
+  }
+}
 
 template <std::size_t Depth>
 bool run_one(auto& session, const auto&... pairs) {
@@ -79,7 +84,7 @@ void pipeline(benchmark::State& state, std::string_view shape) {
   TimedSim::Options options;
   options.traffic.copy_in_latency_ns = stage(0);
   options.traffic.copy_out_latency_ns = stage(2);
-  auto session = rondo::open<TimedSim, InFlight<Depth>>(graph, options);
+  auto session = open_with<TimedSim, Depth>(graph, options);
 
   std::vector<float> in(64, 1.0F);
   std::vector<std::vector<float>> out(Depth, std::vector<float>(64));
@@ -107,7 +112,7 @@ void own_cost(benchmark::State& state, Way way) {
   const auto x = graph.input<float>("x", {16});
   const auto y = graph.output<float>("y", {16});
   graph.add<Twice>(x, y);
-  auto session = rondo::open<rondo::A2A3Sim, InFlight<Depth>>(graph);
+  auto session = open_with<rondo::A2A3Sim, Depth>(graph);
   std::vector<float> in(16, 1.0F), out(16);
 
   if constexpr (Depth > 1) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a round costs beyond what it does: a hand-written round beside the session's, over the same memory.
+// What a round costs beyond what it does: a hand-written round next to the session's, over the same memory.
 //   round/raw        memcpy in, call, memcpy out
 //   round/rondo      A2A3Sim, Inline engine, bindings checked each round
 //   round/prebound   the same, bindings checked once

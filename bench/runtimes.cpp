@@ -13,6 +13,8 @@
 //     orchestrations do.
 //   runtimes/vector_example/<runtime>/<engine>   5 tasks on 16384 floats, host copies included
 
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 #include <benchmark/benchmark.h>
@@ -233,7 +235,7 @@ void run_submit(benchmark::State& state, bool tiles, bool in_turn) {
     for (const auto& part : parts)
       round.add_raw(
           "write", CoreType::vector, +[](ArgWord*) {}, runtime::writes(part));
-    // Who submits has the regions at hand, so that looking for them is not measured.
+    // The regions are made before, so that looking for them is not measured.
     decltype(parts) walk;
     walk.reserve(measured + 1);
     for (std::size_t i = 0; i <= measured; ++i)

@@ -5,7 +5,8 @@
 // counters, with a trace that is on, and with one that is off. `ns_per_span` is the time beyond the same round with
 // nothing to observe it, measured just before, divided by the spans that the round leaves.
 
-#include <rondo/observe/steady_clock.hpp>
+#include <rondo/observe/clocks.hpp>
+#include <rondo/observe/counters.hpp>
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/trace_json.hpp>
 #include <rondo/observe/traced.hpp>

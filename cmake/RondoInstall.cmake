@@ -6,6 +6,12 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/rondo)
 install(TARGETS rondo EXPORT rondoTargets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(RONDO_COMPILED_LIBRARY)
+  install(TARGETS rondo_compiled EXPORT rondoTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+foreach(product IN LISTS rondo_products)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rondo/${product} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo)
+endforeach()
 install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/rondoConfig.cmake.in ${PROJECT_BINARY_DIR}/rondoConfig.cmake
@@ -14,10 +20,11 @@ configure_package_config_file(
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/rondoConfig.cmake ${PROJECT_BINARY_DIR}/rondoConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/RondoPlatform.cmake DESTINATION ${package_dir})
+              ${CMAKE_CURRENT_LIST_DIR}/RondoPlatform.cmake ${CMAKE_CURRENT_LIST_DIR}/RondoProducts.cmake
+        DESTINATION ${package_dir})
 
 # For builds without CMake. Paths are relative to the file, so that what is installed may be moved. It names neither the
-# language standard, C++20, which is the user's to choose, nor range-v3, which brings no such file.
+# language standard, C++20, which is the user's to choose, nor what the products beside the core depend on.
 set(pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir} OUTPUT_VARIABLE
            rondo_up)
@@ -38,8 +45,8 @@ steps. It plans, allocates and lays out once, so that a round costs what its cop
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE all)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-  set(CPACK_DEBIAN_PACKAGE_DEPENDS "librange-v3-dev (>= 0.12)")
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libdlpack-dev, libopenmpi-dev, nlohmann-json3-dev")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+      "graphviz, libdlpack-dev, libfmt-dev, libopenmpi-dev, librange-v3-dev, nlohmann-json3-dev")
   set(CPACK_STRIP_FILES OFF)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/librondo-dev RENAME copyright)
   include(CPack)

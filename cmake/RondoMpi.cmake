@@ -1,10 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Looks for an MPI, which is optional, and defines rondo_add_mpi_test.
-
-set(MPI_CXX_SKIP_MPICXX ON)  # not its own C++ bindings, which are no more since MPI 3
-find_package(MPI QUIET COMPONENTS CXX)
+# Tests on several ranks, where there is rondo::mpi.
 
 # rondo_add_mpi_test(<name> <ranks> <command>...)
 #   A ctest entry that runs the command on so many ranks of this machine. What Open MPI needs for that comes by its

@@ -11,12 +11,17 @@
 #include "lib/bench_rounds/statistics.hpp"
 
 #include <rondo/measure/timing.hpp>
+#include <rondo/orchestrated.hpp>
 #include <rondo/platform/null.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <range/v3/algorithm/find.hpp>
+#include <range/v3/algorithm/find_if.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -24,6 +29,7 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -137,10 +143,10 @@ std::vector<Case> all_cases() {
   };
   for (const int work : {0, 1}) {
     for (const graph_shapes::Shape& shape : graph_shapes::all()) {
-      cases.push_back(make_case<On::all>(std::string{"replay_"} + shape.name + (work == 0 ? "" : "_1us"),
-                                         std::string{"bench/graph_replay: "} + std::to_string(shape.tasks) +
-                                             (work == 0 ? " empty tasks" : " tasks of 1 us"),
-                                         [shape, work] { return Replay(shape, work); }));
+      cases.push_back(make_case<On::all>(
+          fmt::format("replay_{}{}", shape.name, work == 0 ? "" : "_1us"),
+          fmt::format("bench/graph_replay: {} {}", shape.tasks, work == 0 ? "empty tasks" : "tasks of 1 us"),
+          [shape, work] { return Replay(shape, work); }));
     }
   }
   return cases;
@@ -148,58 +154,52 @@ std::vector<Case> all_cases() {
 
 /// Three digits, and the unit that they need.
 std::string duration(double ns) {
-  const char* unit = " ns";
-  if (ns >= 1e6) {
-    ns /= 1e6;
-    unit = " ms";
-  } else if (ns >= 1e4) {
-    ns /= 1e3;
-    unit = " us";
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f%s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, unit);
-  return text;
+  const auto [value, unit] = ns >= 1e6   ? std::pair{ns / 1e6, "ms"}
+                             : ns >= 1e4 ? std::pair{ns / 1e3, "us"}
+                                         : std::pair{ns, "ns"};
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, unit);
 }
 
 void print(const Host& host) {
-  std::printf("host: %s, %u cores, load %.2f, %s%s\n", host.processor.c_str(), host.cores, host.load,
-              host.compiler.c_str(), host.optimised ? "" : ", NOT OPTIMISED: its times mean nothing");
-  std::printf("clock: one reading takes %.1f ns and is part of each phase%s\n", host.clock_ns,
-              host.steady_clock ? "" : "; it does NOT go at one pace on this processor");
+  fmt::print("host: {}, {} cores, load {:.2f}, {}{}\n", host.processor, host.cores, host.load, host.compiler,
+             host.optimised ? "" : ", NOT OPTIMISED: its times mean nothing");
+  fmt::print("clock: one reading takes {:.1f} ns and is part of each phase{}\n", host.clock_ns,
+             host.steady_clock ? "" : "; it does NOT go at one pace on this processor");
 }
 
 void print(const Result& result, const Result* before, const Host& host, bool with_host) {
   const Doubt doubt{host.granule_ns, before != nullptr && before->control > 0 ? result.control / before->control : 1};
-  std::printf("%s on %s, %llu rounds; a round copies %.0f bytes in, %.0f out, and refreshes %.2f times\n",
-              result.name.c_str(), result.platform.c_str(), static_cast<unsigned long long>(result.rounds),
-              result.bytes_in, result.bytes_out, result.refreshes);
-  std::printf("  %-9s %10s %12s %10s%s\n", "phase", "median", "trimmed mean", "p99",
-              before != nullptr ? "   to the earlier run" : "");
+  fmt::print("{} on {}, {} rounds; a round copies {:.0f} bytes in, {:.0f} out, and refreshes {:.2f} times\n",
+             result.name, result.platform, result.rounds, result.bytes_in, result.bytes_out, result.refreshes);
+  fmt::print("  {:<9} {:>10} {:>12} {:>10}{}\n", "phase", "median", "trimmed mean", "p99",
+             before != nullptr ? "   to the earlier run" : "");
   for (std::size_t r = 0; r < row_names.size(); ++r) {
     const Row& row = result.rows[r];
     if (row.p99 <= 0) {
-      std::printf("  %-9s %10s\n", row_names[r], "-");
+      fmt::print("  {:<9} {:>10}\n", row_names[r], "-");
       continue;
     }
-    std::printf("  %-9s %10s %12s %10s", row_names[r], duration(row.median).c_str(), duration(row.trimmed_mean).c_str(),
-                duration(row.p99).c_str());
+    fmt::print("  {:<9} {:>10} {:>12} {:>10}", row_names[r], duration(row.median), duration(row.trimmed_mean),
+               duration(row.p99));
     if (before != nullptr) {
       const Ratio ratio = compare(row.batches, before->rows[r].batches, doubt);
       if (ratio.exists()) {
-        std::printf("   %.3f  [%.3f, %.3f]%s", ratio.value, ratio.low, ratio.high,
-                    ratio.is_significant() ? (ratio.value > 1 ? "  slower" : "  faster") : "  not significant");
+        fmt::print("   {:.3f}  [{:.3f}, {:.3f}]  {}", ratio.value, ratio.low, ratio.high,
+                   !ratio.is_significant() ? "not significant"
+                   : ratio.value > 1       ? "slower"
+                                           : "faster");
       }
     }
-    std::printf("\n");
+    fmt::print("\n");
   }
   if (before != nullptr) {
-    std::printf("  a fixed piece of work took %.3f times what it took then; the bounds allow for it\n", doubt.machine);
+    fmt::print("  a fixed piece of work took {:.3f} times what it took then; the bounds allow for it\n", doubt.machine);
   }
   if (with_host && result.device_ns != 0) {
-    std::printf("  the chip would take %s for the round, the host took %s\n", duration(result.device_ns).c_str(),
-                duration(result.rows.back().median).c_str());
+    fmt::print("  the chip would take {} for the round, the host took {}\n", duration(result.device_ns),
+               duration(result.rows.back().median));
   }
-  std::printf("\n");
+  fmt::print("\n");
 }
 
 int run(int argc, char** argv) {
@@ -238,14 +238,14 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
     const std::vector<Case> cases = all_cases();
     if (list) {
-      for (const Case& each : cases) std::printf("%-28s %s\n", each.name.c_str(), each.what.c_str());
+      for (const Case& each : cases) fmt::print("{:<28} {}\n", each.name, each.what);
       return 0;
     }
     if (names.empty()) throw CLI::ValidationError("case", "which? --list names them");
     const bool all = names == std::vector<std::string>{"all"};
     if (!all) {
       for (const std::string& name : names) {
-        if (std::none_of(cases.begin(), cases.end(), [&](const Case& c) { return c.name == name; })) {
+        if (ranges::find(cases, name, &Case::name) == cases.end()) {
           throw CLI::ValidationError("case", "there is no case '" + name + "'; --list names them");
         }
       }
@@ -258,18 +258,16 @@ int run(int argc, char** argv) {
 
     std::vector<Result> results;
     for (const Case& each : cases) {
-      if (!all && std::find(names.begin(), names.end(), each.name) == names.end()) continue;
+      if (!all && ranges::find(names, each.name) == names.end()) continue;
       std::optional<Result> result = each.run(settings, platform, engine);
       if (!result) {
         if (!all) throw std::runtime_error(each.name + " cannot run on " + platform + " with the engine " + engine);
         continue;
       }
-      const auto found = std::find_if(before.begin(), before.end(), [&](const Result& b) {
-        return b.name == result->name && b.platform == result->platform;
-      });
+      const auto found = ranges::find_if(
+          before, [&](const Result& b) { return b.name == result->name && b.platform == result->platform; });
       if (!earlier.empty() && found == before.end()) {
-        std::fprintf(stderr, "bench_rounds: %s has no %s on %s\n", earlier.c_str(), result->name.c_str(),
-                     result->platform.c_str());
+        fmt::print(stderr, "bench_rounds: {} has no {} on {}\n", earlier, result->name, result->platform);
       }
       if (table) print(*result, found == before.end() ? nullptr : &*found, host, show_host);
       results.push_back(std::move(*result));

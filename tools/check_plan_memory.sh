@@ -25,6 +25,15 @@ again=$("$tool" "$work/offsets.csv" --fast | last_line)
 rc=0; "$tool" "$data/resnet50_224_b1_f32.csv" --fast --capacity 1000 >"$work/out" 2>&1 || rc=$?
 [ $rc -eq 2 ] || fail "exit code $rc for a capacity that is too small"
 
+# Budgets have units.
+for budget in 0.5 500ms "1 s" 0.01min 200us; do
+  "$tool" "$data/resnet50_224_b1_f32.csv" --budget "$budget" >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "--budget $budget"; }
+done
+for budget in -1s 5parsecs "" 2e9s; do
+  if "$tool" "$data/resnet50_224_b1_f32.csv" --budget "$budget" >"$work/out" 2>&1; then fail "accepted --budget '$budget'"; fi
+  [ -s "$work/out" ] || fail "--budget '$budget' is refused without a word"
+done
+
 # Bad input: a message that names line and field, and no success.
 refuse() {
   printf "$1" >"$work/bad.csv"

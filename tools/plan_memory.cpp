@@ -5,20 +5,20 @@
 // The last line it prints is for machines:  arena 1048576 lower_bound 1048576 ratio 1.0000 seconds 0.131
 
 #include <rondo/memory/check_plan.hpp>
-#include <rondo/memory/plan_csv.hpp>
-#include <rondo/memory/plan_svg.hpp>
-#include <rondo/memory/portfolio.hpp>
+#include <rondo/search/plan_csv.hpp>
+#include <rondo/search/plan_svg.hpp>
+#include <rondo/search/portfolio.hpp>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -26,22 +26,7 @@
 namespace {
 
 namespace memory = rondo::memory;
-
-/// Reads "20s", "500ms", "2min" or "1.5" (seconds).
-std::chrono::nanoseconds parse_duration(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string unit{end, text.data() + text.size()};
-  double seconds = -1;
-  if (unit.empty() || unit == "s") seconds = value;
-  if (unit == "ms") seconds = value / 1e3;
-  if (unit == "us") seconds = value / 1e6;
-  if (unit == "m" || unit == "min") seconds = value * 60;
-  if (error != std::errc{} || !(seconds >= 0) || seconds > 1e9) {
-    throw CLI::ValidationError("--budget", "expected a duration such as 20s, 500ms or 2min, not \"" + text + "\"");
-  }
-  return std::chrono::nanoseconds{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
-}
+namespace search = rondo::search;
 
 /// Writes a file; throws std::runtime_error that names it.
 template <class Write>
@@ -64,10 +49,10 @@ int run(int argc, char** argv) {
   std::string input;
   std::string offsets;
   std::string svg;
-  std::string budget = "20s";
+  double budget = 20;
   std::optional<std::int64_t> capacity;
   bool fast = false;
-  unsigned threads = memory::default_threads();
+  unsigned threads = search::default_threads();
   app.add_option("lifetimes", input, "CSV with id,lower,upper,size[,offset][,alignment][,gaps]; - reads standard input")
       ->required();
   app.add_option("--offsets", offsets, "write id,lower,upper,size,offset to this file");
@@ -75,16 +60,23 @@ int run(int argc, char** argv) {
   app.add_option("--capacity", capacity, "bytes there are; exit code 2 if the plan needs more")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--fast", fast, "plan at once, without a search of many seconds");
-  app.add_option("--budget", budget, "how long to search, such as 20s or 500ms")->capture_default_str();
+  app.add_option("--budget", budget, "how long to search, such as 20s or 500ms")
+      ->transform(CLI::AsNumberWithUnit(
+                      std::map<std::string, double>{{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}},
+                      CLI::AsNumberWithUnit::DEFAULT, "TIME")
+                      .description(""))
+      ->check(CLI::Range(0.0, 1e9).description(""))
+      ->type_name("TIME")
+      ->default_str("20s");
   app.add_option("--threads", threads, "threads to search with")->check(CLI::Range(1U, 1024U));
   try {
     app.parse(argc, argv);
-    const std::chrono::nanoseconds time = parse_duration(budget);
-    const memory::NamedProblem named = memory::read_lifetimes(read_file(input));
+    const std::chrono::nanoseconds time{std::llround(budget * 1e9)};
+    const search::NamedProblem named = search::read_lifetimes(read_file(input));
 
     const auto start = std::chrono::steady_clock::now();
     const memory::Plan plan =
-        fast ? memory::plan_fast(named.problem, threads) : memory::plan_best(named.problem, time, threads);
+        fast ? search::plan_fast(named.problem, threads) : search::plan_best(named.problem, time, threads);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
     if (const memory::Violation v = memory::check_plan(named.problem, plan); !v.ok()) {
@@ -92,13 +84,13 @@ int run(int argc, char** argv) {
       return 3;
     }
     if (!offsets.empty()) {
-      write_file(offsets, [&](std::ostream& out) { memory::write_offsets(out, named, plan); });
+      write_file(offsets, [&](std::ostream& out) { search::write_offsets(out, named, plan); });
     }
     if (!svg.empty()) {
-      write_file(svg, [&](std::ostream& out) { memory::write_svg(out, named.problem, plan, named.names); });
+      write_file(svg, [&](std::ostream& out) { search::write_svg(out, named.problem, plan, named.names); });
     }
-    std::printf("buffers %zu, planner: %s%s\n", named.problem.size(), plan.planner,
-                plan.optimal() ? ", no plan is smaller" : ", a smaller plan may exist");
+    fmt::print("buffers {}, planner: {}, {}\n", named.problem.size(), plan.planner,
+               plan.optimal() ? "no plan is smaller" : "a smaller plan may exist");
     const bool too_large = capacity && plan.arena > *capacity;
     if (too_large) {
       std::fflush(stdout);
@@ -109,8 +101,8 @@ int run(int argc, char** argv) {
                                                           : "; a larger --budget may find one that fits"}};
       std::cerr << "plan_memory: " << error.what() << '\n';
     }
-    std::printf("arena %lld lower_bound %lld ratio %.4f seconds %.3f\n", static_cast<long long>(plan.arena),
-                static_cast<long long>(plan.lower_bound), plan.ratio(), seconds.count());
+    fmt::print("arena {} lower_bound {} ratio {:.4f} seconds {:.3f}\n", plan.arena, plan.lower_bound, plan.ratio(),
+               seconds.count());
     return too_large ? 2 : 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

@@ -13,9 +13,14 @@
 #include <rondo/observe/replay.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -77,16 +82,14 @@ void dump_example(const std::string& folder) {
 /// What the dump holds, a line for each task.
 void list(const std::string& folder) {
   const observe::DumpedRound dump = observe::read_manifest(folder);
-  const auto print = [&](const char* arrow, const std::vector<observe::DumpedContents>& contents) {
-    std::printf(" %s", arrow);
-    for (const auto& c : contents) std::printf(" %s", dump.tensors[c.tensor].name.c_str());
+  const auto names = [&](const std::vector<observe::DumpedContents>& contents) {
+    return contents | ranges::views::transform([&](const auto& c) { return " " + dump.tensors[c.tensor].name; }) |
+           ranges::views::join | ranges::to<std::string>;
   };
-  std::printf("round %llu\n", static_cast<unsigned long long>(dump.round));
+  fmt::print("round {}\n", dump.round);
   for (const observe::DumpedTask& task : dump.tasks) {
-    std::printf("task %u (%s, %s, blocks %u)", task.id, task.kernel.c_str(), to_string(task.core), task.blocks);
-    print("reads", task.read);
-    print("writes", task.written);
-    std::printf("%s\n", task.finished ? "" : ": its kernel threw");
+    fmt::print("task {} ({}, {}, blocks {}) reads{} writes{}{}\n", task.id, task.kernel, to_string(task.core),
+               task.blocks, names(task.read), names(task.written), task.finished ? "" : ": its kernel threw");
   }
 }
 
@@ -141,7 +144,7 @@ int run(int argc, char** argv) {
     for (const std::uint32_t task : tasks) options.tasks.push_back(rondo::TaskId{task});
     const observe::ReplayReport report =
         platform == "a5_sim" ? replay_on<OnA5>(engine, folder, options) : replay_on<OnA2A3>(engine, folder, options);
-    std::fputs(report.text().c_str(), stdout);
+    fmt::print("{}", report.text());
     return report.ok() ? 0 : 2;
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

@@ -11,7 +11,10 @@
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/trace_json.hpp>
 #include <rondo/observe/traced.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/search/plan_svg.hpp>
 #include <rondo/session/memory_report.hpp>
 
 #include <CLI/CLI.hpp>
@@ -91,7 +94,7 @@ int run(int argc, char** argv) {
     chip.run(on_chip, 1);
     write_file(trace, [&](std::ostream& out) { rondo::observe::write_trace(out, on_host, on_chip); });
     if (!memory.empty()) {
-      write_file(memory, [&](std::ostream& out) { rondo::memory::write_memory_map(out, on_host.memory_report()); });
+      write_file(memory, [&](std::ostream& out) { rondo::search::write_memory_map(out, on_host.memory_report()); });
     }
     if (!graph.empty()) {
       write_file(graph, [&](std::ostream& out) { rondo::observe::write_graph(out, on_host); });

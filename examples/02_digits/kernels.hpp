@@ -12,7 +12,7 @@
 #include <string_view>
 
 /// The kernels of a small network. Inner loops run along rows, so that compilers turn them into vector instructions;
-/// every sum has one fixed order, so that a result does not depend on who runs what when.
+/// every sum has one fixed order, so that a result does not depend on which thread runs which task at what time.
 namespace digits {
 
 using rondo::CoreType;

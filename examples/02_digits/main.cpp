@@ -77,7 +77,7 @@ void print_platform_info() {
   fact("tensors of a graph", "at most " + std::to_string(Arch::max_graph_tensors));
 }
 
-/// Where the data lies: next to the program, in a folder data beside it, or in the source tree that it was built from.
+/// Where the data lies: next to the program, in a folder data there, or in the source tree that it was built from.
 std::string find_data() {
   namespace fs = std::filesystem;
   std::error_code ignored;

@@ -6,6 +6,19 @@
 #include "progress.hpp"
 #include "svg.hpp"
 
+#include <range/v3/algorithm/count_if.hpp>
+#include <range/v3/algorithm/max_element.hpp>
+#include <range/v3/algorithm/minmax.hpp>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/chunk.hpp>
+#include <range/v3/view/concat.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/remove_if.hpp>
+#include <range/v3/view/slice.hpp>
+#include <range/v3/view/take.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,13 +36,11 @@ class Verdicts {
   /// `probabilities`: digits.size() × 10. `digits` must outlive this.
   Verdicts(const Digits& digits, std::vector<float> probabilities)
       : digits_{digits}, probabilities_{std::move(probabilities)} {
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-      const auto row = probabilities_.begin() + static_cast<std::ptrdiff_t>(i * classes);
-      const auto best = std::max_element(row, row + static_cast<std::ptrdiff_t>(classes));
-      guesses_.push_back(static_cast<std::size_t>(best - row));
-      ++counts_[truth(i)][guesses_.back()];
-      right_ += is_right(i) ? 1U : 0U;
+    for (const auto row : probabilities_ | ranges::views::chunk(classes)) {
+      guesses_.push_back(static_cast<std::size_t>(ranges::max_element(row) - row.begin()));
+      ++counts_[truth(guesses_.size() - 1)][guesses_.back()];
     }
+    for (std::size_t digit = 0; digit < classes; ++digit) right_ += counts_[digit][digit];
   }
   [[nodiscard]] const Digits& digits() const noexcept { return digits_; }
   [[nodiscard]] std::size_t size() const noexcept { return guesses_.size(); }
@@ -40,8 +51,8 @@ class Verdicts {
   [[nodiscard]] double confidence(std::size_t i) const {
     return static_cast<double>(probabilities_[i * classes + guesses_[i]]);
   }
-  /// How many digits `truth` were taken for `guess`.
-  [[nodiscard]] std::size_t count(std::size_t truth, std::size_t guess) const { return counts_[truth][guess]; }
+  /// How many digits `truth` were taken for each digit.
+  [[nodiscard]] const std::array<std::size_t, classes>& counts(std::size_t truth) const { return counts_[truth]; }
   [[nodiscard]] std::size_t right() const noexcept { return right_; }
   [[nodiscard]] double accuracy() const { return static_cast<double>(right_) / static_cast<double>(size()); }
 
@@ -117,21 +128,14 @@ inline Curve condense(const std::vector<float>& losses, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t begin = losses.size() * g / groups;
     const std::size_t end = losses.size() * (g + 1) / groups;
-    double sum = 0;
-    double least = static_cast<double>(losses[begin]);
-    double greatest = least;
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto loss = static_cast<double>(losses[i]);
-      sum += loss;
-      least = std::min(least, loss);
-      greatest = std::max(greatest, loss);
-    }
-    const double mean = sum / static_cast<double>(end - begin);
+    const auto group = losses | ranges::views::slice(begin, end);
+    const double mean = ranges::accumulate(group, 0.0) / static_cast<double>(end - begin);
     if (!std::isfinite(mean)) continue;  // a training that diverged
+    const auto [least, greatest] = ranges::minmax(group);
     curve.round.push_back(static_cast<double>(begin + end + 1) / 2);
-    curve.least.push_back(least);
+    curve.least.push_back(static_cast<double>(least));
     curve.mean.push_back(mean);
-    curve.greatest.push_back(greatest);
+    curve.greatest.push_back(static_cast<double>(greatest));
   }
   return curve;
 }
@@ -208,10 +212,9 @@ inline void draw_confusion(Svg& svg, const Box& box, const Report& report) {
   const auto middle = [cell](double from, std::size_t i) { return from + cell * (static_cast<double>(i) + 0.5); };
 
   for (std::size_t truth = 0; truth < classes; ++truth) {
-    std::size_t all = 0;
-    for (std::size_t guess = 0; guess < classes; ++guess) all += verdicts.count(truth, guess);
+    const std::size_t all = ranges::accumulate(verdicts.counts(truth), std::size_t{0});
     for (std::size_t guess = 0; guess < classes; ++guess) {
-      const std::size_t count = verdicts.count(truth, guess);
+      const std::size_t count = verdicts.counts(truth)[guess];
       const double share = static_cast<double>(count) / static_cast<double>(std::max<std::size_t>(all, 1));
       // A single mistake is a small share and must still be seen, so mistakes are scaled to a tenth of the row.
       const std::string fill = count == 0       ? "#f4f6f8"
@@ -229,7 +232,7 @@ inline void draw_confusion(Svg& svg, const Box& box, const Report& report) {
     const std::string share =
         all == 0
             ? "–"
-            : number(100.0 * static_cast<double>(verdicts.count(truth, truth)) / static_cast<double>(all), 0) + " %";
+            : number(100.0 * static_cast<double>(verdicts.counts(truth)[truth]) / static_cast<double>(all), 0) + " %";
     svg.text({left + side + 48, at}, share, {.size = 12, .anchor = "end"});
     svg.text({middle(left, truth), top - 9}, std::to_string(truth),
              {.size = 13, .colour = ink, .anchor = "middle", .weight = 600});
@@ -241,13 +244,14 @@ inline void draw_confusion(Svg& svg, const Box& box, const Report& report) {
 
 /// Up to six mistakes first, then digits that it got right, each in the order of the test set.
 inline std::vector<std::size_t> twelve(const Verdicts& verdicts) {
-  std::vector<std::size_t> wrong, right;
-  for (std::size_t i = 0; i < verdicts.size(); ++i) (verdicts.is_right(i) ? right : wrong).push_back(i);
-  const std::size_t fewest_wrong = right.size() < 12 ? 12 - right.size() : 0;
-  wrong.resize(std::min(wrong.size(), std::max<std::size_t>(6, fewest_wrong)));
-  right.resize(std::min(right.size(), 12 - wrong.size()));
-  wrong.insert(wrong.end(), right.begin(), right.end());
-  return wrong;
+  namespace views = ranges::views;
+  const auto is_right = [&](std::size_t i) { return verdicts.is_right(i); };
+  const auto all = views::iota(std::size_t{0}, verdicts.size());
+  const std::size_t right = std::min<std::size_t>(verdicts.right(), 12);
+  const std::size_t wrong = std::min(verdicts.size() - verdicts.right(), std::max<std::size_t>(6, 12 - right));
+  return views::concat(all | views::remove_if(is_right) | views::take(wrong),
+                       all | views::filter(is_right) | views::take(12 - wrong)) |
+         ranges::to<std::vector>;
 }
 
 inline void draw_digit(Svg& svg, Point at, double side, const Verdicts& verdicts, std::size_t i) {
@@ -287,8 +291,8 @@ inline void draw_digit(Svg& svg, Point at, double side, const Verdicts& verdicts
 
 inline void draw_digits(Svg& svg, const Box& box, const Report& report) {
   const std::vector<std::size_t> shown = twelve(report.verdicts);
-  std::size_t wrong = 0;
-  for (const std::size_t i : shown) wrong += report.verdicts.is_right(i) ? 0U : 1U;
+  const auto is_right = [&](std::size_t i) { return report.verdicts.is_right(i); };
+  const auto wrong = shown.size() - static_cast<std::size_t>(ranges::count_if(shown, is_right));
   const std::size_t mistakes = report.verdicts.size() - report.verdicts.right();
   std::string caption = "What the network read, and how sure it was: ";
   if (wrong > 0) caption += std::to_string(wrong) + " of its " + std::to_string(mistakes) + " mistakes, then ";

@@ -70,7 +70,7 @@ class Svg {
   std::ostringstream out_;
 };
 
-/// `digits` places behind the point, whatever the locale.
+/// `digits` places after the point, whatever the locale.
 inline std::string number(double value, int places) {
   std::ostringstream out;
   out.imbue(std::locale::classic());

@@ -13,7 +13,8 @@
 
 #include "model.hpp"
 
-#include <rondo/observe/steady_clock.hpp>
+#include <rondo/observe/clocks.hpp>
+#include <rondo/observe/counters.hpp>
 #include <rondo/rondo.hpp>
 
 #include <algorithm>

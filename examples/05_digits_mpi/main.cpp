@@ -22,8 +22,8 @@
 #include "../02_digits/training.hpp"
 #include "exact.hpp"
 
+#include <rondo/mpi/all_reduce.hpp>
 #include <rondo/rondo.hpp>
-#include <rondo/session/mpi.hpp>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -7,6 +7,7 @@
 //
 // Then the same graph in simulation, whose result must be the same.
 
+#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/rondo.hpp>
 
 #include <cstdio>

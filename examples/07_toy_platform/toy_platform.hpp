@@ -4,10 +4,10 @@
 
 #include <rondo/arch/a5.hpp>
 #include <rondo/args/args_table.hpp>
-#include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/concept.hpp>
 
 #include <cstddef>
 #include <cstdlib>
@@ -17,7 +17,7 @@
 #include <vector>
 
 /// A platform written from nothing: a device that takes commands into a queue and carries them out when it is waited
-/// for, as a real one would behind the host's back. Its memory is the host's; its kernels are the functions of the
+/// for, as a real one does while the host goes on. Its memory is the host's; its kernels are the functions of the
 /// graph. It is complete: the conformance tests run on it. docs/platforms.md goes through it part by part.
 namespace toy {
 
@@ -80,7 +80,7 @@ class ToyPlatform {
   };
   using Program = std::vector<Call>;
 
-  /// The tasks come ordered, each behind all that it depends on; a task of n blocks is n calls.
+  /// The tasks come ordered, each after all that it depends on; a task of n blocks is n calls.
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, const rondo::args::ArgsTable& args) {
     Program program;
@@ -118,11 +118,13 @@ class ToyPlatform {
     return status;
   }
 
-  // --- optional: what else a session can make use of
+  // --- optional: what else a session can make use of; it uses what is declared here
+
+  static constexpr rondo::Capabilities capabilities{rondo::Capability::failure_text};
 
   /// What explain() adds after a failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
-  /// Commands that wait. For who wants to watch.
+  /// Commands that wait. For inspection.
   [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
 
  private:

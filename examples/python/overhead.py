@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a round costs Python itself: three arrays of 16 floats, one task, beside NumPy's own z = x + y.
+"""What a round costs Python itself: three arrays of 16 floats, one task, next to NumPy's own z = x + y.
 
 Prints the median over repeated measurements, in µs per round, with the fastest and slowest. Three arrays so small that
 copies and kernel hardly count; `null` copies and computes nothing."""

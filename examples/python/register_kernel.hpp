@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-/// For those who bring kernels of their own to Python: a module that does nothing but
+/// For modules that bring kernels of their own to Python: a module that does nothing but
 ///
 ///     PYBIND11_MODULE(my_kernels, module) { rondo::python::register_kernel<Saxpy>(); }
 ///

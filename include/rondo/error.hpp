@@ -5,7 +5,7 @@
 #include <rondo/detail/fixed_text.hpp>
 
 #include <cstdint>
-#include <new>  // std::exception too; <exception> would bring everybody 500 lines more
+#include <exception>
 #include <source_location>
 
 namespace rondo {
@@ -166,8 +166,7 @@ class [[nodiscard]] Status {
 static_assert(sizeof(Status) == 8);
 
 /// What set-up code throws: a code, the caller's source location, and a text that says what, where and what to do.
-/// Copying it neither allocates nor throws. Derives from std::exception alone: std::runtime_error would pull in
-/// `<string>`.
+/// Copying it neither allocates nor throws.
 class Error : public std::exception {
  public:
   /// Text of a fixed size: making an error allocates nothing.

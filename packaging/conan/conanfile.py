@@ -20,6 +20,16 @@ class RondoConan(ConanFile):
     topics = ("npu", "header-only", "benchmark")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
+    # What each product beside the core depends on: Conan's reference and CMake's target.
+    products = {
+        "search": {"range-v3/0.12.0": "range-v3::range-v3"},
+        "measure": {"range-v3/0.12.0": "range-v3::range-v3", "nlohmann_json/3.11.2": "nlohmann_json::nlohmann_json",
+                    "fmt/9.1.0": "fmt::fmt"},
+    }
+    products["observe"] = products["measure"]
+    products["mpi"] = products["measure"] | {"openmpi/4.1.6": "openmpi::openmpi"}
+    options = {product: [True, False] for product in ("search", "measure", "observe", "mpi")}
+    default_options = {product: False for product in ("search", "measure", "observe", "mpi")}
     generators = ("CMakeDeps",)
 
     def set_version(self):
@@ -28,14 +38,18 @@ class RondoConan(ConanFile):
         self.version = ".".join(re.search(rf"int {part} = (\d+);", text)[1] for part in ("major", "minor", "patch"))
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"):
             copy(self, pattern, src=ROOT, dst=self.export_sources_folder)
 
     def layout(self):
         cmake_layout(self)
 
+    def chosen(self):
+        return [product for product in self.products if getattr(self.options, product)]
+
     def requirements(self):
-        self.requires("range-v3/0.12.0", transitive_headers=True)
+        for reference in sorted({reference for product in self.chosen() for reference in self.products[product]}):
+            self.requires(reference, transitive_headers=True)
 
     def package_id(self):
         self.info.clear()
@@ -47,6 +61,7 @@ class RondoConan(ConanFile):
         toolchain = CMakeToolchain(self)
         for part in ("TESTS", "BENCHES", "EXAMPLES", "TOOLS"):
             toolchain.cache_variables[f"RONDO_BUILD_{part}"] = False
+        toolchain.cache_variables["RONDO_PRODUCTS"] = ""  # their headers are installed, their targets are made below
         toolchain.generate()
 
     def build(self):
@@ -60,10 +75,14 @@ class RondoConan(ConanFile):
         rmdir(self, os.path.join(self.package_folder, "share"))
 
     def package_info(self):
-        self.cpp_info.bindirs = []
-        self.cpp_info.libdirs = []
         self.cpp_info.set_property("cmake_file_name", "rondo")
-        self.cpp_info.set_property("cmake_target_name", "rondo::rondo")
-        self.cpp_info.set_property("pkg_config_name", "rondo")
-        self.cpp_info.requires = ["range-v3::range-v3"]
-        self.cpp_info.system_libs = ["pthread"]
+        core = self.cpp_info.components["rondo"]
+        core.set_property("cmake_target_name", "rondo::rondo")
+        core.set_property("pkg_config_name", "rondo")
+        core.system_libs = ["pthread"]
+        core.bindirs = core.libdirs = []
+        for product in self.chosen():
+            component = self.cpp_info.components[product]
+            component.set_property("cmake_target_name", f"rondo::{product}")
+            component.bindirs = component.libdirs = []
+            component.requires = ["rondo"] + list(self.products[product].values())

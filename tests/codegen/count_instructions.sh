@@ -8,7 +8,9 @@
 # tensors of 4 KiB that go in and out, beside a hand-written round. With --check: fails if a checked round takes more
 # than the hand-written one + 32 + 8k, a prebound one more than it + 24 + k, or one of a known shape more than a checked
 # one + 24 + 14k. Then for the same tensors in device memory, which is not copied: where it stays from round to round,
-# where all of it moves, and that prebound: no more than 48 + 21k, 100 + 50k and 48 + 14k.
+# where all of it moves, and that prebound: no more than 48 + 21k, 100 + 50k and 48 + 14k. Last, k inputs and k outputs
+# with two rounds in flight, submitted and delivered, over a queue that does nothing: no more than 112 + 109k, and
+# prebound 110 + 82k.
 set -euo pipefail
 program=$1
 check=${2-}
@@ -28,12 +30,13 @@ count() {
 }
 
 bad=0
-row='%4s %8s %8s %9s %6s %7s %6s %6s %15s\n'
-printf "$row" k raw checked prebound null shaped stays moves prebound_moves
+row='%4s %8s %8s %9s %6s %7s %6s %6s %15s %10s %19s\n'
+printf "$row" k raw checked prebound null shaped stays moves prebound_moves submitted submitted_prebound
 for k in 1 4 16; do
   raw=$(count raw $k) checked=$(count rondo $k) prebound=$(count prebound $k) null=$(count null $k) shaped=$(count shaped $k)
   stays=$(count stays $k) moves=$(count moves $k) prebound_moves=$(count prebound_moves $k)
-  printf "$row" $k "$raw" "$checked" "$prebound" "$null" "$shaped" "$stays" "$moves" "$prebound_moves"
+  submitted=$(count submitted $k) submitted_prebound=$(count submitted_prebound $k)
+  printf "$row" $k "$raw" "$checked" "$prebound" "$null" "$shaped" "$stays" "$moves" "$prebound_moves" "$submitted" "$submitted_prebound"
   # A count near zero means that the function was not found, not that it is free.
   [ "$raw" -ge $((10 + 10 * k)) ] || { echo "k = $k: the hand-written round was not counted"; bad=1; }
   [ "$checked" -le $((raw + 32 + 8 * k)) ] || { echo "k = $k: a checked round takes more than $((raw + 32 + 8 * k))"; bad=1; }
@@ -42,5 +45,7 @@ for k in 1 4 16; do
   [ "$stays" -le $((48 + 21 * k)) ] || { echo "k = $k: device memory that stays takes more than $((48 + 21 * k))"; bad=1; }
   [ "$moves" -le $((100 + 50 * k)) ] || { echo "k = $k: device memory that moves takes more than $((100 + 50 * k))"; bad=1; }
   [ "$prebound_moves" -le $((48 + 14 * k)) ] || { echo "k = $k: moving prebound takes more than $((48 + 14 * k))"; bad=1; }
+  [ "$submitted" -le $((112 + 109 * k)) ] || { echo "k = $k: a submitted round takes more than $((112 + 109 * k))"; bad=1; }
+  [ "$submitted_prebound" -le $((110 + 82 * k)) ] || { echo "k = $k: submitted prebound takes more than $((110 + 82 * k))"; bad=1; }
 done
 [ -z "$check" ] || exit $bad

@@ -4,7 +4,8 @@
 // function: prebound_round_under_test
 // indirect: 2
 // allow: memcpy
-// allow: rondo::(Status )?.*RoundSession<.*>::(run_in_any_order<.*>|run_in_general|run_prebound_in_general|refusal|note_failure)\(.*
+// allow: .*detail::Instance<.*>::(run_in_any_order|run_prebound_in_general)<.*|_ZN5rondo6detail8Instance.*(run_in_any_order|run_prebound_in_general).*
+// allow: (rondo::Status )?rondo::detail::Session<.*>::(refuse<.*>|note_failure)\(.*
 // allow: rondo::platform::sim::Halt::record\(unsigned int\)
 // allow: __cxa_begin_catch|__cxa_end_catch|_Unwind_Resume|std::terminate\(\)
 
@@ -17,12 +18,13 @@
 #include <vector>
 
 using Session = rondo::RoundSession<rondo::A2A3Sim>;
+using Prebound = rondo::Prebound<rondo::detail::Resolved<2, 1, 2, 0, false>, 1>;
 
 extern "C" bool round_under_test(Session& session, rondo::Input<float> x, rondo::InputOutput<float> y,
                                  std::vector<float>& hx, std::vector<float>& hy) {
   return session.run_round(bind(x, hx), bind(y, hy)).ok();
 }
 
-extern "C" bool prebound_round_under_test(Session& session, const rondo::Prebound<2, 1>& binding) {
+extern "C" bool prebound_round_under_test(Session& session, const Prebound& binding) {
   return session.run_round(binding).ok();
 }

@@ -7,8 +7,12 @@
 
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/traced.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 #include <rondo/session/round_loop.hpp>
+#include <rondo/session/shaped_session.hpp>
 
 #include "counted_calls.hpp"
 
@@ -54,16 +58,17 @@ void check(const char* engine, const typename P::Options& options = {}) {
   expect_no_calls(engine, "stepwise",
                   [&] { return session.begin_round(bind(x, hx), bind(y, hy)).launch().finish().status().ok(); });
   expect_no_calls(engine, "refused", [&] { return session.run_round(bind(x, hx)).code() == Errc::unbound_tensor; });
+  DynamicBindings dynamic(session);
+  const Bytes size{64 * sizeof(float)};
+  const bool bound = dynamic.bind(TensorId{0}, hx.data(), size).ok() && dynamic.bind(TensorId{1}, hy.data(), size).ok();
+  expect_no_calls(engine, "dynamic", [&] { return bound && session.run_round(dynamic).ok(); });
+  expect_no_calls(engine, "dynamic, stepwise",
+                  [&] { return session.begin_round(dynamic).launch().finish().status().ok(); });
 }
 
 /// Tracing reads the processor's counter, which is no call.
 struct Traces : DefaultPolicies {
   using Observe = observe::Trace;
-};
-
-template <std::size_t Depth>
-struct InFlight : DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = Depth;
 };
 
 /// Rounds in flight, in every way to submit them; and what a coroutine awaits.
@@ -73,7 +78,7 @@ void check_in_flight(const char* engine, const typename P::Options& options = {}
   const auto x = graph.input<float>("x", {64});
   const auto y = graph.output<float>("y", {64});
   graph.add<Twice>(x, y);
-  auto session = open<P, InFlight<3>>(graph, options);
+  auto session = open_pipelined<P, 3>(graph, options);
   std::vector<float> hx(64, 1.0F), hy(64);
   std::atomic<long> completed{0};
 
@@ -83,7 +88,13 @@ void check_in_flight(const char* engine, const typename P::Options& options = {}
   });
   const auto binding = session.prebind(bind(x, hx), bind(y, hy));
   expect_no_calls(engine, "prebound", [&] { return session.submit_round(binding).submitted().ok(); });
+  DynamicBindings dynamic(session);
+  const Bytes size{64 * sizeof(float)};
+  const bool bound = dynamic.bind(TensorId{0}, hx.data(), size).ok() && dynamic.bind(TensorId{1}, hy.data(), size).ok();
+  expect_no_calls(engine, "dynamic", [&] { return bound && session.submit_round(dynamic).submitted().ok(); });
   expect_no_calls(engine, "waited for", [&] { return session.run_round(bind(x, hx), bind(y, hy)).ok(); });
+  expect_no_calls(engine, "stepwise",
+                  [&] { return session.begin_round(bind(x, hx), bind(y, hy)).launch().finish().status().ok(); });
   expect_no_calls(engine, "refused", [&] { return !session.submit_round(bind(x, hx)); });
   bool good = true;
   const auto loop = [&]() -> RoundLoop {
@@ -100,6 +111,39 @@ void check_in_flight(const char* engine, const typename P::Options& options = {}
     good = false;
     (void)session.wait_all();
   }
+}
+
+/// Rounds of shapes that are known, one at a time and in flight, bound in every way.
+template <class P, std::size_t Depth>
+void check_shaped(const char* engine, const typename P::Options& options = {}) {
+  TaskGraph graph;
+  const auto n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<Twice>(x, y);
+  auto session = open_shaped<P, DefaultPolicies, launch::Lru<64>, Depth>(graph, options);
+  std::vector<float> hx[] = {std::vector<float>(64, 1.0F), std::vector<float>(32, 1.0F)};
+  std::vector<float> hy[] = {std::vector<float>(64), std::vector<float>(32)};
+  std::size_t turn = 0;
+
+  expect_no_calls(engine, "same", [&] { return session.run_round(bind(x, hx[0]), bind(y, hy[0])).ok(); });
+  expect_no_calls(engine, "in turn", [&] {
+    turn = 1 - turn;
+    return session.run_round(bind(x, hx[turn]), bind(y, hy[turn])).ok();
+  });
+  expect_no_calls(engine, "symbols", [&] {
+    return session.run_round(with_symbols({{n, 64}}), bind(x, hx[0]), bind(y, hy[0])).ok();
+  });
+  expect_no_calls(engine, "submitted", [&] {
+    turn = 1 - turn;
+    return session.submit_round(bind(x, hx[turn]), bind(y, hy[turn])).submitted().ok();
+  });
+  DynamicBindings dynamic(session);
+  const Bytes size{64 * sizeof(float)};
+  const bool bound =
+      dynamic.bind(TensorId{0}, hx[0].data(), size).ok() && dynamic.bind(TensorId{1}, hy[0].data(), size).ok();
+  expect_no_calls(engine, "dynamic", [&] { return bound && session.submit_round(dynamic).submitted().ok(); });
+  (void)session.wait_all();
 }
 
 }  // namespace
@@ -121,5 +165,8 @@ int main() {
   check_in_flight<A2A3SimOn<Inline>>("inline, in flight");
   check_in_flight<A2A3SimOn<Pool>>("2 threads, in flight", spread);
   check_in_flight<NullPlatform>("null, in flight");
+  check_shaped<A2A3SimOn<Inline>, 1>("shaped");
+  check_shaped<A2A3SimOn<Inline>, 3>("shaped, in flight");
+  check_shaped<A2A3SimOn<Pool>, 3>("shaped, in flight, 2 threads", spread);
   return quiet ? 0 : 1;
 }

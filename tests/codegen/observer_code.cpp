@@ -5,6 +5,7 @@
 // that do nothing is the same to the last byte; see same_code.sh.
 
 #include <rondo/rondo.hpp>
+#include <rondo/session/open_static.hpp>
 
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Scale {
 };
 
 struct Nothing {
+  static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries};
   void round_begins(RoundIndex) noexcept {}
   void round_ends(RoundIndex, Status) noexcept {}
   void enters(Phase) noexcept {}
@@ -28,6 +30,7 @@ struct Nothing {
   void copies_out(Bytes) noexcept {}
   void refresh_begins() noexcept {}
   void refreshed(const update::Refreshed&) noexcept {}
+  void delivers(RoundIndex) noexcept {}
 };
 struct Something : Nothing {
   std::uint64_t phases = 0;

@@ -4,6 +4,8 @@
 // The same as hot_path_calls for rounds whose graph is built while they run: with workers and without, rings that turn
 // over, edges and regions by the hundred, and not one allocation, lock, clock read, thread or library in 1000 rounds.
 
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 #include "counted_calls.hpp"

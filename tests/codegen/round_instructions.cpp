@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs `rounds` rounds of one case of round_overhead inside measured(), for an instruction counter to look at.
-// Usage: round_instructions <raw|rondo|prebound|null|shaped|stays|moves|prebound_moves> <1|4|16> <bytes> <rounds>
+// Usage: round_instructions <raw|rondo|prebound|null|shaped|stays|moves|prebound_moves|submitted|submitted_prebound>
+// <1|4|16> <bytes> <rounds>
 
 #include "../../bench/round_cases.hpp"
 
+#include <rondo/session/open.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <array>
@@ -113,6 +115,71 @@ class DeviceCase {
   std::array<rondo::DeviceSpan<float>, K> memory_[2];
 };
 
+/// A platform whose queue does nothing, so that what is counted of rounds in flight is the session's alone.
+struct Queued : rondo::NullPlatform {
+  using NullPlatform::NullPlatform;
+  static constexpr rondo::Capabilities capabilities{rondo::Capability::queue, rondo::Capability::args_in_host_memory};
+  struct Queue {
+    rondo::Status copy_in(std::uint32_t, rondo::DevicePtr<std::byte>, const void*, rondo::Bytes) noexcept { return {}; }
+    rondo::Status copy_out(std::uint32_t, void*, rondo::DevicePtr<const std::byte>, rondo::Bytes) noexcept {
+      return {};
+    }
+    rondo::Status launch(std::uint32_t, Program&) noexcept { return {}; }
+    rondo::Status commit(std::uint32_t) noexcept { return {}; }
+    [[nodiscard]] bool is_done(std::uint32_t) const noexcept { return true; }
+    void await(std::uint32_t) noexcept {}
+    rondo::Status deliver(std::uint32_t) noexcept { return {}; }
+    void cancel(std::uint32_t) noexcept {}
+    rondo::Status close() noexcept { return {}; }
+  };
+  [[nodiscard]] Queue open_queue(std::size_t, std::size_t, rondo::Bytes) const noexcept { return {}; }
+};
+
+/// K inputs and K outputs with two rounds in flight: each round is submitted, and delivered while a later one is.
+template <std::size_t K>
+class PipelinedCase {
+ public:
+  explicit PipelinedCase(std::size_t bytes)
+      : hosts_(bytes), session_(rondo::open_pipelined<Queued, 2>(make_graph(bytes))) {}
+  auto& session() { return session_; }
+  [[gnu::always_inline]] bool round() { return round(std::make_index_sequence<K>{}); }
+  auto prebind() { return prebind(std::make_index_sequence<K>{}); }
+
+ private:
+  rondo::TaskGraph make_graph(std::size_t bytes) {
+    rondo::TaskGraph graph;
+    const auto count = static_cast<std::int64_t>(bytes / sizeof(float));
+    for (std::size_t i = 0; i < K; ++i) {
+      inputs_[i] = graph.input<float>("x" + std::to_string(i), {count});
+    }
+    for (std::size_t i = 0; i < K; ++i) {
+      outputs_[i] = graph.output<float>("y" + std::to_string(i), {count});
+    }
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      graph.add_raw("touch", rondo::CoreType::vector, &round_cases::touch, rondo::reads(inputs_[I])...,
+                    rondo::writes(outputs_[I])...);
+    }
+    (std::make_index_sequence<K>{});
+    return graph;
+  }
+  template <std::size_t... I>
+  [[gnu::always_inline]] bool round(std::index_sequence<I...>) {
+    return session_.submit_round(bind(inputs_[I], hosts_.memory[I])..., bind(outputs_[I], to_.memory[I])...)
+        .submitted()
+        .ok();
+  }
+  template <std::size_t... I>
+  auto prebind(std::index_sequence<I...>) {
+    return session_.prebind(bind(inputs_[I], hosts_.memory[I])..., bind(outputs_[I], to_.memory[I])...);
+  }
+
+  round_cases::Hosts<K> hosts_;
+  round_cases::Hosts<K> to_ = hosts_;
+  std::array<rondo::Input<float>, K> inputs_;
+  std::array<rondo::Output<float>, K> outputs_;
+  rondo::PipelinedSession<Queued, 2> session_;
+};
+
 template <std::size_t K>
 bool run(std::string_view which, std::size_t bytes, long rounds) {
   RondoCase<rondo::A2A3Sim, K> rondo(bytes);
@@ -139,6 +206,19 @@ bool run(std::string_view which, std::size_t bytes, long rounds) {
     return measured(
         rounds, [&]() __attribute__((always_inline)) { return device.round().ok(); });
   }
+  if (which == "submitted") {
+    PipelinedCase<K> pipelined(bytes);
+    return measured(
+        rounds, [&]() __attribute__((always_inline)) { return pipelined.round(); });
+  }
+  if (which == "submitted_prebound") {
+    PipelinedCase<K> pipelined(bytes);
+    const auto binding = pipelined.prebind();
+    return measured(
+        rounds, [&]() __attribute__((always_inline)) {
+          return pipelined.session().submit_round(binding).submitted().ok();
+        });
+  }
   if (which == "prebound_moves") {
     DeviceCase<K> device(bytes, true);
     const auto one = device.prebind(0), other = device.prebind(1);
@@ -163,7 +243,8 @@ bool run(std::string_view which, std::size_t bytes, long rounds) {
 int main(int argc, char** argv) {
   if (argc != 5) {
     std::fputs(
-        "usage: round_instructions <raw|rondo|prebound|null|shaped|stays|moves|prebound_moves> <1|4|16> <bytes> "
+        "usage: round_instructions "
+        "<raw|rondo|prebound|null|shaped|stays|moves|prebound_moves|submitted|submitted_prebound> <1|4|16> <bytes> "
         "<rounds>\n",
         stderr);
     return 2;

@@ -15,7 +15,8 @@ trap 'rm -rf "$work"' EXIT
 
 for observer in NoObserver Nothing Something; do
   "$@" -DOBSERVER=$observer -c "$source" -o "$work/$observer.o"
-  "$objdump" -d --no-show-raw-insn "$work/$observer.o" | tail -n +3 >"$work/$observer"
+  "$objdump" -dC --no-show-raw-insn "$work/$observer.o" | tail -n +3 |
+    sed -E "s/\(anonymous namespace\)::(Nothing|Something)/rondo::NoObserver/g" >"$work/$observer"
 done
 grep -q '<static_round>:' "$work/NoObserver" || { echo "the rounds are not in the code"; exit 1; }
 if ! diff -u "$work/NoObserver" "$work/Nothing" >"$work/difference"; then

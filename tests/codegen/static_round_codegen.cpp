@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // function: round_under_test
 // indirect: 0
-// allow: .*RoundSession<.*>::(run_in_any_order<.*>|run_in_general|refusal)\(.*
+// allow: .*detail::Instance<.*>::run_in_any_order<.*|_ZN5rondo6detail8Instance.*run_in_any_order.*
+// allow: (rondo::Status )?rondo::detail::Session<.*>::note_failure\(.*
 
 // A round over a graph that the compiler knows, with tensors of 64 bytes: copies and kernels are all inlined. What may
 // be called is reached only when a round is refused, or when it is not a plain one.
 
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 
 #include <span>
 

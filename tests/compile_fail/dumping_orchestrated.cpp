@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/observe/dump.hpp>
+#include <rondo/orchestrated.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/runtime/aicpu_build_graph.hpp>
 #include <rondo/session/open.hpp>

@@ -2,12 +2,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>
-#include <rondo/session/in_flight.hpp>
+#include <rondo/session/open.hpp>
 
-struct Policies : rondo::DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = 2;
-};
-using Session = rondo::RoundSession<rondo::NullPlatform, Policies>;
+using Session = rondo::PipelinedSession<rondo::NullPlatform, 2>;
 
 void use(Session& session, rondo::Input<float> x, const float (&hx)[4], int& n) {
   (void)session.submit_round(bind(x, hx), [&](rondo::Status) { ++n; });

@@ -1,15 +1,15 @@
-// expect: rondo: a graph that an orchestration builds anew each round has one round at a time
+// expect: rondo: the platform lacks Capability::queued_orchestration
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/platform/select.hpp>
-#include <rondo/runtime/aicpu_build_graph.hpp>
-#include <rondo/session/in_flight.hpp>
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
+#include <rondo/rondo.hpp>
 
 struct Policies : rondo::DefaultPolicies {
   using Runtime = rondo::runtime::AicpuBuildGraph;
-  static constexpr std::size_t rounds_in_flight = 2;
 };
 
-void use(const rondo::TaskGraph& graph) {
-  auto session = rondo::open<rondo::A2A3Sim, Policies>(graph, [](auto&) {});
+void use(const rondo::TaskGraph& interface) {
+  auto session = rondo::open_pipelined<rondo::A2A3Onboard, 2, Policies>(interface, rondo::on_device);
+  (void)session.submit_round();
 }

@@ -2,7 +2,8 @@
 // expect: open the session with rondo::on_device in place of the callable
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/rondo.hpp>
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
 
 struct OnTheDevice : rondo::DefaultPolicies {
   using Runtime = rondo::runtime::TensorMapRingBuffer;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/tensor/concept.hpp>
 
 struct Mine {
   rondo::Output<float> handle() const;

@@ -1,7 +1,8 @@
 // expect: rondo: the pair shows no device memory; write `rondo::DevicePtr
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/tensor/concept.hpp>
 
 struct Mine {
   rondo::Resident<float> handle() const;

@@ -1,7 +1,7 @@
 // expect: rondo: the pair does not say which tensor it is; write `rondo::TensorHandle
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/tensor/concept.hpp>
 
 struct Mine {
   float* data() const;

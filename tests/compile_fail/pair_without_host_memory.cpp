@@ -1,7 +1,7 @@
 // expect: rondo: the pair shows no host memory of its element type; write `T* data() const;`
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/tensor/concept.hpp>
 
 struct Mine {
   rondo::Output<float> handle() const;

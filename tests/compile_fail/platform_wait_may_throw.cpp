@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/arch/a2a3.hpp>
-#include <rondo/concepts.hpp>
+#include <rondo/platform/concept.hpp>
 
 struct Mine {
   using Arch = rondo::arch::A2A3;

@@ -4,6 +4,7 @@
 #include <rondo/platform/null.hpp>
 #include <rondo/session/open.hpp>
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -13,5 +14,5 @@ void use(Session& session, rondo::Input<float> x, rondo::Resident<float> w) {
   std::vector<float> memory(8);
   auto bound = session.begin_round(bind(x, memory));
   (void)w, (void)bound;
-  rondo::Round<Session, 1, 0, rondo::Stage::bound> made{};
+  rondo::Round<Session, std::array<rondo::detail::Binding, 1>, rondo::Stage::bound> made{};
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 
 inline void body(std::int64_t*) {}
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/update/concept.hpp>
 
 struct Mine {
   static constexpr rondo::UpdateLevel highest = rondo::UpdateLevel::init;
-  rondo::UpdateLevel decide(rondo::BaseTable) noexcept;
+  rondo::UpdateLevel decide(rondo::Changes) noexcept;
 };
 static_assert(rondo::check_update_strategy<Mine>());

@@ -1,9 +1,9 @@
 // expect: rondo: the strategy names no bound; write `static constexpr rondo::UpdateLevel highest
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/update/concept.hpp>
 
 struct Mine {
-  rondo::UpdateLevel decide(rondo::BaseTable) noexcept;
+  rondo::UpdateLevel decide(rondo::Changes) noexcept;
 };
 static_assert(rondo::check_update_strategy<Mine>());

@@ -1,7 +1,7 @@
 // expect: rondo: the strategy does not decide; write `rondo::UpdateLevel decide
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/update/concept.hpp>
 
 struct Mine {
   static constexpr rondo::UpdateLevel highest = rondo::UpdateLevel::init;

@@ -1,11 +1,11 @@
 // expect: rondo: the strategy needs a default constructor
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/update/concept.hpp>
 
 struct Mine {
   explicit Mine(int);
   static constexpr rondo::UpdateLevel highest = rondo::UpdateLevel::init;
-  rondo::UpdateLevel decide(rondo::BaseTable) noexcept;
+  rondo::UpdateLevel decide(rondo::Changes) noexcept;
 };
 static_assert(rondo::check_update_strategy<Mine>());

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/observe/traced.hpp>
+#include <rondo/orchestrated.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/runtime/aicpu_build_graph.hpp>
 #include <rondo/session/open.hpp>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
@@ -55,7 +56,7 @@ static_assert(rondo::check_tensor_pair<CurrentBatch>());
 struct EveryOther {
   static constexpr rondo::UpdateLevel highest = rondo::UpdateLevel::init;
   bool odd = false;
-  rondo::UpdateLevel decide(rondo::BaseTable) noexcept {
+  rondo::UpdateLevel decide(rondo::Changes) noexcept {
     odd = !odd;
     return odd ? rondo::UpdateLevel::init : rondo::UpdateLevel::none;
   }

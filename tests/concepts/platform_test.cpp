@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/arch/a5.hpp>
-#include <rondo/concepts.hpp>
+#include <rondo/platform/concept.hpp>
 
 #include <cstddef>
 
@@ -216,5 +216,31 @@ static_assert(!HasLaunch<CannotLoad, Graph, Args>);
 static_assert(!HasLaunch<LaunchMayThrow, Graph, Args>);
 static_assert(!HasLaunch<CannotUnload, Graph, Args>);
 static_assert(!HasLaunch<LoadsWantingToChangeTheGraph, Graph, Args>);
+
+// --- capabilities: declared, and there
+static_assert(!HasClose<Complete> && !HasQueue<Complete> && !HasFailureText<Complete> &&
+              !HasArgsInHostMemory<Complete>);
+struct ClosesUndeclared : WithOptions {
+  using WithOptions::WithOptions;
+  Status close() noexcept { return {}; }
+};
+struct Closes : ClosesUndeclared {
+  using ClosesUndeclared::ClosesUndeclared;
+  static constexpr Capabilities capabilities{Capability::close, Capability::args_in_host_memory};
+};
+struct CloseMayThrow : Closes {
+  using Closes::Closes;
+  Status close() { return {}; }
+};
+struct CannotClose : WithOptions {
+  using WithOptions::WithOptions;
+  static constexpr Capabilities capabilities = Closes::capabilities;
+};
+static_assert(!HasClose<ClosesUndeclared> && HasClose<Closes> && !HasClose<CloseMayThrow> && !HasClose<CannotClose>);
+static_assert(check_platform<ClosesUndeclared>() && check_platform<Closes>() && HasArgsInHostMemory<Closes>);
+
+static_assert(!Capabilities{}.has(Capability::close) && Closes::capabilities.has(Capability::close));
+static_assert((Closes::capabilities | Capabilities{Capability::queue}).has(Capability::queue));
+static_assert(!Closes::capabilities.has(Capability::queue) && !capabilities_of<Complete>().has(Capability::close));
 
 }  // namespace

@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/onboard/onboard.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
-// What Rondo ships meets its own concepts. Said here, so that nobody who includes Rondo waits for the proof.
+// What Rondo ships meets its own concepts. Said here, so that including Rondo does not wait for the proof.
 
 namespace rondo {
 
@@ -12,6 +16,18 @@ static_assert(check_platform<A2A3SimOn<Pool>>() && check_platform<A5SimOn<Pool>>
 static_assert(check_platform<A2A3SimOn<Model>>() && check_platform<A5SimOn<Model>>());
 static_assert(check_platform<A2A3SimOn<Checked<Inline>>>() && check_platform<A5SimOn<Checked<Pool>>>());
 static_assert(check_platform<A2A3Onboard>() && check_platform<A5Onboard>());
+static_assert(HasQueue<A2A3Sim> && HasQueuedOrchestration<A5SimOn<Pool>> && HasQueue<A5Onboard>);
+static_assert(HasOrchestration<A5Onboard> && !HasQueuedOrchestration<A5Onboard>);
+static_assert(!HasQueue<A2A3SimOn<Checked<Pool>>> && !HasQueue<A5SimOn<Model>> && !HasQueue<NullPlatform>);
+static_assert(HasArgsInHostMemory<NullPlatform> && HasArgsInHostMemory<A5Sim> && !HasArgsInHostMemory<A5Onboard>);
+static_assert(HasDeviceRefresh<A5Sim> && HasLaunchRefresh<A5Sim> && !HasDeviceRefresh<A5Onboard>);
+static_assert(HasSnapshotCopy<A5Sim> && HasPinnedMemory<A5Sim> && HasZeroFill<A5Sim> && HasStopping<A5Sim>);
+static_assert(HasSnapshotCopy<A5Onboard> && HasPinnedMemory<A5Onboard> && HasZeroFill<A5Onboard>);
+static_assert(HasStayingAwake<A5Sim> && HasFailureText<A5Sim> && HasEngine<A5Sim> && HasFailureText<A5Onboard>);
+static_assert(HasClose<A5Onboard> && !HasClose<A5Sim> && HasArenaMove<A5Onboard> && !HasArenaMove<A5Sim>);
+static_assert(HasRemarks<A5SimOn<Pool>> && !HasRemarks<A5Sim> && HasRemarks<A5Onboard>);
+static_assert(platform::sim::Engine<Inline> && platform::sim::Engine<Pool> && platform::sim::Engine<Checked<Pool>>);
+static_assert(platform::sim::LooksAtGraphs<Checked<Pool>> && platform::sim::CountsThreads<Pool>);
 static_assert(platform::sim::KnowsItsChip<Model> && platform::sim::HearsOfCopies<Model>);
 
 static_assert(check_tensor_pair<CopiedPair<float, Direction::in>>());
@@ -26,9 +42,5 @@ static_assert(check_update_strategy<update::ModelIo>() && check_update_strategy<
 static_assert(check_update_strategy<update::InitOnce>() && check_update_strategy<update::Auto>());
 static_assert(update::MechanismChoice<update::Always<update::Mechanism::in_place>>);
 static_assert(update::MechanismChoice<update::ByCost<>>);
-
-static_assert(launch::check_eviction_policy<launch::Unbounded>() && launch::check_eviction_policy<launch::Lru<1>>());
-static_assert(launch::LookupCounts<launch::NoCounts> && launch::LookupCounts<launch::Counts>);
-static_assert(launch::KeyHash<launch::FoldedMultiply>);
 
 }  // namespace rondo

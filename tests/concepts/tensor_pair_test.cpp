@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/tensor/concept.hpp>
 
 #include <cstddef>
 
@@ -33,13 +33,19 @@ static_assert(TensorPair<DeviceSide<Resident<float>, float>> &&
               check_tensor_pair<DeviceSide<Resident<float>, float>>());
 static_assert(TensorPair<DeviceSide<Workspace<float>, float>>);
 
+// A host pair or a device pair, each for its own directions.
+static_assert(HostTensorPair<HostPair<Input<float>, float>> && !DeviceTensorPair<HostPair<Input<float>, float>>);
+static_assert(HostTensorPair<HostPair<HostInput<float>, float>> && !HostTensorPair<HostPair<Resident<float>, float>>);
+static_assert(DeviceTensorPair<DeviceSide<Output<float>, float>> && !HostTensorPair<DeviceSide<Output<float>, float>>);
+static_assert(!DeviceTensorPair<DeviceSide<HostInput<float>, float>>);
+
 /// Which tensor it is, it says; but no pair, for want of host memory.
 template <class P>
-concept LacksHostMemory = HasHandle<P> && !HasHostMemory<P> && !TensorPair<P> && !BoundPair<P>;
+concept LacksHostMemory = HasHandle<P> && !HostTensorPair<P> && !TensorPair<P> && !BoundPair<P>;
 template <class P>
-concept LacksDeviceMemory = HasHandle<P> && !HasDeviceMemory<P> && !TensorPair<P> && !BoundPair<P>;
+concept LacksDeviceMemory = HasHandle<P> && !DeviceTensorPair<P> && !TensorPair<P> && !BoundPair<P>;
 template <class P>
-concept LacksHandle = !HasHandle<P> && !HasHostMemory<P> && !HasDeviceMemory<P> && !TensorPair<P> && !BoundPair<P>;
+concept LacksHandle = !HasHandle<P> && !HostTensorPair<P> && !DeviceTensorPair<P> && !TensorPair<P> && !BoundPair<P>;
 
 // --- handle
 struct NoHandle {

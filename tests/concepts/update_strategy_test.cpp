@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/concepts.hpp>
+#include <rondo/update/concept.hpp>
 
 #include <concepts>
 
@@ -12,7 +12,7 @@ using namespace rondo;
 
 struct Complete {
   static constexpr UpdateLevel highest = UpdateLevel::model_io;
-  UpdateLevel decide(BaseTable) noexcept { return UpdateLevel::none; }
+  UpdateLevel decide(Changes) noexcept { return UpdateLevel::none; }
 };
 static_assert(UpdateStrategy<Complete> && check_update_strategy<Complete>());
 
@@ -25,7 +25,7 @@ concept LacksDefault = !std::default_initializable<S> && HasHighestLevel<S> && H
 
 // --- highest
 struct NoBound {
-  UpdateLevel decide(BaseTable) noexcept { return UpdateLevel::none; }
+  UpdateLevel decide(Changes) noexcept { return UpdateLevel::none; }
 };
 struct BoundIsANumber : NoBound {
   static constexpr int highest = 2;
@@ -42,16 +42,16 @@ struct NeverDecides {
   static constexpr UpdateLevel highest = UpdateLevel::none;
 };
 struct DecideMayThrow : NeverDecides {
-  UpdateLevel decide(BaseTable) { return highest; }
+  UpdateLevel decide(Changes) { return highest; }
 };
 struct DecidesABool : NeverDecides {
-  bool decide(BaseTable) noexcept { return false; }
+  bool decide(Changes) noexcept { return false; }
 };
 struct DecidesOnNothing : NeverDecides {
   UpdateLevel decide() noexcept { return highest; }
 };
 struct DecidesOnAPointer : NeverDecides {
-  UpdateLevel decide(const BaseTable*) noexcept { return highest; }
+  UpdateLevel decide(const Changes*) noexcept { return highest; }
 };
 static_assert(LacksDecide<NeverDecides>);
 static_assert(LacksDecide<DecideMayThrow>);

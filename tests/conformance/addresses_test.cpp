@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Addresses that change between rounds, as a user meets them: device memory bound for a round, host inputs inside the
-// args table, frozen inputs, declared aliases, an arena that moves; with every mechanism, on each chip and engine.
+// args table, held inputs, declared aliases, an arena that moves; with every mechanism, on each chip and engine.
 
 #include "conformance/device_floats.hpp"
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
+
+#include <rondo/observe/counters.hpp>
+#include <rondo/platform/sim/pool.hpp>
 
 #include <doctest/doctest.h>
 
@@ -228,31 +231,31 @@ TEST_CASE("Host inputs alone cost their own partition, in the launch or beside i
   }
 }
 
-TEST_CASE_TEMPLATE("An input whose memory others use within a round cannot be frozen, in device memory it can", T,
+TEST_CASE_TEMPLATE("An input whose memory others use within a round cannot be held, in device memory it can", T,
                    RONDO_TEST_ROUNDS) {
   Graph g;
   auto session = open<typename T::P, typename T::Policies>(g.graph, busy_options<typename T::P>());
   Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
   REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
-  const Status refused = session.freeze(g.w);
+  const Status refused = session.hold(g.w);
   CHECK(refused.code() == Errc::shared_memory);
   CHECK(std::string_view(session.explain(refused).c_str()).find("'w'") != std::string_view::npos);
   DeviceFloats dw(session.platform(), Graph::n, 50);
   REQUIRE(session.run_round(bind(g.x, x), bind(g.w, dw.span()), bind(g.y, y), bind(g.s, s)).ok());
-  CHECK(session.freeze(g.w).ok());
+  CHECK(session.hold(g.w).ok());
   REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
   CHECK(y == Floats(Graph::n, 156));
 }
 
-TEST_CASE_TEMPLATE("A frozen input stays as the last round left it, until it is thawed", T, RONDO_TEST_ROUNDS) {
+TEST_CASE_TEMPLATE("A held input stays as the last round left it, until it is released", T, RONDO_TEST_ROUNDS) {
   Graph g;
   g.graph.keep(g.w);
   auto session = open<typename T::P, typename T::Policies>(g.graph, busy_options<typename T::P>());
   Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
-  CHECK(session.freeze(g.w).code() == Errc::unbound_tensor);
+  CHECK(session.hold(g.w).code() == Errc::unbound_tensor);
   const auto round = [&] { return session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok(); };
   REQUIRE(round());
-  REQUIRE(session.freeze(g.w).ok());
+  REQUIRE(session.hold(g.w).ok());
   w.assign(Graph::n, 100);
   const auto bytes_in = [&] {
     if constexpr (requires { session.platform().traffic(); }) return session.platform().traffic().bytes_in;
@@ -267,17 +270,17 @@ TEST_CASE_TEMPLATE("A frozen input stays as the last round left it, until it is 
   DeviceFloats dw(session.platform(), Graph::n, 50);
   REQUIRE(session.run_round(bind(g.x, x), bind(g.w, dw.span()), bind(g.y, y), bind(g.s, s)).ok());
   CHECK(y == Floats(Graph::n, 9));
-  REQUIRE(session.thaw(g.w).ok());
+  REQUIRE(session.release_hold(g.w).ok());
   REQUIRE(session.run_round(bind(g.x, x), bind(g.w, dw.span()), bind(g.y, y), bind(g.s, s)).ok());
   CHECK(y == Floats(Graph::n, 156));
-  REQUIRE(session.freeze(g.w).ok());  // frozen to device memory
+  REQUIRE(session.hold(g.w).ok());  // in device memory
   REQUIRE(round());
   CHECK(y == Floats(Graph::n, 156));
-  REQUIRE(session.thaw(g.w).ok());
+  REQUIRE(session.release_hold(g.w).ok());
   REQUIRE(round());
   CHECK(y == Floats(Graph::n, 306));
   Graph other;
-  CHECK(session.freeze(other.w).code() == Errc::wrong_tensor);
+  CHECK(session.hold(other.w).code() == Errc::wrong_tensor);
 }
 
 TEST_CASE_TEMPLATE("An output that reuses an input's memory is bound to the same memory, each round", T,
@@ -327,7 +330,7 @@ TEST_CASE_TEMPLATE("An arena moves between rounds; residents wait for their uplo
     REQUIRE(session.move_arena(bytes).ok());
     CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::uninitialized_read);
     REQUIRE(session.upload(total, Floats(8, 100)).ok());
-    CHECK(session.freeze(x).code() == Errc::unbound_tensor);  // nothing was left there yet
+    CHECK(session.hold(x).code() == Errc::unbound_tensor);  // nothing was left there yet
     CHECK(session.run_round(bound).code() == Errc::wrong_tensor);
     for (int round = 1; round <= 3; ++round) {
       REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
@@ -494,7 +497,9 @@ TEST_CASE("Counters tell how often each strategy refreshed, what it rewrote and 
   REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
   CHECK(session.run_round(bind(g.x, x)).code() == Errc::unbound_tensor);
   const observe::Counters& counters = session.observer();
-  const auto refreshes = [&](UpdateLevel level) { return counters.refreshes[static_cast<std::size_t>(level)]; };
+  const auto refreshes = [&](UpdateLevel level) -> std::uint64_t {
+    return counters.refreshes[static_cast<std::size_t>(level)];
+  };
   CHECK(counters.rounds == 6);
   CHECK(counters.failed_rounds == 0);  // what is refused is no round
   CHECK(refreshes(UpdateLevel::init) == 2);

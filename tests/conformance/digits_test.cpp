@@ -4,6 +4,7 @@
 #include "stand_in/over_stand_in.hpp"
 
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 
 #include <doctest/doctest.h>
 #include <algorithm>

@@ -8,6 +8,10 @@
 #include "scale.hpp"
 
 #include <rondo/platform/sim/bus.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/session/open_static.hpp>
 #include <rondo/session/round_loop.hpp>
 
 #include <doctest/doctest.h>
@@ -27,11 +31,6 @@ namespace {
 
 using Floats = std::vector<float>;
 using Timed = A2A3SimOn<Inline, platform::sim::TimedBus>;
-
-template <std::size_t D>
-struct InFlight : DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = D;
-};
 
 /// As busy_options, and a bus of which a round notices something.
 template <class P>
@@ -100,7 +99,7 @@ struct Gated {
 TEST_CASE_TEMPLATE("overlapping rounds each give their own result, and residents see them in order", P, A2A3Sim,
                    A5SimOn<Pool>, Timed, A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn) {
   Folding g;
-  auto session = open<P, InFlight<3>>(g.graph, options<P>());
+  auto session = open_pipelined<P, 3>(g.graph, options<P>());
   REQUIRE(session.upload(g.r, Floats(g.n, 1.0F)).ok());
   constexpr std::size_t rounds = 500;
   std::vector<Floats> x(rounds), y(rounds, Floats(g.n, -1.0F));
@@ -135,7 +134,7 @@ TEST_CASE_TEMPLATE("a round that reads what one in flight will write waits for i
   const auto y = graph.output<float>("y", {40});
   graph.add<kernels::Accumulate>(x, s);
   graph.add<kernels::Add>(x, s, y);
-  auto session = open<P, InFlight<3>>(graph, options<P>());
+  auto session = open_pipelined<P, 3>(graph, options<P>());
   Floats hx(40, 1.0F), hs(40, 0.0F), hy(40);
   for (int i = 0; i < 100; ++i) REQUIRE(session.submit_round(bind(x, hx), bind(s, hs), bind(y, hy)));
   REQUIRE(session.wait_all().ok());
@@ -163,7 +162,7 @@ TEST_CASE_TEMPLATE("rounds over memory that lies between that of others do not w
   const auto z = graph.output<float>("z", {4});
   graph.add<Gate>(x, y);
   graph.add<Gate>(x, z);
-  auto session = open<P, InFlight<3>>(graph);
+  auto session = open_pipelined<P, 3>(graph);
   gate_is_open = false;
   Floats block(12, 1.0F);  // y, x, z
   const auto part = [&](std::size_t i) { return std::span(block).subspan(i, 4); };
@@ -185,7 +184,7 @@ TEST_CASE_TEMPLATE("a full queue makes submit_round wait, and try_submit_round r
                    A2A3OverStandIn, A5OverStandIn) {
   gate_is_open = true;
   Gated g;
-  auto session = open<P, InFlight<2>>(g.graph, options<P>());
+  auto session = open_pipelined<P, 2>(g.graph, options<P>());
   gate_is_open = false;
   std::vector<Floats> x(4, Floats(4, 1.0F)), y(4, Floats(4, 0.0F));
   REQUIRE(session.submit_round(bind(g.x, x[0]), bind(g.y, y[0])));
@@ -208,7 +207,7 @@ TEST_CASE_TEMPLATE("a full queue makes submit_round wait, and try_submit_round r
 TEST_CASE_TEMPLATE("completions are called once each, in order, and may submit rounds", P, A2A3Sim, A5SimOn<Pool>,
                    Timed, A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn) {
   Folding g(5);
-  auto session = open<P, InFlight<3>>(g.graph, options<P>());
+  auto session = open_pipelined<P, 3>(g.graph, options<P>());
   REQUIRE(session.upload(g.r, Floats(g.n, 0.0F)).ok());
   const Floats hx(g.n, 1.0F);
   std::deque<Floats> out;
@@ -253,7 +252,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
   const auto x = graph.input<float>("x", {8});
   const auto s = graph.inout<float>("s", {8});
   graph.add<kernels::Accumulate>(x, s);
-  auto session = open<P, InFlight<2>>(graph, options<P>());
+  auto session = open_pipelined<P, 2>(graph, options<P>());
   Floats hx(8, 1.0F), hs(8), small(7);
   REQUIRE(session.submit_round(bind(x, hx), bind(s, hs)));
   bool called = false;
@@ -269,7 +268,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
   CHECK_FALSE(called);
   CHECK(hs == Floats(8, 2.0F));
 
-  auto other = open<P, InFlight<2>>(graph, options<P>());
+  auto other = open_pipelined<P, 2>(graph, options<P>());
   CHECK(other.wait(session.submit_round(bind(x, hx), bind(s, hs))).code() == Errc::invalid_argument);
   CHECK(other.wait(RoundTicket{}).code() == Errc::invalid_argument);
   CHECK(session.close().ok());
@@ -280,7 +279,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
 TEST_CASE_TEMPLATE("a round that fails fails its own ticket, and those behind it, each once", P, A2A3Sim, A5SimOn<Pool>,
                    Timed, A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn) {
   Picking g;
-  auto session = open<P, InFlight<4>>(g.graph, options<P>());
+  auto session = open_pipelined<P, 4>(g.graph, options<P>());
   std::vector<Floats> x(8, Floats(4, 1.0F)), y(8, Floats(4, 0.0F));
   x[3][0] = -1.0F;
   std::vector<Errc> seen;
@@ -315,7 +314,7 @@ TEST_CASE_TEMPLATE("a round that fails fails its own ticket, and those behind it
 TEST_CASE_TEMPLATE("a stop request ends the round under way, and poisons", P, A2A3Sim, A5SimOn<Pool>) {
   gate_is_open = true;
   Gated g;
-  auto session = open<P, InFlight<3>>(g.graph, options<P>());
+  auto session = open_pipelined<P, 3>(g.graph, options<P>());
   Floats x(4, 1.0F), y(4);
   std::atomic<bool> began{false};
   std::thread stopper([&] {
@@ -338,7 +337,7 @@ TEST_CASE_TEMPLATE("a session that dies with rounds in flight finishes them firs
   std::vector<Floats> y(3, Floats(g.n, -1.0F));
   int called = 0;
   {
-    auto session = open<P, InFlight<3>>(g.graph, options<P>());
+    auto session = open_pipelined<P, 3>(g.graph, options<P>());
     REQUIRE(session.upload(g.r, Floats(g.n, 0.0F)).ok());
     const Floats x(g.n, 1.0F);
     for (Floats& out : y) {
@@ -352,7 +351,7 @@ TEST_CASE_TEMPLATE("a session that dies with rounds in flight finishes them firs
 TEST_CASE_TEMPLATE("scalars and residents change between rounds, never under one", P, A2A3Sim, A5SimOn<Pool>, Timed,
                    A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn) {
   Folding g;
-  auto session = open<P, InFlight<3>>(g.graph, options<P>());
+  auto session = open_pipelined<P, 3>(g.graph, options<P>());
   Floats x(g.n, 1.0F);
   std::vector<Floats> y(6, Floats(g.n));
   CHECK(session.submit_round(bind(g.x, x), bind(g.y, y[0])).submitted().code() == Errc::uninitialized_read);
@@ -377,7 +376,7 @@ TEST_CASE_TEMPLATE("residents may be larger than all that rounds bind, and round
   const auto a = graph.resident<float>("a", {5000});
   const auto b = graph.resident<float>("b", {5000});
   graph.add<kernels::Accumulate>(a, b);
-  auto session = open<P, InFlight<3>>(graph, options<P>());
+  auto session = open_pipelined<P, 3>(graph, options<P>());
   REQUIRE(session.upload(a, Floats(5000, 2.0F)).ok());
   REQUIRE(session.upload(b, Floats(5000, 1.0F)).ok());
   for (int i = 0; i < 10; ++i) REQUIRE(session.submit_round());
@@ -388,7 +387,7 @@ TEST_CASE_TEMPLATE("residents may be larger than all that rounds bind, and round
   const auto x = graph.input<float>("x", {1});
   const auto y = graph.output<float>("y", {1});
   graph.add<kernels::Add>(x, x, y);
-  auto with_ports = open<P, InFlight<3>>(graph, options<P>());
+  auto with_ports = open_pipelined<P, 3>(graph, options<P>());
   REQUIRE(with_ports.upload(a, Floats(5000, 2.0F)).ok());
   REQUIRE(with_ports.upload(b, Floats(5000, 1.0F)).ok());
   const Floats hx(1, 4.0F);
@@ -402,7 +401,7 @@ TEST_CASE_TEMPLATE("residents may be larger than all that rounds bind, and round
 TEST_CASE_TEMPLATE("bindings that were checked once serve every slot", P, A2A3Sim, A5SimOn<Pool>, A5SimOn<Model>,
                    A2A3OverStandIn, A5OverStandIn) {
   Folding g;
-  auto session = open<P, InFlight<3>>(g.graph, options<P>());
+  auto session = open_pipelined<P, 3>(g.graph, options<P>());
   Floats x(g.n, 1.0F), y(g.n), small(1);
   const auto early = session.prebind(bind(g.x, x), bind(g.y, y));
   REQUIRE(session.upload(g.r, Floats(g.n, 0.0F)).ok());
@@ -441,7 +440,7 @@ constexpr auto& static_fold = static_graph<StaticFold::build>;
 
 TEST_CASE_TEMPLATE("a graph that the compiler knows has rounds in flight as well", P, A2A3Sim, A5SimOn<Pool>,
                    NullPlatform, A2A3OverStandIn, A5OverStandIn) {
-  auto session = open<P, static_fold, InFlight<3>>();
+  auto session = open_pipelined<P, static_fold, 3>();
   const auto x = static_fold.input<float>("x");
   const auto y = static_fold.output<float>("y");
   std::vector<Floats> out(50, Floats(16));
@@ -462,7 +461,7 @@ TEST_CASE_TEMPLATE("rounds in flight may bind device memory and bring bytes in t
   const auto factor = graph.host_input<float>("factor", {1});
   const auto y = graph.output<float>("y", {32});
   graph.add<Times>(x, factor, y);
-  auto session = open<P, InFlight<3>>(graph, options<P>());
+  auto session = open_pipelined<P, 3>(graph, options<P>());
   constexpr std::size_t blocks = 5;
   std::vector<DevicePtr<std::byte>> memory;
   for (std::size_t b = 0; b < blocks; ++b) {
@@ -507,7 +506,7 @@ RoundLoop run_loop(Session& session, const Picking& g, std::vector<Floats> in, F
 TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots", P, A2A3Sim, A5SimOn<Pool>, Timed,
                    A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn) {
   Picking g;
-  auto session = open<P, InFlight<2>>(g.graph, options<P>());
+  auto session = open_pipelined<P, 2>(g.graph, options<P>());
   constexpr std::size_t loops = 5;
   std::vector<Floats> out(loops, Floats(4));
   std::vector<int> log;
@@ -560,7 +559,7 @@ TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gi
   Folding g(3);
   std::mt19937 random{11};
   for (int schedule = 0; schedule < scaled(1000) / 20; ++schedule) {
-    auto session = open<P, InFlight<3>>(g.graph, options<P>());
+    auto session = open_pipelined<P, 3>(g.graph, options<P>());
     for (int part = 0; part < 20; ++part) {
       float r = static_cast<float>(random() % 5);
       REQUIRE(session.upload(g.r, Floats(g.n, r)).ok());
@@ -619,7 +618,7 @@ TEST_CASE("rounds on a bus that takes its time take at least that") {
   };
   auto one = open<Timed>(g.graph, o);
   CHECK(time([&] { REQUIRE(one.run_round(bind(g.x, x), bind(g.y, y)).ok()); }) >= 500'000);
-  auto many = open<Timed, InFlight<3>>(g.graph, o);
+  auto many = open_pipelined<Timed, 3>(g.graph, o);
   CHECK(time([&] { REQUIRE(many.run_round(bind(g.x, x), bind(g.y, y)).ok()); }) >= 500'000);
   CHECK(time([&] {
           for (int i = 0; i < 5; ++i) REQUIRE(many.submit_round(bind(g.x, x), bind(g.y, y)));
@@ -627,19 +626,26 @@ TEST_CASE("rounds on a bus that takes its time take at least that") {
         }) >= 200'000 + 5 * 300'000);
 }
 
+namespace {
+
+struct Log {
+  static constexpr Events events{Event::refreshes};
+  std::vector<std::uint64_t> begun, ended;
+  std::size_t refreshed_ = 0;
+  void round_begins(RoundIndex round) noexcept { begun.push_back(static_cast<std::uint64_t>(round)); }
+  void round_ends(RoundIndex round, Status) noexcept { ended.push_back(static_cast<std::uint64_t>(round)); }
+  void refresh_begins() noexcept {}
+  void refreshed(const update::Refreshed&) noexcept { ++refreshed_; }
+};
+
+}  // namespace
+
 TEST_CASE("an observer hears of each round once, in order, with its number") {
-  struct Log {
-    std::vector<std::uint64_t> begun, ended;
-    std::size_t refreshed_ = 0;
-    void round_begins(RoundIndex round) noexcept { begun.push_back(static_cast<std::uint64_t>(round)); }
-    void round_ends(RoundIndex round, Status) noexcept { ended.push_back(static_cast<std::uint64_t>(round)); }
-    void refreshed(const update::Refreshed&) noexcept { ++refreshed_; }
-  };
-  struct Logging : InFlight<3> {
+  struct Logging : DefaultPolicies {
     using Observe = Log;
   };
   Folding g;
-  auto session = open<A2A3Sim, Logging>(g.graph);
+  auto session = open_pipelined<A2A3Sim, 3, Logging>(g.graph);
   REQUIRE(session.upload(g.r, Floats(g.n, 0.0F)).ok());
   Floats x(g.n), y(g.n);
   for (int i = 0; i < 10; ++i) REQUIRE(session.submit_round(bind(g.x, x), bind(g.y, y)));

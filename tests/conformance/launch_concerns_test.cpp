@@ -6,7 +6,9 @@
 
 #include "platforms.hpp"
 
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/round_values.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
@@ -213,7 +215,7 @@ TEST_CASE_TEMPLATE("Values of symbols that a round records are part of its key",
   for (const std::int64_t value : {2, 1, 3, 2, 1, 3}) {
     const auto size = static_cast<std::size_t>(value);
     Floats hy(size, -1);
-    const Status status = session.run_round(given({{n, value}}), bind(x, hx), bind(y, hy));
+    const Status status = session.run_round(with_symbols({{n, value}}), bind(x, hx), bind(y, hy));
     CAPTURE(std::string(session.explain(status).c_str()));
     REQUIRE(status.ok());
     for (std::size_t i = 0; i < size; ++i) CHECK(hy[i] == 2 * hx[16 * size + i]);
@@ -221,17 +223,17 @@ TEST_CASE_TEMPLATE("Values of symbols that a round records are part of its key",
   CHECK(session.entries() == 3);
   {
     Floats hy(2, -1);  // the same sizes, another value
-    REQUIRE(session.run_round(given({{n, 3}, {m, 2}}), bind(x, hx), bind(y, hy)).ok());
+    REQUIRE(session.run_round(with_symbols({{n, 3}, {m, 2}}), bind(x, hx), bind(y, hy)).ok());
     CHECK(hy[1] == 2 * hx[49]);
     CHECK(session.entries() == 4);
-    const Status contradiction = session.run_round(given({{n, 3}, {m, 5}}), bind(x, hx), bind(y, hy));
+    const Status contradiction = session.run_round(with_symbols({{n, 3}, {m, 5}}), bind(x, hx), bind(y, hy));
     CHECK(contradiction.code() == Errc::wrong_size);
     CHECK(says(session, contradiction, "'y' takes 5 elements, 2", "n = 3, m = 5"));
-    const Status foreign = session.run_round(given({{n * 2, 3}}), bind(x, hx), bind(y, hy));
+    const Status foreign = session.run_round(with_symbols({{n * 2, 3}}), bind(x, hx), bind(y, hy));
     CHECK(foreign.code() == Errc::invalid_argument);
     CHECK(says(session, foreign, "own symbols"));
     const Status untold = session.run_round(bind(x, hx), bind(y, hy));
-    CHECK(says(session, untold, "do not tell symbol 'n'", "given({{symbol, value}})"));
+    CHECK(says(session, untold, "do not tell symbol 'n'", "with_symbols({{symbol, value}})"));
   }
 }
 

@@ -6,6 +6,10 @@
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
 
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
+
 #include <doctest/doctest.h>
 
 #include <sys/types.h>

@@ -7,8 +7,11 @@
 #include "platforms.hpp"
 #include "scale.hpp"
 
-#include <rondo/memory/portfolio.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/search/portfolio.hpp>
 
 #include <doctest/doctest.h>
 
@@ -160,9 +163,9 @@ struct Case {
 
 TEST_CASE_TEMPLATE("Random graphs give the same with shared memory as with none", T, Case<A2A3Sim, memory::Greedy>,
                    Case<A5Sim, memory::PortsLast<memory::Greedy>>, Case<A5SimOn<Pool>, memory::Greedy>,
-                   Case<A2A3SimOn<Pool>, memory::Fast>, Case<A5SimOn<platform::sim::Model>, memory::Best<50>>,
+                   Case<A2A3SimOn<Pool>, search::Fast>, Case<A5SimOn<platform::sim::Model>, search::Best<50>>,
                    Case<A2A3SimOn<platform::sim::Checked<Inline>>, memory::Greedy>,
-                   Case<A2A3OverStandIn, memory::Greedy>, Case<A5OverStandIn, memory::Best<50>>) {
+                   Case<A2A3OverStandIn, memory::Greedy>, Case<A5OverStandIn, search::Best<50>>) {
   std::uint64_t shared = 0, apart = 0;
   for (std::uint32_t seed = 1; seed <= (sanitized ? 20 : 60); ++seed) {
     CAPTURE(seed);

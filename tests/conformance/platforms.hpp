@@ -5,6 +5,9 @@
 #include "../../examples/07_toy_platform/toy_platform.hpp"
 #include "stand_in/over_stand_in.hpp"
 
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 template <class P>

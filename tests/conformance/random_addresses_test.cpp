@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Thousands of rounds in random order, of all the ways in which addresses change between them, against a model that
-// keeps what each memory holds: host and device memory in any mixture, prebindings that are kept, inputs frozen and
-// thawed, scalars that change, arenas that move, rounds that are refused, dropped before they end, or fail halfway.
+// keeps what each memory holds: host and device memory in any mixture, prebindings that are kept, inputs held and
+// released, scalars that change, arenas that move, rounds that are refused, dropped before they end, or fail halfway.
 
 #include "conformance/device_floats.hpp"
 #include "conformance/kernels.hpp"
@@ -55,11 +55,11 @@ struct Flaky : P {
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept requires HasSnapshotCopy<P> {
     return fails() ? failure : P::copy_in_snapshot(to, from, size);
   }
-  Status refresh_args(const args::RefreshOp& op) noexcept requires update::HasDeviceRefresh<P> {
+  Status refresh_args(const args::RefreshOp& op) noexcept requires HasDeviceRefresh<P> {
     return fails() ? failure : P::refresh_args(op);
   }
   Status refresh_in_launch(const args::RefreshOp& op,
-                           const args::LaunchPayload& payload) noexcept requires update::HasInLaunchRefresh<P> {
+                           const args::LaunchPayload& payload) noexcept requires HasLaunchRefresh<P> {
     return fails() ? failure : P::refresh_in_launch(op, payload);
   }
 };
@@ -111,7 +111,7 @@ class Rig {
 
   void step() {
     switch (below(18)) {
-      case 0: return freeze_or_thaw();
+      case 0: return hold_or_release();
       case 1: return set_factor();
       case 2:
         if (below(4) == 0) return move_arena();
@@ -178,7 +178,7 @@ class Rig {
     std::vector<Floats> after = before;
     Floats y = hy, s = hs, z = hz;
     if (!is_refused) {
-      if (!is_frozen_) in_arena_ = hw;
+      if (!is_held_) in_arena_ = hw;
       const float x = (c[0] == host ? hx : before[c[0]])[0];
       const float w = (c[1] != host ? before[c[1]] : in_arena_)[0];
       (c[2] == host ? y : after[c[2]]).assign(n, factor_ * (x + w));
@@ -213,11 +213,11 @@ class Rig {
     });
   }
 
-  void freeze_or_thaw() {
+  void hold_or_release() {
     if (rounds_ == 0) return;
-    is_frozen_ = !is_frozen_;
-    if (is_frozen_) frozen_to_ = last_w_;
-    REQUIRE((is_frozen_ ? session_.freeze(g_.w) : session_.thaw(g_.w)).ok());
+    is_held_ = !is_held_;
+    if (is_held_) held_to_ = last_w_;
+    REQUIRE((is_held_ ? session_.hold(g_.w) : session_.release_hold(g_.w)).ok());
   }
   void set_factor() {
     factor_ = static_cast<float>(1 + below(5));
@@ -226,8 +226,8 @@ class Rig {
   void move_arena() {
     auto& arena = arenas_[arena_ = 1 - arena_];
     REQUIRE(session_.move_arena({arena.span().data().template as<std::byte>(), 4096}).ok());
-    if (is_frozen_ && frozen_to_ == host) is_frozen_ = false;
-    last_w_ = host;  // nobody knows; what is frozen next is what the next round leaves
+    if (is_held_ && held_to_ == host) is_held_ = false;
+    last_w_ = host;  // nobody knows; what is held next is what the next round leaves
     // What was checked before is of another arena.
     for (auto& kept : kept_) REQUIRE(kept.run().code() == Errc::wrong_tensor);
     kept_.clear();
@@ -256,8 +256,8 @@ class Rig {
     for (std::size_t& i : c) i = below(3) == 0 ? host : below(device_.size());
     return c;
   }
-  /// What is frozen stays, whatever is bound to it.
-  [[nodiscard]] Choice as_it_is(const Choice& c) const { return {c[0], is_frozen_ ? frozen_to_ : c[1], c[2], c[3]}; }
+  /// What is held stays, whatever is bound to it.
+  [[nodiscard]] Choice as_it_is(const Choice& c) const { return {c[0], is_held_ ? held_to_ : c[1], c[2], c[3]}; }
   /// A round that does not come to its end, and one behind it, which may be the same again.
   void drop_or_fail() {
     const Choice c = any_choice(), next = any_choice();
@@ -277,7 +277,7 @@ class Rig {
           x, w, y, s);
     });
     // What inputs hold is anybody's guess until the next round.
-    if (is_lost && !is_frozen_) REQUIRE(session_.freeze(g_.w).code() == Errc::unbound_tensor);
+    if (is_lost && !is_held_) REQUIRE(session_.hold(g_.w).code() == Errc::unbound_tensor);
     run(below(2) == 0 ? next : c, below(4));
   }
   template <class... Pairs>
@@ -318,8 +318,8 @@ class Rig {
   Floats in_arena_ = Floats(n);  ///< what w holds there
   std::int32_t position_ = 0;
   float factor_ = 3;
-  bool is_frozen_ = false;
-  std::size_t frozen_to_ = host;
+  bool is_held_ = false;
+  std::size_t held_to_ = host;
   std::size_t last_w_ = host;
   std::uint64_t rounds_ = 0;
   std::vector<Kept> kept_;

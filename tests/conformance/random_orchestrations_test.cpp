@@ -6,6 +6,8 @@
 
 #include "scale.hpp"
 
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 #include "conformance/platforms.hpp"

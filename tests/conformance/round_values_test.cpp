@@ -5,7 +5,13 @@
 
 #include "platforms.hpp"
 
+#include <rondo/args/formatted.hpp>
+#include <rondo/args/kernel_args.hpp>
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/round_values.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/shaped_session.hpp>
 
@@ -65,6 +71,33 @@ struct StepOnly {
   static void run(launch::Step step, Out<std::uint64_t> y) noexcept { y[0] = step.number; }
 };
 
+/// The same for kernels whose arguments a format lays out, with a scalar in the tiling data.
+template <class Name>
+struct TellLaidOut {
+  static constexpr std::string_view name = Name::name;
+  static constexpr auto core = CoreType::vector;
+  static constexpr auto args = "{i3*}{o0*}{#.32b0}{i1*}{i0*}{i2*}{t}{i5*}{i4}"_args;
+  static void run(In<float, 2> x, Out<std::uint64_t> told, launch::RandomStart random, launch::Step step,
+                  std::int64_t factor, launch::HostScalar<float> rate, launch::Descriptor<Map> map,
+                  launch::HostScalar<std::int8_t> small) {
+    Tell::run(x, told, random, step, rate, map, small);
+    told[2] *= static_cast<std::uint64_t>(factor);
+    told[7] += Name::added;
+  }
+};
+struct WideName {
+  static constexpr std::string_view name = "tell_wide";
+  static constexpr std::uint64_t added = 1000;
+};
+struct NarrowName {
+  static constexpr std::string_view name = "tell_narrow";
+  static constexpr std::uint64_t added = 0;
+};
+using TellWide = TellLaidOut<WideName>;
+struct TellNarrow : TellLaidOut<NarrowName> {
+  using Wide = TellWide;
+};
+
 struct Telling {
   Telling() { graph.add<Tell>(x, told, random, step, rate, map, small); }
   TaskGraph graph;
@@ -80,17 +113,17 @@ struct Telling {
 struct WithValues : DefaultPolicies {
   using Values = launch::RoundValues<>;
 };
-struct InFlight : WithValues {
-  static constexpr std::size_t rounds_in_flight = 3;
-};
 struct OnlySteps : DefaultPolicies {
   using Values = launch::RoundValues<graph::ValueKind::step>;
 };
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("A kernel uses values of all kinds together, on every engine", P, A2A3Sim, A5Sim, A5SimOn<Pool>,
-                   A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>, A2A3OverStandIn, A5OverStandIn) {
+#define RONDO_TEST_ENGINES                                                                                     \
+  A2A3Sim, A5Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>, A2A3OverStandIn, \
+      A5OverStandIn
+
+TEST_CASE_TEMPLATE("A kernel uses values of all kinds together, on every engine", P, RONDO_TEST_ENGINES) {
   const Telling g;
   auto session = open<P, WithValues>(g.graph, busy_options<P>());
   const Floats x(12, 1);
@@ -105,6 +138,103 @@ TEST_CASE_TEMPLATE("A kernel uses values of all kinds together, on every engine"
     if (round == 0) first = told[6];
     CHECK(told ==
           Words{42, 3 * round, 7 + round, round < 2 ? 25U : 75U, 1, 3004, first, round < 3 ? ~std::uint64_t{0} : 5U});
+  }
+}
+
+TEST_CASE_TEMPLATE("Values reach kernels whose arguments a format lays out, and the wide ones of them", P,
+                   RONDO_TEST_ENGINES) {
+  Telling g;
+  const auto told_narrow = g.graph.output<std::uint64_t>("told_narrow", {8});
+  const auto told_wide = g.graph.output<std::uint64_t>("told_wide", {8});
+  g.graph.add<TellNarrow>(g.x, told_narrow, g.random, g.step, std::int64_t{10}, g.rate, g.map, g.small);
+  g.graph.add<TellWide>(g.x, told_wide, g.random, g.step, std::int64_t{3}, g.rate, g.map, g.small);
+  auto session = open<P, WithValues>(g.graph, busy_options<P>());
+  const Floats x(12, 1);
+  Words told(8), narrow(8), wide(8);
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    if (round == 2) CHECK(session.values().set(g.rate, 0.75F).ok());
+    if (round == 3) CHECK(session.values().set(g.small, 5).ok());
+    const Status status =
+        session.run_round(bind(g.x, x), bind(g.told, told), bind(told_narrow, narrow), bind(told_wide, wide));
+    CAPTURE(std::string(session.explain(status).c_str()));
+    REQUIRE(status.ok());
+    CHECK(told[1] == 3 * round);
+    Words expected = told;
+    expected[2] = told[2] * 10;
+    CHECK(narrow == expected);
+    expected[2] = told[2] * 3;
+    expected[7] = told[7] + 1000;
+    CHECK(wide == expected);
+  }
+}
+
+TEST_CASE_TEMPLATE("Values are operands of kernels whose format comes from elsewhere", P, RONDO_TEST_ENGINES) {
+  TaskGraph graph;
+  const auto y = graph.output<std::uint64_t>("y", {2});
+  const auto step = launch::step(graph, "step", 7);
+  const auto rate = launch::scalar(graph, "rate", 2.0);
+  args::Operands io;
+  io.input(step).dynamic_input(rate).output(y);
+  args::add_formatted(
+      graph, "formatted", CoreType::vector,
+      +[](ArgWord* words) {
+        auto* const to = reinterpret_cast<std::uint64_t*>(words[1]);
+        to[0] = *reinterpret_cast<const std::uint64_t*>(words[0]);
+        to[1] = static_cast<std::uint64_t>(*reinterpret_cast<const double*>(words[2]) * 10);
+      },
+      "{i0*}{o0*}{i1*}", io);
+  auto session = open<P, WithValues>(graph, busy_options<P>());
+  Words hy(2);
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    if (round == 2) CHECK(session.values().set(rate, 2.5).ok());
+    const Status status = session.run_round(bind(y, hy));
+    CAPTURE(std::string(session.explain(status).c_str()));
+    REQUIRE(status.ok());
+    CHECK(hy == Words{7 + round, round < 2 ? 20U : 25U});
+  }
+}
+
+TEST_CASE_TEMPLATE("Values and formats in rounds in flight and in shapes", P, A2A3Sim, A5SimOn<Pool>, A2A3OverStandIn) {
+  Telling g;
+  const auto told_narrow = g.graph.output<std::uint64_t>("told_narrow", {8});
+  g.graph.add<TellNarrow>(g.x, told_narrow, g.random, g.step, std::int64_t{1}, g.rate, g.map, g.small);
+  auto in_flight = open_pipelined<P, 3, WithValues>(g.graph, busy_options<P>());
+  const Floats x(12, 1);
+  std::vector<Words> told(7, Words(8)), narrow(7, Words(8));
+  for (std::size_t r = 0; r < told.size(); ++r) {
+    (void)in_flight.submit_round(bind(g.x, x), bind(g.told, told[r]), bind(told_narrow, narrow[r]));
+  }
+  REQUIRE(in_flight.wait_all().ok());
+  CHECK(narrow == told);
+  CHECK(narrow[6][2] == 7 + 6);
+
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto rows_of_x = graph.input<float>("x", {n, 4});
+  const auto y = graph.output<std::uint64_t>("y", {8});
+  graph.add<TellNarrow>(rows_of_x, y, launch::random(graph, "random", 42, 8), launch::step(graph, "step"),
+                        std::int64_t{1}, launch::scalar(graph, "rate", 0.25F),
+                        launch::descriptor<Map>(graph, "map", rows_of_x),
+                        launch::scalar(graph, "small", std::int8_t{1}));
+  auto shaped = open_shaped<P, WithValues>(graph, busy_options<P>());
+  for (std::uint64_t round = 0; round < 6; ++round) {
+    const std::size_t rows = round % 3 + 1;
+    const Floats hx(rows * 4, 1);
+    Words hy(8);
+    REQUIRE(shaped.run_round(bind(rows_of_x, hx), bind(y, hy)).ok());
+    CHECK(hy[1] == 2 * round);
+    CHECK(hy[2] == round);
+    CHECK(hy[4] == 1);
+    CHECK(hy[5] == rows * 1000 + 4);
+  }
+  // The wide kernel takes over at 2^31 elements, with the arguments of the narrow one.
+  for (const std::int64_t rows : {std::int64_t{1} << 28, std::int64_t{1} << 29}) {
+    const std::int64_t values[] = {rows};
+    const FrozenGraph frozen = freeze(instantiate(graph, values));
+    const graph::TaskRecord& task = frozen.view().tasks[0];
+    const bool is_wide = rows == std::int64_t{1} << 29;
+    CHECK(frozen.view().name(task.name) == (is_wide ? "tell_wide" : "tell_narrow"));
+    CHECK((task.entry == &detail::kernel_entry<TellWide>) == is_wide);
   }
 }
 
@@ -207,7 +337,7 @@ TEST_CASE_TEMPLATE("A refused round takes no numbers", P, A2A3Sim, A2A3OverStand
 
 TEST_CASE_TEMPLATE("Rounds in flight are counted together", P, A2A3Sim, A5SimOn<Pool>, A2A3OverStandIn) {
   const Telling g;
-  auto session = open<P, InFlight>(g.graph, busy_options<P>());
+  auto session = open_pipelined<P, 3, WithValues>(g.graph, busy_options<P>());
   constexpr std::size_t rounds = 11;
   const Floats x(12, 1);
   std::vector<Words> told(rounds, Words(8));

@@ -6,6 +6,9 @@
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
 
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/dynamic_bindings.hpp>
 
 #include <doctest/doctest.h>
@@ -359,11 +362,9 @@ TEST_CASE_TEMPLATE("bindings that only the running program knows give what check
     const auto value = static_cast<float>(round);
     x.assign(g.n, value);
     if (round % 2 == 0) {
-      REQUIRE(bindings.run_round());
+      REQUIRE(session.run_round(bindings));
     } else {
-      REQUIRE(bindings.begin_round());
-      REQUIRE(bindings.launch());
-      REQUIRE(bindings.finish());
+      REQUIRE(session.begin_round(bindings).launch().finish().status());
     }
     sum += value;
     REQUIRE(y == Floats(g.n, 6.0F * value));

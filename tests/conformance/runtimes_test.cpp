@@ -8,6 +8,9 @@
 #include "scale.hpp"
 #include "small_rings.hpp"
 
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/sim/pool.hpp>
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -47,12 +50,12 @@ using runtime::TensorMapRingBuffer;
 #define RONDO_ALL_CASES RONDO_MAP_CASES, RONDO_AICPU_CASES
 
 template <class Case>
-using Options = typename detail::DeviceOf<typename Case::Policies::Runtime, typename Case::Platform>::type::Options;
+using Options = typename Case::Policies::Runtime::template Options<typename Case::Platform>;
 
 /// Any orchestration: with one type for all of them a case compiles one type of session, not one for each test. That
 /// each may have a type of its own is for random_orchestrations_test.cpp and the last tests here to see.
 template <class Case>
-using Any = std::function<void(typename Case::Policies::Runtime::Orchestrator&)>;
+using Any = std::function<void(runtime::OrchestratorOf<typename Case::Policies::Runtime>&)>;
 
 template <class Case>
 auto open_case(const TaskGraph& graph, Any<Case> orchestration,

@@ -5,6 +5,9 @@
 
 #include "platforms.hpp"
 
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>

@@ -6,6 +6,11 @@
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
 
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/session/open_static.hpp>
+
 #include <doctest/doctest.h>
 
 #include <vector>

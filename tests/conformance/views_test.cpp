@@ -3,9 +3,15 @@
 
 // Outputs and workspaces that are evaluated instead of computed: views of inputs, outputs, workspaces and residents.
 
+#include "kernels.hpp"
 #include "platforms.hpp"
 
-#include <rondo/session/in_flight.hpp>
+#include <rondo/graph/instantiate.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
@@ -88,9 +94,6 @@ bool is_right(const Floats& x, const Result& r) {
 template <class Planner>
 struct PlannedBy : DefaultPolicies {
   using Plan = Planner;
-};
-struct ThreeInFlight : DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = 3;
 };
 
 /// What a call threw.
@@ -234,9 +237,9 @@ TEST_CASE_TEMPLATE("Views follow device memory that a round binds, in every way 
         Errc::alias_broken);
   CHECK(session.run_round(bind(x, at_host), bind(y, dy), bind(same, dy), bind(tail, dx_tail), bind(z, hz)).code() ==
         Errc::alias_broken);
-  // A frozen input stays where it was.
+  // A held input stays where it was.
   REQUIRE(session.run_round(bind(x, dx), bind(y, hy), bind(same, hsame), bind(tail, htail), bind(z, hz)));
-  REQUIRE(session.freeze(x).ok());
+  REQUIRE(session.hold(x).ok());
   REQUIRE(session.run_round(bind(x, at_host), bind(y, hy), bind(same, hsame), bind(tail, htail), bind(z, hz)));
   CHECK(right_for(at_device));
   REQUIRE(session.close().ok());
@@ -283,7 +286,7 @@ TEST_CASE_TEMPLATE("Rounds in flight each deliver their own views", P, A2A3Sim, 
   graph.add<Scale>(t, y, 2.0F);
   graph.view(part, t, n / 2);
   graph.view(forwarded, x);
-  auto session = open<P, ThreeInFlight>(graph, busy_options<P>());
+  auto session = open_pipelined<P, 3>(graph, busy_options<P>());
   constexpr std::size_t rounds = 12;
   std::vector<Floats> hx, hy(rounds, Floats(n)), hpart(rounds, Floats(n / 2)), hforwarded(rounds, Floats(n));
   for (std::size_t r = 0; r < rounds; ++r) hx.push_back(input_of(static_cast<int>(r)));
@@ -296,8 +299,53 @@ TEST_CASE_TEMPLATE("Rounds in flight each deliver their own views", P, A2A3Sim, 
     CHECK(hy[r][5] == 4 * hx[r][5]);
     CHECK(hpart[r][3] == 2 * hx[r][n / 2 + 3]);
   }
+}
+
+TEST_CASE_TEMPLATE("Rounds in flight deliver views of a resident and of zeroed workspace as each round leaves them", P,
+                   A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Pool>>, A2A3OverStandIn,
+                   A5OverStandIn) {
   const Viewing g;
-  CHECK(says(refused([&] { (void)open<P, ThreeInFlight>(g.graph); }, Errc::unsupported), "'w'"));
+  auto session = open_pipelined<P, 3>(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.w, Floats{7, 8}).ok());
+  constexpr std::size_t rounds = 12;
+  std::vector<Floats> x;
+  std::vector<Result> results(rounds);
+  for (std::size_t i = 0; i < rounds; ++i) x.push_back(input_of(static_cast<int>(i)));
+  for (std::size_t i = 0; i < rounds; ++i) {
+    Result& r = results[i];
+    REQUIRE(session.submit_round(bind(g.forwarded, r.forwarded), bind(g.x, x[i]), bind(g.part, r.part), bind(g.y, r.y),
+                                 bind(g.twin, r.twin), bind(g.z, r.z), bind(g.middle, r.middle),
+                                 bind(g.weights, r.weights)));
+  }
+  REQUIRE(session.wait_all().ok());
+  for (std::size_t i = 0; i < rounds; ++i) CHECK(is_right(x[i], results[i]));
+
+  // Each round changes both: a round that came too early would deliver the next one's.
+  TaskGraph graph;
+  const auto in = graph.input<float>("in", {n});
+  const auto r = graph.resident<float>("r", {n});
+  const auto shown = graph.output<float>("shown", {n});
+  const auto z = graph.workspace<float>("z", {n});
+  const auto zero_shown = graph.output<float>("zero_shown", {n});
+  graph.add<kernels::Accumulate>(in, r);
+  graph.view(shown, r);
+  graph.zero(z);
+  graph.add<kernels::Accumulate>(in, z);
+  graph.view(zero_shown, z);
+  auto changing = open_pipelined<P, 3>(graph, busy_options<P>());
+  REQUIRE(changing.upload(r, Floats(n, 0)).ok());
+  std::vector<Floats> sums(rounds, Floats(n)), ins(rounds, Floats(n));
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const Floats value(n, static_cast<float>(i + 1));
+    REQUIRE(changing.submit_round(bind(in, value), bind(shown, sums[i]), bind(zero_shown, ins[i])));
+  }
+  REQUIRE(changing.wait_all().ok());
+  float sum = 0;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    sum += static_cast<float>(i + 1);
+    CHECK(sums[i] == Floats(n, sum));
+    CHECK(ins[i] == Floats(n, static_cast<float>(i + 1)));
+  }
 }
 
 TEST_CASE_TEMPLATE("A view whose place depends on the shape is found with the shape", P, A2A3Sim, A5SimOn<Pool>,

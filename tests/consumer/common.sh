@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Sourced by the consumer tests. Their environment: ROOT and BUILD, Rondo's source and build folders; WORK, a folder of
-# the test's own; CMAKE, GENERATOR, COMPILER, VERSION; RANGES, where range-v3's package was found.
+# the test's own; CMAKE, GENERATOR, COMPILER, VERSION.
 set -euo pipefail
 export LC_ALL=C
 rm -rf "$WORK"
@@ -13,9 +13,13 @@ fail() { echo "failed: $*"; exit 1; }
 
 # configure <build folder> <source folder> <argument>...
 configure() {
-  "$CMAKE" -S "$2" -B "$1" -G "$GENERATOR" -DCMAKE_CXX_COMPILER="$COMPILER" -Drange-v3_DIR="$RANGES" \
+  "$CMAKE" -S "$2" -B "$1" -G "$GENERATOR" -DCMAKE_CXX_COMPILER="$COMPILER" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= "${@:3}"  # nobody debugs it
 }
+
+# Arguments for a machine that has nothing but a compiler and threads.
+bare=()
+for package in range-v3 nlohmann_json fmt MPI; do bare+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON"); done
 
 # Configures, builds and runs the project; its program must print <expected>.
 # expect_platform <expected> <argument>...
@@ -27,6 +31,22 @@ expect_platform() {
   printed=$(./build/consumer)
   echo "consumer printed: $printed"
   [ "$printed" = "$1" ] || fail "expected: $1"
+}
+
+# The project with a product beside the core plans memory with it.
+expect_product() {
+  expect_platform "rondo $VERSION plans 96 bytes" "$@" -DPRODUCT=search
+}
+
+# Without its dependency a product is not there, and the configuration says what is missing.
+expect_no_product_on_a_bare_machine() {
+  rm -rf build
+  if configure build "$ROOT/tests/consumer/project" "$@" "${bare[@]}" -DPRODUCT=search >configure.log 2>&1; then
+    fail "a product was made without what it depends on"
+  fi
+  local said
+  said=$(tr -s ' \n' ' ' <configure.log)
+  [[ $said == *"range-v3"* ]] || { cat configure.log; fail "the missing dependency is not named"; }
 }
 
 # The onboard platforms are built anywhere; where there is no runtime the program says so.

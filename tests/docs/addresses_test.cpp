@@ -4,6 +4,7 @@
 // The programs that docs/addresses.md shows.
 
 #include <rondo/launch/philox.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
@@ -21,6 +22,23 @@ struct Dropout {
     const rondo::launch::Philox numbers(random[0], random[1]);
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = numbers.uniform(i) < 0.5F ? 0 : 2 * x[i];
   }
+};
+
+/// As Auto, but every thousandth round writes all addresses again, whatever changed.
+struct RewriteNowAndThen {
+  static constexpr rondo::UpdateLevel highest = rondo::UpdateLevel::init;
+  rondo::UpdateLevel decide(rondo::Changes changes) noexcept {
+    return ++rounds % 1000 == 0 ? rondo::UpdateLevel::init : changes.level();
+  }
+  unsigned rounds = 0;
+};
+struct Policies : rondo::DefaultPolicies {
+  using Update = RewriteNowAndThen;
+};
+static_assert(rondo::check_update_strategy<RewriteNowAndThen>());
+/// The same on platforms whose kernels read a copy of the table on the device.
+struct OnDevice : Policies {
+  using Refresh = rondo::update::ByCostOnDevice<>;
 };
 
 /// What so many rounds leave of a thousand ones, one after the other.
@@ -57,5 +75,25 @@ TEST_CASE("Each round has random numbers of its own, the same in every run and o
     for (const float v : y) sum += v;
     CHECK(sum > 850);
     CHECK(sum < 1200);
+  }
+}
+
+TEST_CASE_TEMPLATE("A strategy of one's own repairs what a kernel did to its arguments", P, Policies, OnDevice) {
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {4096});
+  const auto y = graph.output<float>("y", {1});
+  // Takes the next element each round, by moving the address that it was handed.
+  const auto scribble = +[](rondo::ArgWord* args) {
+    *reinterpret_cast<float*>(args[1]) = *reinterpret_cast<const float*>(args[0]);
+    args[0] += rondo::ArgWord{sizeof(float)};
+  };
+  graph.add_raw("scribble", rondo::CoreType::vector, scribble, reads(x), writes(y));
+  auto session = rondo::open<rondo::A2A3Sim, P>(graph);
+  std::vector<float> hx(4096), hy(1);
+  for (std::size_t i = 0; i < hx.size(); ++i) hx[i] = static_cast<float>(i);
+  for (int round = 1; round <= 2500; ++round) {
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    const int moved = round < 1000 ? round - 1 : round % 1000;  // rounds since the address was written
+    REQUIRE(hy[0] == static_cast<float>(moved));
   }
 }

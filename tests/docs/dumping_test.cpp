@@ -8,6 +8,7 @@
 #include <docs/blocks.hpp>
 #include <rondo/observe/dump.hpp>
 #include <rondo/observe/replay.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>

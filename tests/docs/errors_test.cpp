@@ -35,9 +35,6 @@ struct Picky {
     y[0] = x[0];
   }
 };
-struct InFlight : DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = 2;
-};
 
 /// What was done, and what became of it.
 struct Mistake {
@@ -181,7 +178,7 @@ Mistakes in_a_round() {
   }
   hx[0] = -1.0F;
   told("A kernel that throws", session.run_round(bind(x, hx), bind(y, hy)));
-  told("The round behind it", session.run_round(bind(x, hx), bind(y, hy)));
+  told("The next round", session.run_round(bind(x, hx), bind(y, hy)));
   (void)session.close();
   told("A round after `close()`", session.run_round(bind(x, hx), bind(y, hy)));
 
@@ -193,7 +190,7 @@ Mistakes in_a_round() {
   const Status unread = stateful.run_round(bind(out, hy));
   all.push_back({"A resident that is read before anything was uploaded to it", stateful.explain(unread).c_str()});
 
-  auto overlapping = open<A2A3Sim, InFlight>(g);
+  auto overlapping = open_pipelined<A2A3Sim, 2>(g);
   const Status foreign = overlapping.wait(RoundTicket(7, Status{}));
   all.push_back({"A ticket of another session", overlapping.explain(foreign).c_str()});
   return all;

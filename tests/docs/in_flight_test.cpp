@@ -20,10 +20,7 @@ struct Twice {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
   }
 };
-struct Overlapping : rondo::DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = 3;
-};
-using Session = rondo::RoundSession<rondo::A2A3Sim, Overlapping>;
+using Session = rondo::PipelinedSession<rondo::A2A3Sim, 3>;
 
 struct Batch {
   std::vector<float> x = std::vector<float>(8, 1.0F);
@@ -68,7 +65,7 @@ rondo::RoundLoop decode(Session& session, Request& request) {
 }  // namespace
 
 TEST_CASE("Batches overlap, each with its own result") {
-  auto session = rondo::open<rondo::A2A3Sim, Overlapping>(graph);
+  auto session = rondo::open_pipelined<rondo::A2A3Sim, 3>(graph);
   std::vector<Batch> batches(10);
   CHECK(std::string(run(session, batches).c_str()) == "ok");
   for (const Batch& batch : batches) CHECK(batch.y == std::vector<float>(8, 2.0F));
@@ -79,7 +76,7 @@ TEST_CASE("Batches overlap, each with its own result") {
 }
 
 TEST_CASE("A completion hears of its round while the session is polled") {
-  auto session = rondo::open<rondo::A2A3Sim, Overlapping>(graph);
+  auto session = rondo::open_pipelined<rondo::A2A3Sim, 3>(graph);
   Batch batch;
   int good = 0;
   const auto done = [&](Batch& which, rondo::Status status) noexcept {
@@ -94,7 +91,7 @@ TEST_CASE("A completion hears of its round while the session is polled") {
 }
 
 TEST_CASE("Decode loops share a session") {
-  auto session = rondo::open<rondo::A2A3Sim, Overlapping>(graph);
+  auto session = rondo::open_pipelined<rondo::A2A3Sim, 3>(graph);
   std::vector<Request> requests(5);
   std::vector<rondo::RoundLoop> loops;
   for (Request& request : requests) loops.push_back(decode(session, request));

@@ -3,9 +3,11 @@
 
 // The programs that docs/memory.md shows.
 
-#include <rondo/memory/portfolio.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/search/plan_svg.hpp>
+#include <rondo/search/portfolio.hpp>
 #include <rondo/session/memory_report.hpp>
+#include <rondo/session/open_static.hpp>
 
 #include <doctest/doctest.h>
 
@@ -25,7 +27,7 @@ struct Relu {
 };
 
 struct MyPolicies : rondo::DefaultPolicies {
-  using Plan = rondo::memory::Best<20'000>;
+  using Plan = rondo::search::Best<20'000>;
 };
 
 constexpr auto build = [] {
@@ -54,6 +56,6 @@ TEST_CASE("The memory page's kernel runs in place, and its report draws") {
                             bind(view.find<float, rondo::Direction::out>("y"), y)));
   CHECK(y == std::vector<float>{0, 2, 0, 4, 0, 6, 0, 8, 0, 2, 0, 4, 0, 6, 0, 8});
   std::ostringstream map;
-  rondo::memory::write_memory_map(map, session.memory_report());
+  rondo::search::write_memory_map(map, session.memory_report());
   CHECK(map.str().find("x, a, b, y") != std::string::npos);
 }

@@ -3,11 +3,13 @@
 
 // The programs that docs/observing.md shows: they compile, and print what it says.
 
+#include <rondo/observe/clocks.hpp>
+#include <rondo/observe/counters.hpp>
 #include <rondo/observe/graph_svg.hpp>
-#include <rondo/observe/steady_clock.hpp>
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/trace_json.hpp>
 #include <rondo/observe/traced.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 #include <rondo/session/log.hpp>
 

@@ -5,6 +5,8 @@
 
 #include "docs/blocks.hpp"
 
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
@@ -52,7 +54,7 @@ void open_by_number() {
 void open_orchestrated() {
   rondo::TaskGraph interface;
   (void)interface.input<float>("x", {16});
-  rondo::runtime::TensorMapRingBuffer::Device<rondo::A2A3Onboard>::Options options;
+  rondo::runtime::TensorMapRingBuffer::Options<rondo::A2A3Onboard> options;
   options.orchestrator.binary = rondo::KernelBinary::from_file("orchestrator.so");  // its entry: rondo_orchestrate
   options.stream.ring_bytes = rondo::Bytes{1 << 20};
   auto session = rondo::open<rondo::A2A3Onboard, MyPolicies>(interface, rondo::on_device, options);

@@ -6,6 +6,7 @@
 #include "docs/blocks.hpp"
 
 #include <rondo/rondo.hpp>
+#include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,19 +5,25 @@
 
 #include <docs/blocks.hpp>
 #include <rondo/args/formatted.hpp>
+#include <rondo/observe/clocks.hpp>
+#include <rondo/observe/counters.hpp>
 #include <rondo/observe/graph_svg.hpp>
-#include <rondo/observe/steady_clock.hpp>
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/trace_json.hpp>
 #include <rondo/observe/traced.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
-#include <rondo/session/log.hpp>
 #include <rondo/session/round_loop.hpp>
+#include <rondo/session/shaped_session.hpp>
 
 #include "folder.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -84,8 +90,18 @@ struct Logged : rondo::DefaultPolicies {
     std::fprintf(stderr, "%s: %s\n", to_string(event), text);
   }
 };
-struct Overlapping : rondo::DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = 3;
+struct Watch {
+  static constexpr rondo::Events events{rondo::Event::phases, rondo::Event::copies};
+  void round_begins(rondo::RoundIndex) noexcept { ++rounds; }
+  void round_ends(rondo::RoundIndex, rondo::Status) noexcept {}
+  void enters(rondo::Phase) noexcept {}
+  void copies_in(rondo::Bytes size) noexcept { bytes += size.value; }
+  void copies_out(rondo::Bytes size) noexcept { bytes += size.value; }
+  std::uint64_t rounds = 0;
+  std::uint64_t bytes = 0;
+};
+struct Watched : rondo::DefaultPolicies {
+  using Observe = Watch;
 };
 
 TEST_CASE("The README's program gives what it says") { CHECK(readme_main() == 0); }
@@ -132,9 +148,17 @@ TEST_CASE("What observing.md shows writes files, counts and pictures") {
   std::filesystem::current_path(before);
 }
 
+TEST_CASE("What observing.md shows of an observer hears rounds and copies") {
+  Program program;
+  auto session = rondo::open<rondo::A2A3Sim, Watched>(program.graph);
+  REQUIRE(session.run_round(bind(program.x, program.hx), bind(program.y, program.hy)).ok());
+  CHECK(session.observer().rounds == 1);
+  CHECK(session.observer().bytes == 2 * 16 * sizeof(float));
+}
+
 TEST_CASE("What in_flight.md shows delivers rounds") {
   Program program;
-  auto session = rondo::open<rondo::A2A3Sim, Overlapping>(program.graph);
+  auto session = rondo::open_pipelined<rondo::A2A3Sim, 3>(program.graph);
   const auto& [graph, x, y, hx, hy] = program;
   (void)graph;
   const auto ticket = session.submit_round(bind(x, hx), bind(y, program.hy));

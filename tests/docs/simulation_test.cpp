@@ -3,6 +3,9 @@
 
 // The programs that docs/simulation.md shows: they compile, and print what it says.
 
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>

@@ -3,6 +3,8 @@
 
 // The program that docs/tutorial.md writes in five steps.
 
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
@@ -33,10 +35,6 @@ struct Relu {
   }
 };
 
-struct Overlapping : rondo::DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = 3;
-};
-
 TEST_CASE("The tutorial's five steps run and give what they should") {
   std::vector<float> weights(64 * 32, 1.0F), hx(32, 1.0F), hy(64);
   for (std::size_t i = 32 * 32; i < weights.size(); ++i) weights[i] = -1.0F;
@@ -48,7 +46,7 @@ TEST_CASE("The tutorial's five steps run and give what they should") {
   const auto h = graph.workspace<float>("h", {64});  // between tasks
   const auto y = graph.output<float>("y", {64});
   graph.add<MatVec>(w, x, h);
-  graph.add<Relu>(h, y);  // behind mat_vec, since it reads what that writes
+  graph.add<Relu>(h, y);  // after mat_vec, since it reads what that writes
 
   auto session = rondo::open<rondo::A2A3Sim>(graph);  // throws rondo::Error, which says what to do
 
@@ -82,7 +80,7 @@ TEST_CASE("The tutorial's five steps run and give what they should") {
   // 5
   std::vector<std::vector<float>> inputs(10, hx), outputs(10, hy);
   for (std::size_t r = 0; r < 10; ++r) inputs[r][0] = static_cast<float>(r);
-  auto overlapping = rondo::open<rondo::A5Sim, Overlapping>(graph);
+  auto overlapping = rondo::open_pipelined<rondo::A5Sim, 3>(graph);
   status = overlapping.upload(w, weights);
   for (std::size_t r = 0; status.ok() && r < 10; ++r) {
     status = overlapping.submit_round(bind(x, inputs[r]), bind(y, outputs[r])).submitted();

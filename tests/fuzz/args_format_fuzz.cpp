@@ -29,14 +29,14 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-void check_failure(const Failure& failure, TextView text) {
+void check_failure(const Failure& failure, std::string_view text) {
   require(failure.position < text.size() && failure.length >= 1);
   require(failure.position + failure.length <= text.size());
   require(failure.at >= failure.position && failure.at <= failure.position + failure.length);
   require(!explain(failure, text).empty());
 }
 
-void check_layout_of(FormatView format, TextView text) {
+void check_layout_of(FormatView format, std::string_view text) {
   const LayoutSize size = measure_layout(format, kernel);
   if (!size) {
     check_failure(size.failure, text);
@@ -45,7 +45,7 @@ void check_layout_of(FormatView format, TextView text) {
   }
   std::vector<Field> fields(size.fields);
   std::vector<Slot> slots(size.slots);
-  require(try_lay_out(format, kernel, fields.data(), fields.size(), slots.data(), slots.size()).ok());
+  require(try_lay_out(format, kernel, fields, slots).ok());
   std::uint64_t bytes = 0;
   for (const Field& field : fields) bytes += field.bytes();
   require(size.bytes == bytes || size.bytes == bytes + 4);  // 4: between head and tail
@@ -61,16 +61,16 @@ void check_layout_of(FormatView format, TextView text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<char> bytes(data, data + size);  // its own allocation, so that reading past it is seen
-  const TextView text{bytes.data(), bytes.size()};
+  const std::string_view text{bytes.data(), bytes.size()};
   std::vector<Descriptor> patterns(size / 2);
-  const ParseResult result = try_parse(text, patterns.data(), patterns.size());
+  const ParseResult result = try_parse(text, patterns);
   if (!result) {
     check_failure(result.failure, text);
     return 0;
   }
   const FormatView format{patterns.data(), result.count};
   std::vector<char> printed(size);
-  require(print(format, printed.data(), printed.size()) == size);
+  require(print(format, printed) == size);
   require(size == 0 || std::memcmp(printed.data(), bytes.data(), size) == 0);
   check_layout_of(format, text);
   return 0;

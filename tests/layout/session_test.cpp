@@ -3,8 +3,11 @@
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 
+#include <array>
 #include <cstddef>
 #include <type_traits>
 
@@ -20,7 +23,7 @@ struct EmptyObserver {
 };
 struct EmptyStrategy {
   static constexpr UpdateLevel highest = UpdateLevel::none;
-  UpdateLevel decide(BaseTable) noexcept { return highest; }
+  UpdateLevel decide(Changes) noexcept { return highest; }
 };
 /// Policies with `Size` bytes of state.
 template <std::size_t Size>
@@ -86,7 +89,7 @@ static_assert(stays<RoundSession<A2A3SimOn<Pool>>>);
 static_assert(stays<RoundSession<A2A3Sim, DefaultPolicies, Static>>);
 
 // A round is moved from step to step.
-using Bound = Round<RoundSession<NullPlatform>, 1, 1, Stage::bound>;
+using Bound = Round<RoundSession<NullPlatform>, std::array<detail::Binding, 2>, Stage::bound>;
 static_assert(std::is_nothrow_move_constructible_v<Bound> && !std::is_copy_constructible_v<Bound>);
 
 }  // namespace

@@ -32,7 +32,7 @@ static_assert(is_plain<CopiedPair<float, Direction::inout>, 24>);
 static_assert(is_plain<ResidentPair<float>, 24> && is_plain<WorkspacePair<float>, 24>);
 
 static_assert(is_plain<detail::Binding, 40>);
-static_assert(std::is_trivially_copyable_v<Prebound<2, 3>>);
+static_assert(std::is_trivially_copyable_v<Prebound<detail::Resolved<2, 3, 4, 1, true>, 2>>);
 
 // A view is an address and its extents.
 static_assert(is_plain<In<float>, 16> && is_plain<Out<float, 2>, 24> && is_plain<InOut<float, 5>, 48>);

@@ -3,11 +3,11 @@
 
 // The programs that docs/mpi.md shows.
 #include <rondo/measure/local_runner.hpp>
-#include <rondo/measure/mpi.hpp>
 #include <rondo/measure/program_measurer.hpp>
 #include <rondo/measure/source_builder.hpp>
+#include <rondo/mpi/all_reduce.hpp>
+#include <rondo/mpi/measure.hpp>
 #include <rondo/rondo.hpp>
-#include <rondo/session/mpi.hpp>
 
 #include <doctest/doctest.h>
 
@@ -67,6 +67,7 @@ TEST_CASE("the tuner of the page has its candidate built and run on another rank
   double best = 0;
 
   using namespace rondo::measure;
+  using namespace rondo::mpi;
 
   if (group.rank() != 0) {
     LocalRunner runner(workload);

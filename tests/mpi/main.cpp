@@ -4,7 +4,7 @@
 // Every rank runs the same test cases in the same order; the whole fails if any does on any rank.
 
 #define DOCTEST_CONFIG_IMPLEMENT
-#include <rondo/session/mpi_group.hpp>
+#include <rondo/mpi/group.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/measure/callable.hpp>
 #include <rondo/measure/local_runner.hpp>
-#include <rondo/measure/mpi.hpp>
 #include <rondo/measure/program_measurer.hpp>
 #include <rondo/measure/source_builder.hpp>
+#include <rondo/mpi/measure.hpp>
 #include <unit/measure/process_support.hpp>
 
 #include <doctest/doctest.h>
@@ -26,6 +26,7 @@
 namespace {
 
 using namespace rondo::measure;
+using namespace rondo::mpi;
 using rondo::Errc;
 namespace mpi = rondo::mpi;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/mpi/all_reduce.hpp>
 #include <rondo/rondo.hpp>
-#include <rondo/session/mpi.hpp>
 
 #include <doctest/doctest.h>
 
@@ -63,17 +63,15 @@ float expected(mpi::Op op, int ranks, float i) {
   return op == mpi::Op::mean ? value / static_cast<float>(ranks) : value;
 }
 
-struct ThreeInFlight : rondo::DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = 3;
-};
+using ThreeInFlight = rondo::PipelinedSession<rondo::A2A3Sim, 3>;
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a resident tensor is reduced over all ranks by each operation", Policies, rondo::DefaultPolicies,
-                   ThreeInFlight) {
+TEST_CASE_TEMPLATE("a resident tensor is reduced over all ranks by each operation", Session,
+                   rondo::RoundSession<rondo::A2A3Sim>, ThreeInFlight) {
   const mpi::Group group;
   Accumulation a;
-  auto session = rondo::open<rondo::A2A3Sim, Policies>(a.graph);
+  Session session(rondo::freeze(a.graph));
   for (const mpi::Op op : {mpi::Op::sum, mpi::Op::mean, mpi::Op::min, mpi::Op::max, mpi::Op::product}) {
     CAPTURE(mpi::to_string(op));
     REQUIRE(session.upload(a.total, ramp(static_cast<float>(group.rank()))).ok());

@@ -5,6 +5,8 @@
 
 #include "onboard/fixture.hpp"
 
+#include <rondo/platform/onboard/onboard.hpp>
+
 #include <doctest/doctest.h>
 
 using namespace rondo;

@@ -28,17 +28,31 @@ struct Life {
   int good_rounds = 0;
 };
 
-struct InFlight : DefaultPolicies {
-  static constexpr std::size_t rounds_in_flight = 2;
-};
+/// A session of rounds one by one, and one whose rounds may overlap.
+struct OneByOne {};
+struct TwoInFlight {};
 
 /// `alike`: all rounds bind host memory; otherwise the second binds device memory, too.
-template <class P, class Policies = DefaultPolicies>
+template <class P, class How>
 Life live_once(typename P::Options options, bool alike) {
   Life life;
   try {
     Graph g;
-    auto session = open<P, Policies>(g.graph, options);
+    constexpr bool in_flight = std::is_same_v<How, TwoInFlight>;
+    auto session = [&] {
+      if constexpr (in_flight) {
+        return open_pipelined<P, 2>(g.graph, options);
+      } else {
+        return open<P>(g.graph, options);
+      }
+    }();
+    const auto run = [&](const auto&... pairs) {
+      if constexpr (in_flight) {
+        return session.wait(session.submit_round(pairs...));
+      } else {
+        return session.run_round(pairs...);
+      }
+    };
     life.opened = true;
     std::optional<DeviceFloats<P>> device;
     Status status;
@@ -52,9 +66,9 @@ Life live_once(typename P::Options options, bool alike) {
       Floats x(Graph::n, value), w(Graph::n, 1), y(Graph::n, -1), s(Graph::n, 10);
       const bool bound = round == 1 && device && !alike;  // the args table changes to it, and back in the third round
       if (bound) {
-        status = session.run_round(bind(g.x, device->span()), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+        status = run(bind(g.x, device->span()), bind(g.w, w), bind(g.y, y), bind(g.s, s));
       } else {
-        status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+        status = run(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
       }
       const float in = bound ? 5.0F : value;
       if (status.ok()) {
@@ -88,7 +102,7 @@ Life live_orchestrated(typename P::Options options, bool) {
     TaskGraph graph;
     const auto x = graph.input<float>("x", {8});
     const auto y = graph.inout<float>("y", {8});
-    typename runtime::detail::Beside<P>::Options all{options, {}};
+    runtime::OrchestratedOptions<P> all{options, {}};
     all.stream.window = all.stream.tensors = 16;  // hundreds of lives, none of which is to wait for large rings
     all.stream.regions = all.stream.edges = 256;
     all.stream.ring_bytes = Bytes{1U << 16};
@@ -122,12 +136,12 @@ Life live_orchestrated(typename P::Options options, bool) {
   return life;
 }
 
-template <class P, class Policies>
+template <class P, class How>
 Life live(const typename P::Options& options, bool alike) {
-  if constexpr (std::is_same_v<Policies, BuiltOnDevice>) {
+  if constexpr (std::is_same_v<How, BuiltOnDevice>) {
     return live_orchestrated<P>(options, alike);
   } else {
-    return live_once<P, Policies>(options, alike);
+    return live_once<P, How>(options, alike);
   }
 }
 
@@ -153,7 +167,7 @@ struct Config {
   bool alike = false;
 };
 
-template <class P, class Policies = DefaultPolicies>
+template <class P, class How = OneByOne>
 void fail_each_call_once(const Config& config) {
   const std::string name = config.name;
   CAPTURE(name);
@@ -178,7 +192,7 @@ void fail_each_call_once(const Config& config) {
   std::uint64_t before = rondo_stand_in_live(nullptr);
   rondo_stand_in_reset();
   if (config.virtual_memory) rondo_stand_in_limit("virtual_memory", 1);
-  const Life healthy = live<P, Policies>(options, config.alike);
+  const Life healthy = live<P, How>(options, config.alike);
   REQUIRE(healthy.told.empty());
   REQUIRE(healthy.right);
   REQUIRE(healthy.good_rounds == 3);
@@ -202,7 +216,7 @@ void fail_each_call_once(const Config& config) {
         CAPTURE(code);
         if (call == "device" && errc != Errc::device_failed) continue;
         rondo_stand_in_fault(call.c_str(), k, code);
-        const Life life = live<P, Policies>(options, config.alike);
+        const Life life = live<P, How>(options, config.alike);
         const bool came_to_pass = rondo_stand_in_faults_left() == 0;
         rondo_stand_in_clear_faults();
         ++lives;
@@ -236,12 +250,12 @@ TEST_CASE_TEMPLATE("Any call may fail at any use: no leak, no hang, and it is to
   fail_each_call_once<P>({.name = "virtual memory", .virtual_memory = true});
   fail_each_call_once<P>({.name = "completion by event", .completion = Completion::event});
   fail_each_call_once<P>({.name = "completion by host func", .completion = Completion::host_func});
-  fail_each_call_once<P, InFlight>({.name = "rounds in flight"});
+  fail_each_call_once<P, TwoInFlight>({.name = "rounds in flight"});
   if (!lacks("aclrtRegisterCpuFunc")) fail_each_call_once<P, BuiltOnDevice>({.name = "an orchestrator on the device"});
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
   fail_each_call_once<P>({.name = "rounds that are all alike", .alike = true});
   fail_each_call_once<P>({.name = "captured, not warmed up", .warm_up = false});
   fail_each_call_once<P>({.name = "beside another session", .beside_another = true});
   fail_each_call_once<P, BuiltOnDevice>({.name = "an orchestrator, beside another session", .beside_another = true});
-  fail_each_call_once<P, InFlight>({.name = "rounds in flight, beside another session", .beside_another = true});
+  fail_each_call_once<P, TwoInFlight>({.name = "rounds in flight, beside another session", .beside_another = true});
 }

@@ -8,7 +8,9 @@
 #include "onboard/fixture.hpp"
 #include "small_rings.hpp"
 
-#include <rondo/runtime/device_orchestration.hpp>
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/onboard/device_orchestration.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
 
 #include <doctest/doctest.h>
 
@@ -89,7 +91,7 @@ std::vector<std::byte> program(stand_in::Kernel entry = &OnTheDevice<R>::entry) 
 }
 
 template <class Case>
-using Options = typename runtime::detail::Beside<typename Case::P>::Options;
+using Options = runtime::OrchestratedOptions<typename Case::P>;
 
 /// Why a session does not open.
 template <class Case>
@@ -128,7 +130,7 @@ TEST_CASE_TEMPLATE("A program of the user's builds each round's graph, with the 
   SUBCASE("on threads of its own") { options.stream.threads = 2; }
   SUBCASE("in virtual memory") { rondo_stand_in_limit("virtual_memory", 1); }
   Device::launches = 0;
-  const std::size_t kept = runtime::detail::DeviceStates::instance().size();  // of who ended without a word
+  const std::size_t kept = runtime::detail::DeviceStates::instance().size();  // of sessions that ended without a word
   {
     auto session = open<P, With<typename C::R>>(g.graph, on_device, options);
     auto sim = open<A2A3Sim, With<typename C::R>>(g.graph, [&](auto& round) { orchestrate(round, g.x, g.y, g.steps); });
@@ -163,8 +165,8 @@ TEST_CASE_TEMPLATE("A program of the user's builds each round's graph, with the 
     CHECK(calls("pageable") == 0);
     CHECK(calls(nullptr) <= 5);  // inputs, launch, result, outputs, wait
     REQUIRE(session.close().ok());
-    CHECK(Device::launches == 12 + 3 + 1);  // the last says goodbye
-    CHECK(runtime::detail::DeviceStates::instance().size() == kept);
+    CHECK(Device::launches == 12 + 3 + 1);                            // the last says goodbye
+    CHECK(runtime::detail::DeviceStates::instance().size() <= kept);  // it may have taken the place of such a one
   }
 }
 
@@ -223,7 +225,7 @@ TEST_CASE_TEMPLATE("The example's orchestrator does what it says", P, A2A3OverSt
   stand_in::Binary binary;
   binary.add("rondo_orchestrate", [](std::int64_t* args) { (void)rondo_orchestrate(args); });
   const auto bytes = binary.bytes();
-  typename runtime::detail::Beside<P>::Options options;
+  runtime::OrchestratedOptions<P> options;
   options.orchestrator.binary = KernelBinary::from_memory(bytes);
   auto session = open<P, With<runtime::TensorMapRingBuffer>>(interface, on_device, options);
   for (std::int32_t round = 0; round < 5; ++round) {
@@ -240,7 +242,7 @@ TEST_CASE("What an earlier session left behind without a word goes with the next
   using R = runtime::TensorMapRingBuffer;
   const Interface g;
   const auto bytes = program<R>();
-  auto options = small_rings<runtime::detail::Beside<A2A3OverStandIn>::Options>();
+  auto options = small_rings<runtime::OrchestratedOptions<A2A3OverStandIn>>();
   options.orchestrator.binary = KernelBinary::from_memory(bytes);
   for (int i = 0; i < 3; ++i) {
     auto session = open<A2A3OverStandIn, With<R>>(g.graph, on_device, options);

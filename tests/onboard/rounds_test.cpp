@@ -6,6 +6,7 @@
 
 #include "onboard/fixture.hpp"
 
+#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/session/dynamic_bindings.hpp>
 
 #include <doctest/doctest.h>
@@ -171,16 +172,16 @@ TEST_CASE_TEMPLATE("Pinned memory travels directly, snapshots are taken at once"
   CHECK(calls("pageable") == 0);
 }
 
-TEST_CASE_TEMPLATE("Host inputs, frozen inputs, scalars and a moved arena work as in simulation", P, A2A3OverStandIn,
+TEST_CASE_TEMPLATE("Host inputs, held inputs, scalars and a moved arena work as in simulation", P, A2A3OverStandIn,
                    A5OverStandIn) {
   const Clean clean;
   Graph g;
   g.graph.keep(g.w);
   auto session = open<P>(g.graph);
   check_rounds(session, g, 2);
-  REQUIRE(session.freeze(g.w).ok());
+  REQUIRE(session.hold(g.w).ok());
   check_rounds(session, g, 2);
-  REQUIRE(session.thaw(g.w).ok());
+  REQUIRE(session.release_hold(g.w).ok());
   REQUIRE(session.set_scalar(g.scale, 0, 4.0F).ok());
   Floats y, s;
   REQUIRE(round(session, g, 2, y, s).ok());
@@ -313,7 +314,7 @@ TEST_CASE_TEMPLATE("A round may part from what the rounds before it moved at any
     Floats back(n);
     Status status;
     if (how == 0) {
-      status = bindings.run_round();
+      status = session.run_round(bindings);
     } else {
       auto bound = session.begin_round(bind(in[0], x[0]), bind(in[1], x[1]), bind(in[2], x[2]), bind(in[3], x[3]),
                                        bind(out[0], y[0]), bind(out[1], y[1]), bind(out[2], y[2]), bind(out[3], y[3]));

@@ -194,7 +194,7 @@ TEST_CASE("A thread that has not set the device has none") {
 TEST_CASE("Events order streams, and tell when they are complete") {
   Bare b;
   Stream other = nullptr;
-  Event event = nullptr;
+  platform::onboard::Event event = nullptr;
   REQUIRE(b.c.create_stream(&other, 0, 0) == 0);
   REQUIRE(b.c.create_event(&event, event_flag_sync) == 0);
   b.write("late");
@@ -226,7 +226,7 @@ TEST_CASE("A wait that takes too long says so, and may be repeated") {
 TEST_CASE("A capture refuses what the runtime's refuses") {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
   Bare b;
-  Event event = nullptr;
+  platform::onboard::Event event = nullptr;
   RunInstance graph = nullptr;
   const std::string text = "ordinary";
   REQUIRE(b.c.create_event(&event, event_flag_sync) == 0);

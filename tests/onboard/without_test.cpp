@@ -6,6 +6,9 @@
 #include "onboard/fixture.hpp"
 #include "small_rings.hpp"
 
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
+
 #include <doctest/doctest.h>
 
 using namespace rondo;
@@ -78,8 +81,7 @@ TEST_CASE_TEMPLATE("A runtime that launches nothing on the AICPU says so when a 
                              : launches_nothing()          ? "no aclrtLaunchKernelV2"
                                                            : nullptr;
   try {
-    auto session =
-        open<P, BuiltThere>(graph, orchestration, small_rings<typename runtime::detail::Beside<P>::Options>());
+    auto session = open<P, BuiltThere>(graph, orchestration, small_rings<runtime::OrchestratedOptions<P>>());
     REQUIRE(needed == nullptr);
     const Floats hx(8, 3);
     Floats hy(8);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
-"""conan_recipe.py RECIPE WORK VERSION CMAKE GENERATOR COMPILER RANGES
+"""conan_recipe.py RECIPE WORK VERSION CMAKE GENERATOR COMPILER
 
 Runs the recipe as Conan 2 would, over stand-ins for the classes that it uses, from sources to package, and looks at what
 is in it."""
 
+import collections
 import importlib.util
 import os
 import pathlib
@@ -16,7 +17,7 @@ import sys
 import types
 
 recipe, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-version, cmake_program, generator, compiler, ranges = sys.argv[3:8]
+version, cmake_program, generator, compiler = sys.argv[3:7]
 
 
 def check(condition, text):
@@ -44,10 +45,11 @@ class CMake:
         self.conanfile = conanfile
 
     def configure(self):
-        variables = [f"-D{k}={'ON' if v else 'OFF'}" for k, v in self.conanfile.cache_variables.items()]
+        variables = [f"-D{k}={v if isinstance(v, str) else 'ON' if v else 'OFF'}"
+                     for k, v in self.conanfile.cache_variables.items()]
         run = subprocess.run(
             [cmake_program, "-S", self.conanfile.source_folder, "-B", work / "build", "-G", generator]
-            + [f"-DCMAKE_CXX_COMPILER={compiler}", f"-Drange-v3_DIR={ranges}"] + variables,
+            + [f"-DCMAKE_CXX_COMPILER={compiler}"] + variables,
             capture_output=True, text=True, check=False)
         check(run.returncode == 0, run.stdout + run.stderr)
         check("variables were not used" not in run.stderr, "the recipe sets variables that Rondo does not know")
@@ -93,8 +95,16 @@ stand_in("conan.tools.cmake", CMake=CMake, CMakeToolchain=CMakeToolchain, cmake_
 stand_in("conan.tools.files", copy=copy, rmdir=lambda _, folder: shutil.rmtree(folder))
 
 package = load(recipe / "conanfile.py", "recipe").RondoConan()
-package.cpp_info = types.SimpleNamespace(properties={})
-package.cpp_info.set_property = package.cpp_info.properties.__setitem__
+
+
+def information():
+    properties = {}
+    return types.SimpleNamespace(properties=properties, set_property=properties.__setitem__, requires=[],
+                                 components=collections.defaultdict(information))
+
+
+package.cpp_info = information()
+package.options = types.SimpleNamespace(**{product: product == "search" for product in package.options})
 package.info = types.SimpleNamespace(clear=lambda: None)
 package.export_sources_folder = package.source_folder = str(work / "source")
 package.package_folder = str(work / "package")
@@ -103,9 +113,13 @@ for step in ("set_version", "export_sources", "layout", "requirements", "package
     getattr(package, step)()
 
 check(package.name == "rondo" and package.version == version, f"the recipe is of {package.name} {package.version}")
-check([reference for reference, _ in package.requires_seen] == ["range-v3/0.12.0"], "it requires another thing")
+check([reference for reference, _ in package.requires_seen] == ["range-v3/0.12.0"], "it requires another thing for search")
 check(standards == [20], "it asks for another standard than C++20")
-check(package.cpp_info.properties["cmake_target_name"] == "rondo::rondo", "its CMake target has another name")
+components = package.cpp_info.components
+check(sorted(components) == ["rondo", "search"], f"it has the components {sorted(components)}")
+for name, requires in (("rondo", []), ("search", ["rondo", "range-v3::range-v3"])):
+    check(components[name].properties["cmake_target_name"] == f"rondo::{name}", "a CMake target has another name")
+    check(components[name].requires == requires, f"{name} requires {components[name].requires}")
 files = sorted(str(p.relative_to(work / "package")) for p in (work / "package").rglob("*") if p.is_file())
 headers = sorted(str(p.relative_to(recipe.parents[1])) for p in (recipe.parents[1] / "include").rglob("*.hpp"))
 check(files == sorted(headers + ["licenses/LICENSE"]), f"the package holds other files than headers and licence: {files}")

@@ -19,9 +19,9 @@ endfunction()
 expect_entry(rondo name)
 expect_entry(${VERSION} version)
 expect_entry(Apache-2.0 license)
-expect_entry(range-v3 dependencies 0)
-expect_entry(vcpkg-cmake dependencies 1 name)
-expect_entry(ON dependencies 1 host)
+expect_entry(vcpkg-cmake dependencies 0 name)
+expect_entry(ON dependencies 0 host)
+expect_entry(range-v3 features search dependencies 0)
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -36,7 +36,7 @@ function(vcpkg_cmake_configure)
     message(FATAL_ERROR "vcpkg_cmake_configure knows no ${arg_UNPARSED_ARGUMENTS}")
   endif()
   run(${CMAKE_COMMAND} -S ${arg_SOURCE_PATH} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-      -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR} -Drange-v3_DIR=${RANGES}
+      -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}
       ${arg_OPTIONS})
   if(output MATCHES "Manually-specified variables were not used")
     message(FATAL_ERROR "the port sets variables that Rondo does not know:\n${output}")

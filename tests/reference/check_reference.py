@@ -31,9 +31,9 @@ SELF_EVIDENT = {
     "rondo::RoundLoop::promise_type",
 }
 
-# What users write down and read: each member of it has a comment. Engines, onboard calls, formats and planners are
-# for who works on Rondo; of theirs each type has one.
-FACE = r"rondo(::(observe|update|launch))?(::[A-Z]\w*(<[^:]*>)?)*$"
+# What users write down and read: each member of it has a comment. Everything else has one for each type; what a name
+# says needs none.
+FACE = r"rondo(::[A-Z]\w*(<[^:]*>)?)*$"
 
 
 def is_public_face(text):

@@ -237,16 +237,17 @@ void Machine::work(StreamState& stream) {
     stream.queue.pop_front();
     Op& op = stream.running.front();
 
-    int code = stream.error;
-    if (code == ok && op.kind == Op::Kind::wait) {
+    // The device goes on after a kernel that fails: it is skipped, the stream works on, and its events tell nothing of
+    // it. Whoever synchronises this stream, and nobody else, learns the first failure.
+    int code = ok;
+    if (op.kind == Op::Kind::wait) {
       changed.wait(lock, [&] { return op.event->complete >= op.ticket; });
-      code = op.event->error;
-      if (code != ok) stream.error_text = op.event->error_text;
-    } else if (code == ok && op.kind != Op::Kind::record) {
+    } else if (op.kind != Op::Kind::record && !stream.is_stopped) {
+      std::string text, kernel;
       for (auto fault = faults.begin(); fault != faults.end(); ++fault) {
         if (fault->call != "device" || (!fault->is_each && --fault->uses_left != 0)) continue;
         code = fault->code;
-        stream.error_text = "the device failed as it was told to";
+        text = "the device failed as it was told to";
         if (!fault->is_each) faults.erase(fault);
         break;
       }
@@ -255,19 +256,17 @@ void Machine::work(StreamState& stream) {
         holds_memory = true;
       }
       lock.unlock();
-      std::string text, kernel;
       if (code == ok) code = run(op, text, kernel);
       lock.lock();
-      if (code != ok && !text.empty()) {
+      stream.is_stopped = code != ok && op.kind != Op::Kind::kernel && op.kind != Op::Kind::graph;
+      if (code != ok && stream.error == ok) {
+        stream.error = code;
         stream.error_text = std::move(text);
         if (!kernel.empty()) stream.error_text += ", fault kernel_name=" + kernel;
       }
     }
-    if (code != ok) stream.error = code;
     if (op.kind == Op::Kind::record) {
       op.event->complete = std::max(op.event->complete, op.ticket);
-      op.event->error = stream.error;
-      op.event->error_text = stream.error_text;
       op.event->time = std::chrono::steady_clock::now();
     }
     // Behind the device's memory being closed: whoever waits for the device finds it so.

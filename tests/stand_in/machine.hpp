@@ -69,8 +69,6 @@ struct Graph;
 struct EventState {
   std::uint64_t recorded = 0;
   std::uint64_t complete = 0;
-  int error = 0;
-  std::string error_text;
   std::chrono::steady_clock::time_point time;
   Graph* captured_in = nullptr;
   StreamState* captured_on = nullptr;
@@ -108,7 +106,8 @@ struct StreamState {
   std::deque<Op> queue;
   std::uint64_t queued = 0;
   std::uint64_t done = 0;
-  int error = 0;
+  int error = 0;            ///< the first failure
+  bool is_stopped = false;  ///< by a copy that failed; after a kernel that fails it works on
   std::string error_text;
   bool stopping = false;
   std::condition_variable work;          ///< something is queued, or the worker is to stop

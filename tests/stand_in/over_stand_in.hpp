@@ -4,8 +4,9 @@
 
 #include "stand_in/control.hpp"
 
+#include <rondo/platform/onboard/device_orchestration.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/platform/select.hpp>
-#include <rondo/runtime/device_orchestration.hpp>
 
 #include <atomic>
 #include <cstdio>
@@ -56,13 +57,12 @@ class KernelsOfGraph {
   }
 
   /// An orchestration of the host's as a program for the device: the graph's address is what it is handed.
-  template <class Orchestrator, class Graph>
+  template <class Runtime, class Graph>
   [[nodiscard]] rondo::OrchestratorBinary take_orchestration(const Graph& graph) {
     Binary binary;
     binary.add("orchestrate", [](std::int64_t* args) {
-      rondo::runtime::orchestrate_on_device<RuntimeOf<Orchestrator>>(args, [](Orchestrator& round, const auto& io) {
-        reinterpret_cast<const Graph*>(io.user())->orchestrate(round);
-      });
+      rondo::runtime::orchestrate_on_device<Runtime>(
+          args, [](auto& round, const auto& io) { reinterpret_cast<const Graph*>(io.user())->orchestrate(round); });
     });
     bytes_ = binary.bytes();
     return {rondo::KernelBinary::from_memory(bytes_), "orchestrate", "Orchestrate",
@@ -70,10 +70,6 @@ class KernelsOfGraph {
   }
 
  private:
-  template <class O>
-  struct RuntimeOf {
-    using Orchestrator = O;
-  };
   static std::atomic<int>& alive() {
     static std::atomic<int> count{0};
     return count;
@@ -97,11 +93,15 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A> {
     take(graph.view());
     return Base::load(graph, args);
   }
-  /// What runtimes that build their graph on the device ask for an orchestration that is none.
-  template <class Orchestrator, class Graph>
-  [[nodiscard]] rondo::OrchestratorBinary adopt(const Graph& graph) {
-    return this->template take_orchestration<Orchestrator>(graph);
-  }
+  /// The host's orchestration becomes the device's program, where it is not that already.
+  template <class Runtime, class Graph>
+  struct Orchestration : Base::template Orchestration<Runtime, Graph> {
+    using OnBase = typename Base::template Orchestration<Runtime, Graph>;
+    Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options)
+        : OnBase{platform, graph, options, platform.template take_orchestration<Runtime>(graph)} {}
+    Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options) requires
+        std::same_as<Graph, rondo::Orchestrated<rondo::runtime::OnDevice>> : OnBase{platform, graph, options} {}
+  };
 };
 
 }  // namespace stand_in

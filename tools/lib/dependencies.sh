@@ -52,14 +52,16 @@ missing_packages() {
   has_program g++ || echo g++
   has_program cmake || echo cmake
   has_program ninja || echo ninja-build
-  has_header range/v3/version.hpp || echo librange-v3-dev
   has_header CLI/CLI.hpp || echo libcli11-dev
+  has_header range/v3/version.hpp || echo librange-v3-dev
   [ "$1" = test ] || return 0
   has_header doctest/doctest.h || echo doctest-dev
   has_header benchmark/benchmark.h || echo libbenchmark-dev
   has_header tbb/flow_graph.h || echo libtbb-dev
   has_header dlpack/dlpack.h || echo libdlpack-dev
   has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  has_header fmt/format.h || echo libfmt-dev
+  has_program dot || echo graphviz
   has_program mpirun || echo openmpi-bin
   has_mpi_header || echo libopenmpi-dev
   find_clang >/dev/null || echo clang-19

@@ -13,7 +13,8 @@
 //
 // build_orchestrator.sh makes a shared library of it.
 
-#include <rondo/runtime/device_orchestration.hpp>
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/onboard/device_orchestration.hpp>
 #include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 
 #include <cstdint>

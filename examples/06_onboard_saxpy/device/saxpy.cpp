@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The kernel for the device, in Ascend C; built by build.sh beside it, with the vendor's compiler.
+// The kernel for the device, in Ascend C; built by build.sh in this folder, with the vendor's compiler.
 //
 // Its parameters are the words of one argument block, in the order of docs/onboard.md: the tensors' addresses and the
 // scalars as run() names them, each 8 bytes wide, then the extents of the tensors.

@@ -15,16 +15,18 @@ class TaskGraph;
 
 namespace rondo::python {
 
-/// DynamicBindings of a session on any platform; see there.
+/// DynamicBindings of a session on any platform, and the round over them that is under way.
 class AnyBindings {
  public:
   virtual ~AnyBindings() = default;
   virtual Status bind(TensorId tensor, void* host, Bytes size) noexcept = 0;
   virtual Status run_round() noexcept = 0;
+  /// Copies the inputs. After a failure no round is under way.
   virtual Status begin_round() noexcept = 0;
+  /// Errors: busy if the round was launched before. What else fails is told by finish(), too.
   virtual Status launch() noexcept = 0;
+  /// Ends the round that is under way, launched or not.
   virtual Status finish() noexcept = 0;
-  [[nodiscard]] virtual bool in_round() const noexcept = 0;
 };
 
 /// A RoundSession on any platform; see there.

@@ -105,7 +105,7 @@ void ReleaseDlpack::operator()(DLManagedTensor* tensor) const noexcept {
 void HostMemory::take() {
   if (!array || loan != nullptr || !PyCapsule_CheckExact(array.ptr())) return;
   loan.reset(static_cast<DLManagedTensor*>(PyCapsule_GetPointer(array.ptr(), "dltensor")));
-  // By DLPack's rule: who takes the tensor renames the capsule, and then calls the deleter.
+  // By DLPack's rule, the one that takes the tensor renames the capsule and calls the deleter later.
   if (loan == nullptr || PyCapsule_SetName(array.ptr(), "used_dltensor") != 0) throw py::error_already_set();
 }
 

@@ -6,10 +6,13 @@
 
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/dynamic_bindings.hpp>
 #include <rondo/session/open.hpp>
 
 #include <span>
+#include <utility>
+#include <variant>
 
 namespace rondo::python {
 
@@ -20,19 +23,42 @@ class SessionOn final : public AnySession {
   using Session = RoundSession<P>;
 
   class Bindings final : public AnyBindings {
+    using BoundRound = decltype(std::declval<Session&>().begin_round(std::declval<DynamicBindings<Session>&>()));
+    using LaunchedRound = decltype(std::declval<BoundRound>().launch());
+
    public:
-    explicit Bindings(Session& session) : bindings_(session) {}
+    explicit Bindings(Session& session) : session_{session}, bindings_(session) {}
     Status bind(TensorId tensor, void* host, Bytes size) noexcept override {
       return bindings_.bind(tensor, host, size);
     }
-    Status run_round() noexcept override { return bindings_.run_round(); }
-    Status begin_round() noexcept override { return bindings_.begin_round(); }
-    Status launch() noexcept override { return bindings_.launch(); }
-    Status finish() noexcept override { return bindings_.finish(); }
-    [[nodiscard]] bool in_round() const noexcept override { return bindings_.in_round(); }
+    Status run_round() noexcept override { return session_.run_round(bindings_); }
+    Status begin_round() noexcept override {
+      BoundRound round = session_.begin_round(bindings_);
+      const Status status = round.failure();
+      if (status.ok()) round_.template emplace<BoundRound>(std::move(round));
+      return status;
+    }
+    Status launch() noexcept override {
+      BoundRound* const bound = std::get_if<BoundRound>(&round_);
+      if (bound == nullptr) return Status{Errc::busy};
+      LaunchedRound launched = std::move(*bound).launch();
+      const Status status = launched.failure();
+      round_.template emplace<LaunchedRound>(std::move(launched));
+      return status;
+    }
+    Status finish() noexcept override {
+      Status status{Errc::abandoned};
+      if (LaunchedRound* const launched = std::get_if<LaunchedRound>(&round_); launched != nullptr) {
+        status = std::move(*launched).finish().status();
+      }
+      round_.template emplace<std::monostate>();  // a round that was not launched is dropped
+      return status;
+    }
 
    private:
+    Session& session_;
     DynamicBindings<Session> bindings_;
+    std::variant<std::monostate, BoundRound, LaunchedRound> round_;  ///< the one under way
   };
 
  public:
@@ -59,9 +85,8 @@ class SessionOn final : public AnySession {
     return session_.set_scalar(task, n, word);
   }
   bool request_stop() noexcept override {
-    constexpr bool is_able = requires(P & p) { p.request_stop(); };
-    if constexpr (is_able) session_.request_stop();
-    return is_able;
+    if constexpr (HasStopping<P>) session_.request_stop();
+    return HasStopping<P>;
   }
   [[nodiscard]] std::uint64_t rounds() const noexcept override { return session_.rounds(); }
   [[nodiscard]] bool poisoned() const noexcept override { return session_.poisoned(); }

@@ -78,12 +78,9 @@ class Session {
   void initialize_round(std::shared_ptr<Bound> bound) {
     refuse_in_round();
     const Status status = alone([&] { return bound->bindings->begin_round(); });
-    if (bound->bindings->in_round()) round_ = std::move(bound);
-    if (!status.ok()) {
-      if (round_ != nullptr) (void)end();
-      own_->memory.clear();
-      check(status);
-    }
+    if (!status.ok()) own_->memory.clear();
+    check(status);
+    round_ = std::move(bound);
   }
   void launch() {
     if (round_ == nullptr) fail(Errc::not_open, "launch: no round was initialized; call initialize_round(…) first");

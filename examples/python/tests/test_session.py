@@ -347,6 +347,7 @@ class SessionTest(unittest.TestCase):
         session.request_stop()
         self.refuses(rondo.Errc.stopped, "a stop was requested", session.run_round, x=x, y=x, z=z)
         self.assertTrue(session.poisoned)
+        self.refuses(rondo.Errc.poisoned, "earlier failure", session.initialize_round, x=x, y=x, z=z)
         self.refuses(rondo.Errc.unsupported, "null cannot be stopped", add_session(platform="null").request_stop)
 
 

@@ -40,10 +40,40 @@ template <class A>
   return A::max_blocks * (core == CoreType::cube ? A::cube_cores_per_block : A::vector_cores_per_block);
 }
 
-/// The length that a sub-allocation of `size` bytes takes: whole granules, and a guard where the chip wants one.
+/// The facts of a chip that set-up checks graphs and memory against, as a value: so that set-up is compiled once, not
+/// for each chip.
+struct Limits {
+  const char* name = "";
+  std::uint32_t max_blocks = 0;
+  std::uint32_t max_task_tensors = 0;
+  std::uint32_t max_task_scalars = 0;
+  std::uint32_t max_graph_tensors = 0;
+  std::uint32_t tensor_alignment = 1;
+  std::uint32_t block_granule = 1;
+  std::uint32_t block_guard = 0;
+  bool has_fp8 = false;
+
+  /// The length that a sub-allocation of `size` bytes takes: whole granules, and a guard where the chip wants one.
+  [[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t size) const noexcept {
+    return align_up(size, block_granule) + block_guard;
+  }
+};
+
+template <class A>
+inline constexpr Limits limits_of = {A::name,
+                                     A::max_blocks,
+                                     A::max_task_tensors,
+                                     A::max_task_scalars,
+                                     A::max_graph_tensors,
+                                     A::tensor_alignment,
+                                     A::block_granule,
+                                     A::block_guard,
+                                     A::has_fp8};
+
+/// Limits::block_bytes() of chip A.
 template <class A>
 [[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t size) noexcept {
-  return align_up(size, A::block_granule) + A::block_guard;
+  return limits_of<A>.block_bytes(size);
 }
 
 /// A chip's facts. Requires: the members of CommonFacts, and name, max_blocks, AICPU threads, counter, guard, compiler

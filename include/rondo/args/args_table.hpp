@@ -5,12 +5,13 @@
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/args/system_slot.hpp>
 #include <rondo/args/table_shape.hpp>
-#include <rondo/detail/owned_array.hpp>
+#include <rondo/detail/compiled.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace rondo::args {
 
@@ -40,8 +41,13 @@ struct Source {
 class ArgsTable {
  public:
   /// `sources`: one for each tensor; what stands there for host inputs is not looked at.
-  ArgsTable(const graph::GraphView& graph, Slice<const Source> sources, BaseLayout bases,
+  ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
             SystemProvider provider = &no_system_provider);
+
+  ArgsTable(ArgsTable&&) noexcept = default;
+  ArgsTable& operator=(ArgsTable&&) noexcept = default;
+  ArgsTable(const ArgsTable&) = delete;
+  ArgsTable& operator=(const ArgsTable&) = delete;
 
   // --- bases
 
@@ -70,7 +76,7 @@ class ArgsTable {
     return reinterpret_cast<ArgWord*>(bytes() + use.at);  // NOLINT: as kernels read it
   }
   /// All slots in the order of the table: what a device refreshes by itself.
-  [[nodiscard]] rondo::detail::OwnedArray<Lane> lanes() const;
+  [[nodiscard]] std::vector<Lane> lanes() const;
 
   // --- constants and host inputs
 
@@ -89,7 +95,7 @@ class ArgsTable {
 
   [[nodiscard]] const TableShape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::byte* bytes() noexcept { return image_.data()->bytes; }
-  [[nodiscard]] Slice<const std::byte> image() const noexcept {
+  [[nodiscard]] std::span<const std::byte> image() const noexcept {
     return {image_.data() == nullptr ? nullptr : image_.data()->bytes, shape_.size()};
   }
 
@@ -112,21 +118,20 @@ class ArgsTable {
     std::byte bytes[64];
   };
 
-  template <class Visit>
-  void visit_addresses(const graph::GraphView& graph, Slice<const Source> sources, Visit visit) const;
+  [[nodiscard]] std::vector<Lane> find_addresses(const graph::GraphView& graph, std::span<const Source> sources) const;
   void place(const graph::GraphView& graph);
-  void write_constants(const graph::GraphView& graph, Slice<const Source> sources, SystemProvider provider);
+  void write_constants(const graph::GraphView& graph, std::span<const Source> sources, SystemProvider provider);
   void put(std::uint64_t at, std::uint64_t value, bool narrow) noexcept { store_address(bytes() + at, value, narrow); }
 
   BaseLayout bases_;
   TableShape shape_;
-  rondo::detail::OwnedArray<Line> image_;
-  rondo::detail::OwnedArray<std::uint32_t> task_begin_;   ///< by position, in bytes
-  rondo::detail::OwnedArray<std::uint32_t> block_bytes_;  ///< by position
-  rondo::detail::OwnedArray<std::uint64_t> host_inputs_;  ///< by tensor
-  rondo::detail::OwnedArray<std::uint32_t> use_begin_;    ///< by base; bases + 1
-  rondo::detail::OwnedArray<Lane> uses_;                  ///< grouped by base, each group in the order of the table
-  bool has_narrow_ = false;                               ///< is any of them four bytes wide?
+  std::vector<Line> image_;
+  std::vector<std::uint32_t> task_begin_;   ///< by position, in bytes
+  std::vector<std::uint32_t> block_bytes_;  ///< by position
+  std::vector<std::uint64_t> host_inputs_;  ///< by tensor
+  std::vector<std::uint32_t> use_begin_;    ///< by base; bases + 1
+  std::vector<Lane> uses_;                  ///< grouped by base, each group in the order of the table
+  bool has_narrow_ = false;                 ///< is any of them four bytes wide?
   DevicePtr<std::byte> seen_;
 };
 

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
-#include <rondo/slice.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
 
 /// The set-up of ArgsTable, for whoever makes one; rounds do without.
 namespace rondo::args {
 
-inline ArgsTable::ArgsTable(const graph::GraphView& graph, Slice<const Source> sources, BaseLayout bases,
-                            SystemProvider provider)
+RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
+                                  SystemProvider provider)
     : bases_{bases},
       shape_{shape_of(graph)},
       image_((shape_.size() + sizeof(Line) - 1) / sizeof(Line) + 1),
@@ -25,21 +29,22 @@ inline ArgsTable::ArgsTable(const graph::GraphView& graph, Slice<const Source> s
   }
   place(graph);
   write_constants(graph, sources, provider);
-  visit_addresses(graph, sources, [this](const Lane& lane) {
+  const std::vector<Lane> found = find_addresses(graph, sources);
+  for (const Lane& lane : found) {
     ++use_begin_[lane.base + 1];
     has_narrow_ = has_narrow_ || lane.narrow != 0;
-  });
+  }
   for (std::uint32_t b = 0; b < bases.count; ++b) use_begin_[b + 1] += use_begin_[b];
-  uses_ = rondo::detail::OwnedArray<Lane>(use_begin_[bases.count]);
-  rondo::detail::OwnedArray<std::uint32_t> next(bases.count);
-  for (std::uint32_t b = 0; b < bases.count; ++b) next[b] = use_begin_[b];
-  visit_addresses(graph, sources, [&](const Lane& lane) { uses_[next[lane.base]++] = lane; });
+  uses_ = std::vector<Lane>(found.size());
+  std::vector<std::uint32_t> next = use_begin_;
+  for (const Lane& lane : found) uses_[next[lane.base]++] = lane;
   (void)rewrite(BaseLayout::absolute, 0);
 }
 
-/// Calls `visit` with each address of the table, those of one partition in ascending order.
-template <class Visit>
-void ArgsTable::visit_addresses(const graph::GraphView& graph, Slice<const Source> sources, Visit visit) const {
+/// The addresses of the table, those of one partition in ascending order.
+RONDO_INLINE std::vector<Lane> ArgsTable::find_addresses(const graph::GraphView& graph,
+                                                         std::span<const Source> sources) const {
+  std::vector<Lane> found;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const graph::TaskRecord& task = graph.tasks[t];
     for (std::uint32_t b = 0; b < task.blocks; ++b) {
@@ -48,7 +53,7 @@ void ArgsTable::visit_addresses(const graph::GraphView& graph, Slice<const Sourc
         Source source;
         if (arg.kind == graph::ArgRecord::Kind::own_block) {
           source = {BaseLayout::table, begin + static_cast<std::uint64_t>(arg.bits)};
-        } else if (arg.kind != graph::ArgRecord::Kind::address) {
+        } else if (!arg.is_address()) {
           continue;
         } else if (rides_in_args(graph.tensors[arg.tensor].direction)) {
           source = {BaseLayout::table, host_inputs_[arg.tensor]};
@@ -60,13 +65,14 @@ void ArgsTable::visit_addresses(const graph::GraphView& graph, Slice<const Sourc
         lane.at = begin + arg.offset;
         lane.base = source.base & 0x7FFF'FFFF;
         lane.narrow = arg.width == 4 ? 1 : 0;
-        visit(lane);
+        found.push_back(lane);
       }
     }
   }
+  return found;
 }
 
-inline void ArgsTable::place(const graph::GraphView& graph) {
+RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
   std::uint64_t next[partition_count];
   for (std::size_t p = 0; p < partition_count; ++p) next[p] = shape_.begin[p];
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
@@ -84,20 +90,20 @@ inline void ArgsTable::place(const graph::GraphView& graph) {
 }
 
 /// From the first workspace that each round's fill zeroes to the end of the last.
-[[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, Slice<const Source> sources) {
+[[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, std::span<const Source> sources) {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (graph.tensors[t].zeroed != Zeroed::each_round || graph.tensors[t].bytes == 0) continue;
     const std::uint64_t behind = sources[t].offset + graph.tensors[t].bytes;
-    begin = sources[t].offset < begin ? sources[t].offset : begin;
-    end = behind > end ? behind : end;
+    begin = std::min(begin, sources[t].offset);
+    end = std::max(end, behind);
   }
   return end - begin;
 }
 
-inline void ArgsTable::write_constants(const graph::GraphView& graph, Slice<const Source> sources,
-                                       SystemProvider provider) {
+RONDO_INLINE void ArgsTable::write_constants(const graph::GraphView& graph, std::span<const Source> sources,
+                                             SystemProvider provider) {
   using Kind = graph::ArgRecord::Kind;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const graph::TaskRecord& task = graph.tasks[t];
@@ -114,14 +120,12 @@ inline void ArgsTable::write_constants(const graph::GraphView& graph, Slice<cons
   }
 }
 
-inline rondo::detail::OwnedArray<Lane> ArgsTable::lanes() const {
-  // Merges the groups, each of which ascends: a heap of the groups' heads would do, but this runs once and set-up is
-  // allowed to be simple: by counting over the table's words.
-  rondo::detail::OwnedArray<std::uint32_t> before(shape_.size() / 4 + 1);
-  for (const Lane& lane : uses_) ++before[lane.at / 4 + 1];
-  for (std::size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
-  rondo::detail::OwnedArray<Lane> sorted(uses_.size());
-  for (const Lane& lane : uses_) sorted[before[lane.at / 4]++] = lane;
+RONDO_INLINE std::vector<Lane> ArgsTable::lanes() const {
+  std::vector<rondo::detail::Keyed> order;
+  for (std::size_t u = 0; u < uses_.size(); ++u) order.push_back({static_cast<std::int64_t>(uses_[u].at), u});
+  sort_keyed(order);
+  std::vector<Lane> sorted(uses_.size());
+  for (std::size_t u = 0; u < uses_.size(); ++u) sorted[u] = uses_[order[u].item];
   return sorted;
 }
 

@@ -4,9 +4,9 @@
 
 #include <rondo/error.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace rondo::args {
 
@@ -95,46 +95,18 @@ struct Failure {
   friend constexpr bool operator==(const Failure&, const Failure&) noexcept = default;
 };
 
-/// Characters that someone else owns. Takes a string literal or anything with data() and size(): `<string_view>` would
-/// triple what this header costs to compile.
-struct TextView {
-  const char* text = nullptr;
-  std::size_t length = 0;
-
-  constexpr TextView() noexcept = default;
-  constexpr TextView(const char* data, std::size_t size) noexcept : text{data}, length{size} {}
-
-  template <std::size_t N>
-  constexpr TextView(const char (&literal)[N]) noexcept  // NOLINT(google-explicit-constructor)
-      : text{literal}, length{N - 1} {}
-
-  template <std::size_t N>
-  TextView(char (&buffer)[N]) = delete;  // how much of a buffer is text is not known here; say data and size
-
-  template <class Text>
-  requires requires(const Text& t) {
-    { t.data() } -> std::convertible_to<const char*>;
-    { t.size() } -> std::convertible_to<std::size_t>;
-  }
-  constexpr TextView(const Text& t) noexcept  // NOLINT(google-explicit-constructor)
-      : text{t.data()}, length{static_cast<std::size_t>(t.size())} {}
-
-  [[nodiscard]] constexpr const char* data() const noexcept { return text; }
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return length; }
-};
-
 /// The sentence for a failure: the pattern (unprintable bytes as `\xNN`, at most 60 bytes of it), its position, the
 /// reason. `pattern` is the text of the pattern alone, with its braces.
-[[nodiscard]] constexpr Error::Text explain_pattern(const Failure& failure, TextView pattern) noexcept {
+[[nodiscard]] constexpr Error::Text explain_pattern(const Failure& failure, std::string_view pattern) noexcept {
   constexpr std::size_t shown_bytes = 60;
   constexpr char hex[] = "0123456789abcdef";
   Error::Text text{"args format: pattern \""};
-  for (std::size_t i = 0; i < pattern.length; ++i) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (i == shown_bytes) {
       text.append("...");
       break;
     }
-    const auto byte = static_cast<unsigned char>(pattern.text[i]);
+    const auto byte = static_cast<unsigned char>(pattern[i]);
     if (byte >= 0x20 && byte < 0x7f) {
       text.append(static_cast<char>(byte));
     } else {
@@ -143,21 +115,14 @@ struct TextView {
       text.append(hex[byte & 15]);
     }
   }
-  text.append("\" at position ");
-  text.append(failure.position);
-  text.append(": ");
-  text.append(describe(failure.reason));
-  if (failure.at != failure.position) {
-    text.append(" (byte ");
-    text.append(failure.at);
-    text.append(")");
-  }
+  text.append(Error::Text("\" at position ", failure.position, ": ", describe(failure.reason)));
+  if (failure.at != failure.position) text.append(Error::Text(" (byte ", failure.at, ")"));
   return text;
 }
 
 /// The same, taken out of the text that was parsed.
-[[nodiscard]] constexpr Error::Text explain(const Failure& failure, TextView format) noexcept {
-  return explain_pattern(failure, {format.text + failure.position, failure.length});
+[[nodiscard]] constexpr Error::Text explain(const Failure& failure, std::string_view format) noexcept {
+  return explain_pattern(failure, format.substr(failure.position, failure.length));
 }
 
 }  // namespace rondo::args

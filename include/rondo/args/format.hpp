@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 /// The argument layout language of CANN's Graph Engine: which bytes a kernel's args block holds, in which order.
 /// Source: hicann/ge, graph_metadef/graph/args_format_desc and its unit tests.
@@ -66,23 +68,8 @@ struct Descriptor {
   friend constexpr bool operator==(const Descriptor&, const Descriptor&) noexcept = default;
 };
 
-/// A parsed format that someone else stores. Pass it by value.
-class FormatView {
- public:
-  constexpr FormatView() noexcept = default;
-  constexpr FormatView(const Descriptor* data, std::size_t size) noexcept : data_{data}, size_{size} {}
-
-  [[nodiscard]] constexpr const Descriptor* data() const noexcept { return data_; }
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
-  [[nodiscard]] constexpr const Descriptor* begin() const noexcept { return data_; }
-  [[nodiscard]] constexpr const Descriptor* end() const noexcept { return data_ + size_; }
-  [[nodiscard]] constexpr const Descriptor& operator[](std::size_t i) const noexcept { return data_[i]; }
-
- private:
-  const Descriptor* data_ = nullptr;
-  std::size_t size_ = 0;
-};
+/// A parsed format that is stored elsewhere.
+using FormatView = std::span<const Descriptor>;
 
 /// A parsed format that stores up to Capacity patterns in itself. A literal's type has exactly the capacity it needs.
 ///
@@ -103,16 +90,11 @@ struct Format {
   [[nodiscard]] constexpr const Descriptor& operator[](std::size_t i) const noexcept { return descriptors[i]; }
 
   [[nodiscard]] constexpr FormatView view() const noexcept { return {descriptors, count}; }
-  constexpr operator FormatView() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 };
 
 /// Equal: the same patterns in the same order, wherever they are stored.
 [[nodiscard]] constexpr bool operator==(FormatView a, FormatView b) noexcept {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!(a[i] == b[i])) return false;
-  }
-  return true;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
 }  // namespace rondo::args

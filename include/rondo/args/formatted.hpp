@@ -7,7 +7,6 @@
 #include <rondo/args/parse.hpp>
 #include <rondo/args/system_slot.hpp>
 #include <rondo/graph/task_graph.hpp>
-#include <rondo/list.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -31,6 +30,11 @@ class Operands {
   template <Element T, Direction D>
   Operands& input(TensorHandle<T, D> tensor) {
     return add(inputs_, Occurrence::required, {tensor.key});
+  }
+  /// A value that the session writes, see launch/round_values.hpp.
+  template <class Value>
+  requires(Value::direction == Direction::session_value) Operands& input(Value value) {
+    return add(inputs_, Occurrence::required, {value.key});
   }
   Operands& no_input() { return add(inputs_, Occurrence::optional, {}); }
   template <class... H>
@@ -103,14 +107,14 @@ class FormattedTask {
       : graph_{graph}, name_{name}, operands_{operands} {
     collect_accesses(operands);
     std::vector<Descriptor> descriptors(format.size() / 2 + 1);
-    const FormatView view = parse({format.data(), format.size()}, descriptors.data(), descriptors.size());
+    const FormatView view = parse(format, descriptors);
     const Signature signature = describe(operands, 0);
     const Signature marked_otherwise = describe(operands, 1);
     const LayoutSize size = check_layout(view, signature);
     std::vector<Slot> slots(size.slots);
     std::vector<Slot> again(size.slots);
-    (void)try_lay_out(view, signature, nullptr, 0, slots.data(), slots.size());
-    (void)try_lay_out(view, marked_otherwise, nullptr, 0, again.data(), again.size());
+    (void)try_lay_out(view, signature, {}, slots);
+    (void)try_lay_out(view, marked_otherwise, {}, again);
     block_bytes_ = size.block_bytes;
     bool has_tiling = false;
     for (std::size_t s = 0; s < slots.size(); ++s) {
@@ -134,7 +138,7 @@ class FormattedTask {
     }
   }
 
-  [[nodiscard]] const List<graph::ArgRecord>& records() const noexcept { return records_; }
+  [[nodiscard]] const std::vector<graph::ArgRecord>& records() const noexcept { return records_; }
   [[nodiscard]] std::uint32_t block_bytes() const noexcept { return block_bytes_; }
 
  private:
@@ -171,7 +175,7 @@ class FormattedTask {
 
   /// The shapes live in deques, whose elements stay where they are.
   [[nodiscard]] Signature describe(const Operands& operands, std::size_t mark_set) {
-    const auto describe_list = [&](const Operands::List& list) -> ListView<Parameter> {
+    const auto describe_list = [&](const Operands::List& list) -> std::span<const Parameter> {
       Shapes& shapes = shapes_.emplace_back();
       for (const TensorKey key : list.keys) {
         const Shape& shape = graph_.tensors()[index(key.tensor())].shape;
@@ -238,7 +242,7 @@ class FormattedTask {
   std::vector<Touched> touched_;
   std::deque<Shapes> shapes_;
   std::deque<std::vector<SubNode>> nodes_;
-  List<graph::ArgRecord> records_;
+  std::vector<graph::ArgRecord> records_;
   std::uint32_t block_bytes_ = 0;
 };
 

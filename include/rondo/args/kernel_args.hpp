@@ -7,11 +7,11 @@
 #include <rondo/args/literal.hpp>
 #include <rondo/args/system_slot.hpp>
 #include <rondo/graph/task_graph.hpp>
-#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 /// Kernels that declare the layout of their arguments:
 ///
@@ -22,9 +22,10 @@
 ///       static void run(In<float, 2> a, In<float, 2> b, Out<float, 2> c, Scratch<float> partial, std::int32_t tile);
 ///     };
 ///
-/// In is an IR input; Out an IR output; InOut both, an input and an output; Scratch a workspace: each numbered among
-/// its like, in the order of run's parameters. Scalars, Block and extents are tiling data: words behind the format's
-/// block, in the order of the parameters, then the extents, which `{t}` points to.
+/// In is an IR input, as is a value that the session writes; Out an IR output; InOut both, an input and an output;
+/// Scratch a workspace: each numbered among its like, in the order of run's parameters. Scalars, Block and extents are
+/// tiling data: words behind the format's block, in the order of the parameters, then the extents, which `{t}` points
+/// to.
 namespace rondo::args::detail {
 
 template <class K, class... P>
@@ -63,6 +64,7 @@ struct DeclaredLayout {
   /// Shapes and parameters as the types tell them: every rank, no extent.
   static constexpr Shape of_rank(std::size_t rank) noexcept {
     switch (rank) {
+      case 0: return {};
       case 1: return {1};
       case 2: return {1, 1};
       case 3: return {1, 1, 1};
@@ -147,10 +149,9 @@ struct DeclaredLayout {
   template <class Q, std::size_t I>
   [[gnu::always_inline]] static Q read(const ArgWord* args) noexcept {
     if constexpr (Param<Q>::is_tensor) {
-      using Pointer = decltype(std::declval<Q>().data());
       std::uint64_t address = 0;
       __builtin_memcpy(&address, reinterpret_cast<const char*>(args) + address_of(I), sizeof(address));  // NOLINT
-      return Q{reinterpret_cast<Pointer>(address), args + extents_of(I)};  // NOLINT: the address of simulated memory
+      return Param<Q>::at(address, args + extents_of(I));
     } else {
       return Param<Q>::read(args, word_of(I), 0);
     }
@@ -161,8 +162,8 @@ struct DeclaredLayout {
   }
 
   /// Turns the arguments of a task, one for each parameter, into the slots of the format. @returns the block's bytes
-  static constexpr std::uint32_t lay_out(const TaskGraph& graph, List<graph::ArgRecord>& args,
-                                         List<graph::ArgRecord>& extents) {
+  static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
+                                         std::vector<graph::ArgRecord>& extents) {
     using Kind = graph::ArgRecord::Kind;
     Shapes real[mark_sets];
     std::uint32_t inputs[count + 1] = {};
@@ -185,22 +186,22 @@ struct DeclaredLayout {
     }
     const Lists real_lists{real[0]};
     const Lists marked_otherwise{real[1]};
-    List<Slot> slots(layout.slot_count + 1, Slot{});
-    List<Slot> again(layout.slot_count + 1, Slot{});
-    const LayoutSize size = try_lay_out(K::args, signature_of(real_lists), nullptr, 0, slots.data(), layout.slot_count);
-    (void)try_lay_out(K::args, signature_of(marked_otherwise), nullptr, 0, again.data(), layout.slot_count);
+    std::vector<Slot> slots(layout.slot_count + 1, Slot{});
+    std::vector<Slot> again(layout.slot_count + 1, Slot{});
+    const LayoutSize size = try_lay_out(K::args, signature_of(real_lists), {}, {slots.data(), layout.slot_count});
+    (void)try_lay_out(K::args, signature_of(marked_otherwise), {}, {again.data(), layout.slot_count});
     if (!size || size.block_bytes != layout.block_bytes || size.slots != layout.slot_count) {
       throw Error(Errc::invalid_argument,
                   Error::Text("task '", K::name,
                               "': its args format describes the shape of a tensor whose dimensions "
                               "are not those of run's parameter; take it as In<T, rank>"));
     }
-    List<graph::ArgRecord> words;
+    std::vector<graph::ArgRecord> words;
     for (std::size_t i = 0; i < count; ++i) {
       if (is_word(roles[i])) words.push_back(args[i]);
     }
-    words.append(extents.data(), extents.size());
-    List<graph::ArgRecord> placed;
+    words.insert(words.end(), extents.begin(), extents.end());
+    std::vector<graph::ArgRecord> placed;
     for (std::size_t s = 0; s < size.slots; ++s) {
       const Slot& slot = slots[s];
       graph::ArgRecord arg;
@@ -240,9 +241,9 @@ struct DeclaredLayout {
   }
 
  private:
-  static constexpr graph::ArgRecord find(const List<graph::ArgRecord>& args, std::uint32_t tensor) noexcept {
+  static constexpr graph::ArgRecord find(const std::vector<graph::ArgRecord>& args, std::uint32_t tensor) noexcept {
     for (const graph::ArgRecord& arg : args) {
-      if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == tensor) return arg;
+      if (arg.is_address_of(tensor)) return arg;
     }
     return {};
   }
@@ -260,8 +261,8 @@ struct DeclaredArgs {
   using Layout = typename DeclaredFor<K, rondo::detail::ParametersOf<K>>::Layout;
 
   static void call(const ArgWord* args) { Layout::call(args, std::make_index_sequence<Layout::count>{}); }
-  static constexpr std::uint32_t lay_out(const TaskGraph& graph, List<graph::ArgRecord>& args,
-                                         List<graph::ArgRecord>& extents) {
+  static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
+                                         std::vector<graph::ArgRecord>& extents) {
     return Layout::lay_out(graph, args, extents);
   }
 };

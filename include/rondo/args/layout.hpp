@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <span>
+#include <string_view>
 
 namespace rondo::args {
 
@@ -29,13 +31,6 @@ struct LayoutSize {
   constexpr explicit operator bool() const noexcept { return ok(); }
 };
 
-/// Where an args block may start, in bytes.
-enum class BlockKind : std::uint8_t { kernel, memcpy_address, cmo_address };
-
-[[nodiscard]] constexpr std::uint32_t base_alignment(BlockKind kind) noexcept {
-  return kind == BlockKind::kernel ? 8 : 64;
-}
-
 /// Lays `format` out for a kernel: its fields (one for each tensor, workspace group or single value, in the order of
 /// the format) and its slots (in ascending order of offset), into buffers of the caller. Either buffer may be null if
 /// its capacity is 0. Whatever fits is written; `fields` and `slots` of the result are those of the whole layout.
@@ -49,9 +44,8 @@ enum class BlockKind : std::uint8_t { kernel, memcpy_address, cmo_address };
 /// null slot; an unfolded dynamic output takes no bytes.
 ///
 /// Cost: two passes over the format; no allocation.
-[[nodiscard]] constexpr LayoutSize try_lay_out(FormatView format, const Signature& signature, Field* fields,
-                                               std::size_t field_capacity, Slot* slots,
-                                               std::size_t slot_capacity) noexcept {
+[[nodiscard]] constexpr LayoutSize try_lay_out(FormatView format, const Signature& signature, std::span<Field> fields,
+                                               std::span<Slot> slots) noexcept {
   detail::LayoutWalker measure{signature, {}};
   LayoutSize size;
   std::size_t position = 0;
@@ -70,14 +64,14 @@ enum class BlockKind : std::uint8_t { kernel, memcpy_address, cmo_address };
       static_cast<std::uint32_t>(measure.tail_bytes() == 0 ? measure.head_bytes() : tail + measure.tail_bytes());
   size.block_bytes = static_cast<std::uint32_t>(align_up(size.bytes, 8));
 
-  detail::LayoutWalker write{signature, {fields, field_capacity, slots, slot_capacity, measure.head_slots(), tail}};
+  detail::LayoutWalker write{signature, {fields, slots, measure.head_slots(), tail}};
   for (const Descriptor& d : format) (void)write.add(d);
   return size;
 }
 
 /// Checks `format` against a kernel and counts; stores nothing.
 [[nodiscard]] constexpr LayoutSize measure_layout(FormatView format, const Signature& signature) noexcept {
-  return try_lay_out(format, signature, nullptr, 0, nullptr, 0);
+  return try_lay_out(format, signature, {}, {});
 }
 
 /// The sentence for a failed layout of `format`: the pattern, its position in the format's text, the reason.
@@ -85,7 +79,7 @@ enum class BlockKind : std::uint8_t { kernel, memcpy_address, cmo_address };
   char pattern[80] = {};  // the longest pattern: {skn2147483647tiling_context.tiling_data}
   std::size_t position = 0;
   for (const Descriptor& d : format) {
-    if (position == failure.position) (void)print({&d, 1}, pattern, sizeof(pattern));
+    if (position == failure.position) (void)print({&d, 1}, pattern);
     position += printed_size({&d, 1});
   }
   return explain_pattern(failure, {pattern, failure.length});
@@ -118,13 +112,13 @@ template <auto format, const Signature& signature>
 inline constexpr auto static_layout = [] {
   constexpr LayoutSize size = measure_layout(format, signature);
   if constexpr (!size) {
-    constexpr auto& text = printed<format>;
-    constexpr Text pattern = detail::cut<size.failure.length>(text.text + size.failure.position);
+    constexpr std::string_view text = printed<format>;
+    constexpr Text pattern = detail::cut<size.failure.length>(text.data() + size.failure.position);
     detail::refuse<size.failure.position, size.failure.reason, pattern>();
     return Layout<0, 0>{};
   } else {
     Layout<size.fields, size.slots> layout;
-    (void)try_lay_out(format, signature, layout.fields, size.fields, layout.slots, size.slots);
+    (void)try_lay_out(format, signature, {layout.fields, size.fields}, {layout.slots, size.slots});
     layout.bytes = size.bytes;
     layout.block_bytes = size.block_bytes;
     return layout;

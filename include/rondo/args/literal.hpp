@@ -40,7 +40,7 @@ template <args::Text Literal>
   } else {
     constexpr std::size_t count = args::detail::literal_result<Literal>.count;
     args::Format<count> format;
-    format.count = args::try_parse(Literal.view(), format.descriptors, count).count;
+    format.count = args::try_parse(Literal.view(), {format.descriptors, count}).count;
     return format;
   }
 }

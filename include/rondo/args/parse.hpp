@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <source_location>
+#include <span>
+#include <string_view>
 
 namespace rondo::args {
 
@@ -21,21 +23,21 @@ struct ParseResult {
   constexpr explicit operator bool() const noexcept { return ok(); }
 };
 
-/// Parses `text` into out[0 .. capacity). A pattern takes two characters at least, so a capacity of text.size() / 2
-/// suffices for every text. Never throws; the whole text is checked even if the buffer is too small.
+/// Parses `text` into `out`. A pattern takes two characters at least, so text.size() / 2 descriptors suffice for every
+/// text. Never throws; the whole text is checked even if the buffer is too small.
 ///
 /// Cost: one pass over the text; no allocation.
-[[nodiscard]] constexpr ParseResult try_parse(TextView text, Descriptor* out, std::size_t capacity) noexcept {
+[[nodiscard]] constexpr ParseResult try_parse(std::string_view text, std::span<Descriptor> out) noexcept {
   ParseResult result;
   Failure overflow;
-  for (std::size_t begin = 0; begin < text.length;) {
+  for (std::size_t begin = 0; begin < text.size();) {
     detail::PatternReader reader{text, begin};
     const Descriptor descriptor = reader.read();
     if (reader.failure()) {
       result.failure = reader.failure();
       return result;
     }
-    if (result.count < capacity) {
+    if (result.count < out.size()) {
       out[result.count] = descriptor;
     } else if (!overflow) {
       overflow = {Reason::buffer_too_small, begin, reader.end() - begin, begin};
@@ -48,27 +50,27 @@ struct ParseResult {
 }
 
 /// Checks `text` and counts its patterns; stores nothing.
-[[nodiscard]] constexpr ParseResult count_patterns(TextView text) noexcept {
-  ParseResult result = try_parse(text, nullptr, 0);
+[[nodiscard]] constexpr ParseResult count_patterns(std::string_view text) noexcept {
+  ParseResult result = try_parse(text, {});
   if (result.failure.reason == Reason::buffer_too_small) result.failure = {};
   return result;
 }
 
 /// Parses `text` into a buffer of the caller; the view lasts as long as the buffer.
 /// Throws Error{invalid_argument} that names the pattern, its position and the reason.
-[[nodiscard]] constexpr FormatView parse(TextView text, Descriptor* out, std::size_t capacity,
+[[nodiscard]] constexpr FormatView parse(std::string_view text, std::span<Descriptor> out,
                                          std::source_location where = std::source_location::current()) {
-  const ParseResult result = try_parse(text, out, capacity);
+  const ParseResult result = try_parse(text, out);
   if (!result) throw Error{Errc::invalid_argument, explain(result.failure, text), where};
-  return {out, result.count};
+  return out.first(result.count);
 }
 
 /// Parses `text` into a value with room for Capacity patterns. Throws as above.
 template <std::size_t Capacity>
-[[nodiscard]] constexpr Format<Capacity> parse(TextView text,
+[[nodiscard]] constexpr Format<Capacity> parse(std::string_view text,
                                                std::source_location where = std::source_location::current()) {
   Format<Capacity> format;
-  const ParseResult result = try_parse(text, format.descriptors, Capacity);
+  const ParseResult result = try_parse(text, {format.descriptors, Capacity});
   if (!result) throw Error{Errc::invalid_argument, explain(result.failure, text), where};
   format.count = result.count;
   return format;

@@ -5,43 +5,40 @@
 #include <rondo/args/detail/keywords.hpp>
 #include <rondo/args/format.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 namespace rondo::args {
 
-/// Text of a length that is known to the compiler, zero-terminated. What `printed` makes.
-template <std::size_t Length>
-struct PrintedText {
-  char text[Length + 1] = {};
-
-  [[nodiscard]] constexpr const char* data() const noexcept { return text; }
-  [[nodiscard]] constexpr const char* c_str() const noexcept { return text; }
-  [[nodiscard]] static constexpr std::size_t size() noexcept { return Length; }
-};
-
 namespace detail {
+
+template <class S>
+concept Sink = requires(S& sink, char c) {
+  sink.append(c);
+};
 
 /// Writes what fits into a buffer and counts everything.
 class BufferSink {
  public:
-  constexpr BufferSink(char* out, std::size_t capacity) noexcept : out_{out}, capacity_{capacity} {}
+  constexpr explicit BufferSink(std::span<char> out) noexcept : out_{out} {}
 
   constexpr void append(char c) noexcept {
-    if (size_ < capacity_) out_[size_] = c;
+    if (size_ < out_.size()) out_[size_] = c;
     ++size_;
   }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
 
  private:
-  char* out_;
-  std::size_t capacity_;
+  std::span<char> out_;
   std::size_t size_ = 0;
 };
 
 template <class Sink>
-constexpr void put(Sink& sink, const Word& word) {
-  for (std::size_t i = 0; i < word.length; ++i) sink.append(word.text[i]);
+constexpr void put(Sink& sink, std::string_view word) {
+  for (const char c : word) sink.append(c);
 }
 
 template <class Sink>
@@ -91,7 +88,7 @@ constexpr void put_rest(Sink& sink, const Descriptor& d, Rest rest) {
 }  // namespace detail
 
 /// Appends one pattern with its braces to anything that has append(char).
-template <class Sink>
+template <detail::Sink Sink>
 constexpr void print(const Descriptor& d, Sink& sink) {
   sink.append('{');
   if (d.node != no_node) {
@@ -108,28 +105,35 @@ constexpr void print(const Descriptor& d, Sink& sink) {
 }
 
 /// Appends the whole format to anything that has append(char): a FixedText, a class of yours.
-template <class Sink>
+template <detail::Sink Sink>
 constexpr void print(FormatView format, Sink& sink) {
   for (const Descriptor& d : format) print(d, sink);
 }
 
-/// Writes the format to out[0 .. capacity), not zero-terminated, and returns the length of the whole text in bytes. A
-/// result above the capacity means that the text was cut. The text is the one that was parsed, byte for byte.
-constexpr std::size_t print(FormatView format, char* out, std::size_t capacity) noexcept {
-  detail::BufferSink sink{out, capacity};
+/// Writes the format to `out`, not zero-terminated, and returns the length of the whole text in bytes. A result above
+/// out.size() means that the text was cut. The text is the one that was parsed, byte for byte.
+constexpr std::size_t print(FormatView format, std::span<char> out) noexcept {
+  detail::BufferSink sink{out};
   print(format, sink);
   return sink.size();
 }
 
 /// The length of the format's text, in bytes.
-[[nodiscard]] constexpr std::size_t printed_size(FormatView format) noexcept { return print(format, nullptr, 0); }
+[[nodiscard]] constexpr std::size_t printed_size(FormatView format) noexcept {
+  return print(format, std::span<char>{});
+}
 
-/// The text of a format that is a constant: `printed<"{i0*}"_args>` or `printed<Kernel::args>`.
+namespace detail {
 template <auto format>
-inline constexpr auto printed = [] {
-  PrintedText<printed_size(format)> text;
-  print(format, text.text, text.size());
+inline constexpr auto printed_characters = [] {
+  std::array<char, printed_size(format) + 1> text{};
+  print(format, text);
   return text;
 }();
+}  // namespace detail
+
+/// The text of a format that is a constant, zero-terminated: `printed<"{i0*}"_args>` or `printed<Kernel::args>`.
+template <auto format>
+inline constexpr std::string_view printed{detail::printed_characters<format>.data(), printed_size(format)};
 
 }  // namespace rondo::args

@@ -4,9 +4,9 @@
 
 #include <rondo/types.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace rondo::args {
 
@@ -43,44 +43,15 @@ struct Parameter {
   }
 };
 
-/// Elements that someone else owns, in an array or in anything with data() and size().
-template <class T>
-class ListView {
- public:
-  constexpr ListView() noexcept = default;
-  constexpr ListView(const T* data, std::size_t size) noexcept : data_{data}, size_{size} {}
-
-  template <std::size_t N>
-  constexpr ListView(const T (&array)[N]) noexcept  // NOLINT(google-explicit-constructor)
-      : data_{array}, size_{N} {}
-
-  template <class List>
-  requires requires(const List& list) {
-    { list.data() } -> std::convertible_to<const T*>;
-    { list.size() } -> std::convertible_to<std::size_t>;
-  }
-  constexpr ListView(const List& list) noexcept  // NOLINT(google-explicit-constructor)
-      : data_{list.data()}, size_{list.size()} {}
-
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] constexpr const T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  [[nodiscard]] constexpr const T* begin() const noexcept { return data_; }
-  [[nodiscard]] constexpr const T* end() const noexcept { return data_ + size_; }
-
- private:
-  const T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
 struct SubNode;
 
 /// What a layout needs to know of a kernel. Refers to arrays of the caller; `{sknID...}` patterns look ID up in
 /// `nodes`.
 struct Signature {
-  ListView<Parameter> inputs{};
-  ListView<Parameter> outputs{};
+  std::span<const Parameter> inputs{};
+  std::span<const Parameter> outputs{};
   std::uint32_t workspaces = 0;
-  ListView<SubNode> nodes{};
+  std::span<const SubNode> nodes{};
 };
 
 /// One kernel within a super-kernel.

@@ -29,7 +29,7 @@ inline constexpr std::size_t partition_count = 4;
 [[nodiscard]] constexpr Partition partition_of(const graph::GraphView& graph, const graph::TaskRecord& task) noexcept {
   Partition most = Partition::never;
   for (const graph::ArgRecord& arg : graph.args_of(task)) {
-    if (arg.kind != graph::ArgRecord::Kind::address) continue;
+    if (!arg.is_address()) continue;
     const Partition p = partition_of(graph.tensors[graph::root_of(graph.tensors, arg.tensor)]);
     if (p > most) most = p;
   }

@@ -4,11 +4,61 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
 
 namespace rondo::detail {
 
-/// Text in a buffer of fixed size, always zero-terminated; what does not fit is cut and the cut marked by "...".
-/// Errors are made of it, so that reporting one never allocates (out of memory included) and copying one never throws.
+/// A part of a text: characters, or a number. Refers to what it was made of.
+class TextPart {
+ public:
+  constexpr TextPart(const char* text) noexcept : text_{text}, kind_{Kind::terminated} {}  // NOLINT: converts
+  constexpr TextPart(std::string_view text) noexcept                                       // NOLINT: converts
+      : text_{text.data()}, size_{static_cast<std::uint32_t>(text.size())}, kind_{Kind::view} {}
+  constexpr TextPart(char c) noexcept : number_{static_cast<unsigned char>(c)}, kind_{Kind::character} {}  // NOLINT
+  template <std::integral Integer>
+  constexpr TextPart(Integer value) noexcept  // NOLINT: converts
+      : number_{static_cast<std::uint64_t>(value)}, kind_{value < 0 ? Kind::negative : Kind::number} {}
+  template <class Text>
+  requires(!std::integral<Text> &&
+           std::convertible_to<const Text&, std::string_view>) constexpr TextPart(const Text& text) noexcept
+      : TextPart{std::string_view{text}} {}  // NOLINT: converts
+
+  /// Calls `append(std::string_view)` with its characters.
+  template <class Append>
+  constexpr void write(const Append& append) const noexcept {
+    if (kind_ == Kind::terminated) return append(std::string_view{text_});
+    if (kind_ == Kind::view) return append(std::string_view{text_, size_});
+    const char c = static_cast<char>(number_);
+    if (kind_ == Kind::character) return append(std::string_view{&c, 1});
+    // As std::to_chars, which constant expressions may call from C++23 on.
+    char digits[21] = {};
+    char* const end = digits + sizeof(digits);
+    char* first = end;
+    std::uint64_t magnitude = kind_ == Kind::negative ? 0 - number_ : number_;
+    do {
+      *--first = static_cast<char>('0' + magnitude % 10);
+      magnitude /= 10;
+    } while (magnitude != 0);
+    if (kind_ == Kind::negative) *--first = '-';
+    append(std::string_view{first, static_cast<std::size_t>(end - first)});
+  }
+
+ private:
+  enum class Kind : std::uint8_t { terminated, view, character, number, negative };
+
+  union {
+    const char* text_;
+    std::uint64_t number_;
+  };
+  std::uint32_t size_ = 0;
+  Kind kind_;
+};
+
+/// Text in a buffer of fixed size, always zero-terminated; what does not fit is cut and the cut marked by "...". Errors
+/// are made of it, and not of std::string, so that reporting one never allocates (out of memory included) and copying
+/// one never throws. Compiled small: it is written where something has failed.
 template <std::size_t Capacity>
 class FixedText {
   static_assert(Capacity >= 8);
@@ -16,61 +66,41 @@ class FixedText {
  public:
   constexpr FixedText() noexcept = default;
 
-  /// Appends each part in turn: a string literal, anything with data() and size(), a character, or an integer.
+  /// Appends each part in turn: whatever turns into a std::string_view, a character, or an integer.
   template <class... Parts>
-  constexpr explicit FixedText(const Parts&... parts) noexcept {
-    (append(parts), ...);
+  [[gnu::always_inline]] constexpr explicit FixedText(const Parts&... parts) noexcept {
+    append({TextPart(parts)...});
   }
+  [[gnu::cold]] constexpr explicit FixedText(std::initializer_list<TextPart> parts) noexcept { append(parts); }
 
-  constexpr void append(char c) noexcept {
-    if (size_ + 1 < Capacity) {
-      data_[size_++] = c;
-      data_[size_] = '\0';
-    } else {
-      data_[Capacity - 4] = data_[Capacity - 3] = data_[Capacity - 2] = '.';
+  [[gnu::cold, gnu::noinline]] constexpr void append(std::initializer_list<TextPart> parts) noexcept {
+    for (const TextPart& part : parts) {
+      part.write([this](std::string_view text) { append_characters(text); });
     }
   }
-
-  constexpr void append(const char* text) noexcept {
-    for (; *text != '\0'; ++text) append(*text);
-  }
-
-  template <class Text>
-  requires requires(const Text& t) {
-    { t.data() } -> std::convertible_to<const char*>;
-    { t.size() } -> std::convertible_to<std::size_t>;
-  }
-  constexpr void append(const Text& text) noexcept {
-    for (std::size_t i = 0; i < text.size(); ++i) append(text.data()[i]);
-  }
-
-  template <std::integral Integer>
-  requires(!std::same_as<Integer, char>) constexpr void append(Integer value) noexcept {
-    char digits[24];
-    std::size_t n = 0;
-    const bool negative = value < 0;
-    do {
-      const int digit = static_cast<int>(value % 10);
-      digits[n++] = static_cast<char>('0' + (negative ? -digit : digit));
-      value = static_cast<Integer>(value / 10);
-    } while (value != 0);
-    if (negative) append('-');
-    while (n > 0) append(digits[--n]);
-  }
+  [[gnu::cold]] constexpr void append(const TextPart& part) noexcept { append({part}); }
 
   [[nodiscard]] constexpr const char* c_str() const noexcept { return data_; }
   [[nodiscard]] constexpr const char* data() const noexcept { return data_; }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+  constexpr operator std::string_view() const noexcept { return {data_, size_}; }  // NOLINT: what it is
 
   friend constexpr bool operator==(const FixedText& a, const FixedText& b) noexcept {
-    for (std::size_t i = 0; i <= a.size_; ++i) {
-      if (a.data_[i] != b.data_[i]) return false;
-    }
-    return true;
+    return std::string_view{a} == std::string_view{b};
   }
 
  private:
+  [[gnu::cold]] constexpr void append_characters(std::string_view text) noexcept {
+    for (const char c : text) {
+      if (size_ + 1 == Capacity) {
+        data_[Capacity - 4] = data_[Capacity - 3] = data_[Capacity - 2] = '.';
+        return;
+      }
+      data_[size_++] = c;
+    }
+  }
+
   std::size_t size_ = 0;
   char data_[Capacity] = {};
 };

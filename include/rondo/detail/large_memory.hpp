@@ -12,7 +12,8 @@
 namespace rondo::detail {
 
 /// Uninitialised heap memory for objects that are found in any order: from 4 MiB on in huge pages, where the system has
-/// them, since with small ones each step would miss the cache of translations, too. Untouched, it costs nothing.
+/// them, since with small ones each step would miss the cache of translations, too. Untouched, it costs nothing. The
+/// standard library has no allocation in huge pages.
 class LargeMemory {
  public:
   /// @throws std::bad_alloc

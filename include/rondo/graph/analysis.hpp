@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/graph/zeroed.hpp>
-#include <rondo/list.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 /// Set-up only, and usable in constant expressions: from what was added to what can run. Vectors are sized with an
 /// explicit fill value: clang refuses libstdc++'s value-initialising constructor in constant expressions.
@@ -16,14 +18,54 @@ namespace rondo::graph {
 
 /// A graph's tasks in an order in which each stands behind all it depends on, and the edges between them.
 struct Analysis {
-  List<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
-  List<std::uint32_t> successor_begin;  ///< tasks + 1
-  List<std::uint32_t> successors;       ///< positions, ascending for each task
-  List<std::uint32_t> predecessor_count;
+  std::vector<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
+  std::vector<std::uint32_t> successor_begin;  ///< tasks + 1
+  std::vector<std::uint32_t> successors;       ///< positions, ascending for each task
+  std::vector<std::uint32_t> predecessor_count;
 };
 
-/// Sorted, each once, between indices in TaskGraph::tasks().
-using EdgeList = List<TaskGraph::Edge>;
+/// Edges between tasks, from `key` to `item`; sorted, each once.
+using EdgeList = std::vector<rondo::detail::Keyed>;
+[[nodiscard]] constexpr std::uint32_t task_before(const rondo::detail::Keyed& edge) noexcept {
+  return static_cast<std::uint32_t>(edge.key);
+}
+[[nodiscard]] constexpr std::uint32_t task_after(const rondo::detail::Keyed& edge) noexcept {
+  return static_cast<std::uint32_t>(edge.item);
+}
+
+/// Which task has written a memory last, and which have read it since.
+class LastUses {
+ public:
+  static constexpr std::uint32_t nobody = 0xFFFF'FFFF;
+
+  constexpr explicit LastUses(std::size_t memories)
+      : writer_(memories, nobody), first_(memories, nobody), last_(memories, nobody) {}
+
+  [[nodiscard]] constexpr std::uint32_t writer(std::size_t memory) const noexcept { return writer_[memory]; }
+  /// Calls visit(task) for each reader, the first one first.
+  template <class Visit>
+  constexpr void for_each_reader(std::size_t memory, const Visit& visit) const {
+    for (std::uint32_t r = first_[memory]; r != nobody; r = next_[r]) visit(reader_[r]);
+  }
+  constexpr void note_writer(std::size_t memory, std::uint32_t task) noexcept {
+    writer_[memory] = task;
+    first_[memory] = last_[memory] = nobody;
+  }
+  constexpr void note_reader(std::size_t memory, std::uint32_t task) {
+    const auto number = static_cast<std::uint32_t>(reader_.size());
+    reader_.push_back(task);
+    next_.push_back(nobody);
+    (first_[memory] == nobody ? first_[memory] : next_[last_[memory]]) = number;
+    last_[memory] = number;
+  }
+
+ private:
+  std::vector<std::uint32_t> writer_;  ///< by memory
+  std::vector<std::uint32_t> first_;   ///< by memory: its first reader, by number
+  std::vector<std::uint32_t> last_;    ///< by memory
+  std::vector<std::uint32_t> reader_;  ///< the task
+  std::vector<std::uint32_t> next_;    ///< the next reader of the same memory
+};
 
 /// What orders the tasks that touch a tensor: the tensor, or what it is a view of, or the input whose memory it reuses.
 [[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
@@ -33,55 +75,46 @@ using EdgeList = List<TaskGraph::Edge>;
 }
 
 /// The fill, which is the last by number, comes before all that touch what it zeroes.
-constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
+[[gnu::cold]] constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
   if (graph.tasks().empty() || !graph.tasks().back().fills) return;
   const auto fill = static_cast<std::uint32_t>(graph.tasks().size() - 1);
   for (std::uint32_t task = 0; task < fill; ++task) {
-    const TaskRecord& record = graph.tasks()[task];
-    for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
-      const ArgRecord& arg = graph.args()[a];
-      if (arg.kind == ArgRecord::Kind::address && is_filled(graph.tensors()[arg.tensor])) {
-        edges.push_back({fill, task});
-        break;
-      }
+    bool is_touched = false;
+    for (const ArgRecord& arg : graph.args_of(graph.tasks()[task])) {
+      is_touched = is_touched || (arg.is_address() && is_filled(graph.tensors()[arg.tensor]));
     }
+    if (is_touched) edges.push_back({fill, task});
   }
 }
 
 /// The explicit edges, and unless the graph says otherwise those that follow from reads and writes in the order of
 /// add(): read after write, write after read, write after write. O(args + edges log edges).
-[[nodiscard]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
-  EdgeList edges = graph.explicit_edges();
+[[nodiscard, gnu::cold]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
+  EdgeList edges;
+  for (const TaskGraph::Edge& edge : graph.explicit_edges()) edges.push_back({edge.before, edge.after});
   if (graph.edges() == Edges::derived) {
-    constexpr std::uint32_t nobody = 0xFFFF'FFFF;
-    struct LastUse {
-      std::uint32_t writer = nobody;
-      List<std::uint32_t> readers;  // since that write
-    };
-    List<LastUse> uses(graph.tensors().size());
+    LastUses uses(graph.tensors().size());
     for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
       const TaskRecord& record = graph.tasks()[task];
       if (record.fills) continue;
-      for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
-        const ArgRecord& arg = graph.args()[a];
-        if (arg.kind != ArgRecord::Kind::address) continue;
-        LastUse& use = uses[memory_of(graph, arg.tensor)];
-        if (use.writer != nobody && use.writer != task) edges.push_back({use.writer, task});
+      const auto add = [&](std::uint32_t before) {
+        if (before != LastUses::nobody && before != task) edges.push_back({before, task});
+      };
+      for (const ArgRecord& arg : graph.args_of(record)) {
+        if (!arg.is_address()) continue;
+        const std::size_t memory = memory_of(graph, arg.tensor);
+        add(uses.writer(memory));
         if (writes(arg.access)) {
-          for (const std::uint32_t reader : use.readers) {
-            if (reader != task) edges.push_back({reader, task});
-          }
-          use.writer = task;
-          use.readers.clear();
+          uses.for_each_reader(memory, add);
+          uses.note_writer(memory, task);
         } else {
-          use.readers.push_back(task);
+          uses.note_reader(memory, task);
         }
       }
     }
   }
   add_fill_edges(graph, edges);
-  rondo::detail::sort(edges);
-  rondo::detail::keep_unique(edges);
+  sort_once_each(edges);
   return edges;
 }
 
@@ -93,18 +126,19 @@ namespace detail {
 }
 
 /// Names one cycle among the tasks that still wait for a predecessor.
-[[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges, const List<std::uint32_t>& waiting) {
+[[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges,
+                                    const std::vector<std::uint32_t>& waiting) {
   const auto is_waiting = [&](std::uint32_t task) { return waiting[task] != 0; };
   std::uint32_t task = 0;
   while (!is_waiting(task)) ++task;
-  List<std::uint32_t> path;  // backwards, each a predecessor of the one before
-  List<bool> seen(waiting.size(), false);
-  while (!seen[task]) {
-    seen[task] = true;
+  std::vector<std::uint32_t> path;  // backwards, each a predecessor of the one before
+  std::vector<char> seen(waiting.size(), 0);
+  while (seen[task] == 0) {
+    seen[task] = 1;
     path.push_back(task);
     std::size_t e = 0;
-    while (edges[e].after != task || !is_waiting(edges[e].before)) ++e;
-    task = edges[e].before;
+    while (task_after(edges[e]) != task || !is_waiting(task_before(edges[e]))) ++e;
+    task = task_before(edges[e]);
   }
   Error::Text text("the edges form a cycle: ", task_text(graph, task));
   for (std::size_t i = path.size(); i-- > 0;) {
@@ -117,16 +151,16 @@ namespace detail {
 }
 
 /// Is there a path between two positions? Walks forward from `from`, no further than `to`.
-[[nodiscard]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
-  List<char> seen(to + 1 - from, 0);
-  List<std::uint32_t> open{from};
+[[nodiscard, gnu::cold]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
+  std::vector<char> seen(to + 1 - from, 0);
+  std::vector<std::uint32_t> open{from};
   while (!open.empty()) {
     const std::uint32_t task = open.back();
     open.pop_back();
     for (std::uint32_t s = a.successor_begin[task]; s < a.successor_begin[task + 1]; ++s) {
       const std::uint32_t next = a.successors[s];
       if (next == to) return true;
-      if (next > to || seen[next - from]) continue;
+      if (next > to || seen[next - from] != 0) continue;
       seen[next - from] = 1;
       open.push_back(next);
     }
@@ -136,65 +170,66 @@ namespace detail {
 
 }  // namespace detail
 
+/// The tasks in this order, with edges between positions.
+[[nodiscard, gnu::cold]] constexpr Analysis arrange(std::vector<std::uint32_t> order, EdgeList edges) {
+  sort_once_each(edges);
+  Analysis result;
+  result.successor_begin = std::vector<std::uint32_t>(order.size() + 1, 0U);
+  result.predecessor_count = std::vector<std::uint32_t>(order.size(), 0U);
+  for (const auto& edge : edges) {
+    ++result.successor_begin[task_before(edge) + 1];
+    ++result.predecessor_count[task_after(edge)];
+    result.successors.push_back(task_after(edge));
+  }
+  for (std::size_t p = 0; p < order.size(); ++p) result.successor_begin[p + 1] += result.successor_begin[p];
+  result.order = std::move(order);
+  return result;
+}
+
 /// Orders the tasks: among those that may run next, the fill, then the one added first. @throws Error cycle, naming one
-[[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
+[[nodiscard, gnu::cold]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
-  List<std::uint32_t> waiting(tasks, 0U);
-  List<std::uint32_t> edge_begin(tasks + 1, 0U);
+  std::vector<std::uint32_t> waiting(tasks, 0U);
+  std::vector<std::uint32_t> edge_begin(tasks + 1, 0U);
   for (const auto& e : edges) {
-    ++waiting[e.after];
-    ++edge_begin[e.before + 1];
+    ++waiting[task_after(e)];
+    ++edge_begin[task_before(e) + 1];
   }
   for (std::size_t t = 0; t < tasks; ++t) edge_begin[t + 1] += edge_begin[t];
 
-  Analysis result;
-  result.order.reserve(tasks);
-  List<std::uint32_t> ready;  // a heap, the smallest index on top
-  for (std::uint32_t t = 0; t < tasks; ++t) {
-    if (waiting[t] == 0) ready.push_back(t);
-  }
-  const auto rank = [&](std::uint32_t task) { return graph.tasks()[task].fills ? 0 : task + 1; };
-  const auto first_on_top = [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); };
-  rondo::detail::make_heap(ready.data(), ready.size(), first_on_top);
-  List<std::uint32_t> position(tasks, 0U);
-  while (!ready.empty()) {
-    rondo::detail::pop_heap(ready.data(), ready.size(), first_on_top);
-    const std::uint32_t task = ready.back();
-    ready.pop_back();
-    position[task] = static_cast<std::uint32_t>(result.order.size());
-    result.order.push_back(task);
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> position(tasks, LastUses::nobody);
+  const auto run = [&](std::size_t task) {
+    position[task] = static_cast<std::uint32_t>(order.size());
+    order.push_back(static_cast<std::uint32_t>(task));
+    std::size_t first_ready = tasks;
     for (std::uint32_t e = edge_begin[task]; e < edge_begin[task + 1]; ++e) {
-      if (--waiting[edges[e].after] == 0) {
-        ready.push_back(edges[e].after);
-        rondo::detail::push_heap(ready.data(), ready.size(), first_on_top);
-      }
+      const std::uint32_t after = task_after(edges[e]);
+      if (--waiting[after] == 0 && after < first_ready) first_ready = after;
     }
-  }
-  if (result.order.size() != tasks) detail::fail_cycle(graph, edges, waiting);
-
-  result.successor_begin.push_back(0);
-  result.predecessor_count.assign(tasks, 0U);
-  for (const std::uint32_t task : result.order) {
-    for (std::uint32_t e = edge_begin[task]; e < edge_begin[task + 1]; ++e) {
-      result.successors.push_back(position[edges[e].after]);
-      ++result.predecessor_count[position[edges[e].after]];
+    return first_ready;
+  };
+  if (tasks != 0 && graph.tasks().back().fills) (void)run(tasks - 1);
+  // Before `next` no task is ready. Edges mostly point forward, so that this is one walk over the tasks.
+  for (std::size_t next = 0; next < tasks;) {
+    if (waiting[next] != 0 || position[next] != LastUses::nobody) {
+      ++next;
+      continue;
     }
-    rondo::detail::sort(result.successors.data() + result.successor_begin.back(),
-                        result.successors.size() - result.successor_begin.back());
-    result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
+    const std::size_t first_ready = run(next);
+    next = first_ready < next ? first_ready : next + 1;
   }
-  return result;
+  if (order.size() != tasks) detail::fail_cycle(graph, edges, waiting);
+  EdgeList between_positions;
+  for (const auto& e : edges) between_positions.push_back({position[task_before(e)], position[task_after(e)]});
+  return arrange(std::move(order), std::move(between_positions));
 }
 
 /// Checks each tensor's uses against the order. @throws Error race: two tasks conflict and no path orders them;
 /// uninitialized_read: a task reads what nobody has written; invalid_argument: an output that nobody writes
-constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
-  constexpr std::uint32_t nobody = 0xFFFF'FFFF;
-  struct Use {
-    std::uint32_t writer = nobody;  // position of the last one
-    List<std::uint32_t> readers;    // positions, since that write
-  };
-  List<Use> uses(graph.tensors().size());
+[[gnu::cold]] constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
+  constexpr std::uint32_t nobody = LastUses::nobody;
+  LastUses uses(graph.tensors().size());
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
     if (before != nobody && before != after && !detail::has_path(analysis, before, after)) {
@@ -208,12 +243,11 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   for (std::uint32_t position = 0; position < analysis.order.size(); ++position) {
     const std::uint32_t task = analysis.order[position];
     const TaskRecord& record = graph.tasks()[task];
-    for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
-      const ArgRecord& arg = graph.args()[a];
-      if (arg.kind != ArgRecord::Kind::address) continue;
+    for (const ArgRecord& arg : graph.args_of(record)) {
+      if (!arg.is_address()) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
-      Use& use = uses[memory_of(graph, arg.tensor)];
-      if (reads(arg.access) && use.writer == nobody &&
+      const std::size_t memory = memory_of(graph, arg.tensor);
+      if (reads(arg.access) && uses.writer(memory) == nobody &&
           !graph.tensors()[root_of(graph.tensors(), arg.tensor)].is_defined_at_start()) {
         throw Error(Errc::uninitialized_read,
                     Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
@@ -221,23 +255,20 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       }
       // Derived edges order all conflicts by construction; explicit ones are the user's word, so they are checked.
       const bool check = graph.edges() == Edges::explicit_;
-      if (check) require_path(use.writer, position, tensor);
+      if (check) require_path(uses.writer(memory), position, tensor);
       if (writes(arg.access)) {
-        if (check) {
-          for (const std::uint32_t reader : use.readers) require_path(reader, position, tensor);
-        }
-        use.writer = position;
-        use.readers.clear();
+        if (check) uses.for_each_reader(memory, [&](std::uint32_t reader) { require_path(reader, position, tensor); });
+        uses.note_writer(memory, position);
       } else if (check) {
-        use.readers.push_back(position);
+        uses.note_reader(memory, position);
       }
     }
   }
-  for (std::uint32_t t = 0; t < uses.size(); ++t) {
+  for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
     const TensorRecord& tensor = graph.tensors()[t];
     const TensorRecord& root = graph.tensors()[root_of(graph.tensors(), t)];
     if (tensor.is_view() && root.is_defined_at_start()) continue;
-    if (tensor.direction == Direction::out && uses[memory_of(graph, t)].writer == nobody) {
+    if (tensor.direction == Direction::out && uses.writer(memory_of(graph, t)) == nobody) {
       throw Error(Errc::invalid_argument,
                   Error::Text("tensor '", graph.name(tensor.name),
                               "' is an output, but no task writes it; add the task or remove it"));
@@ -247,17 +278,16 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
 
 /// A view shows what its source holds where it was declared, so nobody may write either behind that.
 /// @throws Error invalid_argument, naming view, source and task
-constexpr void check_views(const TaskGraph& graph) {
-  List<std::uint32_t> views;
+[[gnu::cold]] constexpr void check_views(const TaskGraph& graph) {
+  std::vector<std::uint32_t> views;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
     if (graph.tensors()[t].is_view()) views.push_back(t);
   }
   if (views.empty()) return;
   for (std::uint32_t task = 0; task < graph.tasks().size(); ++task) {
     const TaskRecord& record = graph.tasks()[task];
-    for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
-      const ArgRecord& arg = graph.args()[a];
-      if (arg.kind != ArgRecord::Kind::address || !writes(arg.access) || record.fills) continue;
+    for (const ArgRecord& arg : graph.args_of(record)) {
+      if (!arg.is_address() || !writes(arg.access) || record.fills) continue;
       for (const std::uint32_t v : views) {
         const TensorRecord& view = graph.tensors()[v];
         if (arg.tensor != v && (task < view.viewed_at || memory_of(graph, arg.tensor) != memory_of(graph, v))) continue;
@@ -272,40 +302,42 @@ constexpr void check_views(const TaskGraph& graph) {
 }
 
 /// The same without the tasks that have nothing to do: what waited for one of them waits for all that this waited for.
-[[nodiscard]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
-  const auto is_idle = [&](std::size_t position) { return graph.tasks()[whole.order[position]].idle; };
-  Analysis result;
-  List<List<std::uint32_t>> waits(whole.order.size());  // by old position: new positions
-  List<List<std::uint32_t>> successors;                 // by new position
-  for (std::size_t p = 0; p < whole.order.size(); ++p) {
-    List<std::uint32_t> passed_on;
-    rondo::detail::sort(waits[p]);
-    rondo::detail::keep_unique(waits[p]);
-    if (is_idle(p)) {
-      passed_on = waits[p];
-    } else {
-      const auto position = static_cast<std::uint32_t>(result.order.size());
-      passed_on.push_back(position);
-      result.order.push_back(whole.order[p]);
-      result.predecessor_count.push_back(static_cast<std::uint32_t>(waits[p].size()));
-      successors.emplace_back();
-      for (const std::uint32_t before : waits[p]) successors[before].push_back(position);
+[[nodiscard, gnu::cold]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
+  EdgeList edges;  // between old positions
+  for (std::uint32_t p = 0; p < whole.order.size(); ++p) {
+    for (std::uint32_t s = whole.successor_begin[p]; s < whole.successor_begin[p + 1]; ++s) {
+      edges.push_back({p, whole.successors[s]});
+    }
+  }
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> position(whole.order.size(), LastUses::nobody);
+  for (std::uint32_t p = 0; p < whole.order.size(); ++p) {
+    if (!graph.tasks()[whole.order[p]].idle) {
+      position[p] = static_cast<std::uint32_t>(order.size());
+      order.push_back(whole.order[p]);
+      continue;
+    }
+    EdgeList rest;
+    std::vector<std::uint32_t> before;
+    std::vector<char> is_listed(p, 0);
+    for (const auto& e : edges) {
+      if (task_after(e) == p && is_listed[task_before(e)] == 0) {
+        is_listed[task_before(e)] = 1;
+        before.push_back(task_before(e));
+      }
+      if (task_after(e) != p && task_before(e) != p) rest.push_back(e);
     }
     for (std::uint32_t s = whole.successor_begin[p]; s < whole.successor_begin[p + 1]; ++s) {
-      List<std::uint32_t>& to = waits[whole.successors[s]];
-      to.append(passed_on.data(), passed_on.size());
+      for (const std::uint32_t b : before) rest.push_back({b, whole.successors[s]});
     }
+    edges = std::move(rest);
   }
-  result.successor_begin.push_back(0);
-  for (const List<std::uint32_t>& after : successors) {
-    result.successors.append(after.data(), after.size());
-    result.successor_begin.push_back(static_cast<std::uint32_t>(result.successors.size()));
-  }
-  return result;
+  for (auto& e : edges) e = {position[task_before(e)], position[task_after(e)]};
+  return arrange(std::move(order), std::move(edges));
 }
 
 /// All of the above. @throws Error cycle, race, uninitialized_read, invalid_argument: also a symbol without a value
-[[nodiscard]] constexpr Analysis analyze(const TaskGraph& graph) {
+[[nodiscard, gnu::cold]] constexpr Analysis analyze(const TaskGraph& graph) {
   if (graph.is_symbolic()) {
     throw Error(Errc::invalid_argument, Error::Text("symbol '", graph.name(graph.symbols()[0]),
                                                     "' has no value; open the graph with open_shaped(), or "

@@ -2,30 +2,83 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/graph/analysis.hpp>
-#include <rondo/graph/frozen_graph.hpp>
+#include <rondo/detail/compiled.hpp>
+#include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace rondo {
 
-inline FrozenGraph::FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis)
-    : tensors_{detail::OwnedArray<graph::TensorRecord>::copy_of(source.tensors())},
-      tasks_(analysis.order.size()),
-      args_{detail::OwnedArray<graph::ArgRecord>::copy_of(source.args())},
-      successor_begin_{detail::OwnedArray<std::uint32_t>::copy_of(analysis.successor_begin)},
-      successors_{detail::OwnedArray<std::uint32_t>::copy_of(analysis.successors)},
-      predecessor_count_{detail::OwnedArray<std::uint32_t>::copy_of(analysis.predecessor_count)},
-      text_{detail::OwnedArray<char>::copy_of(source.text())},
-      tag_{source.tag()} {
-  for (std::size_t p = 0; p < tasks_.size(); ++p) tasks_[p] = source.tasks()[analysis.order[p]];
+namespace graph {
+struct Analysis;
 }
+
+/// A graph that can no longer change: checked, ordered, in flat arrays. Made by freeze(); read by planners, args tables
+/// and engines, which may share it between threads.
+///
+/// Lifetime: move-only; views of it stay valid when it moves. Thread safety: immutable. Cost: nothing after freeze().
+class FrozenGraph {
+ public:
+  /// Not known to the compiler; see StaticGraphRef for one that is.
+  static constexpr bool is_static = false;
+
+  FrozenGraph(FrozenGraph&& other) noexcept;
+  FrozenGraph& operator=(FrozenGraph&& other) noexcept;
+  FrozenGraph(const FrozenGraph&) = delete;
+  FrozenGraph& operator=(const FrozenGraph&) = delete;
+  ~FrozenGraph();
+
+  /// All records of the graph, as spans; as long as the graph lives.
+  [[nodiscard]] graph::GraphView view() const noexcept {
+    return {tensors_, tasks_, args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
+            tag_};
+  }
+
+  /// The handle of the tensor called `name`. @throws Error invalid_argument
+  template <Element T>
+  [[nodiscard]] Input<T> input(std::string_view name) const {
+    return view().find<T, Direction::in>(name);
+  }
+  /// As input(), for a tensor that rounds copy out. @throws Error likewise
+  template <Element T>
+  [[nodiscard]] Output<T> output(std::string_view name) const {
+    return view().find<T, Direction::out>(name);
+  }
+  /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
+  template <Element T>
+  [[nodiscard]] InputOutput<T> inout(std::string_view name) const {
+    return view().find<T, Direction::inout>(name);
+  }
+  /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
+  template <Element T>
+  [[nodiscard]] Resident<T> resident(std::string_view name) const {
+    return view().find<T, Direction::resident>(name);
+  }
+
+ private:
+  friend FrozenGraph freeze(const TaskGraph& graph);
+  friend FrozenGraph freeze_interface(const TaskGraph& graph);
+  FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis);
+
+  std::vector<graph::TensorRecord> tensors_;
+  std::vector<graph::TaskRecord> tasks_;
+  std::vector<graph::ArgRecord> args_;
+  std::vector<std::uint32_t> successor_begin_;
+  std::vector<std::uint32_t> successors_;
+  std::vector<std::uint32_t> predecessor_count_;
+  std::vector<char> text_;
+  std::uint32_t tag_;
+};
 
 /// Checks and orders a graph, for good. The graph itself is left as it was; its handles serve the frozen one.
 /// @throws Error cycle, race, uninitialized_read, invalid_argument; each names the tasks and tensors
-[[nodiscard]] inline FrozenGraph freeze(const TaskGraph& graph) {
-  if (!graph::has_zeroed(graph)) return {graph, graph::analyze(graph)};
-  const TaskGraph filled = graph::with_fill(graph);
-  return {filled, graph::analyze(filled)};
-}
+[[nodiscard]] FrozenGraph freeze(const TaskGraph& graph);
 
 }  // namespace rondo
+
+#if RONDO_HAS_BODIES
+#include <rondo/graph/freeze_impl.hpp>  // IWYU pragma: export
+#endif

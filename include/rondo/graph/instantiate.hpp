@@ -4,10 +4,10 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 /// From a symbolic graph to a plain one. Set-up only, and usable in constant expressions.
@@ -16,7 +16,7 @@ namespace rondo::graph {
 /// The same graph, its handles included, with a value for each symbol, by number. Tasks that write nothing but tensors
 /// without elements, or run as 0 blocks, are idle: freezing leaves them out.
 /// @throws Error invalid_argument, overflow: naming the tensor or task, and the symbols' values
-[[nodiscard]] constexpr TaskGraph instantiate(const TaskGraph& graph, Slice<const std::int64_t> values) {
+[[nodiscard, gnu::cold]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
     Error::Text text(what, " '", who, "' ", wrong, " with ");
     for (std::size_t s = 0; s < graph.symbols().size(); ++s) {
@@ -105,8 +105,7 @@ namespace rondo::graph {
     result.widen(task);
     bool writes_elements = false;
     bool writes_any = false;
-    for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count; ++a) {
-      ArgRecord& arg = result.args_[a];
+    for (ArgRecord& arg : std::span(result.args_).subspan(task.first_arg, task.arg_count)) {
       const TensorRecord& tensor = result.tensors_[arg.tensor];
       if (arg.kind == ArgRecord::Kind::extent && graph.tensors()[arg.tensor].shape.is_symbolic()) {
         arg.bits = arg.dimension == ArgRecord::all_elements ? static_cast<ArgWord>(tensor.count)
@@ -116,14 +115,12 @@ namespace rondo::graph {
         arg.bits = result.reshapes_[static_cast<std::size_t>(arg.bits)].shape.extent(arg.dimension);
         arg.kind = ArgRecord::Kind::extent;
       }
-      if (arg.kind == ArgRecord::Kind::address && writes(arg.access)) {
+      if (arg.is_address() && writes(arg.access)) {
         writes_any = true;
         writes_elements = writes_elements || tensor.count != 0;
       }
     }
-    if (task.blocks == 0 || (writes_any && !writes_elements)) {
-      task.idle = true;
-    }
+    if (task.blocks == 0 || (writes_any && !writes_elements)) task.idle = true;
   }
   return result;
 }

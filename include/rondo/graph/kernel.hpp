@@ -3,7 +3,6 @@
 #pragma once
 
 #include <rondo/graph/words.hpp>
-#include <rondo/list.hpp>
 #include <rondo/tensor/view.hpp>
 #include <rondo/types.hpp>
 
@@ -62,10 +61,13 @@ struct TensorParameter {
   static constexpr std::size_t rank = V::rank;
   using element_type = typename V::value_type;
 
+  static V at(std::uint64_t address, const ArgWord* extents) noexcept {
+    using Pointer = decltype(std::declval<V>().data());
+    return V{reinterpret_cast<Pointer>(address), extents};  // NOLINT: the address of simulated memory
+  }
   /// `word`: where the address is; `extents`: where the first of `rank` extents is.
   static V read(const ArgWord* args, std::size_t word, std::size_t extents) noexcept {
-    using Pointer = decltype(std::declval<V>().data());
-    return V{reinterpret_cast<Pointer>(args[word]), args + extents};  // NOLINT: the address of simulated memory
+    return at(static_cast<std::uint64_t>(args[word]), args + extents);
   }
 };
 template <class T, std::size_t R>
@@ -297,6 +299,13 @@ template <class K>
 concept DeclaresArgs = requires {
   K::args;
 };
+
+/// Whether a kernel and its Wide can read the same block of arguments.
+template <class K>
+consteval bool has_args_of_its_wide() {
+  if constexpr (DeclaresArgs<K> && DeclaresArgs<typename K::Wide>) return K::args == K::Wide::args;
+  return !DeclaresArgs<K> && !DeclaresArgs<typename K::Wide>;
+}
 
 template <class K>
 consteval bool check_declared_args() {

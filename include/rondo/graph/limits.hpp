@@ -3,49 +3,67 @@
 #pragma once
 
 #include <rondo/arch/arch.hpp>
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
+
+#include <type_traits>
 
 namespace rondo::graph {
 
 /// Holds a graph against a chip: blocks, tensors and scalars per task, tensors that each round binds, element types.
 /// @throws Error limit_exceeded, misaligned or unsupported, naming the task or tensor; in a constant expression a
 /// compile error
-template <arch::Arch A>
-constexpr void check_limits(const GraphView& graph) {
+[[gnu::cold]] constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
   const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
     throw Error(Errc::limit_exceeded, Error::Text("task ", task.added_as, " '", graph.name(task.name), "' has ", count,
-                                                  " ", what, "; the most on ", A::name, " is ", most));
+                                                  " ", what, "; the most on ", chip.name, " is ", most));
   };
   for (const TaskRecord& task : graph.tasks) {
     if (task.fills) continue;  // no kernel: its tensors are one stretch of memory
     std::uint64_t tensors = 0;
     std::uint64_t scalars = 0;
     for (const ArgRecord& arg : graph.args_of(task)) {
-      if (arg.kind == ArgRecord::Kind::address) ++tensors;
+      if (arg.is_address()) ++tensors;
       if (arg.kind == ArgRecord::Kind::scalar) ++scalars;
     }
-    if (task.blocks > A::max_blocks) fail(task, task.blocks, "blocks", A::max_blocks);
-    if (tensors > A::max_task_tensors) fail(task, tensors, "tensors", A::max_task_tensors);
-    if (scalars > A::max_task_scalars) fail(task, scalars, "scalars", A::max_task_scalars);
+    if (task.blocks > chip.max_blocks) fail(task, task.blocks, "blocks", chip.max_blocks);
+    if (tensors > chip.max_task_tensors) fail(task, tensors, "tensors", chip.max_task_tensors);
+    if (scalars > chip.max_task_scalars) fail(task, scalars, "scalars", chip.max_task_scalars);
   }
   std::uint64_t bound = 0;
   for (const TensorRecord& tensor : graph.tensors) {
     if (is_bound_each_round(tensor.direction)) ++bound;
-    if (tensor.count != 0 && tensor.view_offset() % A::tensor_alignment != 0) {
+    if (tensor.count != 0 && tensor.view_offset() % chip.tensor_alignment != 0) {
       throw Error(Errc::misaligned,
                   Error::Text("tensor '", graph.name(tensor.name), "' is a view that starts at byte ",
                               tensor.view_offset(), " of '", graph.name(graph.tensors[tensor.view_of].name), "'; on ",
-                              A::name, " tensors start at multiples of ", A::tensor_alignment));
+                              chip.name, " tensors start at multiples of ", chip.tensor_alignment));
     }
-    if (is_a5_only(tensor.type) && !A::has_fp8) {
+    if (is_a5_only(tensor.type) && !chip.has_fp8) {
       throw Error(Errc::unsupported, Error::Text("tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type),
-                                                 ", which ", A::name, " does not know; choose a5 or another type"));
+                                                 ", which ", chip.name, " does not know; choose a5 or another type"));
     }
   }
-  if (bound > A::max_graph_tensors) {
+  if (bound > chip.max_graph_tensors) {
     throw Error(Errc::limit_exceeded, Error::Text("the graph has ", bound, " inputs, outputs and inouts; the most on ",
-                                                  A::name, " is ", A::max_graph_tensors));
+                                                  chip.name, " is ", chip.max_graph_tensors));
+  }
+}
+/// The same at run time.
+void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip);
+#if RONDO_HAS_BODIES
+RONDO_INLINE void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip) {
+  check_limits(graph, chip);
+}
+#endif
+/// The same for chip A.
+template <arch::Arch A>
+constexpr void check_limits(const GraphView& graph) {
+  if (std::is_constant_evaluated()) {
+    check_limits(graph, arch::limits_of<A>);
+  } else {
+    check_limits_at_run_time(graph, arch::limits_of<A>);
   }
 }
 

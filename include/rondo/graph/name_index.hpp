@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/list.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rondo::graph {
 
@@ -30,7 +29,7 @@ class NameIndex {
   template <class NameOf>
   constexpr void reserve_one(NameOf name_of) {
     if (2 * (count_ + std::size_t{1}) <= slots_.size()) return;
-    List<std::uint32_t> grown(slots_.empty() ? 16 : 2 * slots_.size(), none);
+    std::vector<std::uint32_t> grown(slots_.empty() ? 16 : 2 * slots_.size(), none);
     for (std::uint32_t number = 0; number < count_; ++number) put(grown, number, name_of(number));
     slots_ = std::move(grown);
   }
@@ -41,7 +40,7 @@ class NameIndex {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
  private:
-  static constexpr void put(List<std::uint32_t>& slots, std::uint32_t number, std::string_view name) noexcept {
+  static constexpr void put(std::vector<std::uint32_t>& slots, std::uint32_t number, std::string_view name) noexcept {
     std::size_t at = hash(name);
     while (slots[at & (slots.size() - 1)] != none) ++at;
     slots[at & (slots.size() - 1)] = number;
@@ -53,7 +52,7 @@ class NameIndex {
     return static_cast<std::size_t>(value ^ value >> 32);
   }
 
-  List<std::uint32_t> slots_;  ///< numbers, a power of two of places, at most half of them taken
+  std::vector<std::uint32_t> slots_;  ///< numbers, a power of two of places, at most half of them taken
   std::uint32_t count_ = 0;
 };
 

@@ -2,12 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/error.hpp>
-#include <rondo/graph/analysis.hpp>
 #include <rondo/graph/freeze.hpp>
-#include <rondo/graph/frozen_graph.hpp>
 #include <rondo/graph/task_graph.hpp>
-#include <rondo/types.hpp>
 
 #include <utility>
 
@@ -16,34 +12,7 @@ namespace rondo {
 /// Freezes a TaskGraph that declares tensors only: the interface of a session whose tasks an orchestration adds.
 /// @throws Error invalid_argument if it holds a task, or a workspace tensor, which the orchestration makes itself;
 /// unsupported if it holds a view or a value
-[[nodiscard]] inline FrozenGraph freeze_interface(const TaskGraph& graph) {
-  if (!graph.tasks().empty()) {
-    throw Error(Errc::invalid_argument,
-                Error::Text("the interface of an orchestration holds ", graph.tasks().size(),
-                            " tasks; declare tensors only, and add tasks in the orchestration"));
-  }
-  for (const graph::TensorRecord& tensor : graph.tensors()) {
-    if (tensor.is_view()) {
-      throw Error(
-          Errc::unsupported,
-          Error::Text("tensor '", graph.name(tensor.name),
-                      "' of an orchestration's interface is a view; nobody knows which tasks will write what it "
-                      "shows, so let a kernel copy"));
-    }
-    if (tensor.direction == Direction::session_value) {
-      throw Error(Errc::unsupported, Error::Text("value '", graph.name(tensor.name),
-                                                 "' of an orchestration's interface would be written by nobody; make "
-                                                 "it a host input"));
-    }
-    if (tensor.direction != Direction::workspace) continue;
-    throw Error(Errc::invalid_argument,
-                Error::Text("tensor '", graph.name(tensor.name),
-                            "' of an orchestration's interface is a workspace; make it in the orchestration"));
-  }
-  graph::Analysis nothing;
-  nothing.successor_begin.push_back(0);
-  return {graph, nothing};
-}
+FrozenGraph freeze_interface(const TaskGraph& graph);
 
 /// An interface and the callable that adds each round's tasks; what a session of such a runtime has for a graph.
 template <class F>

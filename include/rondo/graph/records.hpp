@@ -4,11 +4,11 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/words.hpp>
-#include <rondo/slice.hpp>
 #include <rondo/tensor/handle.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 /// What a graph is made of, as flat arrays of plain records: the form that planners, args tables and engines read.
@@ -58,9 +58,11 @@ struct TensorRecord {
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
   /// Bytes from the start of what it is a view of; 0 for what is none.
   [[nodiscard]] constexpr std::uint64_t view_offset() const noexcept { return view_first * size_of(type); }
-  /// Does it lie where each slot of rounds in flight has memory of its own?
+  /// Whether it lies where each slot of rounds in flight has memory of its own. Workspace that is zeroed does not:
+  /// all slots share it.
   [[nodiscard]] constexpr bool lies_with_ports() const noexcept {
-    return is_bound_each_round(direction) || (delivered && direction == Direction::workspace);
+    return is_bound_each_round(direction) ||
+           (delivered && direction == Direction::workspace && zeroed == Zeroed::never);
   }
   /// Does it hold defined values when a round starts?
   [[nodiscard]] constexpr bool is_defined_at_start() const noexcept {
@@ -99,6 +101,9 @@ struct ArgRecord {
   static constexpr std::uint16_t not_in_place = 0xFFFF;
   std::uint16_t dimension = all_elements;  ///< for an extent: which of `tensor`'s
   static constexpr std::uint16_t all_elements = 0xFFFF;
+
+  [[nodiscard]] constexpr bool is_address() const noexcept { return kind == Kind::address; }
+  [[nodiscard]] constexpr bool is_address_of(std::uint32_t t) const noexcept { return is_address() && tensor == t; }
 };
 
 /// A task of a graph: its kernel, on which core and in how many blocks, and where its arguments stand in `args`.
@@ -121,22 +126,22 @@ struct TaskRecord {
 
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.
 struct GraphView {
-  Slice<const TensorRecord> tensors;
-  Slice<const TaskRecord> tasks;  ///< each behind all that it depends on
-  Slice<const ArgRecord> args;
-  Slice<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: where a task's successors start
-  Slice<const std::uint32_t> successors;         ///< positions in `tasks`
-  Slice<const std::uint32_t> predecessor_count;  ///< one per task
+  std::span<const TensorRecord> tensors;
+  std::span<const TaskRecord> tasks;  ///< each behind all that it depends on
+  std::span<const ArgRecord> args;
+  std::span<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: where a task's successors start
+  std::span<const std::uint32_t> successors;         ///< positions in `tasks`
+  std::span<const std::uint32_t> predecessor_count;  ///< one per task
   std::string_view text;
   std::uint32_t tag = 0;  ///< the graph half of its TensorKeys
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {
     return {text.data() + ref.begin, ref.size};
   }
-  [[nodiscard]] constexpr Slice<const ArgRecord> args_of(const TaskRecord& task) const noexcept {
+  [[nodiscard]] constexpr std::span<const ArgRecord> args_of(const TaskRecord& task) const noexcept {
     return args.subspan(task.first_arg, task.arg_count);
   }
-  [[nodiscard]] constexpr Slice<const std::uint32_t> successors_of(std::size_t task) const noexcept {
+  [[nodiscard]] constexpr std::span<const std::uint32_t> successors_of(std::size_t task) const noexcept {
     return successors.subspan(successor_begin[task], successor_begin[task + 1] - successor_begin[task]);
   }
   [[nodiscard]] constexpr TensorKey key(std::size_t tensor) const noexcept {

@@ -5,6 +5,7 @@
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>
+#include <rondo/graph/zeroed.hpp>
 
 #include <cstddef>
 

@@ -2,24 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/arguments.hpp>
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/name_index.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/list.hpp>
-#include <rondo/slice.hpp>
 #include <rondo/tensor/handle.hpp>
 
+#include <atomic>
+#include <initializer_list>
 #include <source_location>
+#include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace rondo {
 
 class TaskGraph;
 namespace graph {
-constexpr TaskGraph instantiate(const TaskGraph& graph, Slice<const std::int64_t> values);
+constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
 constexpr TaskGraph with_fill(TaskGraph graph);
 }  // namespace graph
 
@@ -32,8 +35,8 @@ enum class Edges : std::uint8_t {
 namespace detail {
 
 [[nodiscard]] inline std::uint32_t next_graph_tag() noexcept {
-  static std::uint32_t last = 0;
-  return __atomic_add_fetch(&last, 1U, __ATOMIC_RELAXED);  // <atomic> would cost every user 160 ms of compile time
+  static std::atomic<std::uint32_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 }  // namespace detail
@@ -55,11 +58,23 @@ class TaskGraph {
   /// graph is opened with open_shaped(), or made a plain one by instantiate(), graph/instantiate.hpp. At most 32
   /// symbols, numbered as they come.
   /// @throws Error invalid_argument, limit_exceeded
-  constexpr Dim dim(std::string_view name, std::source_location where = std::source_location::current());
+  constexpr Dim dim(std::string_view wanted, std::source_location where = std::source_location::current()) {
+    if (wanted.empty()) refuse(where, "a symbol has no name; give it one");
+    for (const graph::NameRef other : symbols_) {
+      if (name(other) == wanted) {
+        refuse(where, "symbol '", wanted, "' is already there; give each its own name");
+      }
+    }
+    if (symbols_.size() == static_cast<std::size_t>(Dim::max_symbols)) {
+      throw Error(Errc::limit_exceeded, Error::Text("a graph has at most ", Dim::max_symbols, " symbols"), where);
+    }
+    symbols_.push_back(intern(wanted));
+    return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
+  }
   /// Are there sizes that depend on symbols?
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
-  [[nodiscard]] constexpr const List<graph::NameRef>& symbols() const noexcept { return symbols_; }
+  [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
 
   /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
   /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
@@ -134,7 +149,8 @@ class TaskGraph {
   /// this graph
   template <Element T, Direction D>
   constexpr void keep(TensorHandle<T, D> tensor, std::source_location where = std::source_location::current()) {
-    keep_memory(tensor.key, where);
+    if (!has(tensor.key)) refuse(where, "keep: the tensor is of another graph");
+    tensors_[index(tensor.key.tensor())].kept = true;
   }
 
   /// The workspace holds zeros when a round's tasks begin. `each_round`: all that ask for it are zeroed by one fill
@@ -150,7 +166,16 @@ class TaskGraph {
   /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
   /// opened, for its peers as well. Such a tensor takes no device memory, and the arena does not move.
   /// @throws Error invalid_argument if it is no task of this graph
-  constexpr void pin(TaskId task, std::source_location where = std::source_location::current());
+  constexpr void pin(TaskId task, std::source_location where = std::source_location::current()) {
+    if (index(task) >= tasks_.size()) {
+      refuse(where, "pin: there is no task ", index(task), "; the graph has ", tasks_.size());
+    }
+    for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
+      if (!arg.is_address()) continue;
+      tensors_[arg.tensor].fixed = true;
+      tensors_[graph::root_of(tensors_, arg.tensor)].fixed = true;
+    }
+  }
 
   /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run but Block. Types and directions
   /// are checked by the compiler; @throws Error invalid_argument if a tensor is another graph's, its rank is not the
@@ -188,16 +213,14 @@ class TaskGraph {
   /// Adds a task that runs a raw kernel on an argument block whose every word has been laid out; what args formats end
   /// in. @throws Error invalid_argument: a tensor that is not there, a word outside of the block
   constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                const List<graph::ArgRecord>& args, std::uint32_t block_bytes);
+                                const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
   constexpr void add_edge(TaskId before, TaskId after, std::source_location where = std::source_location::current()) {
-    if (index(before) >= tasks_.size() || index(after) >= tasks_.size()) {
-      throw Error(
-          Errc::invalid_argument,
-          Error::Text("add_edge: there is no task ", index(before) >= tasks_.size() ? index(before) : index(after),
-                      "; the graph has ", tasks_.size()),
-          where);
+    for (const TaskId task : {before, after}) {
+      if (index(task) >= tasks_.size()) {
+        refuse(where, "add_edge: there is no task ", index(task), "; the graph has ", tasks_.size());
+      }
     }
     explicit_edges_.push_back({index(before), index(after)});
   }
@@ -212,11 +235,11 @@ class TaskGraph {
   };
 
   /// By TensorId.
-  [[nodiscard]] constexpr const List<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
+  [[nodiscard]] constexpr const std::vector<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
   /// In the order of add().
-  [[nodiscard]] constexpr const List<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
+  [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
   /// Of all tasks, one behind the other.
-  [[nodiscard]] constexpr const List<graph::ArgRecord>& args() const noexcept { return args_; }
+  [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
   /// A symbolic shape under which a task takes a tensor; see reshape().
   struct Reshape {
     std::uint32_t task = 0;  ///< by TaskId
@@ -226,30 +249,42 @@ class TaskGraph {
     Shape shape{};
   };
   /// Symbolic shapes under which tasks take tensors.
-  [[nodiscard]] constexpr const List<Reshape>& reshapes() const noexcept { return reshapes_; }
+  [[nodiscard]] constexpr const std::vector<Reshape>& reshapes() const noexcept { return reshapes_; }
   /// Those that add_edge() was told, in that order.
-  [[nodiscard]] constexpr const List<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
+  [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
   /// All names, one behind the other; see name().
-  [[nodiscard]] constexpr const List<char>& text() const noexcept { return text_; }
+  [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
   /// Whether edges are derived or given.
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
   /// The number by which handles know their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
+  /// The tensors with their names, without tasks; until the graph changes.
+  [[nodiscard]] constexpr graph::GraphView interface() const noexcept {
+    graph::GraphView view;
+    view.tensors = tensors_;
+    view.text = {text_.data(), text_.size()};
+    view.tag = tag_;
+    return view;
+  }
+  /// The arguments of a task; until the graph changes.
+  [[nodiscard]] constexpr std::span<const graph::ArgRecord> args_of(const graph::TaskRecord& task) const noexcept {
+    return {args_.data() + task.first_arg, task.arg_count};
+  }
   /// A name, as a part of text(); until the graph changes.
   [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
     return {text_.data() + ref.begin, ref.size};
   }
 
  private:
-  friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, Slice<const std::int64_t> values);
+  friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
   friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
 
   /// A task's words, gathered and checked before the graph changes.
   struct Draft {
     TaskGraph& graph;
-    List<graph::ArgRecord> args = {};
-    List<graph::ArgRecord> extents = {};
-    List<Reshape> reshapes = {};
+    std::vector<graph::ArgRecord> args = {};
+    std::vector<graph::ArgRecord> extents = {};
+    std::vector<Reshape> reshapes = {};
     std::uint32_t block_bytes = 0;  ///< given by an args format; 0: the words of `args` and `extents` in turn
 
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
@@ -264,13 +299,30 @@ class TaskGraph {
     constexpr void add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape);
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);
+
+    // Constant expressions call the bodies, programs what may be linked.
+    constexpr void add_tensor_here(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+                                   std::size_t rank);
+    void add_tensor_at_run_time(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+                                std::size_t rank);
+    constexpr TaskId commit_here(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                 CostEntry cost);
+    TaskId commit_at_run_time(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry, CostEntry cost);
   };
 
   template <Element T, Direction D>
-  constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where);
+  constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where) {
+    return {add_tensor(name, data_type_of<T>, D, shape, where)};
+  }
+  constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
+                                 std::source_location where);
+  constexpr TensorKey add_tensor_here(std::string_view name, DataType type, Direction direction, const Shape& shape,
+                                      std::source_location where);
+  TensorKey add_tensor_at_run_time(std::string_view name, DataType type, Direction direction, const Shape& shape,
+                                   std::source_location where);
+  constexpr TensorKey push_tensor(std::string_view name, graph::TensorRecord record);
   constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
   constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, std::source_location where);
-  constexpr void keep_memory(TensorKey tensor, std::source_location where);
   constexpr void zero_memory(TensorKey tensor, Zeroed when, std::source_location where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
   constexpr void widen(graph::TaskRecord& task) const;
@@ -281,21 +333,34 @@ class TaskGraph {
   }
   constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name,
                            std::source_location where) const;
-  [[noreturn]] static void fail_task(std::string_view task, const char* what) {
-    throw Error(Errc::invalid_argument, Error::Text("task '", task, "' ", what));
+  /// Is it the key of one of this graph's tensors?
+  [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
+    return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
+  }
+  template <class... Text>
+  [[noreturn, gnu::always_inline]] static constexpr void refuse(std::source_location where, const Text&... text) {
+    refuse_with(where, {detail::TextPart(text)...});
+  }
+  template <class... Text>
+  [[noreturn, gnu::always_inline]] static constexpr void fail_task(std::string_view task, const Text&... text) {
+    refuse_with(std::source_location::current(), {"task '", task, "' ", detail::TextPart(text)...});
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_with(std::source_location where,
+                                                                 std::initializer_list<detail::TextPart> parts) {
+    throw Error(Errc::invalid_argument, Error::Text(parts), where);
   }
 
   template <Kernel K, class... P, class... A>
   constexpr TaskId add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments);
 
-  List<graph::TensorRecord> tensors_;
+  std::vector<graph::TensorRecord> tensors_;
   graph::NameIndex names_;  ///< of the tensors
-  List<graph::TaskRecord> tasks_;
-  List<graph::ArgRecord> args_;
-  List<Edge> explicit_edges_;
-  List<Reshape> reshapes_;
-  List<char> text_;
-  List<graph::NameRef> symbols_;
+  std::vector<graph::TaskRecord> tasks_;
+  std::vector<graph::ArgRecord> args_;
+  std::vector<Edge> explicit_edges_;
+  std::vector<Reshape> reshapes_;
+  std::vector<char> text_;
+  std::vector<graph::NameRef> symbols_;
   Edges edges_;
   std::uint32_t tag_ = 0;
 };

@@ -3,98 +3,101 @@
 #pragma once
 
 #include <rondo/graph/task_graph.hpp>
-#include <rondo/list.hpp>
+
+#include <algorithm>
+#include <vector>
 
 /// The bodies of TaskGraph's members that are too long for its class; include task_graph.hpp.
 namespace rondo {
 
-constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
+[[gnu::cold]] constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
   const graph::NameRef ref{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(name.size())};
-  const List<char> own(name.data(), name.data() + name.size());  // as in commit()
-  text_.append(own.data(), own.size());
+  std::vector<char> own;  // the name may be part of the text, which grows
+  for (const char c : name) own.push_back(c);
+  for (const char c : own) text_.push_back(c);
   return ref;
 }
 
-constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape& shape,
-                                           std::source_location where) const {
+[[gnu::cold]] constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape& shape,
+                                                         std::source_location where) const {
   if (wanted.empty()) {
-    throw Error(Errc::invalid_argument, Error::Text("tensor ", tensors_.size(), " has no name; give it one"), where);
+    refuse(where, "tensor ", tensors_.size(), " has no name; give it one");
   }
   if (names_.find(wanted, tensor_name()) != graph::NameIndex::none) {
-    throw Error(Errc::invalid_argument, Error::Text("tensor '", wanted, "' is already there; give each its own name"),
-                where);
+    refuse(where, "tensor '", wanted, "' is already there; give each its own name");
   }
   if (shape.rank() > max_rank) {
-    throw Error(Errc::invalid_argument,
-                Error::Text("tensor '", wanted, "' has ", shape.rank(), " dimensions; the most is ", max_rank), where);
+    refuse(where, "tensor '", wanted, "' has ", shape.rank(), " dimensions; the most is ", max_rank);
   }
   for (std::size_t d = 0; d < shape.rank(); ++d) {
     if (!shape.dim(d).empty()) {
       check_dim(shape.dim(d), "tensor", wanted, where);
     } else if (shape.extent(d) < 1) {
-      throw Error(
-          Errc::invalid_argument,
-          Error::Text("tensor '", wanted, "': extent ", d,
-                      shape.extent(d) == 0 ? " is zero" : " is negative or above 2^63-1", "; each must be at least 1"),
-          where);
+      refuse(where, "tensor '", wanted, "': extent ", d,
+             shape.extent(d) == 0 ? " is zero" : " is negative or above 2^63-1", "; each must be at least 1");
     }
   }
 }
 
-template <Element T, Direction D>
-constexpr TensorHandle<T, D> TaskGraph::tensor(std::string_view wanted, const Shape& shape,
-                                               std::source_location where) {
-  check_new_tensor(wanted, shape, where);
-  std::int64_t count = 1;
-  std::int64_t bytes = 0;
-  bool overflow = false;
-  for (std::size_t d = 0; d < shape.rank(); ++d) overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
-  if (shape.is_symbolic()) count = 0, overflow = false;  // known to instantiate() only
-  overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(sizeof(T)), &bytes);
-  if (overflow) {
-    throw Error(Errc::overflow, Error::Text("tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"), where);
-  }
-  if (rides_in_args(D) && bytes > graph::max_host_input_bytes) {
-    throw Error(Errc::invalid_argument,
-                Error::Text("host input '", wanted, "' takes ", bytes, " bytes, the most is ",
-                            graph::max_host_input_bytes, "; make it an input"),
-                where);
-  }
-  const TensorHandle<T, D> handle{{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_}};
-  names_.reserve_one(tensor_name());
-  tensors_.push_back({intern(wanted), data_type_of<T>, D, shape, static_cast<std::uint64_t>(count),
-                      static_cast<std::uint64_t>(bytes)});
-  names_.add(wanted);
-  return handle;
-}
-
-constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value, std::size_t bytes,
-                                         TensorKey described, std::source_location where) {
-  check_new_tensor(wanted, {}, where);
-  const bool is_descriptor = value.kind == graph::ValueKind::descriptor;
-  if (is_descriptor && (described.graph() != tag_ || index(described.tensor()) >= tensors_.size())) {
-    throw Error(Errc::invalid_argument, Error::Text("value '", wanted, "' describes a tensor of another graph"), where);
-  }
-  if (bytes > static_cast<std::size_t>(graph::max_host_input_bytes)) {
-    throw Error(Errc::invalid_argument,
-                Error::Text("value '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes),
-                where);
-  }
+[[gnu::cold]] constexpr TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::TensorRecord record) {
   const TensorKey key{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_};
-  graph::TensorRecord record{intern(wanted), DataType::uint8, Direction::session_value, Shape{}, bytes, bytes};
-  record.value = value;
+  record.name = intern(wanted);
   names_.reserve_one(tensor_name());
   tensors_.push_back(record);
   names_.add(wanted);
   return key;
 }
 
-constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::source_location where) {
-  const auto fail = [&](const auto&... text) {
-    throw Error(Errc::invalid_argument, Error::Text("alias: ", text...), where);
-  };
+[[gnu::cold]] constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType type,
+                                                             Direction direction, const Shape& shape,
+                                                             std::source_location where) {
+  check_new_tensor(wanted, shape, where);
+  std::int64_t count = 1;
+  std::int64_t bytes = 0;
+  bool overflow = false;
+  for (std::size_t d = 0; d < shape.rank(); ++d) overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
+  if (shape.is_symbolic()) count = 0, overflow = false;  // known to instantiate() only
+  overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(type)), &bytes);
+  if (overflow) {
+    throw Error(Errc::overflow, Error::Text("tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"), where);
+  }
+  if (rides_in_args(direction) && bytes > graph::max_host_input_bytes) {
+    refuse(where, "host input '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes,
+           "; make it an input");
+  }
+  return push_tensor(
+      wanted, {{}, type, direction, shape, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(bytes)});
+}
+#if RONDO_HAS_BODIES
+RONDO_INLINE TensorKey TaskGraph::add_tensor_at_run_time(std::string_view name, DataType type, Direction direction,
+                                                         const Shape& shape, std::source_location where) {
+  return add_tensor_here(name, type, direction, shape, where);
+}
+#endif
+constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
+                                          std::source_location where) {
+  return std::is_constant_evaluated() ? add_tensor_here(name, type, direction, shape, where)
+                                      : add_tensor_at_run_time(name, type, direction, shape, where);
+}
+
+[[gnu::cold]] constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value,
+                                                       std::size_t bytes, TensorKey described,
+                                                       std::source_location where) {
+  check_new_tensor(wanted, {}, where);
+  const bool is_descriptor = value.kind == graph::ValueKind::descriptor;
+  if (is_descriptor && !has(described)) refuse(where, "value '", wanted, "' describes a tensor of another graph");
+  if (bytes > static_cast<std::size_t>(graph::max_host_input_bytes)) {
+    refuse(where, "value '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes);
+  }
+  graph::TensorRecord record{{}, DataType::uint8, Direction::session_value, Shape{}, bytes, bytes};
+  record.value = value;
+  return push_tensor(wanted, record);
+}
+
+[[gnu::cold]] constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::source_location where) {
+  const auto fail = [&](const auto&... text) { refuse(where, "alias: ", text...); };
   for (const TensorKey key : {output, input}) {
-    if (key.graph() != tag_ || index(key.tensor()) >= tensors_.size()) fail("a tensor is of another graph");
+    if (!has(key)) fail("a tensor is of another graph");
   }
   graph::TensorRecord& to = tensors_[index(output.tensor())];
   const graph::TensorRecord& from = tensors_[index(input.tensor())];
@@ -109,13 +112,11 @@ constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::
   to.alias_of = index(input.tensor());
 }
 
-constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first,
-                                       std::source_location where) {
-  const auto fail = [&](const auto&... text) {
-    throw Error(Errc::invalid_argument, Error::Text("view: ", text...), where);
-  };
+[[gnu::cold]] constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first,
+                                                     std::source_location where) {
+  const auto fail = [&](const auto&... text) { refuse(where, "view: ", text...); };
   for (const TensorKey key : {tensor, source}) {
-    if (key.graph() != tag_ || index(key.tensor()) >= tensors_.size()) fail("a tensor is of another graph");
+    if (!has(key)) fail("a tensor is of another graph");
   }
   graph::TensorRecord& to = tensors_[index(tensor.tensor())];
   const graph::TensorRecord& from = tensors_[index(source.tensor())];
@@ -129,7 +130,7 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
     if (other.view_of == index(tensor.tensor())) fail("others are views of tensor '", name(to.name), "'");
   }
   for (const graph::ArgRecord& arg : args_) {
-    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == index(tensor.tensor())) {
+    if (arg.is_address_of(index(tensor.tensor()))) {
       fail("a task uses tensor '", name(to.name), "' already; make it a view first");
     }
   }
@@ -154,80 +155,37 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   tensors_[root].delivered = tensors_[root].delivered || to.direction == Direction::out;
 }
 
-constexpr void TaskGraph::keep_memory(TensorKey tensor, std::source_location where) {
-  if (tensor.graph() != tag_ || index(tensor.tensor()) >= tensors_.size()) {
-    throw Error(Errc::invalid_argument, Error::Text("keep: the tensor is of another graph"), where);
-  }
-  tensors_[index(tensor.tensor())].kept = true;
-}
-
-constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, std::source_location where) {
-  if (tensor.graph() != tag_ || index(tensor.tensor()) >= tensors_.size()) {
-    throw Error(Errc::invalid_argument, Error::Text("zero: the tensor is of another graph"), where);
-  }
+[[gnu::cold]] constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, std::source_location where) {
+  if (!has(tensor)) refuse(where, "zero: the tensor is of another graph");
   graph::TensorRecord& record = tensors_[index(tensor.tensor())];
   if (record.is_view()) {
-    throw Error(Errc::invalid_argument,
-                Error::Text("zero: workspace '", name(record.name), "' is a view; zero what it shows"), where);
+    refuse(where, "zero: workspace '", name(record.name), "' is a view; zero what it shows");
   }
   if (record.zeroed != Zeroed::never && record.zeroed != when) {
-    throw Error(Errc::invalid_argument,
-                Error::Text("zero: workspace '", name(record.name),
-                            "' is zeroed each round and once; choose one, or take two workspaces"),
-                where);
+    refuse(where, "zero: workspace '", name(record.name),
+           "' is zeroed each round and once; choose one, or take two workspaces");
   }
   record.zeroed = when;
 }
 
-constexpr Dim TaskGraph::dim(std::string_view wanted, std::source_location where) {
-  if (wanted.empty()) throw Error(Errc::invalid_argument, Error::Text("a symbol has no name; give it one"), where);
-  for (const graph::NameRef other : symbols_) {
-    if (name(other) == wanted) {
-      throw Error(Errc::invalid_argument, Error::Text("symbol '", wanted, "' is already there; give each its own name"),
-                  where);
-    }
-  }
-  if (symbols_.size() == static_cast<std::size_t>(Dim::max_symbols)) {
-    throw Error(Errc::limit_exceeded, Error::Text("a graph has at most ", Dim::max_symbols, " symbols"), where);
-  }
-  symbols_.push_back(intern(wanted));
-  return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
-}
-
-constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted,
-                                    std::source_location where) const {
+[[gnu::cold]] constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted,
+                                                  std::source_location where) const {
   bool known = dim.valid();
   dim.for_each_symbol([&](std::int32_t s) { known = known && static_cast<std::size_t>(s) < symbols_.size(); });
   if (!known) {
-    throw Error(Errc::invalid_argument,
-                Error::Text(what, " '", wanted, "': a size ",
-                            dim.valid() ? "is made of a symbol of another graph"
-                                        : "is an expression of too many parts, or of a number above 2^31-1"),
-                where);
+    refuse(where, what, " '", wanted, "': a size ",
+           dim.valid() ? "is made of a symbol of another graph"
+                       : "is an expression of too many parts, or of a number above 2^31-1");
   }
 }
 
-constexpr void TaskGraph::pin(TaskId task, std::source_location where) {
-  if (index(task) >= tasks_.size()) {
-    throw Error(Errc::invalid_argument,
-                Error::Text("pin: there is no task ", index(task), "; the graph has ", tasks_.size()), where);
-  }
-  const graph::TaskRecord& record = tasks_[index(task)];
-  for (std::uint32_t a = record.first_arg; a < record.first_arg + record.arg_count; ++a) {
-    if (args_[a].kind != graph::ArgRecord::Kind::address) continue;
-    tensors_[args_[a].tensor].fixed = true;
-    tensors_[graph::root_of(tensors_, args_[a].tensor)].fixed = true;
-  }
-}
-
-constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
-  if (key.graph() != graph.tag_ || index(key.tensor()) >= graph.tensors_.size()) {
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
+  if (!graph.has(key)) {
     fail_task(task, "is handed a tensor of another graph; use the handles of this one");
   }
   const std::uint32_t id = index(key.tensor());
   for (const graph::ArgRecord& other : args) {
-    if (other.kind == graph::ArgRecord::Kind::address && other.tensor == id &&
-        (writes(other.access) || writes(access))) {
+    if (other.is_address_of(id) && (writes(other.access) || writes(access))) {
       throw Error(Errc::invalid_argument,
                   Error::Text("task '", task, "' is handed tensor '", graph.name(graph.tensors_[id].name),
                               "' twice and writes it; pass it once, as InOut"));
@@ -237,7 +195,7 @@ constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey ke
 }
 
 template <class A>
-constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argument) {
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argument) {
   if constexpr (requires {
                   argument.access;
                   argument.handle.key;
@@ -253,15 +211,13 @@ constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argumen
 }
 
 /// The tensor's address, and its extents as a parameter of `rank` dimensions sees them: of one dimension, all elements.
-constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
-                                            std::size_t rank) {
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key,
+                                                               const Shape* reshaped, Access access, std::size_t rank) {
   add_address(task, key, access);
   const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
   const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
-  if (reshaped != nullptr) {
-    if (tensor.shape.is_symbolic() || shape.is_symbolic()) add_reshaped(task, index(key.tensor()), shape);
-  }
   const bool is_known = !tensor.shape.is_symbolic() && !shape.is_symbolic();
+  if (reshaped != nullptr && !is_known) add_reshaped(task, index(key.tensor()), shape);
   if (reshaped != nullptr && is_known) {
     std::int64_t count = 1;
     bool fits = shape.rank() <= max_rank;
@@ -290,9 +246,21 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
     extents.back().bits = static_cast<ArgWord>(graph.reshapes_.size() + reshapes.size() - 1);
   }
 }
+#if RONDO_HAS_BODIES
+RONDO_INLINE void TaskGraph::Draft::add_tensor_at_run_time(std::string_view task, TensorKey key, const Shape* reshaped,
+                                                           Access access, std::size_t rank) {
+  return add_tensor_here(task, key, reshaped, access, rank);
+}
+#endif
+constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+                                            std::size_t rank) {
+  return std::is_constant_evaluated() ? add_tensor_here(task, key, reshaped, access, rank)
+                                      : add_tensor_at_run_time(task, key, reshaped, access, rank);
+}
 
 /// Notes a shape of which instantiate() will tell whether it holds as many elements.
-constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape) {
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor,
+                                                            const Shape& shape) {
   bool fits = shape.rank() <= max_rank;
   for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
     if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
@@ -303,7 +271,7 @@ constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32
 }
 
 template <class P, class A>
-constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& argument) {
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& argument) {
   static_assert(detail::check_argument<P, A>());
   using Param = detail::Parameter<P>;
   if constexpr (!Param::is_tensor) {
@@ -316,11 +284,11 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
 }
 
 /// Zeros are there for the first task that touches the workspace; it leaves them, or has it for itself.
-constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
+[[gnu::cold]] constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor,
+                                                             Zeroed when) const {
   const graph::TensorRecord& record = graph.tensors_[tensor];
   const auto fail = [&](const char* what) {
-    throw Error(Errc::invalid_argument,
-                Error::Text("task '", task, "' wants zeros in tensor '", graph.name(record.name), "', ", what));
+    fail_task(task, "wants zeros in tensor '", graph.name(record.name), "', ", what);
   };
   if (record.direction != Direction::workspace) fail("which is no workspace; hand it one");
   if (record.zeroed != Zeroed::never && record.zeroed != when) {
@@ -328,36 +296,31 @@ constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint3
   }
   if (when == Zeroed::once) return;
   for (const graph::ArgRecord& arg : graph.args_) {
-    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == tensor) {
-      fail("which a task before it touches; hand it a workspace of its own");
-    }
+    if (arg.is_address_of(tensor)) fail("which a task before it touches; hand it a workspace of its own");
   }
 }
 
 /// Notes that the task may write one tensor over another, unless it takes that other in more than one place.
-constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
+[[gnu::cold]] constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
   constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
   std::uint16_t source = nowhere;
   for (std::size_t a = 0; a < args.size() && a < nowhere; ++a) {
-    if (args[a].kind != graph::ArgRecord::Kind::address || args[a].tensor != in) continue;
+    if (!args[a].is_address_of(in)) continue;
     if (source != nowhere) return;
     source = static_cast<std::uint16_t>(a);
   }
   for (graph::ArgRecord& arg : args) {
-    if (arg.kind == graph::ArgRecord::Kind::address && arg.tensor == out) arg.in_place_of = source;
+    if (arg.is_address_of(out)) arg.in_place_of = source;
   }
 }
 
-constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                          CostEntry cost) {
+[[gnu::cold]] constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType core, Blocks blocks,
+                                                             KernelEntry entry, CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
-  const List<char> own(name.data(),
-                       name.data() + name.size());  // the name may be part of the graph's text, which grows
-  name = {own.data(), own.size()};
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
   if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, std::source_location::current());
   if (block_bytes == 0) {  // no format was given: one word after the other
-    args.append(extents.data(), extents.size());
+    for (const graph::ArgRecord& extent : extents) args.push_back(extent);
     for (graph::ArgRecord& arg : args) {
       arg.offset = block_bytes;
       block_bytes += static_cast<std::uint32_t>(sizeof(ArgWord));
@@ -365,22 +328,39 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   }
   const auto id = static_cast<std::uint32_t>(graph.tasks_.size());
   const auto first = static_cast<std::uint32_t>(graph.args_.size());
-  graph.tasks_.reserve(graph.tasks_.size() + 1);  // so that a failed allocation leaves the graph as it was
-  graph.text_.reserve(graph.text_.size() + name.size());
-  graph.reshapes_.append(reshapes.data(), reshapes.size());
-  graph.args_.append(args.data(), args.size());
-  graph::TaskRecord record{graph.intern(name), core,  blocks.count, first, static_cast<std::uint32_t>(args.size()), id,
-                           block_bytes,        entry, cost};
+  // What may throw comes first, so that a failed allocation leaves the graph as it was.
+  const auto make_room = [](auto& vector, std::size_t more) {
+    const std::size_t wanted = vector.size() + more;
+    if (wanted > vector.capacity()) vector.reserve(std::max(wanted, 2 * vector.capacity()));
+  };
+  make_room(graph.tasks_, 1);
+  make_room(graph.reshapes_, reshapes.size());
+  make_room(graph.args_, args.size());
+  const graph::NameRef text = graph.intern(name);
+  for (const Reshape& reshape : reshapes) graph.reshapes_.push_back(reshape);
+  for (const graph::ArgRecord& arg : args) graph.args_.push_back(arg);
+  graph::TaskRecord record{text, core,        blocks.count, first, static_cast<std::uint32_t>(args.size()),
+                           id,   block_bytes, entry,        cost};
   record.blocks_dim = blocks.dim;
   graph.tasks_.push_back(record);
   return TaskId{id};
 }
+#if RONDO_HAS_BODIES
+RONDO_INLINE TaskId TaskGraph::Draft::commit_at_run_time(std::string_view name, CoreType core, Blocks blocks,
+                                                         KernelEntry entry, CostEntry cost) {
+  return commit_here(name, core, blocks, entry, cost);
+}
+#endif
+constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                          CostEntry cost) {
+  return std::is_constant_evaluated() ? commit_here(name, core, blocks, entry, cost)
+                                      : commit_at_run_time(name, core, blocks, entry, cost);
+}
 
 /// Lets the wide kernel take over where an index of 32 bits does not reach.
-constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
-  for (std::uint32_t a = task.first_arg; a < task.first_arg + task.arg_count && task.wide_name.size != 0; ++a) {
-    const graph::ArgRecord& arg = args_[a];
-    if (arg.kind != graph::ArgRecord::Kind::address || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
+[[gnu::cold]] constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
+  for (const graph::ArgRecord& arg : args_of(task)) {
+    if (task.wide_name.size == 0 || !arg.is_address() || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
     task.entry = task.wide_entry;
     task.name = task.wide_name;
     task.cost = nullptr;
@@ -388,11 +368,12 @@ constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
   }
 }
 
-constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
-                                         const List<graph::ArgRecord>& args, std::uint32_t block_bytes) {
+[[gnu::cold]] constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks,
+                                                       KernelEntry entry, const std::vector<graph::ArgRecord>& args,
+                                                       std::uint32_t block_bytes) {
   if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
   for (const graph::ArgRecord& arg : args) {
-    const bool is_there = arg.kind != graph::ArgRecord::Kind::address || arg.tensor < tensors_.size();
+    const bool is_there = !arg.is_address() || arg.tensor < tensors_.size();
     if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset || block_bytes % 8 != 0) {
       fail_task(name, "has a word outside of its argument block, or of no tensor of this graph");
     }
@@ -404,7 +385,8 @@ constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, B
 }
 
 template <Kernel K, class... P, class... A>
-constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments) {
+[[gnu::cold]] constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P...>,
+                                                      const A&... arguments) {
   using List = detail::ParameterList<P...>;
   constexpr std::size_t wanted = detail::arguments_before(sizeof...(P), List{});
   static_assert(sizeof...(A) == wanted,
@@ -439,8 +421,8 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
     if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
     if constexpr (HasWide<K>) {
-      static_assert(!detail::DeclaresArgs<K> && !detail::DeclaresArgs<typename K::Wide>,
-                    "rondo: a kernel that declares an args format has no Wide; let the format's tiling say");
+      static_assert(detail::has_args_of_its_wide<K>(),
+                    "rondo: a kernel and its Wide are handed the same arguments; declare the same args format in both");
       graph::TaskRecord& record = tasks_.back();
       record.wide_name = intern({K::Wide::name.data(), K::Wide::name.size()});
       record.wide_entry = &detail::kernel_entry<typename K::Wide>;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <rondo/graph/task_graph.hpp>
-#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 /// Set-up only, and usable in constant expressions: the one task that sets a round's zeroed workspaces to zero.
 namespace rondo::graph {
@@ -25,8 +25,8 @@ inline void fill_zeros(ArgWord* args) noexcept {
 /// The graph with the task that fills its zeroed workspaces, if it has any: behind all others in number, before all
 /// others in order. The workspaces lie side by side (see memory/zeroed_block.hpp), so that the first one's address and
 /// a number of bytes say it all; the others are arguments for whoever looks at who writes what.
-[[nodiscard]] constexpr TaskGraph with_fill(TaskGraph graph) {
-  List<ArgRecord> args;
+[[nodiscard, gnu::cold]] constexpr TaskGraph with_fill(TaskGraph graph) {
+  std::vector<ArgRecord> args;
   bool is_fixed = false;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
     if (!is_filled(graph.tensors()[t])) continue;
@@ -36,7 +36,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
   }
   // A Scratch is written only; one of zeros is read as well.
   for (ArgRecord& arg : graph.args_) {
-    const bool is_zeros = arg.kind == ArgRecord::Kind::address && graph.tensors_[arg.tensor].zeroed != Zeroed::never;
+    const bool is_zeros = arg.is_address() && graph.tensors_[arg.tensor].zeroed != Zeroed::never;
     if (is_zeros) arg.access = Access::read_write;
   }
   if (args.empty()) return graph;

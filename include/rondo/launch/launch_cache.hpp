@@ -3,11 +3,10 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/launch/counts.hpp>
 #include <rondo/launch/detail/flat_table.hpp>
-#include <rondo/launch/eviction.hpp>
 #include <rondo/launch/shape_key.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,34 @@
 #include <utility>
 
 namespace rondo::launch {
+
+/// The number of entries that a LaunchCache keeps: those that were used last.
+template <std::size_t Capacity>
+struct Lru {
+  static_assert(Capacity > 0, "rondo: a cache of no entries caches nothing");
+  static constexpr std::size_t capacity = Capacity;
+};
+
+/// Counts nothing and takes no room.
+struct NoCounts {
+  constexpr void hit_last() noexcept {}
+  constexpr void hit_table() noexcept {}
+  constexpr void missed() noexcept {}
+  constexpr void evicted() noexcept {}
+};
+
+/// Counts lookups: one addition for each.
+struct Counts {
+  std::uint64_t hits_on_last = 0;   ///< rounds of the same shapes as the one before
+  std::uint64_t hits_in_table = 0;  ///< rounds of other shapes that were known
+  std::uint64_t misses = 0;         ///< rounds of new shapes
+  std::uint64_t evictions = 0;      ///< entries that made room
+
+  constexpr void hit_last() noexcept { ++hits_on_last; }
+  constexpr void hit_table() noexcept { ++hits_in_table; }
+  constexpr void missed() noexcept { ++misses; }
+  constexpr void evicted() noexcept { ++evictions; }
+};
 
 /// Keeps an entry from being evicted for as long as it lives. Moves; does not copy. Must not outlive the cache.
 class [[nodiscard]] Pin {
@@ -37,21 +64,19 @@ class [[nodiscard]] Pin {
   [[nodiscard]] explicit operator bool() const noexcept { return count_ != nullptr; }
 
  private:
-  template <class, EvictionPolicy, KeyHash, LookupCounts>
+  template <class, class, class>
   friend class LaunchCache;
   explicit Pin(std::uint32_t& count) noexcept : count_{&count} { ++count; }
 
   std::uint32_t* count_ = nullptr;
 };
 
-/// From the shapes of a round to what a launch needs, ready made. The last entry found is compared first; if it is
-/// another, the key's hash leads into a flat table. Full keys are compared in either case, so two keys of one hash
-/// cannot be taken for each other.
+/// Leads from the shapes of a round to an entry that holds what their launch needs. The last entry found is compared
+/// first; otherwise the key's hash leads into a flat table. Full keys are compared in either case, so two keys of one
+/// hash cannot be taken for each other.
 ///
-/// Lifetime: entries have stable addresses until they are evicted. An entry in use, by a round in flight for example,
-/// is to be pinned: having been found last protects an entry from `Lru`, by its place, but not in a cache of one entry
-/// and not from every policy. Eviction destroys an entry once, and its memory serves the next one, so a full cache
-/// allocates no more.
+/// Lifetime: entries have stable addresses until they are evicted. Pin an entry in use, by a round in flight for
+/// example. Eviction destroys an entry once, and its memory serves the next one, so a full cache allocates no more.
 /// Thread safety: none; a cache belongs to one session. Entries that sessions share are handles to something shared.
 /// Errors: a key of the wrong number of words is not found, and refused by insert().
 /// Cost on the hot path: a hit takes no allocation, lock or system call. With the gathering of the key about 3 ns for
@@ -62,18 +87,11 @@ class [[nodiscard]] Pin {
 ///   LaunchCache<LaunchEntry, Lru<100>> cache{words_of_a_key};
 ///   Entry* entry = cache.find(key);
 ///   if (entry == nullptr) entry = &cache.insert(key, [&] { return plan(graph, shapes); });
-template <class Entry, EvictionPolicy Policy = Lru<100>, KeyHash Hash = FoldedMultiply, LookupCounts Count = NoCounts>
+template <class Entry, class Capacity = Lru<100>, class Count = NoCounts>
 class LaunchCache {
  public:
   /// For keys of `width` words; a graph without symbols has keys of none.
-  /// @throws Error if the policy has room for no entry.
-  explicit LaunchCache(std::size_t width) : width_{width} {
-    if (policy_.capacity() == 0) {
-      throw Error{Errc::invalid_argument,
-                  Error::Text{"the launch cache's policy has a capacity of 0; it must hold at least the entry of the "
-                              "round that is launched"}};
-    }
-  }
+  explicit LaunchCache(std::size_t width) noexcept : width_{width} {}
   LaunchCache(const LaunchCache&) = delete;
   LaunchCache& operator=(const LaunchCache&) = delete;
   /// Needs that no entry is pinned.
@@ -87,8 +105,8 @@ class LaunchCache {
     Entry* const last = find_last(key);
     return last != nullptr ? last : find_in_table(key);
   }
-  /// The entry that was found last, if this is its key; else nullptr, and find_in_table() says more. For who has
-  /// something to do when another entry's turn comes.
+  /// The entry that was found last, if this is its key; else nullptr; ask find_in_table() then. For callers
+  /// with something to do when another entry's turn comes.
   [[nodiscard, gnu::always_inline]] Entry* find_last(KeyView key) noexcept {
     if (key.size() == last_width_ && same_words(key.data(), last_->words(), key.size())) {
       count_.hit_last();
@@ -100,7 +118,7 @@ class LaunchCache {
   /// entry saves no registers.
   [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
     if (key.size() == width_) {
-      if (Node* const node = look_up(Hash{}(key.data(), width_), key)) {
+      if (Node* const node = look_up(hash_of(key.data(), width_), key)) {
         count_.hit_table();
         return &use(*node);
       }
@@ -115,18 +133,18 @@ class LaunchCache {
   }
 
   /// The entry of this key; if there is none, the one that `make()` returns, built in place. Once the cache is full,
-  /// the policy's victim is destroyed after the new entry is made, so that for a moment there is one entry more. `make`
-  /// must not use this cache.
+  /// the entry used longest ago is destroyed after the new entry is made, so that for a moment there is one entry more.
+  /// `make` must not use this cache.
   /// @throws Error if the key has the wrong number of words, or the cache is full and every entry pinned; whatever
   ///         make() throws; std::bad_alloc. Then nothing has changed.
   template <std::invocable Make>
   requires std::same_as<std::invoke_result_t<Make&>, Entry> Entry& insert(KeyView key, Make&& make) {
     if (key.size() != width_) refuse_width(key.size());
-    const std::uint64_t hash = Hash{}(key.data(), width_);
+    const std::uint64_t hash = hash_of(key.data(), width_);
     if (Node* const known = look_up(hash, key)) return use(*known);
 
     const std::size_t size = table_.size();
-    Node* const victim = size < policy_.capacity() ? nullptr : &choose_victim();
+    Node* const victim = size < Capacity::capacity ? nullptr : &choose_victim();
     table_.reserve(victim == nullptr ? size + 1 : size);
     Node* const node = build(hash, key, make);
     // Nothing below throws.
@@ -135,7 +153,7 @@ class LaunchCache {
       count_.evicted();
     }
     table_.insert(hash, *node);
-    policy_.inserted(*node);
+    link_as_newest(*node);
     remember(*node);
     return node->entry;
   }
@@ -152,11 +170,9 @@ class LaunchCache {
 
   /// Destroys all entries. Needs that none is pinned.
   void clear() noexcept {
-    table_.for_each([&](Node& node) {
-      policy_.erased(node);
-      destroy(node);
-    });
+    table_.for_each([&](Node& node) { destroy(node); });
     table_.clear();
+    ends_ = {&ends_, &ends_};
     forget_last();
   }
 
@@ -166,11 +182,7 @@ class LaunchCache {
     table_.for_each([&](Node& node) { f(node.entry); });
   }
 
-  /// Entries there are.
   [[nodiscard]] std::size_t size() const noexcept { return table_.size(); }
-  /// In words.
-  [[nodiscard]] std::size_t width() const noexcept { return width_; }
-  /// What lookups came to.
   [[nodiscard]] const Count& counts() const noexcept { return count_; }
 
  private:
@@ -178,10 +190,15 @@ class LaunchCache {
   struct Holder {
     Entry entry;
   };
+  /// A place in the order of use, a ring that `ends_` closes.
+  struct Link {
+    Link* newer;
+    Link* older;
+  };
   /// Followed by the words of its key.
-  struct Node : Policy::Hook, Holder {
+  struct Node : Link, Holder {
     template <class Make>
-    Node(std::uint64_t hash_, Make& make) : Policy::Hook{}, Holder{make()}, hash{hash_} {}
+    Node(std::uint64_t hash_, Make& make) : Link{}, Holder{make()}, hash{hash_} {}
     [[nodiscard]] std::uint64_t* words() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
 
     std::uint64_t hash;
@@ -197,7 +214,10 @@ class LaunchCache {
   }
 
   Entry& use(Node& node) noexcept {
-    if (&node != last_) policy_.used(node);
+    if (&node != last_) {
+      unlink(node);
+      link_as_newest(node);
+    }
     remember(node);
     return node.entry;
   }
@@ -207,16 +227,24 @@ class LaunchCache {
     last_width_ = width_;
   }
 
+  void link_as_newest(Node& node) noexcept {
+    node.newer = &ends_;
+    node.older = ends_.older;
+    ends_.older->newer = &node;
+    ends_.older = &node;
+  }
+  void unlink(Node& node) noexcept {
+    node.newer->older = node.older;
+    node.older->newer = node.newer;
+  }
+
   [[nodiscard]] Node& choose_victim() {
-    typename Policy::Hook* const hook = policy_.victim(
-        [](const typename Policy::Hook& candidate) noexcept { return static_cast<const Node&>(candidate).pins == 0; });
-    if (hook == nullptr) {
-      throw Error{Errc::busy,
-                  Error::Text{"all ", table_.size(),
-                              " entries of the launch cache are in use by rounds, so none can make room for "
-                              "new shapes; finish a round first, or give the cache a larger capacity"}};
+    for (Link* link = ends_.newer; link != &ends_; link = link->newer) {
+      if (Node& node = static_cast<Node&>(*link); node.pins == 0) return node;
     }
-    return static_cast<Node&>(*hook);
+    throw Error{Errc::busy, Error::Text{"all ", table_.size(),
+                                        " entries of the launch cache are in use by rounds, so none can make room for "
+                                        "new shapes; finish a round first, or give the cache a larger capacity"}};
   }
 
   [[noreturn]] void refuse_width(std::size_t words) const {
@@ -233,13 +261,12 @@ class LaunchCache {
     }
     Node* const node = ::new (spare_) Node(hash, make);
     spare_ = nullptr;
-    std::uint64_t* const words = node->words();
-    for (std::size_t i = 0; i < width_; ++i) words[i] = key[i];
+    std::copy_n(key.data(), width_, node->words());
     return node;
   }
 
   void erase(Node& node) noexcept {
-    policy_.erased(node);
+    unlink(node);
     table_.erase(node.hash, node);
     if (last_ == &node) forget_last();
     destroy(node);
@@ -262,8 +289,23 @@ class LaunchCache {
   Node* last_ = nullptr;
   detail::FlatTable<Node> table_;
   void* spare_ = nullptr;
-  [[no_unique_address]] Policy policy_;
+  Link ends_{&ends_, &ends_};  ///< `newer` is the oldest entry, `older` the newest
   [[no_unique_address]] Count count_;
 };
 
 }  // namespace rondo::launch
+
+namespace rondo::detail {
+
+/// The type that counts how a session of many shapes finds them: `Policies::Lookups`, or NoCounts without it.
+template <class Policies>
+struct LookupsOf {
+  using type = launch::NoCounts;
+};
+template <class Policies>
+requires requires { typename Policies::Lookups; }
+struct LookupsOf<Policies> {
+  using type = typename Policies::Lookups;
+};
+
+}  // namespace rondo::detail

@@ -21,9 +21,7 @@ namespace rondo::launch {
 /// Lifetime: a value. Thread safety: as of a constant. Cost: 20 multiplications for four numbers; no state.
 class Philox {
  public:
-  /// Four random words.
   using Block = std::array<std::uint32_t, 4>;
-  /// What chooses among sequences.
   using Key = std::array<std::uint32_t, 2>;
   /// How often the words are mixed.
   static constexpr std::size_t rounds = 10;
@@ -67,13 +65,11 @@ class Philox {
   std::uint64_t offset_;
 };
 
-/// Where a round's random numbers begin: what a kernel is given, in two slots, to make a Philox of.
+/// Where a round's random numbers begin. A kernel takes it, in two slots, and makes a Philox of it.
 struct RandomStart {
-  /// Which sequence.
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  ///< in blocks of four numbers
 
-  /// The numbers from here on.
   [[nodiscard]] constexpr Philox philox() const noexcept { return {seed, offset}; }
   friend constexpr bool operator==(RandomStart, RandomStart) noexcept = default;
 };
@@ -81,12 +77,12 @@ struct RandomStart {
 /// Gives each round its part of a seed's sequence, so that no two rounds share a number, and the same seed gives the
 /// same numbers in the same rounds.
 ///
-/// Errors: the constructor throws; next() does not, and is not to be called any more once `exhausted()`: after 2^64
+/// Errors: the constructor throws; next() does not, and must not be called any more once `exhausted()`: after 2^64
 /// blocks, which takes a device that makes 10^12 numbers a second two years. Cost: an addition for each round.
 class RoundRandom {
  public:
-  /// A round may use at most `numbers_per_round` numbers. `rounds_done`: goes on as if so many had been given out.
-  /// @throws Error if that is more than 2^34, or if the sequence does not reach that far.
+  /// A round may use at most `numbers_per_round` numbers. `rounds_done`: continues as if so many rounds had been given
+  /// theirs. @throws Error if that is more than 2^34, or if the sequence does not reach that far.
   constexpr RoundRandom(std::uint64_t seed, std::uint64_t numbers_per_round, std::uint64_t rounds_done = 0)
       : blocks_{numbers_per_round / 4 + (numbers_per_round % 4 != 0)}, start_{seed, blocks_ * rounds_done} {
     if (numbers_per_round > most_numbers_per_round) {
@@ -108,12 +104,11 @@ class RoundRandom {
     start_.offset += blocks_;
     return start;
   }
-  /// Is there no part left for a further round?
+  /// Whether no part is left for a further round.
   [[nodiscard]] constexpr bool exhausted() const noexcept { return blocks_ > UINT64_MAX - start_.offset; }
 
-  /// Which sequence.
   [[nodiscard]] constexpr std::uint64_t seed() const noexcept { return start_.seed; }
-  /// How many blocks of four a round has.
+  /// The number of blocks of four numbers that a round has.
   [[nodiscard]] constexpr std::uint64_t blocks_per_round() const noexcept { return blocks_; }
 
  private:

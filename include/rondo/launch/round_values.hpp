@@ -3,17 +3,17 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
-#include <rondo/detail/owned_array.hpp>
+#include <rondo/error.hpp>
 #include <rondo/graph/kernel.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/launch/philox.hpp>
-#include <rondo/launch/value_store.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 /// Values that the session writes into the args table by itself, each a typed parameter of kernels: where a round's
 /// random numbers start, which step it is, scalars that the host changes, descriptors of where a tensor is.
@@ -31,34 +31,29 @@ namespace rondo::launch {
 
 /// A kernel's parameter: which step a round is.
 struct Step {
-  /// Of the round.
   std::uint64_t number = 0;
 };
 /// A kernel's parameter: a number that the host may change between rounds.
 template <class T>
 requires std::is_arithmetic_v<T>
 struct HostScalar {
-  /// What the host set.
   T value{};
 };
-/// A kernel's parameter: what `D` makes of a tensor's address and shape, `static D make(std::uint64_t address, const
-/// Shape&) noexcept`, made anew when the address has changed. Trivially copyable; at most 4096 bytes, aligned to 32.
+/// A kernel's parameter: a D that `static D make(std::uint64_t address, const Shape&) noexcept` makes of a tensor's
+/// address and shape, made anew when the address has changed. Trivially copyable; at most 4096 bytes, aligned to 32.
 template <class D>
 struct Descriptor : D {};
 
 /// Names a value of a graph; V is the kernels' parameter.
 template <class V>
 struct Value {
-  /// The type of one element.
   using element_type = V;
-  /// Which way it goes in a round.
   static constexpr Direction direction = Direction::session_value;
-  /// Which tensor of which graph.
   TensorKey key;
 };
 
 /// Where a round's random numbers start: a sequence of `seed` of which each round has `numbers_per_round` numbers to
-/// itself, whether it succeeds or not. `rounds_done`: goes on as if so many rounds had been.
+/// itself, whether it succeeds or not. `rounds_done`: continues as if so many rounds had been run.
 /// @throws Error invalid_argument, overflow: see RoundRandom, whose limits are 2^34 numbers and 2^64 blocks
 [[nodiscard]] constexpr Value<RandomStart> random(TaskGraph& graph, std::string_view name, std::uint64_t seed,
                                                   std::uint64_t numbers_per_round, std::uint64_t rounds_done = 0) {
@@ -78,7 +73,7 @@ requires std::is_arithmetic_v<T>
   const auto bits = static_cast<std::uint64_t>(rondo::detail::to_word(initial));
   return {graph.add_value(name, {graph::ValueKind::scalar, 0, bits, 0, 0, nullptr}, sizeof(HostScalar<T>))};
 }
-/// What D makes of where `tensor` is.
+/// A D, made of the address and shape of `tensor`.
 template <class D, Element T, Direction S>
 [[nodiscard]] constexpr Value<Descriptor<D>> descriptor(TaskGraph& graph, std::string_view name,
                                                         TensorHandle<T, S> tensor) {
@@ -88,7 +83,7 @@ template <class D, Element T, Direction S>
       requires(const Shape& shape) { D{D::make(std::uint64_t{}, shape)}; },
       "rondo: a descriptor is made from an address and a shape; write `static D make(std::uint64_t address, "
       "const rondo::Shape& shape) noexcept;`");
-  static_assert(!rides_in_args(S), "rondo: what lies in the args table has no address of its own");
+  static_assert(!rides_in_args(S), "rondo: a tensor in the args table has no address of its own");
   const auto make = +[](std::byte* to, std::uint64_t address, const Shape& shape) noexcept {
     const D made = D::make(address, shape);
     __builtin_memcpy(to, &made, sizeof(D));
@@ -97,33 +92,62 @@ template <class D, Element T, Direction S>
                           tensor.key)};
 }
 
-/// A session's policy: writes the values of these kinds, by default of all. Of kinds that are left out there is no
-/// code.
+/// The number of rounds, and the host's scalars: all that a session's values are made of. There is one store for all
+/// slots of rounds in flight and for all shapes, so that no two rounds get the same numbers.
 ///
-/// Cost: rounds of such a session take the general way; then for each value a compare, and a copy into the table where
-/// it changed. What has not changed is not patched, and if nothing has, nothing is refreshed.
+/// Thread safety: the session's. Cost: set() is a compare and a store; the next round brings it to the device.
+class ValueStore {
+ public:
+  ValueStore() noexcept = default;
+  explicit ValueStore(const graph::GraphView& graph) : ValueStore(graph.tensors, graph.tag) {}
+  ValueStore(std::span<const graph::TensorRecord> tensors, std::uint32_t tag)
+      : scalars_(tensors.size()), is_scalar_(tensors.size()), tag_{tag} {
+    for (std::size_t t = 0; t < tensors.size(); ++t) {
+      is_scalar_[t] = tensors[t].value.kind == graph::ValueKind::scalar;
+      scalars_[t] = tensors[t].value.bits;
+    }
+  }
+
+  /// From the next round on the scalar has this value. Errors: wrong_tensor if it is another graph's.
+  template <class T>
+  Status set(Value<HostScalar<T>> scalar, std::type_identity_t<T> value) noexcept {
+    const std::uint32_t t = index(scalar.key.tensor());
+    if (scalar.key.graph() != tag_ || t >= is_scalar_.size() || !is_scalar_[t]) return Status{Errc::wrong_tensor};
+    scalars_[t] = static_cast<std::uint64_t>(rondo::detail::to_word(value));
+    return {};
+  }
+
+  /// The number of rounds that were given values; those that were refused were not.
+  [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
+  std::uint64_t next_round() noexcept { return rounds_++; }
+  [[nodiscard]] std::uint64_t scalar(std::uint32_t tensor) const noexcept { return scalars_[tensor]; }
+
+ private:
+  std::vector<std::uint64_t> scalars_;  ///< by tensor
+  std::vector<char> is_scalar_;         ///< by tensor
+  std::uint32_t tag_ = 0;
+  std::uint64_t rounds_ = 0;
+};
+
+/// A session's policy: writes the values of these kinds, by default of all. No code is compiled for the others.
+///
+/// Cost: rounds of such a session take the general path; then for each value a compare, and a copy into the table if it
+/// changed. If no value changed, nothing is refreshed.
 template <graph::ValueKind... kinds>
 class RoundValues {
  public:
-  /// Are there such values?
   static constexpr bool any = true;
-  /// What keeps the values, where there are any.
   using Store = ValueStore;
-  /// Are there values of that kind?
   static constexpr bool has(graph::ValueKind kind) noexcept {
     return sizeof...(kinds) == 0 || ((kind == kinds) || ...);
   }
 
   /// `sources`: of all tensors. `shared`: the store of a session that this one is a part of, or null.
   /// @throws Error unsupported for a kind that the policy leaves out
-  void open(const graph::GraphView& graph, Slice<const args::Source> sources, Store* shared) {
+  void open(const graph::GraphView& graph, std::span<const args::Source> sources, Store* shared) {
     if (shared == nullptr) own_ = Store(graph);
     shared_ = shared;
-    std::size_t count = 0;
-    for (const graph::TensorRecord& tensor : graph.tensors)
-      count += tensor.value.kind != graph::ValueKind::none ? 1 : 0;
-    slots_ = rondo::detail::OwnedArray<Slot>(count);
-    Slot* next = slots_.begin();
+    slots_.clear();
     for (std::uint32_t t = 0; t < graph.tensors.size(); ++t) {
       const graph::RoundValue& value = graph.tensors[t].value;
       if (value.kind == graph::ValueKind::none) continue;
@@ -132,12 +156,11 @@ class RoundValues {
                                                    "' is of a kind that the session's "
                                                    "policies leave out; add it to their launch::RoundValues"));
       }
-      *next = {value, t, {}, nullptr, never, never};
+      Slot& slot = slots_.emplace_back(Slot{value, t});
       if (value.kind == graph::ValueKind::descriptor) {
-        next->source = sources[value.source];
-        next->shape = &graph.tensors[value.source].shape;
+        slot.source = sources[value.source];
+        slot.shape = &graph.tensors[value.source].shape;
       }
-      ++next;
     }
   }
 
@@ -150,8 +173,7 @@ class RoundValues {
         case graph::ValueKind::random:
           if constexpr (has(graph::ValueKind::random)) {
             const RandomStart start{slot.value.bits, slot.value.first + round * slot.value.per_round};
-            if (slot.value.per_round != 0 || slot.last == never) write(refresher, slot, &start, sizeof(start));
-            slot.last = 0;
+            if (slot.value.per_round != 0 || !slot.is_written) write(refresher, slot, &start, sizeof(start));
           }
           break;
         case graph::ValueKind::step:
@@ -163,9 +185,8 @@ class RoundValues {
         case graph::ValueKind::scalar:
           if constexpr (has(graph::ValueKind::scalar)) {
             const std::uint64_t bits = store().scalar(slot.tensor);
-            if (bits != slot.last || slot.written == never) write(refresher, slot, &bits, sizeof(bits));
+            if (bits != slot.last || !slot.is_written) write(refresher, slot, &bits, sizeof(bits));
             slot.last = bits;
-            slot.written = 0;
           }
           break;
         case graph::ValueKind::descriptor:
@@ -182,28 +203,28 @@ class RoundValues {
     }
   }
 
-  /// The values, for the session.
   [[nodiscard]] Store& store() noexcept { return shared_ != nullptr ? *shared_ : own_; }
 
  private:
-  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< no address
   struct Slot {
     graph::RoundValue value;
     std::uint32_t tensor = 0;
     args::Source source{};         ///< of a descriptor: where the tensor is
     const Shape* shape = nullptr;  ///< and its shape
-    std::uint64_t last = never;    ///< what the table holds was made of
-    std::uint64_t written = never;
+    std::uint64_t last = never;    ///< the address or scalar that the table holds
+    bool is_written = false;
   };
 
   template <class Refresher>
-  static void write(Refresher& refresher, const Slot& slot, const void* from, std::size_t size) noexcept {
+  static void write(Refresher& refresher, Slot& slot, const void* from, std::size_t size) noexcept {
     __builtin_memcpy(refresher.host_input(slot.tensor), from, size);
+    slot.is_written = true;
   }
 
   Store own_{};
   Store* shared_ = nullptr;
-  rondo::detail::OwnedArray<Slot> slots_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace rondo::launch
@@ -220,10 +241,13 @@ struct ValueParameter {
   static constexpr Access access = Access::read;
   static constexpr std::size_t rank = 0;
   using element_type = V;
-  static V read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
+  static V at(std::uint64_t address, const ArgWord*) noexcept {
     V value;
-    __builtin_memcpy(&value, reinterpret_cast<const void*>(args[word]), sizeof(V));  // NOLINT: simulated device memory
+    __builtin_memcpy(&value, reinterpret_cast<const void*>(address), sizeof(V));  // NOLINT: simulated device memory
     return value;
+  }
+  static V read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
+    return at(static_cast<std::uint64_t>(args[word]), nullptr);
   }
 };
 template <>

@@ -4,41 +4,39 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
-#include <rondo/list.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
-/// From the sizes of what a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
+/// From the sizes that a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
 namespace rondo::launch {
 
-/// Values of symbols that a round says itself; made by given().
+/// Values of symbols that a round states; made by with_symbols().
 template <std::size_t N>
-struct GivenSymbols {
-  /// Symbols and what they are.
+struct StatedSymbols {
   std::pair<Dim, std::int64_t> values[N];
+  /// Rounds that are submitted take it where they take pairs.
+  static constexpr bool stands_for_pairs = true;
 };
-/// The values of symbols that sizes do not tell, or should not: `session.run_round(given({{n, 128}}), bind(x, hx), …)`.
-/// A round's shape is known by them as by its sizes.
+/// States the values of symbols that sizes do not tell, or should not: `session.run_round(with_symbols({{n, 128}}),
+/// bind(x, hx), …)`. They identify a round's shape as its sizes do.
 template <std::size_t N>
-[[nodiscard]] constexpr GivenSymbols<N> given(const std::pair<Dim, std::int64_t> (&values)[N]) noexcept {
-  GivenSymbols<N> result;
+[[nodiscard]] constexpr StatedSymbols<N> with_symbols(const std::pair<Dim, std::int64_t> (&values)[N]) noexcept {
+  StatedSymbols<N> result;
   for (std::size_t i = 0; i < N; ++i) result.values[i] = values[i];
   return result;
 }
-/// A symbol whose value is to be found.
-inline constexpr std::int64_t not_given = -1;
+/// Stands for the value of a symbol that solve() finds.
+inline constexpr std::int64_t not_stated = -1;
 
-/// What is known of a bound tensor: the number of its elements, or every extent.
+/// The size of a bound tensor.
 struct BoundSize {
-  /// Which of the graph's.
-  std::uint32_t tensor = 0;
-  /// Elements that were bound.
-  std::uint64_t count = 0;
-  /// The shape that was said; null if none was.
-  const Shape* shape = nullptr;
+  std::uint32_t tensor = 0;      ///< by number
+  std::uint64_t count = 0;       ///< elements that were bound
+  const Shape* shape = nullptr;  ///< as stated; null if it was not
 };
 
 namespace detail {
@@ -48,9 +46,10 @@ class Solver {
   explicit Solver(const TaskGraph& graph)
       : graph_{graph}, values_(graph.symbols().size(), 0), known_(graph.symbols().size(), false) {}
 
-  [[nodiscard]] List<std::int64_t> run(Slice<const BoundSize> sizes, Slice<const std::int64_t> given_values) {
+  [[nodiscard]] std::vector<std::int64_t> run(std::span<const BoundSize> sizes,
+                                              std::span<const std::int64_t> given_values) {
     for (std::size_t s = 0; s < known_.size() && s < given_values.size(); ++s) {
-      known_[s] = given_values[s] != not_given;
+      known_[s] = given_values[s] != not_stated;
       values_[s] = known_[s] ? given_values[s] : 0;
     }
     for (const BoundSize& size : sizes) {
@@ -65,7 +64,7 @@ class Solver {
         throw Error(Errc::invalid_argument,
                     Error::Text("the sizes that are bound do not tell symbol '", symbol(s),
                                 "'; bind a tensor of that size with its shape: bind(x, memory, {…}), or give the "
-                                "symbol its value: given({{symbol, value}})"));
+                                "symbol its value: with_symbols({{symbol, value}})"));
       }
     }
     for (const BoundSize& size : sizes) check(size);
@@ -107,7 +106,7 @@ class Solver {
     return all;
   }
 
-  /// The one extent that is unknown, and a symbol alone, is what is left of the elements.
+  /// If one extent is unknown, and a symbol alone, the number of elements tells it. Returns whether it did.
   bool match_count(const BoundSize& size) {
     const Shape& declared = tensor(size).shape;
     std::uint64_t product = 1;
@@ -164,22 +163,22 @@ class Solver {
   }
 
   const TaskGraph& graph_;
-  List<std::int64_t> values_;
-  List<bool> known_;
+  std::vector<std::int64_t> values_;
+  std::vector<char> known_;
 };
 
 }  // namespace detail
 
-/// The values of the graph's symbols under which the tensors have these sizes. `given_values`: by number, not_given for
-/// those to be found; may be none at all.
+/// The values of the graph's symbols under which the tensors have these sizes. `given_values`: by number, not_stated
+/// for those to be found; may be none at all.
 /// @throws Error invalid_argument, wrong_size: naming the symbol or tensor and the values that do not fit together
-[[nodiscard]] inline List<std::int64_t> solve(const TaskGraph& graph, Slice<const BoundSize> sizes,
-                                              Slice<const std::int64_t> given_values = {}) {
+[[nodiscard]] inline std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
+                                                     std::span<const std::int64_t> given_values = {}) {
   return detail::Solver(graph).run(sizes, given_values);
 }
 
 }  // namespace rondo::launch
 
 namespace rondo {
-using launch::given;
+using launch::with_symbols;
 }

@@ -6,6 +6,8 @@
 
 #include <sys/file.h>
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -118,8 +120,8 @@ class ArtifactStore {
 
   /// @throws Error out_of_resources if they cannot be written
   [[nodiscard]] SharedObject put(std::string_view bytes, std::string argument = {}) {
-    const std::string name = folder_->path() + "/" + std::to_string(::getpid()) + "-" +
-                             std::to_string(count_.fetch_add(1, std::memory_order_relaxed)) + ".so";
+    const std::string name =
+        fmt::format("{}/{}-{}.so", folder_->path(), ::getpid(), count_.fetch_add(1, std::memory_order_relaxed));
     auto file = std::make_shared<const detail::ArtifactFile>(folder_, name);
     std::ofstream out{name, std::ios::binary};
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -4,9 +4,10 @@
 
 #include <rondo/measure/fault.hpp>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <string>
 
 namespace rondo::measure {
@@ -33,8 +34,8 @@ namespace detail {
 template <class Got, class Want>
 void check_close(const char* name, const Got& got, const Want& want, const Tolerance& tolerance = {}) {
   if (got.size() != want.size()) {
-    throw Failure(Fault::wrong_answer, std::string{name} + " has " + std::to_string(got.size()) +
-                                           " elements, its reference " + std::to_string(want.size()));
+    throw Failure(Fault::wrong_answer,
+                  fmt::format("{} has {} elements, its reference {}", name, got.size(), want.size()));
   }
   std::size_t wrong = 0;
   std::size_t first = 0;
@@ -47,11 +48,11 @@ void check_close(const char* name, const Got& got, const Want& want, const Toler
     if (const double difference = std::abs(g - w); !(difference <= largest)) largest = difference;
   }
   if (wrong == 0) return;
-  char text[320];
-  (void)std::snprintf(
-      text, sizeof text, "%.80s[%zu] is %.9g, the reference says %.9g; %zu of %zu elements differ, by %.3g at most",
-      name, first, static_cast<double>(got[first]), static_cast<double>(want[first]), wrong, got.size(), largest);
-  throw Failure(Fault::wrong_answer, text);
+  throw Failure(
+      Fault::wrong_answer,
+      fmt::format("{:.80}[{}] is {:.9g}, the reference says {:.9g}; {} of {} elements differ, by {:.3g} at most", name,
+                  first, static_cast<double>(got[first]), static_cast<double>(want[first]), wrong, got.size(),
+                  largest));
 }
 
 }  // namespace rondo::measure

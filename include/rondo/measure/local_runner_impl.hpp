@@ -4,8 +4,9 @@
 
 #include <rondo/measure/local_runner.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 namespace rondo::measure {
@@ -150,7 +151,7 @@ inline Measured LocalRunner::verdict(Ended ended, std::optional<int> status) con
     case Ended::told_to_end: m.fault = Fault::stopped, m.text = "the runner is gone"; break;
     case Ended::out_of_time:
       m.fault = Fault::run_timeout;
-      m.text = "not done within " + detail::seconds_text(options_.time_limit);
+      m.text = fmt::format("not done within {:g} s", options_.time_limit);
       break;
     case Ended::garbage:
       m.fault = Fault::run;
@@ -165,10 +166,9 @@ inline Measured LocalRunner::verdict(Ended ended, std::optional<int> status) con
         m.fault = Fault::unknown;
         m.text = "the process was killed by somebody else, or for want of memory; measure it again";
       } else if (WIFSIGNALED(*status)) {
-        m.text = "the candidate crashed: signal " + std::to_string(WTERMSIG(*status)) + ", " +
-                 ::strsignal(WTERMSIG(*status));
+        m.text = fmt::format("the candidate crashed: signal {}, {}", WTERMSIG(*status), ::strsignal(WTERMSIG(*status)));
       } else {
-        m.text = "the candidate ended its process, with status " + std::to_string(WEXITSTATUS(*status));
+        m.text = fmt::format("the candidate ended its process, with status {}", WEXITSTATUS(*status));
       }
       break;
   }

@@ -4,14 +4,16 @@
 
 #include <rondo/measure/result.hpp>
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace rondo::measure {
 
@@ -25,9 +27,7 @@ namespace rondo::measure {
     value /= 1000;
     unit = larger;
   }
-  char text[32];
-  (void)std::snprintf(text, sizeof text, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
-  return text;
+  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
 }
 
 /// How a search gets on, as a line to show:
@@ -68,20 +68,14 @@ class Progress {
     const std::lock_guard lock(mutex_);
     const double elapsed = std::chrono::duration<double>(now - start_).count();
     const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
-    std::string text = std::to_string(done_);
-    if (total_ != 0) text += " of " + std::to_string(total_);
-    char number[32];
-    (void)std::snprintf(number, sizeof number, ", %.1f/s", rate);
-    text += number;
-    text += std::isfinite(best_) ? ", best " + format_seconds(best_) + " (" + best_name_ + ")" : ", no best yet";
-    append_errors(text);
-    if (total_ > done_ && rate > 0) {
-      (void)std::snprintf(number, sizeof number, ", %.0f s left", static_cast<double>(total_ - done_) / rate);
-      text += number;
-    }
+    std::string text = fmt::to_string(done_);
+    if (total_ != 0) text += fmt::format(" of {}", total_);
+    text += fmt::format(", {:.1f}/s", rate);
+    text += std::isfinite(best_) ? fmt::format(", best {} ({})", format_seconds(best_), best_name_) : ", no best yet";
+    text += errors();
+    if (total_ > done_ && rate > 0) text += fmt::format(", {:.0f} s left", static_cast<double>(total_ - done_) / rate);
     if (in_a_row_ >= flood) {
-      text +=
-          "; the last " + std::to_string(in_a_row_) + " all failed, with " + to_string(last_fault_) + ": " + last_text_;
+      text += fmt::format("; the last {} all failed, with {}: {}", in_a_row_, to_string(last_fault_), last_text_);
     }
     return text;
   }
@@ -89,18 +83,14 @@ class Progress {
  private:
   static constexpr std::uint64_t flood = 10;  ///< as many faults in a row are no accident
 
-  void append_errors(std::string& text) const {
-    const std::uint64_t errors = done_ - faults_[0];
-    if (errors == 0) return;
-    text += ", " + std::to_string(errors) + (errors == 1 ? " error (" : " errors (");
-    bool is_first = true;
+  [[nodiscard]] std::string errors() const {
+    std::vector<std::string> kinds;
     for (std::size_t f = 1; f < fault_count; ++f) {
-      if (faults_[f] == 0) continue;
-      if (!is_first) text += ", ";
-      text += std::to_string(faults_[f]) + ' ' + to_string(static_cast<Fault>(f));
-      is_first = false;
+      if (faults_[f] != 0) kinds.push_back(fmt::format("{} {}", faults_[f], to_string(static_cast<Fault>(f))));
     }
-    text += ')';
+    if (kinds.empty()) return {};
+    const std::uint64_t all = done_ - faults_[0];
+    return fmt::format(", {} {} ({})", all, all == 1 ? "error" : "errors", fmt::join(kinds, ", "));
   }
 
   mutable std::mutex mutex_;

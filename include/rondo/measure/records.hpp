@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
-#if __has_include(<nlohmann/json.hpp>)
-
 #include <rondo/measure/detail/posix.hpp>
 #include <rondo/measure/result.hpp>
 
@@ -166,5 +163,3 @@ class RecordLog {
 };
 
 }  // namespace rondo::measure
-
-#endif

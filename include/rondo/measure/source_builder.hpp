@@ -9,6 +9,8 @@
 #include <rondo/measure/detail/sha256.hpp>
 #include <rondo/measure/worker_pool.hpp>
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -148,12 +150,12 @@ inline std::string SourceBuilder::identify() const {
 inline std::string SourceBuilder::key_of(const SourceCandidate& candidate) const {
   detail::Sha256 hash;
   const auto add = [&hash](const std::string& part) {
-    hash.update(std::to_string(part.size()) + ':');  // so that no two lists of parts read the same
+    hash.update(fmt::format("{}:", part.size()));  // so that no two lists of parts read the same
     hash.update(part);
   };
   add(identity_);
   for (const auto* flags : {&options_.flags, &candidate.flags}) {
-    add(std::to_string(flags->size()));
+    add(fmt::to_string(flags->size()));
     for (const std::string& flag : *flags) add(flag);
   }
   add(candidate.source);
@@ -212,8 +214,7 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
   }
   const std::uint64_t number = compilations_.fetch_add(1, std::memory_order_relaxed) + 1;
   // A name of this build alone: another's file of the same content may be on its way out.
-  const std::string stem =
-      folder_->path() + "/" + key + "-" + std::to_string(::getpid()) + "-" + std::to_string(number);
+  const std::string stem = fmt::format("{}/{}-{}-{}", folder_->path(), key, ::getpid(), number);
   const std::string source = stem + ".cpp";
   std::ofstream file{source, std::ios::binary};
   file << candidate.source;
@@ -235,14 +236,14 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
     compiled.text = "the builder is gone";
   } else if (outcome.timed_out) {
     compiled.fault = Fault::build_timeout;
-    compiled.text.insert(0, "not built within " + detail::seconds_text(options_.time_limit) + "\n");
+    compiled.text.insert(0, fmt::format("not built within {:g} s\n", options_.time_limit));
   } else if (outcome.start_error != 0) {
     compiled.fault = Fault::unknown;
     compiled.text = "the compiler cannot be started: " + std::string{std::strerror(outcome.start_error)};
   } else if (!outcome.ok()) {
     compiled.fault = Fault::build;
     if (WIFSIGNALED(outcome.status)) {
-      compiled.text.insert(0, "the compiler was ended by signal " + std::to_string(WTERMSIG(outcome.status)) + "\n");
+      compiled.text.insert(0, fmt::format("the compiler was ended by signal {}\n", WTERMSIG(outcome.status)));
     }
   } else if (::access((stem + ".so").c_str(), R_OK) != 0) {
     compiled.fault = Fault::build;

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/measure/fault.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/tensor/concept.hpp>
 
 #include <algorithm>
 #include <chrono>

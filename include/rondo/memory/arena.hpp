@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/concepts.hpp>
+#include <rondo/error.hpp>
+#include <rondo/types.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -22,7 +23,7 @@ enum class Holds : std::uint8_t { tensors, args };
 
 /// One allocation on a platform, given back once.
 /// Lifetime: the platform outlives it. Errors: the constructor throws what P::allocate throws.
-template <Platform P, Holds holds = Holds::args>
+template <class P, Holds holds = Holds::args>
 class Arena {
   static constexpr bool is_lent = holds == Holds::tensors && LendsArena<P>;
 
@@ -34,7 +35,7 @@ class Arena {
         size_{size} {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
-  ~Arena() { (void)release(); }  // whoever wants the status calls release() first
+  ~Arena() { (void)release(); }  // call release() before for the status
 
   [[nodiscard]] DevicePtr<std::byte> base() const noexcept { return base_; }
   [[nodiscard]] Bytes size() const noexcept { return size_; }

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/list.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/memory/problem.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::memory {
 
@@ -49,7 +50,7 @@ struct Violation {
 /// Deliberately thinks otherwise than the planners do: it replays time event by event and keeps a list, ordered by
 /// offset, of the bytes in use. Cost: O(m (log m + k)) for m uses (buffers plus gaps) of which k at once, where k only
 /// moves memory, and linear in the explicit conflicts.
-[[nodiscard]] inline Violation check_plan(const Problem& problem, const Plan& plan) {
+[[nodiscard, gnu::cold]] inline Violation check_plan(const Problem& problem, const Plan& plan) {
   using Kind = Violation::Kind;
   if (plan.offsets.size() != problem.buffers.size()) return {Kind::wrong_count, 0, 0};
   std::int64_t top = 0;
@@ -60,55 +61,39 @@ struct Violation {
     if (offset % b.alignment != 0) return {Kind::misaligned, i, 0};
     if (b.pinned >= 0 && offset != b.pinned) return {Kind::pin_moved, i, 0};
     if (offset > plan.arena - b.size) return {Kind::outside_the_arena, i, 0};
-    top = rondo::detail::max(top, offset + b.size);
+    top = std::max(top, offset + b.size);
   }
   if (plan.arena != top) return {Kind::arena_not_tight, 0, 0};
 
-  struct Event {
-    std::int64_t time;
-    bool start;
-    std::size_t buffer;
-  };
-  List<Event> events;
+  constexpr std::uint64_t start = std::uint64_t{1} << 32;
+  std::vector<rondo::detail::Keyed> events;
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& b = problem.buffers[i];
     if (b.size == 0) continue;
-    std::int64_t from = b.lower;
-    for (std::size_t g = 0; g <= b.gaps.size(); ++g) {
-      const bool last = g == b.gaps.size();
-      const std::int64_t until = last ? b.upper : b.gaps[g].lower;
-      if (!last && b.gaps[g].lower == b.gaps[g].upper) continue;
-      if (from < until) {
-        events.push_back({from, true, i});
-        events.push_back({until, false, i});
-      }
-      if (!last) from = b.gaps[g].upper;
-    }
+    for_each_use(b, [&](Span use) {
+      events.push_back({use.lower, start | i});
+      events.push_back({use.upper, i});
+    });
   }
-  rondo::detail::sort(
-      events, [](const Event& x, const Event& y) { return x.time != y.time ? x.time < y.time : x.start < y.start; });
-  List<std::size_t> in_use;  // buffers, by offset
-  for (const Event& e : events) {
-    const std::int64_t offset = plan.offsets[e.buffer];
-    std::size_t at = 0;
-    for (std::size_t count = in_use.size(); count != 0;) {
-      const std::size_t half = count / 2;
-      const bool below = plan.offsets[in_use[at + half]] < offset;
-      at += below ? half + 1 : 0;
-      count = below ? count - half - 1 : half;
-    }
-    const auto place = in_use.begin() + static_cast<std::ptrdiff_t>(at);
-    if (!e.start) {
+  sort_keyed(events);
+  std::vector<std::uint64_t> in_use;  // buffers, by offset
+  for (const auto& [time, event] : events) {
+    const auto subject = static_cast<std::size_t>(event % start);
+    const std::int64_t offset = plan.offsets[subject];
+    const auto place = std::lower_bound(in_use.begin(), in_use.end(), offset,
+                                        [&](std::uint64_t buffer, std::int64_t o) { return plan.offsets[buffer] < o; });
+    if (event < start) {
       in_use.erase(place);
       continue;
     }
-    if (at < in_use.size() && plan.offsets[in_use[at]] < offset + problem.buffers[e.buffer].size) {
-      return {Kind::overlap, e.buffer, in_use[at]};
+    if (place != in_use.end() && plan.offsets[*place] < offset + problem.buffers[subject].size) {
+      return {Kind::overlap, subject, *place};
     }
-    if (at != 0 && plan.offsets[in_use[at - 1]] + problem.buffers[in_use[at - 1]].size > offset) {
-      return {Kind::overlap, e.buffer, in_use[at - 1]};
+    if (place != in_use.begin()) {
+      const std::size_t below = *(place - 1);
+      if (plan.offsets[below] + problem.buffers[below].size > offset) return {Kind::overlap, subject, below};
     }
-    in_use.insert(place, e.buffer);
+    in_use.insert(place, subject);
   }
   for (const auto& [a, b] : problem.conflicts) {
     const std::int64_t size_of_a = problem.buffers[a].size;

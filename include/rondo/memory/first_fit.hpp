@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/list.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace rondo::memory {
 
@@ -34,39 +34,36 @@ class FirstFit {
         conflicts_of_(problem.size() + 1, 0),
         entries_(problem.size(), Entry{}),
         offsets_(problem.size(), 0) {
-    List<std::uint32_t> by_start(problem.size(), 0);
-    for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = static_cast<std::uint32_t>(i);
-    rondo::detail::sort(by_start, [&](std::uint32_t a, std::uint32_t b) {
-      const std::int64_t x = problem.buffers[a].lower;
-      const std::int64_t y = problem.buffers[b].lower;
-      return x != y ? x < y : a < b;
-    });
+    std::vector<rondo::detail::Keyed> by_start;
+    for (std::size_t i = 0; i < problem.size(); ++i) by_start.push_back({problem.buffers[i].lower, i});
+    sort_keyed(by_start);
     for (std::size_t k = 0; k < by_start.size(); ++k) {
-      position_[by_start[k]] = static_cast<std::uint32_t>(k);
-      entries_[k].lower = problem.buffers[by_start[k]].lower;
-      entries_[k].buffer = by_start[k];
+      position_[by_start[k].item] = static_cast<std::uint32_t>(k);
+      entries_[k].lower = by_start[k].key;
+      entries_[k].buffer = static_cast<std::uint32_t>(by_start[k].item);
     }
     while (blocks_ * block < problem.size()) blocks_ *= 2;
-    latest_.assign(2 * blocks_, nothing);
+    latest_ = std::vector<std::int64_t>(2 * blocks_, nothing);
     for (const Buffer& b : problem.buffers) has_gaps_ = has_gaps_ || !b.gaps.empty();
 
     for (const auto& [a, b] : problem.conflicts) ++conflicts_of_[a + 1], ++conflicts_of_[b + 1];
     for (std::size_t i = 0; i < problem.size(); ++i) conflicts_of_[i + 1] += conflicts_of_[i];
-    conflicts_.resize(conflicts_of_.back(), 0);
-    List<std::uint32_t> next(conflicts_of_.begin(), conflicts_of_.end() - 1);
+    conflicts_ = std::vector<std::uint32_t>(conflicts_of_.back(), 0);
+    std::vector<std::uint32_t> next = conflicts_of_;
     for (const auto& [a, b] : problem.conflicts) {
       conflicts_[next[a]++] = b;
       conflicts_[next[b]++] = a;
     }
-    if (!problem.conflicts.empty()) placed_.assign(problem.size(), 0);
+    if (!problem.conflicts.empty()) placed_ = std::vector<char>(problem.size(), 0);
   }
 
   /// Offsets for the buffers in the given order; pinned ones come first, wherever they stand in it, and after them
   /// those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
-  [[nodiscard]] constexpr const List<std::int64_t>& run(const List<std::uint32_t>& order, Fit fit = Fit::first,
-                                                        const List<std::int64_t>& preset = {}) {
+  [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
+                                                               Fit fit = Fit::first,
+                                                               const std::vector<std::int64_t>& preset = {}) {
     for (std::int64_t& each : latest_) each = nothing;
-    for (std::uint8_t& each : placed_) each = 0;
+    for (char& each : placed_) each = 0;
     for (Entry& e : entries_) e.upper = nothing;
     for (std::uint32_t i = 0; i < problem_->size(); ++i) {
       if (problem_->buffers[i].is_pinned()) {
@@ -88,11 +85,6 @@ class FirstFit {
   static constexpr std::int64_t nothing = INT64_MIN;
   static constexpr std::size_t block = 8;
 
-  struct Stretch {
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-    constexpr bool operator<(const Stretch& other) const noexcept { return low < other.low; }
-  };
   struct Entry {
     std::int64_t lower = 0;
     std::int64_t upper = nothing;  // nothing until the buffer is placed
@@ -116,6 +108,9 @@ class FirstFit {
     }
   }
 
+  constexpr void take(std::int64_t low, std::int64_t high) {
+    taken_.push_back({low, static_cast<std::uint64_t>(high)});
+  }
   /// Fills taken_ with the stretches of bytes that are not free for buffer i, by ascending offset.
   constexpr void collect(std::uint32_t i) {
     const Buffer& b = problem_->buffers[i];
@@ -124,9 +119,9 @@ class FirstFit {
     if (b.lower < b.upper) visit(1, 0, blocks_, b);
     for (std::uint32_t k = conflicts_of_[i]; k < conflicts_of_[i + 1]; ++k) {
       const std::uint32_t other = conflicts_[k];
-      if (placed_[other] != 0) taken_.emplace_back(offsets_[other], offsets_[other] + problem_->buffers[other].size);
+      if (placed_[other] != 0) take(offsets_[other], offsets_[other] + problem_->buffers[other].size);
     }
-    rondo::detail::sort(taken_);
+    sort_keyed(taken_);
   }
 
   constexpr void visit(std::size_t node, std::size_t from, std::size_t count, const Buffer& b) {
@@ -136,18 +131,20 @@ class FirstFit {
       visit(2 * node + 1, from + count / 2, count / 2, b);
       return;
     }
-    const std::size_t end = rondo::detail::min(entries_.size(), (from + 1) * block);
+    const std::size_t last = (from + 1) * block;
+    const std::size_t end = last < entries_.size() ? last : entries_.size();
     for (std::size_t k = from * block; k < end; ++k) {
       const Entry& e = entries_[k];
       if (e.upper <= b.lower || e.lower >= b.upper) continue;
       if (has_gaps_ && !in_use_together(b, problem_->buffers[e.buffer])) continue;
-      taken_.emplace_back(e.low, e.high);
+      take(e.low, e.high);
     }
   }
 
   [[nodiscard]] constexpr std::int64_t lowest_place(const Buffer& b) const {
     std::int64_t offset = 0;
-    for (const auto& [low, high] : taken_) {
+    for (const auto& [low, end] : taken_) {
+      const auto high = static_cast<std::int64_t>(end);
       if (low >= offset + b.size) break;
       if (high > offset) offset = aligned(high, b.alignment);
     }
@@ -159,7 +156,8 @@ class FirstFit {
     std::int64_t best = -1;
     std::int64_t best_room = 0;
     std::int64_t offset = 0;
-    for (const auto& [low, high] : taken_) {
+    for (const auto& [low, end] : taken_) {
+      const auto high = static_cast<std::int64_t>(end);
       const std::int64_t room = low - offset;
       if (room >= b.size && (best < 0 || room < best_room)) {
         best = offset;
@@ -171,15 +169,15 @@ class FirstFit {
   }
 
   const Problem* problem_;
-  List<std::uint32_t> position_;  // of a buffer among entries_
-  List<std::uint32_t> conflicts_of_, conflicts_{};
-  List<Entry> entries_;          // by start
-  List<std::uint8_t> placed_{};  // kept only where there are explicit conflicts
-  List<std::int64_t> offsets_;
-  List<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
+  std::vector<std::uint32_t> position_;  // of a buffer among entries_
+  std::vector<std::uint32_t> conflicts_of_, conflicts_{};
+  std::vector<Entry> entries_;  // by start
+  std::vector<char> placed_{};  // kept only where there are explicit conflicts
+  std::vector<std::int64_t> offsets_;
+  std::vector<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
   std::size_t blocks_ = 1;
   bool has_gaps_ = false;
-  List<Stretch> taken_{};
+  std::vector<rondo::detail::Keyed> taken_{};  // stretches that are not free: first byte, end
 };
 
 }  // namespace rondo::memory

@@ -2,19 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/list.hpp>
+#include <rondo/detail/compiled.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/memory/lifetimes.hpp>
 #include <rondo/memory/planners.hpp>
 #include <rondo/memory/zeroed_block.hpp>
-#include <rondo/slice.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 /// The body of lay_out(): lifetimes ▶ planner ▶ offsets.
 namespace rondo::memory {
@@ -22,40 +24,45 @@ namespace rondo::memory {
 namespace detail {
 
 /// The buffers of what rounds bind: those of outputs, then those of inputs, the smallest first.
-[[nodiscard]] constexpr List<std::uint32_t> order_ports(const graph::GraphView& graph, const Lifetimes& lives) {
-  List<std::uint32_t> order;
+[[nodiscard, gnu::cold]] constexpr std::vector<std::uint32_t> order_ports(const graph::GraphView& graph,
+                                                                          const Lifetimes& lives) {
+  std::vector<std::uint32_t> order;
+  std::vector<char> is_listed(lives.problem.size(), 0);
+  std::vector<rondo::detail::Keyed> inputs;
   for (const bool outputs : {true, false}) {
-    const std::size_t begin = order.size();
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
       const std::uint32_t buffer = lives.buffer_of[t];
       const graph::TensorRecord& tensor = graph.tensors[t];
       const bool is_output = copies_out(tensor.direction) || tensor.direction == Direction::workspace;
       if (buffer == Lifetimes::no_buffer || tensor.is_view() || !tensor.lies_with_ports()) continue;
-      if (is_output != outputs || tensor.zeroed != Zeroed::never) continue;
-      if (rondo::detail::none_of(order, [&](std::uint32_t other) { return other == buffer; })) order.push_back(buffer);
+      if (is_output != outputs || tensor.zeroed != Zeroed::never || is_listed[buffer] != 0) continue;
+      is_listed[buffer] = 1;
+      if (outputs) order.push_back(buffer);
+      if (!outputs) inputs.push_back({lives.problem.buffers[buffer].size, buffer});
     }
-    if (outputs) continue;
-    rondo::detail::sort(order.data() + begin, order.size() - begin, [&](std::uint32_t a, std::uint32_t b) {
-      const std::int64_t x = lives.problem.buffers[a].size;
-      const std::int64_t y = lives.problem.buffers[b].size;
-      return x != y ? x < y : a < b;
-    });
   }
+  sort_keyed(inputs);
+  for (const auto& [size, buffer] : inputs) order.push_back(static_cast<std::uint32_t>(buffer));
   return order;
 }
 
-/// Plans with P what is to be planned.
-template <Planner P>
-[[nodiscard]] constexpr Plan plan_graph(P, const graph::GraphView&, const Lifetimes& lives) {
-  return P::plan(lives.problem);
-}
-/// Plans with P all but the ports, then lays the ports behind.
-template <Planner P>
-[[nodiscard]] constexpr Plan plan_graph(PortsLast<P>, const graph::GraphView& graph, const Lifetimes& lives) {
-  const List<std::uint32_t> ports = order_ports(graph, lives);
+/// The same as call_of for constant expressions, which call no function that is linked.
+template <class P>
+inline constexpr PlannerCall constant_call_of = {[](const Problem& problem) { return P::plan(problem); }};
+template <class P>
+inline constexpr PlannerCall constant_call_of<PortsLast<P>> = {constant_call_of<P>.plan, nullptr, true};
+template <class P>
+inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_call_of<P>.plan, nullptr,
+                                                                    constant_call_of<P>.ports_last, true};
+
+/// Plans, with the ports after the rest where the planner wants that.
+[[nodiscard, gnu::cold]] constexpr Plan plan_ports(const PlannerCall& planner, const graph::GraphView& graph,
+                                                   const Lifetimes& lives) {
+  if (!planner.ports_last) return planner.plan(lives.problem);
+  const std::vector<std::uint32_t> ports = order_ports(graph, lives);
   Problem rest = lives.problem;
   for (const std::uint32_t port : ports) rest.buffers[port] = Buffer{};
-  Plan plan = P::plan(rest);
+  Plan plan = planner.plan(rest);
   for (const std::uint32_t port : ports) {
     const Buffer& buffer = lives.problem.buffers[port];
     plan.offsets[port] = aligned(plan.arena, buffer.alignment);
@@ -64,20 +71,21 @@ template <Planner P>
   return plan;
 }
 
-/// Lays residents out, then plans the rest with P.
-template <Planner P>
-[[nodiscard]] constexpr Plan plan_graph(ResidentsFirst<P>, const graph::GraphView& graph, const Lifetimes& lives) {
-  List<std::uint32_t> residents;
+/// Plans, with residents laid out before the rest where the planner wants that.
+[[nodiscard, gnu::cold]] constexpr Plan plan_graph(const PlannerCall& planner, const graph::GraphView& graph,
+                                                   const Lifetimes& lives) {
+  if (!planner.residents_first) return plan_ports(planner, graph, lives);
+  std::vector<std::uint32_t> residents;
   Lifetimes rest = lives;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (graph.tensors[t].direction != Direction::resident) continue;
     residents.push_back(lives.buffer_of[t]);
     rest.problem.buffers[residents.back()] = Buffer{};
   }
-  Plan plan = plan_graph(P{}, graph, rest);
+  Plan plan = plan_ports(planner, graph, rest);
   std::int64_t front = 0;
   std::int64_t alignment = 1;
-  for (const Buffer& buffer : lives.problem.buffers) alignment = rondo::detail::max(alignment, buffer.alignment);
+  for (const Buffer& buffer : lives.problem.buffers) alignment = std::max(alignment, buffer.alignment);
   for (const std::uint32_t r : residents) front = aligned(front, alignment) + lives.problem.buffers[r].size;
   const std::int64_t behind = plan.arena == 0 ? 0 : aligned(front, alignment);
   for (std::int64_t& offset : plan.offsets) offset += behind;
@@ -91,8 +99,27 @@ template <Planner P>
   return plan;
 }
 
-/// The plan of somebody's planner, held against the problem. @throws Error check_failed, naming the planner and tensors
-inline void require_valid(const graph::GraphView& graph, const Lifetimes& lives, const Plan& plan) {
+[[gnu::cold]] constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
+                                              const arch::Limits& chip, const PlannerCall& planner,
+                                              Concurrency concurrency) {
+  Lifetimes lives = find_lifetimes(graph, chip, concurrency);
+  const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
+  const ZeroedBlock once(graph, lives, Zeroed::once);
+  Plan plan = plan_graph(planner, graph, lives);
+  if (planner.check != nullptr) planner.check(graph, lives, plan);
+  each_round.place(plan);
+  once.place(plan);
+  for (std::size_t t = 0; t < offsets.size(); ++t) {
+    const std::uint32_t buffer = lives.buffer_of[t];
+    offsets[t] = buffer == Lifetimes::no_buffer
+                     ? 0
+                     : static_cast<std::uint64_t>(plan.offsets[buffer]) + graph.tensors[t].view_offset();
+  }
+  return static_cast<std::uint64_t>(plan.arena);
+}
+
+#if RONDO_HAS_BODIES
+RONDO_INLINE void require_valid(const graph::GraphView& graph, const Lifetimes& lives, const Plan& plan) {
   const Violation violation = check_plan(lives.problem, plan);
   if (violation.ok()) return;
   const auto name_of = [&](std::size_t buffer) {
@@ -105,31 +132,25 @@ inline void require_valid(const graph::GraphView& graph, const Lifetimes& lives,
                           "; see tensors '", name_of(violation.a), "' and '", name_of(violation.b), "'"));
 }
 
+RONDO_INLINE Plan plan_greedily(const Problem& problem) { return Greedy::plan(problem); }
+RONDO_INLINE Plan plan_apart(const Problem& problem) { return Disjoint::plan(problem); }
+RONDO_INLINE std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
+                                               const arch::Limits& chip, const PlannerCall& planner,
+                                               Concurrency concurrency) {
+  return lay_out(graph, offsets, chip, planner, concurrency);
+}
+#endif
+
 }  // namespace detail
 
 template <arch::Arch A, class P, Concurrency concurrency>
-constexpr std::uint64_t lay_out(const graph::GraphView& graph, Slice<std::uint64_t> offsets) {
+constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets) {
   static_assert(check_planner<P>());
-  // Who wants all apart wants nothing done in place either.
-  constexpr Concurrency order = std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;
-  Lifetimes lives = find_lifetimes<A>(graph, order);
-  const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
-  const ZeroedBlock once(graph, lives, Zeroed::once);
-  Plan plan = detail::plan_graph(P{}, graph, lives);
-#ifndef NDEBUG
-  if (!std::is_constant_evaluated()) detail::require_valid(graph, lives, plan);
-#endif
-  each_round.place(plan);
-  once.place(plan);
-  for (std::size_t t = 0; t < offsets.size(); ++t) {
-    const std::uint32_t buffer = lives.buffer_of[t];
-    if (buffer == Lifetimes::no_buffer) {
-      offsets[t] = 0;
-    } else {
-      offsets[t] = static_cast<std::uint64_t>(plan.offsets[buffer]) + graph.tensors[t].view_offset();
-    }
+  constexpr Concurrency order = detail::concurrency_for<P>(concurrency);
+  if (std::is_constant_evaluated()) {
+    return detail::lay_out(graph, offsets, arch::limits_of<A>, detail::constant_call_of<P>, order);
   }
-  return static_cast<std::uint64_t>(plan.arena);
+  return detail::lay_out_at_run_time(graph, offsets, arch::limits_of<A>, detail::call_of<P>, order);
 }
 
 }  // namespace rondo::memory

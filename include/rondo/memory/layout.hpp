@@ -3,13 +3,15 @@
 #pragma once
 
 #include <rondo/arch/arch.hpp>
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
-#include <rondo/slice.hpp>
 #include <rondo/types.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
 
 namespace rondo::memory {
 
@@ -31,13 +33,72 @@ inline constexpr bool keeps_ports_apart<PortsLast<P>> = true;
 template <class P>
 inline constexpr bool keeps_ports_apart<ResidentsFirst<P>> = keeps_ports_apart<P>;
 
-/// Plans the arena of a graph: fills in one offset per tensor, returns the arena's bytes. Its body, which only set-up
-/// needs, is in lay_out.hpp.
+struct Problem;
+struct Plan;
+struct Lifetimes;
+
+namespace detail {
+
+[[nodiscard]] Plan plan_greedily(const Problem& problem);
+[[nodiscard]] Plan plan_apart(const Problem& problem);
+
+/// The plan of somebody's planner, held against the problem. @throws Error check_failed, naming the planner and tensors
+void require_valid(const graph::GraphView& graph, const Lifetimes& lives, const Plan& plan);
+
+/// A planner as a value, so that the code around it is compiled once.
+struct PlannerCall {
+  Plan (*plan)(const Problem&);
+  void (*check)(const graph::GraphView&, const Lifetimes&, const Plan&) = nullptr;  ///< what it made, in debug builds
+  bool ports_last = false;                                                          ///< see PortsLast
+  bool residents_first = false;                                                     ///< see ResidentsFirst
+};
+#ifdef NDEBUG
+inline constexpr auto check_in_debug = nullptr;
+#else
+inline constexpr auto check_in_debug = &require_valid;
+#endif
+template <class P>
+[[nodiscard]] constexpr PlannerCall call_planner() {
+  constexpr bool plans = requires(const Problem& problem) {
+    { P::plan(problem) } -> std::same_as<Plan>;
+  };
+  static_assert(plans,
+                "rondo: a planner plans; write `static rondo::memory::Plan plan(const rondo::memory::Problem&);`");
+  if constexpr (plans) return {[](const Problem& problem) { return P::plan(problem); }, check_in_debug};
+  return {};
+}
+template <class P>
+inline constexpr PlannerCall call_of = call_planner<P>();
+template <>
+inline constexpr PlannerCall call_of<Greedy> = {&plan_greedily};
+template <>
+inline constexpr PlannerCall call_of<Disjoint> = {&plan_apart};
+template <class P>
+inline constexpr PlannerCall call_of<PortsLast<P>> = {call_of<P>.plan, call_of<P>.check, true};
+template <class P>
+inline constexpr PlannerCall call_of<ResidentsFirst<P>> = {call_of<P>.plan, call_of<P>.check, call_of<P>.ports_last,
+                                                           true};
+
+/// With all tensors apart, nothing is computed in place either.
+template <class P>
+[[nodiscard]] constexpr Concurrency concurrency_for(Concurrency concurrency) noexcept {
+  return std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;
+}
+
+/// Plans the arena of a graph at run time: fills in one offset per tensor, returns the arena's bytes.
+[[nodiscard]] std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
+                                                const arch::Limits& chip, const PlannerCall& planner,
+                                                Concurrency concurrency);
+
+}  // namespace detail
+
+/// Plans the arena of a graph: fills in one offset per tensor, returns the arena's bytes. The body, which constant
+/// expressions can use as well, is in lay_out.hpp.
 template <arch::Arch A, class Planner, Concurrency concurrency>
-constexpr std::uint64_t lay_out(const graph::GraphView& graph, Slice<std::uint64_t> offsets);
+constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets);
 
 /// Where each tensor of a graph lies in its arena. Offsets are bytes from the arena's base, one per tensor; a host
-/// input's means nothing. Who makes one includes lay_out.hpp.
+/// input's means nothing. Include lay_out.hpp to make one.
 template <class Graph, arch::Arch A, class Planner = Disjoint, Concurrency concurrency = Concurrency::unordered>
 class Layout {
  public:
@@ -48,13 +109,14 @@ class Layout {
   /// @throws Error what lay_out throws
   explicit Layout(const Graph& graph)
       : offsets_(graph.view().tensors.size()),
-        bytes_{lay_out<A, Planner, concurrency>(graph.view(), {offsets_.data(), offsets_.size()})} {}
+        bytes_{detail::lay_out_at_run_time(graph.view(), offsets_, arch::limits_of<A>, detail::call_of<Planner>,
+                                           detail::concurrency_for<Planner>(concurrency))} {}
 
-  [[nodiscard]] Slice<const std::uint64_t> offsets() const noexcept { return offsets_.slice(); }
+  [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
   [[nodiscard]] Bytes arena_bytes() const noexcept { return Bytes{bytes_}; }
 
  private:
-  rondo::detail::OwnedArray<std::uint64_t> offsets_;
+  std::vector<std::uint64_t> offsets_;
   std::uint64_t bytes_;
 };
 
@@ -67,7 +129,7 @@ requires(Graph::is_static) class Layout<Graph, A, Planner, concurrency> {
   Layout() = default;
   explicit Layout(const Graph&) noexcept {}
 
-  [[nodiscard]] static constexpr Slice<const std::uint64_t> offsets() noexcept {
+  [[nodiscard]] static constexpr std::span<const std::uint64_t> offsets() noexcept {
     return {constants_.offsets, Graph::view().tensors.size()};
   }
   [[nodiscard]] static constexpr Bytes arena_bytes() noexcept { return Bytes{constants_.bytes}; }

@@ -4,13 +4,13 @@
 
 #include <rondo/arch/arch.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/list.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/uses.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 /// Set-up only, and usable in constant expressions: from a frozen graph to a planning problem.
 namespace rondo::memory {
@@ -20,18 +20,17 @@ struct Lifetimes {
   static constexpr std::uint32_t no_buffer = Tokens::none;
 
   Problem problem{};
-  List<std::uint32_t> buffer_of{};  ///< by tensor; no_buffer for a host input
+  std::vector<std::uint32_t> buffer_of{};  ///< by tensor; no_buffer for a host input
 };
 
 namespace detail {
 
 /// The bytes that all buffers take one behind the other stay below 2^62, so that no planner's sum overflows.
-template <arch::Arch A>
-constexpr void check_lengths(const graph::GraphView& graph) {
+[[gnu::cold]] constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& chip) {
   constexpr std::uint64_t limit = std::uint64_t{1} << 62;
   std::uint64_t total = 0;
   for (const graph::TensorRecord& tensor : graph.tensors) {
-    const std::uint64_t length = arch::block_bytes<A>(tensor.bytes) + A::tensor_alignment;  // at most 2^63 and a little
+    const std::uint64_t length = chip.block_bytes(tensor.bytes) + chip.tensor_alignment;  // at most 2^63 and a little
     if (length >= limit || total >= limit - length) {
       throw Error(Errc::overflow, Error::Text("with tensor '", graph.name(tensor.name),
                                               "' the arena passes 2^62 bytes; use smaller tensors"));
@@ -40,14 +39,13 @@ constexpr void check_lengths(const graph::GraphView& graph) {
   }
 }
 
-template <arch::Arch A>
-[[nodiscard]] constexpr Buffer make_buffer(const Token& token) {
+[[nodiscard, gnu::cold]] constexpr Buffer make_buffer(const Token& token, const arch::Limits& chip) {
   Buffer buffer;
   if (token.uses.empty()) return buffer;  // merged into another
   buffer.lower = token.uses.front().first;
   buffer.upper = token.uses.back().last + 1;
-  buffer.size = static_cast<std::int64_t>(arch::block_bytes<A>(token.bytes));
-  buffer.alignment = A::tensor_alignment;
+  buffer.size = static_cast<std::int64_t>(chip.block_bytes(token.bytes));
+  buffer.alignment = chip.tensor_alignment;
   for (std::size_t i = 1; i < token.uses.size(); ++i) {
     buffer.gaps.push_back({token.uses[i - 1].last + 1, token.uses[i].first});
   }
@@ -56,7 +54,7 @@ template <arch::Arch A>
 
 }  // namespace detail
 
-/// The planning problem of a graph on chip A: one buffer per memory, with the chip's alignment, granule and guard.
+/// The planning problem of a graph on a chip: one buffer per memory, with the chip's alignment, granule and guard.
 ///
 /// An input lives from the copies in to its last reader, an output from its first writer to the copies out, a workspace
 /// from its first writer to its last reader; residents and kept tensors live always. Where a kernel writes the whole of
@@ -69,16 +67,19 @@ template <arch::Arch A>
 ///
 /// Cost: linear for a sequential schedule; for a parallel one tasks² / 64 words and (tensors · users)² at worst.
 /// @throws Error overflow, naming the tensor at which all lengths together pass 2^62 bytes
-template <arch::Arch A>
-[[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, Concurrency concurrency) {
-  detail::check_lengths<A>(graph);
+[[nodiscard, gnu::cold]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
+                                                            Concurrency concurrency) {
+  detail::check_lengths(graph, chip);
   if (graph.tasks.size() > detail::Ancestors::most_tasks && concurrency == Concurrency::parallel) {
     concurrency = Concurrency::unordered;
   }
   Tokens tokens = detail::UseFinder(graph).run();
   if (concurrency == Concurrency::unordered) {
     const auto end = static_cast<std::int64_t>(graph.tasks.size()) + 1;
-    for (Token& token : tokens.tokens) token.uses = {{0, end}};
+    for (Token& token : tokens.tokens) {
+      token.uses.clear();
+      token.uses.push_back({0, end});
+    }
   }
   const bool parallel = concurrency == Concurrency::parallel;
   const detail::Ancestors known(parallel ? graph : graph::GraphView{});
@@ -86,7 +87,7 @@ template <arch::Arch A>
   if (concurrency != Concurrency::unordered) detail::InPlaceMerger(tokens, ancestors).run(graph);
 
   Lifetimes result{{}, tokens.of_tensor};
-  for (const Token& token : tokens.tokens) result.problem.buffers.push_back(detail::make_buffer<A>(token));
+  for (const Token& token : tokens.tokens) result.problem.buffers.push_back(detail::make_buffer(token, chip));
   if (!parallel) return result;
   for (std::uint32_t a = 0; a < tokens.tokens.size(); ++a) {
     for (std::uint32_t b = a + 1; b < tokens.tokens.size(); ++b) {
@@ -96,6 +97,11 @@ template <arch::Arch A>
     }
   }
   return result;
+}
+/// The same for chip A.
+template <arch::Arch A>
+[[nodiscard, gnu::cold]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, Concurrency concurrency) {
+  return find_lifetimes(graph, arch::limits_of<A>, concurrency);
 }
 
 }  // namespace rondo::memory

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/list.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::memory {
 
@@ -31,10 +32,10 @@ namespace rondo::memory {
 [[nodiscard]] constexpr std::int64_t lower_bound(const Problem& problem, const Sections& sections) {
   const std::int64_t unit = common_alignment(problem);
   std::int64_t bound = 0;
-  List<std::int64_t> load(static_cast<std::size_t>(sections.count()) + 1, 0);
+  std::vector<std::int64_t> load(static_cast<std::size_t>(sections.count()) + 1, 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
-    bound = rondo::detail::max(bound, b.size + (b.is_pinned() ? b.pinned : 0));
+    bound = std::max(bound, b.size + (b.is_pinned() ? b.pinned : 0));
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       load[static_cast<std::size_t>(r->first)] += aligned(b.size, unit);
       load[static_cast<std::size_t>(r->last)] -= aligned(b.size, unit);
@@ -42,32 +43,33 @@ namespace rondo::memory {
   }
   std::int64_t sum = 0;
   std::int64_t highest = 0;
-  for (std::int64_t& l : load) highest = rondo::detail::max(highest, l = sum += l);
-  if (unit == 1 || highest <= bound) return rondo::detail::max(bound, highest);
+  for (std::int64_t& l : load) highest = std::max(highest, l = sum += l);
+  if (unit == 1 || highest <= bound) return std::max(bound, highest);
 
   // What the topmost buffer saves: paint each section with the largest gain of its buffers, largest gain first. `next`
   // skips sections already painted, so that each is painted once.
-  List<std::uint32_t> by_gain(problem.size(), 0);
-  for (std::size_t i = 0; i < by_gain.size(); ++i) by_gain[i] = static_cast<std::uint32_t>(i);
-  const auto gain = [&](std::uint32_t i) { return aligned(problem.buffers[i].size, unit) - problem.buffers[i].size; };
-  rondo::detail::sort(by_gain, [&](std::uint32_t a, std::uint32_t b) { return gain(a) > gain(b); });
-  List<std::size_t> next(load.size(), 0);
-  for (std::size_t s = 0; s < next.size(); ++s) next[s] = s;
+  std::vector<rondo::detail::Keyed> by_gain;
+  const auto gain = [&](std::size_t i) { return aligned(problem.buffers[i].size, unit) - problem.buffers[i].size; };
+  for (std::size_t i = 0; i < problem.size(); ++i) by_gain.push_back({-gain(i), i});
+  sort_keyed(by_gain);
+  std::vector<std::uint64_t> next(load.size(), 0);
+  for (std::size_t i = 0; i < next.size(); ++i) next[i] = i;
   const auto unpainted = [&](std::size_t s) {
     while (next[s] != s) s = next[s] = next[next[s]];
     return s;
   };
-  List<std::int64_t> saved(load.size(), 0);
-  for (const std::uint32_t i : by_gain) {
+  std::vector<std::int64_t> saved(load.size(), 0);
+  for (const auto& [key, item] : by_gain) {
+    const auto i = static_cast<std::size_t>(item);
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       for (std::size_t s = unpainted(static_cast<std::size_t>(r->first)); s < static_cast<std::size_t>(r->last);
            s = unpainted(s)) {
-        saved[s] = gain(i);
+        saved[s] = -key;
         next[s] = s + 1;  // the last section ends no later than load.size() - 1, so s + 1 is in range
       }
     }
   }
-  for (std::size_t s = 0; s < load.size(); ++s) bound = rondo::detail::max(bound, load[s] - saved[s]);
+  for (std::size_t s = 0; s < load.size(); ++s) bound = std::max(bound, load[s] - saved[s]);
   return bound;
 }
 

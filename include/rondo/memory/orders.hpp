@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/list.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::memory {
 
@@ -37,11 +39,11 @@ enum class Order : std::uint8_t {
 namespace detail {
 
 /// For each buffer the largest load (bytes in use) of any of its sections. Cost: O((n + sections) log sections).
-[[nodiscard]] constexpr List<std::int64_t> pressure(const Problem& problem, const Sections& sections) {
+[[nodiscard]] constexpr std::vector<std::int64_t> pressure(const Problem& problem, const Sections& sections) {
   std::size_t leaves = 1;
   while (leaves < static_cast<std::size_t>(sections.count())) leaves *= 2;
-  List<std::int64_t> highest(2 * leaves, 0);
-  List<std::int64_t> change(leaves + 1, 0);
+  std::vector<std::int64_t> highest(2 * leaves, 0);
+  std::vector<std::int64_t> change(leaves + 1, 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       change[static_cast<std::size_t>(r->first)] += problem.buffers[i].size;
@@ -51,16 +53,16 @@ namespace detail {
   std::int64_t load = 0;
   for (std::size_t s = 0; s < leaves; ++s) highest[leaves + s] = load += change[s];
   for (std::size_t node = leaves - 1; node > 0; --node)
-    highest[node] = rondo::detail::max(highest[2 * node], highest[2 * node + 1]);
+    highest[node] = std::max(highest[2 * node], highest[2 * node + 1]);
 
-  List<std::int64_t> result(problem.size(), 0);
+  std::vector<std::int64_t> result(problem.size(), 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       std::size_t from = leaves + static_cast<std::size_t>(r->first);
       std::size_t until = leaves + static_cast<std::size_t>(r->last);
       for (; from < until; from /= 2, until /= 2) {
-        if (from % 2 == 1) result[i] = rondo::detail::max(result[i], highest[from++]);
-        if (until % 2 == 1) result[i] = rondo::detail::max(result[i], highest[--until]);
+        if (from % 2 == 1) result[i] = std::max(result[i], highest[from++]);
+        if (until % 2 == 1) result[i] = std::max(result[i], highest[--until]);
       }
     }
   }
@@ -68,57 +70,75 @@ namespace detail {
 }
 
 /// For each buffer how many lifetimes overlap its own.
-[[nodiscard]] constexpr List<std::int64_t> count_overlaps(const Problem& problem) {
-  List<std::int64_t> starts;
-  List<std::int64_t> ends;
-  for (const Buffer& b : problem.buffers) {
-    if (!b.occupies()) continue;
-    starts.push_back(b.lower);
-    ends.push_back(b.upper);
-  }
-  rondo::detail::sort(starts);
-  rondo::detail::sort(ends);
-  List<std::int64_t> result(problem.size(), 0);
+[[nodiscard]] constexpr std::vector<std::int64_t> count_overlaps(const Problem& problem) {
+  std::vector<rondo::detail::Keyed> starts;
+  std::vector<rondo::detail::Keyed> ends;
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
     if (!b.occupies()) continue;
-    const auto begun = static_cast<std::int64_t>(rondo::detail::lower_bound(starts, b.upper));
-    const auto ended = static_cast<std::int64_t>(rondo::detail::upper_bound(ends, b.lower));
-    result[i] = begun - ended - 1;
+    starts.push_back({b.lower, i});
+    ends.push_back({b.upper, i});
+  }
+  sort_keyed(starts);
+  sort_keyed(ends);
+  // Those that begin before it ends, without those that end before it begins and itself.
+  std::vector<std::int64_t> result(problem.size(), 0);
+  std::size_t begun = 0;
+  for (const auto& [end, i] : ends) {
+    while (begun < starts.size() && starts[begun].key < end) ++begun;
+    result[i] += static_cast<std::int64_t>(begun);
+  }
+  std::size_t ended = 0;
+  for (const auto& [start, i] : starts) {
+    while (ends[ended].key <= start) ++ended;
+    result[i] -= static_cast<std::int64_t>(ended) + 1;
   }
   return result;
+}
+
+/// A number that sorts the other way round than `value`, as integers do.
+[[nodiscard]] constexpr std::int64_t descending(double value) noexcept {
+  const auto bits = std::bit_cast<std::int64_t>(value + 0.0);  // no negative zero
+  return ~(bits < 0 ? bits ^ INT64_MAX : bits);
 }
 
 }  // namespace detail
 
 /// The numbers of all buffers in the given order. Cost: O(n log n).
-[[nodiscard]] constexpr List<std::uint32_t> make_order(const Problem& problem, const Sections& sections, Order order) {
+[[nodiscard]] constexpr std::vector<std::uint32_t> make_order(const Problem& problem, const Sections& sections,
+                                                              Order order) {
   const std::size_t n = problem.size();
-  List<double> key(n, 0.0);  // largest first
-  if (order == Order::breadth) {
-    const List<std::int64_t> pressure = detail::pressure(problem, sections);
-    for (std::size_t i = 0; i < n; ++i) key[i] = static_cast<double>(pressure[i]);
-  } else if (order == Order::conflicts) {
-    const List<std::int64_t> overlaps = detail::count_overlaps(problem);
-    for (std::size_t i = 0; i < n; ++i) key[i] = static_cast<double>(overlaps[i]);
+  std::vector<std::int64_t> key(n, detail::descending(0));
+  if (order == Order::breadth || order == Order::conflicts) {
+    // Not by a conditional operator: g++ 12 loses track of what it allocates in constant expressions.
+    if (order == Order::breadth) {
+      key = detail::pressure(problem, sections);
+    } else {
+      key = detail::count_overlaps(problem);
+    }
+    for (std::int64_t& each : key) each = detail::descending(static_cast<double>(each));
   } else if (order != Order::size) {
     for (std::size_t i = 0; i < n; ++i) {
       const Buffer& b = problem.buffers[i];
       const double duration = static_cast<double>(b.upper) - static_cast<double>(b.lower);
-      if (order == Order::duration) key[i] = duration;
-      if (order == Order::area) key[i] = duration * static_cast<double>(b.size);
-      if (order == Order::start) key[i] = -static_cast<double>(b.lower);
+      if (order == Order::duration) key[i] = detail::descending(duration);
+      if (order == Order::area) key[i] = detail::descending(duration * static_cast<double>(b.size));
+      if (order == Order::start) key[i] = detail::descending(-static_cast<double>(b.lower));
     }
   }
-  List<std::uint32_t> numbers(n, 0);
+  // By the least important key first; each sort keeps the order of before in `item`.
+  std::vector<std::uint32_t> numbers(n, 0);
   for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i);
-  rondo::detail::sort(numbers, [&](std::uint32_t a, std::uint32_t b) {
-    const Buffer& x = problem.buffers[a];
-    const Buffer& y = problem.buffers[b];
-    if (key[a] != key[b]) return key[a] > key[b];
-    if (x.size != y.size) return x.size > y.size;
-    return x.lower != y.lower ? x.lower < y.lower : a < b;
-  });
+  std::vector<rondo::detail::Keyed> sorted(n, rondo::detail::Keyed{});
+  for (const int pass : {0, 1, 2}) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::uint32_t i = numbers[k];
+      const Buffer& b = problem.buffers[i];
+      sorted[k] = {pass == 0 ? b.lower : pass == 1 ? -b.size : key[i], std::uint64_t{k} << 32 | i};
+    }
+    sort_keyed(sorted);
+    for (std::size_t k = 0; k < n; ++k) numbers[k] = static_cast<std::uint32_t>(sorted[k].item);
+  }
   return numbers;
 }
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 /// Memory planning: given buffers with sizes and lifetimes, find offsets in one arena so that no two buffers that are
 /// alive together overlap, and the arena is as small as possible.
@@ -39,7 +39,7 @@ struct Buffer {
   std::int64_t size = 0;             ///< bytes
   std::int64_t alignment = 1;        ///< bytes, a power of two
   std::int64_t pinned = not_pinned;  ///< the offset it must have, in bytes, or not_pinned
-  List<Span> gaps{};  ///< stretches within the lifetime when its bytes are free for others; ascending, disjoint
+  std::vector<Span> gaps{};  ///< stretches within the lifetime when its bytes are free for others; ascending, disjoint
 
   [[nodiscard]] constexpr bool is_pinned() const noexcept { return pinned >= 0; }
   [[nodiscard]] constexpr Span lifetime() const noexcept { return {lower, upper}; }
@@ -81,19 +81,19 @@ using Conflict = std::pair<std::uint32_t, std::uint32_t>;
 /// such pairs: take lifetimes from any sequential order and add each pair in which neither buffer's users all precede
 /// the other's.
 struct Problem {
-  List<Buffer> buffers{};
-  List<Conflict> conflicts{};
+  std::vector<Buffer> buffers{};
+  std::vector<Conflict> conflicts{};
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return buffers.size(); }
 };
 
 /// Offsets for a problem, and what is known of their quality. A plain value.
 struct Plan {
-  List<std::int64_t> offsets{};  ///< bytes, one per buffer
-  std::int64_t arena = 0;        ///< bytes: the highest offset + size
-  std::int64_t lower_bound = 0;  ///< bytes: no plan can be smaller than this
-  const char* planner = "";      ///< the name of the planner that found it; static storage
-  bool out_of_budget = false;    ///< the search ended for want of budget, so a smaller arena may exist
+  std::vector<std::int64_t> offsets{};  ///< bytes, one per buffer
+  std::int64_t arena = 0;               ///< bytes: the highest offset + size
+  std::int64_t lower_bound = 0;         ///< bytes: no plan can be smaller than this
+  const char* planner = "";             ///< the name of the planner that found it; static storage
+  bool out_of_budget = false;           ///< the search ended for want of budget, so a smaller arena may exist
 
   /// No plan is smaller.
   [[nodiscard]] constexpr bool optimal() const noexcept { return arena == lower_bound; }
@@ -109,7 +109,7 @@ struct Plan {
 }
 
 /// The highest offset + size.
-[[nodiscard]] constexpr std::int64_t arena_of(const Problem& problem, const List<std::int64_t>& offsets) {
+[[nodiscard]] constexpr std::int64_t arena_of(const Problem& problem, const std::vector<std::int64_t>& offsets) {
   std::int64_t top = 0;
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
     const std::int64_t end = offsets[i] + problem.buffers[i].size;
@@ -131,7 +131,7 @@ namespace detail {
 /// power of two, gaps outside of the lifetime or out of order, a pin that contradicts the alignment or lies below 0, a
 /// conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62 (so that no later sum overflows).
 /// Pins that overlap each other are found by the planners (see require_compatible_pins). Cost: linear.
-constexpr void validate(const Problem& problem) {
+[[gnu::cold]] constexpr void validate(const Problem& problem) {
   constexpr std::int64_t limit = INT64_MAX / 2;
   if (problem.size() > INT32_MAX / 2) {
     throw Error{Errc::limit_exceeded, Error::Text{"the problem has ", problem.size(), " buffers; split it"}};

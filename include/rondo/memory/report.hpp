@@ -2,18 +2,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/memory/kinds.hpp>
 #include <rondo/memory/lay_out.hpp>
-#include <rondo/memory/plan_svg.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace rondo::memory {
+
+/// Where memory can be. Source of the values of device memories: the type bits that the Graph Engine asks the runtime
+/// for.
+enum class MemoryKind : std::uint16_t {
+  host = 0,               ///< pageable
+  pinned_host = 1,        ///< the device reaches it; copies from it need no staging
+  hbm = 0x2,              ///< the device's main memory: arenas, args tables
+  p2p_ddr = 0x11,         ///< reached by other devices
+  task_scheduler = 0x40,  ///< "TS": small, near the device's scheduler
+  host_svm = 0x90,        ///< host memory at the same address on both sides
+};
+
+[[nodiscard]] constexpr const char* to_string(MemoryKind kind) noexcept {
+  switch (kind) {
+    case MemoryKind::host: return "host";
+    case MemoryKind::pinned_host: return "pinned host";
+    case MemoryKind::hbm: return "HBM";
+    case MemoryKind::p2p_ddr: return "P2P DDR";
+    case MemoryKind::task_scheduler: return "TS";
+    case MemoryKind::host_svm: return "host SVM";
+  }
+  return "?";
+}
 
 /// What a session's memory is used for. A value; knows nothing of the session any more.
 struct Report {
@@ -51,12 +72,11 @@ struct Report {
   }
 };
 
-/// The report on a graph whose tensors lie at `offsets`. The lower bound is that of the lifetimes, whoever planned.
+/// The report on a graph whose tensors lie at `offsets`. The lower bound is that of the lifetimes, whatever planned.
 /// Cost: quadratic in the number of tensors.
-template <arch::Arch A>
-[[nodiscard]] Report make_report(const graph::GraphView& graph, Concurrency concurrency,
-                                 Slice<const std::uint64_t> offsets) {
-  const Lifetimes lives = find_lifetimes<A>(graph, concurrency);
+[[nodiscard]] inline Report make_report(const graph::GraphView& graph, const arch::Limits& chip,
+                                        Concurrency concurrency, std::span<const std::uint64_t> offsets) {
+  const Lifetimes lives = find_lifetimes(graph, chip, concurrency);
   Report report;
   report.problem = lives.problem;
   report.plan.offsets.assign(lives.problem.size(), 0);
@@ -68,7 +88,7 @@ template <arch::Arch A>
   }
   report.plan.arena = arena_of(report.problem, report.plan.offsets);
   report.plan.lower_bound = lower_bound(report.problem, Sections{report.problem});
-  const Lifetimes apart = find_lifetimes<A>(graph, Concurrency::unordered);
+  const Lifetimes apart = find_lifetimes(graph, chip, Concurrency::unordered);
   report.apart = Bytes{static_cast<std::uint64_t>(Disjoint::plan(apart.problem).arena)};
   for (std::uint32_t a = 0; a < report.tensors.size(); ++a) {
     for (std::uint32_t b = 0; b < report.tensors.size(); ++b) {
@@ -105,20 +125,6 @@ inline std::ostream& operator<<(std::ostream& out, const Report& report) {
     out << '\n';
   }
   return out;
-}
-
-/// Draws the arena as SVG: time to the right, offsets upwards, a rectangle for each stretch in which memory is in use,
-/// with the names of its tensors.
-inline void write_memory_map(std::ostream& out, const Report& report) {
-  std::vector<std::string> names(report.problem.size());
-  for (const Report::Tensor& tensor : report.tensors) {
-    if (tensor.buffer == Lifetimes::no_buffer) continue;
-    std::string& name = names[tensor.buffer];
-    name += name.empty() ? tensor.name : ", " + tensor.name;
-  }
-  Plan plan = report.plan;
-  plan.planner = "";
-  write_svg(out, report.problem, plan, names);
 }
 
 }  // namespace rondo::memory

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/list.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::memory {
 
@@ -29,20 +29,16 @@ struct SectionRange {
 class Sections {
  public:
   constexpr explicit Sections(const Problem& problem) : begin_(problem.size() + 1, 0) {
-    struct Event {
-      std::int64_t time;
-      std::uint32_t buffer;
-      bool start;
-    };
-    List<Event> events;
-    events.reserve(2 * problem.size());
-    List<std::uint32_t> uses(problem.size(), 0);
+    // At one instant the ends come first: lifetimes that only touch do not meet.
+    std::vector<rondo::detail::Keyed> events;
+    constexpr std::uint64_t start = std::uint64_t{1} << 32;
+    std::vector<std::uint32_t> uses(problem.size(), 0);
     for (std::uint32_t i = 0; i < problem.size(); ++i) {
       const Buffer& b = problem.buffers[i];
       if (b.size == 0) continue;
       for_each_use(b, [&](Span use) {
-        events.push_back({use.lower, i, true});
-        events.push_back({use.upper, i, false});
+        events.push_back({use.lower, start | i});
+        events.push_back({use.upper, i});
         ++uses[i];
       });
     }
@@ -50,23 +46,20 @@ class Sections {
       if (apart(problem, a, b)) ++uses[a], ++uses[b];
     }
     for (std::size_t i = 0; i < uses.size(); ++i) begin_[i + 1] = begin_[i] + uses[i];
-    ranges_.resize(begin_.back(), SectionRange{});
+    ranges_ = std::vector<SectionRange>(begin_.back(), SectionRange{});
 
-    // At one instant the ends come first: lifetimes that only touch do not meet.
-    rondo::detail::sort(events, [](const Event& a, const Event& b) {
-      if (a.time != b.time) return a.time < b.time;
-      return a.start != b.start ? b.start : a.buffer < b.buffer;
-    });
-    List<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
+    sort_keyed(events);
+    std::vector<std::uint32_t> next = begin_;
     bool open = false;  // has a buffer started since the last end?
-    for (const Event& e : events) {
-      if (e.start) {
+    for (const auto& [time, event] : events) {
+      const std::uint64_t buffer = event % start;
+      if (event >= start) {
         open = true;
-        ranges_[next[e.buffer]].first = count_;
+        ranges_[next[buffer]].first = count_;
       } else {
         if (open) ++count_;
         open = false;
-        ranges_[next[e.buffer]++].last = count_;
+        ranges_[next[buffer]++].last = count_;
       }
     }
     of_time_ = count_;
@@ -114,8 +107,8 @@ class Sections {
     return problem.buffers[a].size > 0 && problem.buffers[b].size > 0;
   }
 
-  List<std::uint32_t> begin_;  // index of a buffer's first range
-  List<SectionRange> ranges_{};
+  std::vector<std::uint32_t> begin_;  // index of a buffer's first range
+  std::vector<SectionRange> ranges_{};
   std::int32_t count_ = 0;
   std::int32_t of_time_ = 0;
 };

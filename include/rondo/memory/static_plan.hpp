@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/list.hpp>
 #include <rondo/memory/first_fit.hpp>
 #include <rondo/memory/lower_bound.hpp>
 #include <rondo/memory/orders.hpp>
@@ -10,6 +9,7 @@
 #include <rondo/memory/sections.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace rondo::memory {
 
@@ -29,9 +29,9 @@ namespace rondo::memory {
   bool first = true;
   for (const Order order :
        {Order::size, Order::breadth, Order::duration, Order::conflicts, Order::start, Order::area}) {
-    const List<std::uint32_t> numbers = make_order(problem, sections, order);
+    const std::vector<std::uint32_t> numbers = make_order(problem, sections, order);
     for (const Fit fit : {Fit::first, Fit::best}) {
-      const List<std::int64_t>& offsets = fitter.run(numbers, fit);
+      const std::vector<std::int64_t>& offsets = fitter.run(numbers, fit);
       const std::int64_t arena = arena_of(problem, offsets);
       if (!first && arena >= best.arena) continue;
       first = false;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/list.hpp>
+#include <rondo/memory/lower_bound.hpp>
+#include <rondo/memory/planners.hpp>
 #include <rondo/memory/problem.hpp>
 
 #include <algorithm>
@@ -10,19 +11,14 @@
 #include <cstdint>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace rondo::memory {
-
-/// Bytes of a tensor as TVM counts them: each element takes bits * lanes, rounded up to whole bytes.
-[[nodiscard]] constexpr std::int64_t storage_bytes(std::int64_t elements, std::int64_t bits,
-                                                   std::int64_t lanes = 1) noexcept {
-  return elements * ((bits * lanes + 7) / 8);
-}
 
 /// The memory planner of TVM's Relay ("PlanMemory"): storage tokens with reference counts and greedy reuse.
 ///
 /// Walks the schedule. A buffer that starts asks for a token: among the free ones at least as large as it, and at most
-/// `match_range` times, the smallest is taken; failing that, among the smaller ones down to size / match_range the
+/// match_range times, the smallest is taken; failing that, among the smaller ones down to size / match_range the
 /// largest, which then grows; failing that, a new token. A buffer gives its token back when its last user is done; one
 /// that nobody uses gives it back at once. In the end the tokens lie side by side. Shares whole tokens, never parts of
 /// them, which is why its arenas are large; here as a named rival and as the simplest thing that reuses memory.
@@ -32,22 +28,33 @@ namespace rondo::memory {
 /// Thread safety: stateless. Cost: O(n log n).
 struct StorageTokens {
   static constexpr const char* name = "storage tokens";
-  std::int64_t match_range = 16;
+  static constexpr std::int64_t match_range = 16;
 
-  [[nodiscard]] List<std::int64_t> operator()(const Problem& problem) const {
+  [[nodiscard]] static Plan plan(const Problem& problem) {
+    validate(problem);
+    Plan result;
+    result.offsets = offsets(problem);
+    result.arena = arena_of(problem, result.offsets);
+    result.lower_bound = lower_bound(problem);
+    result.planner = name;
+    return result;
+  }
+
+  /// The offsets alone, of a valid problem.
+  [[nodiscard]] static std::vector<std::int64_t> offsets(const Problem& problem) {
     const std::size_t n = problem.size();
     struct Event {
       std::int64_t time;
       bool start;
       std::uint32_t buffer;
     };
-    List<Event> events;
-    List<std::int64_t> offsets(n, 0);
+    std::vector<Event> events;
+    std::vector<std::int64_t> result(n, 0);
     std::int64_t base = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
       const Buffer& b = problem.buffers[i];
       if (b.is_pinned()) {
-        offsets[i] = b.pinned;
+        result[i] = b.pinned;
         base = std::max(base, b.pinned + b.size);
       } else {
         events.push_back({b.lower, true, i});
@@ -59,7 +66,7 @@ struct StorageTokens {
       if (x.time != y.time) return x.time < y.time;
       return x.start != y.start ? y.start : x.buffer < y.buffer;
     });
-    List<List<std::uint32_t>> conflicts_of(problem.conflicts.empty() ? 0 : n);
+    std::vector<std::vector<std::uint32_t>> conflicts_of(problem.conflicts.empty() ? 0 : n);
     for (const auto& [a, b] : problem.conflicts) {
       conflicts_of[a].push_back(b);
       conflicts_of[b].push_back(a);
@@ -69,8 +76,8 @@ struct StorageTokens {
       std::int64_t bytes = 0;
       std::int64_t alignment = 1;
     };
-    List<Storage> tokens;
-    List<std::size_t> token_of(n, none);
+    std::vector<Storage> tokens;
+    std::vector<std::size_t> token_of(n, none);
     std::set<std::pair<std::int64_t, std::size_t>> idle;  // bytes, token
     const auto may_take = [&](std::uint32_t i, std::size_t token) {
       return conflicts_of.empty() || std::none_of(conflicts_of[i].begin(), conflicts_of[i].end(),
@@ -109,19 +116,20 @@ struct StorageTokens {
       if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // nobody uses it
     }
 
-    List<std::int64_t> offset_of(tokens.size());
+    std::vector<std::int64_t> offset_of(tokens.size());
     for (std::size_t t = 0; t < tokens.size(); ++t) {
       offset_of[t] = aligned(base, tokens[t].alignment);
       base = offset_of[t] + tokens[t].bytes;
     }
     for (std::size_t i = 0; i < n; ++i) {
-      if (token_of[i] != none) offsets[i] = offset_of[token_of[i]];
+      if (token_of[i] != none) result[i] = offset_of[token_of[i]];
     }
-    return offsets;
+    return result;
   }
 
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };
+static_assert(check_planner<StorageTokens>());
 
 }  // namespace rondo::memory

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/list.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/detail/ancestors.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 /// When a graph needs the memory of its tensors. Set-up only, and usable in constant expressions.
 namespace rondo::memory {
@@ -20,20 +19,20 @@ namespace rondo::memory {
 struct Use {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  List<std::uint32_t> users{};  ///< positions of the tasks that touch it, ascending
+  std::vector<std::uint32_t> users{};  ///< positions of the tasks that touch it, ascending
 };
 
 /// Memory that one or several tensors live in, and when. The uses are ascending and apart.
 struct Token {
   std::uint64_t bytes = 0;
-  List<Use> uses{};
+  std::vector<Use> uses{};
 };
 
 /// The memories of a graph's tensors.
 struct Tokens {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
-  List<Token> tokens{};
-  List<std::uint32_t> of_tensor{};  ///< by tensor: its token; none for a host input, which rides in the args
+  std::vector<Token> tokens{};
+  std::vector<std::uint32_t> of_tensor{};  ///< by tensor: its token; none for a host input, which rides in the args
 };
 
 namespace detail {
@@ -55,11 +54,11 @@ class UseFinder {
  public:
   constexpr explicit UseFinder(const graph::GraphView& graph)
       : graph_{graph}, end_{static_cast<std::int64_t>(graph.tasks.size()) + 1}, was_read_(graph.tensors.size(), '\0') {
-    result_.of_tensor.assign(graph.tensors.size(), Tokens::none);
-    kept_.assign(graph.tensors.size(), '\0');
+    result_.of_tensor = std::vector<std::uint32_t>(graph.tensors.size(), Tokens::none);
+    kept_ = std::vector<char>(graph.tensors.size(), '\0');
   }
 
-  [[nodiscard]] constexpr Tokens run() {
+  [[nodiscard, gnu::cold]] constexpr Tokens run() {
     make_tokens();
     for (std::size_t p = 0; p < graph_.tasks.size(); ++p) visit(static_cast<std::uint32_t>(p));
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
@@ -67,15 +66,18 @@ class UseFinder {
       if (token != Tokens::none && copies_out(graph_.tensors[t].direction)) extend(result_.tokens[token], end_);
     }
     for (std::size_t k = 0; k < result_.tokens.size(); ++k) {
-      List<Use>& uses = result_.tokens[k].uses;
+      std::vector<Use>& uses = result_.tokens[k].uses;
       // What no task touches may be written by whoever asks for its address.
-      if (kept_[k] != 0 || uses.empty()) uses = {whole(uses)};
+      if (kept_[k] == 0 && !uses.empty()) continue;
+      Use all = whole(uses);
+      uses.clear();
+      uses.push_back(std::move(all));
     }
     return std::move(result_);
   }
 
  private:
-  constexpr void make_tokens() {
+  [[gnu::cold]] constexpr void make_tokens() {
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors[t];
       if (rides_in_args(tensor.direction) || home_of(graph_, t) != t) continue;
@@ -96,10 +98,10 @@ class UseFinder {
 
   /// A task that writes the whole of a memory without reading it starts a new use, if the old value has been read. Two
   /// writers in a row share a use, though a kernel's Out is to be written as a whole.
-  constexpr void visit(std::uint32_t position) {
+  [[gnu::cold]] constexpr void visit(std::uint32_t position) {
     const graph::TaskRecord& task = graph_.tasks[position];
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      if (arg.kind != graph::ArgRecord::Kind::address || result_.of_tensor[arg.tensor] == Tokens::none) continue;
+      if (!arg.is_address() || result_.of_tensor[arg.tensor] == Tokens::none) continue;
       const std::uint32_t k = result_.of_tensor[arg.tensor];
       Token& token = result_.tokens[k];
       const bool here = !token.uses.empty() && !token.uses.back().users.empty() &&
@@ -114,7 +116,7 @@ class UseFinder {
   /// Does the task read the memory by any of its arguments? An output that reuses an input may stand before it.
   [[nodiscard]] constexpr bool reads_memory(const graph::TaskRecord& task, std::uint32_t token) const {
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-      if (arg.kind == graph::ArgRecord::Kind::address && result_.of_tensor[arg.tensor] == token && reads(arg.access)) {
+      if (arg.is_address() && result_.of_tensor[arg.tensor] == token && reads(arg.access)) {
         return true;
       }
     }
@@ -126,16 +128,18 @@ class UseFinder {
     token.uses.back().last = time;
   }
 
-  [[nodiscard]] constexpr Use whole(const List<Use>& uses) const {
+  [[nodiscard]] constexpr Use whole(const std::vector<Use>& uses) const {
     Use all{0, end_};
-    for (const Use& use : uses) all.users.append(use.users.data(), use.users.size());
+    for (const Use& use : uses) {
+      for (const std::uint32_t user : use.users) all.users.push_back(user);
+    }
     return all;
   }
 
   graph::GraphView graph_;
   std::int64_t end_;
-  List<char> was_read_;  ///< by token: has the value been read since it was written? char: see analysis.hpp
-  List<char> kept_{};    ///< by token
+  std::vector<char> was_read_;  ///< by token: has the value been read since it was written? char: see analysis.hpp
+  std::vector<char> kept_{};    ///< by token
   Tokens result_{};
 };
 
@@ -161,11 +165,11 @@ class InPlaceMerger {
  public:
   constexpr InPlaceMerger(Tokens& tokens, const Ancestors* ancestors) : tokens_{tokens}, ancestors_{ancestors} {}
 
-  constexpr void run(const graph::GraphView& graph) {
+  [[gnu::cold]] constexpr void run(const graph::GraphView& graph) {
     for (std::uint32_t p = 0; p < graph.tasks.size(); ++p) {
       const auto args = graph.args_of(graph.tasks[p]);
       for (const graph::ArgRecord& arg : args) {
-        if (arg.kind != graph::ArgRecord::Kind::address || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
+        if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
         if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it lies among its like
         merge(p, tokens_.of_tensor[args[arg.in_place_of].tensor], tokens_.of_tensor[arg.tensor]);
       }
@@ -173,7 +177,7 @@ class InPlaceMerger {
   }
 
  private:
-  constexpr void merge(std::uint32_t position, std::uint32_t in, std::uint32_t out) {
+  [[gnu::cold]] constexpr void merge(std::uint32_t position, std::uint32_t in, std::uint32_t out) {
     if (in == Tokens::none || out == Tokens::none || in == out) return;
     const std::int64_t time = static_cast<std::int64_t>(position) + 1;
     Token& from = tokens_.tokens[in];
@@ -193,11 +197,15 @@ class InPlaceMerger {
     }
     Use& joined = from.uses[ending];
     joined.last = to.uses[starting].last;
-    joined.users.append(to.uses[starting].users.data() + 1, to.uses[starting].users.size() - 1);
+    const std::vector<std::uint32_t>& more = to.uses[starting].users;
+    for (std::size_t u = 1; u < more.size(); ++u) joined.users.push_back(more[u]);
     for (std::size_t j = 0; j < to.uses.size(); ++j) {
-      if (j != starting) from.uses.push_back(to.uses[j]);
+      if (j == starting) continue;
+      std::size_t at = from.uses.size();
+      from.uses.push_back(std::move(to.uses[j]));
+      for (; at != 0 && from.uses[at].first < from.uses[at - 1].first; --at)
+        std::swap(from.uses[at], from.uses[at - 1]);
     }
-    rondo::detail::sort(from.uses, [](const Use& a, const Use& b) { return a.first < b.first; });
     to = {};
     for (std::uint32_t& token : tokens_.of_tensor) token = token == out ? in : token;
   }

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
+#include <rondo/detail/keyed.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/list.hpp>
 #include <rondo/memory/lifetimes.hpp>
 #include <rondo/memory/problem.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace rondo::memory {
 
@@ -19,7 +20,7 @@ namespace rondo::memory {
 class ZeroedBlock {
  public:
   /// Joins the buffers of all tensors that are zeroed at this time into that of the first.
-  constexpr ZeroedBlock(const graph::GraphView& graph, Lifetimes& lives, Zeroed when) {
+  [[gnu::cold]] constexpr ZeroedBlock(const graph::GraphView& graph, Lifetimes& lives, Zeroed when) {
     Problem& problem = lives.problem;
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
       if (graph.tensors[t].zeroed != when || graph.tensors[t].bytes == 0) continue;
@@ -27,52 +28,51 @@ class ZeroedBlock {
       Buffer& buffer = problem.buffers[b];
       const std::int64_t inner = aligned(bytes_, buffer.alignment);
       bytes_ = inner + buffer.size;
-      members_.push_back({b, inner});
+      members_.push_back({inner, b});
       if (members_.size() == 1) {
         buffer.gaps.clear();
         continue;
       }
-      Buffer& block = problem.buffers[members_[0].buffer];
-      block.lower = rondo::detail::min(block.lower, buffer.lower);
-      block.upper = rondo::detail::max(block.upper, buffer.upper);
-      block.alignment = rondo::detail::max(block.alignment, buffer.alignment);
+      Buffer& block = problem.buffers[leader()];
+      block.lower = std::min(block.lower, buffer.lower);
+      block.upper = std::max(block.upper, buffer.upper);
+      block.alignment = std::max(block.alignment, buffer.alignment);
       buffer = Buffer{};
     }
     if (members_.size() < 2) return;
-    problem.buffers[members_[0].buffer].size = bytes_;
-    List<Conflict> conflicts;
+    problem.buffers[leader()].size = bytes_;
+    std::vector<rondo::detail::Keyed> conflicts;
     for (const auto& [a, b] : problem.conflicts) {
       const std::uint32_t x = leader_of(a);
       const std::uint32_t y = leader_of(b);
       if (x != y && !in_use_together(problem.buffers[x], problem.buffers[y])) {
-        conflicts.emplace_back(rondo::detail::min(x, y), rondo::detail::max(x, y));
+        conflicts.push_back({std::min(x, y), std::max(x, y)});
       }
     }
-    rondo::detail::sort(conflicts);
-    rondo::detail::keep_unique(conflicts);
-    problem.conflicts = conflicts;
+    sort_once_each(conflicts);
+    problem.conflicts.clear();
+    for (const auto& [a, b] : conflicts) {
+      problem.conflicts.emplace_back(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
+    }
   }
 
   /// Gives each its place in the block.
-  constexpr void place(Plan& plan) const {
+  [[gnu::cold]] constexpr void place(Plan& plan) const {
     if (members_.empty()) return;
-    const std::int64_t base = plan.offsets[members_[0].buffer];
-    for (const Member& member : members_) plan.offsets[member.buffer] = base + member.inner;
+    const std::int64_t base = plan.offsets[leader()];
+    for (const auto& [inner, buffer] : members_) plan.offsets[buffer] = base + inner;
   }
 
  private:
-  struct Member {
-    std::uint32_t buffer;
-    std::int64_t inner;  ///< bytes from the start of the block
-  };
+  [[nodiscard]] constexpr std::uint32_t leader() const noexcept { return static_cast<std::uint32_t>(members_[0].item); }
   [[nodiscard]] constexpr std::uint32_t leader_of(std::uint32_t buffer) const noexcept {
-    for (const Member& member : members_) {
-      if (member.buffer == buffer) return members_[0].buffer;
+    for (const auto& [inner, member] : members_) {
+      if (member == buffer) return leader();
     }
     return buffer;
   }
 
-  List<Member> members_{};
+  std::vector<rondo::detail::Keyed> members_{};  ///< bytes from the start of the block, buffer
   std::int64_t bytes_ = 0;
 };
 

@@ -6,11 +6,12 @@
 #include <rondo/measure/check_close.hpp>
 #include <rondo/tensor/data_type.hpp>
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -34,10 +35,8 @@ struct Difference {
   double largest = 0;       ///< the largest |got - want|; NaN if one of them is no number
   /// A sentence about it.
   [[nodiscard]] std::string text() const {
-    char by[32];
-    (void)std::snprintf(by, sizeof by, "%.3g", largest);
-    return tensor + at + " (element " + std::to_string(index) + ") is " + got + ", the dump has " + want + "; " +
-           std::to_string(wrong) + " of " + std::to_string(count) + " elements differ, by " + by + " at most";
+    return fmt::format("{}{} (element {}) is {}, the dump has {}; {} of {} elements differ, by {:.3g} at most", tensor,
+                       at, index, got, want, wrong, count, largest);
   }
 };
 
@@ -108,11 +107,10 @@ template <class T>
 }
 
 [[nodiscard]] inline std::string text_of(DataType type, const std::byte* at) {
-  if (type == DataType::int64) return std::to_string(load<std::int64_t>(at));
-  if (type == DataType::uint64) return std::to_string(load<std::uint64_t>(at));
-  char text[32];
-  (void)std::snprintf(text, sizeof text, is_exact(type) ? "%.0f" : "%.9g", value_of(type, at));
-  return text;
+  if (type == DataType::int64) return fmt::to_string(load<std::int64_t>(at));
+  if (type == DataType::uint64) return fmt::to_string(load<std::uint64_t>(at));
+  const double value = value_of(type, at);
+  return is_exact(type) ? fmt::format("{:.0f}", value) : fmt::format("{:.9g}", value);
 }
 
 [[nodiscard]] inline std::string position_of(std::uint64_t index, std::span<const std::int64_t> shape) {
@@ -122,9 +120,7 @@ template <class T>
     at[d] = index % extent;
     index /= extent;
   }
-  std::string text = "[";
-  for (std::size_t d = 0; d < at.size(); ++d) text += (d == 0 ? "" : ", ") + std::to_string(at[d]);
-  return text + "]";
+  return fmt::format("[{}]", fmt::join(at, ", "));
 }
 
 }  // namespace detail

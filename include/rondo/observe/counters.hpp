@@ -3,33 +3,34 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/observe/clocks.hpp>
+#include <rondo/observe/concepts.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/types.hpp>
-#include <rondo/update/refreshed.hpp>
+#include <rondo/update/mechanism.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace rondo::observe {
 
-/// Reads no clock: rounds do not either.
-struct NoClock {
-  /// It is none.
-  static constexpr bool is_clock = false;
-};
+/// Stands for a clock where none is read.
+struct NoClock {};
 
 /// A number that one thread adds to and any may read. Adding is a plain addition: no locked instruction.
 class Count {
  public:
-  operator std::uint64_t() const noexcept { return __atomic_load_n(&n_, __ATOMIC_RELAXED); }  // NOLINT: stands for it
+  operator std::uint64_t() const noexcept { return n_.load(std::memory_order_relaxed); }  // NOLINT: stands for it
   Count& operator+=(std::uint64_t more) noexcept {
-    __atomic_store_n(&n_, n_ + more, __ATOMIC_RELAXED);  // <atomic> would cost 160 ms of compile time
+    n_.store(n_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
     return *this;
   }
   Count& operator++() noexcept { return *this += 1; }
 
  private:
-  std::uint64_t n_ = 0;
+  std::atomic<std::uint64_t> n_ = 0;
 };
 
 inline constexpr std::size_t phase_count = 7;  ///< of Phase
@@ -67,7 +68,7 @@ struct CountersSnapshot {
 
 /// Counts rounds, copies, and what refreshed their args; for Policies::Observe. With a `Clock` that has `static
 /// std::uint64_t now() noexcept`, in nanoseconds unless it has a timebase(), also the host's time in each phase of a
-/// round and in refreshes; see steady_clock.hpp and tick_clock.hpp.
+/// round and in refreshes; see clocks.hpp.
 ///
 /// Lifetime: the session's; read it by session.observer(). Thread safety: any thread may read, also in the middle of a
 /// round; each figure is right by itself, two of them may be a round apart. Cost: an addition for each round, copy and
@@ -75,7 +76,7 @@ struct CountersSnapshot {
 template <class Clock = NoClock>
 struct CountersWith {
   /// Are phases timed?
-  static constexpr bool has_clock = !requires { Clock::is_clock; };
+  static constexpr bool has_clock = !std::is_same_v<Clock, NoClock>;
 
   /// That ended well.
   Count rounds;
@@ -99,7 +100,7 @@ struct CountersWith {
   /// All of it, in nanoseconds. From any thread. Cost: 30 loads; may wait 2 ms for a clock's timebase().
   [[nodiscard]] CountersSnapshot snapshot() const noexcept {
     double ns = 1;
-    if constexpr (requires { Clock::timebase(); }) ns = Clock::timebase().ns_per_tick;
+    if constexpr (HasTimebase<Clock>) ns = Clock::timebase().ns_per_tick;
     const auto scaled = [&](std::uint64_t t) {
       return ns == 1 ? t : static_cast<std::uint64_t>(static_cast<double>(t) * ns);
     };
@@ -114,6 +115,9 @@ struct CountersWith {
   }
 
   /// Told by the session: a round was accepted.
+  /// What it hears besides rounds.
+  static constexpr Events events = has_clock ? Events{Event::phases, Event::copies, Event::refreshes, Event::deliveries}
+                                             : Events{Event::copies, Event::refreshes};
   void round_begins(RoundIndex) noexcept {
     if constexpr (has_clock) move_to(Phase::outside);
   }
@@ -169,31 +173,17 @@ struct CountersWith {
 };
 /// Without times.
 using Counters = CountersWith<>;
-
-namespace detail {
-
-/// Of the engine, or of the one that it stands around.
-template <class Engine>
-[[nodiscard]] std::uint64_t parks_of(Engine& engine) noexcept {
-  if constexpr (requires { engine.parks(); }) {
-    return engine.parks();
-  } else if constexpr (requires { engine.inner(); }) {
-    return parks_of(engine.inner());
-  } else {
-    return 0;
-  }
-}
-
-}  // namespace detail
+/// With times, by the steady clock.
+using TimedCounters = CountersWith<SteadyClock>;
 
 /// What a session's counters say, what its engine counts, and how a session of many shapes found them. From any thread,
 /// but for a session of many shapes: ask that on its own.
 template <class Session>
 [[nodiscard]] CountersSnapshot snapshot(Session& session) noexcept {
   CountersSnapshot s;
-  if constexpr (requires { session.observer().snapshot(); }) s = session.observer().snapshot();
-  if constexpr (requires { session.platform().engine(); }) s.parks = detail::parks_of(session.platform().engine());
-  if constexpr (requires { session.lookups().misses; }) {
+  if constexpr (CountsRounds<std::remove_cvref_t<decltype(session.observer())>>) s = session.observer().snapshot();
+  detail::with_engine(session, [&s](CountsParks auto& engine) { s.parks = engine.parks(); });
+  if constexpr (CountsLookups<Session>) {
     const auto& lookups = session.lookups();
     s.shape_hits = lookups.hits_on_last + lookups.hits_in_table;
     s.shape_misses = lookups.misses;

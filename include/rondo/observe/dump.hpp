@@ -2,21 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
-#if __has_include(<nlohmann/json.hpp>)
-
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
-#include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/observe/concepts.hpp>
 #include <rondo/observe/detail/dump_writer.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/sim.hpp>
 #include <rondo/types.hpp>
+
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -49,7 +49,7 @@ class Dumping {
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
   /// Can Inner put a round's inputs back?
-  static constexpr bool restores = requires(Inner & inner) { inner.restore_round(); };
+  static constexpr bool restores = RestoresRounds<Inner>;
   /// What a task left behind is looked at before the next one runs.
   static constexpr bool watches_memory = true;
 
@@ -148,7 +148,7 @@ class Dumping {
     --options_.most_failures;
     dump_failure_ = {};
     try {
-      const std::string folder = options_.failures + "/round" + std::to_string(launches_ - 1);
+      const std::string folder = fmt::format("{}/round{}", options_.failures, launches_ - 1);
       platform::sim::Halt halt;  // of its own: what a kernel throws here is not the session's matter
       (void)last_->run(halt, folder, launches_ - 1, options_.tasks, dump_failure_);
     } catch (...) {
@@ -170,7 +170,7 @@ class Dumping {
     std::vector<TaskId> tasks = std::exchange(next_tasks_, {});
     if (folder.empty()) {
       try {
-        folder = (options_.folder.empty() ? "." : options_.folder) + "/round" + std::to_string(round);
+        folder = fmt::format("{}/round{}", options_.folder.empty() ? "." : options_.folder, round);
         tasks = options_.tasks;
       } catch (...) {
         dump_failure_ = platform::sim::current_exception_text();
@@ -195,5 +195,3 @@ class Dumping {
 static_assert(check_platform<platform::Sim<arch::A2A3, Dumping<platform::sim::Inline>>>());
 
 }  // namespace rondo::observe
-
-#endif

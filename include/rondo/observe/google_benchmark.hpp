@@ -4,7 +4,7 @@
 
 #include <rondo/error.hpp>
 #include <rondo/measure/timing.hpp>
-#include <rondo/observe/steady_clock.hpp>
+#include <rondo/observe/clocks.hpp>
 #include <rondo/session/bindings.hpp>
 
 #include <cstdint>

@@ -4,12 +4,22 @@
 
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/observe/concepts.hpp>
 #include <rondo/observe/graph_notes.hpp>
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <range/v3/algorithm/any_of.hpp>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/transform.hpp>
+#include <range/v3/view/zip.hpp>
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +44,15 @@ namespace detail {
   constexpr const char* units[] = {"ns", "us", "ms", "s"};
   std::size_t unit = 0;
   for (; ns >= 1000 && unit < 3; ++unit) ns /= 1000;
-  char text[32];
-  (void)std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", ns, units[unit]);
-  return text;
+  return fmt::format("{:.{}f} {}", ns, unit == 0 ? 0 : 2, units[unit]);
+}
+
+/// A task's addresses that it accesses so.
+[[nodiscard]] inline auto addresses(const graph::GraphView& graph, std::size_t task, bool (*wanted)(Access)) {
+  const std::span<const graph::ArgRecord> args = graph.args_of(graph.tasks[task]);
+  return args | ::ranges::views::filter([wanted](const graph::ArgRecord& arg) {
+           return arg.kind == graph::ArgRecord::Kind::address && wanted(arg.access);
+         });
 }
 
 /// A task's lines: its name; core and blocks, and its time if known; each tensor that it writes, with its place.
@@ -44,71 +60,100 @@ namespace detail {
                                                          const GraphNotes& notes) {
   const graph::TaskRecord& task = graph.tasks[t];
   std::vector<std::string> lines{std::string{graph.name(task.name)}};
-  std::string second = rondo::to_string(task.core);
-  if (task.blocks != 1) second += " x " + std::to_string(task.blocks);
-  if (t < notes.task_ns.size()) second += ", " + duration_text(notes.task_ns[t]);
-  lines.push_back(second);
-  for (const graph::ArgRecord& arg : graph.args_of(task)) {
-    if (arg.kind != graph::ArgRecord::Kind::address || !writes(arg.access)) continue;
+  lines.push_back(rondo::to_string(task.core));
+  if (task.blocks != 1) lines.back() += fmt::format(" x {}", task.blocks);
+  if (t < notes.task_ns.size()) lines.back() += ", " + duration_text(notes.task_ns[t]);
+  for (const graph::ArgRecord& arg : addresses(graph, t, writes)) {
     const graph::TensorRecord& tensor = graph.tensors[arg.tensor];
-    std::string line = std::string{graph.name(tensor.name)} + ": " + std::to_string(tensor.bytes) + " B";
+    lines.push_back(fmt::format("{}: {} B", graph.name(tensor.name), tensor.bytes));
     if (arg.tensor < notes.offsets.size() && notes.offsets[arg.tensor] != GraphNotes::not_placed) {
-      line += " at " + std::to_string(notes.offsets[arg.tensor]);
+      lines.back() += fmt::format(" at {}", notes.offsets[arg.tensor]);
     }
-    lines.push_back(line);
   }
   return lines;
 }
 
-/// What the task at `to` reads that the one at `from` writes; empty where an edge only keeps an order.
-[[nodiscard]] inline std::string carried(const graph::GraphView& graph, std::size_t from, std::size_t to) {
-  std::string names;
-  for (const graph::ArgRecord& written : graph.args_of(graph.tasks[from])) {
-    if (written.kind != graph::ArgRecord::Kind::address || !writes(written.access)) continue;
-    const bool is_read = std::ranges::any_of(graph.args_of(graph.tasks[to]), [&](const graph::ArgRecord& arg) {
-      return arg.kind == graph::ArgRecord::Kind::address && arg.tensor == written.tensor && reads(arg.access);
-    });
-    if (is_read) names += (names.empty() ? "" : ", ") + std::string{graph.name(graph.tensors[written.tensor].name)};
+/// All arguments of a task, for its tooltip.
+[[nodiscard]] inline std::string task_title(const graph::GraphView& graph, std::size_t t) {
+  std::string title = fmt::format("task {} {}", graph.tasks[t].added_as, graph.name(graph.tasks[t].name));
+  for (const graph::ArgRecord& arg : addresses(graph, t, [](Access) { return true; })) {
+    title += fmt::format("; {} {}",
+                         !writes(arg.access) ? "reads"
+                         : reads(arg.access) ? "reads and writes"
+                                             : "writes",
+                         graph.name(graph.tensors[arg.tensor].name));
   }
-  return names;
+  return title;
 }
 
-[[nodiscard]] inline std::vector<bool> marks(std::size_t tasks, const std::vector<std::uint32_t>& critical) {
-  std::vector<bool> marked(tasks);
-  for (const std::uint32_t t : critical) marked[t] = true;
-  return marked;
+/// What the task at `to` reads that the one at `from` writes; empty where an edge only keeps an order.
+[[nodiscard]] inline std::string carried(const graph::GraphView& graph, std::size_t from, std::size_t to) {
+  namespace views = ::ranges::views;
+  const auto is_read = [&](const graph::ArgRecord& written) {
+    return ::ranges::any_of(addresses(graph, to, reads), [&](const auto& arg) { return arg.tensor == written.tensor; });
+  };
+  const auto name = [&](const graph::ArgRecord& arg) {
+    return std::string{graph.name(graph.tensors[arg.tensor].name)};
+  };
+  return addresses(graph, from, writes) | views::filter(is_read) | views::transform(name) | views::join(", ") |
+         ::ranges::to<std::string>;
 }
+
 /// Does the critical path go from one to the other?
 [[nodiscard]] inline bool is_step(const std::vector<std::uint32_t>& critical, std::uint32_t from, std::uint32_t to) {
-  for (std::size_t i = 1; i < critical.size(); ++i) {
-    if (critical[i - 1] == from && critical[i] == to) return true;
+  return ::ranges::any_of(::ranges::views::zip(critical, critical | ::ranges::views::drop(1)),
+                          [&](const auto& step) { return step.first == from && step.second == to; });
+}
+
+/// The lines above the picture.
+[[nodiscard]] inline std::vector<std::string> heading(const graph::GraphView& graph, const GraphNotes& notes) {
+  std::vector<std::string> lines{fmt::format("{} tasks, {} edges", graph.tasks.size(), graph.successors.size()),
+                                 "blue: cube core, green: vector core"};
+  if (!notes.title.empty()) lines[0] += "; " + notes.title;
+  if (notes.arena_bytes != 0) {
+    lines[1] += fmt::format("; tensors at their offsets in an arena of {} B", notes.arena_bytes);
   }
-  return false;
+  if (!notes.critical.empty()) {
+    const auto time = [&](std::uint32_t t) { return t < notes.task_ns.size() ? notes.task_ns[t] : 0; };
+    lines[1] += fmt::format("; red: critical path, {} tasks, {}", notes.critical.size(),
+                            duration_text(::ranges::accumulate(notes.critical, 0.0, {}, time)));
+  }
+  return lines;
+}
+
+/// Lines as the text of a label, each at the left.
+[[nodiscard]] inline std::string label(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += dot_text(line) + "\\l";
+  return text;
 }
 
 }  // namespace detail
 
 /// A graph as DOT: a box for each task, blue for the cube core and green for the vector core, with what it writes; an
 /// edge is labelled with what it carries, and is dashed where it only keeps an order. The critical path is red.
+/// Tooltips show the arguments of tasks.
 [[nodiscard]] inline std::string to_dot(const graph::GraphView& graph, const GraphNotes& notes = {}) {
-  const std::vector<bool> critical = detail::marks(graph.tasks.size(), notes.critical);
-  std::string dot = "digraph rondo {\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n";
-  if (!notes.title.empty()) dot += "  label=\"" + detail::dot_text(notes.title) + "\";\n";
+  constexpr const char* red = ", color=\"#cc0000\", penwidth=2";
+  std::string dot = fmt::format(
+      "digraph rondo {{\n"
+      "  graph [fontname=\"sans-serif\", labelloc=t, labeljust=l, label=\"{}\"];\n"
+      "  node [shape=box, style=\"filled,rounded\", fontname=\"sans-serif\", fontsize=12];\n"
+      "  edge [fontname=\"sans-serif\", fontsize=10, color=\"#666666\"];\n",
+      detail::label(detail::heading(graph, notes)));
+  std::vector<std::uint8_t> critical(graph.tasks.size());
+  for (const std::uint32_t t : notes.critical) critical[t] = 1;
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
-    std::string label;
-    for (const std::string& line : detail::task_lines(graph, t, notes)) {
-      label += (label.empty() ? "" : "\\n") + detail::dot_text(line);
-    }
-    dot += "  t" + std::to_string(t) + " [label=\"" + label + "\", fillcolor=\"" +
-           (graph.tasks[t].core == CoreType::cube ? "#cfe2f3" : "#d9ead3") + '"' +
-           (critical[t] ? ", color=\"#cc0000\", penwidth=2" : "") + "];\n";
+    dot +=
+        fmt::format("  t{} [label=\"{}\", tooltip=\"{}\", fillcolor=\"{}\"{}];\n", t,
+                    detail::label(detail::task_lines(graph, t, notes)), detail::dot_text(detail::task_title(graph, t)),
+                    graph.tasks[t].core == CoreType::cube ? "#cfe2f3" : "#d9ead3", critical[t] != 0 ? red : "");
   }
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
     for (const std::uint32_t s : graph.successors_of(t)) {
-      const std::string carried = detail::carried(graph, t, s);
-      dot += "  t" + std::to_string(t) + " -> t" + std::to_string(s) + " [" +
-             (carried.empty() ? "style=dashed" : "label=\"" + detail::dot_text(carried) + '"') +
-             (detail::is_step(notes.critical, t, s) ? ", color=\"#cc0000\", penwidth=2" : "") + "];\n";
+      const std::string carried = detail::dot_text(detail::carried(graph, t, s));
+      dot += fmt::format("  t{} -> t{} [{}=\"{}\"{}];\n", t, s, carried.empty() ? "style" : "label",
+                         carried.empty() ? "dashed" : carried, detail::is_step(notes.critical, t, s) ? red : "");
     }
   }
   return dot + "}\n";
@@ -118,8 +163,8 @@ namespace detail {
 [[nodiscard]] inline std::string to_dot(const TaskGraph& graph) { return to_dot(freeze(graph).view()); }
 
 /// The same of a session's graph, with what the session can tell of it; see notes_of().
-template <Platform P, class Policies, class Graph>
-[[nodiscard]] std::string to_dot(RoundSession<P, Policies, Graph>& session) {
+template <HasOneGraph Session>
+[[nodiscard]] std::string to_dot(Session& session) {
   return to_dot(session.graph().view(), notes_of(session));
 }
 

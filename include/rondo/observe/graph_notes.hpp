@@ -4,9 +4,13 @@
 
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/report.hpp>
+#include <rondo/observe/concepts.hpp>
 #include <rondo/observe/task_events.hpp>
-#include <rondo/observe/trace_json.hpp>
 #include <rondo/session/memory_report.hpp>
+
+#include <range/v3/algorithm/max_element.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,24 +39,24 @@ struct GraphNotes {
 /// The chain of tasks that takes longest, first to last, when each takes what `task_ns` says. O(tasks + edges).
 [[nodiscard]] inline std::vector<std::uint32_t> critical_path(const graph::GraphView& graph,
                                                               std::span<const double> task_ns) {
-  const std::size_t n = graph.tasks.size();
+  const auto n = static_cast<std::uint32_t>(graph.tasks.size());
   std::vector<double> to_end(n);
-  std::vector<bool> is_first(n, true);
-  for (std::size_t t = n; t-- > 0;) {
+  std::vector<std::uint8_t> waits(n);
+  const auto time_left = [&](std::uint32_t t) { return to_end[t]; };
+  for (std::uint32_t t = n; t-- > 0;) {
     for (const std::uint32_t s : graph.successors_of(t)) {
       to_end[t] = std::max(to_end[t], to_end[s]);
-      is_first[s] = false;
+      waits[s] = 1;
     }
     to_end[t] += task_ns[t];
   }
   std::vector<std::uint32_t> path;
-  for (std::uint32_t t = 0; t < n; ++t) {
-    if (is_first[t] && (path.empty() || to_end[t] > to_end[path[0]])) path.assign(1, t);
-  }
+  auto first = ::ranges::views::iota(0U, n) | ::ranges::views::filter([&](std::uint32_t t) { return waits[t] == 0; });
+  if (n != 0) path.push_back(*::ranges::max_element(first, {}, time_left));
   while (!path.empty()) {
-    const auto next = graph.successors_of(path.back());
+    const std::span<const std::uint32_t> next = graph.successors_of(path.back());
     if (next.empty()) break;
-    path.push_back(*std::ranges::max_element(next, {}, [&](std::uint32_t s) { return to_end[s]; }));
+    path.push_back(*::ranges::max_element(next, {}, time_left));
   }
   return path;
 }
@@ -64,9 +68,8 @@ template <class Clock>
   const std::vector<TracedCall> calls = traced_calls(recorder);
   std::vector<double> sums(recorder.graph().tasks.size());
   std::size_t launches = 0;
-  for (std::size_t begin = 0, end = 0; begin < calls.size(); begin = end) {
-    while (end < calls.size() && calls[end].launch == calls[begin].launch) ++end;
-    const auto tasks = traced_tasks(recorder.graph(), {calls.data() + begin, end - begin});
+  for (const std::span<const TracedCall> one : by_launch(calls)) {
+    const auto tasks = traced_tasks(recorder.graph(), one);
     if (!is_whole(recorder.graph(), tasks)) continue;
     ++launches;
     for (std::size_t t = 0; t < tasks.size(); ++t) sums[t] += static_cast<double>(tasks[t].end - tasks[t].start);
@@ -78,29 +81,27 @@ template <class Clock>
 
 /// All that a session can tell: where its tensors lie, and what its tasks took, if its engine is `Traced` and rounds
 /// were run, or take on the chip, if it is Model. Cost: set-up's; quadratic in the number of tensors.
-template <Platform P, class Policies, class Graph>
-[[nodiscard]] GraphNotes notes_of(RoundSession<P, Policies, Graph>& session) {
+template <class Session>
+[[nodiscard]] GraphNotes notes_of(Session& session) {
   GraphNotes notes;
-  notes.title = P::name;
+  notes.title = Session::Platform::name;
   const memory::Report report = session.memory_report();
   for (const memory::Report::Tensor& tensor : report.tensors) {
     notes.offsets.push_back(tensor.buffer == memory::Lifetimes::no_buffer ? GraphNotes::not_placed : tensor.offset);
   }
   notes.arena_bytes = report.arena().value;
-  auto* const recorder = detail::recorder_of(session);
-  if constexpr (requires { recorder->threads(); }) {
-    notes.task_ns = mean_task_ns(*recorder);
-    if (!notes.task_ns.empty()) {
-      notes.critical = critical_path(session.graph().view(), notes.task_ns);
-      notes.title += ", times measured on the host";
-    }
-  }
-  if constexpr (requires { session.platform().engine().prediction(); }) {
-    const platform::sim::Prediction prediction = session.platform().engine().prediction();
+  detail::with_engine(session, [&](RecordsTasks auto& engine) {
+    notes.task_ns = mean_task_ns(engine.recorder());
+    if (notes.task_ns.empty()) return;
+    notes.critical = critical_path(session.graph().view(), notes.task_ns);
+    notes.title += ", times measured on the host";
+  });
+  detail::with_engine(session, [&](PredictsRounds auto& engine) {
+    const platform::sim::Prediction prediction = engine.prediction();
     for (const auto& times : prediction.tasks) notes.task_ns.push_back(times.end - times.start);
     notes.critical.assign(prediction.critical_path.begin(), prediction.critical_path.end());
     notes.title += ", times predicted";
-  }
+  });
   return notes;
 }
 

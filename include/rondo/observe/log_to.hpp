@@ -3,9 +3,11 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/observe/concepts.hpp>
 #include <rondo/session/log.hpp>
 
 #include <string_view>
+#include <type_traits>
 
 namespace rondo::observe {
 
@@ -24,7 +26,7 @@ struct LogTo {
     const Error::Text line("rondo ", to_string(event), ": ", text);
     try {
       auto&& logger = get();
-      if constexpr (requires { logger.info(std::string_view{}); }) {
+      if constexpr (Logger<std::remove_reference_t<decltype(logger)>>) {
         write(logger, event, {line.data(), line.size()});
       } else {
         write(*logger, event, {line.data(), line.size()});
@@ -34,7 +36,7 @@ struct LogTo {
   }
 
  private:
-  static void write(auto& logger, LogEvent event, std::string_view line) {
+  static void write(Logger auto& logger, LogEvent event, std::string_view line) {
     switch (event) {
       case LogEvent::missing:
       case LogEvent::fallback: logger.warn(line); break;

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
-#if __has_include(<nlohmann/json.hpp>)
-
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/words.hpp>
@@ -216,5 +213,3 @@ inline void write_manifest(const DumpedRound& round) {
 }
 
 }  // namespace rondo::observe
-
-#endif

@@ -5,6 +5,8 @@
 #include <rondo/error.hpp>
 #include <rondo/tensor/data_type.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -64,11 +66,9 @@ namespace detail {
 
 /// Magic, version, length and dictionary, padded so that the elements start at a multiple of 64.
 [[nodiscard]] inline std::string npy_header(DataType type, std::span<const std::int64_t> shape) {
-  std::string text = "{'descr': '" + std::string{npy_type(type)} + "', 'fortran_order': False, 'shape': (";
-  for (const std::int64_t extent : shape) text += std::to_string(extent) + ", ";
-  if (shape.size() > 1) text.resize(text.size() - 2);
-  if (shape.size() == 1) text.pop_back();  // (3,) has its comma, (3, 4) has none at the end
-  text += "), }";
+  // (3,) has a comma at the end, (3, 4) has none.
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", npy_type(type),
+                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   constexpr std::size_t before = 10;
   text.resize((before + text.size() + 1 + 63) / 64 * 64 - before - 1, ' ');
   text += '\n';
@@ -118,8 +118,8 @@ inline void write_npy(const std::string& path, DataType type, std::span<const st
   const std::string_view want = npy_type(type);
   const bool native = descr.size() > 5 && (descr[1] == '<' || descr[1] == '|');
   if (!native || descr.substr(2, want.size()) != std::string{want.substr(1)} + "'") {
-    detail::fail_npy(path, "holds " + std::string{descr.substr(0, descr.find(','))} + ", wanted '" + std::string{want} +
-                               "' for " + to_string(type));
+    detail::fail_npy(
+        path, fmt::format("holds {}, wanted '{}' for {}", descr.substr(0, descr.find(',')), want, to_string(type)));
   }
   if (!detail::npy_value(path, dictionary, "fortran_order").starts_with("False")) {
     detail::fail_npy(path, "is in column-major order; save numpy.ascontiguousarray of it");

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <rondo/detail/fixed_text.hpp>
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/observe/clocks.hpp>
 #include <rondo/observe/span_ring.hpp>
-#include <rondo/observe/tick_clock.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/task_stream.hpp>
 
@@ -15,6 +14,7 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rondo::observe {
 
@@ -69,9 +69,8 @@ class Recorder {
 
   /// Four words for each call, which live as long as `calls` are used. Remembers the graph, which numbers stand for; of
   /// several programs of one graph, as slots of a session have, any.
-  [[nodiscard]] rondo::detail::OwnedArray<ArgWord> wrap(const graph::GraphView& graph,
-                                                        platform::sim::Inline::DynamicProgram& calls) {
-    rondo::detail::OwnedArray<ArgWord> words(words_per_call * calls.calls.size());
+  [[nodiscard]] std::vector<ArgWord> wrap(const graph::GraphView& graph, platform::sim::Inline::DynamicProgram& calls) {
+    std::vector<ArgWord> words(words_per_call * calls.calls.size());
     std::size_t c = 0;
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
       for (std::uint32_t block = 0; block < graph.tasks[t].blocks; ++block, ++c) {
@@ -208,7 +207,7 @@ class Recorder {
     return nullptr;
   }
 
-  rondo::detail::OwnedArray<Lane> lanes_;
+  std::vector<Lane> lanes_;
   SpanRing launches_;
   graph::GraphView graph_;
   std::uint64_t number_ = next_number();

@@ -2,10 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
-#if __has_include(<nlohmann/json.hpp>)
-
-#include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/measure/check_close.hpp>
@@ -13,7 +9,10 @@
 #include <rondo/observe/detail/replay_task.hpp>
 #include <rondo/observe/kernel_table.hpp>
 #include <rondo/observe/manifest.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/types.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -65,11 +64,11 @@ struct ReplayReport {
     std::size_t same = 0;
     for (const TaskReplay& t : tasks) {
       if (t.outcome == TaskReplay::Outcome::same) ++same;
-      const std::string who = "task " + std::to_string(t.id) + " (" + t.kernel + "): ";
+      const std::string who = fmt::format("task {} ({}): ", t.id, t.kernel);
       for (const Difference& d : t.differences) lines += who + d.text() + '\n';
       if (!t.text.empty()) lines += who + t.text + '\n';
     }
-    return lines + std::to_string(same) + " of " + std::to_string(tasks.size()) + " tasks give what the dump has\n";
+    return lines + fmt::format("{} of {} tasks give what the dump has\n", same, tasks.size());
   }
 };
 
@@ -129,5 +128,3 @@ template <Platform P>
 }
 
 }  // namespace rondo::observe
-
-#endif

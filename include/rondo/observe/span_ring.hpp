@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
-
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::observe {
 
@@ -53,7 +52,7 @@ class SpanRing {
   [[nodiscard]] const Span& operator[](std::size_t i) const noexcept { return spans_[(dropped() + i) & mask_]; }
 
  private:
-  rondo::detail::OwnedArray<Span> spans_;
+  std::vector<Span> spans_;
   std::size_t mask_ = 0;
   std::uint64_t written_ = 0;
 };

@@ -9,6 +9,10 @@
 #include <rondo/observe/trace_events.hpp>
 #include <rondo/platform/sim/prediction.hpp>
 
+#include <fmt/format.h>
+#include <range/v3/view/chunk_by.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +71,15 @@ template <class Clock>
   return calls;
 }
 
+/// The same, one span of calls for each launch.
+[[nodiscard]] inline auto by_launch(const std::vector<TracedCall>& calls) {
+  return calls |
+         ::ranges::views::chunk_by([](const TracedCall& a, const TracedCall& b) { return a.launch == b.launch; }) |
+         ::ranges::views::transform([](auto one) {
+           return std::span<const TracedCall>{one.begin(), one.end()};
+         });
+}
+
 /// The tasks of one launch, by position in the graph.
 [[nodiscard]] inline std::vector<TracedTask> traced_tasks(const graph::GraphView& graph,
                                                           std::span<const TracedCall> calls) {
@@ -88,10 +101,7 @@ template <class Clock>
 
 /// Is each block of each task there?
 [[nodiscard]] inline bool is_whole(const graph::GraphView& graph, std::span<const TracedTask> tasks) {
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    if (tasks[t].blocks != graph.tasks[t].blocks) return false;
-  }
-  return true;
+  return std::ranges::equal(tasks, graph.tasks, {}, &TracedTask::blocks, &graph::TaskRecord::blocks);
 }
 
 namespace detail {
@@ -205,20 +215,18 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
     launch.start = base.to_ns(launch.start);
     launch.end = base.to_ns(launch.end);
     launches[launch.round] = launch;
-    to.span(process, TraceEvents::launches_track, launch.start, launch.end, "launch " + std::to_string(launch.round),
+    to.span(process, TraceEvents::launches_track, launch.start, launch.end, fmt::format("launch {}", launch.round),
             {{"launch", launch.round}});
   }
   if (!launches.empty()) to.label_track(process, TraceEvents::launches_track, "launches");
   for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
-    to.label_track(process, TraceEvents::thread_track + thread, "tasks, thread " + std::to_string(thread));
+    to.label_track(process, TraceEvents::thread_track + thread, fmt::format("tasks, thread {}", thread));
   }
   const auto track = [](std::uint32_t thread) { return TraceEvents::thread_track + thread; };
   const memory::Lifetimes lives = memory::find_lifetimes<A>(graph, order);
   detail::LaunchCounters counters(graph, lives);
   const std::vector<TracedCall> calls = traced_calls(recorder);
-  for (std::size_t begin = 0, end = 0; begin < calls.size(); begin = end) {
-    while (end < calls.size() && calls[end].launch == calls[begin].launch) ++end;
-    const std::span<const TracedCall> one{calls.data() + begin, end - begin};
+  for (const std::span<const TracedCall> one : by_launch(calls)) {
     for (const TracedCall& call : one) {
       const graph::TaskRecord& task = graph.tasks[call.task];
       std::vector<std::pair<std::string, std::uint64_t>> numbers{{"task", task.added_as}, {"launch", call.launch}};
@@ -244,12 +252,12 @@ void add_orchestrated(TraceEvents& to, std::uint32_t process, const Recorder<Clo
   for (std::size_t i = 0; i < recorder.launch_spans().size(); ++i) {
     const Span& launch = recorder.launch_spans()[i];
     to.span(process, TraceEvents::launches_track, base.to_ns(launch.start), base.to_ns(launch.end),
-            "launch " + std::to_string(launch.round), {{"launch", launch.round}});
+            fmt::format("launch {}", launch.round), {{"launch", launch.round}});
   }
   if (recorder.launch_spans().size() != 0) to.label_track(process, TraceEvents::launches_track, "launches");
   std::map<std::uint64_t, std::int64_t> changes;
   for (std::uint32_t thread = 0; thread < recorder.threads(); ++thread) {
-    to.label_track(process, TraceEvents::thread_track + thread, "tasks, thread " + std::to_string(thread));
+    to.label_track(process, TraceEvents::thread_track + thread, fmt::format("tasks, thread {}", thread));
     for (std::size_t i = 0; i < recorder.spans(thread).size(); ++i) {
       const Span& s = recorder.spans(thread)[i];
       const std::uint64_t from = base.to_ns(s.start), until = base.to_ns(s.end);
@@ -273,7 +281,7 @@ void add_prediction(TraceEvents& to, std::uint32_t process, std::uint64_t ns,
                     const platform::sim::Prediction& prediction, memory::Concurrency order) {
   const graph::GraphView& graph = prediction.graph;
   const auto at = [&](double t) { return ns + static_cast<std::uint64_t>(t); };
-  to.label_process(process, std::string{prediction.chip} + ", predicted");
+  to.label_process(process, fmt::format("{}, predicted", prediction.chip));
   to.label_track(process, TraceEvents::rounds_track, "round");
   double t = 0;
   for (const auto& [name, took] :
@@ -284,29 +292,29 @@ void add_prediction(TraceEvents& to, std::uint32_t process, std::uint64_t ns,
     t += took;
   }
   const double run = prediction.copy_in_ns + prediction.launch_ns;
-  std::vector<bool> critical(prediction.tasks.size());
-  for (const std::uint32_t task : prediction.critical_path) critical[task] = true;
+  std::vector<std::uint8_t> critical(prediction.tasks.size());
+  for (const std::uint32_t task : prediction.critical_path) critical[task] = 1;
   const auto track = [](std::uint32_t core) { return TraceEvents::thread_track + core; };
   const auto cubes = static_cast<std::uint32_t>(prediction.cube_busy_ns.size());
-  std::vector<bool> used(cubes + prediction.vector_busy_ns.size());
+  std::vector<std::uint8_t> used(cubes + prediction.vector_busy_ns.size());
   std::vector<TracedCall> calls;
   for (std::uint32_t task = 0; task < prediction.tasks.size(); ++task) {
     const graph::TaskRecord& record = graph.tasks[task];
     for (std::uint32_t block = 0; block < record.blocks; ++block) {
       const platform::sim::BlockRun& ran = prediction.blocks[calls.size()];
       calls.push_back({1, at(run + ran.start), at(run + ran.end), task, block, ran.core});
-      used[ran.core] = true;
+      used[ran.core] = 1;
       std::vector<std::pair<std::string, std::uint64_t>> numbers{{"task", record.added_as},
-                                                                 {"critical", critical[task] ? 1U : 0U}};
+                                                                 {"critical", critical[task]}};
       if (record.blocks != 1) numbers.emplace_back("block", block);
       to.span(process, track(ran.core), calls.back().start, calls.back().end, std::string{graph.name(record.name)},
               std::move(numbers));
     }
   }
   for (std::uint32_t core = 0; core < used.size(); ++core) {
-    if (!used[core]) continue;
+    if (used[core] == 0) continue;
     to.label_track(process, track(core),
-                   core < cubes ? "cube core " + std::to_string(core) : "vector core " + std::to_string(core - cubes));
+                   core < cubes ? fmt::format("cube core {}", core) : fmt::format("vector core {}", core - cubes));
   }
   const std::vector<TracedTask> tasks = traced_tasks(graph, calls);
   detail::add_flows(to, process, graph, tasks, track);

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/observe/clocks.hpp>
 #include <rondo/observe/span_ring.hpp>
-#include <rondo/observe/tick_clock.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/types.hpp>
-#include <rondo/update/refreshed.hpp>
+#include <rondo/update/mechanism.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -55,6 +55,9 @@ class TraceWith {
   // --- what the session tells
 
   /// Told by the session: what the host does from now on.
+  /// What it hears besides rounds.
+  static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries};
+
   void enters(Phase phase) noexcept {
     if (!records()) [[unlikely]] {
       phase_ = Phase::outside;

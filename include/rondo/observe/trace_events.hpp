@@ -6,9 +6,18 @@
 #include <rondo/observe/recorder.hpp>
 #include <rondo/observe/trace.hpp>
 
+#include <fmt/format.h>
+#include <range/v3/algorithm/min_element.hpp>
+#include <range/v3/algorithm/sort.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -85,20 +94,25 @@ struct TraceEvents {
     events.push_back({TraceEvent::Kind::label, process, track, 0, 0, 0, "thread_sort_index", {{"sort_index", track}}});
   }
 
+  /// When the first event is that has a time.
+  [[nodiscard]] std::optional<std::uint64_t> first_ns() const {
+    auto timed =
+        events | ::ranges::views::filter([](const TraceEvent& e) { return e.kind != TraceEvent::Kind::label; });
+    const auto first = ::ranges::min_element(timed, {}, &TraceEvent::ns);
+    return first == ::ranges::end(timed) ? std::nullopt : std::optional{first->ns};
+  }
   /// Labels first, then by time on each track, a span before what it holds.
   void sort() {
-    std::vector<std::size_t> order(events.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto key = [this](std::size_t i) {
       const TraceEvent& e = events[i];
       return std::tuple(e.kind != TraceEvent::Kind::label, e.process, e.track, e.ns,
                         e.kind == TraceEvent::Kind::span ? ~e.took_ns : ~std::uint64_t{0}, i);
     };
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-    std::vector<TraceEvent> sorted;
-    sorted.reserve(events.size());
-    for (const std::size_t i : order) sorted.push_back(std::move(events[i]));
-    events = std::move(sorted);
+    // Numbers are sorted, as events take long to move.
+    auto order = ::ranges::views::iota(std::size_t{0}, events.size()) | ::ranges::to<std::vector>;
+    ::ranges::sort(order, {}, key);
+    events = order | ::ranges::views::transform([this](std::size_t i) { return std::move(events[i]); }) |
+             ::ranges::to<std::vector>;
   }
 };
 
@@ -151,13 +165,14 @@ void add_rounds(TraceEvents& to, std::uint32_t process, const TraceWith<Spans, C
     const std::uint64_t from = base.to_ns(span.start);
     const std::uint64_t until = base.to_ns(span.end);
     const auto code = static_cast<Errc>(span.detail);
-    to.span(process, TraceEvents::rounds_track + tracks.place(from, until), from, until,
-            "round " + std::to_string(span.round) + (code == Errc::ok ? "" : std::string{": "} + describe(code)),
-            {{"round", span.round}});
+    to.span(
+        process, TraceEvents::rounds_track + tracks.place(from, until), from, until,
+        fmt::format("round {}{}{}", span.round, code == Errc::ok ? "" : ": ", code == Errc::ok ? "" : describe(code)),
+        {{"round", span.round}});
   }
   for (std::uint32_t t = 0; t < tracks.tracks(); ++t) {
     to.label_track(process, TraceEvents::rounds_track + t,
-                   tracks.tracks() == 1 ? "rounds" : "rounds, slot " + std::to_string(t));
+                   tracks.tracks() == 1 ? "rounds" : fmt::format("rounds, slot {}", t));
   }
 }
 

@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/observe/concepts.hpp>
 #include <rondo/observe/task_events.hpp>
 #include <rondo/observe/trace_events.hpp>
 #include <rondo/session/round_session.hpp>
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <ostream>
-#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 /// Set-up only: what was traced, as a file that chrome://tracing and https://ui.perfetto.dev open.
@@ -19,54 +22,41 @@ namespace rondo::observe {
 
 namespace detail {
 
-/// Text as it may stand between the quotes of a JSON string.
-[[nodiscard]] inline std::string json_text(std::string_view text) {
-  constexpr const char* hex = "0123456789abcdef";
-  std::string result;
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') result += '\\';
-    if (u < 0x20) {
-      result += {'\\', 'u', '0', '0', hex[u >> 4], hex[u & 15]};
-    } else {
-      result += c;
+/// Writes events, a line each. One document is filled anew for each: that allocates a fifth of what a new one would.
+class EventWriter {
+ public:
+  /// Times count from `from`.
+  EventWriter(std::ostream& out, std::uint64_t from) : out_{out}, from_{from} {}
+
+  /// `phase`: as in the format; a span's beginning and its end are two lines.
+  void operator()(const TraceEvent& e, char phase, std::uint64_t ns) {
+    using Kind = TraceEvent::Kind;
+    json_.clear();
+    json_["ph"] = std::string(1, phase);
+    json_["pid"] = e.process;
+    json_["tid"] = e.track;
+    json_["ts"] = static_cast<double>(ns - from_) / 1000;  // microseconds
+    json_["name"] = e.name;
+    if (e.kind == Kind::flow_out || e.kind == Kind::flow_in) {
+      json_["cat"] = "flow";
+      json_["id"] = e.flow;
+      if (e.kind == Kind::flow_in) json_["bp"] = "e";
+    } else if (phase != 'E') {
+      if (e.kind == Kind::span) json_["cat"] = "span";
+      auto& args = json_["args"] = nlohmann::ordered_json::object();
+      if (!e.text.empty()) args["name"] = e.text;
+      for (const auto& [name, value] : e.numbers) args[name] = value;
     }
+    out_ << std::exchange(between_, ",\n")
+         << json_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
-  return result;
-}
 
-/// Microseconds with three places, which no double would keep for long.
-[[nodiscard]] inline std::string microseconds(std::uint64_t ns) {
-  const std::string places = std::to_string(1000 + ns % 1000);
-  return std::to_string(ns / 1000) + '.' + places.substr(1);
-}
-
-/// What every event begins with.
-[[nodiscard]] inline std::string begin_event(const TraceEvent& e, char kind, std::uint64_t ns) {
-  return std::string{"{\"ph\":\""} + kind + "\",\"pid\":" + std::to_string(e.process) +
-         ",\"tid\":" + std::to_string(e.track) + ",\"ts\":" + microseconds(ns) + ",\"name\":\"" + json_text(e.name) +
-         '"';
-}
-
-/// A span only begins here.
-[[nodiscard]] inline std::string event_text(const TraceEvent& e, std::uint64_t from) {
-  using Kind = TraceEvent::Kind;
-  const bool is_flow = e.kind == Kind::flow_out || e.kind == Kind::flow_in;
-  std::string line = begin_event(e, static_cast<char>(e.kind), e.kind == Kind::label ? 0 : e.ns - from);
-  if (e.kind == Kind::span) line += ",\"cat\":\"span\"";
-  if (is_flow) line += ",\"cat\":\"flow\",\"id\":" + std::to_string(e.flow);
-  if (e.kind == Kind::flow_in) line += ",\"bp\":\"e\"";
-  if (!is_flow) {
-    line += ",\"args\":{";
-    if (!e.text.empty()) line += "\"name\":\"" + json_text(e.text) + '"';
-    for (const auto& [name, value] : e.numbers) {
-      if (line.back() != '{') line += ',';
-      line += '"' + json_text(name) + "\":" + std::to_string(value);
-    }
-    line += '}';
-  }
-  return line + '}';
-}
+ private:
+  std::ostream& out_;
+  std::uint64_t from_;
+  const char* between_ = "\n";
+  nlohmann::ordered_json json_ = nlohmann::ordered_json::object();
+};
 
 /// The spans of the track at hand that have begun and not ended: written as a beginning and an end each. A reader that
 /// adds a span's duration to its start, in microseconds, gets an end that is off by a rounding, and drops the next span
@@ -75,78 +65,59 @@ class OpenSpans {
  public:
   /// Ends those that are over before an event at `ns`; at that time, too, if the event begins a span.
   template <class Write>
-  void end_before(const TraceEvent& next, const Write& write) {
-    const bool other = !open_.empty() && (open_.back()->process != next.process || open_.back()->track != next.track);
+  void end_before(const TraceEvent& next, Write& write) {
+    const bool other =
+        !open_.empty() && (open_.back().span->process != next.process || open_.back().span->track != next.track);
     const bool begins = next.kind == TraceEvent::Kind::span;
-    while (!open_.empty() && (other || until_.back() < next.ns || (begins && until_.back() == next.ns))) end(write);
+    while (!open_.empty() && (other || open_.back().until < next.ns || (begins && open_.back().until == next.ns))) {
+      end(write);
+    }
   }
   void begin(const TraceEvent& span) {
-    open_.push_back(&span);
     // No longer than what it is in.
     const std::uint64_t until = span.ns + span.took_ns;
-    until_.push_back(until_.empty() || until <= until_.back() ? until : until_.back());
+    open_.push_back({&span, open_.empty() ? until : std::min(until, open_.back().until)});
   }
   template <class Write>
-  void end_all(const Write& write) {
+  void end_all(Write& write) {
     while (!open_.empty()) end(write);
   }
 
  private:
+  struct Open {
+    const TraceEvent* span;
+    std::uint64_t until;
+  };
+
   template <class Write>
-  void end(const Write& write) {
-    write(*open_.back(), until_.back());
+  void end(Write& write) {
+    write(*open_.back().span, 'E', open_.back().until);
     open_.pop_back();
-    until_.pop_back();
   }
 
-  std::vector<const TraceEvent*> open_{};
-  std::vector<std::uint64_t> until_{};
+  std::vector<Open> open_{};
 };
-
-/// The engine that records, or has one inside that does.
-template <class Engine>
-[[nodiscard]] auto* find_recorder(Engine& engine) {
-  if constexpr (requires { engine.recorder(); }) {
-    return &engine.recorder();
-  } else if constexpr (requires { engine.inner(); }) {
-    return find_recorder(engine.inner());
-  } else {
-    return static_cast<void*>(nullptr);
-  }
-}
-template <class Session>
-[[nodiscard]] auto* recorder_of(Session& session) {
-  if constexpr (requires { session.platform().engine(); }) {
-    return find_recorder(session.platform().engine());
-  } else {
-    return static_cast<void*>(nullptr);
-  }
-}
 
 }  // namespace detail
 
-/// The events as JSON. Times count from the first of them.
+/// The events as JSON. Times count from the first of them. Each event is written as it is made; no document is held.
 inline void write_trace(std::ostream& out, TraceEvents events) {
   events.sort();
-  std::uint64_t from = ~std::uint64_t{0};
-  for (const TraceEvent& e : events.events) {
-    if (e.kind != TraceEvent::Kind::label) from = std::min(from, e.ns);
-  }
-  out << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"writer\":\"rondo\",\"dropped_spans\":"
-      << std::to_string(events.dropped) << "},\"traceEvents\":[";
-  const char* between = "\n";
-  const auto write = [&](const std::string& line) {
-    out << between << line;
-    between = ",\n";
-  };
+  const std::uint64_t from = events.first_ns().value_or(0);
+  const nlohmann::ordered_json frame{{"displayTimeUnit", "ns"},
+                                     {"otherData", {{"writer", "rondo"}, {"dropped_spans", events.dropped}}},
+                                     {"traceEvents", nlohmann::ordered_json::array()}};
+  std::string around = frame.dump();
+  around.resize(around.size() - std::string_view{"]}"}.size());
+  out << around;
+  detail::EventWriter write(out, from);
   detail::OpenSpans spans;
-  const auto end = [&](const TraceEvent& e, std::uint64_t ns) { write(detail::begin_event(e, 'E', ns - from) + '}'); };
   for (const TraceEvent& e : events.events) {
-    spans.end_before(e, end);
-    write(detail::event_text(e, from));
+    spans.end_before(e, write);
+    write(e, static_cast<char>(e.kind), e.kind == TraceEvent::Kind::label ? from : e.ns);
     if (e.kind == TraceEvent::Kind::span) spans.begin(e);
   }
-  spans.end_all(end);
+  spans.end_all(write);
   out << "\n]}\n";
 }
 
@@ -156,26 +127,23 @@ template <class Session>
 void add_session(TraceEvents& to, std::uint32_t process, Session& session) {
   using P = std::remove_cvref_t<decltype(session.platform())>;
   using Graph = std::remove_cvref_t<decltype(session.graph())>;
-  to.label_process(process, std::string{P::name} + ", " + std::to_string(session.rounds()) +
-                                (session.rounds() == 1 ? " round" : " rounds"));
-  if constexpr (requires { add_rounds(to, process, session.observer()); }) add_rounds(to, process, session.observer());
-  if constexpr (requires { session.graph().view(); }) {
-    auto* const recorder = detail::recorder_of(session);
-    if constexpr (
-        requires { recorder->threads(); } && requires { Graph::is_orchestrated; }) {
-      add_orchestrated(to, process, *recorder);
-    } else if constexpr (requires { recorder->threads(); }) {
-      add_tasks<typename P::Arch>(to, process, *recorder, rondo::detail::concurrency<P, Graph>);
-    }
-    if constexpr (requires { session.platform().engine().prediction(); }) {
-      std::uint64_t from = ~std::uint64_t{0};
-      for (const TraceEvent& e : to.events) {
-        if (e.kind != TraceEvent::Kind::label) from = std::min(from, e.ns);
+  to.label_process(process,
+                   fmt::format("{}, {} {}", P::name, session.rounds(), session.rounds() == 1 ? "round" : "rounds"));
+  if constexpr (KeepsRounds<std::remove_cvref_t<decltype(session.observer())>>) {
+    add_rounds(to, process, session.observer());
+  }
+  if constexpr (HasOneGraph<Session>) {
+    detail::with_engine(session, [&](RecordsTasks auto& engine) {
+      if constexpr (IsOrchestrated<Graph>) {
+        add_orchestrated(to, process, engine.recorder());
+      } else {
+        add_tasks<typename P::Arch>(to, process, engine.recorder(), rondo::detail::concurrency<P, Graph>);
       }
-      add_prediction<typename P::Arch>(to, process + TraceEvents::predicted_process,
-                                       to.events.empty() || from == ~std::uint64_t{0} ? 0 : from,
-                                       session.platform().engine().prediction(), rondo::detail::concurrency<P, Graph>);
-    }
+    });
+    detail::with_engine(session, [&](PredictsRounds auto& engine) {
+      add_prediction<typename P::Arch>(to, process + TraceEvents::predicted_process, to.first_ns().value_or(0),
+                                       engine.prediction(), rondo::detail::concurrency<P, Graph>);
+    });
   }
 }
 
@@ -193,9 +161,8 @@ requires(sizeof...(Session) != 0) void write_trace(std::ostream& out, Session&..
 /// Switches on or off all that a session traces, in the middle of a run, from any thread: rounds, and tasks.
 template <class Session>
 void record(Session& session, bool on) noexcept {
-  if constexpr (requires { session.observer().record(on); }) session.observer().record(on);
-  auto* const recorder = detail::recorder_of(session);
-  if constexpr (requires { recorder->record(on); }) recorder->record(on);
+  if constexpr (Switchable<std::remove_cvref_t<decltype(session.observer())>>) session.observer().record(on);
+  detail::with_engine(session, [on](RecordsTasks auto& engine) { engine.recorder().record(on); });
 }
 
 }  // namespace rondo::observe

@@ -4,6 +4,7 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/observe/concepts.hpp>
 #include <rondo/observe/recorder.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/inline.hpp>
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace rondo::observe {
 
@@ -62,7 +64,7 @@ class Traced {
   template <class InnerProgram>
   struct Program {
     /// What the wrapped calls find their spans by.
-    rondo::detail::OwnedArray<ArgWord> words;
+    std::vector<ArgWord> words;
     /// The engine that is traced.
     InnerProgram inner;
   };
@@ -122,7 +124,7 @@ class Traced {
   /// As many as Inner will use at most: one, unless it says how many. There is a ring more than that: with rounds in
   /// flight the session's thread runs some of them, where it would wait for long.
   [[nodiscard]] static std::size_t most_threads(const typename Inner::Options& options, std::uint32_t blocks) noexcept {
-    if constexpr (requires { options.threads; }) {
+    if constexpr (SaysThreads<typename Inner::Options>) {
       const std::uint32_t wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
       return std::clamp(wanted, 1U, std::max(1U, blocks));
     } else {

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <rondo/arch/a2a3.hpp>
-#include <rondo/concepts.hpp>
-#include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/concept.hpp>
 
 namespace rondo {
 
@@ -17,7 +16,7 @@ class NullPlatform {
   /// In messages.
   static constexpr const char* name = "null";
   /// Kernels could read the host's args table.
-  static constexpr bool args_in_host_memory = true;
+  static constexpr Capabilities capabilities{Capability::args_in_host_memory};
   /// What may run at once.
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;
   struct Options {};
@@ -25,7 +24,7 @@ class NullPlatform {
 
   explicit NullPlatform(const Options&) noexcept {}
 
-  /// An address that is aligned, and nothing behind it.
+  /// An address that is aligned and leads nowhere.
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes, Bytes alignment) const noexcept {
     return DevicePtr<std::byte>{alignment.value};
   }

@@ -4,12 +4,37 @@
 
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
-#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/platform/sim/inline.hpp>
-#include <rondo/platform/sim/pool.hpp>
 #include <rondo/platform/sim/sim.hpp>
 
+/// The platforms by name. The engine Pool is declared here; a program that uses it includes platform/sim/pool.hpp. The
+/// onboard platforms likewise have platform/onboard/onboard.hpp, which comes along where the build selects one.
+
+#ifndef RONDO_PLATFORM
+#define RONDO_PLATFORM a2a3_sim
+#endif
+
+#define RONDO_SELECTS_a2a3_onboard 1
+#define RONDO_SELECTS_a5_onboard 1
+#define RONDO_JOIN_NAMES(a, b) a##b
+#define RONDO_SELECTS(name) RONDO_JOIN_NAMES(RONDO_SELECTS_, name)
+#if RONDO_SELECTS(RONDO_PLATFORM)
+#include <rondo/platform/onboard/onboard.hpp>
+#endif
+#undef RONDO_SELECTS_a2a3_onboard
+#undef RONDO_SELECTS_a5_onboard
+#undef RONDO_JOIN_NAMES
+#undef RONDO_SELECTS
+
 namespace rondo {
+
+namespace platform {
+template <arch::Arch A>
+class Onboard;
+namespace sim {
+class Pool;
+}
+}  // namespace platform
 
 using platform::sim::Inline;
 using platform::sim::Pool;
@@ -44,10 +69,6 @@ struct Names {
 };
 
 }  // namespace platform
-
-#ifndef RONDO_PLATFORM
-#define RONDO_PLATFORM a2a3_sim
-#endif
 
 /// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim, a2a3_onboard or
 /// a5_onboard.

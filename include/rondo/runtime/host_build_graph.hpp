@@ -3,39 +3,64 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
-#include <rondo/concepts.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/runtime/concept.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace rondo::runtime {
 
 /// The host builds the graph, its edges are known before the first round; each round replays it.
 struct HostBuildGraph {
+  static constexpr bool is_orchestrated = false;
+
+  template <class P>
+  using Options = typename P::Options;
+
   /// One graph loaded on one platform: the platform's form of it.
   template <class P, class Graph>
   class Runner {
-   public:
-    /// Loads the program; kernels find their arguments where `args` says. @throws Error what P::load throws
-    /// (`frozen`, not `graph`: users like to name a graph of their own so at namespace scope, and -Wshadow sees it.)
-    Runner(P& platform, const Graph& frozen, args::ArgsTable& args)
-        : platform_{platform}, program_{platform.load(frozen, args)} {}
-    Runner(const Runner&) = delete;
-    Runner& operator=(const Runner&) = delete;
-
-    [[gnu::always_inline]] Status launch() noexcept { return platform_.launch(program_); }
-    /// All that the session placed at `from` stands at `to` now; for programs that hold addresses of their own.
-    void move_arena([[maybe_unused]] DevicePtr<std::byte> from, [[maybe_unused]] DevicePtr<std::byte> to) noexcept {
-      if constexpr (requires { platform_.move_arena(program_, from, to); }) platform_.move_arena(program_, from, to);
-    }
-    Status unload() noexcept { return platform_.unload(program_); }
-
-   private:
     static_assert(
         HasLaunch<P, Graph, args::ArgsTable>,
         "rondo: the platform cannot run a graph; write `Program load(const Graph&, args::ArgsTable&)`, `Status "
         "launch(Program&) noexcept` and `Status unload(Program&) noexcept`");
+    using Program = decltype(std::declval<P&>().load(std::declval<const Graph&>(), std::declval<args::ArgsTable&>()));
+    static_assert(!HasArenaMove<P> || MovesArena<P, Program>,
+                  "rondo: the platform declares Capability::arena_move; write `void move_arena(Program&, "
+                  "DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept;`");
+
+   public:
+    static constexpr bool has_tensor_places = false;
+    static constexpr bool has_settle = false;
+    static constexpr bool has_background = false;
+    static constexpr bool follows_the_arena = HasArenaMove<P>;
+
+    /// Loads the program; kernels find their arguments where `args` says. @throws Error what P::load throws
+    /// (`frozen`, not `graph`: users like to name a graph of their own so at namespace scope, and -Wshadow sees it.)
+    Runner(P& platform, const Graph& frozen, args::ArgsTable& args, const Options<P>&)
+        : platform_{platform}, program_{platform.load(frozen, args)} {}
+    Runner(Runner& first, const Graph& frozen, args::ArgsTable& args)
+        : platform_{first.platform_}, program_{platform_.load(frozen, args)} {}
+    Runner(const Runner&) = delete;
+    Runner& operator=(const Runner&) = delete;
+
+    [[gnu::always_inline]] Status launch() noexcept { return platform_.launch(program_); }
+    [[gnu::always_inline]] static Status settle() noexcept { return {}; }
+    [[gnu::always_inline]] static Status outcome(Status waited) noexcept { return waited; }
+    static void run_in_background() noexcept {}
+    static void place_tensor(std::size_t, std::uint64_t) noexcept {}
+    void move_arena([[maybe_unused]] DevicePtr<std::byte> from, [[maybe_unused]] DevicePtr<std::byte> to) noexcept {
+      if constexpr (follows_the_arena) platform_.move_arena(program_, from, to);
+    }
+    [[nodiscard]] Program& program() noexcept { return program_; }
+    [[nodiscard]] static const Error::Text* failure_text() noexcept { return nullptr; }
+    Status unload() noexcept { return platform_.unload(program_); }
+
+   private:
     P& platform_;
-    decltype(std::declval<P&>().load(std::declval<const Graph&>(), std::declval<args::ArgsTable&>())) program_;
+    Program program_;
   };
 };
 

@@ -2,14 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/concepts.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/session/ports.hpp>
-#include <rondo/slice.hpp>
+#include <rondo/tensor/concept.hpp>
+#include <rondo/tensor/pair.hpp>
+#include <rondo/update/concept.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 
 namespace rondo::detail {
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+class Session;
 
 template <BoundPair B>
 [[nodiscard]] constexpr TensorKey key_of(const B& pair) noexcept {
@@ -73,6 +80,7 @@ inline constexpr bool any_update = ((level_of<B> != UpdateLevel::none) || ...);
 
 /// What a pair comes down to, whatever its type.
 struct Binding {
+  static constexpr std::uint64_t unbound = ~std::uint64_t{0};
   TensorKey key;
   std::uint64_t bytes = 0;
   void* data = nullptr;      ///< host memory; only read where the tensor is an input
@@ -80,6 +88,8 @@ struct Binding {
   bool snapshot = false;     ///< the copy takes the bytes before it returns
 
   Binding() noexcept = default;
+  /// Nothing is bound to the tensor yet.
+  explicit Binding(TensorKey tensor) noexcept : key{tensor}, bytes{unbound} {}
   template <BoundPair B>
   explicit Binding(const B& pair) noexcept
       : key{key_of(pair)}, bytes{bytes_or_most(elements_of(pair), element_size<B>)}, device{device_of(pair)} {
@@ -87,6 +97,8 @@ struct Binding {
     if constexpr (requires { B::is_snapshot; }) snapshot = B::is_snapshot;
   }
   [[nodiscard]] bool is_null() const noexcept { return data == nullptr && device == 0; }
+  /// Whether it is host memory that a round copies; a copy of nothing is never issued.
+  [[nodiscard]] bool is_copied() const noexcept { return device == 0 && bytes != 0; }
 };
 
 /// What a round found wrong with its bindings: the status, and for wrong_size how many bytes were bound.
@@ -95,9 +107,9 @@ struct BindingFault {
   std::uint64_t bytes_bound = 0;
 };
 
-/// Do bindings come in the order of the ports, each of the right size and not null? O(bindings)
+/// Whether the bindings come in the order of the ports, each of the right size and not null. O(bindings)
 template <class Ports>
-[[nodiscard]] bool is_sorted(const Ports& ports, Slice<const Binding> bindings) noexcept {
+[[nodiscard]] bool is_sorted(const Ports& ports, std::span<const Binding> bindings) noexcept {
   if (bindings.size() != ports.size()) return false;
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const Port& port = ports[p];
@@ -106,9 +118,9 @@ template <class Ports>
   return true;
 }
 /// Checks bindings that come in any order, and puts them into the order of the ports: each port once, the right size,
-/// no null. Cold; O(bindings × ports).
+/// not null. Cold; O(bindings × ports).
 template <class Ports>
-[[gnu::cold]] BindingFault sort_bindings(const Ports& ports, Slice<Binding> bindings) noexcept {
+[[gnu::cold]] BindingFault sort_bindings(const Ports& ports, std::span<Binding> bindings) noexcept {
   const auto position = [](const auto& range, TensorKey key) {
     std::size_t i = 0;
     while (i < range.size() && range[i].key != key) ++i;
@@ -127,9 +139,7 @@ template <class Ports>
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const std::size_t b = position(bindings, ports[p].key);
     if (b == bindings.size()) return {Status::of_tensor(Errc::unbound_tensor, index(ports[p].key.tensor()))};
-    const Binding here = bindings[p];  // bindings[p] exists: each port before p has taken one of its own
-    bindings[p] = bindings[b];
-    bindings[b] = here;
+    std::swap(bindings[p], bindings[b]);  // bindings[p] exists: each port before p has taken one of its own
   }
   return {};
 }
@@ -138,33 +148,28 @@ template <class Ports>
 struct Copy {
   DevicePtr<std::byte> device;
   void* host = nullptr;  ///< only read where the copy goes to the device
-  Bytes bytes;           ///< 0 for a tensor that is frozen: no copy
-  std::uint32_t port = 0;
-  bool snapshot = false;
+  Bytes bytes;
 };
 
-/// A round's copies, checked and resolved: what remains of its bindings.
+/// The copies of checked bindings, which stand in the order of the ports.
 template <std::size_t In, std::size_t Out>
 struct Copies {
   Copy in[In + 1];
   Copy out[Out + 1];
-};
 
-/// Resolves checked bindings, which stand in the order of the ports.
-template <std::size_t In, std::size_t Out, class Ports>
-[[nodiscard]] Copies<In, Out> resolve(const Ports& ports, const Binding* bindings) noexcept {
-  Copies<In, Out> copies;
-  std::size_t in = 0;
-  std::size_t out = 0;
-  for (std::size_t p = 0; p < ports.size(); ++p) {
-    const Port& port = ports[p];
-    if (bindings[p].device != 0) continue;
-    const Copy copy{port.device, bindings[p].data, Bytes{bindings[p].bytes}, static_cast<std::uint32_t>(p),
-                    bindings[p].snapshot};
-    if (copies_in(port.direction)) copies.in[in++] = copy;
-    if (copies_out(port.direction)) copies.out[out++] = copy;
+  Copies() noexcept = default;
+  template <class Ports>
+  Copies(const Ports& ports, std::span<const Binding> bindings) noexcept {
+    std::size_t to = 0;
+    std::size_t from = 0;
+    for (std::size_t p = 0; p < ports.size(); ++p) {
+      const Port& port = ports[p];
+      if (bindings[p].device != 0) continue;
+      const Copy copy{port.device, bindings[p].data, Bytes{bindings[p].bytes}};
+      if (copies_in(port.direction)) in[to++] = copy;
+      if (copies_out(port.direction)) out[from++] = copy;
+    }
   }
-  return copies;
-}
+};
 
 }  // namespace rondo::detail

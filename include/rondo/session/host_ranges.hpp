@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/graph/records.hpp>
 #include <rondo/session/bindings.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace rondo::detail {
 
@@ -58,5 +61,28 @@ template <std::size_t In, std::size_t Out>
   for (std::size_t i = 0; i < Out; ++i) ranges.out[i] = {copies.out[i].host, copies.out[i].bytes.value};
   return ranges;
 }
+
+/// The same of bindings that are known only at run time.
+class DynamicRanges {
+ public:
+  std::vector<HostRange> in;
+  std::vector<HostRange> out;
+  std::size_t in_count = 0;
+  std::size_t out_count = 0;
+
+  /// @throws std::bad_alloc the first time only
+  const DynamicRanges& take(std::span<const Binding> bindings, const graph::GraphView& graph) {
+    in.resize(bindings.size());
+    out.resize(bindings.size());
+    in_count = out_count = 0;
+    for (const Binding& b : bindings) {
+      const Direction direction = graph.tensors[index(b.key.tensor())].direction;
+      if (b.device != 0 || b.bytes == Binding::unbound) continue;
+      if (copies_in(direction)) in[in_count++] = {b.data, b.bytes};
+      if (copies_out(direction)) out[out_count++] = {b.data, b.bytes};
+    }
+    return *this;
+  }
+};
 
 }  // namespace rondo::detail

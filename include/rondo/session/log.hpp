@@ -3,31 +3,22 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/session/round_session.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/session/policies.hpp>
 #include <rondo/update/mechanism.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
-namespace rondo {
-
-/// What a line of a session's log is about: where something begins, ends or takes another way than it could. Rounds are
-/// not logged; the one that fails and poisons its session is.
-enum class LogEvent : std::uint8_t {
-  opened,    ///< on which platform, with how many tasks and tensors
-  planned,   ///< by which planner; bytes of the arena and of the args table
-  missing,   ///< something that the platform cannot do, and what stands in for it
-  fallback,  ///< another way was taken than was asked for
-  poisoned,  ///< by what
-  closed,    ///< after how many rounds
-};
-
-/// As the code spells it.
-[[nodiscard]] constexpr const char* to_string(LogEvent event) noexcept {
-  constexpr const char* names[] = {"opened", "planned", "missing", "fallback", "poisoned", "closed"};
-  return names[static_cast<std::size_t>(event)];
-}
-
-namespace detail {
+/// The log of a session whose policies have a sink; other sessions are silent, and pay nothing:
+///
+///     struct MyPolicies : rondo::DefaultPolicies {
+///       static void log(rondo::LogEvent event, const char* text) noexcept { std::fprintf(stderr, "%s\n", text); }
+///     };
+///
+/// The text is the sink's until it returns; it ends without a line break. The sink is called on the thread that opens,
+/// runs or closes the session.
+namespace rondo::detail {
 
 template <class Planner>
 [[nodiscard]] constexpr const char* planner_name() noexcept {
@@ -38,74 +29,60 @@ template <class Planner>
   }
 }
 
-}  // namespace detail
-
-/// For a session whose policies have a sink; include this header where such a session is opened. Policies without one
-/// are silent, and cost nothing:
-///
-///     struct MyPolicies : rondo::DefaultPolicies {
-///       static void log(rondo::LogEvent event, const char* text) noexcept { std::fprintf(stderr, "%s\n", text); }
-///     };
-///
-/// The sink is a function or a constant object to call. The text is the sink's until it returns; it ends without a line
-/// break. It is called on the thread that opens, runs or closes the session.
-template <Platform P, class Policies, class Graph>
-void log_opened(RoundSession<P, Policies, Graph>& session) {
-  const graph::GraphView view = session.graph().view();
-  std::uint64_t bytes = 0;
-  std::uint64_t bound = 0;
-  for (const graph::TensorRecord& tensor : view.tensors) {
-    bytes += tensor.bytes;
-    bound += is_bound_each_round(tensor.direction) ? 1 : 0;
-  }
-  Policies::log(LogEvent::opened, Error::Text(P::name, ": ", view.tasks.size(), " tasks, ", view.tensors.size(),
-                                              " tensors, ", bound, " of them bound each round")
-                                      .c_str());
-  Error::Text planned(P::name, ": ", detail::planner_name<typename Policies::Plan>(), " planned an arena of ",
-                      session.arena_bytes().value, " bytes for tensors of ", bytes);
-  if constexpr (requires { session.args(); })
-    planned.append(Error::Text(", an args table of ", session.args().image().size()));
-  if (Policies::rounds_in_flight != 1)
-    planned.append(Error::Text(", ", Policies::rounds_in_flight, " rounds in flight"));
-  Policies::log(LogEvent::planned, planned.c_str());
-  const auto missing = [](const char* what) {
-    Policies::log(LogEvent::missing, Error::Text(P::name, ": ", what).c_str());
-  };
-  using update::Mechanism;
-  if constexpr (Policies::Refresh::allows(Mechanism::device_op) && !update::is_capable<P>(Mechanism::device_op)) {
-    missing("the device does not compute its args; the host does");
-  }
-  if constexpr (Policies::Refresh::allows(Mechanism::in_launch) && !update::is_capable<P>(Mechanism::in_launch)) {
-    missing("a launch carries no addresses; they are copied");
-  }
-  if constexpr (requires { session.platform().has_virtual_memory(); }) {
-    if (!session.platform().has_virtual_memory()) missing("no virtual memory; blocks are allocated one by one");
+/// What the platform says of itself at that moment.
+template <class Policies, class P>
+void log_remarks(const P& platform, Moment moment) noexcept {
+  if constexpr (has_log<Policies> && HasRemarks<P>) {
+    platform.remarks(moment, [&](const char* remark) noexcept {
+      Policies::log(moment == Moment::opening ? LogEvent::missing : LogEvent::fallback,
+                    Error::Text(P::name, ": ", remark).c_str());
+    });
   }
 }
 
-/// Tells the sink what poisoned the session.
-template <Platform P, class Policies, class Graph>
-void log_poisoned(RoundSession<P, Policies, Graph>& session, Status status) noexcept {
-  Policies::log(LogEvent::poisoned,
-                Error::Text(P::name, ", round ", session.rounds(), ": ", session.explain(status)).c_str());
-}
-
-/// Before anything is released; how that goes is close()'s to tell.
-template <Platform P, class Policies, class Graph>
-void log_closing(RoundSession<P, Policies, Graph>& session) noexcept {
-  if constexpr (requires { session.platform().refused_captures(); }) {
-    if (const auto times = session.platform().refused_captures(); times != 0) {
-      Policies::log(
-          LogEvent::fallback,
-          Error::Text(P::name, ": the runtime refused ", times, " captures; tasks were launched one by one").c_str());
+template <class P, class Policies>
+void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::size_t slots) noexcept {
+  if constexpr (has_log<Policies>) {
+    std::uint64_t bytes = 0;
+    std::uint64_t bound = 0;
+    for (const graph::TensorRecord& tensor : graph.tensors) {
+      bytes += tensor.bytes;
+      bound += is_bound_each_round(tensor.direction) ? 1 : 0;
+    }
+    Policies::log(LogEvent::opened, Error::Text(P::name, ": ", graph.tasks.size(), " tasks, ", graph.tensors.size(),
+                                                " tensors, ", bound, " of them bound each round")
+                                        .c_str());
+    Error::Text planned(P::name, ": ", planner_name<typename Policies::Plan>(), " planned an arena of ", arena.value,
+                        " bytes for tensors of ", bytes, ", an args table of ", args.value);
+    if (slots != 1) planned.append(Error::Text(", ", slots, " rounds in flight"));
+    Policies::log(LogEvent::planned, planned.c_str());
+    using update::Mechanism;
+    const auto missing = [](const char* what) {
+      Policies::log(LogEvent::missing, Error::Text(P::name, ": ", what).c_str());
+    };
+    if constexpr (Policies::Refresh::allows(Mechanism::device_op) && !update::is_capable<P>(Mechanism::device_op)) {
+      missing("the device does not compute its args; the host does");
+    }
+    if constexpr (Policies::Refresh::allows(Mechanism::in_launch) && !update::is_capable<P>(Mechanism::in_launch)) {
+      missing("a launch carries no addresses; they are copied");
     }
   }
-  if constexpr (requires { session.platform().engine().threads_used(); }) {
-    if (session.rounds() != 0 && session.platform().engine().threads_used() == 1) {
-      Policies::log(LogEvent::fallback, Error::Text(P::name, ": one thread ran all tasks; more did not pay").c_str());
-    }
-  }
-  Policies::log(LogEvent::closed, Error::Text(P::name, ": closed after ", session.rounds(), " rounds").c_str());
 }
 
-}  // namespace rondo
+/// `explain`: returns a sentence about what poisoned the session.
+template <class Policies, class Explain>
+void log_poisoned(const char* platform, std::uint64_t rounds, const Explain& explain) noexcept {
+  if constexpr (has_log<Policies>)
+    Policies::log(LogEvent::poisoned, Error::Text(platform, ", round ", rounds, ": ", explain()).c_str());
+}
+
+/// Before anything is released; close() tells how that goes.
+template <class Policies, class P>
+void log_closing(const P& platform, std::uint64_t rounds) noexcept {
+  if constexpr (has_log<Policies>) {
+    log_remarks<Policies>(platform, Moment::closing);
+    Policies::log(LogEvent::closed, Error::Text(P::name, ": closed after ", rounds, " rounds").c_str());
+  }
+}
+
+}  // namespace rondo::detail

@@ -3,21 +3,31 @@
 #pragma once
 
 #include <rondo/memory/report.hpp>
-#include <rondo/session/round_session.hpp>
+#include <rondo/session/session.hpp>
 
-/// The body of RoundSession::memory_report(); include it where that is called.
-namespace rondo {
+#include <cstddef>
+#include <type_traits>
 
-template <Platform P, class Policies, class Graph>
-inline memory::Report RoundSession<P, Policies, Graph>::memory_report() const {
+/// The body of a session's memory_report(); include it where that is called.
+namespace rondo::detail {
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() const {
   constexpr memory::Concurrency order = std::is_same_v<typename Policies::Plan, memory::Disjoint>
                                             ? memory::Concurrency::unordered
-                                            : detail::concurrency<P, Graph>;
-  memory::Report report = memory::make_report<typename P::Arch>(graph_.view(), order, layout_.offsets());
+                                            : concurrency<P, Graph>;
+  memory::Report report =
+      memory::make_report(graph_.view(), arch::limits_of<typename P::Arch>, order, layout_.offsets());
+  Bytes args;
+  Bytes image;
+  for (const Instance& instance : instances_) {
+    args.value += instance.refresher().device_bytes().value;
+    image.value += instance.refresher().table().image().size();
+  }
   report.holdings.push_back({memory::MemoryKind::hbm, "tensors", arena_.size()});
-  report.holdings.push_back({memory::MemoryKind::hbm, "args", refresher_.device_bytes()});
-  report.holdings.push_back({memory::MemoryKind::host, "args image", Bytes{refresher_.table().image().size()}});
+  report.holdings.push_back({memory::MemoryKind::hbm, "args", args});
+  report.holdings.push_back({memory::MemoryKind::host, "args image", image});
   return report;
 }
 
-}  // namespace rondo
+}  // namespace rondo::detail

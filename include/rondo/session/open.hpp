@@ -4,10 +4,10 @@
 
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/orchestrated.hpp>
-#include <rondo/graph/static_graph.hpp>
+#include <rondo/session/pipelined_session.hpp>
 #include <rondo/session/round_session.hpp>
-#include <rondo/session/set_up.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace rondo {
@@ -27,20 +27,6 @@ template <Platform P, class Policies = DefaultPolicies>
   return RoundSession<CheckedPlatform<P, Policies>, Policies>(std::move(graph), options);
 }
 
-/// Opens a session over a graph that the compiler knows: `open<A2A3Sim, graph>()` with `constexpr auto& graph =
-/// static_graph<build>`. Its limits are checked, its arena laid out and its kernels called by constants.
-template <Platform P, const auto& G, class Policies = DefaultPolicies>
-[[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>> open(
-    const typename CheckedPlatform<P, Policies>::Options& options = {}) {
-  return RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>>({}, options);
-}
-
-/// What the arena of a graph that the compiler knows takes on P: `static_assert(arena_bytes<A5Sim, graph> <=
-/// Bytes{128});`
-template <Platform P, const auto& G, class Policies = DefaultPolicies>
-inline constexpr Bytes arena_bytes = memory::Layout<graph::StaticGraphRef<G>, typename P::Arch, typename Policies::Plan,
-                                                    detail::concurrency<P, graph::StaticGraphRef<G>>>::arena_bytes();
-
 /// Opens a session whose tasks `orchestration` adds, each round anew: a callable that takes the runtime's
 /// Orchestrator&. `interface` declares the tensors; its handles bind the session's rounds and name the tensors in the
 /// orchestration. Every resident tensor is uploaded before the first round.
@@ -50,6 +36,28 @@ requires(Policies::Runtime::is_orchestrated) [[nodiscard]] RoundSession<P, Polic
     const TaskGraph& interface, F orchestration,
     const typename RoundSession<P, Policies, Orchestrated<F>>::Options& options = {}) {
   return RoundSession<P, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)}, options);
+}
+
+/// Opens a session with `Depth` rounds in flight over a graph. @throws Error what PipelinedSession's constructor throws
+template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies>
+[[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies> open_pipelined(
+    const TaskGraph& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(freeze(graph), options);
+}
+/// The same over a graph that is frozen already.
+template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies>
+[[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies> open_pipelined(
+    FrozenGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(std::move(graph), options);
+}
+/// The same for tasks that an orchestration adds, on platforms whose queue launches such rounds.
+template <Platform P, std::size_t Depth, class Policies, class F>
+requires(Policies::Runtime::is_orchestrated)
+    [[nodiscard]] PipelinedSession<P, Depth, Policies, Orchestrated<F>> open_pipelined(
+        const TaskGraph& interface, F orchestration,
+        const typename PipelinedSession<P, Depth, Policies, Orchestrated<F>>::Options& options = {}) {
+  return PipelinedSession<P, Depth, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)},
+                                                               options);
 }
 
 }  // namespace rondo

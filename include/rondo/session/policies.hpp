@@ -4,46 +4,64 @@
 
 #include <rondo/args/system_slot.hpp>
 #include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/launch/launch_cache.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/runtime/host_build_graph.hpp>
+#include <rondo/session/observer.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/cost_model.hpp>
 #include <rondo/update/strategies.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <type_traits>
 
 namespace rondo {
 
-namespace detail {
-extern "C" int dprintf(int fd, const char* format, ...);  // POSIX's own; <cstdio> would cost every user 800 lines
-}
-
-/// What the host does in a round, in order; `outside`: it went back to its caller.
-enum class Phase : std::uint8_t { outside, bind, copy_in, refresh, launch, copy_out, wait };
-
-/// Watches nothing; takes no space and no instruction. An observer of your own has the same two members, and may have,
-/// each void and noexcept: `enters(Phase)`, also when the round that asks is refused after `bind`; `copies_in(Bytes)`
-/// and `copies_out(Bytes)` before each copy; `refresh_begins()`, `refreshed(const update::Refreshed&)`; of rounds in
-/// flight `delivers(RoundIndex)`, before the host waits for that one.
-struct NoObserver {
-  /// A round was accepted.
-  void round_begins(RoundIndex) noexcept {}
-  /// It ended so.
-  void round_ends(RoundIndex, Status) noexcept {}
-};
-
-/// The session writes no values by itself; takes no space and no instruction. To have some, choose
-/// launch::RoundValues<>, launch/round_values.hpp.
+/// The session writes no values by itself; takes no space and no instruction. launch::RoundValues<> of
+/// launch/round_values.hpp writes some.
 struct NoValues {
-  /// Are there such values?
+  /// Whether there are such values.
   static constexpr bool any = false;
   /// Holds none.
   struct Store {
     constexpr Store() noexcept = default;
-    template <class... T>
-    constexpr explicit Store(const T&...) noexcept {}
+    constexpr explicit Store(const graph::GraphView&) noexcept {}
   };
+  /// @throws Error unsupported for a graph that has a value
+  static void open(const graph::GraphView& graph, std::span<const args::Source>, Store*) {
+    for (const graph::TensorRecord& tensor : graph.tensors) {
+      if (tensor.direction != Direction::session_value) continue;
+      throw Error(Errc::unsupported, Error::Text("value '", graph.name(tensor.name),
+                                                 "' is for the session to write, but its policies say of no values; "
+                                                 "choose `using Values = launch::RoundValues<>`"));
+    }
+  }
 };
+
+/// What a line of a session's log is about: where something begins, ends or takes another way than it could. Rounds are
+/// not logged; a round that fails and poisons its session is.
+enum class LogEvent : std::uint8_t {
+  opened,    ///< on which platform, with how many tasks and tensors
+  planned,   ///< by which planner; bytes of the arena and of the args table
+  missing,   ///< something that the platform cannot do, and what stands in for it
+  fallback,  ///< the platform took another way than it was asked to
+  poisoned,  ///< by which failure
+  closed,    ///< after how many rounds
+};
+
+/// As the code spells it.
+[[nodiscard]] constexpr const char* to_string(LogEvent event) noexcept {
+  constexpr const char* names[] = {"opened", "planned", "missing", "fallback", "poisoned", "closed"};
+  return names[static_cast<std::size_t>(event)];
+}
+
+/// The session does not log; takes no space and no instruction.
+struct NoLog {};
 
 /// Rounds are run as they are. For debugging there is CheckRounds, in platform/sim/checked.hpp.
 struct NoCheck {
@@ -52,7 +70,7 @@ struct NoCheck {
   using Platform = P;
 };
 
-/// What a session may be told to do differently. Derive from it and override only what you mean to change:
+/// Policies: what a session does, and how to change it. Derive from this and override only what you mean to change:
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies {
 ///       using Update = rondo::update::ModelIo;
@@ -72,17 +90,62 @@ struct DefaultPolicies {
   using Observe = NoObserver;
   /// What it writes into the args table by itself.
   using Values = NoValues;
-  /// How many rounds may be under way at once.
-  static constexpr std::size_t rounds_in_flight = 1;
+  /// Whether a session of many shapes counts how it finds them: launch::NoCounts, or launch::Counts.
+  using Lookups = launch::NoCounts;
 
   /// What stands in args slots that neither graph nor session knows: hidden inputs, tiling contexts, system addresses.
   /// Asked once for each, when the session is opened. Throws Error for what it does not know.
   static std::uint64_t system_address(args::SystemSlot slot) { return args::no_system_provider(slot); }
 
-  // `static void log(LogEvent, const char* text) noexcept`, where there is one, hears the session's log; see log.hpp.
-  /// Where a session's destructor reports what nobody else can be told: a failure while closing. Must not throw.
-  static void report_unclosed(Status, const char* text) noexcept { detail::dprintf(2, "rondo: %s\n", text); }
+  /// The sink of the session's log; see log.hpp. A function `static void log(LogEvent, const char* text) noexcept`, or
+  /// a constant object to call.
+  static constexpr NoLog log{};
+  /// Where a session's destructor reports a failure while closing. Must not throw.
+  static void report_unclosed(Status, const char* text) noexcept { std::fprintf(stderr, "rondo: %s\n", text); }
 };
+
+namespace detail {
+
+template <class Policies>
+inline constexpr bool has_log = !std::is_same_v<std::remove_cvref_t<decltype(Policies::log)>, NoLog>;
+
+}  // namespace detail
+
+/// Explains, part by part, what is wrong with policies.
+template <class Policies>
+consteval bool check_policies() {
+  static_assert(std::is_base_of_v<DefaultPolicies, Policies>,
+                "rondo: policies override defaults; derive them from rondo::DefaultPolicies");
+  static_assert(check_update_strategy<typename Policies::Update>());
+  static_assert(update::MechanismChoice<typename Policies::Refresh>,
+                "rondo: Policies::Refresh chooses no refresh mechanism; name update::ByCost<> or update::Always<...>");
+  static_assert(check_observer<typename Policies::Observe>());
+  static_assert(std::is_same_v<typename Policies::Lookups, launch::NoCounts> ||
+                    std::is_same_v<typename Policies::Lookups, launch::Counts>,
+                "rondo: Policies::Lookups is neither; name launch::NoCounts or launch::Counts");
+  static_assert(
+      requires(args::SystemSlot slot) {
+        { Policies::system_address(slot) } -> std::same_as<std::uint64_t>;
+      },
+      "rondo: Policies::system_address has another type; write `static std::uint64_t "
+      "system_address(rondo::args::SystemSlot);`");
+  static_assert(
+      requires(Status status, const char* text) {
+        { Policies::report_unclosed(status, text) }
+        noexcept;
+      },
+      "rondo: Policies::report_unclosed has another type, or may throw; write `static void "
+      "report_unclosed(rondo::Status, const char*) noexcept;`");
+  static_assert(
+      !detail::has_log<Policies> ||
+          requires(LogEvent event, const char* text) {
+            { Policies::log(event, text) }
+            noexcept;
+          },
+      "rondo: Policies::log has another type, or may throw; write `static void log(rondo::LogEvent, const char*) "
+      "noexcept;`");
+  return true;
+}
 
 /// The platform of the sessions that open<P, Policies>() opens: P, or what Policies::Check makes of it.
 template <class P, class Policies>
@@ -90,23 +153,17 @@ using CheckedPlatform = typename Policies::Check::template Platform<P>;
 
 namespace detail {
 
+template <class Graph>
+inline constexpr bool is_orchestrated = requires {
+  Graph::is_orchestrated;
+};
+
 /// What a session knows of the order of its tasks: nothing where an orchestration adds them.
 template <class P, class Graph>
 inline constexpr memory::Concurrency concurrency = memory::concurrency_of<P>();
 template <class P, class Graph>
-requires requires { Graph::is_orchestrated; }
-inline constexpr memory::Concurrency concurrency<P, Graph> = memory::Concurrency::unordered;
-
-/// What a session opens for a platform: the platform, unless the runtime puts something around it.
-template <class Runtime, class P>
-struct DeviceOf {
-  using type = P;
-};
-template <class Runtime, class P>
-requires requires { typename Runtime::template Device<P>; }
-struct DeviceOf<Runtime, P> {
-  using type = typename Runtime::template Device<P>;
-};
+requires(is_orchestrated<Graph>) inline constexpr memory::Concurrency concurrency<P, Graph> =
+    memory::Concurrency::unordered;
 
 }  // namespace detail
 

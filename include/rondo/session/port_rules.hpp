@@ -4,104 +4,151 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/session/address_order.hpp>
 #include <rondo/session/bindings.hpp>
 #include <rondo/session/ports.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
 namespace rondo::detail {
 
-/// How a session's ports stand between two rounds.
-template <class Graph, class Ports, class Refresher>
-struct Standing {
-  const Graph& graph;
-  Ports ports;                 ///< a view, as Ports::view() gives it
-  const Refresher& refresher;  ///< where the last round had each
-  Slice<const bool> frozen;
+/// Finds out whether ranges of memory are apart, quickly if they come in the order in which they came the last time:
+/// what rounds bind moves, but seldom past each other. Each range must begin at a multiple of `Granule`, a power of
+/// two.
+template <std::uint64_t Granule>
+class AddressOrder {
+  static_assert((Granule & (Granule - 1)) == 0);
 
-  [[nodiscard]] std::uint32_t tensor(std::size_t p) const noexcept { return index(ports[p].key.tensor()); }
-  [[nodiscard]] const graph::TensorRecord& record(std::size_t p) const noexcept {
-    return graph.view().tensors[tensor(p)];
+ public:
+  explicit AddressOrder(std::size_t count) : count_{count}, order_{std::make_unique<std::uint32_t[]>(count)} {
+    for (std::size_t i = 0; i < count; ++i) order_[i] = static_cast<std::uint32_t>(i);
   }
-  /// Where the device memory is that a round wants for a port; 0: in the arena.
-  [[nodiscard]] std::uint64_t bound(std::size_t p, const Binding& binding) const noexcept {
-    if (!frozen[p]) return binding.device;
-    // Its binding is not looked at: it is where it was.
-    return refresher.io(p) == ports[p].device.address() ? 0 : refresher.io(p);
+
+  /// Whether each range [begins[i], begins[i] + ports[i].bytes) begins at a multiple of Granule, and no two overlap.
+  /// 0 stands for no range. For an empty range inside another the answer is either. Cost: a few instructions for each
+  /// range; where the order has changed, that of sorting them again.
+  template <class Ports>
+  [[nodiscard, gnu::noinline]] bool are_apart(std::span<const std::uint64_t> begins, const Ports& ports) noexcept {
+    if (find_apart(begins, ports)) [[likely]]
+      return true;
+    sort(begins);
+    return find_apart(begins, ports);
   }
+
+ private:
+  template <class Ports>
+  [[nodiscard]] bool find_apart(std::span<const std::uint64_t> begins, const Ports& ports) const noexcept {
+    std::uint64_t end = 0;
+    std::uint64_t bits = 0;
+    bool are_apart = true;
+    const std::uint32_t* const order = order_.get();
+    for (std::size_t n = 0; n < count_; ++n) {
+      const std::uint32_t i = order[n];
+      const std::uint64_t begin = begins[i];
+      are_apart &= begin >= end;
+      end = begin == 0 ? 0 : begin + ports[i].bytes;
+      bits |= begin;
+    }
+    return are_apart && bits % Granule == 0;
+  }
+  /// By insertion, not std::sort: a round may sort, what is nearly sorted takes little, and sessions share no code for
+  /// an order of their own.
+  [[gnu::noinline]] void sort(std::span<const std::uint64_t> begins) noexcept {
+    for (std::size_t i = 1; i < count_; ++i) {
+      const std::uint32_t moving = order_[i];
+      std::size_t to = i;
+      for (; to != 0 && begins[order_[to - 1]] > begins[moving]; --to) order_[to] = order_[to - 1];
+      order_[to] = moving;
+    }
+  }
+
+  std::size_t count_;
+  std::unique_ptr<std::uint32_t[]> order_;  ///< numbers of the ranges, by address as far as is known
 };
 
-/// What must hold of the addresses that rounds bind: by the graph, which knows of aliases, views and addresses that
-/// never change; and since no round may write memory that it also uses as another tensor's.
+/// A port whose tensor is a view of another tensor's memory.
+struct PortView {
+  static constexpr std::uint32_t in_the_arena = 0xFFFF'FFFF;
+  std::uint32_t port = 0;
+  std::uint32_t source = in_the_arena;  ///< the port that it is a view of, if it is one
+  std::uint64_t offset = 0;             ///< bytes from the start of that
+};
+
+/// What must hold of the addresses that rounds bind. The graph knows of aliases, views and addresses that never change;
+/// and no round may write memory that it also uses as another tensor's.
 template <class Arch>
 class PortRules {
  public:
-  /// Of which ports are the addresses looked at?
+  /// The ports whose addresses are looked at.
   enum class Look : std::uint8_t { at_moved, at_all };
 
-  /// In session/set_up.hpp. @throws std::bad_alloc
-  explicit PortRules(const graph::GraphView& graph);
+  /// @throws std::bad_alloc
+  explicit PortRules(const graph::GraphView& view);
 
-  /// Has the graph nothing to say: no port's address is fixed, or follows from another's?
+  /// Whether the graph says nothing: no port's address is fixed or follows from another's.
   [[nodiscard]] bool are_free() const noexcept { return are_free_; }
   [[nodiscard]] bool has_aliases() const noexcept { return has_aliases_; }
-  [[nodiscard]] Slice<const PortView> views() const noexcept { return views_.slice(); }
+  [[nodiscard]] std::span<const PortView> views() const noexcept { return views_; }
 
-  /// May ports that are free, none of them frozen, move to `addresses`? 0 stands for the arena. Else see check_moved().
+  /// Whether ports that are free, none of them held, may move to `addresses`; 0 stands for the arena. Where the answer
+  /// is no, check_moved() has the last word.
   template <class Ports>
-  [[nodiscard]] bool may_move(const Ports& ports, Slice<const std::uint64_t> addresses) noexcept {
+  [[nodiscard]] bool may_move(const Ports& ports, std::span<const std::uint64_t> addresses) noexcept {
     return order_.are_apart(addresses, ports);
   }
-  /// Two inputs may be the same memory, after all; and which of them is wrong?
-  template <class S>
-  [[gnu::noinline, gnu::cold]] Status check_moved(const S& now, Slice<const std::uint64_t> addresses) const noexcept {
+  /// The same by comparing all with all: two inputs may be the same memory, and a status names the wrong one.
+  template <class Instance>
+  [[gnu::noinline, gnu::cold]] Status check_moved(const Instance& now,
+                                                  std::span<const std::uint64_t> addresses) const noexcept {
     return check_addresses(
         now, addresses.size(), [&](std::size_t p) { return addresses[p]; }, Look::at_moved);
   }
 
-  /// May any ports be bound so? The bindings stand in the order of the ports.
-  template <class S>
-  Status check(const S& now, Slice<const Binding> bindings, Look look = Look::at_moved) const noexcept {
+  /// Whether ports may be bound so. The bindings come in the order of the ports.
+  template <class Instance>
+  [[gnu::noinline]] Status check(const Instance& now, std::span<const Binding> bindings,
+                                 Look look = Look::at_moved) const noexcept {
     const auto address_of = [&](std::size_t p) { return now.bound(p, bindings[p]); };
     Status status = check_addresses(now, bindings.size(), address_of, look);
     if (status.ok() && has_aliases_) status = check_aliases(now, bindings);
-    if (status.ok() && views_.size() != 0) status = check_views(now, bindings);
+    if (status.ok() && !views_.empty()) status = check_views(now, bindings);
     return status;
   }
 
  private:
-  template <class S, class AddressOf>
-  static Status check_addresses(const S& now, std::size_t count, const AddressOf& address_of, Look look) noexcept {
+  template <class Instance, class AddressOf>
+  static Status check_addresses(const Instance& now, std::size_t count, const AddressOf& address_of,
+                                Look look) noexcept {
     for (std::size_t p = 0; p < count; ++p) {
       const std::uint64_t begin = address_of(p);
-      if (begin == 0 || (look == Look::at_moved && begin == now.refresher.io(p))) continue;
+      if (begin == 0 || (look == Look::at_moved && begin == now.address(p))) continue;
       if (begin % Arch::block_granule != 0) return Status::of_tensor(Errc::misaligned, now.tensor(p));
       if (now.record(p).fixed) return Status::of_tensor(Errc::fixed_address, now.tensor(p));
-      const std::uint64_t end = begin + now.ports[p].bytes;
+      const std::uint64_t end = begin + now.record(p).bytes;
       for (std::size_t q = 0; q < count; ++q) {
         const std::uint64_t other = address_of(q);
         // Without branches but for the one that is not taken.
-        const bool overlaps = (other != 0) & (begin < other + now.ports[q].bytes) & (other < end) & (p != q);
+        const bool overlaps = (other != 0) & (begin < other + now.record(q).bytes) & (other < end) & (p != q);
         if (overlaps && !may_overlap(now, p, q)) [[unlikely]]
           return Status::of_tensor(Errc::overlapping, now.tensor(p));
       }
     }
     return {};
   }
-  template <class S>
-  [[nodiscard, gnu::cold]] static bool may_overlap(const S& now, std::size_t p, std::size_t q) noexcept {
-    if (!copies_out(now.ports[p].direction) && !copies_out(now.ports[q].direction)) return true;
-    const auto& tensors = now.graph.view().tensors;
-    return now.record(p).alias_of == now.tensor(q) || now.record(q).alias_of == now.tensor(p) ||
-           graph::root_of(tensors, now.tensor(p)) == graph::root_of(tensors, now.tensor(q));
+  template <class Instance>
+  [[nodiscard, gnu::cold]] static bool may_overlap(const Instance& now, std::size_t p, std::size_t q) noexcept {
+    const graph::TensorRecord& a = now.record(p);
+    const graph::TensorRecord& b = now.record(q);
+    if (!copies_out(a.direction) && !copies_out(b.direction)) return true;
+    return a.alias_of == now.tensor(q) || b.alias_of == now.tensor(p) || now.root(p) == now.root(q);
   }
 
-  /// An output that reuses an input's memory is bound to the same.
-  template <class S>
-  static Status check_aliases(const S& now, Slice<const Binding> bindings) noexcept {
+  /// An output that reuses an input's memory is bound to the same memory.
+  template <class Instance>
+  static Status check_aliases(const Instance& now, std::span<const Binding> bindings) noexcept {
     for (std::size_t p = 0; p < bindings.size(); ++p) {
       if (now.record(p).alias_of == graph::TensorRecord::no_alias) continue;
       std::size_t input = 0;
@@ -113,25 +160,43 @@ class PortRules {
     return {};
   }
 
-  /// Device memory that is bound to a view is that of what it shows.
-  template <class S>
-  Status check_views(const S& now, Slice<const Binding> bindings) const noexcept {
+  /// Device memory that is bound to a view lies in the memory that it is a view of.
+  template <class Instance>
+  Status check_views(const Instance& now, std::span<const Binding> bindings) const noexcept {
     for (const PortView& view : views_) {
       if (bindings[view.port].device == 0) continue;
-      std::uint64_t expected = now.ports[view.port].device.address();
+      std::uint64_t expected = now.place_in_arena(view.port);
       if (view.source != PortView::in_the_arena) {
         const std::uint64_t bound = now.bound(view.source, bindings[view.source]);
-        expected = (bound != 0 ? bound : now.ports[view.source].device.address()) + view.offset;
+        expected = (bound != 0 ? bound : now.place_in_arena(view.source)) + view.offset;
       }
       if (bindings[view.port].device != expected) return Status::of_tensor(Errc::alias_broken, now.tensor(view.port));
     }
     return {};
   }
 
-  OwnedArray<PortView> views_;
+  std::vector<PortView> views_;
   bool has_aliases_ = false;
   bool are_free_ = true;
   AddressOrder<Arch::block_granule> order_;
 };
+
+template <class Arch>
+PortRules<Arch>::PortRules(const graph::GraphView& view) : order_{count_ports(view)} {
+  std::vector<std::uint32_t> port_of(view.tensors.size(), PortView::in_the_arena);
+  std::uint32_t port = 0;
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (is_bound_each_round(view.tensors[t].direction)) port_of[t] = port++;
+  }
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    const graph::TensorRecord& tensor = view.tensors[t];
+    if (tensor.is_view() && is_bound_each_round(tensor.direction)) {
+      views_.push_back({port_of[t], port_of[tensor.view_of], tensor.view_offset()});
+    }
+    has_aliases_ = has_aliases_ || tensor.alias_of != graph::TensorRecord::no_alias;
+    are_free_ = are_free_ && !tensor.fixed;
+  }
+  are_free_ = are_free_ && !has_aliases_ && views_.empty();
+}
 
 }  // namespace rondo::detail

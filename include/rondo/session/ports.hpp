@@ -2,31 +2,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
+#include <rondo/args/args_table.hpp>
+#include <rondo/detail/compiled.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/memory/layout.hpp>
-#include <rondo/slice.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
 namespace rondo::detail {
 
-/// A tensor that each round binds, as the hot path wants it.
+/// A tensor that each round binds, as the hot path needs it.
 struct Port {
   TensorKey key;
   std::uint64_t bytes = 0;
-  DevicePtr<std::byte> device;
+  DevicePtr<std::byte> device;  ///< its place in the arena
   Direction direction = Direction::in;
 };
 
-/// An output that is a view of another tensor's memory.
-struct PortView {
-  static constexpr std::uint32_t in_the_arena = 0xFFFF'FFFF;
-  std::uint32_t port = 0;
-  std::uint32_t source = in_the_arena;  ///< the port that it is a view of, if it is one
-  std::uint64_t offset = 0;             ///< bytes from the start of that
+/// Where a session places tensors: `ports` is what the offsets of ports are relative to, `arena` of all others. The two
+/// differ where several rounds are in flight, each with memory of its own for what it binds.
+struct Placement {
+  DevicePtr<std::byte> arena;
+  DevicePtr<std::byte> ports;
+
+  /// Whether a tensor's offset is relative to `ports`. A view lies in the memory that it shows.
+  [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t) noexcept {
+    return graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].lies_with_ports();
+  }
+  [[nodiscard]] constexpr DevicePtr<std::byte> base_of(const graph::GraphView& graph, std::size_t t) const noexcept {
+    return is_with_ports(graph, t) ? ports : arena;
+  }
 };
 
 [[nodiscard]] constexpr std::size_t count_ports(const graph::GraphView& graph) noexcept {
@@ -35,23 +44,12 @@ struct PortView {
   return n;
 }
 
-constexpr void fill_ports(const graph::GraphView& graph, Slice<const std::uint64_t> offsets, DevicePtr<std::byte> base,
+constexpr void fill_ports(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, const Placement& at,
                           Port* port) noexcept {
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
     if (!is_bound_each_round(tensor.direction)) continue;
-    *port++ = {graph.key(t), tensor.bytes, base.offset(Bytes{offsets[t]}), tensor.direction};
-  }
-}
-
-/// What the offsets of ports are relative to: the arena, unless the platform is one of several slots, each of which
-/// keeps what its rounds bind apart.
-template <class P>
-[[nodiscard]] DevicePtr<std::byte> base_of_ports(const P& platform, DevicePtr<std::byte> arena) noexcept {
-  if constexpr (requires { platform.port_displacement(); }) {
-    return arena.offset(platform.port_displacement());
-  } else {
-    return arena;
+    *port++ = {graph.key(t), tensor.bytes, at.base_of(graph, t).offset(Bytes{offsets[t]}), tensor.direction};
   }
 }
 
@@ -59,41 +57,87 @@ template <class P>
 template <class Graph, class Layout>
 class Ports {
  public:
-  Ports(const Graph& graph, const Layout& layout, DevicePtr<std::byte> base) : ports_(count_ports(graph.view())) {
-    fill_ports(graph.view(), layout.offsets(), base, ports_.data());
+  Ports(const Graph& graph, const Layout& layout, const Placement& at)
+      : count_{count_ports(graph.view())}, ports_{std::make_unique<Port[]>(count_)} {
+    move(graph, layout, at);
   }
-  /// To be taken once per round: a copy leads the compiler to the ports without looking them up behind every memcpy.
-  [[nodiscard]] Slice<const Port> view() const noexcept { return ports_.slice(); }
-  /// The arena has moved.
-  void move(const Graph& graph, const Layout& layout, DevicePtr<std::byte> base) noexcept {
-    fill_ports(graph.view(), layout.offsets(), base, ports_.data());
+  /// Taken once per round: a copy leads the compiler to the ports without looking them up again after every memcpy.
+  [[nodiscard]] std::span<const Port> view() const noexcept { return {ports_.get(), count_}; }
+  void move(const Graph& graph, const Layout& layout, const Placement& at) noexcept {
+    fill_ports(graph.view(), layout.offsets(), at, ports_.get());
   }
 
  private:
-  OwnedArray<Port> ports_;
+  std::size_t count_;  ///< kept, not computed from two pointers in each round
+  std::unique_ptr<Port[]> ports_;
 };
 
-/// The same for a graph that the compiler knows: all but the arena's base are constants.
+/// The same for a graph that the compiler knows: all but the bases are constants.
 template <class Graph, class Layout>
 requires(Layout::is_static) class Ports<Graph, Layout> {
  public:
-  Ports(const Graph&, const Layout&, DevicePtr<std::byte> base) noexcept : base_{base} {}
+  Ports(const Graph&, const Layout&, const Placement& at) noexcept : at_{at} {}
   [[nodiscard]] Ports view() const noexcept { return *this; }
-  void move(const Graph&, const Layout&, DevicePtr<std::byte> base) noexcept { base_ = base; }
+  void move(const Graph&, const Layout&, const Placement& at) noexcept { at_ = at; }
   [[nodiscard]] static constexpr std::size_t size() noexcept { return count_ports(Graph::view()); }
   [[nodiscard, gnu::always_inline]] Port operator[](std::size_t i) const noexcept {
     Port port = relative_.ports[i];
-    port.device = base_.offset(Bytes{port.device.address()});
+    port.device = (relative_.is_with_ports[i] ? at_.ports : at_.arena).offset(Bytes{port.device.address()});
     return port;
   }
 
  private:
   struct Relative {
     Port ports[count_ports(Graph::view()) + 1] = {};
-    consteval Relative() { fill_ports(Graph::view(), Layout::offsets(), {}, ports); }
+    bool is_with_ports[count_ports(Graph::view()) + 1] = {};
+    consteval Relative() {
+      fill_ports(Graph::view(), Layout::offsets(), {}, ports);
+      for (std::size_t p = 0; p < count_ports(Graph::view()); ++p) {
+        is_with_ports[p] = Placement::is_with_ports(Graph::view(), index(ports[p].key.tensor()));
+      }
+    }
   };
   static constexpr Relative relative_{};
-  DevicePtr<std::byte> base_;
+  Placement at_;
 };
+
+/// Which base of the args table each tensor of a session is relative to: the arena, or for what rounds bind a base of
+/// its own, in the order of the ports; the address of a tensor that a task fixes is absolute.
+struct Bases {
+  args::BaseLayout layout;
+  std::vector<args::Source> sources;     ///< by tensor
+  std::vector<std::uint64_t> addresses;  ///< by base, with every tensor in the arena
+
+  Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, Placement at);
+};
+
+#if RONDO_HAS_BODIES
+RONDO_INLINE Bases::Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, Placement at)
+    : layout{3, 3 + static_cast<std::uint32_t>(count_ports(graph))},
+      sources(graph.tensors.size()),
+      addresses(layout.count) {
+  addresses[args::BaseLayout::first_feature_map] = at.arena.address();
+  std::uint32_t io = layout.first_io;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const graph::TensorRecord& tensor = graph.tensors[t];
+    const std::uint64_t address = at.base_of(graph, t).address() + offsets[t];
+    const bool is_port = is_bound_each_round(tensor.direction);
+    if (tensor.fixed) {
+      sources[t] = {args::BaseLayout::absolute, address};
+    } else if (is_port) {
+      sources[t] = {io, 0};
+    } else {
+      sources[t] = {args::BaseLayout::first_feature_map, address - at.arena.address()};
+    }
+    if (is_port) addresses[io++] = address;
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const graph::TensorRecord& tensor = graph.tensors[t];
+    if (!tensor.is_view()) continue;
+    sources[t] = sources[tensor.view_of];
+    sources[t].offset += tensor.view_offset();
+  }
+}
+#endif
 
 }  // namespace rondo::detail

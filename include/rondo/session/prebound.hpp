@@ -3,66 +3,63 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/session/bindings.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace rondo {
-
 namespace detail {
 
 /// Numbers sessions from 1, so that a prebinding finds out that its session is gone even when another one stands at the
 /// same address.
 [[nodiscard]] inline std::uint64_t next_session_number() noexcept {
-  static std::uint64_t last = 0;
-  return __atomic_add_fetch(&last, std::uint64_t{1}, __ATOMIC_RELAXED);  // <atomic> would cost 160 ms of compile time
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
+
+/// Bindings that one instance of a graph has checked and resolved.
+///
+/// `In`, `Out`: how many tensors are copied in and out; `Pairs`: how many are bound; `HostInputs`: how many of those
+/// lie in the args table. `Moves`: whether any of them is more than a copy.
+template <std::size_t In, std::size_t Out, std::size_t Pairs, std::size_t HostInputs, bool Moves>
+struct Resolved {
+  bool has_all_checked = true;  ///< nothing was held, so the bindings of all ports were looked at
+  Copies<In, Out> copies;
+  std::uint64_t places[Moves ? Pairs + 1 : 1] = {};  ///< by port: the address of its tensor
+  std::uint32_t host_inputs[HostInputs + 1] = {};    ///< their ports
+  Binding bindings[Pairs + 1];                       ///< by port
+
+  [[nodiscard]] std::span<const Binding> list() const noexcept { return {bindings, Pairs}; }
+};
 
 }  // namespace detail
 
 /// A round's bindings, checked and resolved once, for rounds that bind the same memory again and again. Made by
-/// RoundSession::prebind; valid for that session alone, as long as the host memory lives.
+/// prebind() of a session; valid for that session alone, as long as the host memory lives.
 ///
-/// `In`, `Out`: how many tensors are copied in and out; `Pairs`: all that is bound, if any of it is more than a copy;
-/// `HostInputs`: how many of those lie in the args table.
-/// Errors: a prebinding that failed is false, and run_round with it returns its status. Cost: a round checks one number
-/// instead of each binding; what is more than a copy, a compare for each of `Pairs`.
-template <std::size_t In, std::size_t Out, std::size_t Pairs = 0, std::size_t HostInputs = 0>
+/// Errors: a prebinding that failed is false, and rounds with it return its status. Cost: a round checks one number
+/// instead of each binding, and compares the address of each tensor only where some binding is more than a copy.
+template <class R, std::size_t Instances>
 class [[nodiscard]] Prebound {
  public:
-  /// Were the bindings right? Rounds with wrong ones return this.
+  /// Sessions take it where they take pairs.
+  static constexpr bool stands_for_pairs = true;
+  /// The status of the bindings; rounds with wrong ones return it.
   [[nodiscard]] Status status() const noexcept { return status_; }
   explicit operator bool() const noexcept { return status_.ok(); }
-  /// What host memory it moves.
-  [[nodiscard]] const detail::Copies<In, Out>& copies() const noexcept { return copies_; }
 
  private:
-  template <Platform, class, class>
-  friend class RoundSession;
+  template <class, Platform, class, class, std::size_t>
+  friend class detail::Session;
   Prebound() noexcept = default;
 
-  [[nodiscard]] Slice<const std::uint32_t> host_inputs() const noexcept { return {host_inputs_, HostInputs}; }
-  /// Checked bindings, in the order of the ports.
-  template <class Ports, class Refresher>
-  void keep(const Ports& ports, const detail::Binding* bindings, const Refresher& refresher) noexcept {
-    std::size_t host_input = 0;
-    for (std::size_t p = 0; p < Pairs; ++p) {
-      const detail::Binding& b = bindings[p];
-      bindings_[p] = b;
-      places_[p] = b.device != 0 ? b.device : ports[p].device.address();
-      if (!rides_in_args(ports[p].direction)) continue;
-      places_[p] = refresher.io(p);  // stays where it is
-      host_inputs_[host_input++] = static_cast<std::uint32_t>(p);
-    }
-  }
-
-  bool is_checked_ = true;     ///< all of it: nothing was frozen, and so not looked at
   std::uint64_t session_ = 0;  ///< the session's number; 0, which no session has, if the bindings were refused
   Status status_;
-  detail::Copies<In, Out> copies_;
-  std::uint64_t places_[Pairs + 1] = {};            ///< by port: where its tensor is
-  std::uint32_t host_inputs_[HostInputs + 1] = {};  ///< their ports
-  detail::Binding bindings_[Pairs + 1];             ///< by port
+  R resolved_[Instances];  ///< by slot of the session
 };
 
 }  // namespace rondo

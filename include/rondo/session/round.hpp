@@ -6,6 +6,8 @@
 #include <rondo/session/bindings.hpp>
 #include <rondo/types.hpp>
 
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace rondo {
@@ -30,7 +32,7 @@ class RoundLink {
   }
 
   [[nodiscard]] Session* session() const noexcept { return session_; }
-  /// From now on neither knows the other; called by whichever goes first.
+  /// Neither knows the other from now on; called by whichever goes first.
   void detach() noexcept { session_ = nullptr; }
 
   Status status;  ///< of the steps taken so far
@@ -46,55 +48,59 @@ class RoundLink {
 
 /// One pass over a session's graph, taken step by step: bound, launched, finished. Each step consumes the round and
 /// returns it in its next state, so launching an unbound round or asking an unfinished one for its result does not
-/// compile. A step that fails is remembered: the steps behind it do nothing, and the finished round tells.
+/// compile. A step that fails is remembered: the steps after it do nothing, and the finished round tells.
 ///
 ///     auto round = session.begin_round(bind(x, hx), bind(y, hy));   // checked, inputs on their way
 ///     auto running = std::move(round).launch();                     // … the host is free here …
 ///     Status status = std::move(running).finish().status();         // outputs are in host memory
 ///
-/// Lifetime: the bound host memory outlives the round; if the session dies first, the round finishes with `closed`.
-/// Thread safety: the session's. Errors: by status. Cost: as run_round, and some 20 instructions.
-template <class Session, std::size_t In, std::size_t Out, Stage S>
+/// Lifetime: the bound host memory, and DynamicBindings if it is a round of such, outlive the round; if the session
+/// dies first, the round finishes with `closed`. Thread safety: the session's. Errors: by status. Cost: as run_round,
+/// and some 20 instructions.
+template <class Session, class Bindings, Stage S>
 class [[nodiscard]] Round {
  public:
   /// Starts the tasks; does not wait.
-  [[nodiscard]] Round<Session, In, Out, Stage::launched> launch() && noexcept requires(S == Stage::bound) {
+  [[nodiscard]] Round<Session, Bindings, Stage::launched> launch() && noexcept requires(S == Stage::bound) {
     if (link_.status.ok())
       link_.status = link_.session() == nullptr ? Status{Errc::closed} : link_.session()->launch_open_round();
     return {std::move(*this)};
   }
 
   /// Copies the outputs to the host and waits until all is done.
-  [[nodiscard]] Round<Session, In, Out, Stage::finished> finish() && noexcept requires(S == Stage::launched) {
+  [[nodiscard]] Round<Session, Bindings, Stage::finished> finish() && noexcept requires(S == Stage::launched) {
     if (Session* session = link_.session(); session != nullptr) {
       link_.detach();
-      link_.status = session->finish_open_round(link_.status, copies_);
+      link_.status = session->finish_open_round(link_.status, bindings_);
     } else if (link_.status.ok()) {
       link_.status = Status{Errc::closed};
     }
     return {std::move(*this)};
   }
 
-  /// Of the steps that were taken.
+  /// The first failure of the steps taken so far; ok while there is none. The outcome of the round is status().
+  [[nodiscard]] Status failure() const noexcept { return link_.status; }
+  /// The first failure of the steps.
   [[nodiscard]] Status status() const noexcept requires(S == Stage::finished) { return link_.status; }
   explicit operator bool() const noexcept requires(S == Stage::finished) { return link_.status.ok(); }
   /// Its number within the session.
   [[nodiscard]] RoundIndex index() const noexcept { return index_; }
 
  private:
-  template <class, std::size_t, std::size_t, Stage>
+  template <class, class, Stage>
   friend class Round;
-  friend Session;
+  template <class, Platform, class, class, std::size_t>
+  friend class detail::Session;
 
-  Round(Session* session, RoundIndex index, Status status, const detail::Copies<In, Out>& copies) noexcept
-      : link_{session, status}, index_{index}, copies_{copies} {}
+  Round(Session* session, RoundIndex index, Status status, const Bindings& bindings) noexcept
+      : link_{session, status}, index_{index}, bindings_{bindings} {}
   template <Stage Before>
-  Round(Round<Session, In, Out, Before>&& before) noexcept  // NOLINT(google-explicit-constructor)
-      : link_{std::move(before.link_)}, index_{before.index_}, copies_{before.copies_} {}
+  Round(Round<Session, Bindings, Before>&& before) noexcept  // NOLINT(google-explicit-constructor)
+      : link_{std::move(before.link_)}, index_{before.index_}, bindings_{before.bindings_} {}
 
   detail::RoundLink<Session> link_;  ///< empty once finished, or if the round never began
   RoundIndex index_;
-  detail::Copies<In, Out> copies_;
+  Bindings bindings_;  ///< in the order of the ports
 };
 
 }  // namespace rondo

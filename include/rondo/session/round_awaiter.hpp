@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
+#include <rondo/tensor/concept.hpp>
 
 #include <tuple>
 

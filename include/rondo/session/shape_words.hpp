@@ -4,7 +4,7 @@
 
 #include <rondo/launch/solve.hpp>
 #include <rondo/session/bindings.hpp>
-#include <rondo/tensor/shaped.hpp>
+#include <rondo/tensor/pair.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>

@@ -2,17 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/shared.hpp>
 #include <rondo/launch/shape_book.hpp>
-#include <rondo/memory/planners.hpp>
-#include <rondo/session/inner_observers.hpp>
-#include <rondo/session/planned_graph.hpp>
+#include <rondo/memory/layout.hpp>
 #include <rondo/session/policies.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 namespace rondo {
@@ -28,36 +27,27 @@ namespace rondo {
 /// Lifetime: a handle; copies share, and the last one or the last session ends it. Thread safety: every call, from any
 /// thread; sessions over it run side by side. Errors: those of set-up. Cost: a lock where a session meets a shape for
 /// the first time, none in its later rounds.
-template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
+template <Platform P, class Policies = DefaultPolicies, class Capacity = launch::Lru<64>, std::size_t Depth = 1>
 class SharedShapes {
+  using Inner = typename Policies::Plan;
+  using Plan = memory::ResidentsFirst<std::conditional_t<(Depth > 1), memory::PortsLast<Inner>, Inner>>;
+
  public:
-  /// What each shape is planned by.
-  struct EntryPolicies : Policies {
-    /// Who plans the arena.
-    using Plan = memory::ResidentsFirst<typename Policies::Plan>;
-    /// The session's own, whatever the shape.
-    using Observe = detail::ShapeObserver<typename Policies::Observe>;
-    /// Nothing: the platform is checked already.
-    using Check = NoCheck;
-  };
-  /// What a shape needs but for addresses.
-  using Resolved =
-      launch::ResolvedShape<typename P::Arch, typename EntryPolicies::Plan, detail::concurrency<P, FrozenGraph>>;
-  /// The graph with its plan.
-  using Graph = detail::PlannedGraph<FrozenGraph, typename Resolved::Plan>;
+  /// A shape, resolved: its plain graph and the plan of its arena.
+  using Resolved = launch::ResolvedShape<typename P::Arch, Plan, detail::concurrency<P, FrozenGraph>>;
 
   explicit SharedShapes(TaskGraph graph)
-      : book_{detail::Shared<launch::ShapeBook<Resolved, Capacity>>::make(std::move(graph))} {}
+      : book_{std::make_shared<launch::ShapeBook<Resolved, Capacity>>(std::move(graph))} {}
 
   /// Resolves a shape before any session meets it. @throws Error as an unknown shape's round reports
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) const {
     (void)book_->find_or_resolve(launch::values_of(graph(), symbols));
   }
   /// The shape under these values of the symbols, by number. @throws Error likewise
-  [[nodiscard]] detail::Shared<const Resolved> find_or_resolve(Slice<const std::int64_t> values) const {
+  [[nodiscard]] std::shared_ptr<const Resolved> find_or_resolve(std::span<const std::int64_t> values) const {
     return book_->find_or_resolve(values);
   }
-  /// Shapes that are known at present; and how often one was resolved.
+  /// The number of shapes that are known at present.
   [[nodiscard]] std::size_t entries() const { return book_->size(); }
   /// How often a shape was resolved.
   [[nodiscard]] std::uint64_t resolved() const { return book_->resolved(); }
@@ -65,13 +55,14 @@ class SharedShapes {
   [[nodiscard]] const TaskGraph& graph() const noexcept { return book_->graph(); }
 
  private:
-  detail::Shared<launch::ShapeBook<Resolved, Capacity>> book_;
+  std::shared_ptr<launch::ShapeBook<Resolved, Capacity>> book_;
 };
 
-/// Shares a symbolic graph's shapes between sessions; see SharedShapes. @throws std::bad_alloc
-template <Platform P, class Policies = DefaultPolicies, launch::EvictionPolicy Capacity = launch::Lru<64>>
-[[nodiscard]] SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity> share_shapes(TaskGraph graph) {
-  return SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity>(std::move(graph));
+/// Shares a symbolic graph's shapes between sessions; see SharedShapes. `Depth`: that of the sessions.
+/// @throws std::bad_alloc
+template <Platform P, class Policies = DefaultPolicies, class Capacity = launch::Lru<64>, std::size_t Depth = 1>
+[[nodiscard]] SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity, Depth> share_shapes(TaskGraph graph) {
+  return SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity, Depth>(std::move(graph));
 }
 
 }  // namespace rondo

@@ -4,39 +4,70 @@
 
 #include <rondo/arch/arch.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/slice.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/session/ports.hpp>
 #include <rondo/types.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace rondo::detail {
 
-/// Where the slots of a session have what their rounds bind: those of slot 0 where the plan has them, at its end; the
-/// others' behind the plan, one slot behind the other.
+/// Where the slots of a session have what their rounds bind: slot 0 where the plan has it, at its end; the others after
+/// the plan, one after the other.
 template <arch::Arch A>
 struct SlotMemory {
   std::uint64_t plan_bytes;
   std::uint64_t first = ~std::uint64_t{0};  ///< offset of the first port in the plan
   std::uint64_t stride = 0;                 ///< bytes of a slot
 
-  SlotMemory(const graph::GraphView& graph, Slice<const std::uint64_t> offsets, Bytes plan) noexcept
+  SlotMemory(const graph::GraphView& view, std::span<const std::uint64_t> offsets, Bytes plan) noexcept
       : plan_bytes{align_up(plan.value, A::arena_alignment)} {
     std::uint64_t end = 0;
-    for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-      const graph::TensorRecord& tensor = graph.tensors[t];
-      if (!tensor.lies_with_ports() || rides_in_args(tensor.direction)) continue;
-      const std::uint64_t behind = offsets[t] + arch::block_bytes<A>(tensor.bytes);
-      first = first < offsets[t] ? first : offsets[t];
-      end = end > behind ? end : behind;
+    for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+      const graph::TensorRecord& tensor = view.tensors[t];
+      if (!Placement::is_with_ports(view, t) || rides_in_args(tensor.direction)) continue;
+      first = std::min(first, offsets[t]);
+      end = std::max(end, offsets[t] + arch::block_bytes<A>(tensor.bytes));
     }
     if (end != 0) stride = align_up(end - first, A::arena_alignment);
   }
 
-  [[nodiscard]] Bytes whole(std::uint32_t slots) const noexcept { return Bytes{plan_bytes + (slots - 1) * stride}; }
-  /// How far from their place in the plan.
-  [[nodiscard]] Bytes displacement(std::uint32_t slot) const noexcept {
+  /// All slots; of one slot, exactly the plan.
+  [[nodiscard]] Bytes whole(Bytes plan, std::size_t slots) const noexcept {
+    return slots == 1 ? plan : Bytes{plan_bytes + (slots - 1) * stride};
+  }
+  /// How far a slot's ports are from their place in the plan.
+  [[nodiscard]] Bytes displacement(std::size_t slot) const noexcept {
     return Bytes{slot == 0 || stride == 0 ? 0 : plan_bytes + (slot - 1) * stride - first};
   }
 };
+
+/// Sets the self-resetting workspaces of a graph to zero (see TaskGraph::zero), and waits.
+template <Platform P>
+[[gnu::cold]] Status zero_workspace(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
+                                    DevicePtr<std::byte> arena) noexcept {
+  std::uint64_t begin = ~std::uint64_t{0};
+  std::uint64_t end = 0;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].zeroed != Zeroed::once || graph.tensors[t].bytes == 0) continue;
+    begin = std::min(begin, offsets[t]);
+    end = std::max(end, offsets[t] + graph.tensors[t].bytes);
+  }
+  if (end == 0) return {};
+  Status status;
+  if constexpr (HasZeroFill<P>) {
+    status = platform.fill_zeros(arena.offset(Bytes{begin}), Bytes{end - begin});
+  } else {
+    static constexpr std::uint64_t step = 4096;
+    static constexpr std::byte zeros[step] = {};
+    for (std::uint64_t at = begin; at < end && status.ok(); at += step) {
+      status = platform.copy_in(arena.offset(Bytes{at}), zeros, Bytes{std::min(end - at, step)});
+    }
+  }
+  const Status waited = platform.wait();
+  return status.ok() ? waited : status;
+}
 
 }  // namespace rondo::detail

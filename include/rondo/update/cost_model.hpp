@@ -43,9 +43,7 @@ struct RefreshCosts {
 /// A platform whose kernels read host memory needs none of the three: the slots are written in place.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCost {
-  /// May it be chosen?
   static constexpr bool allows(Mechanism) noexcept { return true; }
-  /// What a round takes.
   [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts& f) noexcept {
     Mechanism best = Mechanism::suffix_copy;
     std::uint64_t least = Costs.of_suffix_copy(f);
@@ -61,7 +59,6 @@ struct ByCost {
 /// The same among those that keep a device copy of the table, for platforms that could do without.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCostOnDevice : ByCost<Costs> {
-  /// May it be chosen?
   static constexpr bool allows(Mechanism m) noexcept { return m != Mechanism::in_place; }
 };
 

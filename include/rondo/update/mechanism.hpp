@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/args/refresh_op.hpp>
-#include <rondo/concepts.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/update/concept.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -11,7 +11,7 @@
 /// How a refresh reaches the device.
 namespace rondo::update {
 
-/// How what changed of the args table reaches the device.
+/// How the changes of the args table reach the device.
 enum class Mechanism : std::uint8_t {
   none,         ///< nothing had to be refreshed
   in_place,     ///< kernels read the host's image: the changed slots are written, nothing is copied
@@ -19,40 +19,23 @@ enum class Mechanism : std::uint8_t {
   device_op,    ///< the base table is copied from its first to its last changed entry; the device computes the slots
   in_launch,    ///< the base table travels inside the launch; the device computes the slots
 };
-/// How many there are.
+/// The number of mechanisms.
 inline constexpr std::size_t mechanism_count = 5;
 
-/// As the code spells it.
 [[nodiscard]] constexpr const char* to_string(Mechanism m) noexcept {
   constexpr const char* names[mechanism_count] = {"none", "in_place", "suffix_copy", "device_op", "in_launch"};
   return names[static_cast<std::size_t>(m)];
 }
 
-/// Kernels read host memory: `static constexpr bool args_in_host_memory = true;`
-template <class P>
-concept HasArgsInHostMemory = requires {
-  requires P::args_in_host_memory;
+/// What a refresh did.
+struct Refreshed {
+  UpdateLevel level = UpdateLevel::none;
+  Mechanism mechanism = Mechanism::none;
+  std::uint64_t slots = 0;  ///< addresses computed, on the host or on the device
+  std::uint64_t bytes = 0;  ///< copied to the device, or carried by the launch
 };
 
-/// The device computes slots from bases by itself: `Status refresh_args(const args::RefreshOp&) noexcept`, in order
-/// with copies and launches.
-template <class P>
-concept HasDeviceRefresh = requires(P& p, const args::RefreshOp& op) {
-  { p.refresh_args(op) }
-  noexcept->std::same_as<Status>;
-};
-
-/// A launch carries a small base table: `static constexpr std::uint32_t max_launch_bytes` and `Status
-/// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept`, which takes what the payload points
-/// to before it returns; the next launch that succeeds sees the slots refreshed.
-template <class P>
-concept HasInLaunchRefresh = requires(P& p, const args::RefreshOp& op, const args::LaunchPayload& payload) {
-  { P::max_launch_bytes } -> std::convertible_to<std::uint32_t>;
-  { p.refresh_in_launch(op, payload) }
-  noexcept->std::same_as<Status>;
-};
-
-/// Can P do that?
+/// Whether the platform has the mechanism.
 template <class P>
 [[nodiscard]] constexpr bool is_capable(Mechanism m) noexcept {
   switch (m) {
@@ -60,12 +43,12 @@ template <class P>
     case Mechanism::suffix_copy: return true;
     case Mechanism::in_place: return HasArgsInHostMemory<P>;
     case Mechanism::device_op: return HasDeviceRefresh<P>;
-    case Mechanism::in_launch: return HasInLaunchRefresh<P>;
+    case Mechanism::in_launch: return HasLaunchRefresh<P>;
   }
   return false;
 }
 
-/// What a choice of mechanism is made from.
+/// The figures that a choice of mechanism is made from.
 struct RefreshFacts {
   std::uint64_t suffix_bytes = 0;  ///< what a suffix copy would move
   std::uint64_t slots = 0;         ///< what the host would write for it
@@ -80,9 +63,7 @@ struct RefreshFacts {
 /// table takes its place.
 template <Mechanism M>
 struct Always {
-  /// May it be chosen?
   static constexpr bool allows(Mechanism m) noexcept { return m == M; }
-  /// What a round takes.
   [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts&) noexcept { return M; }
 };
 

@@ -2,6 +2,111 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/update/deferred_refresher_impl.hpp>
-#include <rondo/update/direct_refresher_impl.hpp>
+#include <rondo/args/args_table_impl.hpp>
+#include <rondo/error.hpp>
 #include <rondo/update/refresher.hpp>
+
+/// The set-up of the refreshers, as far as it does not depend on the platform. Out of line but not `cold`: GCC takes a
+/// function that always makes a cold call for cold itself, up to the caller that goes on to run rounds.
+namespace rondo::update {
+
+namespace detail {
+
+/// Checks that there is an address for each base, a source for each tensor, and a base for each source.
+/// @throws Error invalid_argument, saying how many are missing or which tensor has none
+[[gnu::noinline]] inline void check_counts(const graph::GraphView& graph, std::span<const args::Source> sources,
+                                           args::BaseLayout bases, std::span<const std::uint64_t> addresses) {
+  if (addresses.size() < bases.count || sources.size() < graph.tensors.size()) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("the args table has ", bases.count, " bases and ", graph.tensors.size(), " tensors, but ",
+                            addresses.size(), " addresses and ", sources.size(), " sources were given"));
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (sources[t].base < bases.count || rides_in_args(graph.tensors[t].direction)) continue;
+    throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(graph.tensors[t].name), "' lies in base ",
+                                                    sources[t].base, ", of which there are ", bases.count));
+  }
+}
+
+[[gnu::noinline]] RONDO_INLINE DeferredBases::DeferredBases(const graph::GraphView& graph,
+                                                            std::span<const args::Source> sources,
+                                                            args::BaseLayout bases,
+                                                            std::span<const std::uint64_t> addresses,
+                                                            args::SystemProvider provider, DeviceParts parts)
+    : table_{(check_counts(graph, sources, bases, addresses), graph), sources, bases, provider},
+      now_(bases.count),
+      ports_{now_.data() + bases.first_io},
+      in_table_(bases.count),
+      in_image_(parts.table ? bases.count : 0),
+      on_device_(parts.bases ? bases.count : 0),
+      compared_{bases.first_io, bases.count} {
+  for (std::uint32_t id = BaseLayout::first_feature_map; id < bases.count; ++id) now_[id] = addresses[id];
+  bases_at_ = align_up(table_.shape().size(), 64);
+  lanes_at_ = align_up(bases_at_ + sizeof(std::uint64_t) * on_device_.size(), 64);
+  if (!parts.table || table_.shape().size() == 0) return;
+  std::uint64_t lanes = 0;
+  for (std::uint32_t id = 0; parts.lanes && id < bases.count; ++id) lanes += table_.uses(id);
+  wanted_bytes_ = lanes_at_ + sizeof(args::Lane) * lanes;
+}
+
+[[gnu::noinline]] RONDO_INLINE std::vector<args::Lane> DeferredBases::write_table(DevicePtr<std::byte> device,
+                                                                                  bool has_lanes) {
+  if (device) table_.show_at(device);
+  now_[BaseLayout::table] = table_.seen().address();
+  std::uint64_t slots = 0;
+  for (std::uint32_t id = BaseLayout::table; id < table_.bases().count; ++id) {
+    slots += table_.rewrite(id, now_[id]);
+    in_table_[id] = now_[id];
+  }
+  refreshed_ = {UpdateLevel::init, in_image_.empty() ? Mechanism::in_place : Mechanism::suffix_copy, slots, 0};
+  if (!device) return {};
+  in_image_ = now_;
+  if (!on_device_.empty()) on_device_ = now_;
+  if (!has_lanes) return {};
+  const auto sorted = table_.lanes();
+  lane_count_ = static_cast<std::uint32_t>(sorted.size());
+  for (std::size_t p = 0; p < args::partition_count; ++p) {
+    while (first_lane_[p] < lane_count_ && sorted[first_lane_[p]].at < table_.shape().begin[p]) ++first_lane_[p];
+  }
+  return {sorted.begin(), sorted.end()};
+}
+
+[[gnu::cold]] RONDO_INLINE void DeferredBases::distrust_device() noexcept {
+  host_inputs_changed_ = true;
+  constants_changed_ = true;
+  raise(UpdateLevel::init);
+  for (std::uint64_t& address : on_device_) address = nowhere;
+}
+
+/// @throws Error unless the copy went well
+[[gnu::noinline]] RONDO_INLINE void check_table_copy(Status status) {
+  if (!status) throw Error(status.code(), Error::Text("copying the args table to the device: ", status.message()));
+}
+[[noreturn, gnu::cold]] RONDO_INLINE void refuse_launch_bytes(std::uint64_t bytes, const char* platform,
+                                                              std::uint64_t most) {
+  throw Error(Errc::limit_exceeded,
+              Error::Text("a launch that carries the base table takes ", bytes, " bytes, the most on ", platform,
+                          " is ", most, "; choose another refresh mechanism"));
+}
+
+}  // namespace detail
+
+[[gnu::noinline]] RONDO_INLINE DirectRefresher::DirectRefresher(const graph::GraphView& graph,
+                                                                std::span<const args::Source> sources,
+                                                                args::BaseLayout bases,
+                                                                std::span<const std::uint64_t> addresses,
+                                                                args::SystemProvider provider)
+    : bases_((detail::check_counts(graph, sources, bases, addresses), bases.count)),
+      ports_{bases_.data() + bases.first_io},
+      table_{graph, sources, bases, provider} {
+  std::uint64_t slots = 0;
+  for (std::uint32_t id = args::BaseLayout::table; id < bases.count; ++id) {
+    const std::uint64_t address = id == args::BaseLayout::table ? table_.seen().address() : addresses[id];
+    slots += table_.rewrite(id, address);
+    // Bases of the feature map have no word of their own here, so that rewrite() tells them apart.
+    bases_[id] = {address, id < bases.first_io ? nullptr : table_.only_slot(id)};
+  }
+  refreshed_ = slots | constant_changed;
+}
+
+}  // namespace rondo::update

@@ -5,7 +5,7 @@
 
 #include "stand_in/over_stand_in.hpp"
 
-#include <rondo/observe/steady_clock.hpp>
+#include <rondo/observe/clocks.hpp>
 #include <rondo/rondo.hpp>
 
 #include <algorithm>

@@ -39,11 +39,3 @@ TEST_CASE("unprintable bytes and long patterns are shown safely") {
   CHECK(std::string_view{explained.c_str()} ==
         "args format: pattern \"{" + std::string(59, 'x') + "...\" at position 0: unknown pattern (byte 1)");
 }
-
-TEST_CASE("text comes from literals and from whatever has data and size") {
-  CHECK(TextView{"abc"}.size() == 3);
-  CHECK(TextView{std::string{"abc"}}.size() == 3);
-  CHECK(TextView{std::string_view{"abcd", 2}}.size() == 2);
-  CHECK(TextView{}.size() == 0);
-  static_assert(!std::is_constructible_v<TextView, char(&)[8]>, "a buffer is not text as a whole");
-}

@@ -6,6 +6,7 @@
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

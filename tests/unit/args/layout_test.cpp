@@ -29,8 +29,7 @@ Laid lay_out(FormatView format, const Signature& signature) {
   REQUIRE(laid.size.ok());
   laid.fields.resize(laid.size.fields);
   laid.slots.resize(laid.size.slots);
-  const LayoutSize again =
-      try_lay_out(format, signature, laid.fields.data(), laid.fields.size(), laid.slots.data(), laid.slots.size());
+  const LayoutSize again = try_lay_out(format, signature, laid.fields, laid.slots);
   REQUIRE(again.ok());
   REQUIRE(again.fields == laid.size.fields);
   REQUIRE(again.slots == laid.size.slots);
@@ -274,16 +273,13 @@ TEST_CASE("a super-kernel's slots name their sub-node and need its signature onl
   CHECK(reason_of("{skn3i3}"_args, {{}, {}, 0, nodes}) == Reason::no_such_input);
 }
 
-TEST_CASE("the block of a memcpy task has two refreshable slots and a 64-byte base") {
+TEST_CASE("the block of a memcpy task has two refreshable slots") {
   const Parameter one[] = {Parameter::required()};
   const Laid laid = lay_out("{}{}{}{}{i_instance0*}{o_instance0*}{#.32b1}{.32b}{}"_args, {one, one});
   CHECK(refreshable_slots(laid) == 2);
   CHECK(laid.size.bytes == 64);
   CHECK(laid.slots[4].offset == 32);
   CHECK(laid.slots[5].offset == 40);
-  CHECK(base_alignment(BlockKind::memcpy_address) == 64);
-  CHECK(base_alignment(BlockKind::cmo_address) == 64);
-  CHECK(base_alignment(BlockKind::kernel) == 8);
 }
 
 TEST_CASE("a flat instance without a star is folded and takes 16 bytes") {
@@ -375,7 +371,7 @@ TEST_CASE("buffers that are too small are filled and never overrun") {
   for (std::size_t room = 0; room <= whole.slots.size(); ++room) {
     std::vector<Slot> slots(room);
     std::vector<Field> fields(room < whole.fields.size() ? room : whole.fields.size());
-    const LayoutSize size = try_lay_out(format, attention, fields.data(), fields.size(), slots.data(), slots.size());
+    const LayoutSize size = try_lay_out(format, attention, fields, slots);
     REQUIRE(size.slots == whole.slots.size());
     for (std::size_t i = 0; i < room; ++i) REQUIRE(slots[i] == whole.slots[i]);
     for (std::size_t i = 0; i < fields.size(); ++i) REQUIRE(fields[i] == whole.fields[i]);

@@ -16,9 +16,9 @@ namespace {
 
 using namespace rondo::args;
 
-Descriptor only(TextView text) {
+Descriptor only(std::string_view text) {
   Descriptor d;
-  const ParseResult result = try_parse(text, &d, 1);
+  const ParseResult result = try_parse(text, {&d, 1});
   REQUIRE(result.ok());
   REQUIRE(result.count == 1);
   return d;
@@ -64,7 +64,7 @@ void check_refused(std::string_view text, Reason reason, std::size_t position, s
 TEST_CASE("the empty text is a valid format without patterns") {
   CHECK(count_patterns("").ok());
   CHECK(count_patterns("").count == 0);
-  CHECK(count_patterns(TextView{}).ok());
+  CHECK(count_patterns(std::string_view{}).ok());
 }
 
 TEST_CASE("every pattern of the grammar is read as what it means") {
@@ -233,29 +233,29 @@ TEST_CASE("the longest keyword wins over its own beginnings") {
 
 TEST_CASE("a buffer that is too small is reported together with the size that is needed") {
   Descriptor two[2];
-  const ParseResult result = try_parse("{i0}{o0}{t}{ws*}", two, 2);
+  const ParseResult result = try_parse("{i0}{o0}{t}{ws*}", two);
   CHECK(result.failure == Failure{Reason::buffer_too_small, 8, 3, 8});
   CHECK(result.count == 4);
   CHECK(two[1] == make(Pattern::output, 0));
-  CHECK(try_parse("{i0}{o0}{t}{bad}", two, 2).failure.reason == Reason::unknown_pattern);
+  CHECK(try_parse("{i0}{o0}{t}{bad}", two).failure.reason == Reason::unknown_pattern);
 }
 
 TEST_CASE("half the length of a text is room enough for its patterns") {
   std::string densest;
   for (int i = 0; i < 100; ++i) densest += "{}";
   std::vector<Descriptor> buffer(densest.size() / 2);
-  CHECK(try_parse(densest, buffer.data(), buffer.size()).ok());
+  CHECK(try_parse(densest, buffer).ok());
   CHECK(count_patterns(densest).count == 100);
 }
 
 TEST_CASE("parse throws an error that names pattern, position and reason") {
   Descriptor buffer[8];
-  const FormatView format = parse("{i0*}{t}", buffer, 8);
+  const FormatView format = parse("{i0*}{t}", buffer);
   CHECK(format.size() == 2);
   CHECK(parse<4>("{i0*}{t}").view() == format);
   CHECK(parse<4>(std::string{"{i0*}{t}"}).size() == 2);
   try {
-    (void)parse("{i0*}{o0*}{wsx}", buffer, 8);
+    (void)parse("{i0*}{o0*}{wsx}", buffer);
     FAIL("no error");
   } catch (const rondo::Error& error) {
     CHECK(error.code() == rondo::Errc::invalid_argument);
@@ -290,7 +290,7 @@ TEST_CASE("any bytes give either a format that prints back or a failure within t
         default: text.insert(at, text.substr(test::below(random, text.size() + 1), 8)); break;
       }
     }
-    const ParseResult result = try_parse(text, buffer.data(), buffer.size());
+    const ParseResult result = try_parse(text, buffer);
     if (result.ok()) {
       ++accepted;
       std::string printed;

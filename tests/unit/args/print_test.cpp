@@ -20,7 +20,7 @@ using namespace rondo::literals;
 
 std::string text_of(FormatView format) {
   std::string text(printed_size(format), '?');
-  REQUIRE(print(format, text.data(), text.size()) == text.size());
+  REQUIRE(print(format, text) == text.size());
   return text;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("random valid formats are accepted and print back to the same text") {
     const std::size_t patterns = test::below(random, 12);
     const std::string text = test::format(random, patterns);
     std::vector<Descriptor> buffer(patterns);
-    const ParseResult result = try_parse(text, buffer.data(), buffer.size());
+    const ParseResult result = try_parse(text, buffer);
     CAPTURE(text);
     REQUIRE(result.ok());
     REQUIRE(result.count == patterns);
@@ -75,18 +75,18 @@ TEST_CASE("formats that print alike are equal, and others are not") {
 
 TEST_CASE("a short buffer takes the beginning and the whole length is returned") {
   char four[4] = {'?', '?', '?', '?'};
-  CHECK(print("{i0*}{t}"_args, four, 3) == 8);
+  CHECK(print("{i0*}{t}"_args, {four, 3}) == 8);
   CHECK(std::string_view{four, 4} == "{i0?");
 }
 
 TEST_CASE("a format prints into whatever takes characters") {
   rondo::detail::FixedText<32> text;
   print("{i0*}{t}"_args, text);
-  CHECK(std::string_view{text.c_str()} == "{i0*}{t}");
+  CHECK(std::string_view{text.data()} == "{i0*}{t}");
 }
 
 TEST_CASE("a constant format has its text as a constant") {
   constexpr auto& text = printed<"{skn3o*}{.32b}"_args>;
   static_assert(text.size() == 14);
-  CHECK(std::string_view{text.c_str()} == "{skn3o*}{.32b}");
+  CHECK(std::string_view{text.data()} == "{skn3o*}{.32b}");
 }

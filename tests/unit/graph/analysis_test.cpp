@@ -22,7 +22,7 @@ using Reach = std::vector<std::vector<bool>>;
 /// reach[a][b]: is there a path of at least one edge from a to b?
 Reach closure(std::size_t tasks, const graph::EdgeList& edges) {
   Reach reach(tasks, std::vector<bool>(tasks, false));
-  for (const auto& e : edges) reach[e.before][e.after] = true;
+  for (const auto& e : edges) reach[graph::task_before(e)][graph::task_after(e)] = true;
   for (std::size_t k = 0; k < tasks; ++k) {
     for (std::size_t i = 0; i < tasks; ++i) {
       for (std::size_t j = 0; j < tasks; ++j) {
@@ -77,8 +77,9 @@ std::vector<std::uint32_t> order_by_search(std::size_t tasks, const graph::EdgeL
   while (order.size() < tasks) {
     std::uint32_t next = 0;
     const auto ready = [&](std::uint32_t t) {
-      return !done[t] &&
-             std::all_of(edges.begin(), edges.end(), [&](const auto& e) { return e.after != t || done[e.before]; });
+      return !done[t] && std::all_of(edges.begin(), edges.end(), [&](const auto& e) {
+        return graph::task_after(e) != t || done[graph::task_before(e)];
+      });
     };
     while (!ready(next)) ++next;
     done[next] = true;
@@ -133,7 +134,7 @@ TEST_CASE("Derived edges order exactly what conflicts, in the order of add") {
     }
     const graph::EdgeList edges = graph::collect_edges(g);
     REQUIRE(closure(tasks, edges) == closure(tasks, conflicts));
-    for (const auto& e : edges) REQUIRE(conflict(g, e.before, e.after));
+    for (const auto& e : edges) REQUIRE(conflict(g, graph::task_before(e), graph::task_after(e)));
     REQUIRE(std::is_sorted(edges.begin(), edges.end()));
     REQUIRE(std::adjacent_find(edges.begin(), edges.end()) == edges.end());
     check_order(g, graph::analyze(g), edges);
@@ -174,7 +175,7 @@ TEST_CASE("Of explicit edges a cycle is found exactly when there is one, and a r
       REQUIRE(named.size() >= 2);
       REQUIRE(named.front() == named.back());
       for (std::size_t i = 0; i + 1 < named.size(); ++i) {
-        REQUIRE(std::binary_search(edges.begin(), edges.end(), TaskGraph::Edge{named[i], named[i + 1]}));
+        REQUIRE(std::binary_search(edges.begin(), edges.end(), rondo::detail::Keyed{named[i], named[i + 1]}));
       }
     } else if (race) {
       ++races;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/graph/instantiate.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/session/shaped_session.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

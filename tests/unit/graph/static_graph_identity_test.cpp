@@ -4,6 +4,7 @@
 
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

@@ -3,6 +3,7 @@
 #include <rondo/graph/static_graph.hpp>
 
 #include <rondo/graph/freeze.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

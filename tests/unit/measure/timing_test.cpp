@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/measure/timing.hpp>
+#include <rondo/platform/sim/model.hpp>
 #include <rondo/rondo.hpp>
 
 #include "unit/support.hpp"

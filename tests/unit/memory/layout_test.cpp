@@ -6,6 +6,7 @@
 #include <rondo/arch/a5.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/static_graph.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

@@ -4,8 +4,8 @@
 
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/first_fit.hpp>
-#include <rondo/memory/pins.hpp>
 #include <rondo/memory/problem.hpp>
+#include <rondo/search/pins.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -29,7 +29,8 @@ struct Features {
   bool degenerate = true;  ///< no bytes, no lifetime, twins
 };
 
-/// A random problem that validate() and find_pin_clash() accept. Equal seeds give equal problems on every platform.
+/// A random problem that validate() and search::find_pin_clash() accept. Equal seeds give equal problems on every
+/// platform.
 inline Problem random_problem(std::uint64_t seed, const Features& features) {
   std::mt19937_64 random{seed};
   const auto below = [&](std::int64_t n) {
@@ -63,7 +64,7 @@ inline Problem random_problem(std::uint64_t seed, const Features& features) {
     for (Buffer& b : p.buffers) {
       if (below(8) != 0) continue;
       b.pinned = aligned(below(2 * features.largest), b.alignment);
-      if (find_pin_clash(p)) b.pinned = not_pinned;
+      if (search::find_pin_clash(p)) b.pinned = not_pinned;
     }
   }
   if (features.conflicts && below(2) == 0 && features.buffers > 1) {
@@ -72,7 +73,7 @@ inline Problem random_problem(std::uint64_t seed, const Features& features) {
       const auto b = static_cast<std::uint32_t>(below(static_cast<std::int64_t>(features.buffers)));
       if (a == b) continue;
       p.conflicts.emplace_back(a, b);
-      if (find_pin_clash(p)) p.conflicts.pop_back();
+      if (search::find_pin_clash(p)) p.conflicts.pop_back();
     }
   }
   return p;

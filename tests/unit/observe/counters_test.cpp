@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/observe/counters.hpp>
 
-#include <rondo/observe/steady_clock.hpp>
-#include <rondo/observe/tick_clock.hpp>
+#include <rondo/observe/clocks.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/shaped_session.hpp>
 #include <unit/support.hpp>

@@ -9,7 +9,9 @@
 #include <rondo/observe/replay.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

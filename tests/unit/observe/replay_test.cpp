@@ -8,6 +8,7 @@
 #include <rondo/observe/dump.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/support.hpp>
 

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/observe/counters.hpp>
 #include <rondo/observe/trace_json.hpp>
-
-// What is written is read back with a library, where there is one.
-#if __has_include(<nlohmann/json.hpp>)
+#include <rondo/orchestrated.hpp>
 
 #include "../../../examples/02_digits/network.hpp"
 #include "scale.hpp"
@@ -12,6 +11,7 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/runtime/tensormap_and_ringbuffer.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
@@ -107,9 +107,7 @@ std::size_t edges(const graph::GraphView& graph) { return graph.successors.size(
 using OnInline = A2A3SimOn<observe::Traced<Inline>>;
 using OnPool = A2A3SimOn<observe::Traced<Pool>>;
 
-struct InFlight : Traces {
-  static constexpr std::size_t rounds_in_flight = 3;
-};
+struct InFlight : Traces {};
 
 }  // namespace
 
@@ -309,7 +307,7 @@ TEST_CASE("A prediction has a track for each core that is used, counters in the 
 
 TEST_CASE("Rounds in flight have a track for each slot, and the host's phases name their round") {
   Rounds rounds;
-  auto session = open<OnInline, InFlight>(rounds.step.graph);
+  auto session = open_pipelined<OnInline, 3, InFlight>(rounds.step.graph);
   rounds.upload(session);
   std::vector<float> losses(many);
   for (float& loss : losses) {
@@ -451,8 +449,6 @@ TEST_CASE("The check itself turns down what is no trace") {
   CHECK(fault((flow + R"(,{"name":"e","cat":"f","ph":"f","bp":"e","pid":1,"tid":1,"ts":9,"id":1})").c_str())
             .starts_with("a flow outside"));
 }
-
-#endif
 
 namespace {
 

@@ -5,7 +5,9 @@
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/observe/task_events.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

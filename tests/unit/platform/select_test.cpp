@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/lay_out.hpp>
 #include <rondo/platform/select.hpp>
-#include <rondo/session/bases.hpp>
+#include <rondo/session/ports.hpp>
 #include <rondo/update/refresher_impl.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>
@@ -31,9 +31,8 @@ struct Setup {
   memory::Layout<FrozenGraph, arch::A2A3> layout{graph};
   A2A3Sim platform{{}};
   memory::Arena<A2A3Sim> arena{platform, layout.arena_bytes(), Bytes{1024}};
-  const detail::Bases bases{graph.view(), layout.offsets(), arena.base()};
-  update::Refresher<A2A3Sim> refresher{platform, graph.view(), bases.sources.slice(), bases.layout,
-                                       bases.addresses.slice()};
+  const detail::Bases bases{graph.view(), layout.offsets(), {arena.base(), arena.base()}};
+  update::Refresher<A2A3Sim> refresher{platform, graph.view(), bases.sources, bases.layout, bases.addresses};
   using Runner = runtime::HostBuildGraph::Runner<A2A3Sim, FrozenGraph>;
 
   [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const {
@@ -50,7 +49,7 @@ struct Setup {
 
 TEST_CASE("A runner loads the graph once and replays it at each launch") {
   Setup s;
-  Setup::Runner runner{s.platform, s.graph, s.refresher.table()};
+  Setup::Runner runner{s.platform, s.graph, s.refresher.table(), {}};
   for (const float value : {1.0F, 2.0F, -5.0F}) {
     const float in[] = {value, 10 * value};
     CHECK(s.platform.copy_in(s.device(s.x.key), in, Bytes{8}).ok());
@@ -66,7 +65,7 @@ TEST_CASE("What the platform throws while loading reaches the caller") {
   script.load_throws = true;
   ScriptedPlatform platform{{&script}};
   using Runner = runtime::HostBuildGraph::Runner<ScriptedPlatform, FrozenGraph>;
-  const Raised r = raised([&] { const Runner runner{platform, s.graph, s.refresher.table()}; });
+  const Raised r = raised([&] { const Runner runner{platform, s.graph, s.refresher.table(), {}}; });
   CHECK(r.code == Errc::out_of_resources);
 }
 

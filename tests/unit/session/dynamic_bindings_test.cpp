@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -53,6 +54,7 @@ struct Rig {
   Status bind(std::uint32_t tensor, Floats& memory) {
     return bindings->bind(TensorId{tensor}, memory.data(), Bytes{memory.size() * sizeof(float)});
   }
+  Status run() { return session->run_round(*bindings); }
   void bind_all() {
     REQUIRE(bindings->bind(TensorId{3}, static_cast<const void*>(&htimes), Bytes{sizeof htimes}));
     REQUIRE(bind(2, hz));
@@ -71,7 +73,7 @@ TEST_CASE("Bindings that the compiler knows nothing of run round after round, as
   for (int round = 0; round < 20; ++round) {
     rig.hx[0] = static_cast<float>(round);
     s += rig.hx[0];
-    REQUIRE(rig.bindings->run_round().ok());
+    REQUIRE(rig.run().ok());
     REQUIRE(rig.script.take() == "copy_in:12 copy_in:12 launch copy_out:12 copy_out:12 wait");
     REQUIRE(rig.hs[0] == s);
     REQUIRE(rig.hz[0] == 3 * (rig.hx[0] + s));
@@ -80,7 +82,7 @@ TEST_CASE("Bindings that the compiler knows nothing of run round after round, as
   Floats elsewhere(3);
   REQUIRE(rig.bind(2, elsewhere));
   rig.hz = Floats(3);
-  REQUIRE(rig.bindings->run_round().ok());
+  REQUIRE(rig.run().ok());
   CHECK(elsewhere[1] == 3 * (rig.hx[1] + rig.hs[1]));
   CHECK(rig.hz == Floats(3));
 
@@ -91,7 +93,7 @@ TEST_CASE("Bindings that the compiler knows nothing of run round after round, as
   REQUIRE(second.bind(TensorId{1}, rig.hs.data(), three_floats));
   REQUIRE(second.bind(TensorId{2}, other.data(), three_floats));
   REQUIRE(second.bind(TensorId{3}, &rig.htimes, Bytes{sizeof(float)}));
-  REQUIRE(second.run_round().ok());
+  REQUIRE(rig.session->run_round(second).ok());
   CHECK(other != rig.hz);
   CHECK(rig.session->run_round(bind(rig.x, rig.hx), bind(rig.s, rig.hs), bind(rig.z, rig.hz),
                                bind(rig.times, rig.htimes)));
@@ -103,27 +105,52 @@ TEST_CASE("A round of such bindings may be taken step by step, with nothing befo
   rig.bind_all();
   for (int round = 0; round < 3; ++round) {
     const Floats before = rig.hz;
-    REQUIRE(rig.bindings->begin_round().ok());
-    CHECK(rig.bindings->in_round());
+    auto bound = rig.session->begin_round(*rig.bindings);
+    CHECK(index(bound.index()) == static_cast<std::uint64_t>(round));
     CHECK(rig.script.take() == "copy_in:12 copy_in:12");
-    CHECK(rig.bindings->begin_round().code() == Errc::busy);
-    CHECK(rig.bindings->run_round().code() == Errc::busy);
-    CHECK(rig.bind(0, rig.hs).code() == Errc::busy);
+    CHECK(rig.session->begin_round(*rig.bindings).launch().finish().status().code() == Errc::busy);
+    CHECK(rig.run().code() == Errc::busy);
     CHECK(rig.session
               ->run_round(bind(rig.x, rig.hx), bind(rig.s, rig.hs), bind(rig.z, rig.hz), bind(rig.times, rig.htimes))
               .code() == Errc::busy);
-    REQUIRE(rig.bindings->launch().ok());
-    CHECK(rig.bindings->launch().code() == Errc::busy);
+    auto launched = std::move(bound).launch();
     CHECK(rig.script.take() == "launch");
     CHECK(rig.hz == before);
-    REQUIRE(rig.bindings->finish().ok());
+    REQUIRE(std::move(launched).finish().status().ok());
     CHECK(rig.script.take() == "copy_out:12 copy_out:12 wait");
-    CHECK_FALSE(rig.bindings->in_round());
     CHECK(rig.hz[0] == 3 * (rig.hx[0] + rig.hs[0]));
-    CHECK(rig.bindings->launch().code() == Errc::busy);
-    CHECK(rig.bindings->finish().code() == Errc::busy);
   }
   CHECK(rig.session->rounds() == 3);
+}
+
+TEST_CASE("What is bound while a round is under way counts from the next round on") {
+  Rig rig;
+  rig.bind_all();
+  auto bound = rig.session->begin_round(*rig.bindings);
+  Floats other_x{100, 100, 100};
+  Floats other_z(3);
+  REQUIRE(rig.bind(0, other_x));
+  auto launched = std::move(bound).launch();
+  REQUIRE(rig.bind(2, other_z));
+  REQUIRE(std::move(launched).finish().status().ok());
+  CHECK(rig.hz[0] == 3 * (1 + 11));
+  CHECK(other_z == Floats(3));
+  const Floats before = rig.hz;
+  REQUIRE(rig.run());
+  CHECK(other_z[0] == 3 * (100 + 111));
+  CHECK(rig.hz == before);
+}
+
+TEST_CASE("Bindings of another session are refused, and nothing moves") {
+  Rig rig;
+  rig.bind_all();
+  Script script;
+  auto other = open<ScriptedPlatform>(rig.graph, {&script});
+  (void)script.take();
+  CHECK(other.run_round(*rig.bindings).code() == Errc::wrong_tensor);
+  CHECK(other.begin_round(*rig.bindings).launch().finish().status().code() == Errc::wrong_tensor);
+  CHECK(script.take().empty());
+  CHECK(rig.run());
 }
 
 TEST_CASE("What does not fit is refused when it is bound, and what was bound before stays") {
@@ -140,7 +167,7 @@ TEST_CASE("What does not fit is refused when it is bound, and what was bound bef
   CHECK(status == Status::of_tensor(Errc::wrong_tensor, 2));
   CHECK(rig.bindings->bind(TensorId{3}, DevicePtr<std::byte>{std::uint64_t{64}}, Bytes{sizeof(float)}).code() ==
         Errc::unsupported);
-  REQUIRE(rig.bindings->run_round().ok());
+  REQUIRE(rig.run().ok());
   CHECK(rig.hz[0] == 3 * (1 + 11));
   CHECK(rig.session->rounds() == 1);
 }
@@ -148,12 +175,12 @@ TEST_CASE("What does not fit is refused when it is bound, and what was bound bef
 TEST_CASE("A round with a tensor that was never bound names it, and nothing moves") {
   Rig rig;
   REQUIRE(rig.bind(0, rig.hx));
-  CHECK(rig.bindings->run_round() == Status::of_tensor(Errc::unbound_tensor, 1));
-  CHECK(rig.bindings->begin_round() == Status::of_tensor(Errc::unbound_tensor, 1));
-  CHECK_FALSE(rig.bindings->in_round());
+  CHECK(rig.run() == Status::of_tensor(Errc::unbound_tensor, 1));
+  CHECK(rig.session->begin_round(*rig.bindings).launch().finish().status() ==
+        Status::of_tensor(Errc::unbound_tensor, 1));
   CHECK(rig.script.take().empty());
   REQUIRE(rig.session->close());
-  CHECK(rig.bindings->run_round().code() == Errc::closed);
+  CHECK(rig.run().code() == Errc::closed);
 }
 
 TEST_CASE("A round that fails in one step remembers it, and finish() tells") {
@@ -163,31 +190,28 @@ TEST_CASE("A round that fails in one step remembers it, and finish() tells") {
     rig.bind_all();
     rig.script.fail_on = call;
     rig.script.failure = Status{Errc::device_failed}.poisoning();
-    (void)rig.bindings->begin_round();
-    (void)rig.bindings->launch();
-    CHECK(rig.bindings->finish().code() == Errc::device_failed);
+    CHECK(rig.session->begin_round(*rig.bindings).launch().finish().status().code() == Errc::device_failed);
     CHECK(rig.session->poisoned());
-    CHECK(rig.bindings->run_round().code() == Errc::poisoned);
+    CHECK(rig.run().code() == Errc::poisoned);
     CHECK(rig.session->rounds() == 0);
   }
 }
 
-TEST_CASE("A round that is finished before it was launched is abandoned, and the session goes on") {
+TEST_CASE("A round that is dropped is abandoned, and the session goes on") {
   Rig rig;
   rig.bind_all();
-  REQUIRE(rig.bindings->begin_round().ok());
-  CHECK(rig.bindings->finish().code() == Errc::abandoned);
+  { auto bound = rig.session->begin_round(*rig.bindings); }
   CHECK(rig.hz == Floats(3));
-  CHECK(rig.bindings->run_round().ok());
+  CHECK(rig.session->rounds() == 0);
+  CHECK(rig.run().ok());
 }
 
 TEST_CASE("A session that closes in the middle of a round ends it") {
   Rig rig;
   rig.bind_all();
-  REQUIRE(rig.bindings->begin_round().ok());
+  auto bound = rig.session->begin_round(*rig.bindings);
   REQUIRE(rig.session->close());
-  CHECK(rig.bindings->launch().code() == Errc::closed);
-  CHECK(rig.bindings->finish().code() == Errc::closed);
+  CHECK(std::move(bound).launch().finish().status().code() == Errc::closed);
 }
 
 TEST_CASE("Device memory binds where the update strategy allows for it") {
@@ -196,7 +220,7 @@ TEST_CASE("Device memory binds where the update strategy allows for it") {
   alignas(64) std::array<float, 8> device{5, 6, 7};
   const DevicePtr<std::byte> address{reinterpret_cast<std::uintptr_t>(device.data())};
   REQUIRE(rig.bindings->bind(TensorId{0}, address, three_floats));
-  REQUIRE(rig.bindings->run_round().ok());
+  REQUIRE(rig.run().ok());
   CHECK(rig.script.take() == "copy_in:12 launch copy_out:12 copy_out:12 wait");
   CHECK(rig.hs[0] == 15);
 

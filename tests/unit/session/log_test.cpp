@@ -4,7 +4,7 @@
 
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
-#include <rondo/session/in_flight.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/support.hpp>
 
@@ -45,10 +45,6 @@ struct Rig {
   Status run(Session& session) {
     return session.run_round(bind(x, hx), bind(y, hy));
   }
-};
-
-struct InFlight : Logged {
-  static constexpr std::size_t rounds_in_flight = 3;
 };
 
 }  // namespace
@@ -101,7 +97,7 @@ TEST_CASE("A pool that kept to one thread is logged as a fallback") {
 TEST_CASE("A session with rounds in flight logs as one, not each slot") {
   Rig rig;
   {
-    auto session = open<A2A3Sim, InFlight>(rig.graph);
+    auto session = open_pipelined<A2A3Sim, 3, Logged>(rig.graph);
     REQUIRE(lines.size() == 2);
     CHECK(lines[1].ends_with(", 3 rounds in flight"));
     for (int i = 0; i < 4; ++i) CHECK(session.submit_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)));

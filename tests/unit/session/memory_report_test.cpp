@@ -3,7 +3,9 @@
 #include <rondo/session/memory_report.hpp>
 
 #include <rondo/platform/select.hpp>
+#include <rondo/search/plan_svg.hpp>
 #include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -76,7 +78,7 @@ TEST_CASE("The report reads as a table and draws as a map, names on it") {
   CAPTURE(table.str());
   CHECK(says(table.str(), "HBM: 192 bytes, tensors", "lower bound 192", "x: 64 bytes at ", "shares with u",
              "h: 64 bytes in the args table"));
-  write_memory_map(map, session.memory_report());
+  search::write_memory_map(map, session.memory_report());
   CHECK(says(map.str(), "<svg", "<title>u: [", "<title>x: [", "192 bytes (lower bound 192)"));
 }
 
@@ -84,12 +86,4 @@ TEST_CASE("A static graph's report is that of the same graph at run time") {
   const auto session = open<A5Sim, constant>();
   CHECK(session.memory_report().arena() == Bytes{192});
   CHECK(session.memory_report().plan.offsets == open<A5Sim>(build()).memory_report().plan.offsets);
-}
-
-TEST_CASE("What the task scheduler reads goes to its memory by size") {
-  using Kind = memory::MemoryKind;
-  CHECK(memory::scheduler_memory(false, Bytes{1 << 20}).kind == Kind::hbm);
-  CHECK(memory::scheduler_memory(true, Bytes{4096}).kind == Kind::hbm);
-  CHECK(memory::scheduler_memory(true, Bytes{4097}).kind == Kind::task_scheduler);
-  CHECK(memory::scheduler_memory(true, Bytes{4097}).huge_pages_only);
 }

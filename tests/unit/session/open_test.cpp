@@ -4,6 +4,7 @@
 
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>
 

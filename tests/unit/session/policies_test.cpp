@@ -29,15 +29,13 @@ struct WithJournal : DefaultPolicies {
   using Observe = Journal;
 };
 
-/// Asks for what its caller set, and remembers the bases it was shown.
+/// Asks for the level that its caller set, and remembers the changes that it was shown.
 struct Scripted {
   static constexpr UpdateLevel highest = UpdateLevel::init;
   static inline UpdateLevel answer = UpdateLevel::none;
-  static inline std::vector<std::uint64_t> active;
-  static inline std::vector<std::uint64_t> last;
-  UpdateLevel decide(const BaseTable& bases) noexcept {
-    active.assign(bases.active, bases.active + bases.model_io.end);
-    last.assign(bases.last, bases.last + bases.model_io.end);
+  static inline std::vector<UpdateLevel> shown;
+  UpdateLevel decide(Changes changes) noexcept {
+    shown.push_back(changes.level());
     return answer;
   }
 };
@@ -85,16 +83,26 @@ TEST_CASE("An observer hears of each round's begin and end, whichever way it run
                                                                "end 4 failed"});
 }
 
-TEST_CASE("A strategy is shown the bases of the arena and of what rounds bind, now and as the table holds them") {
+TEST_CASE("A strategy that the compiler cannot evaluate is asked each round, and shown what changed") {
   Rig rig;
   auto session = open<ScriptedPlatform, WithScripted>(rig.graph, {&rig.script});
-  CHECK(rig.run(session).ok());
-  REQUIRE(Scripted::active.size() == 5);
-  const std::uint64_t arena = Scripted::active[2];
-  CHECK(arena != 0);
-  CHECK(Scripted::active[3] == arena);  // x stands first in it
-  CHECK(Scripted::active[4] > arena);
-  CHECK(Scripted::last == Scripted::active);
+  const auto shown_to = [&](UpdateLevel answer) {
+    Scripted::answer = answer;
+    Scripted::shown.clear();
+    CHECK(rig.run(session).ok());
+    REQUIRE(Scripted::shown.size() == 1);
+    return Scripted::shown[0];
+  };
+  CHECK(shown_to(UpdateLevel::none) == UpdateLevel::none);
+  CHECK(shown_to(UpdateLevel::init) == UpdateLevel::none);
+  const Bytes bytes = session.arena_bytes();
+  const auto elsewhere = session.platform().allocate(bytes, Bytes{1024});
+  REQUIRE(session.move_arena({elsewhere, bytes.value}).ok());
+  CHECK(shown_to(UpdateLevel::none) == UpdateLevel::feature_map_and_model_io);
+  CHECK(shown_to(UpdateLevel::init) == UpdateLevel::feature_map_and_model_io);  // shown again: it was not refreshed
+  CHECK(shown_to(UpdateLevel::none) == UpdateLevel::none);
+  REQUIRE(session.close().ok());
+  CHECK(session.platform().release(elsewhere).ok());
 }
 
 TEST_CASE("Whatever level a strategy asks for, the rounds give the same results") {
@@ -155,5 +163,4 @@ TEST_CASE("The defaults are those of the design, and cost no space") {
   CHECK(std::is_same_v<DefaultPolicies::Runtime, runtime::HostBuildGraph>);
   CHECK(std::is_same_v<DefaultPolicies::Update, update::Auto>);
   CHECK(std::is_empty_v<DefaultPolicies::Observe>);
-  CHECK(DefaultPolicies::rounds_in_flight == 1);
 }

@@ -6,6 +6,7 @@
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/memory/lay_out.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -51,6 +52,9 @@ struct Expected {
 constexpr Expected expected[] = {
     {"x", 1, Direction::in, 16}, {"y", 3, Direction::out, 16}, {"z", 4, Direction::inout, 100}};
 
+constexpr DevicePtr<std::byte> base_of_all{std::uint64_t{0x10000}};
+constexpr detail::Placement place{base_of_all, base_of_all};
+
 template <class Ports>
 void check_ports(const Ports& view, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
                  std::uint64_t base) {
@@ -70,18 +74,17 @@ void check_ports(const Ports& view, const graph::GraphView& graph, std::span<con
 TEST_CASE("The ports are the tensors that a round binds, in the order of their declaration, with their places") {
   const FrozenGraph graph = freeze(build());
   const memory::Layout<FrozenGraph, arch::A2A3> layout{graph};
-  const detail::Ports<FrozenGraph, memory::Layout<FrozenGraph, arch::A2A3>> ports{
-      graph, layout, DevicePtr<std::byte>{std::uint64_t{0x10000}}};
+  const detail::Ports<FrozenGraph, memory::Layout<FrozenGraph, arch::A2A3>> ports{graph, layout, place};
   CHECK(detail::count_ports(graph.view()) == 3);
   check_ports(ports.view(), graph.view(), layout.offsets(), 0x10000);
 }
 
-TEST_CASE("The ports of a constant graph are the same, and nothing of them but the base is stored") {
+TEST_CASE("The ports of a constant graph are the same, and nothing of them but their place is stored") {
   using Layout = memory::Layout<Constant, arch::A2A3>;
   using Ports = detail::Ports<Constant, Layout>;
-  const Ports ports{Constant{}, Layout{}, DevicePtr<std::byte>{std::uint64_t{0x10000}}};
+  const Ports ports{Constant{}, Layout{}, place};
   check_ports(ports.view(), Constant::view(), Layout::offsets(), 0x10000);
-  CHECK(sizeof(Ports) == sizeof(std::uint64_t));
+  CHECK(sizeof(Ports) == sizeof(detail::Placement));
 }
 
 TEST_CASE("A graph that binds nothing has no ports") {

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -36,7 +37,7 @@ struct Rig {
 };
 
 template <Stage S>
-using R = Round<Rig::Session, 1, 1, S>;
+using R = Round<Rig::Session, std::array<detail::Binding, 2>, S>;
 
 template <class T>
 concept Launches = requires(T&& round) {

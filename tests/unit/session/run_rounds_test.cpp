@@ -3,6 +3,7 @@
 
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/support.hpp>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
-#include <rondo/concepts.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/platform/select.hpp>
 
 #include <string>
@@ -32,7 +32,7 @@ class ScriptedPlatform {
  public:
   using Arch = arch::A5;
   static constexpr const char* name = "scripted";
-  static constexpr bool args_in_host_memory = true;
+  static constexpr Capabilities capabilities{Capability::args_in_host_memory};
   struct Options {
     Script* script = nullptr;
   };

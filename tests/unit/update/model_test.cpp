@@ -43,6 +43,21 @@ struct On {
   using C = Choice;
 };
 
+/// Strategies that the compiler does not evaluate, so that they are asked before each launch.
+struct AskedAuto {
+  static constexpr UpdateLevel highest = UpdateLevel::init;
+  UpdateLevel decide(Changes changes) noexcept { return changes.level(); }
+};
+struct NowAndThenAll {
+  static constexpr UpdateLevel highest = UpdateLevel::init;
+  unsigned round = 0;
+  constexpr UpdateLevel decide(Changes changes) noexcept {
+    ++round;
+    const UpdateLevel more = round % 5 == 0 ? highest : round % 3 == 0 ? UpdateLevel::model_io : UpdateLevel::none;
+    return more > changes.level() ? more : changes.level();
+  }
+};
+
 /// A random graph, with each tensor's base told apart from the graph.
 struct RefreshModel {
   explicit RefreshModel(std::mt19937& random) {
@@ -137,7 +152,7 @@ void check_table(const Table& table, const graph::GraphView& graph, const Refres
   }
 }
 
-template <class P, class C>
+template <class P, class C, class S = update::Auto>
 void check_random_sequences(unsigned seed) {
   std::mt19937 random{seed};
   for (int session = 0; session < 60; ++session) {
@@ -146,7 +161,7 @@ void check_random_sequences(unsigned seed) {
     const graph::GraphView graph = frozen.view();
     std::vector<graph::ArgRecord> args(graph.args.begin(), graph.args.end());  // ours: scalars change here too
     P platform{{}};
-    update::Refresher<P, update::Auto, C> refresher{platform, graph, model.sources, model.bases, model.addresses};
+    update::Refresher<P, S, C> refresher{platform, graph, model.sources, model.bases, model.addresses};
     std::vector<std::vector<std::byte>> host_inputs(graph.tensors.size());
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
       if (rides_in_args(graph.tensors[t].direction)) host_inputs[t].resize(graph.tensors[t].bytes);
@@ -184,7 +199,7 @@ void check_random_sequences(unsigned seed) {
             REQUIRE(refresher.refresh().ok());  // only what the last round had is frozen
             frozen_below =
                 frozen_below < model.bases.count && random() % 4 != 0 ? frozen_below + 1 : model.bases.first_io;
-            refresher.look_at({frozen_below, model.bases.count});
+            refresher.compare_only({frozen_below, model.bases.count});
             break;
           default:  // bring host inputs
             for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
@@ -212,4 +227,10 @@ void check_random_sequences(unsigned seed) {
 TEST_CASE_TEMPLATE("After any sequence of changes the table is what a rebuild from nothing gives", T,
                    RONDO_TEST_MECHANISMS(A2A3), RONDO_TEST_MECHANISMS(A5)) {
   check_random_sequences<typename T::P, typename T::C>(11);
+}
+
+TEST_CASE_TEMPLATE("The same holds for strategies that are asked each round", T, RONDO_TEST_MECHANISMS(A2A3)) {
+  check_random_sequences<typename T::P, typename T::C, AskedAuto>(12);
+  check_random_sequences<typename T::P, typename T::C, NowAndThenAll>(13);
+  check_random_sequences<typename T::P, typename T::C, update::InitOnce>(14);
 }

@@ -112,12 +112,12 @@ TEST_CASE_TEMPLATE("Inputs that are looked at no more, in front or behind, shift
   Ports ports(6);
   P platform{{}};
   auto refresher = ports.make<By<T::mechanism>>(platform);
-  refresher.look_at({5, 8});  // the first two are frozen
+  refresher.compare_only({5, 8});  // the first two are frozen
   ports.move(refresher, 2);
   ports.move(refresher, 4);
   REQUIRE(refresher.refresh());
   CHECK(ports.is_right(refresher));
-  refresher.look_at({3, 9});
+  refresher.compare_only({3, 9});
   ports.move(refresher, 0);
   ports.move(refresher, 5);
   REQUIRE(refresher.refresh());
@@ -233,8 +233,8 @@ TEST_CASE_TEMPLATE("A base with one slot: behind it by some bytes, at an odd pla
   auto refresher = ports.make<By<T::mechanism>>(platform);
   REQUIRE(refresher.refresh());
 
-  refresher.set_io(1, 0x3'0000'0000);
-  CHECK(refresher.io(1) == 0x3'0000'0000);
+  refresher.set_port_address(1, 0x3'0000'0000);
+  CHECK(refresher.port_address(1) == 0x3'0000'0000);
   REQUIRE(refresher.refresh());
   CHECK(refresher.refreshed().level == UpdateLevel::model_io);
   CHECK(static_cast<std::uint64_t>(*refresher.table().block(1, 0)) == 0x3'0000'0140);
@@ -244,7 +244,7 @@ TEST_CASE_TEMPLATE("A base with one slot: behind it by some bytes, at an odd pla
   CHECK(static_cast<std::uint64_t>(*refresher.table().block(2, 0)) == 0x5'0000'0000);
 
   By<T::mechanism> at_3{platform, odd.view(), ports.sources, ports.bases, ports.addresses};
-  at_3.set_io(0, 0x7'0000'0000);
+  at_3.set_port_address(0, 0x7'0000'0000);
   REQUIRE(at_3.refresh());
   std::uint64_t word = 0;
   std::memcpy(&word, reinterpret_cast<const std::byte*>(at_3.table().block(0, 0)) + 3, sizeof(word));
@@ -274,4 +274,23 @@ TEST_CASE_TEMPLATE("A base that is set back before it was seen leaves the table 
   ports.move(refresher, 2);
   REQUIRE(refresher.refresh());
   CHECK(ports.is_right(refresher));
+}
+
+namespace {
+/// Asks for more than what changed; the compiler does not know that it always does.
+struct AsksForModelIo {
+  static constexpr UpdateLevel highest = UpdateLevel::model_io;
+  UpdateLevel decide(Changes) noexcept { return UpdateLevel::model_io; }
+};
+}  // namespace
+
+TEST_CASE_TEMPLATE("A strategy that names more than what changed has all of that level written again", T,
+                   RONDO_TEST_MECHANISMS) {
+  Ports ports(5);
+  P platform{{}};
+  auto refresher = ports.make<update::Refresher<P, AsksForModelIo, update::Always<T::mechanism>>>(platform);
+  for (std::size_t task = 0; task < 5; ++task) *refresher.table().block(task, 0) = 0;
+  REQUIRE(refresher.refresh());
+  CHECK(ports.is_right(refresher));
+  CHECK(refresher.refreshed().level == UpdateLevel::model_io);
 }

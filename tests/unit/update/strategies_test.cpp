@@ -4,76 +4,32 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <random>
 #include <type_traits>
-#include <vector>
 
 using namespace rondo;
 
-namespace {
-
-/// Bases 0 and 1 never change, 2 and 3 are arenas, 4 .. 4 + io are inputs and outputs.
-struct Bases {
-  explicit Bases(std::uint32_t io) : active(4 + io, 64), last(4 + io, 64) {}
-  [[nodiscard]] BaseTable table() const {
-    return {active.data(), last.data(), {2, 4}, {4, static_cast<std::uint32_t>(active.size())}, host_inputs, constants};
-  }
-  std::vector<std::uint64_t> active, last;
-  bool host_inputs = false;
-  bool constants = false;
-};
-
-}  // namespace
-
 TEST_CASE_TEMPLATE("A fixed strategy names its level whatever changed", S, update::NoUpdate, update::HostInput,
                    update::ModelIo, update::FeatureMapAndModelIo, update::InitOnce) {
-  Bases bases(5);
-  CHECK(S{}.decide(bases.table()) == S::highest);
-  for (std::uint64_t& a : bases.active) a += 8;
-  bases.constants = bases.host_inputs = true;
-  CHECK(S{}.decide(bases.table()) == S::highest);
+  for (unsigned n = 0; n < 16; ++n) CHECK(S{}.decide(update::detail::changes_of(n)) == S::highest);
   CHECK(update::is_fixed<S>);
+  CHECK(!update::is_exact<S>);
+  CHECK(update::is_idle_while_unbound<S> == (S::highest <= UpdateLevel::host_input));
   CHECK(std::is_empty_v<S>);
 }
 
 TEST_CASE("Auto names the highest level of what changed") {
-  update::Auto strategy;
-  for (int mask = 0; mask < 16; ++mask) {
-    Bases bases(70);
+  for (unsigned mask = 0; mask < 16; ++mask) {
+    Changes changes;
     UpdateLevel expected = UpdateLevel::none;
-    if ((mask & 1) != 0) bases.host_inputs = true, expected = UpdateLevel::host_input;
-    if ((mask & 2) != 0) bases.active[5] = 128, expected = UpdateLevel::model_io;
-    if ((mask & 4) != 0) bases.active[3] = 128, expected = UpdateLevel::feature_map_and_model_io;
-    if ((mask & 8) != 0) bases.constants = true, expected = UpdateLevel::init;
-    CHECK(strategy.decide(bases.table()) == expected);
+    if ((mask & 1) != 0) changes.host_inputs = true, expected = UpdateLevel::host_input;
+    if ((mask & 2) != 0) changes.model_io = true, expected = UpdateLevel::model_io;
+    if ((mask & 4) != 0) changes.arena = true, expected = UpdateLevel::feature_map_and_model_io;
+    if ((mask & 8) != 0) changes.constants = true, expected = UpdateLevel::init;
+    CHECK(update::Auto{}.decide(changes) == expected);
   }
-}
-
-TEST_CASE("Auto sees a change of any base, the first and the last included, and none where there is none") {
-  for (std::uint32_t io : {0U, 1U, 7U, 8U, 9U, 15U, 16U, 63U, 64U, 65U, 200U}) {
-    Bases bases(io);
-    CHECK(update::Auto{}.decide(bases.table()) == UpdateLevel::none);
-    for (std::size_t id = 2; id < bases.active.size(); ++id) {
-      bases.active[id] ^= std::uint64_t{1} << (id % 64);
-      CHECK(update::Auto{}.decide(bases.table()) ==
-            (id < 4 ? UpdateLevel::feature_map_and_model_io : UpdateLevel::model_io));
-      bases.active[id] = bases.last[id];
-    }
-  }
-}
-
-TEST_CASE("Auto looks at no base outside of the ranges it is shown") {
-  Bases bases(6);
-  bases.active[0] = bases.active[1] = bases.active[4] = bases.active[9] = 8;
-  BaseTable table = bases.table();
-  table.model_io = {5, 9};
-  CHECK(update::Auto{}.decide(table) == UpdateLevel::none);
-  table.model_io = {5, 5};
-  bases.active[5] = 8;
-  CHECK(update::Auto{}.decide(table) == UpdateLevel::none);
-  table.model_io = {5, 10};
-  CHECK(update::Auto{}.decide(table) == UpdateLevel::model_io);
+  CHECK(update::is_exact<update::Auto>);
+  CHECK(update::is_idle_while_unbound<update::Auto>);
+  CHECK(!update::is_fixed<update::Auto>);
 }
 
 TEST_CASE("Each level includes those before it") {
@@ -81,4 +37,58 @@ TEST_CASE("Each level includes those before it") {
   CHECK(UpdateLevel::host_input < UpdateLevel::model_io);
   CHECK(UpdateLevel::model_io < UpdateLevel::feature_map_and_model_io);
   CHECK(UpdateLevel::feature_map_and_model_io < UpdateLevel::init);
+}
+
+namespace {
+
+/// As a strategy, but for what each model changes of it.
+struct AsAuto {
+  static constexpr UpdateLevel highest = UpdateLevel::init;
+  constexpr UpdateLevel decide(Changes changes) const noexcept { return changes.level(); }
+};
+/// Differs from Auto for one of the sixteen values.
+struct AllOrArena : AsAuto {
+  constexpr UpdateLevel decide(Changes c) const noexcept {
+    return c.arena && c.model_io && c.host_inputs && !c.constants ? highest : c.level();
+  }
+};
+struct NeverConstants : AsAuto {
+  static constexpr UpdateLevel highest = UpdateLevel::feature_map_and_model_io;
+  constexpr UpdateLevel decide(Changes c) const noexcept {
+    c.constants = false;
+    return c.level();
+  }
+};
+struct NotConstexpr : AsAuto {
+  UpdateLevel decide(Changes changes) const noexcept { return changes.level(); }
+};
+struct ConstexprForSome : AsAuto {
+  static UpdateLevel whole() noexcept { return UpdateLevel::init; }
+  constexpr UpdateLevel decide(Changes c) const noexcept { return c.constants ? whole() : c.level(); }
+};
+struct Counting : AsAuto {
+  int rounds = 0;
+  constexpr UpdateLevel decide(Changes c) noexcept { return ++rounds == 1000 ? highest : c.level(); }
+};
+struct TakesAReference : AsAuto {
+  constexpr UpdateLevel decide(const Changes& c) noexcept { return c.level(); }
+};
+
+}  // namespace
+
+TEST_CASE("What a strategy always does is derived from its answers to all changes, where the compiler can tell them") {
+  CHECK(update::is_exact<AsAuto>);
+  CHECK(update::is_idle_while_unbound<AsAuto>);
+  CHECK(update::is_exact<TakesAReference>);
+  CHECK(!update::is_exact<AllOrArena>);
+  CHECK(update::is_idle_while_unbound<AllOrArena>);
+  CHECK(!update::is_exact<NeverConstants>);
+  CHECK(update::is_idle_while_unbound<NeverConstants>);
+}
+
+TEST_CASE_TEMPLATE("Nothing is derived for a strategy that may answer otherwise at run time", S, NotConstexpr,
+                   ConstexprForSome, Counting) {
+  CHECK(!update::is_exact<S>);
+  CHECK(!update::is_fixed<S>);
+  CHECK(!update::is_idle_while_unbound<S>);
 }

@@ -7,7 +7,11 @@
 #include "../../../examples/03_decode_loop/model.hpp"
 #include "phase_times.hpp"
 
+#include <rondo/platform/sim/dynamic/orchestrator.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/runtime/aicpu_build_graph.hpp>
+#include <rondo/runtime/tensormap_and_ringbuffer.hpp>
+#include <rondo/session/shaped_session.hpp>
 
 #include <array>
 #include <cstddef>
@@ -62,13 +66,10 @@ struct Twice {
 /// in to the next.
 class Pipeline {
  public:
-  struct Policies : Watched {
-    static constexpr std::size_t rounds_in_flight = 3;
-  };
   Pipeline() { graph_.add<Twice>(x_, y_); }
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Policies>(graph_);
+    return rondo::open_pipelined<P, 3, Watched>(graph_);
   }
   rondo::Status round(auto& session) {
     return session.submit_round(bind(x_, hx_), bind(y_, hy_[turn_++ % hy_.size()])).submitted();
@@ -286,7 +287,7 @@ class Replay {
   rondo::TaskGraph graph_{rondo::Edges::explicit_};
 };
 
-/// As bench/runtimes: 64 tasks that an orchestration adds anew each round, each behind the one before.
+/// As bench/runtimes: 64 tasks that an orchestration adds anew each round, each after the one before.
 template <class BuiltBy>
 class Orchestrated {
  public:

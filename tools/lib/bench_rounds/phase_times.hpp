@@ -3,10 +3,10 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/observe/tick_clock.hpp>
+#include <rondo/observe/clocks.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/types.hpp>
-#include <rondo/update/refreshed.hpp>
+#include <rondo/update/mechanism.hpp>
 
 #include <array>
 #include <cstddef>
@@ -42,7 +42,7 @@ class PhaseTimes {
   std::uint64_t bytes_out = 0;
   std::uint64_t refreshes = 0;
 
-  /// Whom observers of sessions that are opened from now on tell.
+  /// Where the observers of sessions that are opened from now on report.
   static inline PhaseTimes* current = nullptr;
 
  private:
@@ -57,6 +57,8 @@ class PhaseTimes {
 /// The observer that tells them; each phase costs one reading of the clock.
 class Watch {
  public:
+  static constexpr rondo::Events events{rondo::Event::phases, rondo::Event::copies, rondo::Event::refreshes,
+                                        rondo::Event::deliveries};
   void round_begins(rondo::RoundIndex) noexcept {}
   void round_ends(rondo::RoundIndex, rondo::Status) noexcept { to_->end_round(); }
   void enters(rondo::Phase phase) noexcept { to_->move_to(phase); }

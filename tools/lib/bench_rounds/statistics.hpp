@@ -2,6 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <range/v3/algorithm/sort.hpp>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/chunk.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/take.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,14 +18,14 @@
 #include <utility>
 #include <vector>
 
-/// What is said of many times that were taken one behind the other. Sorted copies are made; nothing is asked of order.
+/// What is said of many times that were taken one after the other. Sorted copies are made; nothing is asked of order.
 namespace bench_rounds {
 
 /// The value that a share of the values lies below: 0.5 is the median. Between two values it goes from one to the other
 /// in a straight line. Of nothing: 0.
 [[nodiscard]] inline double quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
+  ranges::sort(values);
   const double at = share * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(at);
   const std::size_t above = std::min(below + 1, values.size() - 1);
@@ -27,33 +36,26 @@ namespace bench_rounds {
 /// The mean of what is left when `share` of the values was cut off at each end.
 [[nodiscard]] inline double trimmed_mean(std::vector<double> values, double share = 0.1) {
   if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
+  ranges::sort(values);
   const auto cut = static_cast<std::size_t>(share * static_cast<double>(values.size()));
-  double sum = 0;
-  for (std::size_t i = cut; i < values.size() - cut; ++i) sum += values[i];
-  return sum / static_cast<double>(values.size() - 2 * cut);
+  const std::size_t kept = values.size() - 2 * cut;
+  return ranges::accumulate(values | ranges::views::drop(cut) | ranges::views::take(kept), 0.0) /
+         static_cast<double>(kept);
 }
 
-/// Medians of batches of rounds that came one behind the other, for each session that was opened anew.
+/// Medians of batches of rounds that came one after the other, for each session that was opened anew.
 using Batches = std::vector<std::vector<double>>;
-
-[[nodiscard]] inline std::vector<double> flat(const Batches& batches) {
-  std::vector<double> all;
-  for (const auto& session : batches) all.insert(all.end(), session.begin(), session.end());
-  return all;
-}
 
 /// Cuts one session's times into `count` batches, the last of which takes the rest, and takes each one's median.
 [[nodiscard]] inline std::vector<double> batch_medians(const std::vector<double>& times, std::size_t count) {
-  count = std::max<std::size_t>(1, std::min(count, times.size()));
-  std::vector<double> medians;
-  if (times.empty()) return medians;
+  namespace views = ranges::views;
+  if (times.empty()) return {};
+  count = std::clamp<std::size_t>(count, 1, times.size());
   const std::size_t size = times.size() / count;
-  for (std::size_t b = 0; b < count; ++b) {
-    const auto first = times.begin() + static_cast<std::ptrdiff_t>(b * size);
-    const auto last = b + 1 == count ? times.end() : first + static_cast<std::ptrdiff_t>(size);
-    medians.push_back(median({first, last}));
-  }
+  const auto of = [](auto&& batch) { return median(batch | ranges::to<std::vector>); };
+  auto medians =
+      times | views::take(size * (count - 1)) | views::chunk(size) | views::transform(of) | ranges::to<std::vector>;
+  medians.push_back(of(times | views::drop(size * (count - 1))));
   return medians;
 }
 
@@ -75,14 +77,14 @@ struct Doubt {
 };
 
 /// By the bootstrap, in two levels: sessions are drawn with replacement, then batches of each. So what differs from one
-/// session to the next (where memory came to lie, what ran beside it) widens the bounds as much as what differs from
+/// session to the next (where memory came to lie, what else ran) widens the bounds as much as what differs from
 /// batch to batch. Then by the doubt: each median may be a granule off, and a machine that is faster or slower than it
 /// was explains as much of the ratio. `confidence`: the share of the drawn ratios within the bounds. The same batches
 /// give the same bounds.
 [[nodiscard]] inline Ratio compare(const Batches& now, const Batches& before, const Doubt& doubt = {},
                                    double confidence = 0.99) {
-  const double above = median(flat(now));
-  const double base = median(flat(before));
+  const double above = median(now | ranges::views::join | ranges::to<std::vector>);
+  const double base = median(before | ranges::views::join | ranges::to<std::vector>);
   if (base <= 0 || above <= 0) return {};
   std::mt19937_64 random{20260};
   const auto draw = [&random](const Batches& batches) {

@@ -4,20 +4,13 @@
 
 #include <rondo/args/format.hpp>
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <string_view>
 
 /// The words of the language. Parsing and printing read the same tables, so neither can know a word the other does not.
 namespace rondo::args::detail {
-
-struct Word {
-  const char* text;
-  std::size_t length;
-
-  template <std::size_t N>
-  constexpr Word(const char (&literal)[N]) noexcept  // NOLINT(google-explicit-constructor)
-      : text{literal}, length{N - 1} {}
-};
 
 /// What follows a keyword.
 enum class Rest : std::uint8_t {
@@ -34,7 +27,7 @@ enum class Rest : std::uint8_t {
 };
 
 struct Keyword {
-  Word word;
+  std::string_view word;
   Pattern pattern;
   Rest rest;
 };
@@ -61,11 +54,11 @@ inline constexpr Keyword keywords[] = {
     {"", Pattern::placeholder, Rest::width},
 };
 
-inline constexpr Word super_kernel_word = "skn";
-inline constexpr Word narrow_mark = ".32b";
+inline constexpr std::string_view super_kernel_word = "skn";
+inline constexpr std::string_view narrow_mark = ".32b";
 
 struct Suffix {
-  Word word;
+  std::string_view word;
   Variant variant;
 };
 
@@ -75,14 +68,8 @@ inline constexpr Suffix context_parts[] = {
 inline constexpr Suffix hidden_families[] = {
     {".hcom", Variant::hcom}, {".tilefwk", Variant::tilefwk}, {".hcclsk", Variant::hcclsk}};
 
-[[nodiscard]] constexpr bool keywords_are_longest_first() noexcept {
-  std::size_t previous = keywords[0].word.length;
-  for (const Keyword& keyword : keywords) {
-    if (keyword.word.length > previous) return false;
-    previous = keyword.word.length;
-  }
-  return previous == 0;
-}
-static_assert(keywords_are_longest_first(), "a shorter keyword before a longer one would hide it");
+static_assert(std::is_sorted(std::begin(keywords), std::end(keywords),
+                             [](const Keyword& a, const Keyword& b) { return a.word.size() > b.word.size(); }),
+              "a shorter keyword before a longer one would hide it");
 
 }  // namespace rondo::args::detail

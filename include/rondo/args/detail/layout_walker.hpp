@@ -9,15 +9,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace rondo::args::detail {
 
-/// Where a walk writes what it finds; all zero for a walk that only counts. Beyond a capacity nothing is written.
+/// Where a walk writes what it finds; all zero for a walk that only counts. Beyond the end of either nothing is
+/// written.
 struct LayoutBuffers {
-  Field* fields = nullptr;
-  std::size_t field_capacity = 0;
-  Slot* slots = nullptr;
-  std::size_t slot_capacity = 0;
+  std::span<Field> fields{};
+  std::span<Slot> slots{};
   std::size_t tail_slot = 0;    ///< the number of the tail's first slot
   std::uint64_t tail_byte = 0;  ///< the offset of the tail
 };
@@ -51,7 +51,7 @@ class LayoutWalker {
   };
 
   struct Tensors {
-    const ListView<Parameter>& list;
+    std::span<const Parameter> list;
     SlotKind kind;
     Reason no_such;
     Reason no_such_instance;
@@ -101,7 +101,7 @@ class LayoutWalker {
     Part& part = in_tail ? tail_ : head_;
     const std::size_t number = part.slots + (in_tail ? out_.tail_slot : 0);
     slot.offset = static_cast<std::uint32_t>(part.bytes + (in_tail ? out_.tail_byte : 0));
-    if (number < out_.slot_capacity) out_.slots[number] = slot;
+    if (number < out_.slots.size()) out_.slots[number] = slot;
     ++part.slots;
     part.bytes += slot.width;
   }
@@ -145,7 +145,7 @@ class LayoutWalker {
     field.head_bytes = static_cast<std::uint32_t>(head_.bytes - field.offset);
     field.tail_bytes = static_cast<std::uint32_t>(tail_.bytes - tail_before);
     if (field.tail_bytes == 0) field.tail_offset = 0;
-    if (fields_ < out_.field_capacity) out_.fields[fields_] = field;
+    if (fields_ < out_.fields.size()) out_.fields[fields_] = field;
     ++fields_;
     return Reason::none;
   }

@@ -6,16 +6,18 @@
 #include <rondo/args/failure.hpp>
 #include <rondo/args/format.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace rondo::args::detail {
 
 /// Reads the one pattern that starts at a given byte of a text. Stores nothing but its place in the text.
 class PatternReader {
  public:
-  /// Precondition: begin < text.length.
-  constexpr PatternReader(TextView text, std::size_t begin) noexcept : text_{text}, begin_{begin}, at_{begin} {}
+  /// Precondition: begin < text.size().
+  constexpr PatternReader(std::string_view text, std::size_t begin) noexcept : text_{text}, begin_{begin}, at_{begin} {}
 
   /// The pattern; meaningful only if failure() is none afterwards.
   [[nodiscard]] constexpr Descriptor read() noexcept {
@@ -36,26 +38,24 @@ class PatternReader {
 
   /// Fails about text that is not a pattern, which lasts up to the next opening brace.
   constexpr bool fail_stray(Reason reason, std::size_t from, std::size_t at) noexcept {
-    std::size_t last = from;
-    while (last < text_.length && text_.text[last] != '{') ++last;
-    failure_ = {reason, begin_, last - begin_, at};
+    failure_ = {reason, begin_, std::min(text_.find('{', from), text_.size()) - begin_, at};
     return false;
   }
 
   constexpr bool find_closing_brace() noexcept {
-    if (text_.text[begin_] == '}') return fail_stray(Reason::unopened_brace, begin_ + 1, begin_);
-    if (text_.text[begin_] != '{') return fail_stray(Reason::text_outside_braces, begin_, begin_);
-    for (closing_ = begin_ + 1; closing_ < text_.length; ++closing_) {
-      if (text_.text[closing_] == '}') return true;
-      if (text_.text[closing_] == '{') return fail_stray(Reason::nested_brace, begin_ + 1, closing_);
+    if (text_[begin_] == '}') return fail_stray(Reason::unopened_brace, begin_ + 1, begin_);
+    if (text_[begin_] != '{') return fail_stray(Reason::text_outside_braces, begin_, begin_);
+    for (closing_ = begin_ + 1; closing_ < text_.size(); ++closing_) {
+      if (text_[closing_] == '}') return true;
+      if (text_[closing_] == '{') return fail_stray(Reason::nested_brace, begin_ + 1, closing_);
     }
-    return fail_stray(Reason::unclosed_brace, begin_ + 1, text_.length);
+    return fail_stray(Reason::unclosed_brace, begin_ + 1, text_.size());
   }
 
   [[nodiscard]] constexpr std::size_t left() const noexcept { return closing_ - at_; }
-  [[nodiscard]] constexpr bool next_is(char c) const noexcept { return left() > 0 && text_.text[at_] == c; }
+  [[nodiscard]] constexpr bool next_is(char c) const noexcept { return left() > 0 && text_[at_] == c; }
   [[nodiscard]] constexpr bool next_is_digit() const noexcept {
-    return left() > 0 && text_.text[at_] >= '0' && text_.text[at_] <= '9';
+    return left() > 0 && text_[at_] >= '0' && text_[at_] <= '9';
   }
 
   constexpr bool accept(char c) noexcept {
@@ -64,12 +64,9 @@ class PatternReader {
     return true;
   }
 
-  constexpr bool accept(const Word& word) noexcept {
-    if (left() < word.length) return false;
-    for (std::size_t i = 0; i < word.length; ++i) {
-      if (text_.text[at_ + i] != word.text[i]) return false;
-    }
-    at_ += word.length;
+  constexpr bool accept(std::string_view word) noexcept {
+    if (!text_.substr(at_, left()).starts_with(word)) return false;
+    at_ += word.size();
     return true;
   }
 
@@ -82,8 +79,8 @@ class PatternReader {
     const std::size_t first = at_;
     std::uint64_t number = 0;
     for (; next_is_digit(); ++at_) {
-      const auto digit = static_cast<std::uint64_t>(text_.text[at_] - '0');
-      if (at_ > first && text_.text[first] == '0') {
+      const auto digit = static_cast<std::uint64_t>(text_[at_] - '0');
+      if (at_ > first && text_[first] == '0') {
         at_ = first;
         fail(Reason::leading_zero);
         return 0;
@@ -177,7 +174,7 @@ class PatternReader {
     }
   }
 
-  TextView text_;
+  std::string_view text_;
   std::size_t begin_;
   std::size_t at_;
   std::size_t closing_ = 0;

@@ -5,6 +5,7 @@
 #include <rondo/args/failure.hpp>
 
 #include <cstddef>
+#include <string_view>
 
 /// How a compiler is made to say what is wrong with a format: by the template arguments of what it instantiates. Both
 /// g++ and clang print arrays of characters there as text (clang the first 32 of them) and enumerators by name.
@@ -19,7 +20,7 @@ struct Text {
   consteval Text(const char (&literal)[Size]) noexcept {  // NOLINT(google-explicit-constructor)
     for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
   }
-  [[nodiscard]] constexpr TextView view() const noexcept { return {text, Size - 1}; }
+  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, Size - 1}; }
 };
 
 /// What a wrong format instantiates: read its template arguments in the compiler's message.
@@ -38,15 +39,9 @@ template <std::size_t Length>
   return text;
 }
 
-[[nodiscard]] consteval std::size_t length_of(const char* text) noexcept {
-  std::size_t n = 0;
-  while (text[n] != '\0') ++n;
-  return n;
-}
-
 template <std::size_t Position, Reason Why, Text Pattern>
 consteval void refuse() noexcept {
-  constexpr Text explanation = cut<length_of(describe(Why))>(describe(Why));
+  constexpr Text explanation = cut<std::string_view{describe(Why)}.size()>(describe(Why));
   [[maybe_unused]] refused_args_format<Position, Why, Pattern, explanation> refused;
 }
 

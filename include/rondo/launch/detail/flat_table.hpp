@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace rondo::launch::detail {
 
-/// From hashes to nodes: open addressing with linear probing in one array, at most half full. Erasing moves later cells
-/// back instead of leaving a mark, so that probes stay as short after a million evictions as before the first (Knuth,
-/// The Art of Computer Programming 3, 6.4, algorithm R).
+/// From hashes to nodes, where the caller has the hash and may insert it without an allocation, so that an insertion
+/// that fails changes nothing; no container of the standard library does both. Open addressing with linear probing in
+/// one array, at most half full. Erasing moves later cells back instead of leaving a mark, so that probes stay as short
+/// after a million evictions as before the first (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
 template <class Node>
 class FlatTable {
   struct Cell {
@@ -26,10 +26,9 @@ class FlatTable {
   /// The node of this hash for which `is_it(node)`, or nullptr.
   template <class IsIt>
   [[nodiscard, gnu::always_inline]] Node* find(std::uint64_t hash, IsIt is_it) const noexcept {
-    if (cells_.size() == 0) return nullptr;
+    if (mask_ == 0) return nullptr;
     const Cell* const cells = cells_.data();
-    const std::size_t mask = cells_.size() - 1;
-    for (std::size_t i = hash & mask; cells[i].node != nullptr; i = (i + 1) & mask) {
+    for (std::size_t i = hash & mask_; cells[i].node != nullptr; i = (i + 1) & mask_) {
       if (cells[i].hash == hash && is_it(*cells[i].node)) return cells[i].node;
     }
     return nullptr;
@@ -40,8 +39,9 @@ class FlatTable {
     if (2 * size <= cells_.size()) return;
     std::size_t count = cells_.size() == 0 ? 8 : 2 * cells_.size();
     while (count < 2 * size) count *= 2;
-    rondo::detail::OwnedArray<Cell> cells(count);
+    std::vector<Cell> cells(count);
     std::swap(cells, cells_);
+    mask_ = count - 1;
     for (const Cell& cell : cells) {
       if (cell.node != nullptr) place(cell);
     }
@@ -55,13 +55,12 @@ class FlatTable {
 
   /// Needs that it is in.
   void erase(std::uint64_t hash, const Node& node) noexcept {
-    const std::size_t mask = cells_.size() - 1;
-    std::size_t hole = hash & mask;
-    while (cells_[hole].node != &node) hole = (hole + 1) & mask;
-    for (std::size_t i = (hole + 1) & mask; cells_[i].node != nullptr; i = (i + 1) & mask) {
+    std::size_t hole = hash & mask_;
+    while (cells_[hole].node != &node) hole = (hole + 1) & mask_;
+    for (std::size_t i = (hole + 1) & mask_; cells_[i].node != nullptr; i = (i + 1) & mask_) {
       // A cell may move back to the hole unless that lies before the place it belongs to.
-      const std::size_t from_home = (i - (cells_[i].hash & mask)) & mask;
-      const std::size_t from_hole = (i - hole) & mask;
+      const std::size_t from_home = (i - (cells_[i].hash & mask_)) & mask_;
+      const std::size_t from_hole = (i - hole) & mask_;
       if (from_home < from_hole) continue;
       cells_[hole] = cells_[i];
       hole = i;
@@ -86,13 +85,13 @@ class FlatTable {
 
  private:
   void place(Cell cell) noexcept {
-    const std::size_t mask = cells_.size() - 1;
-    std::size_t i = cell.hash & mask;
-    while (cells_[i].node != nullptr) i = (i + 1) & mask;
+    std::size_t i = cell.hash & mask_;
+    while (cells_[i].node != nullptr) i = (i + 1) & mask_;
     cells_[i] = cell;
   }
 
-  rondo::detail::OwnedArray<Cell> cells_;
+  std::vector<Cell> cells_;
+  std::size_t mask_ = 0;  ///< one less than there are cells, a power of two; 0 if there are none
   std::size_t size_ = 0;
 };
 

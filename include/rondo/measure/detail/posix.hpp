@@ -9,10 +9,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -81,13 +82,6 @@ inline void set_nonblocking(int fd) noexcept { (void)::fcntl(fd, F_SETFL, ::fcnt
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds < most ? seconds : most));
 }
 
-/// A limit as people write it: "0.5 s".
-[[nodiscard]] inline std::string seconds_text(double seconds) {
-  char text[32];
-  (void)std::snprintf(text, sizeof text, "%g s", seconds);
-  return text;
-}
-
 /// What a process wrote: the first `room` bytes of it, and how many there were.
 class BoundedText {
  public:
@@ -100,7 +94,7 @@ class BoundedText {
   }
   [[nodiscard]] std::string str() const {
     if (dropped_ == 0) return text_;
-    return text_ + "... (and " + std::to_string(dropped_) + " bytes more)";
+    return fmt::format("{}... (and {} bytes more)", text_, dropped_);
   }
 
  private:

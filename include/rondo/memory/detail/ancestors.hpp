@@ -3,10 +3,10 @@
 #pragma once
 
 #include <rondo/graph/records.hpp>
-#include <rondo/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::memory::detail {
 
@@ -30,8 +30,8 @@ class Ancestors {
   [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {
     return (bits_[after * words_ + before / 64] >> (before % 64) & 1U) != 0;
   }
-  [[nodiscard]] constexpr bool all_precede(const List<std::uint32_t>& before,
-                                           const List<std::uint32_t>& after) const noexcept {
+  [[nodiscard]] constexpr bool all_precede(const std::vector<std::uint32_t>& before,
+                                           const std::vector<std::uint32_t>& after) const noexcept {
     for (const std::uint32_t b : before) {
       for (const std::uint32_t a : after) {
         if (!precedes(b, a)) return false;
@@ -42,7 +42,7 @@ class Ancestors {
 
  private:
   std::size_t words_;
-  List<std::uint64_t> bits_;
+  std::vector<std::uint64_t> bits_;
 };
 
 }  // namespace rondo::memory::detail

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
-#if __has_include(<nlohmann/json.hpp>)
-
 #include <rondo/args/args_table.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/instantiate.hpp>
@@ -13,6 +10,8 @@
 #include <rondo/observe/npy.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -100,7 +99,7 @@ class DumpWriter {
     task.blocks = record.blocks;
     task.block_bytes = record.block_bytes;
     task.idle = record.fills;
-    task.args = "task" + std::to_string(task.id) + "_args.npy";
+    task.args = fmt::format("task{}_args.npy", task.id);
     const std::size_t words = task.block_bytes / sizeof(ArgWord);
     const std::span<const ArgWord> blocks{blocks_[position], task.blocks * words};
     write_npy(dump.folder + '/' + task.args, DataType::int64,
@@ -149,7 +148,7 @@ class DumpWriter {
     std::string plain{graph_.name(graph_.tensors[tensor].name).substr(0, 64)};
     constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     for (char& c : plain) c = letters.find(c) == std::string_view::npos ? '_' : c;
-    return "tensor" + std::to_string(tensor) + '_' + plain + '.' + std::to_string(version) + ".npy";
+    return fmt::format("tensor{}_{}.{}.npy", tensor, plain, version);
   }
 
   [[nodiscard]] Status run_task(std::size_t position, platform::sim::Halt& halt) noexcept {
@@ -171,5 +170,3 @@ class DumpWriter {
 };
 
 }  // namespace rondo::observe::detail
-
-#endif

@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Optional: there is something here only where nlohmann's JSON library is installed (Debian: nlohmann-json3-dev).
-#if __has_include(<nlohmann/json.hpp>)
-
-#include <rondo/concepts.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
-#include <rondo/list.hpp>
 #include <rondo/observe/kernel_table.hpp>
 #include <rondo/observe/manifest.hpp>
 #include <rondo/observe/npy.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/tensor/data_type.hpp>
 #include <rondo/types.hpp>
+
+#include <range/v3/algorithm/find.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -73,13 +73,9 @@ void with_element_type(DataType type, F&& f) {
 
 /// Does no task of the dump read this workspace?
 [[nodiscard]] inline bool is_scratch(const DumpedRound& dump, std::uint32_t tensor) {
-  if (dump.tensors[tensor].direction != Direction::workspace) return false;
-  for (const DumpedTask& task : dump.tasks) {
-    for (const DumpedContents& r : task.read) {
-      if (r.tensor == tensor) return false;
-    }
-  }
-  return true;
+  const auto reads = dump.tasks | ::ranges::views::transform(&DumpedTask::read) | ::ranges::views::join;
+  return dump.tensors[tensor].direction == Direction::workspace &&
+         ::ranges::find(reads, tensor, &DumpedContents::tensor) == ::ranges::end(reads);
 }
 
 /// The tensors of a task as they are to be before it runs: from `carried`, else from the dump; outputs poisoned, with
@@ -102,14 +98,14 @@ void with_element_type(DataType type, F&& f) {
 }
 
 /// The slots with the values that the dump has, as arguments of a graph whose tensors are numbered by `number`.
-[[nodiscard]] inline List<graph::ArgRecord> arguments_of(const DumpedRound& dump, const DumpedTask& task,
-                                                         const std::map<std::uint32_t, std::uint32_t>& number) {
+[[nodiscard]] inline std::vector<graph::ArgRecord> arguments_of(const DumpedRound& dump, const DumpedTask& task,
+                                                                const std::map<std::uint32_t, std::uint32_t>& number) {
   using Kind = graph::ArgRecord::Kind;
   const std::string path = dump.folder + '/' + task.args;
   const NpyArray blocks = read_npy(path, DataType::int64);
   const std::vector<std::int64_t> shape{task.blocks, static_cast<std::int64_t>(task.block_bytes / sizeof(ArgWord))};
   if (blocks.shape != shape) fail_npy(path, "has another shape than the manifest says");
-  List<graph::ArgRecord> args;
+  std::vector<graph::ArgRecord> args;
   for (graph::ArgRecord arg : task.slots) {
     if (arg.offset > task.block_bytes || arg.width > task.block_bytes - arg.offset) {
       throw Error(Errc::invalid_argument, Error::Text("a slot lies outside of its argument block"));
@@ -181,5 +177,3 @@ void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable
 }
 
 }  // namespace rondo::observe::detail
-
-#endif

@@ -88,7 +88,7 @@ static_assert(sizeof(Placeholder) == 8);
 static_assert(sizeof(CopyBatchAttr) == 32 && offsetof(CopyBatchAttr, to) == 0 && offsetof(CopyBatchAttr, from) == 8);
 static_assert(sizeof(PhysicalMemoryProp) == 32 && offsetof(PhysicalMemoryProp, location) == 12);
 
-/// The API as far as Rondo calls it, its structs passed as plain addresses. What stands behind `optional` may be null;
+/// The API as far as Rondo calls it, its structs passed as plain addresses. What follows `optional` may be null;
 /// see capabilities below.
 struct Calls {
   AclError (*init)(const char*) = nullptr;

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace rondo::platform::onboard {
 
@@ -24,7 +25,7 @@ class Binaries {
   /// @throws Error invalid_argument (no such file), and what the runtime reports
   void load(std::span<const KernelBinary> binaries) {
     sources_ = binaries;
-    handles_ = detail::OwnedArray<BinHandle>(binaries.size());
+    handles_ = std::vector<BinHandle>(binaries.size());
     for (std::size_t b = 0; b < handles_.size(); ++b) {
       const KernelBinary& binary = binaries[b];
       if (binary.file == nullptr) {
@@ -82,7 +83,7 @@ class Binaries {
     handles_ = {};
     return first;
   }
-  [[nodiscard]] bool empty() const noexcept { return handles_.size() == 0; }
+  [[nodiscard]] bool empty() const noexcept { return handles_.empty(); }
 
  private:
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
@@ -120,7 +121,7 @@ class Binaries {
 
   Device& device_;
   std::span<const KernelBinary> sources_;
-  detail::OwnedArray<BinHandle> handles_;
+  std::vector<BinHandle> handles_;
 };
 
 }  // namespace rondo::platform::onboard

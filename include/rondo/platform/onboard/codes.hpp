@@ -37,7 +37,7 @@ inline constexpr AclError code_out_of_host_memory = 207001;
     case 207005:
     case 207008:
     case 207009: return Errc::out_of_resources;
-    default: return Errc::device_failed;  // 5070xx by name, and whatever nobody has told us of
+    default: return Errc::device_failed;  // 5070xx by name, and whatever is not documented
   }
 }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <rondo/arch/arch.hpp>
-#include <rondo/detail/atomic.hpp>
 #include <rondo/platform/onboard/options.hpp>
 #include <rondo/platform/onboard/runtime.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -181,9 +181,9 @@ class Device {
     const bool by_event = options_.completion == Completion::event;
     if (!by_event && calls().launch_host_func == nullptr) return code_ok;
     const auto call_host = [](void* self) {
-      static_cast<Device*>(self)->is_done_.store(true, rondo::detail::Order::release);
+      static_cast<Device*>(self)->is_done_.store(true, std::memory_order_release);
     };
-    is_done_.store(false, rondo::detail::Order::relaxed);
+    is_done_.store(false, std::memory_order_relaxed);
     AclError code =
         by_event ? calls().record_event(done_, stream_) : calls().launch_host_func(stream_, call_host, this);
     constexpr std::int64_t pause_us = 50;
@@ -192,8 +192,7 @@ class Device {
     for (std::int64_t slept = 1; code == code_ok; ++slept) {
       int status = 0;
       if (by_event) code = calls().query_event(done_, &status);
-      if (code != code_ok || (by_event ? status == event_complete : is_done_.load(rondo::detail::Order::acquire)))
-        break;
+      if (code != code_ok || (by_event ? status == event_complete : is_done_.load(std::memory_order_acquire))) break;
       const timespec pause{0, pause_us * 1000};
       (void)nanosleep(&pause, nullptr);
       if (slept % pauses != 0) continue;
@@ -217,7 +216,7 @@ class Device {
   std::uint64_t token_;
   Stream stream_ = nullptr;
   Event done_ = nullptr;
-  rondo::detail::Atomic<bool> is_done_{false};
+  std::atomic<bool> is_done_{false};
   bool is_busy_ = false;
   bool is_stopped_ = false;
   int timeouts_ = 0;

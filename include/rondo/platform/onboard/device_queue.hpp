@@ -2,25 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/onboard/device.hpp>
 #include <rondo/platform/onboard/program.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::platform::onboard {
 
-/// Rounds in flight on several streams: inputs travel on one, the device's own computes, outputs travel back on one
-/// that each slot has to itself, so that waiting for it is waiting for the slot's round; events hand a round from each
-/// to the next. Every slot has pinned staging, so that inputs are taken when copy_in returns. What lies close together
-/// on the device travels as one copy.
+/// Rounds in flight, each on a stream that its slot has to itself: inputs travel on it, tasks run on it, outputs travel
+/// back on it. An event after the tasks of each round holds back those of the next. The device goes on after a task
+/// that failed, and only the stream that the task ran on tells of it; so the stream that is waited for is that one, and
+/// it has no task of any other round. Every slot has pinned staging, so that inputs are taken when copy_in returns.
+/// What lies close together on the device travels as one copy.
 ///
 /// Lifetime: the device outlives it; close() or the destructor gives back what it holds. Thread safety: one thread at a
 /// time. Errors: the constructor throws. A refused call fails its round with nothing of it in flight; a device that
-/// failed or did not finish in time fails its round, and all behind it as poisoned. Cost on the hot path: no
-/// allocation; for a round two copies, the launch, five calls about events, and one that waits.
+/// failed or did not finish in time fails its round, and all after it as poisoned. Cost on the hot path: no
+/// allocation; for a round two copies, the launch, three calls about events, and one that waits.
 template <arch::Arch A>
 class DeviceQueue {
  public:
@@ -34,10 +35,9 @@ class DeviceQueue {
         most_outputs_{outputs} {
     try {
       device_.must("aclrtSetDevice", device_.enter());
-      create(in_);
       for (Slot& slot : slots_) {
-        create(slot.back);
-        for (Event* const event : {&slot.arrived, &slot.computed, &slot.done}) {
+        create(slot.stream);
+        for (Event* const event : {&slot.computed, &slot.done}) {
           device_.must("aclrtCreateEventExWithFlag", calls().create_event(event, event_flag_sync));
         }
         if (room_ == 0) continue;
@@ -69,15 +69,14 @@ class DeviceQueue {
     call_ = "aclrtSetDevice";
     s.code = device_.enter();
     s.program = &program;
-    device_.work_begins();
+    if (!has_launched_) [[unlikely]]
+      await_set_up(s);
     has_launched_ = true;
-    if (flush_in(s)) {
-      then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.arrived, in_); });
-      then(s, "aclrtStreamWaitEvent", [&] { return calls().wait_event(device_.stream(), s.arrived); });
-    }
-    then(s, "aclrtLaunchKernelV2", [&] { return program.launch(call_); });
-    then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.computed, device_.stream()); });
-    then(s, "aclrtStreamWaitEvent", [&] { return calls().wait_event(s.back, s.computed); });
+    flush_in(s);
+    if (computed_ != nullptr) then(s, "aclrtStreamWaitEvent", [&] { return calls().wait_event(s.stream, computed_); });
+    then(s, "aclrtLaunchKernelV2", [&] { return program.launch(call_, s.stream); });
+    then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.computed, s.stream); });
+    if (s.code == code_ok) computed_ = s.computed;
     return told(s.code);
   }
   Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
@@ -91,10 +90,8 @@ class DeviceQueue {
   }
   Status commit(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
-    if (s.program == nullptr) [[unlikely]]
-      return copy_now(slot);
-    (void)flush_out(s);
-    then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.done, s.back); });
+    flush_out(s);
+    then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.done, s.stream); });
     return told(s.code);
   }
 
@@ -110,7 +107,7 @@ class DeviceQueue {
     if (!broken_.ok()) return;
     call_ = "aclrtSetDevice";
     s.code = device_.enter();
-    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return calls().synchronize(s.back, timeout_ms_); });
+    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return calls().synchronize(s.stream, timeout_ms_); });
   }
   Status deliver(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
@@ -120,6 +117,8 @@ class DeviceQueue {
     if (status.ok()) {
       copy_outputs(slot);
     } else if (broken_.ok()) {
+      // The caller, once told, may free what rounds use; those after this one are not waited for any more.
+      if (device_.enter() == code_ok) (void)synchronize();
       broken_ = Status{Errc::poisoned}.poisoning();
     }
     reset(s);
@@ -134,7 +133,7 @@ class DeviceQueue {
   /// Waits, and gives back streams, events and staging. Errors: what the runtime refused first, but for what a failed
   /// round has told.
   Status close() noexcept {
-    if (slots_.size() == 0) return {};
+    if (slots_.empty()) return {};
     AclError first = device_.enter();
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
@@ -144,10 +143,10 @@ class DeviceQueue {
       if (stream != nullptr) keep(calls().destroy_stream(stream));
       stream = nullptr;
     };
-    destroy(in_);
+    // One slot's stream waits for another's event: all streams go first.
+    for (Slot& slot : slots_) destroy(slot.stream);
     for (Slot& slot : slots_) {
-      destroy(slot.back);
-      for (Event* const event : {&slot.arrived, &slot.computed, &slot.done}) {
+      for (Event* const event : {&slot.computed, &slot.done}) {
         if (*event != nullptr) keep(calls().destroy_event(*event));
         *event = nullptr;
       }
@@ -172,17 +171,15 @@ class DeviceQueue {
     std::uint64_t size = 0;
   };
   struct Slot {
-    Stream back = nullptr;  ///< on which its outputs travel
-    Event arrived = nullptr;
-    Event computed = nullptr;
-    Event done = nullptr;
+    Stream stream = nullptr;
+    Event computed = nullptr;      ///< its tasks are through
+    Event done = nullptr;          ///< so are its outputs
     std::byte* staging = nullptr;  ///< inputs, then as much for outputs
     Run in;
     Run out;
     std::size_t outputs = 0;
     Program* program = nullptr;  ///< that was launched
     AclError code = code_ok;     ///< the first that was not ok
-    bool has_inputs = false;     ///< some are on their way
   };
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
@@ -204,13 +201,13 @@ class DeviceQueue {
     if (run.next == nullptr) run.next = staging;
     std::uint64_t gap = device - run.device - static_cast<std::uint64_t>(run.end - run.begin);
     if (run.begin == nullptr || gap >= A::tensor_alignment) {
-      (void)flush();
+      flush();
       run.begin = run.end = run.next;
       run.device = device;
       gap = 0;
     }
     if (gap + size > room_ - static_cast<std::uint64_t>(run.end - staging)) [[unlikely]] {
-      (void)flush();
+      flush();
       return nullptr;
     }
     run.end += gap;
@@ -222,27 +219,22 @@ class DeviceQueue {
     run.next = run.begin + align_up(static_cast<std::uint64_t>(run.end - run.begin), 64);
     run.begin = run.end = nullptr;
   }
-  /// @returns whether any inputs of the round are on their way
-  bool flush_in(Slot& s) noexcept {
-    if (s.in.end != s.in.begin) {
-      const auto size = static_cast<std::uint64_t>(s.in.end - s.in.begin);
-      then(s, "aclrtMemcpyAsync", [&] {
-        return calls().copy_async(reinterpret_cast<void*>(s.in.device), size, s.in.begin, size, host_to_device, in_);
-      });
-      s.has_inputs = true;
-      close(s.in);
-    }
-    return s.has_inputs;
+  void flush_in(Slot& s) noexcept {
+    if (s.in.end == s.in.begin) return;
+    const auto size = static_cast<std::uint64_t>(s.in.end - s.in.begin);
+    then(s, "aclrtMemcpyAsync", [&] {
+      return calls().copy_async(reinterpret_cast<void*>(s.in.device), size, s.in.begin, size, host_to_device, s.stream);
+    });
+    close(s.in);
   }
-  bool flush_out(Slot& s) noexcept {
-    if (s.out.end == s.out.begin) return false;
+  void flush_out(Slot& s) noexcept {
+    if (s.out.end == s.out.begin) return;
     const auto size = static_cast<std::uint64_t>(s.out.end - s.out.begin);
     then(s, "aclrtMemcpyAsync", [&] {
       return calls().copy_async(s.out.begin, size, reinterpret_cast<const void*>(s.out.device), size, device_to_host,
-                                s.back);
+                                s.stream);
     });
     close(s.out);
-    return true;
   }
   /// What opening the session asked of the device's own stream, such as clearing memory, comes before any copy of ours.
   [[gnu::noinline, gnu::cold]] void await_set_up(Slot& s) noexcept {
@@ -257,31 +249,15 @@ class DeviceQueue {
     });
     return told(s.code);
   }
-  /// Likewise a resident that is larger than all that rounds bind: nothing is in flight.
+  /// Outputs likewise, once the tasks are through.
   [[gnu::noinline]] Status copy_out_at_once(Slot& s, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     call_ = "aclrtSetDevice";
     if (s.code == code_ok) s.code = device_.enter();
+    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return calls().synchronize(s.stream, timeout_ms_); });
     then(s, "aclrtMemcpy", [&] {
       return calls().copy(to, size.value, reinterpret_cast<const void*>(from.address()), size.value, device_to_host);
     });
     return told(s.code);
-  }
-  /// Copies without a launch, when nothing is in flight.
-  [[gnu::noinline, gnu::cold]] Status copy_now(std::uint32_t slot) noexcept {
-    Slot& s = slots_[slot];
-    call_ = "aclrtSetDevice";
-    if (s.code == code_ok) s.code = device_.enter();
-    (void)flush_in(s);
-    (void)flush_out(s);
-    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return synchronize(); });
-    const Status status = s.code == code_ok ? Status{} : fail(s);
-    if (status.ok()) {
-      copy_outputs(slot);
-    } else {
-      (void)synchronize();  // who is told may free what the copies touch
-    }
-    reset(s);
-    return status;
   }
   void copy_outputs(std::uint32_t slot) noexcept {
     const Output* const outputs = outputs_.data() + slot * most_outputs_;
@@ -295,7 +271,6 @@ class DeviceQueue {
     s.outputs = 0;
     s.program = nullptr;
     s.code = code_ok;
-    s.has_inputs = false;
   }
 
   [[nodiscard, gnu::always_inline]] Status told(AclError code) noexcept {
@@ -325,22 +300,21 @@ class DeviceQueue {
       const AclError code = calls().synchronize(stream, timeout_ms_);
       if (first == code_ok) first = code;
     };
-    wait_for(in_);
     wait_for(device_.stream());
-    for (const Slot& slot : slots_) wait_for(slot.back);
+    for (const Slot& slot : slots_) wait_for(slot.stream);
     return first;
   }
 
   Device& device_;
   std::int32_t timeout_ms_;
   std::uint64_t room_;
-  Stream in_ = nullptr;
-  detail::OwnedArray<Slot> slots_;
-  detail::OwnedArray<Output> outputs_;  ///< by slot
+  std::vector<Slot> slots_;
+  std::vector<Output> outputs_;  ///< by slot
   std::size_t most_outputs_;
-  const char* call_ = "";  ///< the last of the runtime's
+  Event computed_ = nullptr;  ///< of the last round that was launched
+  const char* call_ = "";     ///< the last of the runtime's
   bool has_launched_ = false;
-  Status broken_;  ///< what rounds behind a failed one end with
+  Status broken_;  ///< what rounds after a failed one end with
 };
 
 }  // namespace rondo::platform::onboard

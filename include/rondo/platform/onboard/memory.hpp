@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/list.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace rondo::platform::onboard {
 
@@ -34,7 +34,7 @@ class DeviceMemory {
                               free_.value, " are free; use smaller tensors"));
     }
     device_.must("aclrtSetDevice", device_.enter());
-    blocks_.reserve(blocks_.size() + 1);  // nothing behind this may fail without giving the memory back
+    blocks_.reserve(blocks_.size() + 1);  // nothing after this may fail without giving the memory back
     Block block;
     block.bytes = size.value;
     if (granule_ != 0) take_pages(block);
@@ -113,7 +113,7 @@ class DeviceMemory {
   Bytes free_;
   PhysicalMemoryProp kind_;
   std::size_t granule_ = 0;  ///< of pages; 0: plain blocks
-  List<Block> blocks_;
+  std::vector<Block> blocks_;
 };
 
 }  // namespace rondo::platform::onboard

@@ -4,12 +4,11 @@
 
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
-#include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
-#include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/platform/onboard/device_queue.hpp>
 #include <rondo/platform/onboard/memory.hpp>
-#include <rondo/platform/onboard/orchestrator.hpp>
+#include <rondo/platform/onboard/orchestration.hpp>
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
 
@@ -24,7 +23,7 @@ namespace rondo::platform {
 /// touched again when a copy in has returned; outputs are in it when wait() has. Pinned memory (allocate_pinned)
 /// travels directly.
 ///
-/// Lifetime: immovable. The device is given back by close() or the destructor, behind the last block of memory.
+/// Lifetime: immovable. The device is given back by close() or the destructor, after the last block of memory.
 /// Thread safety: one thread at a time, not always the same; different sessions are independent.
 /// Errors: set-up throws. A call that the runtime refuses fails with nothing left in flight; a device that failed or
 /// timed out poisons, and names the task where its own words name a kernel that one task alone runs.
@@ -40,7 +39,10 @@ class Onboard {
   static constexpr const char* name = name_text.c_str();
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;  // one stream, in order
 
-  static constexpr bool launches_orchestrators = true;
+  static constexpr Capabilities capabilities{
+      Capability::close,         Capability::queue,         Capability::snapshot_copy,
+      Capability::pinned_memory, Capability::zero_fill,     Capability::arena_move,
+      Capability::failure_text,  Capability::orchestration, Capability::remarks};
 
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
   explicit Onboard(const Options& options)
@@ -131,7 +133,7 @@ class Onboard {
       return named(transfers_.refused(code));
     last_ = &program;
     const char* call = nullptr;
-    if (const onboard::AclError code = program.launch(call); code != onboard::code_ok) [[unlikely]]
+    if (const onboard::AclError code = program.launch(call, device_.stream()); code != onboard::code_ok) [[unlikely]]
       return named(transfers_.refused(code, call));
     return {};
   }
@@ -145,6 +147,10 @@ class Onboard {
 
   // --- a round whose graph a program of the device's own builds
   // --------------------------------------------------------
+
+  template <class Runtime, class Graph>
+  using Orchestration = onboard::Orchestration<Onboard, Runtime, Graph>;
+  [[nodiscard]] const Options& options() const noexcept { return options_; }
 
   /// @throws Error; see onboard::Orchestrator
   template <class Graph>
@@ -178,6 +184,14 @@ class Onboard {
 
   /// What the runtime said of the last failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
+  template <class Sink>
+  void remarks(Moment when, Sink&& sink) const noexcept {
+    if (when == Moment::opening && !has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
+    if (when == Moment::closing && refused_captures() != 0) {
+      sink(
+          Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
+    }
+  }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
   /// Is the program that was launched last one replay?
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_captured(); }

@@ -13,7 +13,7 @@ namespace rondo {
 
 /// Kernels as the vendor's compiler wrote them: a file, or its bytes in memory. A kernel's name in the graph is its
 /// name in the binary. Where the runtime finds no kernel by its name, as on a5 chips, it is asked by number: the
-/// kernel's place in `entries`, or else the digits behind the last _ of its name (kernel_7: 7).
+/// kernel's place in `entries`, or else the digits after the last _ of its name (kernel_7: 7).
 struct KernelBinary {
   /// The file it was read from, for messages.
   const char* file = nullptr;
@@ -50,7 +50,7 @@ namespace platform::onboard {
 /// How a round's end is waited for.
 enum class Completion : std::uint8_t {
   stream,     ///< one blocking call
-  event,      ///< an event behind the round is asked again and again, with sleeps of 50 µs in between
+  event,      ///< an event after the round is asked again and again, with sleeps of 50 µs in between
   host_func,  ///< the device calls the host; likewise. Where the runtime cannot, `stream`
 };
 
@@ -60,7 +60,7 @@ struct Options {
   std::uint32_t device = 0;
   /// Where the graph's kernels are; looked at while the session opens, in this order.
   std::span<const KernelBinary> kernels{};
-  /// Who builds the graph on the device, for runtimes that have it built there.
+  /// The program that builds the graph on the device, for runtimes that have it built there.
   OrchestratorBinary orchestrator{};
   /// What the session may take of the device's memory at most.
   Bytes device_memory{std::uint64_t{1} << 62};
@@ -78,7 +78,7 @@ struct Options {
   bool warm_up = true;
   /// Take device memory by address and by page, where the runtime can.
   bool virtual_memory = true;
-  /// For finding a fault: launch tasks one by one and wait behind each, so that a failure names its task for certain.
+  /// For finding a fault: launch tasks one by one and wait after each, so that a failure names its task for certain.
   bool wait_after_each_task = false;
   /// Mark rounds for the vendor's profiler, where it is there.
   bool profiler_ranges = false;

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/platform/onboard/device.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstdint>
 #include <cstdio>
+#include <span>
+#include <vector>
 
 namespace rondo::platform::onboard {
 
@@ -77,11 +77,11 @@ class Orchestrator {
   }
 
   void load(const OrchestratorBinary& source) {
-    detail::OwnedArray<std::byte> bytes;
-    Slice<const std::byte> data = source.binary.data;
+    std::vector<std::byte> bytes;
+    std::span<const std::byte> data = source.binary.data;
     if (source.binary.file != nullptr) {
       bytes = read(source.binary.file);
-      data = bytes.slice();
+      data = bytes;
     }
     const LoadOption option{load_option_cpu_kernel_mode, {cpu_kernels_from_data}};
     const LoadOptions options{&option, 1};
@@ -90,11 +90,11 @@ class Orchestrator {
     if (code != code_ok) (void)release();
     device_.must("aclrtRegisterCpuFunc", code);
   }
-  [[nodiscard]] detail::OwnedArray<std::byte> read(const char* path) const {
+  [[nodiscard]] std::vector<std::byte> read(const char* path) const {
     std::FILE* const file = std::fopen(path, "rb");
     long size = -1;
     if (file != nullptr && std::fseek(file, 0, SEEK_END) == 0) size = std::ftell(file);
-    detail::OwnedArray<std::byte> bytes(size > 0 ? static_cast<std::size_t>(size) : 0);
+    std::vector<std::byte> bytes(size > 0 ? static_cast<std::size_t>(size) : 0);
     bool is_read = size > 0 && std::fseek(file, 0, SEEK_SET) == 0;
     is_read = is_read && std::fread(bytes.data(), 1, bytes.size(), file) == bytes.size();
     if (file != nullptr) (void)std::fclose(file);

@@ -3,19 +3,19 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/onboard/binaries.hpp>
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace rondo::platform::onboard {
 
 /// A graph as the device runs it: its kernels, one launch for each task in an order that its edges allow, and all of it
 /// as one captured instance where the runtime can.
 ///
-/// A task of n blocks is one launch on n blocks; its args are its n argument blocks, one behind the other, and a kernel
+/// A task of n blocks is one launch on n blocks; its args are its n argument blocks, one after the other, and a kernel
 /// that wants its own finds it at the index that the hardware tells it.
 ///
 /// The fill of zeroed workspaces is no kernel but a call of the runtime's, in front of the rest. It stands outside of
@@ -33,28 +33,28 @@ class Program {
     device_.must("aclrtSetDevice", device_.enter());
     binaries_.load(options.kernels);
     place_launches(args);
-    if (options_.capture && !options_.wait_after_each_task && calls().captures() && launches_.size() != 0) capture();
+    if (options_.capture && !options_.wait_after_each_task && calls().captures() && !launches_.empty()) capture();
     begin(*this);
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   ~Program() { (void)release(); }
 
-  /// Hands one pass over to the device. @returns what the runtime does; `call` is then its name
-  [[nodiscard]] AclError launch(const char*& call) noexcept {
-    if (launches_.size() == 0) return code_ok;
+  /// Hands one pass over to a stream of the device's. @returns what the runtime does; `call` is then its name
+  [[nodiscard]] AclError launch(const char*& call, Stream stream) noexcept {
+    if (instance_ == nullptr && launches_.empty()) return code_ok;
     std::uint64_t range = 0;
-    if (marks_ranges_) range = calls().range_start("rondo round", device_.stream());
+    if (marks_ranges_) range = calls().range_start("rondo round", stream);
     AclError code = code_ok;
     if (instance_ != nullptr) [[likely]] {
       call = "aclmdlRIExecuteAsync";
-      code = calls().execute(instance_, device_.stream());
+      code = calls().execute(instance_, stream);
       if (errc_of(code) == Errc::unsupported) [[unlikely]] {
-        code = drop_instance(call);
-        if (code == code_ok) code = launch_each(call);
+        code = drop_instance(call, stream);
+        if (code == code_ok) code = launch_each(call, stream);
       }
     } else {
-      code = launch_uncaptured(call);
+      code = launch_uncaptured(call, stream);
     }
     if (marks_ranges_) calls().range_end(range);
     return code;
@@ -66,7 +66,7 @@ class Program {
   [[nodiscard]] bool is_captured() const noexcept { return instance_ != nullptr || behind_fill_ != nullptr; }
   /// How often a capture, or its replay, was refused.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
-  [[nodiscard]] bool empty() const noexcept { return launches_.size() == 0; }
+  [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
 
   /// The task that a device's words name, if they name exactly one; otherwise the one that was waited for.
   [[nodiscard]] Status blame(Status status, std::string_view said) const noexcept {
@@ -122,13 +122,13 @@ class Program {
   void place_launches(args::ArgsTable& args) {
     std::size_t kernels = 0;
     for (const graph::TaskRecord& task : view_.tasks) kernels += task.fills ? 0 : 1;
-    launches_ = detail::OwnedArray<Launch>(kernels);
-    if (launches_.size() != 0 && !calls().launches()) {
+    launches_ = std::vector<Launch>(kernels);
+    if (!launches_.empty() && !calls().launches()) {
       throw Error(Errc::unsupported, Error::Text(device_.identity().platform,
                                                  ": the runtime has neither aclrtLaunchKernelV2 nor "
                                                  "aclrtLaunchKernelWithHostArgs; install a newer one"));
     }
-    Launch* launch = launches_.begin();
+    Launch* launch = launches_.data();
     for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) {
       const graph::TaskRecord& task = view_.tasks[t];
       if (task.block_bytes == 0) {
@@ -154,68 +154,72 @@ class Program {
     AclError code = calls().capture_begin(device_.stream(), capture_thread_local);
     if (code == code_ok) {
       const char* call = nullptr;
-      code = launch_each(call);
+      code = launch_each(call, device_.stream());
       const AclError ended = calls().capture_end(device_.stream(), &instance_);
       if (code == code_ok) code = ended;
     }
     const char* call = nullptr;
-    if (code != code_ok) (void)drop_instance(call);
+    if (code != code_ok) (void)drop_instance(call, device_.stream());
     if (fill_.bytes != 0) {  // a round then takes the way that looks for a fill
       behind_fill_ = instance_;
       instance_ = nullptr;
     }
   }
   /// @returns how the wait for what it still runs ended, which must not lose its graph
-  [[gnu::cold]] AclError drop_instance(const char*& call) noexcept {
+  [[gnu::cold]] AclError drop_instance(const char*& call, Stream stream) noexcept {
     ++refusals_;
     if (instance_ == nullptr) return code_ok;
     call = "aclrtSynchronizeStreamWithTimeout";
-    const AclError code = device_.wait();
-    if (code == code_ok) device_.work_begins();
+    const AclError code = wait_for(stream);
     (void)calls().destroy_instance(instance_);
     instance_ = nullptr;
     return code;
   }
 
   /// Out of line, so that what replays saves no registers for it.
-  [[nodiscard, gnu::noinline]] AclError launch_uncaptured(const char*& call) noexcept {
-    if (fill_.bytes == 0) return launch_each(call);
+  [[nodiscard, gnu::noinline]] AclError launch_uncaptured(const char*& call, Stream stream) noexcept {
+    if (fill_.bytes == 0) return launch_each(call, stream);
     call = "aclrtMemsetAsync";
     AclError code = calls().set_async(reinterpret_cast<void*>(fill_.address), fill_.bytes, 0, fill_.bytes,  // NOLINT
-                                      device_.stream());
+                                      stream);
     if (code != code_ok) return code;
-    if (behind_fill_ == nullptr) return launch_each(call);
+    if (behind_fill_ == nullptr) return launch_each(call, stream);
     call = "aclmdlRIExecuteAsync";
-    code = calls().execute(behind_fill_, device_.stream());
+    code = calls().execute(behind_fill_, stream);
     if (errc_of(code) != Errc::unsupported) return code;
     instance_ = behind_fill_;
     behind_fill_ = nullptr;
-    code = drop_instance(call);
-    return code == code_ok ? launch_each(call) : code;
+    code = drop_instance(call, stream);
+    return code == code_ok ? launch_each(call, stream) : code;
   }
 
-  [[nodiscard]] AclError launch_each(const char*& call) noexcept {
+  [[nodiscard]] AclError launch_each(const char*& call, Stream stream) noexcept {
     for (const Launch& l : launches_) {
       AclError code = code_ok;
       if (calls().launch_device_args != nullptr) {
         call = "aclrtLaunchKernelV2";
-        code = calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, nullptr, device_.stream());
+        code = calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, nullptr, stream);
       } else {
         call = "aclrtLaunchKernelWithHostArgs";
-        code =
-            calls().launch_host_args(l.function, l.blocks, device_.stream(), nullptr, l.host_args, l.bytes, nullptr, 0);
+        code = calls().launch_host_args(l.function, l.blocks, stream, nullptr, l.host_args, l.bytes, nullptr, 0);
       }
       if (code != code_ok) return code;
       if (!options_.wait_after_each_task) continue;
       under_way_ = l.position;
       call = "aclrtSynchronizeStreamWithTimeout";
-      if (code = device_.wait(); code != code_ok) return code;
-      device_.work_begins();
+      if (code = wait_for(stream); code != code_ok) return code;
       under_way_ = none;
     }
     return code_ok;
   }
 
+  /// Waits for what a stream has been handed so far, in the middle of more.
+  [[nodiscard]] AclError wait_for(Stream stream) noexcept {
+    if (stream != device_.stream()) return calls().synchronize(stream, options_.timeout_ms);
+    const AclError code = device_.wait();
+    if (code == code_ok) device_.work_begins();
+    return code;
+  }
   [[nodiscard]] Status of_task(Status status, std::uint32_t position) const noexcept {
     const Status named = Status::of_task(status.code(), view_.tasks[position].added_as);
     return status.poisoned() ? named.poisoning() : named;
@@ -236,7 +240,7 @@ class Program {
   const Options& options_;
   graph::GraphView view_;
   Binaries binaries_;
-  detail::OwnedArray<Launch> launches_;
+  std::vector<Launch> launches_;
   RunInstance instance_ = nullptr;
   RunInstance behind_fill_ = nullptr;  ///< the instance where there is a fill to come first
   Fill fill_;

@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace rondo::platform::onboard {
 
 /// What the last plain round moved and through which places of the staging, so that a round that moves the same need
 /// not find them anew: runs of inputs, a launch, runs of outputs.
 ///
-/// A round is recorded while it is done the long way, and followed step by step from then on; whoever leaves the plan
+/// A round is recorded while it is done the long way, and followed step by step from then on; leaving the plan
 /// half-way puts what was done so far into the form of the long way (Transfers::leave_plan). Host addresses are not
 /// part of it. Thread safety: none. Cost: two compares for each tensor; no allocation but in make_room().
 class RoundPlan {
@@ -26,7 +25,7 @@ class RoundPlan {
     void* host = nullptr;
     bool begins_run = false;
   };
-  /// Tensors that lie behind each other on the device as in the staging: one copy.
+  /// Tensors that lie one after the other on the device as in the staging: one copy.
   struct Run {
     std::uint64_t device = 0;
     std::byte* staged = nullptr;
@@ -48,9 +47,9 @@ class RoundPlan {
   void make_room(std::size_t inputs, std::size_t outputs) {
     forget();
     if (inputs + outputs <= room_) return;
-    steps_ = detail::OwnedArray<Step>(inputs + outputs + 2);
-    recorded_ = detail::OwnedArray<Step>(inputs + outputs + 2);
-    runs_ = detail::OwnedArray<Run>(inputs + outputs);
+    steps_ = std::vector<Step>(inputs + outputs + 2);
+    recorded_ = std::vector<Step>(inputs + outputs + 2);
+    runs_ = std::vector<Run>(inputs + outputs);
     room_ = inputs + outputs;
   }
 
@@ -145,9 +144,9 @@ class RoundPlan {
   Step* out_next_ = &closed_;
   Leg in_;
   Leg out_;
-  detail::OwnedArray<Step> steps_;
-  detail::OwnedArray<Step> recorded_;
-  detail::OwnedArray<Run> runs_;
+  std::vector<Step> steps_;
+  std::vector<Step> recorded_;
+  std::vector<Run> runs_;
   std::size_t room_ = 0;
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;

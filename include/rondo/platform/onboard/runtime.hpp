@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/thread.hpp>
 #include <rondo/platform/onboard/acl.hpp>
 #include <rondo/platform/onboard/codes.hpp>
 #include <rondo/platform/onboard/library.hpp>
 
 #include <cstdint>
+#include <mutex>
 
 namespace rondo::platform::onboard {
 
@@ -28,7 +28,7 @@ class Runtime {
 
   /// Opens device `device` once more, for the calling thread too. @returns what enter() wants to know
   std::uint64_t open(std::uint32_t device, const char* platform) {
-    const detail::Lock lock{mutex_};
+    const std::lock_guard lock{mutex_};
     if (!is_found_) {
       open_library(calls_);
       is_found_ = true;
@@ -65,9 +65,9 @@ class Runtime {
     return entered_ == token ? code_ok : enter_anew(token, device);
   }
 
-  /// The contrary of open(): the last gives the device back, and ends what it began.
+  /// Undoes open(): the last one gives the device back, and ends what it began.
   [[nodiscard]] AclError close(std::uint32_t device) noexcept {
-    const detail::Lock lock{mutex_};
+    const std::lock_guard lock{mutex_};
     Device& d = devices_[device];
     AclError code = code_ok;
     if (--d.open == 0) {
@@ -92,7 +92,7 @@ class Runtime {
   Runtime() = default;
 
   [[gnu::cold, gnu::noinline]] AclError enter_anew(std::uint64_t token, std::uint32_t device) noexcept {
-    const detail::Lock lock{mutex_};
+    const std::lock_guard lock{mutex_};
     const AclError code = calls_.set_device(static_cast<std::int32_t>(device));
     if (code == code_ok) {
       ++devices_[device].taken;
@@ -109,7 +109,7 @@ class Runtime {
   /// Which open device the runtime has as this thread's.
   static inline constinit thread_local std::uint64_t entered_ = 0;
 
-  detail::Mutex mutex_;
+  std::mutex mutex_;
   Calls calls_;
   bool is_found_ = false;
   bool is_ours_ = false;

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/detail/owned_array.hpp>
-#include <rondo/list.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::platform::onboard {
 
@@ -30,7 +29,8 @@ class Staging {
     pinned_.reserve(pinned_.size() + 1);
     void* const memory = allocate(size.value == 0 ? 1 : size.value);
     const Block block{reinterpret_cast<std::uintptr_t>(memory), size.value};
-    pinned_.insert(pinned_.data() + detail::upper_bound(pinned_, block), block);
+    pinned_.insert(std::upper_bound(pinned_.begin(), pinned_.end(), block), block);
+    has_pinned_ = true;
     return memory;
   }
   AclError unpin(const void* memory) noexcept {
@@ -39,14 +39,15 @@ class Staging {
     while (found != pinned_.end() && found->begin != at) ++found;
     if (found == pinned_.end()) return code_bad_parameter;
     pinned_.erase(found);
+    has_pinned_ = !pinned_.empty();
     return free(const_cast<void*>(memory));
   }
-  [[nodiscard]] bool has_pinned() const noexcept { return !pinned_.empty(); }
+  [[nodiscard]] bool has_pinned() const noexcept { return has_pinned_; }
   [[nodiscard]] bool is_pinned(const void* memory, std::uint64_t size) const noexcept {
-    if (pinned_.empty()) [[likely]]
+    if (!has_pinned_) [[likely]]
       return false;
     const auto at = reinterpret_cast<std::uintptr_t>(memory);
-    const Block* next = pinned_.data() + detail::upper_bound(pinned_, Block{at, 0});
+    auto next = std::upper_bound(pinned_.begin(), pinned_.end(), Block{at, 0});
     if (next == pinned_.begin()) return false;
     --next;
     return at - next->begin <= next->size && size <= next->size - (at - next->begin);
@@ -59,7 +60,7 @@ class Staging {
   [[nodiscard]] AclError resize(std::uint64_t bytes, std::size_t outputs) noexcept {
     if (outputs > outputs_.size()) {
       try {
-        outputs_ = detail::OwnedArray<Output>(outputs);
+        outputs_ = std::vector<Output>(outputs);
       } catch (...) {
         return code_out_of_host_memory;
       }
@@ -155,12 +156,13 @@ class Staging {
   }
 
   Device& device_;
-  List<Block> pinned_;  ///< ascending
+  std::vector<Block> pinned_;  ///< ascending
+  bool has_pinned_ = false;    ///< there are such blocks: one load for each copy
   std::byte* buffer_ = nullptr;
   std::uint64_t capacity_ = 0;
   std::byte* next_ = nullptr;
-  detail::OwnedArray<Output> outputs_;
-  Output* last_output_ = nullptr;  ///< behind the last that is expected
+  std::vector<Output> outputs_;
+  Output* last_output_ = nullptr;  ///< after the last that is expected
   Output* most_outputs_ = nullptr;
 };
 

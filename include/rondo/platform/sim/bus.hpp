@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/arch/costs.hpp>
-#include <rondo/platform/sim/clock.hpp>
+#include <rondo/platform/sim/waiting.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>

@@ -12,9 +12,9 @@
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/platform/sim/round_checker.hpp>
 #include <rondo/platform/sim/sim.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -66,7 +66,7 @@ class Checked {
     }
   };
 
-  /// The engine's own program, and who watches it.
+  /// The engine's own program, and the checker that watches it.
   template <class InnerProgram>
   struct Program {
     RoundChecker checker;
@@ -120,7 +120,7 @@ class Checked {
     return inner_.unload(program.inner);
   }
 
-  /// Puts the memory back to what the last round began with, outputs and workspace poisoned: for who wants to run its
+  /// Puts the memory back to what the last round began with, outputs and workspace poisoned: to run its
   /// tasks once more. @returns false if there was none
   bool restore_round() noexcept {
     if (last_ != nullptr) last_->restore(false);
@@ -128,7 +128,7 @@ class Checked {
   }
 
   /// What the last round's check found; the round's status says so once.
-  [[nodiscard]] Slice<const Finding> findings() const noexcept { return findings_.list(); }
+  [[nodiscard]] std::span<const Finding> findings() const noexcept { return findings_.list(); }
   /// How many more findings there were than the list holds.
   [[nodiscard]] std::size_t findings_dropped() const noexcept { return findings_.dropped(); }
 

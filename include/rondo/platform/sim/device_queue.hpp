@@ -2,22 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/atomic.hpp>
-#include <rondo/detail/owned_array.hpp>
-#include <rondo/detail/thread.hpp>
 #include <rondo/error.hpp>
-#include <rondo/platform/sim/backoff.hpp>
-#include <rondo/platform/sim/clock.hpp>
+#include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/traffic.hpp>
+#include <rondo/platform/sim/waiting.hpp>
 #include <rondo/types.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rondo::platform::sim {
+
+/// A whole round of a program, on the calling thread; a program of another kind overloads it.
+template <class Sim, class Program>
+[[gnu::always_inline]] inline Status run_round(Sim& platform, Program& program) noexcept {
+  const Status status = platform.launch(program);
+  return status.ok() ? platform.wait() : status;
+}
 
 /// The simulated device's own thread, which runs rounds in the order in which they were committed, while the calling
 /// thread puts the next ones together. Copies in are made by the calling thread at once, since a slot's memory is free
@@ -25,10 +32,10 @@ namespace rondo::platform::sim {
 /// waits until its inputs would have arrived, and the round is done when its outputs would have; each direction has one
 /// copy engine.
 ///
-/// Each slot has a cache line that the calling thread writes and one that whoever runs it writes; each thread looks
-/// only at the lines of the slot whose turn it is, so neither disturbs the other while it works on another slot. A
-/// calling thread that would wait for long runs what is ready itself: on a busy host the device's thread may not get a
-/// core for a while.
+/// Each slot has a cache line that the calling thread writes and one that the thread that runs it writes; each thread
+/// looks only at the lines of the slot whose turn it is, so neither disturbs the other while it works on another slot.
+/// A calling thread that would wait for long runs what is ready itself: on a busy host the device's thread may not get
+/// a core for a while.
 ///
 /// Thread safety: one calling thread at a time. Cost on the hot path: no allocation, no lock; two cache lines travel,
 /// and a system call wakes the other thread if it sleeps; without a bus that takes time, no clock.
@@ -41,9 +48,14 @@ class DeviceQueue {
  public:
   /// @throws Error out_of_resources
   DeviceQueue(Sim& platform, std::size_t slots, std::size_t outputs)
-      : platform_{platform}, slots_(slots), outputs_(slots * outputs), results_(slots), most_outputs_{outputs} {
-    thread_.start([](void* self) noexcept { static_cast<DeviceQueue*>(self)->work(); }, this,
-                  "the simulated device's thread", "; have fewer sessions open, or one round in flight");
+      : platform_{platform},
+        slots_(slots),
+        outputs_(slots * outputs),
+        results_(slots),
+        slot_count_{slots},
+        most_outputs_{outputs} {
+    thread_ = start_thread([this]() noexcept { work(); }, "the simulated device's thread",
+                           "; have fewer sessions open, or one round in flight");
   }
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
@@ -62,10 +74,7 @@ class DeviceQueue {
   template <class Program>
   [[gnu::always_inline]] Status launch(std::uint32_t slot, Program& program) noexcept {
     slots_[slot].program = &program;
-    slots_[slot].run = [](Sim& platform, void* p) noexcept {
-      const Status status = platform.launch(*static_cast<Program*>(p));
-      return status.ok() ? platform.wait() : status;
-    };
+    slots_[slot].run = [](Sim& platform, void* p) noexcept { return run_round(platform, *static_cast<Program*>(p)); };
     return {};
   }
   [[gnu::always_inline]] Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from,
@@ -84,10 +93,10 @@ class DeviceQueue {
         s.outputs_ns += platform_.traffic_.out_ns(outputs_[slot * most_outputs_ + i].size);
       }
     }
-    s.epoch.store(++committed_, detail::Order::release);
+    s.epoch.store(++committed_, std::memory_order_release);
     // The store may not be seen yet by a thread that falls asleep just now. Then the next call that asks for the round
     // wakes it, and before that nobody can tell. A fence here would cost more than all the rest.
-    if (asleep_.load(detail::Order::relaxed)) [[unlikely]]
+    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
       wake();
     return {};
   }
@@ -126,7 +135,7 @@ class DeviceQueue {
   }
   Status close() noexcept {
     if (!thread_.joinable()) return {};
-    stopping_.store(true, detail::Order::seq_cst);
+    stopping_.store(true, std::memory_order_seq_cst);
     wake();
     thread_.join();
     return {};
@@ -140,7 +149,7 @@ class DeviceQueue {
   };
   /// The calling thread's; the device's thread reads it while the round is under way.
   struct alignas(cache_line) Slot {
-    detail::Atomic<std::uint32_t> epoch{0};  ///< the round that was committed last; stored behind all the rest
+    std::atomic<std::uint32_t> epoch{0};  ///< the round that was committed last; stored after all the rest
     std::uint32_t outputs = 0;
     Status (*run)(Sim& platform, void* program) noexcept = nullptr;
     void* program = nullptr;
@@ -149,21 +158,21 @@ class DeviceQueue {
   };
   /// The device's thread's; the calling thread reads it once the round has ended.
   struct alignas(cache_line) Result {
-    detail::Atomic<std::uint32_t> epoch{0};  ///< the round that ended last; stored behind all the rest
+    std::atomic<std::uint32_t> epoch{0};  ///< the round that ended last; stored after all the rest
     Status status;
     std::uint64_t outputs_at = 0;  ///< when all outputs will have arrived
   };
 
   [[nodiscard]] bool has_ended(std::uint32_t slot) const noexcept {
-    return results_[slot].epoch.load(detail::Order::acquire) == slots_[slot].epoch.load(detail::Order::relaxed);
+    return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
   }
-  /// Whoever waits comes by here first.
+  /// Called before any wait.
   void make_sure_it_works() noexcept {
-    detail::fence();
-    if (asleep_.load(detail::Order::relaxed) != 0) wake();
+    fence();
+    if (asleep_.load(std::memory_order_relaxed) != 0) wake();
   }
   [[gnu::noinline]] void wake() noexcept {
-    asleep_.store(0, detail::Order::seq_cst);
+    asleep_.store(0, std::memory_order_seq_cst);
     asleep_.notify_one();
   }
   void note_copy_in(Slot& slot, Bytes size) noexcept {
@@ -194,8 +203,8 @@ class DeviceQueue {
   /// Runs the rounds that are ready until it is enough, unless another thread is at it. @returns whether there was any
   template <class IsEnough>
   bool run_ready(IsEnough is_enough) noexcept {
-    if (is_running_.exchange(true, detail::Order::acquire)) return false;
-    const Position begin = position_.load(detail::Order::relaxed);
+    if (is_running_.exchange(true, std::memory_order_acquire)) return false;
+    const Position begin = position_.load(std::memory_order_relaxed);
     Position at = begin;
     while (!is_enough() && is_ready(at)) {
       Result& result = results_[at.slot];
@@ -203,11 +212,11 @@ class DeviceQueue {
       if (!status) [[unlikely]]
         broken_ = Status{Errc::poisoned}.poisoning();
       result.status = status;
-      result.epoch.store(at.epoch, detail::Order::release);
-      at = {at.epoch + 1, at.slot + 1 == slots_.size() ? 0 : at.slot + 1};
-      position_.store(at, detail::Order::release);
+      result.epoch.store(at.epoch, std::memory_order_release);
+      at = {at.epoch + 1, at.slot + 1 == slot_count_ ? 0 : at.slot + 1};
+      position_.store(at, std::memory_order_release);
     }
-    is_running_.store(false, detail::Order::release);
+    is_running_.store(false, std::memory_order_release);
     return at.epoch != begin.epoch;
   }
   [[nodiscard]] Status run(const Slot& slot, Result& result) noexcept {
@@ -227,9 +236,9 @@ class DeviceQueue {
     std::uint32_t slot = 0;
   };
   [[nodiscard]] bool is_ready(Position at) const noexcept {
-    return slots_[at.slot].epoch.load(detail::Order::acquire) == at.epoch;
+    return slots_[at.slot].epoch.load(std::memory_order_acquire) == at.epoch;
   }
-  [[nodiscard]] bool is_ready() const noexcept { return is_ready(position_.load(detail::Order::acquire)); }
+  [[nodiscard]] bool is_ready() const noexcept { return is_ready(position_.load(std::memory_order_acquire)); }
 
   // On the device's thread.
   void work() noexcept {
@@ -242,14 +251,14 @@ class DeviceQueue {
       if (i > eager_looks) pause();
     }
     for (;;) {
-      asleep_.store(1, detail::Order::seq_cst);
-      detail::fence();
+      asleep_.store(1, std::memory_order_seq_cst);
+      fence();
       if (is_ready()) {
-        asleep_.store(0, detail::Order::relaxed);
+        asleep_.store(0, std::memory_order_relaxed);
         return true;
       }
-      if (stopping_.load(detail::Order::seq_cst)) return false;
-      asleep_.wait(1, detail::Order::seq_cst);
+      if (stopping_.load(std::memory_order_seq_cst)) return false;
+      asleep_.wait(1, std::memory_order_seq_cst);
     }
   }
 
@@ -257,20 +266,21 @@ class DeviceQueue {
   static constexpr unsigned spins_before_sleep = 1500;  ///< 30 to 80 µs
 
   Sim& platform_;
-  detail::OwnedArray<Slot> slots_;
-  detail::OwnedArray<Output> outputs_;  ///< by slot
-  detail::OwnedArray<Result> results_;  ///< by slot
+  std::vector<Slot> slots_;
+  std::vector<Output> outputs_;  ///< by slot
+  std::vector<Result> results_;  ///< by slot
+  std::size_t slot_count_;
   std::size_t most_outputs_;
   std::uint32_t committed_ = 0;
   std::uint64_t in_free_at_ = 0;  ///< the copy engine of inputs
-  // Of whoever runs rounds.
-  alignas(cache_line) detail::Atomic<bool> is_running_{false};
-  detail::Atomic<Position> position_{Position{}};
-  Status broken_;                  ///< what rounds behind a failed one end with
+  // Of the thread that runs rounds.
+  alignas(cache_line) std::atomic<bool> is_running_{false};
+  std::atomic<Position> position_{Position{}};
+  Status broken_;                  ///< what rounds after a failed one end with
   std::uint64_t out_free_at_ = 0;  ///< that of outputs; the device's thread's
-  alignas(cache_line) detail::Signal asleep_{0};
-  detail::Atomic<bool> stopping_{false};
-  detail::Thread thread_;
+  alignas(cache_line) Signal asleep_{0};
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
 };
 
 }  // namespace rondo::platform::sim

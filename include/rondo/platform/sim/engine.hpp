@@ -3,19 +3,48 @@
 #pragma once
 
 #include <rondo/arch/costs.hpp>
+#include <rondo/error.hpp>
 #include <rondo/types.hpp>
 
 #include <concepts>
+#include <cstdint>
 
-/// What Sim asks of an engine beyond running programs: nothing that it must have. An engine that wants to know its chip
-/// takes it in its constructor; one that wants to know of copies has the members below. For an engine that has neither
-/// they cost no instruction.
+/// Everything that Sim asks of an engine: what runs the tasks of its programs.
 namespace rondo::platform::sim {
 
+// --- Required -------------------------------------------------------------------------------------------------------
+
+/// It knows its chip's costs: a constructor from `(const Options&, const arch::Chip&)`.
 template <class E>
 concept KnowsItsChip = std::constructible_from<E, const typename E::Options&, const arch::Chip&>;
 
-/// `copied_in` and `copied_out` are called behind each copy, `idle` when all that the session asked for is done: at the
+/// How it is opened: a default-constructible `Options`, and a constructor from them and the chip, or the number of
+/// threads that the chip has blocks for.
+template <class E>
+concept OpensForAChip = std::default_initializable<typename E::Options> &&
+    (KnowsItsChip<E> || std::constructible_from<E, const typename E::Options&, std::uint32_t>);
+
+/// Waiting, stopping and staying awake, as HasWait, HasStopping, HasStayingAwake and HasFailureText of a platform.
+template <class E>
+concept RunsRounds = requires(E& engine, const E& known) {
+  { engine.wait() }
+  noexcept->std::same_as<Status>;
+  { engine.request_stop() }
+  noexcept->std::same_as<void>;
+  { engine.keep_awake(true) }
+  noexcept->std::same_as<void>;
+  { known.failure_text() }
+  noexcept->std::same_as<const Error::Text&>;
+};
+
+/// An engine has the two parts above, and `load`, `launch` and `unload` as HasLaunch describes them, which Sim checks
+/// once it knows the graph. In which order its tasks may run is `static constexpr memory::Concurrency concurrency`.
+template <class E>
+concept Engine = OpensForAChip<E> && RunsRounds<E>;
+
+// --- Optional; costs no instruction where it is absent --------------------------------------------------------------
+
+/// `copied_in` and `copied_out` are called after each copy, `idle` when all that the session asked for is done: at the
 /// end of a round, or of an upload or download.
 template <class E>
 concept HearsOfCopies = requires(E& engine, Bytes bytes) {
@@ -24,19 +53,41 @@ concept HearsOfCopies = requires(E& engine, Bytes bytes) {
   engine.idle();
 };
 
-/// An engine that looks at more than its tasks do, and so wants one round at a time: it hears of copies, or says
-/// `static constexpr bool watches_memory = true;`
+/// It looks at more memory than its tasks do: `static constexpr bool watches_memory = true;`
 template <class E>
-concept WantsOneRound = HearsOfCopies<E> || requires {
+concept WatchesMemory = requires {
   requires E::watches_memory;
 };
 
-template <class Engine>
-[[nodiscard]] Engine make_engine(const typename Engine::Options& options, const arch::Chip& chip) {
-  if constexpr (KnowsItsChip<Engine>) {
-    return Engine(options, chip);
+/// It takes one round at a time.
+template <class E>
+concept WantsOneRound = HearsOfCopies<E> || WatchesMemory<E>;
+
+/// It does something with the graph besides running it, so a graph that is built during the round is not for it:
+/// `static constexpr bool looks_at_graphs = true;`
+template <class E>
+concept LooksAtGraphs = requires {
+  requires E::looks_at_graphs;
+};
+
+/// It keeps when tasks ran: `recorder()`, which has `tracer()`, `launches()` and `done()`.
+template <class E>
+concept HasRecorder = requires(E& engine) {
+  engine.recorder().tracer();
+};
+
+/// It knows how many threads its last round used: `std::size_t threads_used() const noexcept`; 0 before the first.
+template <class E>
+concept CountsThreads = requires(const E& engine) {
+  engine.threads_used();
+};
+
+template <Engine E>
+[[nodiscard]] E make_engine(const typename E::Options& options, const arch::Chip& chip) {
+  if constexpr (KnowsItsChip<E>) {
+    return E(options, chip);
   } else {
-    return Engine(options, chip.blocks);
+    return E(options, chip.blocks);
   }
 }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace rondo::platform::sim {
 
@@ -24,7 +24,7 @@ struct Finding {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
   Kind kind = Kind::wrote_input;
-  std::uint32_t task = none;    ///< TaskId of who did it, where that is known
+  std::uint32_t task = none;    ///< TaskId of the task that did it, where that is known
   std::uint32_t tensor = none;  ///< TensorId of what was hit; none: no tensor's bytes
   std::uint64_t offset = 0;     ///< of the first byte, from the tensor's start; without a tensor, from the lowest one's
   std::uint64_t bytes = 0;      ///< how many differ
@@ -57,7 +57,7 @@ class Findings {
     }
   }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] Slice<const Finding> list() const noexcept { return {list_, count_}; }
+  [[nodiscard]] std::span<const Finding> list() const noexcept { return {list_, count_}; }
   /// How many more there were than the list holds.
   [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/atomic.hpp>
 #include <rondo/error.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 
@@ -28,20 +28,20 @@ class Halt {
  public:
   /// Keeps what the exception being handled said, if it is the first. To be called inside a catch block.
   [[gnu::cold, gnu::noinline]] void record(std::uint32_t task) noexcept {
-    if (cause_.exchange(Cause::kernel, detail::Order::relaxed) == Cause::kernel) return;
+    if (cause_.exchange(Cause::kernel, std::memory_order_relaxed) == Cause::kernel) return;
     task_ = task;
     text_ = current_exception_text();
   }
   void request_stop() noexcept {
     Cause none = Cause::none;
-    cause_.compare_exchange_strong(none, Cause::request, detail::Order::relaxed);
+    cause_.compare_exchange_strong(none, Cause::request, std::memory_order_relaxed);
   }
 
-  /// Should the tasks behind this point be left out?
-  [[nodiscard]] bool requested() const noexcept { return cause_.load(detail::Order::relaxed) != Cause::none; }
+  /// Whether the tasks after this point are left out.
+  [[nodiscard]] bool requested() const noexcept { return cause_.load(std::memory_order_relaxed) != Cause::none; }
 
   [[nodiscard]] Status status() const noexcept {
-    switch (cause_.load(detail::Order::relaxed)) {
+    switch (cause_.load(std::memory_order_relaxed)) {
       case Cause::none: break;
       case Cause::request: return Status{Errc::stopped}.poisoning();
       case Cause::kernel: return Status::of_task(Errc::kernel_failed, task_).poisoning();
@@ -52,7 +52,7 @@ class Halt {
 
  private:
   enum class Cause : std::uint8_t { none, request, kernel };
-  detail::Atomic<Cause> cause_{Cause::none};
+  std::atomic<Cause> cause_{Cause::none};
   std::uint32_t task_ = 0;
   Error::Text text_;
 };

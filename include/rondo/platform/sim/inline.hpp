@@ -3,20 +3,20 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/halt.hpp>
 
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace rondo::platform::sim {
 
 /// Runs all tasks on the calling thread, in the graph's order: deterministic, and without any overhead but one indirect
 /// call per task and block. For a graph that the compiler knows, the calls are direct and small kernels are inlined.
 ///
-/// Errors: a kernel that throws ends the round with kernel_failed, a stop request with stopped; the tasks behind it do
+/// Errors: a kernel that throws ends the round with kernel_failed, a stop request with stopped; the tasks after it do
 /// not run. (A stop request goes unheard within a round over a graph that the compiler knows: looking for it would cost
 /// more than such a round.)
 class Inline {
@@ -34,8 +34,8 @@ class Inline {
   };
   /// A graph that is known when it runs, as calls in order.
   struct DynamicProgram {
-    detail::OwnedArray<Call> calls;
-    detail::OwnedArray<std::uint32_t> tasks;  ///< for each call its TaskId; looked at only after a failure
+    std::vector<Call> calls;
+    std::vector<std::uint32_t> tasks;  ///< for each call its TaskId; looked at only after a failure
   };
   /// A graph that the compiler knows: its calls are code, and this is where their arguments start.
   template <class Graph>
@@ -52,16 +52,16 @@ class Inline {
     }
   }
 
-  /// The calls of a graph, or what somebody has put around them.
+  /// The calls of a graph, or what the caller has wrapped them in.
   [[nodiscard]] DynamicProgram load(const graph::GraphView&, DynamicProgram calls) noexcept { return calls; }
 
   [[gnu::always_inline]] Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
 
-  /// Runs all calls, one behind the other.
+  /// Runs all calls, one after the other.
   [[gnu::always_inline]] static Status run(const DynamicProgram& program, Halt& halt) noexcept {
-    const Call* call = program.calls.begin();
+    auto call = program.calls.begin();
     try {
-      for (const Call* const end = program.calls.end(); call != end; ++call) {
+      for (const auto end = program.calls.end(); call != end; ++call) {
         if (halt.requested()) [[unlikely]]
           return halt.status();
         call->entry(call->args);
@@ -100,7 +100,7 @@ class Inline {
   [[nodiscard]] static DynamicProgram load_calls(const graph::GraphView& graph, const args::ArgsTable& args) {
     std::size_t count = 0;
     for (const graph::TaskRecord& task : graph.tasks) count += task.blocks;
-    DynamicProgram program{detail::OwnedArray<Call>(count), detail::OwnedArray<std::uint32_t>(count)};
+    DynamicProgram program{std::vector<Call>(count), std::vector<std::uint32_t>(count)};
     std::size_t i = 0;
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
       const graph::TaskRecord& task = graph.tasks[t];

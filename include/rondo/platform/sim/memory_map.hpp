@@ -3,19 +3,19 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
-#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/list.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 namespace rondo::platform::sim {
 
 /// Where the tensors that tasks use lie, as offsets from the lowest of them: read from the arguments, so it needs to
-/// know nothing of who placed them. Tensors may overlap, as those do that never live at the same time.
+/// know nothing of what placed them. Tensors may overlap, as those do that never live at the same time.
 class MemoryMap {
  public:
   /// A stretch of memory in which the same tensors lie, or none.
@@ -44,10 +44,10 @@ class MemoryMap {
         std::uint64_t address = 0;
         std::memcpy(&address, block + arg.offset, sizeof address);
         places_[arg.tensor] = {address, address + graph.tensors[arg.tensor].bytes, true};
-        lowest = detail::min(lowest, address);
+        lowest = std::min(lowest, address);
       }
     }
-    List<std::uint64_t> cuts;
+    std::vector<std::uint64_t> cuts;
     for (Place& place : places_) {
       if (!place.used) continue;
       place.begin -= lowest;
@@ -57,8 +57,8 @@ class MemoryMap {
     }
     if (cuts.empty()) return;
     base_ = lowest;
-    detail::sort(cuts);
-    detail::keep_unique(cuts);
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
       segments_.push_back({cuts[c], cuts[c + 1], covering(cuts[c], cuts[c + 1])});
     }
@@ -71,7 +71,7 @@ class MemoryMap {
   /// From the lowest tensor's start to the highest one's end.
   [[nodiscard]] std::size_t size() const noexcept { return segments_.empty() ? 0 : segments_.back().end; }
   /// All of it, in order.
-  [[nodiscard]] const List<Segment>& segments() const noexcept { return segments_; }
+  [[nodiscard]] const std::vector<Segment>& segments() const noexcept { return segments_; }
   [[nodiscard]] const Place& place(std::size_t tensor) const noexcept { return places_[tensor]; }
   [[nodiscard]] bool covers(std::size_t tensor, const Segment& s) const noexcept {
     return places_[tensor].used && places_[tensor].begin <= s.begin && s.end <= places_[tensor].end;
@@ -95,8 +95,8 @@ class MemoryMap {
     return no_tensor;
   }
 
-  List<Place> places_;
-  List<Segment> segments_;
+  std::vector<Place> places_;
+  std::vector<Segment> segments_;
   std::uint64_t base_ = 0;
 };
 

@@ -4,17 +4,17 @@
 
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
-#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
-#include <rondo/platform/sim/clock.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/prediction.hpp>
 #include <rondo/platform/sim/sim.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>
+#include <rondo/platform/sim/waiting.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,7 +29,7 @@ namespace rondo::platform::sim {
 ///
 /// A task costs what its kernel states (see StatesCost), else what it takes on the host × Costs::host_factor, if
 /// Options ask for that, else an estimate from the bytes of its tensors. Without measuring, the same graph gives the
-/// same prediction on every host. Copies are those of the round; each is queued behind the one before.
+/// same prediction on every host. Copies are those of the round; each is queued after the one before.
 ///
 /// What it leaves out: the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
 /// and what kernels do with the data.
@@ -81,7 +81,7 @@ class Model {
   Model(const Options& options, const arch::Chip& chip)
       : chip_{chip.name}, costs_{options.costs.or_else(chip.costs)}, measuring_rounds_{options.measuring_rounds} {
     const auto at_most = [](std::uint32_t wanted, std::uint32_t there) {
-      return wanted == 0 ? there : detail::min(wanted, there);
+      return wanted == 0 ? there : std::min(wanted, there);
     };
     parts_ = {{at_most(options.cube_cores, chip.cube_cores), at_most(options.vector_cores, chip.vector_cores)},
               at_most(options.schedulers, chip.schedulers),
@@ -188,7 +188,7 @@ Status Model::Program::measure(Halt& halt) noexcept {
         calls_.calls[call].entry(calls_.calls[call].args);
         const double cost = host_factor_ * (now_ns() - start);
         double& known = chip_.costs()[call];
-        if (graph_.tasks[t].cost == nullptr) known = measured_ ? detail::min(known, cost) : cost;
+        if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
       }
     }
   } catch (...) {

@@ -3,22 +3,22 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/detail/atomic.hpp>
-#include <rondo/detail/owned.hpp>
-#include <rondo/detail/owned_array.hpp>
-#include <rondo/detail/thread.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
-#include <rondo/platform/sim/clock.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/replay.hpp>
 #include <rondo/platform/sim/schedule.hpp>
+#include <rondo/platform/sim/signal.hpp>
+#include <rondo/platform/sim/waiting.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -38,7 +38,7 @@ enum class Scheduling : std::uint8_t {
 ///
 /// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
 /// load() throws out_of_resources, and the learning round goes on with one thread. A kernel that throws ends the round
-/// with kernel_failed, a stop request with stopped; the tasks behind it are left out. Cost per round: no allocation, no
+/// with kernel_failed, a stop request with stopped; the tasks after it are left out. Cost per round: no allocation, no
 /// lock, no clock, once learned; a system call only to wake threads that sleep.
 class Pool {
  public:
@@ -58,7 +58,7 @@ class Pool {
   class Program {
    public:
     Program(const graph::GraphView& graph, Inline::DynamicProgram calls, const Options& options, std::uint32_t threads,
-            Halt& halt, detail::Atomic<std::uint64_t>& parks)
+            Halt& halt, std::atomic<std::uint64_t>& parks)
         : graph_{graph},
           calls_{std::move(calls)},
           costs_(calls_.calls.size()),
@@ -112,30 +112,30 @@ class Pool {
 
     graph::GraphView graph_;
     Inline::DynamicProgram calls_;
-    detail::OwnedArray<double> costs_;  ///< nanoseconds for each call; the least that was seen
+    std::vector<double> costs_;  ///< nanoseconds for each call; the least that was seen
     Options options_;
     std::uint32_t threads_;
     Halt& halt_;
-    detail::Atomic<std::uint64_t>& parks_;
+    std::atomic<std::uint64_t>& parks_;
     bool learned_ = false;
     std::uint32_t rounds_ = 0;
     std::uint32_t trial_left_ = 0;
     std::uint32_t trials_faster_ = 0;
-    double trial_start_ = 0;        ///< 0: no round has been launched since the last wait
-    detail::Owned<Replay> replay_;  ///< none: one thread does it all
+    double trial_start_ = 0;          ///< 0: no round has been launched since the last wait
+    std::unique_ptr<Replay> replay_;  ///< none: one thread does it all
   };
 
   /// `most_threads`: the chip's blocks.
   Pool(const Options& options, std::uint32_t most_threads) noexcept : options_{options} {
-    const std::uint32_t wanted = options.threads != 0 ? options.threads : detail::host_cores();
-    threads_ = detail::min(wanted, most_threads);
+    const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
+    threads_ = std::min(wanted, most_threads);
   }
 
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     return load(graph.view(), Inline::load_calls(graph.view(), args));
   }
-  /// The calls of a graph, or what somebody has put around them.
+  /// The calls of a graph, or what the caller has wrapped them in.
   [[nodiscard]] Program load(const graph::GraphView& graph, Inline::DynamicProgram calls) {
     return Program(graph, std::move(calls), options_, threads_, halt_, parks_);
   }
@@ -155,16 +155,16 @@ class Pool {
   void keep_awake(bool awake) noexcept {
     if (running_ != nullptr) running_->keep_awake(awake);
   }
-  /// How many threads the schedule uses; 1 while it learns.
-  [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 1 : running_->threads_used(); }
+  /// How many threads the schedule uses; 1 while it learns, 0 before the first round.
+  [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 0 : running_->threads_used(); }
   /// How often a thread went to sleep because no round came. From any thread.
-  [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(detail::Order::relaxed); }
+  [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
 
  private:
   Options options_;
   std::uint32_t threads_ = 1;
   Halt halt_;
-  detail::Atomic<std::uint64_t> parks_{0};
+  std::atomic<std::uint64_t> parks_{0};
   Program* running_ = nullptr;
 };
 
@@ -173,7 +173,7 @@ Status Pool::Program::learn() noexcept {
   double clock_cost = 1e9;
   for (int i = 0; i < 32; ++i) {
     const double a = now_ns();
-    clock_cost = detail::min(clock_cost, now_ns() - a);
+    clock_cost = std::min(clock_cost, now_ns() - a);
   }
   std::size_t c = 0;
   try {
@@ -181,8 +181,8 @@ Status Pool::Program::learn() noexcept {
       if (halt_.requested()) return halt_.status();
       const double start = now_ns();
       calls_.calls[c].entry(calls_.calls[c].args);
-      const double cost = detail::max(0.0, now_ns() - start - clock_cost);
-      costs_[c] = rounds_ <= 1 ? cost : detail::min(costs_[c], cost);
+      const double cost = std::max(0.0, now_ns() - start - clock_cost);
+      costs_[c] = rounds_ <= 1 ? cost : std::min(costs_[c], cost);
     }
   } catch (...) {
     halt_.record(calls_.tasks[c]);
@@ -209,10 +209,10 @@ void Pool::Program::note_trial() noexcept {
 }
 
 inline void Pool::Program::spread() {
-  const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_.slice()));
+  const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_));
   const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
   if (schedule.order.size() < 2) return;
-  replay_ = detail::Owned<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks.slice(), halt_, parks_));
+  replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks, halt_, parks_));
 }
 
 }  // namespace rondo::platform::sim

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>
-#include <rondo/slice.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 
 namespace rondo::platform::sim {
 
@@ -20,21 +20,21 @@ struct Prediction {
   const char* chip = "";
   graph::GraphView graph;
 
-  // The phases, one behind the other.
+  // The phases in order.
   double copy_in_ns = 0;
   double launch_ns = 0;
   double run_ns = 0;
   double complete_ns = 0;
   double copy_out_ns = 0;
 
-  Slice<const double> cube_busy_ns;    ///< for each core
-  Slice<const double> vector_busy_ns;  ///< for each core
-  double scheduler_busy_ns = 0;        ///< of all together
+  std::span<const double> cube_busy_ns;    ///< for each core
+  std::span<const double> vector_busy_ns;  ///< for each core
+  double scheduler_busy_ns = 0;            ///< of all together
   std::uint32_t schedulers = 0;
-  double critical_path_ns = 0;               ///< the run phase, were there cores and schedulers without end
-  Slice<const std::uint32_t> critical_path;  ///< positions in graph.tasks
-  Slice<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
-  Slice<const BlockRun> blocks;              ///< those of the first task, then those of the next
+  double critical_path_ns = 0;                   ///< the run phase, were there cores and schedulers without end
+  std::span<const std::uint32_t> critical_path;  ///< positions in graph.tasks
+  std::span<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
+  std::span<const BlockRun> blocks;              ///< those of the first task, then those of the next
 
   // How many tasks' costs are the kernel's own word, timed on the host, or estimated from the bytes they touch.
   std::uint32_t stated = 0;
@@ -54,10 +54,10 @@ struct Prediction {
 
   /// What keeps the run phase from being shorter: the one of four lower bounds that is highest.
   [[nodiscard]] const char* bound_by() const noexcept {
-    const double cube = sum(cube_busy_ns) / static_cast<double>(detail::max<std::size_t>(1, cube_busy_ns.size()));
-    const double vector = sum(vector_busy_ns) / static_cast<double>(detail::max<std::size_t>(1, vector_busy_ns.size()));
-    const double scheduling = scheduler_busy_ns / detail::max(1U, schedulers);
-    const double most = detail::max(detail::max(critical_path_ns, scheduling), detail::max(cube, vector));
+    const double cube = sum(cube_busy_ns) / static_cast<double>(std::max<std::size_t>(1, cube_busy_ns.size()));
+    const double vector = sum(vector_busy_ns) / static_cast<double>(std::max<std::size_t>(1, vector_busy_ns.size()));
+    const double scheduling = scheduler_busy_ns / std::max(1U, schedulers);
+    const double most = std::max(std::max(critical_path_ns, scheduling), std::max(cube, vector));
     if (most == critical_path_ns) return "the critical path";
     if (most == scheduling) return "the schedulers";
     return most == cube ? "the cube cores" : "the vector cores";
@@ -69,7 +69,7 @@ struct Prediction {
   [[nodiscard]] inline Text report() const noexcept;
 
  private:
-  [[nodiscard]] static double sum(Slice<const double> values) noexcept {
+  [[nodiscard]] static double sum(std::span<const double> values) noexcept {
     double total = 0;
     for (const double value : values) total += value;
     return total;
@@ -86,7 +86,7 @@ inline Prediction::Text Prediction::report() const noexcept {
   const auto phase = [&](const char* name, double ns) {
     add("  %-9s %12.3f us  %5.1f %%\n", name, ns / 1000, makespan_ns() == 0 ? 0.0 : 100 * ns / makespan_ns());
   };
-  const auto cores = [&](const char* name, Slice<const double> busy, CoreType core) {
+  const auto cores = [&](const char* name, std::span<const double> busy, CoreType core) {
     std::size_t used = 0;
     for (const double ns : busy) used += ns > 0 ? 1 : 0;
     add("  %zu of %zu %s cores used, %.1f %% busy\n", used, busy.size(), name, 100 * utilisation(core));
@@ -101,7 +101,7 @@ inline Prediction::Text Prediction::report() const noexcept {
   cores("cube", cube_busy_ns, CoreType::cube);
   cores("vector", vector_busy_ns, CoreType::vector);
   add("  %u schedulers, %.1f %% busy\n", schedulers,
-      run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * detail::max(1U, schedulers)));
+      run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * std::max(1U, schedulers)));
   add("  critical path: %.3f us, %zu tasks\n", critical_path_ns / 1000, critical_path.size());
   constexpr std::size_t shown_at_each_end = 8;
   for (std::size_t i = 0; i < critical_path.size(); ++i) {

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/atomic.hpp>
-#include <rondo/detail/owned_array.hpp>
-
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -21,61 +20,61 @@ class ReadyQueue {
  public:
   explicit ReadyQueue(std::size_t capacity)
       : cells_(std::bit_ceil(capacity < 2 ? std::size_t{2} : capacity)), mask_{cells_.size() - 1} {
-    for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].turn.store(i, detail::Order::relaxed);
+    for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i].turn.store(i, std::memory_order_relaxed);
   }
 
   [[nodiscard]] bool push(T* value) noexcept {
-    std::uint64_t at = tail_.load(detail::Order::relaxed);
+    std::uint64_t at = tail_.load(std::memory_order_relaxed);
     for (;;) {
       Cell& cell = cells_[at & mask_];
-      const std::uint64_t turn = cell.turn.load(detail::Order::acquire);
+      const std::uint64_t turn = cell.turn.load(std::memory_order_acquire);
       if (turn == at) {
-        if (tail_.compare_exchange_weak(at, at + 1, detail::Order::relaxed)) {
+        if (tail_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) {
           cell.value = value;
-          cell.turn.store(at + 1, detail::Order::release);
+          cell.turn.store(at + 1, std::memory_order_release);
           return true;
         }
       } else if (turn < at) {
         return false;
       } else {
-        at = tail_.load(detail::Order::relaxed);
+        at = tail_.load(std::memory_order_relaxed);
       }
     }
   }
 
   /// @returns null if it is empty
   [[nodiscard]] T* pop() noexcept {
-    std::uint64_t at = head_.load(detail::Order::relaxed);
+    std::uint64_t at = head_.load(std::memory_order_relaxed);
     for (;;) {
       Cell& cell = cells_[at & mask_];
-      const std::uint64_t turn = cell.turn.load(detail::Order::acquire);
+      const std::uint64_t turn = cell.turn.load(std::memory_order_acquire);
       if (turn == at + 1) {
-        if (head_.compare_exchange_weak(at, at + 1, detail::Order::acq_rel, detail::Order::relaxed)) {
+        if (head_.compare_exchange_weak(at, at + 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
           T* const value = cell.value;
-          cell.turn.store(at + mask_ + 1, detail::Order::release);
+          cell.turn.store(at + mask_ + 1, std::memory_order_release);
           return value;
         }
       } else if (turn < at + 1) {
         return nullptr;
       } else {
-        at = head_.load(detail::Order::relaxed);
+        at = head_.load(std::memory_order_relaxed);
       }
     }
   }
 
   /// How many were ever popped and pushed; equal: it was empty at some moment between the two reads.
-  [[nodiscard]] std::uint64_t popped() const noexcept { return head_.load(detail::Order::seq_cst); }
-  [[nodiscard]] std::uint64_t pushed() const noexcept { return tail_.load(detail::Order::seq_cst); }
+  [[nodiscard]] std::uint64_t popped() const noexcept { return head_.load(std::memory_order_seq_cst); }
+  [[nodiscard]] std::uint64_t pushed() const noexcept { return tail_.load(std::memory_order_seq_cst); }
 
  private:
   struct Cell {
-    detail::Atomic<std::uint64_t> turn{0};
+    std::atomic<std::uint64_t> turn{0};
     T* value = nullptr;
   };
-  detail::OwnedArray<Cell> cells_;
+  std::vector<Cell> cells_;
   std::size_t mask_;
-  alignas(64) detail::Atomic<std::uint64_t> tail_{0};
-  alignas(64) detail::Atomic<std::uint64_t> head_{0};
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  alignas(64) std::atomic<std::uint64_t> head_{0};
 };
 
 }  // namespace rondo::platform::sim

@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/detail/atomic.hpp>
-#include <rondo/detail/owned_array.hpp>
-#include <rondo/list.hpp>
-#include <rondo/platform/sim/backoff.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/schedule.hpp>
+#include <rondo/platform/sim/waiting.hpp>
 #include <rondo/platform/sim/worker_team.hpp>
-#include <rondo/slice.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -41,8 +40,8 @@ class Replay {
   /// `calls`: all calls of the graph, in its order. `tasks`: for each of them its TaskId. `parks`: counts how often a
   /// thread goes to sleep.
   /// @throws Error out_of_resources if a thread cannot be started
-  Replay(const NodeGraph& graph, const Schedule& schedule, const detail::OwnedArray<Inline::Call>& calls,
-         Slice<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks);
+  Replay(const NodeGraph& graph, const Schedule& schedule, const std::vector<Inline::Call>& calls,
+         std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
@@ -54,10 +53,10 @@ class Replay {
 
   /// Does the caller's share, then whatever is left, and returns when all nodes are done.
   void wait() noexcept {
-    if (finished_.load(detail::Order::acquire) == epoch_) return;
+    if (finished_.load(std::memory_order_acquire) == epoch_) return;
     work(0, epoch_);
     Backoff backoff;
-    while (finished_.load(detail::Order::acquire) != epoch_) {
+    while (finished_.load(std::memory_order_acquire) != epoch_) {
       if (std::uint32_t executed = 0; help(0, epoch_, executed)) {
         report(epoch_, executed);
         backoff.reset();
@@ -71,6 +70,7 @@ class Replay {
   [[nodiscard]] std::size_t threads() const noexcept { return threads_; }
 
  private:
+  friend class WorkerTeam<Replay>;
   static constexpr std::size_t cache_line = 64;
   static constexpr std::uint32_t per_line = cache_line / sizeof(std::uint32_t);
   static constexpr std::uint32_t reach = 32;  ///< how far ahead a helper looks in another's list
@@ -87,39 +87,39 @@ class Replay {
     std::uint32_t end = 0;
   };
   struct alignas(cache_line) Line {
-    detail::Atomic<std::uint32_t> words[per_line];
+    std::atomic<std::uint32_t> words[per_line];
   };
   struct alignas(cache_line) Lane {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     /// Epoch and node below which all is claimed, a hint for helpers; of an older epoch it says nothing.
-    detail::Atomic<std::uint64_t> cursor{0};
+    std::atomic<std::uint64_t> cursor{0};
   };
 
-  [[nodiscard]] static detail::Atomic<std::uint32_t>& word(detail::OwnedArray<Line>& lines, std::uint32_t i) noexcept {
+  [[nodiscard]] static std::atomic<std::uint32_t>& word(std::vector<Line>& lines, std::uint32_t i) noexcept {
     return lines[i / per_line].words[i % per_line];
   }
 
   [[nodiscard]] bool ready(std::uint32_t first, std::uint32_t end, std::uint32_t epoch) noexcept {
     for (std::uint32_t n = first; n < end; ++n) {
-      if (word(done_, needs_[n]).load(detail::Order::acquire) != epoch) return false;
+      if (word(done_, needs_[n]).load(std::memory_order_acquire) != epoch) return false;
     }
     return true;
   }
   [[nodiscard]] bool claimable(std::uint32_t batch, std::uint32_t epoch) noexcept {
-    return word(claims_, batch).load(detail::Order::relaxed) == epoch - 1;
+    return word(claims_, batch).load(std::memory_order_relaxed) == epoch - 1;
   }
   /// Relaxed: a claim hands over no data; what a node reads is handed over by its predecessors' done flags.
   [[nodiscard]] bool claim(std::uint32_t batch, std::uint32_t epoch) noexcept {
     std::uint32_t before = epoch - 1;
-    return word(claims_, batch).compare_exchange_strong(before, epoch, detail::Order::relaxed);
+    return word(claims_, batch).compare_exchange_strong(before, epoch, std::memory_order_relaxed);
   }
 
   void run(const Batch& batch, std::uint32_t epoch) noexcept {
     for (std::uint32_t node = batch.first_node; node != batch.node_end; ++node) {
       if (!halt_.requested()) [[likely]]
         run_calls(node_calls_[node]);
-      word(done_, node).store(epoch, detail::Order::release);
+      word(done_, node).store(epoch, std::memory_order_release);
     }
   }
   void run_calls(Calls range) noexcept {
@@ -133,9 +133,9 @@ class Replay {
 
   void report(std::uint32_t epoch, std::uint32_t executed) noexcept {
     if (executed == 0) return;
-    if (executed_.fetch_add(executed, detail::Order::acq_rel) + executed == batch_count_) {
-      executed_.store(0, detail::Order::relaxed);  // published with finished_
-      finished_.store(epoch, detail::Order::release);
+    if (executed_.fetch_add(executed, std::memory_order_acq_rel) + executed == batch_count_) {
+      executed_.store(0, std::memory_order_relaxed);  // published with finished_
+      finished_.store(epoch, std::memory_order_release);
     }
   }
 
@@ -147,13 +147,13 @@ class Replay {
   bool help(std::size_t worker, std::uint32_t epoch, std::uint32_t& executed) noexcept {
     for (std::size_t i = 1; i <= threads_; ++i) {
       Lane& lane = lanes_[(worker + i) % threads_];
-      const std::uint64_t cursor = lane.cursor.load(detail::Order::relaxed);
+      const std::uint64_t cursor = lane.cursor.load(std::memory_order_relaxed);
       const bool current = static_cast<std::uint32_t>(cursor >> 32) == epoch;
       const std::uint32_t from = current ? static_cast<std::uint32_t>(cursor) : lane.begin;
       std::uint32_t batch = from;
       while (batch < lane.end && !claimable(batch, epoch)) ++batch;
-      // Claims lie behind us for good, so whoever helps next need not look at them again.
-      if (batch != from) lane.cursor.store(cursor_at(epoch, batch), detail::Order::relaxed);
+      // Claims lie behind us for good, so the next helper need not look at them again.
+      if (batch != from) lane.cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
       for (std::uint32_t waiting = 0; batch < lane.end && waiting < reach; ++batch) {
         if (!claimable(batch, epoch)) continue;
         ++waiting;
@@ -168,7 +168,7 @@ class Replay {
   }
 
   /// Waits for a batch of the worker's own lane and runs it. `behind`: does all that stands before it in the lane count
-  /// as done? @returns false if somebody else has claimed it
+  /// as done? @returns false if another worker has claimed it
   bool run_own(std::size_t worker, std::uint32_t batch, bool behind, std::uint32_t epoch,
                std::uint32_t& executed) noexcept {
     const Batch& b = batches_[batch];
@@ -181,7 +181,7 @@ class Replay {
         return true;
       }
       if (backoff.out_of_patience()) {
-        lanes_[worker].cursor.store(cursor_at(epoch, batch), detail::Order::relaxed);
+        lanes_[worker].cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
         if (help(worker, epoch, executed)) backoff.reset();
       }
       backoff.wait();
@@ -192,7 +192,7 @@ class Replay {
   /// One worker's share of a round.
   void work(std::size_t worker, std::uint32_t epoch) noexcept {
     std::uint32_t executed = 0;
-    bool behind = true;  // until somebody else runs a batch of this lane: then standing behind it proves nothing
+    bool behind = true;  // until another worker runs a batch of this lane: then coming after it proves nothing
     for (std::uint32_t batch = lanes_[worker].begin; batch != lanes_[worker].end; ++batch) {
       behind = run_own(worker, batch, behind, epoch, executed) && behind;
     }
@@ -201,39 +201,36 @@ class Replay {
     report(epoch, executed);
   }
 
-  detail::OwnedArray<Inline::Call> calls_;   ///< in the order of nodes
-  detail::OwnedArray<std::uint32_t> tasks_;  ///< for each call its TaskId
-  detail::OwnedArray<Calls> node_calls_;     ///< lane by lane, like the flags below
-  detail::OwnedArray<Batch> batches_;        ///< lane by lane; a lane's words start on a cache line of their own
-  detail::OwnedArray<std::uint32_t> needs_;  ///< nodes
-  detail::OwnedArray<Line> claims_;
-  detail::OwnedArray<Line> done_;
-  detail::OwnedArray<Lane> lanes_;
+  std::vector<Inline::Call> calls_;   ///< in the order of nodes
+  std::vector<std::uint32_t> tasks_;  ///< for each call its TaskId
+  std::vector<Calls> node_calls_;     ///< lane by lane, like the flags below
+  std::vector<Batch> batches_;        ///< lane by lane; a lane's words start on a cache line of their own
+  std::vector<std::uint32_t> needs_;  ///< nodes
+  std::vector<Line> claims_;
+  std::vector<Line> done_;
+  std::vector<Lane> lanes_;
   std::size_t threads_;
   std::uint32_t batch_count_ = 0;
   std::uint32_t epoch_ = 0;
   Halt& halt_;
-  alignas(cache_line) detail::Atomic<std::uint32_t> executed_{0};
-  alignas(cache_line) detail::Atomic<std::uint32_t> finished_{0};
-  WorkerTeam team_;  ///< last: its threads end before what they use
+  alignas(cache_line) std::atomic<std::uint32_t> executed_{0};
+  alignas(cache_line) std::atomic<std::uint32_t> finished_{0};
+  WorkerTeam<Replay> team_;  ///< last: its threads end before what they use
 };
 
-inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const detail::OwnedArray<Inline::Call>& calls,
-                      Slice<const std::uint32_t> tasks, Halt& halt, detail::Atomic<std::uint64_t>& parks)
+inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const std::vector<Inline::Call>& calls,
+                      std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks)
     : calls_(calls.size()),
       tasks_(calls.size()),
       lanes_(schedule.order.size()),
       threads_{schedule.order.size()},
       halt_{halt},
-      team_(
-          schedule.order.size() - 1,
-          [](void* self, std::size_t worker, std::uint32_t epoch) { static_cast<Replay*>(self)->work(worker, epoch); },
-          this, parks) {
+      team_(schedule.order.size() - 1, *this, parks) {
   const auto next_line = [](std::uint32_t i) { return (i + per_line - 1) / per_line * per_line; };
-  const double batch_cost = detail::max(2000.0, schedule.makespan / 64);
+  const double batch_cost = std::max(2000.0, schedule.makespan / 64);
 
-  List<std::uint32_t> place(graph.nodes.size());
-  List<std::uint32_t> thread(graph.nodes.size());
+  std::vector<std::uint32_t> place(graph.nodes.size());
+  std::vector<std::uint32_t> thread(graph.nodes.size());
   std::uint32_t nodes = 0;
   for (std::size_t t = 0; t < threads_; ++t) {
     for (const std::uint32_t node : schedule.order[t]) {
@@ -243,19 +240,19 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const de
     nodes = next_line(nodes);
   }
 
-  node_calls_ = detail::OwnedArray<Calls>(nodes);
-  List<Batch> batches;
-  List<std::uint32_t> needs;
+  node_calls_ = std::vector<Calls>(nodes);
+  std::vector<Batch> batches;
+  std::vector<std::uint32_t> needs;
   std::uint32_t call = 0;
   for (std::size_t t = 0; t < threads_; ++t) {
     lanes_[t].begin = static_cast<std::uint32_t>(batches.size());
-    const List<std::uint32_t>& order = schedule.order[t];
+    const std::vector<std::uint32_t>& order = schedule.order[t];
     for (std::size_t i = 0; i < order.size();) {
       const double start = schedule.start[order[i]];
       const auto joins = [&](std::uint32_t node) {
         return schedule.end[node] - start <= batch_cost &&
-               detail::none_of(graph.predecessors[node],
-                               [&](std::uint32_t p) { return thread[p] != t && schedule.end[p] >= start; });
+               std::none_of(graph.predecessors[node].begin(), graph.predecessors[node].end(),
+                            [&](std::uint32_t p) { return thread[p] != t && schedule.end[p] >= start; });
       };
       std::size_t end = i + 1;
       while (end < order.size() && joins(order[end])) ++end;
@@ -289,10 +286,10 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const de
     lanes_[t].end = static_cast<std::uint32_t>(batches.size());
     batches.resize(next_line(static_cast<std::uint32_t>(batches.size())));
   }
-  batches_ = detail::OwnedArray<Batch>::copy_of(batches);
-  needs_ = detail::OwnedArray<std::uint32_t>::copy_of(needs);
-  claims_ = detail::OwnedArray<Line>(batches.size() / per_line);
-  done_ = detail::OwnedArray<Line>(nodes / per_line);
+  batches_ = std::vector<Batch>(batches.begin(), batches.end());
+  needs_ = std::vector<std::uint32_t>(needs.begin(), needs.end());
+  claims_ = std::vector<Line>(batches.size() / per_line);
+  done_ = std::vector<Line>(nodes / per_line);
 }
 
 }  // namespace rondo::platform::sim

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/findings.hpp>
 #include <rondo/platform/sim/halt.hpp>
@@ -11,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -61,18 +61,18 @@ class RoundChecker {
 
   graph::GraphView graph_;
   Inline::DynamicProgram calls_;
-  detail::OwnedArray<std::size_t> first_call_;
+  std::vector<std::size_t> first_call_;
   MemoryMap map_;
-  detail::OwnedArray<std::byte> initial_;
-  detail::OwnedArray<std::byte> expected_;
-  detail::OwnedArray<std::byte> before_task_;
-  detail::OwnedArray<bool> compared_;  ///< by tensor
+  std::vector<std::byte> initial_;
+  std::vector<std::byte> expected_;
+  std::vector<std::byte> before_task_;
+  std::vector<char> compared_;  ///< by tensor
   struct Ready {
     std::uint64_t key;
     std::uint32_t position;
   };
-  detail::OwnedArray<Ready> ready_;  ///< a heap, the largest key on top
-  detail::OwnedArray<std::uint32_t> waits_for_;
+  std::vector<Ready> ready_;  ///< a heap, the largest key on top
+  std::vector<std::uint32_t> waits_for_;
 };
 
 }  // namespace rondo::platform::sim

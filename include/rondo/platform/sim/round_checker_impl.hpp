@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
 #include <rondo/platform/sim/round_checker.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 /// The bodies of RoundChecker's members; include round_checker.hpp.
 namespace rondo::platform::sim {
@@ -104,7 +105,7 @@ Status RoundChecker::run_task(std::size_t position, bool backwards, Halt& halt) 
 }
 
 inline Status RoundChecker::run_watched(Halt& halt, Findings& findings) noexcept {
-  const auto keep = [this](detail::OwnedArray<std::byte>& copy) {
+  const auto keep = [this](std::vector<std::byte>& copy) {
     if (map_.size() != 0) std::memcpy(copy.data(), map_.base(), map_.size());
   };
   for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
@@ -131,14 +132,14 @@ inline Status RoundChecker::run_in_other_order(Halt& halt, std::uint64_t seed) n
   const auto add = [&](std::uint32_t position) {
     const std::uint64_t key = seed == 0 ? position : memory_watch::scramble(seed * 0x9E3779B97F4A7C15U + position);
     ready_[count++] = {key, position};
-    detail::push_heap(ready_.data(), count, lower);
+    std::push_heap(ready_.data(), ready_.data() + count, lower);
   };
   for (std::uint32_t t = 0; t < graph_.tasks.size(); ++t) {
     waits_for_[t] = graph_.predecessor_count[t];
     if (waits_for_[t] == 0) add(t);
   }
   while (count != 0) {
-    detail::pop_heap(ready_.data(), count, lower);
+    std::pop_heap(ready_.data(), ready_.data() + count, lower);
     const std::uint32_t position = ready_[--count].position;
     if (const Status status = run_task(position, true, halt); !status) return status;
     for (const std::uint32_t next : graph_.successors_of(position)) {
@@ -267,8 +268,8 @@ inline void RoundChecker::compare_tensor(Finding::Kind kind, std::uint32_t tenso
 }
 
 inline void RoundChecker::compare(Finding::Kind kind, Findings& findings) noexcept {
-  for (bool& compared : compared_) compared = false;
-  // What was written first comes first: what differs behind it may only be its echo.
+  std::fill(compared_.begin(), compared_.end(), false);
+  // What was written first comes first: what differs after it may only be its echo.
   for (const graph::TaskRecord& task : graph_.tasks) {
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
       if (arg.kind == graph::ArgRecord::Kind::address && writes(arg.access)) compare_tensor(kind, arg.tensor, findings);

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/list.hpp>
-#include <rondo/slice.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
 
 /// Set-up only: how a graph's tasks are spread over host threads before the first parallel round.
 namespace rondo::platform::sim {
@@ -21,28 +22,28 @@ struct ReplayCosts {
   double per_round = 400;       ///< to start a round on threads that still spin, and to see its end
 };
 
-/// What is scheduled: stretches of calls that run one behind the other on one thread. A task is a node, or one for each
+/// What is scheduled: stretches of calls that run one after the other on one thread. A task is a node, or one for each
 /// of its blocks and an empty one where they join; chains are fused into one.
 struct NodeGraph {
-  /// Calls that run one behind the other, and what they cost.
+  /// Calls that run one after the other, and what they cost.
   struct Node {
     std::uint32_t first_call = 0;  ///< in `calls`
     std::uint32_t call_count = 0;
     double cost = 0;  ///< nanoseconds
   };
-  List<Node> nodes;           ///< each behind its predecessors
-  List<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
-  List<List<std::uint32_t>> predecessors;
-  List<List<std::uint32_t>> successors;
+  std::vector<Node> nodes;           ///< each after its predecessors
+  std::vector<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
+  std::vector<std::vector<std::uint32_t>> predecessors;
+  std::vector<std::vector<std::uint32_t>> successors;
 };
 
 /// `call_costs`: one per task and block, in the order of the graph.
-[[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, Slice<const double> call_costs) {
+[[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs) {
   NodeGraph g;
-  List<List<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
+  std::vector<std::vector<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
   std::uint32_t call = 0;
 
-  const auto add_node = [&](List<std::uint32_t> predecessors) {
+  const auto add_node = [&](std::vector<std::uint32_t> predecessors) {
     const auto id = static_cast<std::uint32_t>(g.nodes.size());
     for (const std::uint32_t p : predecessors) g.successors[p].push_back(id);
     g.nodes.push_back({static_cast<std::uint32_t>(g.calls.size()), 0, 0.0});
@@ -52,7 +53,7 @@ struct NodeGraph {
   };
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
     const std::uint32_t blocks = graph.tasks[t].blocks;
-    List<std::uint32_t> block_nodes;
+    std::vector<std::uint32_t> block_nodes;
     for (std::uint32_t b = 0; b < blocks; ++b, ++call) {
       const std::uint32_t node = add_node(waits_for[t]);
       g.nodes[node].call_count = 1;
@@ -70,7 +71,7 @@ struct NodeGraph {
 [[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   NodeGraph fused;
-  List<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
+  std::vector<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
   const auto continues = [&](std::uint32_t n) {
     return g.predecessors[n].size() == 1 && g.successors[g.predecessors[n][0]].size() == 1;
   };
@@ -102,9 +103,9 @@ struct NodeGraph {
 
 /// Which thread runs which nodes, and in what order.
 struct Schedule {
-  List<List<std::uint32_t>> order;  ///< for each thread its nodes
-  List<double> start;               ///< of each node, expected, in nanoseconds from the round's start
-  List<double> end;
+  std::vector<std::vector<std::uint32_t>> order;  ///< for each thread its nodes
+  std::vector<double> start;                      ///< of each node, expected, in nanoseconds from the round's start
+  std::vector<double> end;
   double makespan = 0;  ///< expected, in nanoseconds
 };
 
@@ -113,9 +114,9 @@ struct Schedule {
 [[nodiscard]] inline Schedule schedule_on(const NodeGraph& g, std::size_t threads, const ReplayCosts& costs) {
   const std::size_t n = g.nodes.size();
   // Time must pass with each node: batches rely on it (see Replay).
-  const double per_node = detail::max(1.0, costs.per_node);
-  List<std::uint32_t> waiting(n);
-  List<std::uint32_t> topological;
+  const double per_node = std::max(1.0, costs.per_node);
+  std::vector<std::uint32_t> waiting(n);
+  std::vector<std::uint32_t> topological;
   for (std::uint32_t i = 0; i < n; ++i) {
     waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
     if (waiting[i] == 0) topological.push_back(i);
@@ -125,10 +126,10 @@ struct Schedule {
       if (--waiting[s] == 0) topological.push_back(s);
     }
   }
-  List<double> to_end(n);
+  std::vector<double> to_end(n);
   for (std::size_t i = n; i-- > 0;) {
     const std::uint32_t node = topological[i];
-    for (const std::uint32_t s : g.successors[node]) to_end[node] = detail::max(to_end[node], to_end[s]);
+    for (const std::uint32_t s : g.successors[node]) to_end[node] = std::max(to_end[node], to_end[s]);
     to_end[node] += g.nodes[node].cost + per_node;
   }
 
@@ -136,9 +137,9 @@ struct Schedule {
   result.order.resize(threads);
   result.start.resize(n);
   result.end.resize(n);
-  List<double> free_at(threads, costs.per_round);
-  List<double>& done_at = result.end;
-  List<std::uint32_t> runs_on(n);
+  std::vector<double> free_at(threads, costs.per_round);
+  std::vector<double>& done_at = result.end;
+  std::vector<std::uint32_t> runs_on(n);
   // Nodes become candidates when their last predecessor is placed; among them the longest way to the end wins, then the
   // lower number, so that the schedule is the same on every machine.
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
@@ -154,11 +155,11 @@ struct Schedule {
     }
   };
   // Heaps, the next one on top; std::priority_queue would cost every user 3,400 preprocessed lines.
-  List<Arrival> arriving;
-  List<std::uint32_t> ready;
+  std::vector<Arrival> arriving;
+  std::vector<std::uint32_t> ready;
   const auto arrive = [&](double time, std::uint32_t node) {
     arriving.push_back({time, node});
-    detail::push_heap(arriving.data(), arriving.size());
+    std::push_heap(arriving.begin(), arriving.end());
   };
   for (std::uint32_t i = 0; i < n; ++i) {
     waiting[i] = static_cast<std::uint32_t>(g.predecessors[i].size());
@@ -166,22 +167,22 @@ struct Schedule {
   }
   for (std::size_t placed = 0; placed < n; ++placed) {
     double now = free_at[0];
-    for (const double each : free_at) now = detail::min(now, each);
+    for (const double each : free_at) now = std::min(now, each);
     while (!arriving.empty() && (ready.empty() || arriving.front().time <= now)) {
       ready.push_back(arriving.front().node);
-      detail::push_heap(ready.data(), ready.size(), later);
-      detail::pop_heap(arriving.data(), arriving.size());
+      std::push_heap(ready.begin(), ready.end(), later);
+      std::pop_heap(arriving.begin(), arriving.end());
       arriving.pop_back();
     }
     const std::uint32_t node = ready.front();
-    detail::pop_heap(ready.data(), ready.size(), later);
+    std::pop_heap(ready.begin(), ready.end(), later);
     ready.pop_back();
     std::size_t best = 0;
     double best_start = 0;
     for (std::size_t t = 0; t < threads; ++t) {
       double start = free_at[t];
       for (const std::uint32_t p : g.predecessors[node]) {
-        start = detail::max(start, done_at[p] + (runs_on[p] == t ? 0 : costs.across_threads));
+        start = std::max(start, done_at[p] + (runs_on[p] == t ? 0 : costs.across_threads));
       }
       if (t == 0 || start < best_start) {
         best = t;
@@ -193,11 +194,11 @@ struct Schedule {
     done_at[node] = best_start + g.nodes[node].cost + per_node;
     free_at[best] = done_at[node];
     result.order[best].push_back(node);
-    result.makespan = detail::max(result.makespan, done_at[node]);
+    result.makespan = std::max(result.makespan, done_at[node]);
     for (const std::uint32_t s : g.successors[node]) {
       if (--waiting[s] != 0) continue;
       double earliest = done_at[g.predecessors[s][0]];
-      for (const std::uint32_t p : g.predecessors[s]) earliest = detail::max(earliest, done_at[p]);
+      for (const std::uint32_t p : g.predecessors[s]) earliest = std::max(earliest, done_at[p]);
       arrive(earliest, s);
     }
   }
@@ -216,7 +217,7 @@ struct Schedule {
     Schedule candidate = schedule_on(g, threads, costs);
     if (candidate.makespan < 0.95 * best.makespan) best = std::move(candidate);
     if (threads == most) break;
-    threads = detail::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
+    threads = std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
   }
   return best;
 }

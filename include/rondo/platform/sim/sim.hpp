@@ -4,9 +4,8 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/args/refresh_op.hpp>
-#include <rondo/concepts.hpp>
 #include <rondo/detail/fixed_text.hpp>
-#include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/platform/sim/device_queue.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/traffic.hpp>
@@ -17,6 +16,12 @@
 
 namespace rondo::platform {
 
+namespace sim::dynamic {
+/// Include rondo/orchestrated.hpp for it.
+template <class Sim, class Runtime, class Graph>
+class Orchestration;
+}  // namespace sim::dynamic
+
 /// A simulated NPU: device memory is host memory, kernels run as host functions on `Engine`. What differs between chips
 /// is read from the arch `A`; what differs between ways to run tasks is the engine's. `Traffic` hears of every byte
 /// that would cross the bus; see traffic.hpp.
@@ -25,12 +30,21 @@ namespace rondo::platform {
 /// Cost on the hot path: a copy is one memcpy; the rest is the engine's.
 template <arch::Arch A, class Engine, class Traffic = sim::NoTraffic>
 class Sim {
+  static_assert(sim::Engine<Engine>, "rondo: the engine is none; it needs the named parts of platform/sim/engine.hpp");
+
  public:
   using Arch = A;
   static constexpr detail::FixedText<32> name_text{A::name, "_sim"};
   static constexpr const char* name = name_text.c_str();
 
-  static constexpr bool args_in_host_memory = true;
+  static constexpr Capabilities capabilities =
+      Capabilities{Capability::snapshot_copy,  Capability::pinned_memory,  Capability::zero_fill,
+                   Capability::device_refresh, Capability::launch_refresh, Capability::args_in_host_memory,
+                   Capability::staying_awake,  Capability::stopping,       Capability::failure_text,
+                   Capability::engine,         Capability::orchestration} |
+      (sim::WantsOneRound<Engine> ? Capabilities{}
+                                  : Capabilities{Capability::queue, Capability::queued_orchestration}) |
+      (sim::CountsThreads<Engine> ? Capabilities{Capability::remarks} : Capabilities{});
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
   static constexpr std::uint32_t max_launch_bytes = 1024;
 
@@ -145,10 +159,13 @@ class Sim {
 
   /// Rounds in flight: a thread of the queue's own runs them on the engine. @throws Error out_of_resources if that
   /// cannot be started
-  [[nodiscard]] sim::DeviceQueue<Sim> open_queue(std::size_t slots, std::size_t outputs,
-                                                 Bytes) requires(!sim::WantsOneRound<Engine>) {
+  [[nodiscard]] sim::DeviceQueue<Sim> open_queue(std::size_t slots, std::size_t outputs, Bytes) {
     return sim::DeviceQueue<Sim>(*this, slots, outputs);
   }
+
+  /// Rounds whose graph is built while they run.
+  template <class Runtime, class Graph>
+  using Orchestration = sim::dynamic::Orchestration<Sim, Runtime, Graph>;
 
   /// Ends the round under way, or else the next, with `stopped`. From any thread.
   void request_stop() noexcept { engine_.request_stop(); }
@@ -157,6 +174,10 @@ class Sim {
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return engine_.failure_text(); }
+  template <class Sink>
+  void remarks(Moment when, Sink&& sink) const noexcept {
+    if (when == Moment::closing && engine_.threads_used() == 1) sink("one thread ran all tasks; more did not pay");
+  }
 
  private:
   struct Allocation {

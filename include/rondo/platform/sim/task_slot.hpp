@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/atomic.hpp>
 #include <rondo/detail/large_memory.hpp>
 #include <rondo/graph/words.hpp>
 #include <rondo/types.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -16,8 +16,9 @@ namespace rondo::platform::sim {
 
 struct TaskSlot;
 
-/// One edge: hangs in the list of the task that goes before, belongs to the task that waits. Whoever finishes the first
-/// reads `next`, then counts the second down, and does not touch the edge again; so it is free once its owner is done.
+/// One edge: hangs in the list of the task that goes before, belongs to the task that waits. The thread that finishes
+/// the first reads `next`, then counts the second down, and does not touch the edge again; so it is free once its owner
+/// is done.
 struct FanOut {
   FanOut* next = nullptr;
   TaskSlot* consumer = nullptr;
@@ -33,26 +34,26 @@ struct SpareFanOut {
 /// alone uses; the arguments.
 ///
 /// `fan_out` says three things at once: null or a list while the task is not done, `sealed()` from then on. So finding
-/// out whether an edge is needed and adding it are one compare-and-swap, and nobody can be added behind the traversal.
+/// out whether an edge is needed and adding it are one compare-and-swap, and nothing can be added after the traversal.
 struct alignas(64) TaskSlot {
   static constexpr std::size_t own_words = 14;
   static constexpr std::uint32_t own_edges = 2;
   /// Added to `waiting` while the orchestrating thread still adds edges, so that the task cannot start.
   static constexpr std::uint32_t guard = 1U << 31;
 
-  detail::Atomic<FanOut*> fan_out{nullptr};
-  detail::Atomic<std::uint32_t> waiting{0};
+  std::atomic<FanOut*> fan_out{nullptr};
+  std::atomic<std::uint32_t> waiting{0};
   std::uint32_t blocks = 1;
   std::uint32_t words = 0;   ///< of one block
   std::uint32_t linked = 0;  ///< edges that this task owns
   KernelEntry entry = nullptr;
   ArgWord* args = nullptr;
   TaskSlot* next_ready = nullptr;
-  std::uint64_t mark = 0;    ///< the task that was last linked behind this one: an edge is added once
+  std::uint64_t mark = 0;    ///< the task that was last linked after this one: an edge is added once
   std::uint64_t number = 0;  ///< unique among all tasks of a session, in the order in which they were added; from 1
 
-  detail::Atomic<std::uint32_t> blocks_left{0};
-  detail::Atomic<std::uint32_t> next_block{0};
+  std::atomic<std::uint32_t> blocks_left{0};
+  std::atomic<std::uint32_t> next_block{0};
   SpareFanOut* spare = nullptr;
   FanOut own[own_edges];
   const char* name = nullptr;
@@ -64,12 +65,12 @@ struct alignas(64) TaskSlot {
   ArgWord own_words_block[own_words] = {};
 
   [[nodiscard]] static FanOut* sealed() noexcept { return reinterpret_cast<FanOut*>(std::uintptr_t{1}); }  // NOLINT
-  [[nodiscard]] bool done() const noexcept { return fan_out.load(detail::Order::acquire) == sealed(); }
+  [[nodiscard]] bool done() const noexcept { return fan_out.load(std::memory_order_acquire) == sealed(); }
 };
 static_assert(sizeof(TaskSlot) == 256);
 
 /// Objects that are taken and given back by one thread; those given back last are taken first, since they are still in
-/// the cache. Which ones are free is noted beside them, so that to take one is to write it and never to wait for what
+/// the cache. Which ones are free is noted next to them, so that to take one is to write it and never to wait for what
 /// it held. Memory is reserved once and touched when it is first needed, so a large capacity costs nothing by itself.
 template <class T>
 class Recycler {

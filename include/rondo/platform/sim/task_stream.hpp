@@ -2,27 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/atomic.hpp>
-#include <rondo/detail/owned_array.hpp>
-#include <rondo/detail/thread.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/ready_queue.hpp>
+#include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/task_slot.hpp>
+#include <rondo/platform/sim/waiting.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 namespace rondo::platform::sim {
-
-[[gnu::always_inline]] inline void pause_briefly() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 /// Runs the tasks' kernels in place of the stream, to see when each of them runs.
 struct TaskTracer {
@@ -44,23 +38,20 @@ struct TaskTracer {
 class TaskStream {
  public:
   explicit TaskStream(std::uint32_t threads) : queue_{queue_size}, workers_(threads) {
-    for (Worker& worker : workers_) {
-      worker.stream = this;
-      try {
-        worker.thread.start(
-            [](void* self) noexcept { static_cast<Worker*>(self)->stream->work(*static_cast<Worker*>(self)); }, &worker,
-            "a worker thread");
-      } catch (...) {
-        stop();
-        throw;
+    try {
+      for (Worker& worker : workers_) {
+        worker.thread = start_thread([this, &worker]() noexcept { work(worker); }, "a worker thread");
       }
+    } catch (...) {
+      stop();
+      throw;
     }
   }
   TaskStream(const TaskStream&) = delete;
   TaskStream& operator=(const TaskStream&) = delete;
   ~TaskStream() { stop(); }
 
-  [[nodiscard]] bool threaded() const noexcept { return workers_.size() != 0; }
+  [[nodiscard]] bool threaded() const noexcept { return !workers_.empty(); }
 
   /// From the next round on the tracer calls the kernels. It outlives the stream.
   void trace(const TaskTracer& tracer) noexcept {
@@ -71,8 +62,8 @@ class TaskStream {
   /// Tasks are numbered from `first` on in the round that begins.
   void begin_round(std::uint64_t first) noexcept {
     first_ = first;
-    mode_.store(calm_, detail::Order::relaxed);
-    told_.store(false, detail::Order::relaxed);
+    mode_.store(calm_, std::memory_order_relaxed);
+    told_.store(false, std::memory_order_relaxed);
     status_ = {};
   }
 
@@ -105,7 +96,7 @@ class TaskStream {
   /// Runs a task here and now, whatever it waits for. For runtimes without threads, in an order that they vouch for.
   void run_now(TaskSlot& task) noexcept {
     for (std::uint32_t block = 0; block < task.blocks; ++block) run_block(task, block);
-    task.fan_out.store(TaskSlot::sealed(), detail::Order::release);
+    task.fan_out.store(TaskSlot::sealed(), std::memory_order_release);
   }
 
   /// Does nothing run, and is nothing ready? True is final until `ready` is called again: only a running task could
@@ -116,68 +107,67 @@ class TaskStream {
     const std::uint64_t popped = queue_.popped();
     if (queue_.pushed() != popped) return false;
     for (const Worker& worker : workers_) {
-      if (worker.busy.load(detail::Order::seq_cst)) return false;
+      if (worker.busy.load(std::memory_order_seq_cst)) return false;
     }
     return queue_.popped() == popped && queue_.pushed() == popped;
   }
 
   /// The first failure of a round counts. May be called by any thread.
   [[gnu::cold]] void fail(Status status, const Error::Text& text) noexcept {
-    mode_.store(Mode::failed, detail::Order::relaxed);
-    if (told_.exchange(true, detail::Order::acq_rel)) return;
+    mode_.store(Mode::failed, std::memory_order_relaxed);
+    if (told_.exchange(true, std::memory_order_acq_rel)) return;
     status_ = status;
     failure_ = text;
   }
-  /// Starts no further task in this round; whoever calls it sees to it that the round fails.
-  void abandon() noexcept { mode_.store(Mode::failed, detail::Order::relaxed); }
-  [[nodiscard]] bool failed() const noexcept { return mode_.load(detail::Order::relaxed) == Mode::failed; }
+  /// Starts no further task in this round; the caller sees to it that the round fails.
+  void abandon() noexcept { mode_.store(Mode::failed, std::memory_order_relaxed); }
+  [[nodiscard]] bool failed() const noexcept { return mode_.load(std::memory_order_relaxed) == Mode::failed; }
   /// Of the round, once all its tasks are done.
   [[nodiscard]] Status status() const noexcept { return status_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
 
   /// Ends the threads; no task may be under way.
   void stop() noexcept {
-    stopping_.store(true, detail::Order::release);
-    wake_.fetch_add(1, detail::Order::release);
+    stopping_.store(true, std::memory_order_release);
+    wake_.fetch_add(1, std::memory_order_release);
     wake_.notify_all();
     for (Worker& worker : workers_) {
-      worker.thread.join();
+      if (worker.thread.joinable()) worker.thread.join();
     }
   }
 
-  /// Waits a little: longer the more often it was called in a row, up to giving the core to somebody else.
+  /// Waits a little: longer the more often it was called in a row, up to giving the core to another thread.
   static void back_off(std::uint32_t& times) noexcept {
     if (++times < spins) {
-      pause_briefly();
+      pause();
     } else {
-      (void)sched_yield();
+      std::this_thread::yield();
     }
   }
 
  private:
-  /// How kernels are called, in one word, so that who is not traced pays nothing to find that out.
+  /// How kernels are called, in one word, so that finding out costs nothing where nothing is traced.
   enum class Mode : std::uint8_t { plain, traced, failed };
   static constexpr std::size_t queue_size = 1024;
   static constexpr std::uint32_t spins = 128;
   static constexpr std::uint32_t yields = 64;
 
   struct alignas(64) Worker {
-    detail::Atomic<bool> busy{false};
-    TaskStream* stream = nullptr;
-    detail::Thread thread;
+    std::atomic<bool> busy{false};
+    std::thread thread;
   };
 
   void work(Worker& me) noexcept {
     bool busy = false;
     for (std::uint32_t idle = 0;;) {
-      if (!busy) me.busy.store(busy = true, detail::Order::seq_cst);
+      if (!busy) me.busy.store(busy = true, std::memory_order_seq_cst);
       if (TaskSlot* const task = queue_.pop(); task != nullptr) {
         execute(*task);
         idle = 0;
         continue;
       }
-      me.busy.store(busy = false, detail::Order::seq_cst);
-      if (stopping_.load(detail::Order::acquire)) return;
+      me.busy.store(busy = false, std::memory_order_seq_cst);
+      if (stopping_.load(std::memory_order_acquire)) return;
       if (idle < spins + yields) {
         back_off(idle);
       } else {
@@ -188,33 +178,33 @@ class TaskStream {
   }
 
   void sleep() noexcept {
-    sleepers_.fetch_add(1, detail::Order::seq_cst);
-    const std::uint32_t seen = wake_.load(detail::Order::seq_cst);
-    if (queue_.popped() != queue_.pushed() || stopping_.load(detail::Order::seq_cst)) {
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    const std::uint32_t seen = wake_.load(std::memory_order_seq_cst);
+    if (queue_.popped() != queue_.pushed() || stopping_.load(std::memory_order_seq_cst)) {
       (void)claim_sleeper();
     } else {
-      wake_.wait(seen, detail::Order::acquire);
+      wake_.wait(seen, std::memory_order_acquire);
     }
   }
   /// Takes one off the count of sleepers, which so is woken once.
   bool claim_sleeper() noexcept {
-    std::uint32_t sleepers = sleepers_.load(detail::Order::relaxed);
+    std::uint32_t sleepers = sleepers_.load(std::memory_order_relaxed);
     while (sleepers != 0) {
-      if (sleepers_.compare_exchange_weak(sleepers, sleepers - 1, detail::Order::relaxed)) return true;
+      if (sleepers_.compare_exchange_weak(sleepers, sleepers - 1, std::memory_order_relaxed)) return true;
     }
     return false;
   }
   void wake_a_sleeper() noexcept {
-    if (sleepers_.load(detail::Order::relaxed) == 0) [[likely]]
+    if (sleepers_.load(std::memory_order_relaxed) == 0) [[likely]]
       return;
     if (claim_sleeper()) {
-      wake_.fetch_add(1, detail::Order::release);
+      wake_.fetch_add(1, std::memory_order_release);
       wake_.notify_one();
     }
   }
 
   void run_block(TaskSlot& task, std::uint32_t block) noexcept {
-    const Mode mode = mode_.load(detail::Order::relaxed);
+    const Mode mode = mode_.load(std::memory_order_relaxed);
     if (mode == Mode::failed) [[unlikely]]
       return;
     ArgWord* const args = task.args + std::size_t{block} * task.words;
@@ -242,18 +232,18 @@ class TaskStream {
       mine = task.next_ready;
       if (task.blocks != 1) {
         // One at a time holds a task of many blocks, takes a block and hands it on.
-        const std::uint32_t block = task.next_block.fetch_add(1, detail::Order::acq_rel);
+        const std::uint32_t block = task.next_block.fetch_add(1, std::memory_order_acq_rel);
         if (block + 1 < task.blocks) hand_out(task, mine);
         run_block(task, block);
-        if (task.blocks_left.fetch_sub(1, detail::Order::acq_rel) != 1) continue;
+        if (task.blocks_left.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
       } else {
         run_block(task, 0);
       }
-      FanOut* edge = task.fan_out.exchange(TaskSlot::sealed(), detail::Order::acq_rel);
+      FanOut* edge = task.fan_out.exchange(TaskSlot::sealed(), std::memory_order_acq_rel);
       while (edge != nullptr) {
         TaskSlot& next = *edge->consumer;
         edge = edge->next;
-        if (next.waiting.fetch_sub(1, detail::Order::acq_rel) != 1) continue;
+        if (next.waiting.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
         if (mine == nullptr) {
           next.next_ready = nullptr;
           mine = &next;
@@ -273,18 +263,18 @@ class TaskStream {
   }
 
   ReadyQueue<TaskSlot> queue_;
-  detail::OwnedArray<Worker> workers_;
+  std::vector<Worker> workers_;
   TaskSlot* late_ = nullptr;
   std::uint64_t first_ = 0;
   Status status_;
   Error::Text failure_;
   TaskTracer tracer_;
   Mode calm_ = Mode::plain;  ///< of a round that has not failed
-  alignas(64) detail::Atomic<Mode> mode_{Mode::plain};
-  detail::Atomic<bool> told_{false};
-  detail::Atomic<bool> stopping_{false};
-  alignas(64) detail::Atomic<std::uint32_t> sleepers_{0};
-  detail::Signal wake_{0};
+  alignas(64) std::atomic<Mode> mode_{Mode::plain};
+  std::atomic<bool> told_{false};
+  std::atomic<bool> stopping_{false};
+  alignas(64) std::atomic<std::uint32_t> sleepers_{0};
+  Signal wake_{0};
 };
 
 }  // namespace rondo::platform::sim

@@ -7,18 +7,22 @@
 
 #include <cstdint>
 
-/// Who counts what would cross the bus between host and device.
+/// Counts what would cross the bus between host and device.
 namespace rondo::platform::sim {
 
-/// What a Sim is told of its traffic: the Traffic's own Options, where it has some. Such a Traffic is made from them
-/// and the chip.
+/// A Traffic that is told something is made from its own Options and the chip.
+template <class Traffic>
+concept HasTrafficOptions = requires {
+  typename Traffic::Options;
+};
+
+/// What a Sim is told of its traffic.
 template <class Traffic>
 struct TrafficOptions {
   struct type {};
 };
-/// For a Traffic that has some.
-template <class Traffic>
-requires requires { typename Traffic::Options; }
+/// The options of a traffic that has some.
+template <HasTrafficOptions Traffic>
 struct TrafficOptions<Traffic> {
   using type = typename Traffic::Options;
 };
@@ -26,7 +30,7 @@ struct TrafficOptions<Traffic> {
 template <class Traffic>
 [[nodiscard]] Traffic make_traffic(const typename TrafficOptions<Traffic>::type& options,
                                    const arch::Chip& chip) noexcept {
-  if constexpr (requires { typename Traffic::Options; }) {
+  if constexpr (HasTrafficOptions<Traffic>) {
     return Traffic(options, chip);
   } else {
     return Traffic{};
@@ -40,7 +44,7 @@ concept TakesTime = requires(const Traffic& traffic, Bytes size) {
   traffic.out_ns(size);
 };
 
-/// Nobody; takes no space and no instruction.
+/// Counts nothing; takes no space and no instruction.
 struct NoTraffic {
   void copied_in(Bytes) noexcept {}
   void copied_out(Bytes) noexcept {}

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/algorithm.hpp>
-#include <rondo/detail/owned_array.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/slice.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -46,7 +46,7 @@ class VirtualChip {
   inline VirtualChip(const graph::GraphView& graph, const Parts& parts);
 
   /// What each block takes, in nanoseconds: one figure per task and block, in the graph's order. To be filled in.
-  [[nodiscard]] detail::OwnedArray<double>& costs() noexcept { return costs_; }
+  [[nodiscard]] std::vector<double>& costs() noexcept { return costs_; }
   [[nodiscard]] std::size_t first_block(std::size_t task) const noexcept { return first_block_[task]; }
 
   inline void run() noexcept;
@@ -54,18 +54,19 @@ class VirtualChip {
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
   [[nodiscard]] double makespan() const noexcept { return makespan_; }
   /// By task, in the graph's order.
-  [[nodiscard]] Slice<const TaskTimes> times() const noexcept { return times_.slice(); }
+  [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
   /// By block, in the graph's order.
-  [[nodiscard]] Slice<const BlockRun> runs() const noexcept { return runs_.slice(); }
+  [[nodiscard]] std::span<const BlockRun> runs() const noexcept { return runs_; }
   /// Of each core of a type, how long it ran kernels.
-  [[nodiscard]] Slice<const double> busy(CoreType core) const noexcept {
-    return core == CoreType::cube ? busy_.slice().first(parts_.cores[0]) : busy_.slice().subspan(parts_.cores[0]);
+  [[nodiscard]] std::span<const double> busy(CoreType core) const noexcept {
+    const std::span<const double> all = busy_;
+    return core == CoreType::cube ? all.first(parts_.cores[0]) : all.subspan(parts_.cores[0]);
   }
   /// Of all schedulers together.
   [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
   /// The chain of tasks that takes longest, were there cores and schedulers without end; positions in the graph.
-  [[nodiscard]] Slice<const std::uint32_t> critical_path() const noexcept {
-    return critical_.slice().first(critical_size_);
+  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept {
+    return {critical_.data(), critical_size_};
   }
   [[nodiscard]] double critical_path_ns() const noexcept { return critical_ns_; }
 
@@ -78,7 +79,7 @@ class VirtualChip {
     Kind kind = Kind::dispatched;
   };
   struct Queue {
-    detail::OwnedArray<std::uint32_t> blocks;  ///< each enters once, so nothing wraps
+    std::vector<std::uint32_t> blocks;  ///< each enters once, so nothing wraps
     std::size_t begin = 0;
     std::size_t end = 0;
     [[nodiscard]] bool empty() const noexcept { return begin == end; }
@@ -91,7 +92,7 @@ class VirtualChip {
   }
   void set(double time, Kind kind, std::uint32_t block) noexcept {
     events_[static_cast<std::size_t>(event_count_++)] = {time, event_number_++, block, kind};
-    detail::push_heap(events_.data(), static_cast<std::size_t>(event_count_), later);
+    std::push_heap(events_.data(), events_.data() + static_cast<std::size_t>(event_count_), later);
   }
   [[nodiscard]] std::size_t type_of(std::uint32_t block) const noexcept {
     return static_cast<std::size_t>(graph_.tasks[task_of_[block]].core);
@@ -105,17 +106,17 @@ class VirtualChip {
 
   graph::GraphView graph_;
   Parts parts_;
-  detail::OwnedArray<double> costs_;
-  detail::OwnedArray<std::uint32_t> task_of_;      ///< by block
-  detail::OwnedArray<std::uint32_t> first_block_;  ///< by task
-  detail::OwnedArray<BlockRun> runs_;              ///< by block
-  detail::OwnedArray<std::uint32_t> waits_for_;    ///< by task: predecessors that are not done
-  detail::OwnedArray<std::uint32_t> blocks_left_;  ///< by task
-  detail::OwnedArray<std::uint64_t> ready_as_;     ///< by block: the how-manieth to get ready
-  detail::OwnedArray<Event> events_;               ///< a heap; a block has at most one event ahead
+  std::vector<double> costs_;
+  std::vector<std::uint32_t> task_of_;      ///< by block
+  std::vector<std::uint32_t> first_block_;  ///< by task
+  std::vector<BlockRun> runs_;              ///< by block
+  std::vector<std::uint32_t> waits_for_;    ///< by task: predecessors that are not done
+  std::vector<std::uint32_t> blocks_left_;  ///< by task
+  std::vector<std::uint64_t> ready_as_;     ///< by block: the how-manieth to get ready
+  std::vector<Event> events_;               ///< a heap; a block has at most one event ahead
   Queue ready_[core_type_count];
   Queue done_;
-  detail::OwnedArray<bool> taken_;  ///< by core: cube cores first
+  std::vector<char> taken_;  ///< by core: cube cores first
   std::uint32_t free_cores_[core_type_count] = {};
   std::uint32_t free_schedulers_ = 0;
   std::ptrdiff_t event_count_ = 0;
@@ -124,10 +125,10 @@ class VirtualChip {
 
   double makespan_ = 0;
   double scheduler_busy_ = 0;
-  detail::OwnedArray<TaskTimes> times_;
-  detail::OwnedArray<double> busy_;
-  detail::OwnedArray<double> to_end_;  ///< by task: the longest way to the end, itself counted in
-  detail::OwnedArray<std::uint32_t> critical_;
+  std::vector<TaskTimes> times_;
+  std::vector<double> busy_;
+  std::vector<double> to_end_;  ///< by task: the longest way to the end, itself counted in
+  std::vector<std::uint32_t> critical_;
   std::size_t critical_size_ = 0;
   double critical_ns_ = 0;
 };
@@ -145,13 +146,13 @@ VirtualChip::VirtualChip(const graph::GraphView& graph, const Parts& parts)
       critical_(graph.tasks.size()) {
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_block_[t + 1] = first_block_[t] + graph.tasks[t].blocks;
   const std::size_t blocks = first_block_[graph.tasks.size()];
-  costs_ = detail::OwnedArray<double>(blocks);
-  task_of_ = detail::OwnedArray<std::uint32_t>(blocks);
-  runs_ = detail::OwnedArray<BlockRun>(blocks);
-  ready_as_ = detail::OwnedArray<std::uint64_t>(blocks);
-  events_ = detail::OwnedArray<Event>(blocks);
-  for (Queue& queue : ready_) queue.blocks = detail::OwnedArray<std::uint32_t>(blocks);
-  done_.blocks = detail::OwnedArray<std::uint32_t>(blocks);
+  costs_ = std::vector<double>(blocks);
+  task_of_ = std::vector<std::uint32_t>(blocks);
+  runs_ = std::vector<BlockRun>(blocks);
+  ready_as_ = std::vector<std::uint64_t>(blocks);
+  events_ = std::vector<Event>(blocks);
+  for (Queue& queue : ready_) queue.blocks = std::vector<std::uint32_t>(blocks);
+  done_.blocks = std::vector<std::uint32_t>(blocks);
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
     for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) task_of_[b] = t;
   }
@@ -160,8 +161,8 @@ VirtualChip::VirtualChip(const graph::GraphView& graph, const Parts& parts)
 void VirtualChip::reset() noexcept {
   for (Queue& queue : ready_) queue.begin = queue.end = 0;
   done_.begin = done_.end = 0;
-  for (bool& taken : taken_) taken = false;
-  for (double& busy : busy_) busy = 0;
+  std::fill(taken_.begin(), taken_.end(), false);
+  std::fill(busy_.begin(), busy_.end(), 0);
   for (std::size_t type = 0; type < core_type_count; ++type) free_cores_[type] = parts_.cores[type];
   free_schedulers_ = parts_.schedulers;
   event_count_ = 0;
@@ -186,7 +187,7 @@ void VirtualChip::run() noexcept {
   while (event_count_ != 0) {
     const double now = events_[0].time;
     while (event_count_ != 0 && events_[0].time == now) {  // all that happens at once, before anybody reacts
-      detail::pop_heap(events_.data(), static_cast<std::size_t>(event_count_), later);
+      std::pop_heap(events_.data(), events_.data() + static_cast<std::size_t>(event_count_), later);
       const Event event = events_[static_cast<std::size_t>(--event_count_)];
       happen(event);
     }
@@ -262,9 +263,9 @@ void VirtualChip::find_critical_path() noexcept {
   std::uint32_t longest = 0;
   for (std::size_t t = graph_.tasks.size(); t-- > 0;) {
     double own = 0;
-    for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) own = detail::max(own, costs_[b]);
+    for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) own = std::max(own, costs_[b]);
     double behind = 0;
-    for (const std::uint32_t next : graph_.successors_of(t)) behind = detail::max(behind, to_end_[next]);
+    for (const std::uint32_t next : graph_.successors_of(t)) behind = std::max(behind, to_end_[next]);
     to_end_[t] = parts_.dispatch_ns + own + parts_.retire_ns + behind;
     if (to_end_[t] >= critical_ns_) {
       critical_ns_ = to_end_[t];

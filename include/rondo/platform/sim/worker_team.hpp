@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/atomic.hpp>
-#include <rondo/detail/owned_array.hpp>
-#include <rondo/detail/thread.hpp>
 #include <rondo/error.hpp>
-#include <rondo/platform/sim/backoff.hpp>
+#include <rondo/platform/sim/signal.hpp>
+#include <rondo/platform/sim/waiting.hpp>
 
-#include <sched.h>
-
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
+#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -20,22 +19,17 @@ namespace rondo::platform::sim {
 ///
 /// Thread safety: start(), keep_awake() and the destructor from one thread. Cost of start(): one store and one load,
 /// and a system call if a thread sleeps.
+template <class Work>
 class WorkerTeam {
  public:
-  using Body = void (*)(void* context, std::size_t worker, std::uint32_t epoch);
-
-  /// Starts `count` threads, numbered from 1: the caller is worker 0. `parks`: counts how often one goes to sleep.
-  /// @throws Error out_of_resources
-  WorkerTeam(std::size_t count, Body body, void* context, detail::Atomic<std::uint64_t>& parks)
-      : body_{body}, context_{context}, parks_{parks}, members_(count) {
+  /// Starts `count` threads, numbered from 1, which call `work.work(worker, epoch)`: the caller is worker 0. `parks`
+  /// counts how often one goes to sleep. @throws Error out_of_resources
+  WorkerTeam(std::size_t count, Work& work, std::atomic<std::uint64_t>& parks) : work_{work}, parks_{parks} {
+    threads_.reserve(count);
     try {
       for (std::size_t w = 1; w <= count; ++w) {
-        Member& member = members_[w - 1];
-        member.team = this;
-        member.number = w;
-        member.thread.start(
-            [](void* self) noexcept { static_cast<Member*>(self)->team->work(static_cast<Member*>(self)->number); },
-            &member, Error::Text("thread ", w, " of ", count).c_str(), "; ask for fewer");
+        threads_.push_back(start_thread([this, w]() noexcept { run(w); },
+                                        Error::Text("thread ", w, " of ", count).c_str(), "; ask for fewer"));
       }
     } catch (...) {
       stop();
@@ -46,63 +40,57 @@ class WorkerTeam {
   WorkerTeam& operator=(const WorkerTeam&) = delete;
   ~WorkerTeam() { stop(); }
 
-  /// Moves to `epoch`, which differs from the one before, and wakes whoever sleeps.
+  /// Moves to `epoch`, which differs from the one before, and wakes the threads that sleep.
   void start(std::uint32_t epoch) noexcept {
-    epoch_.store(epoch, detail::Order::seq_cst);
+    epoch_.store(epoch, std::memory_order_seq_cst);
     // Either this load sees the sleeper, or the sleeper's last look at the epoch sees the store: both are seq_cst.
-    if (asleep_.load(detail::Order::seq_cst) != 0) [[unlikely]]
+    if (asleep_.load(std::memory_order_seq_cst) != 0) [[unlikely]]
       epoch_.notify_all();
   }
 
   /// While awake, threads spin from one epoch to the next and never sleep.
-  void keep_awake(bool awake) noexcept { keep_awake_.store(awake, detail::Order::relaxed); }
+  void keep_awake(bool awake) noexcept { keep_awake_.store(awake, std::memory_order_relaxed); }
 
  private:
-  struct Member {
-    WorkerTeam* team = nullptr;
-    std::size_t number = 0;  ///< from 1
-    detail::Thread thread;
-  };
   static constexpr unsigned spins_before_sleep = 1500;  ///< pauses; 30 to 80 µs
 
-  void work(std::size_t worker) noexcept {
+  void run(std::size_t worker) noexcept {
     for (std::uint32_t epoch = 0;;) {
       epoch = await_other_than(epoch);
-      if (stopping_.load(detail::Order::relaxed)) return;
-      body_(context_, worker, epoch);
+      if (stopping_.load(std::memory_order_relaxed)) return;
+      work_.work(worker, epoch);
     }
   }
   std::uint32_t await_other_than(std::uint32_t seen) noexcept {
-    for (unsigned i = 0; i < spins_before_sleep || keep_awake_.load(detail::Order::relaxed); ++i) {
-      if (const std::uint32_t now = epoch_.load(detail::Order::acquire); now != seen) return now;
+    for (unsigned i = 0; i < spins_before_sleep || keep_awake_.load(std::memory_order_relaxed); ++i) {
+      if (const std::uint32_t now = epoch_.load(std::memory_order_acquire); now != seen) return now;
       if (i < spins_before_sleep) {
         pause();
       } else {
-        (void)sched_yield();  // kept awake for long: others may have the core meanwhile
+        std::this_thread::yield();  // kept awake for long: others may have the core meanwhile
       }
     }
-    parks_.fetch_add(1, detail::Order::relaxed);
-    asleep_.fetch_add(1, detail::Order::seq_cst);
-    while (epoch_.load(detail::Order::seq_cst) == seen) epoch_.wait(seen, detail::Order::seq_cst);
-    asleep_.fetch_sub(1, detail::Order::relaxed);
-    return epoch_.load(detail::Order::acquire);
+    parks_.fetch_add(1, std::memory_order_relaxed);
+    asleep_.fetch_add(1, std::memory_order_seq_cst);
+    while (epoch_.load(std::memory_order_seq_cst) == seen) epoch_.wait(seen, std::memory_order_seq_cst);
+    asleep_.fetch_sub(1, std::memory_order_relaxed);
+    return epoch_.load(std::memory_order_acquire);
   }
   void stop() noexcept {
-    stopping_.store(true, detail::Order::relaxed);
+    stopping_.store(true, std::memory_order_relaxed);
     keep_awake(false);
-    epoch_.fetch_add(0x8000'0000U, detail::Order::seq_cst);  // unlike any epoch that a round could be at
+    epoch_.fetch_add(0x8000'0000U, std::memory_order_seq_cst);  // unlike any epoch that a round could be at
     epoch_.notify_all();
-    for (Member& member : members_) member.thread.join();
+    for (std::thread& thread : threads_) thread.join();
   }
 
-  Body body_;
-  void* context_;
-  detail::Atomic<std::uint64_t>& parks_;
-  alignas(64) detail::Signal epoch_{0};
-  alignas(64) detail::Atomic<std::uint32_t> asleep_{0};
-  detail::Atomic<bool> keep_awake_{false};
-  detail::Atomic<bool> stopping_{false};
-  detail::OwnedArray<Member> members_;
+  Work& work_;
+  std::atomic<std::uint64_t>& parks_;
+  alignas(64) Signal epoch_{0};
+  alignas(64) std::atomic<std::uint32_t> asleep_{0};
+  std::atomic<bool> keep_awake_{false};
+  std::atomic<bool> stopping_{false};
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace rondo::platform::sim

@@ -4,6 +4,7 @@
 
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/open.hpp>
 #include <rondo/session/shaped_session.hpp>
@@ -479,10 +480,6 @@ namespace {
 struct Debugging : DefaultPolicies {
   using Check = CheckRounds;
 };
-struct DebuggingInFlight : Debugging {
-  static constexpr std::size_t rounds_in_flight = 2;
-};
-
 }  // namespace
 
 TEST_CASE("As a policy, open() puts the check around the platform's engine, whatever it opens") {
@@ -500,7 +497,7 @@ TEST_CASE("As a policy, open() puts the check around the platform's engine, what
 
   auto frozen = open<A5Sim, Debugging>(freeze(graph));
   CHECK(frozen.run_round(bind(x, hx), bind(y, hy)).code() == Errc::check_failed);
-  auto in_flight = open<A5Sim, DebuggingInFlight>(graph);
+  auto in_flight = open_pipelined<A5Sim, 2, Debugging>(graph);
   CHECK(in_flight.wait(in_flight.submit_round(bind(x, hx), bind(y, hy))).code() == Errc::check_failed);
   auto shaped = open_shaped<A5Sim, Debugging>(graph);
   CHECK(shaped.run_round(bind(x, hx), bind(y, hy)).code() == Errc::check_failed);

@@ -3,6 +3,7 @@
 #include <rondo/platform/sim/inline.hpp>
 
 #include <rondo/graph/static_graph.hpp>
+#include <rondo/session/open_static.hpp>
 #include <unit/platform/sim/programs.hpp>
 #include <unit/support.hpp>
 

@@ -6,12 +6,13 @@
 #include <rondo/args/args_table_impl.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/lay_out.hpp>
-#include <rondo/session/bases.hpp>
+#include <rondo/session/ports.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ namespace rondo::test {
 /// The args table of a graph whose tensors lie at `offsets` from `memory`, written.
 [[nodiscard]] inline args::ArgsTable table_of(const FrozenGraph& graph, std::span<const std::uint64_t> offsets,
                                               void* memory) {
-  const detail::Bases bases{graph.view(), offsets, DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)}};
-  args::ArgsTable table{graph.view(), bases.sources.slice(), bases.layout};
+  const DevicePtr<std::byte> arena{reinterpret_cast<std::uintptr_t>(memory)};
+  const detail::Bases bases{graph.view(), offsets, {arena, arena}};
+  args::ArgsTable table{graph.view(), bases.sources, bases.layout};
   for (std::uint32_t base = 0; base < bases.layout.count; ++base) table.rewrite(base, bases.addresses[base]);
   return table;
 }

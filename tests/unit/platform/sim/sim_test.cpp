@@ -3,6 +3,7 @@
 #include <rondo/platform/sim/sim.hpp>
 
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>

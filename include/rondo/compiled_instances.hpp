@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/session/round_session.hpp>
+
+// The sessions that rondo::compiled holds: what is not a template of the bindings, for the platforms that most programs
+// open.
+#ifdef RONDO_COMPILED
+#if RONDO_HAS_BODIES
+#include <rondo/session/memory_report.hpp>
+#define RONDO_EXTERN
+#else
+#define RONDO_EXTERN extern
+#endif
+namespace rondo::detail {
+RONDO_EXTERN template class Session<RoundSession<A2A3Sim>, A2A3Sim, DefaultPolicies, FrozenGraph, 1>;
+RONDO_EXTERN template class Session<RoundSession<A5Sim>, A5Sim, DefaultPolicies, FrozenGraph, 1>;
+}  // namespace rondo::detail
+#undef RONDO_EXTERN
+#endif

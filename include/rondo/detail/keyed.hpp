@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rondo::detail {
+
+/// An item and what it is sorted by. Set-up sorts nothing else, since each other type would have a sort of its own.
+struct Keyed {
+  std::int64_t key = 0;
+  std::uint64_t item = 0;  ///< breaks ties
+
+  friend constexpr bool operator==(const Keyed&, const Keyed&) noexcept = default;
+  friend constexpr bool operator<(const Keyed& a, const Keyed& b) noexcept {
+    return a.key != b.key ? a.key < b.key : a.item < b.item;
+  }
+};
+
+/// Sorts by key, then by item.
+[[gnu::noinline]] constexpr void sort_keyed(std::vector<Keyed>& list) { std::sort(list.begin(), list.end()); }
+
+/// Sorts, and leaves one of those that are equal.
+[[gnu::noinline]] constexpr void sort_once_each(std::vector<Keyed>& list) {
+  sort_keyed(list);
+  std::size_t kept = 0;
+  for (const Keyed& each : list) {
+    if (kept == 0 || list[kept - 1] < each) list[kept++] = each;
+  }
+  while (list.size() > kept) list.pop_back();
+}
+
+}  // namespace rondo::detail

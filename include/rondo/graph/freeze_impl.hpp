@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/analysis.hpp>
+#include <rondo/graph/freeze.hpp>
+#include <rondo/graph/zeroed.hpp>
+
+#include <utility>
+
+/// The bodies of FrozenGraph and of what makes one.
+namespace rondo {
+
+RONDO_INLINE FrozenGraph::FrozenGraph(FrozenGraph&& other) noexcept = default;
+RONDO_INLINE FrozenGraph& FrozenGraph::operator=(FrozenGraph&& other) noexcept = default;
+RONDO_INLINE FrozenGraph::~FrozenGraph() = default;
+
+RONDO_INLINE FrozenGraph::FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis)
+    : tensors_{source.tensors()},
+      args_{source.args()},
+      successor_begin_{analysis.successor_begin},
+      successors_{analysis.successors},
+      predecessor_count_{analysis.predecessor_count},
+      text_{source.text()},
+      tag_{source.tag()} {
+  for (const std::uint32_t task : analysis.order) tasks_.push_back(source.tasks()[task]);
+}
+
+RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
+  if (!graph::has_zeroed(graph)) return {graph, graph::analyze(graph)};
+  const TaskGraph filled = graph::with_fill(graph);
+  return {filled, graph::analyze(filled)};
+}
+
+[[nodiscard]] RONDO_INLINE FrozenGraph freeze_interface(const TaskGraph& graph) {
+  if (!graph.tasks().empty()) {
+    throw Error(Errc::invalid_argument,
+                Error::Text("the interface of an orchestration holds ", graph.tasks().size(),
+                            " tasks; declare tensors only, and add tasks in the orchestration"));
+  }
+  for (const graph::TensorRecord& tensor : graph.tensors()) {
+    if (tensor.is_view()) {
+      throw Error(
+          Errc::unsupported,
+          Error::Text("tensor '", graph.name(tensor.name),
+                      "' of an orchestration's interface is a view; nobody knows which tasks will write what it "
+                      "shows, so let a kernel copy"));
+    }
+    if (tensor.direction == Direction::session_value) {
+      throw Error(Errc::unsupported, Error::Text("value '", graph.name(tensor.name),
+                                                 "' of an orchestration's interface would be written by nobody; make "
+                                                 "it a host input"));
+    }
+    if (tensor.direction != Direction::workspace) continue;
+    throw Error(Errc::invalid_argument,
+                Error::Text("tensor '", graph.name(tensor.name),
+                            "' of an orchestration's interface is a workspace; make it in the orchestration"));
+  }
+  graph::Analysis nothing;
+  nothing.successor_begin.push_back(0);
+  return {graph, nothing};
+}
+
+}  // namespace rondo

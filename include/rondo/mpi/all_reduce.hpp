@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/mpi/group.hpp>
+#include <rondo/platform/pinned.hpp>
+#include <rondo/tensor/data_type.hpp>
+#include <rondo/tensor/handle.hpp>
+
+#include <climits>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// Collectives on session tensors between rounds.
+namespace rondo::mpi {
+
+/// What becomes of the ranks' values of an element.
+enum class Op : std::uint8_t { sum, mean, min, max, product };
+
+[[nodiscard]] constexpr const char* to_string(Op op) noexcept {
+  constexpr const char* names[] = {"sum", "mean", "min", "max", "product"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+/// Elements that MPI can calculate with: float and the integers, but no type of which there are bits alone.
+template <class T>
+concept Reducible = std::same_as<T, float> || std::same_as<T, double> ||
+    (std::integral<T>&& Element<T> && !std::same_as<T, bool>);
+
+namespace detail {
+
+template <Reducible T>
+[[nodiscard]] MPI_Datatype type_of() noexcept {
+  if constexpr (std::same_as<T, float>) return MPI_FLOAT;
+  if constexpr (std::same_as<T, double>) return MPI_DOUBLE;
+  if constexpr (std::same_as<T, std::int8_t>) return MPI_INT8_T;
+  if constexpr (std::same_as<T, std::int16_t>) return MPI_INT16_T;
+  if constexpr (std::same_as<T, std::int32_t>) return MPI_INT32_T;
+  if constexpr (std::same_as<T, std::int64_t>) return MPI_INT64_T;
+  if constexpr (std::same_as<T, std::uint8_t>) return MPI_UINT8_T;
+  if constexpr (std::same_as<T, std::uint16_t>) return MPI_UINT16_T;
+  if constexpr (std::same_as<T, std::uint32_t>) return MPI_UINT32_T;
+  if constexpr (std::same_as<T, std::uint64_t>) return MPI_UINT64_T;
+}
+/// Tells types apart across ranks: kind and bytes.
+template <Reducible T>
+inline constexpr std::uint64_t type_number = sizeof(T) + (std::is_floating_point_v<T> ? 256U
+                                                          : std::is_signed_v<T>       ? 512U
+                                                                                      : 0U);
+
+[[nodiscard]] inline MPI_Op op_of(Op op) noexcept {
+  switch (op) {
+    case Op::min: return MPI_MIN;
+    case Op::max: return MPI_MAX;
+    case Op::product: return MPI_PROD;
+    default: return MPI_SUM;
+  }
+}
+
+template <Reducible T>
+void divide(std::span<T> values, int by) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    for (T& value : values) value /= static_cast<T>(by);
+  }
+}
+
+/// Do all ranks mean the same? `name(i)` names the i-th tensor of this rank. Collective; every rank comes to the same
+/// answer. @throws Error invalid_argument, limit_exceeded; and as Group::gather
+template <Reducible T, class Name>
+void check_same(const Group& group, Op op, std::span<const std::uint64_t> sizes, const Name& name) {
+  const std::uint64_t own[] = {type_number<T>, static_cast<std::uint64_t>(op), sizes.size()};
+  const std::vector<std::uint64_t> all = group.gather(own);
+  const auto ranks = static_cast<std::size_t>(group.size());
+  const auto fail = [](const auto&... text) {
+    throw Error(Errc::invalid_argument, Error::Text("all_reduce: ", text...));
+  };
+  for (std::size_t r = 1; r < ranks; ++r) {
+    const std::uint64_t* const first = all.data();
+    const std::uint64_t* const other = first + 3 * r;
+    if (first[0] != other[0]) fail("ranks 0 and ", r, " have different types of elements");
+    if (first[1] != other[1]) {
+      fail("rank 0 asks for ", to_string(static_cast<Op>(first[1])), ", rank ", r, " for ",
+           to_string(static_cast<Op>(other[1])));
+    }
+    if (first[2] != other[2]) fail("rank 0 reduces ", first[2], " tensors, rank ", r, " ", other[2]);
+  }
+  const std::vector<std::uint64_t> counts = group.gather(sizes);
+  for (std::size_t r = 1; r < ranks; ++r) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (counts[i] == counts[r * sizes.size() + i]) continue;
+      fail("'", name(i), "' has ", counts[i], " elements on rank 0 and ", counts[r * sizes.size() + i], " on rank ", r,
+           "; give all ranks the same sizes");
+    }
+  }
+  std::uint64_t total = 0;
+  for (const std::uint64_t size : sizes) total += size;
+  if (total > INT_MAX) {
+    throw Error(Errc::limit_exceeded,
+                Error::Text("all_reduce: ", total, " elements; MPI counts to 2^31 - 1, so reduce the tensors apart"));
+  }
+  if (op == Op::mean && !std::is_floating_point_v<T>) fail("the mean of integers is none; reduce to the sum");
+}
+
+/// Host memory beside a session's tensors: pinned, where the platform has such.
+template <class T, class Platform>
+struct MirrorOf {
+  struct type : std::vector<T> {
+    type(Platform&, std::size_t size) : std::vector<T>(size) {}
+  };
+};
+template <class T, HasPinnedMemory Platform>
+struct MirrorOf<T, Platform> {
+  using type = PinnedArray<T, Platform>;
+};
+
+}  // namespace detail
+
+/// Reduces resident tensors over all ranks between rounds: afterwards each rank's hold the sum, mean, … of all.
+///
+///     mpi::AllReduce gradients(session, group, mpi::Op::mean, dw1, db1);       // once, on all ranks
+///     …
+///     (void)gradients.start();                                                 // they are on their way
+///     auto round = session.begin_round(bind(x, hx), bind(loss, hl));           // the next round's copy-in meanwhile
+///     (void)gradients.finish();                                                // they are on the device again
+///     Status status = std::move(round).launch().finish().status();
+///
+/// The tensors travel in one message, by way of host memory: start() downloads them, finish() uploads them. Between the
+/// two the host is free, and the session may copy the next round's inputs in, as above, or run rounds that do not touch
+/// these tensors; what rounds wrote to them meanwhile is lost. On a session with rounds in flight both calls wait for
+/// those.
+///
+/// Lifetime: immovable; session and group outlive it. Thread safety: the session's. The order of all collectives of a
+/// group is the same on all ranks.
+/// Errors: constructor, see there. start(): the session's of download; busy when started already; device_failed: MPI's.
+/// finish(): invalid_argument if it was not started; timed_out if not all ranks started it within the group's patience;
+/// device_failed: MPI's; the session's of upload. After a failure of MPI it is of no more use: each later call says the
+/// same. A rank that cannot start because its own round failed leaves the others to time out; end them by
+/// Environment::abort. Cost: two copies of the tensors, and what MPI takes.
+template <class Session, Reducible T>
+requires Element<T>
+class AllReduce {
+ public:
+  /// Collective. @throws Error invalid_argument if ranks differ in types, operations, number of tensors, or in the size
+  /// of one, which is named; wrong_tensor; timed_out if not all ranks come; limit_exceeded above 2^31 - 1 elements
+  template <std::same_as<Resident<T>>... More>
+  AllReduce(Session& session, const Group& group, Op op, Resident<T> tensor, More... more)
+      : session_{session}, group_{group}, op_{op}, tensors_{tensor, more...} {
+    std::vector<std::uint64_t> sizes;
+    for (const Resident<T>& each : tensors_) {
+      sizes.push_back(session.pair(each).size());
+      offsets_.push_back(offsets_.back() + sizes.back());
+    }
+    detail::check_same<T>(group, op, sizes, [this](std::size_t i) {
+      const auto view = session_.graph().view();
+      return view.name(view.tensors[index(tensors_[i].key.tensor())].name);
+    });
+    mirror_ = std::make_unique<Mirror>(session.platform(), static_cast<std::size_t>(offsets_.back()));
+  }
+  AllReduce(const AllReduce&) = delete;
+  AllReduce& operator=(const AllReduce&) = delete;
+  ~AllReduce() {
+    if (request_ == MPI_REQUEST_NULL) return;
+    // A rank that leaves by an exception has no time: the others wait for it to tell.
+    const double patience = std::uncaught_exceptions() == 0 ? group_.patience() : 0;
+    const bool is_done = !failed_ && detail::await(request_, patience).is_done;
+    if (is_done) return;
+    (void)mirror_.release();  // MPI goes on using it
+    group_.note_stuck();
+  }
+
+  /// Downloads the tensors and sends them on their way.
+  Status start() noexcept {
+    if (failed_) return *failed_;
+    if (request_ != MPI_REQUEST_NULL) return Status{Errc::busy};
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      if (const Status status = session_.download(tensors_[i], part(i)); !status) return status;
+    }
+    code_ = MPI_Iallreduce(MPI_IN_PLACE, mirror_->data(), static_cast<int>(mirror_->size()), detail::type_of<T>(),
+                           detail::op_of(op_), group_.comm(), &request_);
+    if (code_ != MPI_SUCCESS) return fail(Errc::device_failed);
+    is_started_ = true;
+    return {};
+  }
+
+  /// Have they arrived? Also lets an MPI without a thread of its own get on; finish() is needed all the same.
+  [[nodiscard]] bool is_done() noexcept {
+    if (failed_ || !is_started_) return false;
+    int is_done = 1;
+    if (request_ != MPI_REQUEST_NULL) code_ = MPI_Test(&request_, &is_done, MPI_STATUS_IGNORE);
+    if (code_ != MPI_SUCCESS) (void)fail(Errc::device_failed);
+    return !failed_ && is_done != 0;
+  }
+
+  /// Waits for the ranks, and uploads what came out. Between a round's copy-in and its launch too.
+  Status finish() noexcept {
+    if (failed_) return *failed_;
+    if (!is_started_) return Status{Errc::invalid_argument};
+    const detail::Awaited awaited = detail::await(request_, group_.patience());
+    code_ = awaited.code;
+    if (code_ != MPI_SUCCESS) return fail(Errc::device_failed);
+    if (!awaited.is_done) return fail(Errc::timed_out);
+    is_started_ = false;
+    if (op_ == Op::mean) detail::divide(std::span<T>{mirror_->data(), mirror_->size()}, group_.size());
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      Status status = session_.upload(tensors_[i], part(i));
+      if (status.code() == Errc::busy) {
+        // A round is bound but not launched. The platform keeps to the order of the calls, so the launch comes behind
+        // this; the memory is the platform's until the round is finished, and untouched until the next start().
+        status = session_.platform().copy_in(session_.pair(tensors_[i]).device().template as<std::byte>(),
+                                             part(i).data(), Bytes{part(i).size_bytes()});
+      }
+      if (!status) return status;
+    }
+    return {};
+  }
+
+  /// A sentence for a status of this object.
+  [[nodiscard]] Error::Text explain(Status status) const noexcept {
+    if (failed_ && status == *failed_) {
+      if (code_ != MPI_SUCCESS) return Error::Text("all_reduce: ", detail::text_of(code_).c_str());
+      return Error::Text("all_reduce: rank ", group_.rank(), " waited ", group_.patience_ms(),
+                         " ms for the others; a rank that cannot go on should end all, by Environment::abort");
+    }
+    if (status.code() == Errc::busy) return Error::Text("all_reduce: started already, or in the middle of a round");
+    if (status == Status{Errc::invalid_argument}) return Error::Text("all_reduce: finish() without start()");
+    return session_.explain(status);
+  }
+
+ private:
+  using Device = std::remove_reference_t<decltype(std::declval<Session&>().platform())>;
+  using Mirror = typename detail::MirrorOf<T, Device>::type;
+
+  [[nodiscard]] std::span<T> part(std::size_t i) noexcept {
+    return std::span<T>{mirror_->data(), mirror_->size()}.subspan(
+        static_cast<std::size_t>(offsets_[i]), static_cast<std::size_t>(offsets_[i + 1] - offsets_[i]));
+  }
+  Status fail(Errc code) noexcept {
+    failed_.emplace(code);
+    return *failed_;
+  }
+
+  Session& session_;
+  const Group& group_;
+  Op op_;
+  std::vector<Resident<T>> tensors_;
+  std::vector<std::uint64_t> offsets_{0};  ///< of each in the mirror, and the end
+  std::unique_ptr<Mirror> mirror_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  bool is_started_ = false;
+  int code_ = MPI_SUCCESS;
+  std::optional<Status> failed_;
+};
+template <class Session, Element T, class... More>
+AllReduce(Session&, const Group&, Op, Resident<T>, More...) -> AllReduce<Session, T>;
+
+/// The same for one tensor at once, without overlap; for what happens rarely. Collective.
+/// @throws Error as AllReduce's constructor
+template <class Session, Reducible T>
+requires Element<T> Status all_reduce(Session& session, Resident<T> tensor, Op op, const Group& group) {
+  AllReduce<Session, T> reduce(session, group, op, tensor);
+  const Status status = reduce.start();
+  return status ? reduce.finish() : status;
+}
+
+/// The same for host memory: losses, counts, times. Collective; waits.
+/// @throws Error invalid_argument if ranks differ, timed_out if not all come, device_failed
+template <Reducible T>
+void all_reduce(std::span<T> values, Op op, const Group& group) {
+  const std::uint64_t sizes[] = {values.size()};
+  detail::check_same<T>(group, op, sizes, [](std::size_t) { return "host memory"; });
+  auto memory = std::make_unique<std::vector<T>>(values.begin(), values.end());
+  MPI_Request request = MPI_REQUEST_NULL;
+  detail::check(MPI_Iallreduce(MPI_IN_PLACE, memory->data(), static_cast<int>(values.size()), detail::type_of<T>(),
+                               detail::op_of(op), group.comm(), &request),
+                "all_reduce");
+  const detail::Awaited awaited = detail::await(request, group.patience());
+  if (!awaited.is_done) {  // MPI goes on using it
+    (void)memory.release();
+    group.note_stuck();
+  }
+  detail::check(awaited.code, "all_reduce");
+  if (!awaited.is_done) {
+    throw Error(Errc::timed_out,
+                Error::Text("all_reduce: rank ", group.rank(), " waited ", group.patience_ms(), " ms for the others"));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = (*memory)[i];
+  if (op == Op::mean) detail::divide(values, group.size());
+}
+
+}  // namespace rondo::mpi

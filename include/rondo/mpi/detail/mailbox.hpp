@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/detail/wire.hpp>
+#include <rondo/measure/fault.hpp>
+#include <rondo/mpi/group.hpp>
+
+#include <chrono>
+#include <climits>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+/// What a tuner and the ranks that work for it send each other: letters of bytes, whose fields are those of wire.hpp.
+namespace rondo::mpi::detail {
+
+using measure::Fault;
+using measure::detail::current_fault;
+using measure::detail::Reader;
+using measure::detail::Writer;
+
+/// What a letter is about; builds and runs have separate mailboxes.
+enum class Line : int { build = 1, run = 2 };
+
+enum class LetterKind : std::uint64_t { hello, job, answer, end };
+
+struct Letter {
+  int rank = 0;  ///< from whom
+  std::string body;
+};
+
+/// Sends and receives letters without waiting. For one thread; several mailboxes, of different lines or directions, may
+/// be used by several threads. Errors: throws mpi's.
+class Mailbox {
+ public:
+  Mailbox(const Group& group, Line line, bool is_tuner) : comm_{group.comm()} {
+    const int first = 2 * static_cast<int>(line);
+    out_tag_ = is_tuner ? first : first + 1;
+    in_tag_ = is_tuner ? first + 1 : first;
+  }
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+  ~Mailbox() {
+    for (Sent& sent : sent_) {  // a letter that nobody takes keeps its memory: MPI may still read it
+      if (!await(sent.request, 1).is_done) (void)new std::string(std::move(sent.body));
+    }
+  }
+
+  /// Takes the bytes of a Writer's message.
+  void send(int rank, std::string message) {
+    if (message.size() > INT_MAX) throw Error(Errc::limit_exceeded, Error::Text("a letter of more than 2 GiB"));
+    sent_.push_back({std::move(message), MPI_REQUEST_NULL});
+    Sent& sent = sent_.back();
+    check(
+        MPI_Isend(sent.body.data(), static_cast<int>(sent.body.size()), MPI_BYTE, rank, out_tag_, comm_, &sent.request),
+        "sending to a rank");
+  }
+
+  /// The next letter that has arrived, if there is one.
+  [[nodiscard]] std::optional<Letter> receive() {
+    progress();
+    int is_there = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    check(MPI_Improbe(MPI_ANY_SOURCE, in_tag_, comm_, &is_there, &message, &status),
+          "looking for letters of other ranks");
+    if (is_there == 0) return std::nullopt;
+    int size = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &size), "the size of a letter");
+    Letter letter{status.MPI_SOURCE, std::string(static_cast<std::size_t>(size), '\0')};
+    check(MPI_Mrecv(letter.body.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "receiving from a rank");
+    letter.body.erase(0, sizeof(std::uint64_t));  // a Writer's length: MPI has told it
+    return letter;
+  }
+
+ private:
+  struct Sent {
+    std::string body;
+    MPI_Request request;
+  };
+
+  /// Forgets letters that are on their way for good.
+  void progress() {
+    for (auto sent = sent_.begin(); sent != sent_.end();) {
+      int is_done = 0;
+      check(MPI_Test(&sent->request, &is_done, MPI_STATUS_IGNORE), "sending to a rank");
+      sent = is_done != 0 ? sent_.erase(sent) : std::next(sent);
+    }
+  }
+
+  MPI_Comm comm_;
+  int out_tag_;
+  int in_tag_;
+  std::list<Sent> sent_;  // stable addresses
+};
+
+/// How long to sleep before looking for letters again. MPI cannot be waited for together with anything else, and its
+/// own waiting takes a core from what is being measured; so look ever more rarely, up to every two milliseconds.
+class Nap {
+ public:
+  void reset() noexcept { micros_ = 50; }
+  /// Sleeps, or until notified. The lock is held before and after.
+  void take(std::unique_lock<std::mutex>& lock, std::condition_variable& awake) {
+    (void)awake.wait_for(lock, std::chrono::microseconds(micros_));
+    micros_ = micros_ < 1000 ? 2 * micros_ : 2000;
+  }
+
+ private:
+  long micros_ = 50;
+};
+
+/// @throws Error unsupported: several threads are going to call MPI
+inline void require_threads() {
+  int provided = 0;
+  check(MPI_Query_thread(&provided), "MPI");
+  if (provided < MPI_THREAD_MULTIPLE) {
+    throw Error(
+        Errc::unsupported,
+        Error::Text("measuring on other ranks needs MPI_THREAD_MULTIPLE; initialise MPI by mpi::Environment, or "
+                    "install an MPI that has it"));
+  }
+}
+
+/// What came of a job on another rank.
+struct Answer {
+  Fault fault = Fault::none;
+  std::string text = {};
+  double seconds = 0;
+  std::string body = {};  ///< the artifact, or the times
+};
+
+}  // namespace rondo::mpi::detail

@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/measure/callable.hpp>
+#include <rondo/measure/detail/posix.hpp>
+#include <rondo/measure/worker_pool.hpp>
+#include <rondo/mpi/detail/mailbox.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rondo::mpi {
+
+using measure::Fault;
+
+/// A job that did not come to an end on a rank, and is given to a rank anew.
+struct Reissue {
+  int rank = 0;               ///< where it failed
+  std::size_t attempt = 1;    ///< which attempt failed, counted from 1
+  Fault fault = Fault::none;  ///< unknown or device: nothing that the candidate can be blamed for
+  std::string text;
+};
+
+/// What a RankBuilder or a RankRunner may be told to do differently.
+struct RankOptions {
+  double join_seconds = 60;  ///< in which every other rank must have come to serve
+  std::size_t attempts = 3;  ///< that a job has before its fault is told
+  /// Told of each job that is given to a rank anew; on a thread of its own, must not throw.
+  std::function<void(const Reissue&)> on_reissue = {};
+};
+
+namespace detail {
+
+using measure::WorkerPool;
+using measure::detail::after_seconds;
+using measure::detail::milliseconds_until;
+
+/// The tuner's side: hands jobs to the ranks as these have room, and takes their answers in. One thread speaks with
+/// MPI, another one calls back.
+///
+/// Lifetime: the destructor drops what waits for a rank, waits for what ranks are at, and lets them go. Thread safety:
+/// submit() from any thread.
+class RankClient {
+ public:
+  using OnAnswer = std::function<void(Answer)>;
+
+  /// Waits for all ranks but its own. @throws Error invalid_argument if there is none, timed_out naming one that does
+  /// not come, unsupported, device_failed
+  RankClient(const Group& group, Line line, RankOptions options)
+      : options_{std::move(options)},
+        mailbox_{group, line, true},
+        ranks_(static_cast<std::size_t>(group.size())),
+        own_rank_{group.rank()},
+        tellers_{1, [](Telling tell, std::size_t) { tell(); }, [](Telling tell) { tell(); }} {
+    require_threads();
+    if (group.size() < 2) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("there is no other rank to measure on; start two or more, as by mpirun -n 2"));
+    }
+    await_ranks();
+    thread_ = std::thread([this] { talk(); });
+  }
+  RankClient(const RankClient&) = delete;
+  RankClient& operator=(const RankClient&) = delete;
+  ~RankClient() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      awake_.notify_one();
+    }
+    thread_.join();
+  }
+
+  void submit(std::string body, OnAnswer on_answer) {
+    Job job{std::move(body), std::move(on_answer), {}, 0, own_rank_};
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || !broken_.empty()) {
+      return tell(std::move(job), {stopping_ ? Fault::stopped : Fault::unknown,
+                                   stopping_ ? "nobody hands out jobs any more" : broken_});
+    }
+    queue_.push_back(std::move(job));
+    awake_.notify_one();
+  }
+  /// What all ranks together can use at once.
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] std::uint64_t reissues() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return reissues_;
+  }
+  /// How many jobs a rank has answered.
+  [[nodiscard]] std::uint64_t answered_by(int rank) const noexcept {
+    const std::lock_guard lock(mutex_);
+    return ranks_[static_cast<std::size_t>(rank)].answered;
+  }
+
+ private:
+  struct Job {
+    std::string body;
+    OnAnswer on_answer;
+    std::string history;   ///< of attempts that failed
+    std::size_t attempts;  ///< that failed
+    int avoid;             ///< the rank of the last one
+  };
+  struct Rank {
+    std::size_t room = 0;     ///< jobs that it can use at once; 0: it has not come
+    std::size_t at_work = 0;  ///< jobs that it has
+    std::uint64_t answered = 0;
+  };
+  using Telling = std::function<void()>;
+
+  void await_ranks() {
+    const auto deadline = after_seconds(options_.join_seconds);
+    std::size_t missing = ranks_.size() - 1;
+    Nap nap;
+    std::unique_lock lock(mutex_);
+    while (missing != 0) {
+      if (const auto letter = mailbox_.receive()) {
+        Reader reader{letter->body};
+        if (static_cast<LetterKind>(reader.number()) != LetterKind::hello) continue;
+        Rank& rank = ranks_[static_cast<std::size_t>(letter->rank)];
+        if (rank.room == 0) --missing;
+        rank.room = std::max<std::size_t>(1, reader.number());
+        capacity_ += rank.room;
+        continue;
+      }
+      if (milliseconds_until(deadline) == 0) {
+        int absent = 0;
+        while (absent == own_rank_ || ranks_[static_cast<std::size_t>(absent)].room != 0) ++absent;
+        dismiss();
+        throw Error(Errc::timed_out, Error::Text("rank ", absent, " does not serve after ",
+                                                 static_cast<std::uint64_t>(1e3 * options_.join_seconds),
+                                                 " ms; call measure::serve on every rank but the tuner's"));
+      }
+      nap.take(lock, awake_);
+    }
+  }
+  /// Lets go all ranks that came.
+  void dismiss() {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      if (ranks_[r].room == 0) continue;
+      Writer end;
+      end.put(static_cast<std::uint64_t>(LetterKind::end));
+      mailbox_.send(static_cast<int>(r), end.message());
+    }
+  }
+
+  void talk() noexcept {
+    Nap nap;
+    std::unique_lock lock(mutex_);
+    try {
+      for (;;) {
+        bool something = false;
+        while (const auto letter = mailbox_.receive()) {
+          take_in(*letter);
+          something = true;
+        }
+        if (stopping_) drop("nobody hands out jobs any more", Fault::stopped);
+        if (stopping_ && at_work_.empty()) return dismiss();
+        something = hand_out() || something;
+        if (something) {
+          nap.reset();
+        } else if (at_work_.empty()) {
+          awake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+          nap.reset();
+          continue;
+        }
+        nap.take(lock, awake_);
+      }
+    } catch (...) {
+      broken_ = current_fault(Fault::unknown).text;
+      for (auto& [id, job] : at_work_) queue_.push_back(std::move(job));
+      at_work_.clear();
+      drop(broken_, Fault::unknown);
+    }
+  }
+
+  void drop(const std::string& why, Fault fault) {
+    while (!queue_.empty()) {
+      tell(std::move(queue_.front()), {fault, why});
+      queue_.pop_front();
+    }
+  }
+
+  /// Gives waiting jobs to the ranks that have most room, one job more than they have workers at most.
+  bool hand_out() {
+    bool something = false;
+    while (!queue_.empty()) {
+      Job& job = queue_.front();
+      std::size_t best = ranks_.size();
+      std::size_t most = 0;
+      for (std::size_t i = 1; i <= ranks_.size(); ++i) {
+        const std::size_t r = (last_ + i) % ranks_.size();  // those with equal room take turns
+        const std::size_t room = ranks_[r].room - ranks_[r].at_work;
+        const bool is_avoided = static_cast<int>(r) == job.avoid && ranks_.size() > 2;
+        if (!is_avoided && room > most) best = r, most = room;
+      }
+      if (best == ranks_.size()) break;
+      last_ = best;
+      Writer letter;
+      letter.put(static_cast<std::uint64_t>(LetterKind::job));
+      letter.put(++last_id_);
+      letter.put(job.body);
+      mailbox_.send(static_cast<int>(best), letter.message());
+      ++ranks_[best].at_work;
+      at_work_.emplace(last_id_, std::move(job));
+      queue_.pop_front();
+      something = true;
+    }
+    return something;
+  }
+
+  void take_in(const Letter& letter) {
+    Reader reader{letter.body};
+    if (static_cast<LetterKind>(reader.number()) != LetterKind::answer) return;
+    const std::uint64_t id = reader.number();
+    Answer answer;
+    answer.fault = static_cast<Fault>(std::min<std::uint64_t>(reader.number(), measure::fault_count - 1));
+    answer.text = reader.text();
+    answer.seconds = reader.real();
+    answer.body = reader.text();
+    const auto found = at_work_.find(id);
+    if (found == at_work_.end()) return;
+    Job job = std::move(found->second);
+    at_work_.erase(found);
+    Rank& rank = ranks_[static_cast<std::size_t>(letter.rank)];
+    --rank.at_work;
+    ++rank.answered;
+    if (!reader.ok()) answer = {Fault::unknown, "the rank's answer is garbled"};
+    const bool is_settled = is_final(answer.fault) || answer.fault == Fault::stopped;
+    if (is_settled && job.attempts == 0) return tell(std::move(job), std::move(answer));
+    if (is_settled) {
+      answer.text += (answer.text.empty() ? "another attempt, after " : "; another attempt, after ") + job.history;
+      return tell(std::move(job), std::move(answer));
+    }
+
+    // Not the candidate's doing: somebody killed its process, or the device failed.
+    if (!job.history.empty()) job.history += "; ";
+    job.history += fmt::format("rank {}: {}", letter.rank, answer.text);
+    if (++job.attempts >= options_.attempts || stopping_) {
+      answer.text = fmt::format("given up after {} attempts: {}", job.attempts, job.history);
+      return tell(std::move(job), std::move(answer));
+    }
+    job.avoid = letter.rank;
+    ++reissues_;
+    if (options_.on_reissue) {
+      tellers_.submit([this, told = Reissue{letter.rank, job.attempts, answer.fault, std::move(answer.text)}] {
+        try {
+          options_.on_reissue(told);
+        } catch (...) {
+        }
+      });
+    }
+    queue_.push_front(std::move(job));
+  }
+
+  /// Has the other thread call back: what a callback does must not keep ranks waiting.
+  void tell(Job job, Answer answer) {
+    tellers_.submit([on_answer = std::move(job.on_answer), answer = std::move(answer)]() mutable {
+      measure::detail::tell(on_answer, std::move(answer));
+      on_answer = nullptr;
+    });
+  }
+
+  RankOptions options_;
+  Mailbox mailbox_;
+  mutable std::mutex mutex_;
+  std::condition_variable awake_;
+  std::deque<Job> queue_;
+  std::unordered_map<std::uint64_t, Job> at_work_;  ///< by number
+  std::vector<Rank> ranks_;
+  int own_rank_;
+  std::size_t last_ = 0;  ///< rank that got a job last
+  std::uint64_t last_id_ = 0;
+  std::size_t capacity_ = 0;
+  std::uint64_t reissues_ = 0;
+  std::string broken_;  ///< why there is no speaking with the ranks any more
+  bool stopping_ = false;
+  std::thread thread_;
+  WorkerPool<Telling> tellers_;  // last: what it calls uses all of the above
+};
+
+}  // namespace detail
+}  // namespace rondo::mpi

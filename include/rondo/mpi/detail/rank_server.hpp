@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/mpi/detail/mailbox.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace rondo::mpi::detail {
+
+/// A rank's side: takes jobs in until the tuner has no more, and sends the answers back.
+///
+/// `start(body, answer)` hands a job to a builder or runner; answer(Answer) is called once, on any thread.
+/// @throws Error device_failed, unsupported. Waits.
+template <class Start>
+void serve_rank(const Group& group, Line line, int tuner, std::size_t capacity, Start start) {
+  /// Outlives this call, should that end by an exception while jobs are at work.
+  struct Desk {
+    std::mutex mutex;
+    std::condition_variable awake;
+    std::deque<std::pair<std::uint64_t, Answer>> answers;
+  };
+  require_threads();
+  const auto desk = std::make_shared<Desk>();
+  Mailbox mailbox(group, line, false);
+  Writer hello;
+  hello.put(static_cast<std::uint64_t>(LetterKind::hello));
+  hello.put(std::uint64_t{capacity});
+  mailbox.send(tuner, hello.message());
+
+  std::size_t at_work = 0;
+  bool is_over = false;
+  Nap nap;
+  while (!is_over || at_work != 0) {
+    bool something = false;
+    while (const auto letter = mailbox.receive()) {
+      something = true;
+      Reader reader{letter->body};
+      const auto kind = static_cast<LetterKind>(reader.number());
+      is_over = is_over || kind == LetterKind::end;
+      if (kind != LetterKind::job) continue;
+      const std::uint64_t id = reader.number();
+      const auto answer = [desk, id](Answer outcome) {
+        const std::lock_guard lock(desk->mutex);
+        desk->answers.emplace_back(id, std::move(outcome));
+        desk->awake.notify_one();
+      };
+      ++at_work;
+      try {
+        start(reader.text(), answer);
+      } catch (...) {
+        auto [fault, text] = current_fault(Fault::unknown);
+        answer({fault, std::move(text)});
+      }
+    }
+    std::unique_lock lock(desk->mutex);
+    while (!desk->answers.empty()) {
+      const auto [id, answer] = std::move(desk->answers.front());
+      desk->answers.pop_front();
+      Writer letter;
+      letter.put(static_cast<std::uint64_t>(LetterKind::answer));
+      letter.put(id);
+      letter.put(static_cast<std::uint64_t>(answer.fault));
+      letter.put(answer.text);
+      letter.put(answer.seconds);
+      letter.put(answer.body);
+      mailbox.send(tuner, letter.message());
+      --at_work;
+      something = true;
+    }
+    if (something) {
+      nap.reset();
+    } else {
+      nap.take(lock, desk->awake);
+    }
+  }
+}
+
+}  // namespace rondo::mpi::detail

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// Where the calls of a round go. Both channels have the same members, and cost nothing but the calls that they pass
+/// on.
+namespace rondo::platform {
+
+/// A channel whose calls take effect at once: the platform itself.
+template <class P>
+struct Direct {
+  P& platform;
+  /// Whether a launch may carry what it refreshes.
+  static constexpr bool carries_refresh = true;
+  /// Whether finish() means that the round is over.
+  static constexpr bool is_synchronous = true;
+
+  [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size,
+                                        [[maybe_unused]] bool snapshot) const noexcept {
+    if constexpr (HasSnapshotCopy<P>) {
+      if (snapshot) return platform.copy_in_snapshot(to, from, size);
+    }
+    return platform.copy_in(to, from, size);
+  }
+  template <class Runner>
+  [[gnu::always_inline]] Status launch(Runner& runner) const noexcept {
+    return runner.launch();
+  }
+  [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
+    return platform.copy_out(to, from, size);
+  }
+  template <class Runner>
+  [[gnu::always_inline]] Status finish(Runner& runner) const noexcept {
+    return runner.outcome(platform.wait());
+  }
+};
+
+/// A channel whose calls put a round together, to be run when finish() has sent it on its way: a slot of a queue.
+template <class Queue>
+struct QueueSlot {
+  Queue& queue;
+  std::uint32_t slot;
+  static constexpr bool carries_refresh = false;
+  static constexpr bool is_synchronous = false;
+
+  [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool) const noexcept {
+    return queue.copy_in(slot, to, from, size);
+  }
+  template <class Runner>
+  [[gnu::always_inline]] Status launch(Runner& runner) const noexcept {
+    return queue.launch(slot, runner.program());
+  }
+  [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
+    return queue.copy_out(slot, to, from, size);
+  }
+  template <class Runner>
+  [[gnu::always_inline]] Status finish(Runner&) const noexcept {
+    return queue.commit(slot);
+  }
+};
+
+}  // namespace rondo::platform

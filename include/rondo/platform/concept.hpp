@@ -1,0 +1,400 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/arch.hpp>
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/error.hpp>
+#include <rondo/memory/concurrency.hpp>
+#include <rondo/types.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+/// Everything that a session may ask of a platform. Each concept is one part, so the compiler names the part that
+/// fails; `check_platform<P>()` says in a sentence what to write for it. Nothing else is probed for.
+namespace rondo {
+
+// --- Required -------------------------------------------------------------------------------------------------------
+
+/// The chip whose facts the platform obeys, as a type: `using Arch = arch::A2A3;`
+template <class P>
+concept HasArch = arch::Arch<typename P::Arch>;
+
+/// A name for people: `static constexpr const char* name = "a2a3_sim";`
+template <class P>
+concept HasName = requires {
+  { P::name } -> std::convertible_to<const char*>;
+};
+
+/// How it is opened: a default-constructible `Options`, and `explicit P(const Options&)`, which throws Error on
+/// failure.
+template <class P>
+concept HasOptions =
+    std::default_initializable<typename P::Options> && std::constructible_from<P, const typename P::Options&>;
+
+/// Device memory, at set-up only: `allocate` throws Error when there is none left; `release` never throws.
+template <class P>
+concept HasMemory = requires(P& p, Bytes size, DevicePtr<std::byte> block) {
+  { p.allocate(size, size) } -> std::same_as<DevicePtr<std::byte>>;
+  { p.release(block) }
+  noexcept->std::same_as<Status>;
+};
+
+/// Copies between host and device, in order with each other and with launches; they may return before they are done.
+template <class P>
+concept HasCopy = requires(P& p, DevicePtr<std::byte> device, const void* from, void* to, Bytes size) {
+  { p.copy_in(device, from, size) }
+  noexcept->std::same_as<Status>;
+  { p.copy_out(to, DevicePtr<const std::byte>{device}, size) }
+  noexcept->std::same_as<Status>;
+};
+
+/// Waiting until all that was asked of the platform is done: `Status wait() noexcept`.
+template <class P>
+concept HasWait = requires(P& p) {
+  { p.wait() }
+  noexcept->std::same_as<Status>;
+};
+
+/// Running a graph: `load(graph, args)` turns a frozen graph and its args table into a program, once, throwing Error;
+/// `launch(program)` starts one pass over it; `unload(program)` waits for it and frees what it holds. The runtime
+/// checks it, since only a session knows the graph.
+template <class P, class Graph, class Args>
+concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.load(graph, args))& program) {
+  { p.launch(program) }
+  noexcept->std::same_as<Status>;
+  { p.unload(program) }
+  noexcept->std::same_as<Status>;
+};
+
+/// Where a graph's memory lives and its tasks run. Requires the six parts above.
+///
+/// `static constexpr memory::Concurrency concurrency` says in which order its tasks may run; a platform without it is
+/// taken to run them in parallel.
+///
+/// What the concepts cannot check but the rules demand:
+/// 1. copy_in, launch and copy_out take effect in the order of the calls; nothing is promised before wait().
+/// 2. The host memory of a copy belongs to the platform until wait() has returned.
+/// 3. A status that `poisons` means that no further call will be made but wait(), unload(), release(), close() and the
+///    destructor; they still release everything.
+/// 4. None of the calls of a round allocates, locks, logs, reads a clock or throws.
+/// 5. One platform object serves one session, and one thread at a time uses it; only request_stop() may come from any
+///    thread.
+template <class P>
+concept Platform = HasArch<P> && HasName<P> && HasOptions<P> && HasMemory<P> && HasCopy<P> && HasWait<P>;
+
+// --- Optional -------------------------------------------------------------------------------------------------------
+
+/// What a platform may be able to do besides; each has a concept below that says what it promises.
+enum class Capability : std::uint8_t {
+  close,
+  queue,
+  snapshot_copy,
+  pinned_memory,
+  zero_fill,
+  device_refresh,
+  launch_refresh,
+  args_in_host_memory,
+  arena_move,
+  staying_awake,
+  stopping,
+  failure_text,
+  remarks,
+  engine,
+  orchestration,
+  queued_orchestration
+};
+
+/// A set of capabilities. A platform declares those that it means to have:
+///
+///     static constexpr rondo::Capabilities capabilities{rondo::Capability::close, rondo::Capability::zero_fill};
+///
+/// A capability whose member is missing, misspelt, of another type or without noexcept does not compile; a member
+/// whose capability is not declared is not used.
+class Capabilities {
+ public:
+  constexpr Capabilities() noexcept = default;
+  constexpr Capabilities(std::initializer_list<Capability> all) noexcept {
+    for (const Capability c : all) bits_ |= bit(c);
+  }
+  [[nodiscard]] constexpr bool has(Capability c) const noexcept { return (bits_ & bit(c)) != 0; }
+  [[nodiscard]] friend constexpr Capabilities operator|(Capabilities a, Capabilities b) noexcept {
+    a.bits_ |= b.bits_;
+    return a;
+  }
+
+ private:
+  static constexpr std::uint32_t bit(Capability c) noexcept { return 1U << static_cast<unsigned>(c); }
+  std::uint32_t bits_ = 0;
+};
+
+/// When a session asks for remarks.
+enum class Moment : std::uint8_t {
+  opening,  ///< what the platform cannot do here, and what stands in for it
+  closing,  ///< where it took another way than it was asked to
+};
+
+/// The capabilities that P declares; none where it declares nothing.
+template <class P>
+[[nodiscard]] consteval Capabilities capabilities_of() {
+  if constexpr (requires { P::capabilities; }) {
+    return P::capabilities;
+  } else {
+    return {};
+  }
+}
+
+namespace detail {
+
+template <class P, Capability c>
+inline constexpr bool declares = capabilities_of<P>().has(c);
+
+/// What open_queue() of a platform returns.
+template <class P>
+using QueueOf = decltype(std::declval<P&>().open_queue(std::size_t{}, std::size_t{}, Bytes{}));
+
+}  // namespace detail
+
+/// Gives back what the platform itself holds and tells how that went; a session calls it last, and the destructor does
+/// the same where no session did: `Status close() noexcept`.
+template <class P>
+concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
+  { p.close() }
+  noexcept->std::same_as<Status>;
+};
+
+/// Runs rounds while the caller prepares the next ones. `open_queue(slots, outputs, bytes)`, which throws Error,
+/// returns a queue that works rounds off in order; each is put together in a slot, and keeps the slot until it is
+/// delivered. A round makes at most `outputs` copies out, and copies at most `bytes` in each direction. One thread at a
+/// time calls the queue. Every call is noexcept:
+///
+/// * `Status copy_in(slot, device, const void*, Bytes)` has taken the bytes when it returns;
+/// * `Status launch(slot, program)` runs after the slot's copies and after all launches before it; the program is what
+///   load() or a runtime's runner returned (see QueueLaunches);
+/// * `Status copy_out(slot, void*, device, Bytes)` is a promise: deliver() writes the host memory;
+/// * `Status commit(slot)` sends the round on its way; without a launch it waits and delivers;
+/// * `bool is_done(slot)` and `void await(slot)`: whether the round is over, and waiting for that;
+/// * `Status deliver(slot)` tells how a round that is done went, copies its outputs to where they belong if it went
+///   well, and frees the slot. After a round has failed, later ones fail as `poisoned`;
+/// * `void cancel(slot)`: a step before commit() failed; the slot is free when it returns;
+/// * `Status close()` gives back what the queue holds; no call follows.
+///
+/// A round's outcome, as deliver() tells it, is that of its own tasks on the device, whatever the stream that copies
+/// its outputs reports.
+template <class P>
+concept HasQueue = detail::declares<P, Capability::queue> &&
+    requires(detail::QueueOf<P>& queue, std::uint32_t slot, DevicePtr<std::byte> device, const void* from, void* to,
+             Bytes size) {
+  { queue.copy_in(slot, device, from, size) }
+  noexcept->std::same_as<Status>;
+  { queue.copy_out(slot, to, DevicePtr<const std::byte>{device}, size) }
+  noexcept->std::same_as<Status>;
+  { queue.commit(slot) }
+  noexcept->std::same_as<Status>;
+  { queue.is_done(slot) }
+  noexcept->std::same_as<bool>;
+  { queue.await(slot) }
+  noexcept->std::same_as<void>;
+  { queue.deliver(slot) }
+  noexcept->std::same_as<Status>;
+  { queue.cancel(slot) }
+  noexcept->std::same_as<void>;
+  { queue.close() }
+  noexcept->std::same_as<Status>;
+};
+
+/// The queue of P can launch such a program.
+template <class P, class Program>
+concept QueueLaunches = requires(detail::QueueOf<P>& queue, std::uint32_t slot, Program& program) {
+  { queue.launch(slot, program) }
+  noexcept->std::same_as<Status>;
+};
+
+/// Copies that have taken the host memory's bytes when they return: `Status copy_in_snapshot(device, const void*,
+/// Bytes) noexcept`.
+template <class P>
+concept HasSnapshotCopy = detail::declares<P, Capability::snapshot_copy> &&
+    requires(P& p, DevicePtr<std::byte> device, const void* from, Bytes size) {
+  { p.copy_in_snapshot(device, from, size) }
+  noexcept->std::same_as<Status>;
+};
+
+/// Host memory that the device reaches by itself: `void* allocate_pinned(Bytes)`, which throws Error, and `void
+/// release_pinned(void*) noexcept`.
+template <class P>
+concept HasPinnedMemory = detail::declares<P, Capability::pinned_memory> && requires(P& p, Bytes size, void* memory) {
+  { p.allocate_pinned(size) } -> std::same_as<void*>;
+  { p.release_pinned(memory) }
+  noexcept->std::same_as<void>;
+};
+
+/// Sets device memory to zero without a copy, in order with copies: `Status fill_zeros(device, Bytes) noexcept`.
+template <class P>
+concept HasZeroFill = detail::declares<P, Capability::zero_fill> &&
+    requires(P& p, DevicePtr<std::byte> device, Bytes size) {
+  { p.fill_zeros(device, size) }
+  noexcept->std::same_as<Status>;
+};
+
+/// The device computes args from addresses by itself, in order with copies and launches: `Status refresh_args(const
+/// args::RefreshOp&) noexcept`.
+template <class P>
+concept HasDeviceRefresh = detail::declares<P, Capability::device_refresh> &&
+    requires(P& p, const args::RefreshOp& op) {
+  { p.refresh_args(op) }
+  noexcept->std::same_as<Status>;
+};
+
+/// A launch carries up to `static constexpr std::uint32_t max_launch_bytes` of addresses: `Status
+/// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept` takes what the payload points to
+/// before it returns, and the next launch that succeeds sees the args refreshed.
+template <class P>
+concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> &&
+    requires(P& p, const args::RefreshOp& op, const args::LaunchPayload& payload) {
+  { P::max_launch_bytes } -> std::convertible_to<std::uint32_t>;
+  { p.refresh_in_launch(op, payload) }
+  noexcept->std::same_as<Status>;
+};
+
+/// Kernels read their args in host memory, so that nothing of the args table is copied. It has no member.
+template <class P>
+concept HasArgsInHostMemory = detail::declares<P, Capability::args_in_host_memory>;
+
+/// Loaded programs hold addresses of the arena, and follow when the session moves it between rounds: `void
+/// move_arena(program, from, to) noexcept`. The runtime checks the member with MovesArena, since it knows the program.
+template <class P>
+concept HasArenaMove = detail::declares<P, Capability::arena_move>;
+
+/// P can move the arena of such a program.
+template <class P, class Program>
+concept MovesArena = requires(P& p, Program& program, DevicePtr<std::byte> arena) {
+  { p.move_arena(program, arena, arena) }
+  noexcept->std::same_as<void>;
+};
+
+/// Keeps the platform's threads from going to sleep between rounds: `void keep_awake(bool) noexcept`.
+template <class P>
+concept HasStayingAwake = detail::declares<P, Capability::staying_awake> && requires(P& p) {
+  { p.keep_awake(true) }
+  noexcept->std::same_as<void>;
+};
+
+/// Ends the round under way, or else the next, with `stopped`; from any thread: `void request_stop() noexcept`.
+template <class P>
+concept HasStopping = detail::declares<P, Capability::stopping> && requires(P& p) {
+  { p.request_stop() }
+  noexcept->std::same_as<void>;
+};
+
+/// What the platform knows of the last failure in words: `const Error::Text& failure_text() const noexcept`.
+template <class P>
+concept HasFailureText = detail::declares<P, Capability::failure_text> && requires(const P& p) {
+  { p.failure_text() }
+  noexcept->std::convertible_to<const Error::Text&>;
+};
+
+/// What the session's log tells of the platform: `template <class Sink> void remarks(Moment, Sink&& sink) const
+/// noexcept` calls `sink(const char*)` once for each remark.
+template <class P>
+concept HasRemarks = detail::declares<P, Capability::remarks> &&
+    requires(const P& p, void (&sink)(const char*) noexcept) {
+  { p.remarks(Moment::opening, sink) }
+  noexcept->std::same_as<void>;
+};
+
+/// Shows observers the engine that runs its tasks: `Engine& engine() noexcept`.
+template <class P>
+concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
+  { p.engine() }
+  noexcept;
+  requires std::is_lvalue_reference_v<decltype(p.engine())>;
+};
+
+/// Builds the graph of a round while it runs: `template <class Runtime, class Graph> using Orchestration` is a
+/// runtime::Runner that is made from `(P&, const Graph&, const runtime::StreamOptions&)` or, for a further slot, from
+/// `(Orchestration& first, const Graph&)`; both throw Error.
+template <class P>
+concept HasOrchestration = detail::declares<P, Capability::orchestration> && requires {
+  typename P::template Orchestration<void, void>;
+};
+
+/// The platform's queue launches orchestrated rounds, too.
+template <class P>
+concept HasQueuedOrchestration =
+    detail::declares<P, Capability::queued_orchestration> && HasQueue<P> && HasOrchestration<P>;
+
+/// Explains, part by part, what P lacks to be a Platform that can do what it declares. Use:
+/// `static_assert(rondo::check_platform<MyPlatform>());`
+template <class P>
+consteval bool check_platform() {
+  static_assert(HasArch<P>, "rondo: the platform names no chip; write `using Arch = rondo::arch::A2A3;` (or A5)");
+  static_assert(HasName<P>, "rondo: the platform has no name; write `static constexpr const char* name = \"...\";`");
+  static_assert(
+      HasOptions<P>,
+      "rondo: the platform cannot be opened; write `struct Options {...};` and `explicit P(const Options&);`");
+  static_assert(HasMemory<P>,
+                "rondo: the platform has no device memory; write `DevicePtr<std::byte> allocate(Bytes size, Bytes "
+                "alignment);` and `Status release(DevicePtr<std::byte>) noexcept;`");
+  static_assert(HasCopy<P>,
+                "rondo: the platform cannot copy; write `Status copy_in(DevicePtr<std::byte>, const void*, Bytes) "
+                "noexcept;` and `Status copy_out(void*, DevicePtr<const std::byte>, Bytes) noexcept;`");
+  static_assert(HasWait<P>, "rondo: the platform cannot be waited for; write `Status wait() noexcept;`");
+  if constexpr (requires { P::capabilities; }) {
+    static_assert(std::same_as<std::remove_cvref_t<decltype(P::capabilities)>, Capabilities>,
+                  "rondo: the platform's capabilities are of another type; write `static constexpr "
+                  "rondo::Capabilities capabilities{rondo::Capability::...};`");
+  }
+  if constexpr (requires { P::concurrency; }) {
+    static_assert(std::same_as<std::remove_cvref_t<decltype(P::concurrency)>, memory::Concurrency>,
+                  "rondo: the platform's concurrency is of another type; write `static constexpr "
+                  "rondo::memory::Concurrency concurrency = rondo::memory::Concurrency::parallel;`");
+  }
+  static_assert(!detail::declares<P, Capability::close> || HasClose<P>,
+                "rondo: the platform declares Capability::close; write `Status close() noexcept;`");
+  static_assert(
+      !detail::declares<P, Capability::queue> || HasQueue<P>,
+      "rondo: the platform declares Capability::queue; write `Queue open_queue(std::size_t slots, std::size_t "
+      "outputs, Bytes bytes);`, whose Queue has the nine calls that HasQueue lists, each noexcept");
+  static_assert(!detail::declares<P, Capability::snapshot_copy> || HasSnapshotCopy<P>,
+                "rondo: the platform declares Capability::snapshot_copy; write `Status "
+                "copy_in_snapshot(DevicePtr<std::byte>, const void*, Bytes) noexcept;`");
+  static_assert(!detail::declares<P, Capability::pinned_memory> || HasPinnedMemory<P>,
+                "rondo: the platform declares Capability::pinned_memory; write `void* allocate_pinned(Bytes);` and "
+                "`void release_pinned(void*) noexcept;`");
+  static_assert(!detail::declares<P, Capability::zero_fill> || HasZeroFill<P>,
+                "rondo: the platform declares Capability::zero_fill; write `Status fill_zeros(DevicePtr<std::byte>, "
+                "Bytes) noexcept;`");
+  static_assert(!detail::declares<P, Capability::device_refresh> || HasDeviceRefresh<P>,
+                "rondo: the platform declares Capability::device_refresh; write `Status refresh_args(const "
+                "args::RefreshOp&) noexcept;`");
+  static_assert(!detail::declares<P, Capability::launch_refresh> || HasLaunchRefresh<P>,
+                "rondo: the platform declares Capability::launch_refresh; write `static constexpr std::uint32_t "
+                "max_launch_bytes = ...;` and `Status refresh_in_launch(const args::RefreshOp&, const "
+                "args::LaunchPayload&) noexcept;`");
+  static_assert(!detail::declares<P, Capability::staying_awake> || HasStayingAwake<P>,
+                "rondo: the platform declares Capability::staying_awake; write `void keep_awake(bool) noexcept;`");
+  static_assert(!detail::declares<P, Capability::stopping> || HasStopping<P>,
+                "rondo: the platform declares Capability::stopping; write `void request_stop() noexcept;`");
+  static_assert(!detail::declares<P, Capability::failure_text> || HasFailureText<P>,
+                "rondo: the platform declares Capability::failure_text; write `const Error::Text& failure_text() const "
+                "noexcept;`");
+  static_assert(!detail::declares<P, Capability::remarks> || HasRemarks<P>,
+                "rondo: the platform declares Capability::remarks; write `template <class Sink> void "
+                "remarks(rondo::Moment, Sink&& sink) const noexcept;`");
+  static_assert(!detail::declares<P, Capability::engine> || HasEngine<P>,
+                "rondo: the platform declares Capability::engine; write `Engine& engine() noexcept;`");
+  static_assert(!detail::declares<P, Capability::orchestration> || HasOrchestration<P>,
+                "rondo: the platform declares Capability::orchestration; write `template <class Runtime, class Graph> "
+                "using Orchestration = ...;`");
+  static_assert(!detail::declares<P, Capability::queued_orchestration> || (HasQueue<P> && HasOrchestration<P>),
+                "rondo: the platform declares Capability::queued_orchestration; declare Capability::queue and "
+                "Capability::orchestration, too");
+  return Platform<P>;
+}
+
+}  // namespace rondo

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/sim/dynamic/orchestrator.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::runtime {
+struct AicpuBuildGraph;
+}
+
+namespace rondo::platform::sim::dynamic {
+
+/// What an orchestration adds tasks with; edges are the caller's to add.
+class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
+ public:
+  static constexpr std::uint32_t rings = 1;
+  EdgeOrchestrator(const StreamOptions& options, std::uint32_t threads, const ChipLimits& limits,
+                   const graph::GraphView& interface)
+      : Orchestrator<EdgeOrchestrator>{without_regions(options), threads, rings, limits, interface},
+        in_order_{threads == 0 && !options.late} {}
+
+  /// `after` starts only when `before` is done. `before` was added earlier, so there are no cycles; `after` is not
+  /// published yet. @throws Error invalid_argument
+  void add_edge(TaskRef before, TaskRef after) {
+    check_running();
+    if (after.slot == nullptr || after.slot->number != after.number || after.slot->published) [[unlikely]] {
+      throw Error(Errc::invalid_argument, Error::Text("add_edge: the second task is published already, it may be "
+                                                      "running; add its edges before its scope ends"));
+    }
+    if (before.number == 0 || before.number >= after.number) [[unlikely]] {
+      throw Error(Errc::invalid_argument, Error::Text("add_edge: the first task was not added before the second; edges "
+                                                      "lead from earlier to later tasks"));
+    }
+    if (before.slot->number != before.number) return;  // done, and its place taken by another
+    if (after.slot->linked >= TaskSlot::own_edges) reserve_edge();
+    before.slot->mark = 0;
+    link(*after.slot, *before.slot);
+  }
+
+ private:
+  friend class Orchestrator<EdgeOrchestrator>;
+
+  static StreamOptions without_regions(StreamOptions options) noexcept {
+    options.regions = 0;
+    return options;
+  }
+
+  TaskSlot& prepare(std::size_t words, std::size_t) { return prepare_slot(words, 0); }
+
+  static void expect(const Touch&) noexcept {}
+  TaskRef finish_add(TaskSlot& slot, const Touch*, std::size_t) noexcept {
+    slot.waiting.store(TaskSlot::guard, std::memory_order_relaxed);
+    commit_slot(slot);
+    slot.published = false;
+    slot.next_ready = nullptr;
+    OpenScope& open = current();
+    if (open.last_task == nullptr) {
+      open.first_task = &slot;
+    } else {
+      open.last_task->next_ready = &slot;
+    }
+    open.last_task = &slot;
+    return {&slot, slot.number};
+  }
+
+  /// Publishes the tasks of the scope.
+  void end_scope() noexcept {
+    OpenScope& open = current();
+    TaskSlot* task = open.first_task;
+    open.first_task = open.last_task = nullptr;
+    while (task != nullptr) {
+      TaskSlot& here = *task;
+      task = here.next_ready;  // before it is released: the link serves the ready list from then on
+      here.published = true;
+      release(here);
+      if (in_order_) {
+        while (stream_.help()) {
+        }
+      }
+    }
+  }
+
+  bool in_order_;
+};
+/// The orchestrator of AicpuBuildGraph.
+template <>
+struct OrchestratorFor<runtime::AicpuBuildGraph> {
+  using type = EdgeOrchestrator;
+};
+
+}  // namespace rondo::platform::sim::dynamic

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/platform/sim/signal.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace rondo::platform::sim::dynamic {
+
+/// Decides which thread orchestrates a round. One that waits for it anyway does it itself, which wakes no thread;
+/// otherwise a thread of its own does it while the caller does something else.
+///
+/// Thread safety: the session's thread. Cost per round: a store; handed to the other thread, one wake-up.
+template <class Rounds>
+class Conductor {
+ public:
+  /// `rounds.orchestrate()` is a whole round.
+  explicit Conductor(Rounds& rounds) noexcept : rounds_{rounds} {}
+  Conductor(const Conductor&) = delete;
+  Conductor& operator=(const Conductor&) = delete;
+  ~Conductor() { stop(); }
+
+  /// @throws Error out_of_resources
+  void start_thread() {
+    thread_ = sim::start_thread([this]() noexcept { work(); }, "the orchestrator thread");
+  }
+
+  void launch() noexcept { state_ = State::posted; }
+
+  /// The caller has other things to do until wait().
+  void run_in_background() noexcept {
+    if (state_ != State::posted) return;
+    if (!thread_.joinable()) {
+      (void)wait();
+      return;
+    }
+    state_ = State::in_background;
+    ++asked_;
+    request_.store(asked_, std::memory_order_release);
+    request_.notify_one();
+  }
+
+  Status wait() noexcept {
+    if (state_ == State::idle) [[likely]]
+      return status_;
+    if (state_ == State::posted) {
+      status_ = rounds_.orchestrate();
+    } else {
+      for (std::uint32_t seen = finished_.load(std::memory_order_acquire); seen != asked_;
+           seen = finished_.load(std::memory_order_acquire)) {
+        finished_.wait(seen, std::memory_order_acquire);
+      }
+    }
+    state_ = State::idle;
+    return status_;
+  }
+
+  /// Waits for the round, then ends the thread.
+  void stop() noexcept {
+    (void)wait();
+    if (!thread_.joinable()) return;
+    stopping_.store(true, std::memory_order_relaxed);
+    request_.store(++asked_, std::memory_order_release);
+    request_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  enum class State : std::uint8_t { idle, posted, in_background };
+
+  void work() noexcept {
+    for (std::uint32_t done = 0;;) {
+      std::uint32_t seen = request_.load(std::memory_order_acquire);
+      while (seen == done) {
+        request_.wait(done, std::memory_order_acquire);
+        seen = request_.load(std::memory_order_acquire);
+      }
+      if (stopping_.load(std::memory_order_relaxed)) return;
+      status_ = rounds_.orchestrate();
+      done = seen;
+      finished_.store(done, std::memory_order_release);
+      finished_.notify_one();
+    }
+  }
+
+  Rounds& rounds_;
+  State state_ = State::idle;
+  Status status_;  ///< of the last round
+  std::uint32_t asked_ = 0;
+  Signal request_{0};
+  Signal finished_{0};
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace rondo::platform::sim::dynamic

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/arch.hpp>
+#include <rondo/error.hpp>
+#include <rondo/memory/arena.hpp>
+#include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/sim/dynamic/aicpu_build_graph.hpp>
+#include <rondo/platform/sim/dynamic/conductor.hpp>
+#include <rondo/platform/sim/dynamic/tensormap_and_ringbuffer.hpp>
+#include <rondo/platform/sim/engine.hpp>
+#include <rondo/platform/sim/signal.hpp>
+#include <rondo/platform/stream_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rondo::platform::sim::dynamic {
+
+/// The rounds of one orchestration on a simulated platform; a runtime::Runner. The slots of rounds in flight share the
+/// orchestrator and its rings, which the first slot owns; each has its own places of tensors.
+template <class Sim, class Runtime, class Graph>
+class Orchestration {
+  using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;
+  using Orchestrator = typename OrchestratorFor<Runtime>::type;
+  static_assert(!LooksAtGraphs<Engine>,
+                "rondo: the engine looks at the tasks of a graph, and a runtime that builds its graph during the round "
+                "has none to show, so it would check, dump or predict nothing; choose Inline, Pool or observe::Traced "
+                "of one of them, or runtime::HostBuildGraph");
+  static_assert(
+      requires(const Graph& graph, Orchestrator& o) { graph.orchestrate(o); },
+      "rondo: this runtime builds its graph during the round; open the session with an interface and an "
+      "orchestration: open<P, Policies>(interface, [](auto& round) {...})");
+
+ public:
+  static constexpr bool has_tensor_places = true;
+  static constexpr bool has_settle = true;
+  static constexpr bool has_background = true;
+  static constexpr bool follows_the_arena = false;
+
+  /// Takes the rings' memory and starts the threads. @throws Error out_of_memory, out_of_resources
+  Orchestration(Sim& platform, const Graph& graph, const runtime::StreamOptions& options)
+      : own_{std::make_unique<Core>(platform, graph, options)}, core_{*own_}, places_(graph.view().tensors.size()) {
+    if (core_.threads != 0) conductor_.start_thread();
+  }
+  /// A further slot.
+  Orchestration(Orchestration& first, const Graph& graph)
+      : core_{first.core_}, places_(graph.view().tensors.size()), has_others_{true} {
+    first.has_others_ = true;
+  }
+  Orchestration(const Orchestration&) = delete;
+  Orchestration& operator=(const Orchestration&) = delete;
+  ~Orchestration() { (void)unload(); }
+
+  Status launch() noexcept {
+    conductor_.launch();
+    return {};
+  }
+  Status settle() noexcept { return conductor_.wait(); }
+  Status outcome(Status waited) noexcept {
+    const Status status = conductor_.wait();
+    return status.ok() ? waited : status;
+  }
+  void run_in_background() noexcept { conductor_.run_in_background(); }
+  void place_tensor(std::size_t tensor, std::uint64_t address) noexcept {
+    places_[tensor] = address;
+    if (!has_others_) core_.orchestrator.place_interface(tensor, address);
+  }
+  void move_arena(DevicePtr<std::byte>, DevicePtr<std::byte>) noexcept {}
+  [[nodiscard]] const Error::Text* failure_text() const noexcept { return &core_.orchestrator.stream().failure_text(); }
+  Status unload() noexcept {
+    conductor_.stop();
+    if (own_ != nullptr) core_.orchestrator.stream().stop();
+    return {};
+  }
+
+  /// For the queue: the whole round of this slot, on the calling thread.
+  friend Status run_round(Sim&, Orchestration& rounds) noexcept { return rounds.orchestrate(); }
+
+ private:
+  friend class Conductor<Orchestration>;
+
+  /// What all slots share.
+  struct Core {
+    Core(Sim& on, const Graph& frozen, const runtime::StreamOptions& options)
+        : platform{on},
+          graph{frozen},
+          threads{threads_for(options)},
+          orchestrator{options, threads, ChipLimits::of<typename Sim::Arch>(), graph.view()},
+          heaps{platform, orchestrator.heap_bytes(), Bytes{Sim::Arch::arena_alignment}} {
+      orchestrator.place_heaps(heaps.base().address());
+      if constexpr (HasRecorder<Engine>) orchestrator.stream().trace(platform.engine().recorder().tracer());
+    }
+    Sim& platform;
+    const Graph& graph;
+    std::uint32_t threads;
+    Orchestrator orchestrator;
+    memory::Arena<Sim> heaps;
+  };
+
+  /// How many worker threads an engine gives to graphs that are built while they run.
+  [[nodiscard]] static std::uint32_t threads_for(const runtime::StreamOptions& options) noexcept {
+    if constexpr (memory::concurrency_of<Engine>() == memory::Concurrency::sequential) return 0;
+    if (options.threads != runtime::StreamOptions::by_engine) return options.threads;
+    const std::uint32_t cores = host_cores();
+    return cores > 2 ? cores - 1 : 1;
+  }
+
+  Status orchestrate() noexcept {
+    for (std::size_t t = 0; has_others_ && t < places_.size(); ++t) core_.orchestrator.place_interface(t, places_[t]);
+    const Status status = orchestrate_round(core_.orchestrator, [this](Orchestrator& round) {
+      if constexpr (HasRecorder<Engine>) core_.platform.engine().recorder().launches();
+      core_.graph.orchestrate(round);
+    });
+    if constexpr (HasRecorder<Engine>) core_.platform.engine().recorder().done();
+    return status;
+  }
+
+  std::unique_ptr<Core> own_;  ///< null: another slot's
+  Core& core_;
+  std::vector<std::uint64_t> places_;  ///< by tensor
+  bool has_others_ = false;            ///< slots, whose addresses the orchestrator has in their rounds
+  Conductor<Orchestration> conductor_{*this};
+};
+
+}  // namespace rondo::platform::sim::dynamic

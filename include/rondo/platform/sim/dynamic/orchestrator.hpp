@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/arguments.hpp>
+#include <rondo/graph/kernel.hpp>
+#include <rondo/platform/sim/dynamic/region.hpp>
+#include <rondo/platform/sim/dynamic/stream_core.hpp>
+#include <rondo/platform/sim/halt.hpp>
+#include <rondo/tensor/handle.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace rondo::platform::sim::dynamic {
+
+/// A task of the round under way. Once its round is over, or it is done and forgotten, it counts as done.
+struct TaskRef {
+  TaskSlot* slot = nullptr;
+  std::uint64_t number = 0;
+};
+
+/// The orchestrator of a runtime: `OrchestratorFor<runtime::AicpuBuildGraph>::type`.
+template <class Runtime>
+struct OrchestratorFor;
+
+/// What an orchestration is handed: it adds tasks, makes intermediates, opens scopes and reads the round's inputs.
+/// Kernels are those of TaskGraph, with the same arguments and the same checks by the compiler.
+///
+/// Lifetime: the session's; what it gives out is valid in the round. Thread safety: the orchestrating thread.
+/// Errors: throws Error if it is used wrongly; if it leaves the orchestration, it fails the round.
+/// `Derived` says what becomes of a task: `finish_add`.
+template <class Derived>
+class Orchestrator : public StreamCore {
+ public:
+  using StreamCore::StreamCore;
+
+  /// For the runner: the orchestration is over. Ends the round's own scope, and the round.
+  Status finish_round() noexcept {
+    self().end_scope();
+    return this->end_round();
+  }
+
+  /// Ends with its block. What is made in it may be used in it and in scopes inside of it.
+  class [[nodiscard]] Scope {
+   public:
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() {
+      // An orchestration that is being thrown out of starts nothing more.
+      if (std::uncaught_exceptions() != exceptions_) owner_.stream_.abandon();
+      owner_.self().end_scope();
+      owner_.close_scope();
+    }
+
+   private:
+    friend class Orchestrator;
+    explicit Scope(Orchestrator& owner) : owner_{owner}, exceptions_{std::uncaught_exceptions()} {
+      owner_.open_scope();
+    }
+    Orchestrator& owner_;
+    int exceptions_;
+  };
+
+  /// Opens a scope. @throws Error limit_exceeded beyond 64, the round's own included
+  Scope scope() { return Scope(*this); }
+
+  /// An intermediate of the open scope, contents undefined. Waits if its ring is full.
+  /// @throws Error invalid_argument (shape), overflow, unsupported (element type)
+  template <Element T>
+  [[nodiscard]] Region<T, Direction::workspace> workspace(const Shape& shape) {
+    if (is_a5_only(data_type_of<T>) && !limits_.has_fp8) {
+      throw Error(Errc::unsupported, Error::Text("an intermediate is ", to_string(data_type_of<T>), ", which ",
+                                                 limits_.name, " does not know"));
+    }
+    std::uint64_t count = 1;
+    bool bad = shape.rank() > max_rank;
+    for (std::size_t d = 0; d < shape.rank() && !bad; ++d) {
+      bad = shape.extent(d) < 1 || __builtin_mul_overflow(count, static_cast<std::uint64_t>(shape.extent(d)), &count);
+    }
+    if (bad || count > (std::uint64_t{1} << 59)) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("an intermediate has at most 5 extents, each at least 1, and fits "
+                              "into memory; mend its shape"));
+    }
+    TensorState& tensor = take_tensor(count * sizeof(T));
+    tensor.count = count;
+    tensor.rank = static_cast<std::uint8_t>(shape.rank());
+    tensor.element_bytes = sizeof(T);
+    tensor.direction = Direction::workspace;
+    for (std::size_t d = 0; d < shape.rank(); ++d) tensor.extents[d] = static_cast<std::uint64_t>(shape.extent(d));
+    return whole<T, Direction::workspace>(tensor);
+  }
+
+  /// The box of a tensor that starts at `low` and has these extents; shares memory with all that overlaps it. A view of
+  /// a region starts where the region does. @throws Error invalid_argument if it does not lie inside
+  template <Element T, Direction D>
+  [[nodiscard]] Region<T, D> view(TensorHandle<T, D> tensor, const Shape& low, const Shape& extents) {
+    return view(whole<T, D>(of(tensor.key)), low, extents);
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] Region<T, D> view(const Region<T, D>& region, const Shape& low, const Shape& extents) const;
+
+  /// What the round bound to an input: known before the first task runs, so an orchestration may depend on it.
+  template <Element T>
+  [[nodiscard]] std::span<const T> values(Input<T> input) const {
+    const TensorState& tensor = of(input.key);
+    return {reinterpret_cast<const T*>(tensor.address), tensor.count};  // NOLINT: simulated memory is host memory
+  }
+  /// The same for an input of one element. @throws Error wrong_size if it has more
+  template <Element T>
+  [[nodiscard]] T value(Input<T> input) const {
+    const std::span<const T> all = values(input);
+    if (all.size() != 1) {
+      throw Error(Errc::wrong_size, Error::Text("value() takes an input of one element, this has ", all.size()));
+    }
+    return all[0];
+  }
+
+  /// Adds a task that runs kernel K, as TaskGraph::add: a handle of the interface or a Region for each tensor.
+  /// @throws Error invalid_argument (rank, gaps in a region, overlapping arguments, a region that is gone),
+  /// wrong_tensor, limit_exceeded. Waits if there is no room.
+  template <class K, class... A>
+  TaskRef add(const A&... arguments) {
+    return add<K>(Blocks{1}, arguments...);
+  }
+  template <class K, class... A>
+  TaskRef add(Blocks blocks, const A&... arguments) {
+    static_assert(check_kernel<K>());
+    if constexpr (Kernel<K>) return add_checked<K>(blocks, rondo::detail::ParametersOf<K>{}, arguments...);
+  }
+
+  /// Adds a task that runs a raw kernel, as TaskGraph::add_raw; regions may have gaps. `name` lives as long as the
+  /// round: a literal.
+  template <class... A>
+  TaskRef add_raw(std::string_view name, CoreType core, KernelEntry entry, const A&... arguments) {
+    return add_raw(name, core, Blocks{1}, entry, arguments...);
+  }
+  template <class... A>
+  TaskRef add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry, const A&... arguments);
+
+ private:
+  friend class Scope;
+  [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+
+  /// An argument as the task sees it.
+  struct Seen {
+    std::uint64_t address;
+    std::uint64_t count;
+    const std::uint64_t* extents;
+    std::size_t rank;
+  };
+
+  [[nodiscard]] TensorState& of(TensorKey key) { return const_cast<TensorState&>(std::as_const(*this).of(key)); }
+  [[nodiscard]] const TensorState& of(TensorKey key) const {
+    if (key.graph() != tag_ || index(key.tensor()) >= interface_count_) [[unlikely]] {
+      throw Error(Errc::wrong_tensor,
+                  Error::Text("the tensor is none of this session's interface; use its own handles"));
+    }
+    return interface_[index(key.tensor())];
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] Region<T, D> whole(TensorState& tensor) const noexcept;
+
+  /// The tensor that an argument is, or is part of. @throws Error if it is none that may be used
+  template <Element T, Direction D>
+  [[nodiscard]] TensorState& tensor_of(const TensorHandle<T, D>& handle) {
+    return of(handle.key);
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] TensorState& tensor_of(const Region<T, D>& region) const {
+    if (!is_alive(*region.tensor_, region.serial_)) [[unlikely]] {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("a region is used when its scope or its round is over; make it in an outer scope"));
+    }
+    return *region.tensor_;
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static BoxView box_of(const TensorHandle<T, D>&) noexcept {
+    return {};
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static BoxView box_of(const Region<T, D>& region) noexcept {
+    return region.whole_ ? BoxView{} : BoxView{region.low_, region.extents_};
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static Seen see(const TensorHandle<T, D>&, const TensorState& tensor) noexcept {
+    return {tensor.address, tensor.count, tensor.extents, tensor.rank};
+  }
+  template <Element T, Direction D>
+  [[nodiscard]] static Seen see(const Region<T, D>& region, const TensorState&) noexcept {
+    return {region.address_, region.count_, region.extents_, region.rank_};
+  }
+  template <class A>
+  [[nodiscard]] static bool is_contiguous(const A& argument) noexcept {
+    if constexpr (requires { argument.contiguous(); }) {
+      return argument.contiguous();
+    } else {
+      return true;
+    }
+  }
+
+  [[noreturn]] static void fail_add(std::string_view task, const char* what) {
+    throw Error(Errc::invalid_argument, Error::Text("task '", task, "' ", what));
+  }
+  void check_add(std::string_view name, Blocks blocks, std::size_t tensors, std::size_t scalars) const;
+  /// One task, two uses: fine if both read or they do not meet.
+  static void check_uses(std::string_view name, const Touch* touches, std::size_t count);
+  TaskRef finish(TaskSlot& slot, std::string_view name, Blocks blocks, KernelEntry entry, std::size_t words,
+                 Touch* touches, std::size_t tensors);
+
+  /// Gives each further block the words of the first.
+  static void repeat_words(ArgWord* words, std::size_t count, Blocks blocks) noexcept {
+    for (std::size_t block = 1; block < blocks.count; ++block) {
+      for (std::size_t w = 0; w < count; ++w) words[block * count + w] = words[w];
+    }
+  }
+
+  template <Kernel K, class... P, class... A>
+  TaskRef add_checked(Blocks blocks, rondo::detail::ParameterList<P...>, const A&... arguments);
+  template <class A>
+  void fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches, std::size_t& tensors);
+};
+
+/// A whole round: `orchestration(orchestrator)` adds its tasks, then all of them are waited for. The same on the
+/// simulated device and on a real one. @returns the round's status; its text is in the orchestrator's stream
+template <class Orchestrator, class Orchestration>
+Status orchestrate_round(Orchestrator& orchestrator, Orchestration&& orchestration) noexcept {
+  orchestrator.begin_round();
+  try {
+    orchestration(orchestrator);
+  } catch (const Stopped&) {
+    // the failure is noted already
+  } catch (...) {
+    Error::Text text("the orchestration: ");
+    text.append(current_exception_text());
+    orchestrator.stream().fail(Status{Errc::orchestration_failed}.poisoning(), text);
+  }
+  return orchestrator.finish_round();
+}
+
+}  // namespace rondo::platform::sim::dynamic
+
+namespace rondo::runtime {
+using platform::sim::dynamic::reads;
+using platform::sim::dynamic::Region;
+using platform::sim::dynamic::TaskRef;
+using platform::sim::dynamic::updates;
+using platform::sim::dynamic::writes;
+/// What an orchestration of a runtime is handed.
+template <class Runtime>
+using OrchestratorOf = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;
+}  // namespace rondo::runtime
+
+#include <rondo/platform/sim/dynamic/orchestrator_impl.hpp>  // IWYU pragma: export

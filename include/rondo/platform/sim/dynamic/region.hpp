@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/arguments.hpp>
+#include <rondo/tensor/data_type.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::platform::sim::dynamic {
+
+/// Part of a tensor: in each dimension a first index and an extent. In memory that is a strided region.
+struct Box {
+  /// One dimension of it.
+  struct Side {
+    std::uint64_t low;
+    std::uint64_t extent;
+  };
+  Side sides[max_rank];  ///< one after the other: a box of few dimensions is in one cache line
+
+  [[nodiscard]] constexpr Side side(std::size_t d) const noexcept { return sides[d]; }
+};
+
+/// A box that is held elsewhere, in two rows. To look at one where it is costs less than a copy made just for that:
+/// what has been written in halves a moment ago is slow to read as a whole.
+struct BoxView {
+  const std::uint64_t* low = nullptr;  ///< null: no box
+  const std::uint64_t* extents = nullptr;
+
+  [[nodiscard]] constexpr Box::Side side(std::size_t d) const noexcept { return {low[d], extents[d]}; }
+  [[nodiscard]] constexpr explicit operator bool() const noexcept { return low != nullptr; }
+};
+
+/// Have they an element in common? Exact, since both are boxes of one tensor.
+template <class A, class B>
+[[nodiscard]] constexpr bool overlap(const A& a, const B& b, std::size_t rank) noexcept {
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Box::Side x = a.side(d), y = b.side(d);
+    if (x.low >= y.low + y.extent || y.low >= x.low + x.extent) return false;
+  }
+  return true;
+}
+template <class Outer, class Inner>
+[[nodiscard]] constexpr bool covers(const Outer& outer, const Inner& inner, std::size_t rank) noexcept {
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Box::Side in = inner.side(d), out = outer.side(d);
+    if (in.low < out.low || in.low + in.extent > out.low + out.extent) return false;
+  }
+  return true;
+}
+
+struct TensorState;
+template <class Derived>
+class Orchestrator;
+
+/// A tensor, or a box of one, as the orchestration hands it to tasks: made by an orchestrator's workspace() and view().
+/// Valid in the round and, for an intermediate, in the scope that made it; later uses throw Error.
+template <Element T, Direction D>
+class Region {
+ public:
+  using element_type = T;
+  static constexpr Direction direction = D;
+
+  [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
+  [[nodiscard]] std::uint64_t extent(std::size_t d) const noexcept { return extents_[d]; }
+  /// Elements between neighbours in dimension d; what a raw kernel needs for a region with gaps.
+  [[nodiscard]] std::uint64_t stride(std::size_t d) const noexcept { return strides_[d]; }
+  /// Number of elements.
+  [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
+  /// Whether its elements lie one after the other. Only such a region can be handed to a kernel that is a type.
+  [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }
+
+ private:
+  template <class Derived>
+  friend class Orchestrator;
+  Region() noexcept {}  // leaves unused dimensions unset: an intermediate costs no more than what it has
+
+  TensorState* tensor_;
+  std::uint64_t serial_;   ///< which tensor, even when its memory and its record have passed to another one
+  std::uint64_t address_;  ///< of the first element
+  std::uint64_t count_;
+  std::uint8_t rank_;
+  bool whole_;
+  bool contiguous_;
+  std::uint64_t extents_[max_rank];
+  std::uint64_t low_[max_rank];      ///< not set if it is the whole tensor
+  std::uint64_t strides_[max_rank];  ///< of the tensor
+};
+
+/// For raw kernels, as with handles.
+template <class T, Direction D>
+[[nodiscard]] RawTensor<Region<T, D>> reads(const Region<T, D>& region) noexcept {
+  return {region, Access::read};
+}
+template <class T, Direction D>
+[[nodiscard]] RawTensor<Region<T, D>> writes(const Region<T, D>& region) noexcept {
+  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
+  return {region, Access::write};
+}
+template <class T, Direction D>
+[[nodiscard]] RawTensor<Region<T, D>> updates(const Region<T, D>& region) noexcept {
+  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
+  return {region, Access::read_write};
+}
+
+}  // namespace rondo::platform::sim::dynamic
+
+namespace rondo::detail {
+template <class T, Direction D>
+inline constexpr bool is_tensor_argument<platform::sim::dynamic::Region<T, D>> = true;
+}  // namespace rondo::detail

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/sim/dynamic/region_map.hpp>
+#include <rondo/platform/sim/task_slot.hpp>
+#include <rondo/types.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// First in, first out: what the scopes of one depth hold. Positions count up through a round and never come back, so
+/// comparing them needs no thought of wrapping.
+namespace rondo::platform::sim::dynamic {
+
+/// A queue of fixed capacity.
+template <class T>
+class Fifo {
+ public:
+  Fifo() noexcept = default;  ///< holds nothing
+  explicit Fifo(std::size_t capacity)
+      : cells_(std::bit_ceil(capacity < 2 ? std::size_t{2} : capacity)), mask_{cells_.size() - 1} {}
+
+  [[nodiscard]] std::uint64_t head() const noexcept { return head_; }
+  [[nodiscard]] std::uint64_t tail() const noexcept { return tail_; }
+  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(head_ - tail_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return cells_.size(); }
+  [[nodiscard]] bool full() const noexcept { return size() == mask_ + 1; }
+  [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
+
+  void push(T* value) noexcept { cells_[head_++ & mask_] = value; }
+  [[nodiscard]] T& at(std::uint64_t position) const noexcept { return *cells_[position & mask_]; }
+  [[nodiscard]] T& oldest() const noexcept { return at(tail_); }
+  void pop() noexcept { ++tail_; }
+
+ private:
+  std::vector<T*> cells_;
+  std::uint64_t mask_ = 0;  ///< how many there are, less 1: a power of two
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+};
+
+/// A ring of bytes (or words): taken in one piece at the front, given back at the back.
+class HeapRing {
+ public:
+  HeapRing() noexcept = default;  ///< has no room
+  explicit HeapRing(std::uint64_t size) : size_{size} {}
+
+  /// Where a piece of `length` would start: a position; the caller turns it into an offset with offset().
+  [[nodiscard]] std::uint64_t place(std::uint64_t length, std::uint64_t alignment) const noexcept {
+    const std::uint64_t start = align_up(head_, alignment);
+    const std::uint64_t offset = start % size_;
+    return offset + length <= size_ ? start : start + (size_ - offset);
+  }
+  /// How much more would have to be free; 0 if there is room. A piece larger than the ring never has any.
+  [[nodiscard]] std::uint64_t missing(std::uint64_t length, std::uint64_t alignment) const noexcept {
+    if (length > size_) return length - size_;
+    const std::uint64_t end = place(length, alignment) + length;
+    return end - tail_ <= size_ ? 0 : end - tail_ - size_;
+  }
+  void take_until(std::uint64_t end) noexcept { head_ = end; }
+  void free_until(std::uint64_t end) noexcept {
+    tail_ = end;
+    if (tail_ == head_) reset();
+  }
+  /// Empty again: from the start, where the cache still knows the memory.
+  void reset() noexcept { head_ = tail_ = 0; }
+
+  [[nodiscard]] std::uint64_t offset(std::uint64_t position) const noexcept { return position % size_; }
+  [[nodiscard]] std::uint64_t head() const noexcept { return head_; }
+  [[nodiscard]] std::uint64_t used() const noexcept { return head_ - tail_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+ private:
+  std::uint64_t size_ = 0;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+};
+
+/// All that the scopes of one depth hold: their unfinished tasks, the arguments of tasks that have many, and their
+/// intermediates.
+struct ScopeRing {
+  ScopeRing() noexcept = default;  ///< has no room
+  ScopeRing(std::size_t window, std::size_t tensor_capacity, std::uint64_t heap_bytes)
+      : tasks{window}, tensors{tensor_capacity}, heap{heap_bytes}, words(word_count), word_ring{word_count} {}
+
+  static constexpr std::size_t word_count = std::size_t{1} << 15;
+
+  Fifo<TaskSlot> tasks;
+  Fifo<TensorState> tensors;
+  HeapRing heap;
+  std::uint64_t heap_base = 0;  ///< device address
+  std::vector<ArgWord> words;
+  HeapRing word_ring;
+};
+
+}  // namespace rondo::platform::sim::dynamic

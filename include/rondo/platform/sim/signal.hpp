@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace rondo::platform::sim {
+
+/// A number that threads sleep on until it changes. Why not the wait() of std::atomic: g++ 12's spins and yields before
+/// it sleeps, which these threads have done already, and its notify calls out where this is one instruction.
+///
+/// Cost: notify_…() is one instruction on a line of memory that is this thread's already, and a system call only if
+/// somebody sleeps.
+class Signal : public std::atomic<std::uint32_t> {
+ public:
+  using std::atomic<std::uint32_t>::atomic;
+
+#if defined(__linux__)
+  /// Sleeps until the number is another than `seen`.
+  void wait(std::uint32_t seen, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    if (load(order) != seen) return;
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    // A thread that changed the number before this saw no sleeper perhaps; the system looks at the number once more.
+    while (load(order) == seen) (void)syscall(SYS_futex, this, FUTEX_WAIT_PRIVATE, seen, nullptr);
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  void notify_one() noexcept { notify(1); }
+  void notify_all() noexcept { notify(std::numeric_limits<std::int32_t>::max()); }
+
+ private:
+  void notify(std::int32_t count) noexcept {
+    // Adding nothing orders this after the number's change, which the next thread to fall asleep then sees.
+    if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) [[unlikely]]
+      (void)syscall(SYS_futex, this, FUTEX_WAKE_PRIVATE, count);
+  }
+
+  std::atomic<std::uint32_t> sleepers_{0};
+#endif
+};
+
+/// std::atomic_thread_fence in one order with all that is seq_cst, but g++'s thread sanitizer, which does not see
+/// fences, does not say so.
+[[gnu::always_inline]] inline void fence() noexcept {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#pragma GCC diagnostic pop
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// How many of the host's cores may be in use at once; 1 if that is not known.
+[[nodiscard]] inline std::uint32_t host_cores() noexcept { return std::max(1U, std::thread::hardware_concurrency()); }
+
+/// Starts a thread. `what` and `advice` (from "; " on) are for the message.
+/// @throws Error out_of_resources
+template <class Body>
+[[nodiscard]] std::thread start_thread(Body body, const char* what, const char* advice = "") {
+  try {
+    return std::thread(std::move(body));
+  } catch (const std::system_error& e) {
+    throw Error(
+        Errc::out_of_resources,
+        Error::Text(what, " could not be started: the system says error ", e.code().value(),
+                    e.code() == std::errc::resource_unavailable_try_again ? ", no thread is left" : "", advice));
+  }
+}
+
+}  // namespace rondo::platform::sim

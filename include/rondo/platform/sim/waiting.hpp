@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace rondo::platform::sim {
+
+/// Tells the core that this is a loop that waits.
+[[gnu::always_inline]] inline void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+/// Waiting in stages, so that a short wait is fast and a long one does no harm: looks again at once, then with pauses,
+/// then sleeps for a little. It sleeps rather than yields: on a host with more threads than cores a yield gives the
+/// core away for a whole time slice, while a sleeper is put back as soon as its time is over. And it spins for longer
+/// than what it waits for normally takes, since on such a host even a short sleep may last milliseconds.
+class Backoff {
+ public:
+  static constexpr unsigned eager = 32;     ///< looks without a pause
+  static constexpr unsigned patience = 96;  ///< looks after which it is worth while to do something else: 2 to 5 µs
+  static constexpr unsigned spins = 3000;   ///< looks before it sleeps: 60 to 180 µs
+  static constexpr long sleep_ns = 50'000;
+
+  /// Waits a little, more each time.
+  void wait() noexcept {
+    ++count_;
+    if (count_ <= eager) return;
+    if (count_ <= spins) return pause();
+    const timespec nap{0, sleep_ns};
+    (void)nanosleep(&nap, nullptr);
+  }
+  [[nodiscard]] bool out_of_patience() const noexcept { return count_ > patience; }
+  void reset() noexcept { count_ = 0; }
+
+ private:
+  unsigned count_ = 0;
+};
+
+/// Nanoseconds on a clock that only goes forward; `<chrono>` costs every user 230 ms of compile time.
+[[nodiscard]] inline std::uint64_t now_ns() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+/// Returns at `time`, or a little later: sleeps as long as that is safe, then spins.
+inline void wait_until_ns(std::uint64_t time) noexcept {
+  constexpr std::uint64_t spun = 150'000;  // a sleep may last so much longer than it was to
+  for (std::uint64_t now = now_ns(); now < time; now = now_ns()) {
+    if (time - now > 2 * spun) {
+      const std::uint64_t left = time - now - spun;
+      const timespec nap{static_cast<time_t>(left / 1'000'000'000U), static_cast<long>(left % 1'000'000'000U)};
+      (void)nanosleep(&nap, nullptr);
+    } else {
+      pause();
+    }
+  }
+}
+
+}  // namespace rondo::platform::sim

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/error.hpp>
+#include <rondo/types.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::runtime {
+
+/// What runs the rounds of one graph on one platform: `typename Runtime::template Runner<P, Graph>`. A session opens
+/// its platform with `typename Runtime::template Options<P>`, which is P::Options or derives from it.
+///
+/// * `Runner(P&, const Graph&, args::ArgsTable&, const Options&)` loads the graph; throws Error;
+/// * `Runner(Runner& first, const Graph&, args::ArgsTable&)` makes the runner of a further slot: what slots can share
+///   is the first one's, which outlives it; throws Error;
+/// * `launch()` starts a round and does not wait;
+/// * `settle()`, after each launch() and before the round's outputs are copied, does what the platform itself cannot
+///   order: it waits for the round, if `has_settle`;
+/// * `outcome(waited)`, after each platform.wait(), which returned `waited`, tells how the launched round went; where
+///   none was launched since, it returns `waited`;
+/// * `run_in_background()`, after launch(): the caller has other things to do until settle();
+/// * `place_tensor(tensor, address)` says where a tensor of the graph is from the next launch on; that of a host input
+/// is in host
+///   memory. To be called before the first launch and whenever it changes, if `has_tensor_places`;
+/// * `move_arena(from, to)`, between rounds: what the session placed at `from` is at `to` from now on;
+/// * `program()` is what the platform's queue launches, in place of launch(), settle() and outcome();
+/// * `failure_text()` is the runtime's own words on the last failure; null: ask the platform;
+/// * `unload()` waits, and gives back what the runner holds; a session calls it once.
+template <class R>
+concept Runner = requires(R& runner, const R& known, Status waited, DevicePtr<std::byte> arena, std::size_t tensor,
+                          std::uint64_t address) {
+  { R::has_tensor_places } -> std::convertible_to<bool>;  ///< place_tensor() must be called
+  { R::has_settle } -> std::convertible_to<bool>;         ///< settle() is of use
+  { R::has_background } -> std::convertible_to<bool>;     ///< run_in_background() is of use
+  { R::follows_the_arena } -> std::convertible_to<bool>;  ///< move_arena() is of use
+  { runner.launch() }
+  noexcept->std::same_as<Status>;
+  { runner.settle() }
+  noexcept->std::same_as<Status>;
+  { runner.outcome(waited) }
+  noexcept->std::same_as<Status>;
+  { runner.run_in_background() }
+  noexcept->std::same_as<void>;
+  { runner.place_tensor(tensor, address) }
+  noexcept->std::same_as<void>;
+  { runner.move_arena(arena, arena) }
+  noexcept->std::same_as<void>;
+  { known.failure_text() }
+  noexcept->std::same_as<const Error::Text*>;
+  { runner.unload() }
+  noexcept->std::same_as<Status>;
+};
+
+}  // namespace rondo::runtime

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/platform/stream_options.hpp>
+#include <rondo/runtime/concept.hpp>
+
+namespace rondo::runtime {
+
+/// How a session of a runtime that builds its graph during the round is opened.
+template <class P>
+struct OrchestratedOptions : P::Options {
+  StreamOptions stream{};
+};
+
+namespace detail {
+template <class Runtime, class P, class Graph>
+struct OrchestrationOn {
+  static_assert(HasOrchestration<P>,
+                "rondo: this runtime runs on the simulated platforms and on the onboard ones; choose one of them, or "
+                "runtime::HostBuildGraph");
+  using type = typename P::template Orchestration<Runtime, Graph>;
+};
+}  // namespace detail
+
+/// The rounds of one orchestration on one platform, which does all the work.
+template <class Runtime, class P, class Graph>
+class OrchestratedRunner : public detail::OrchestrationOn<Runtime, P, Graph>::type {
+  using Orchestration = typename detail::OrchestrationOn<Runtime, P, Graph>::type;
+
+ public:
+  /// The args table is that of a graph without tasks: empty. @throws Error what the platform throws
+  OrchestratedRunner(P& platform, const Graph& graph, args::ArgsTable&, const OrchestratedOptions<P>& options)
+      : Orchestration{platform, graph, options.stream} {
+    static_assert(Runner<OrchestratedRunner>);
+  }
+  OrchestratedRunner(OrchestratedRunner& first, const Graph& graph, args::ArgsTable&) : Orchestration{first, graph} {}
+
+  [[nodiscard]] Orchestration& program() noexcept {
+    static_assert(HasQueuedOrchestration<P>,
+                  "rondo: the platform lacks Capability::queued_orchestration, so rounds of a runtime that builds its "
+                  "graph during the round are not in flight on it; run one at a time, or choose "
+                  "runtime::HostBuildGraph");
+    return *this;
+  }
+};
+
+}  // namespace rondo::runtime

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/problem.hpp>
+#include <rondo/memory/sections.hpp>
+#include <rondo/search/detail/parallel.hpp>
+#include <rondo/search/detail/search_model.hpp>
+#include <rondo/search/detail/section_search.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+namespace rondo::search {
+
+using memory::Plan;
+using memory::Problem;
+using memory::Sections;
+
+/// How much work an exact search may do.
+struct SearchBudget {
+  unsigned rounds = std::numeric_limits<unsigned>::max();
+  unsigned strategies = 16;  ///< how many of its 16 strategies take part
+  double nodes = 2.0;        ///< per strategy in its first round, as a multiple of the number of buffers
+  double growth = 1.5;       ///< by what the nodes grow from round to round
+  unsigned threads = 1;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+/// Shrinks a plan by complete search, as far as its budget allows, and raises the lower bound where it proves more.
+///
+/// Works in rounds. In each, a fixed list of strategies tries in turn, each up to a number of nodes that grows from
+/// round to round; priorities are shuffled anew, since the time to a plan varies wildly from one order to the next.
+/// Three rounds in four ask for the lower bound itself (the size of the arena says little about how hard it is to find:
+/// the lower bound leaves nothing to waste and so little to choose); the second of each four, for plans between it and
+/// the best known.
+///
+/// The result depends on the problem and the budgets, not on the timing of threads, unless a deadline cuts a round.
+/// Lifetime: refers to the problem. Thread safety: one caller at a time; it starts threads of its own.
+/// Cost: memory is linear in the number of pairs that meet; see fits().
+class ExactSearch {
+ public:
+  ExactSearch(const Problem& problem, const Sections& sections) : problem_{problem} {
+    std::vector<std::uint32_t> free;
+    std::vector<std::uint32_t> fixed;
+    std::vector<std::int64_t> offsets(problem.size(), 0);
+    for (std::uint32_t i = 0; i < problem.size(); ++i) {
+      if (sections.empty(i)) continue;
+      offsets[i] = std::max<std::int64_t>(0, problem.buffers[i].pinned);
+      (problem.buffers[i].is_pinned() ? fixed : free).push_back(i);
+    }
+    model_ = detail::make_search_model(problem, sections, std::move(free), fixed, offsets, common_alignment(problem));
+  }
+
+  /// Is the problem small enough for this search? `overlaps` is the number of pairs alive together.
+  [[nodiscard]] static bool fits(std::size_t buffers, std::int64_t overlaps) noexcept {
+    return buffers <= 8000 && overlaps <= 2'000'000;
+  }
+
+  /// Improves `plan` (valid, with its lower bound set) until it is optimal or the budget is spent. A later call goes on
+  /// where the former ended.
+  void improve(Plan& plan, const SearchBudget& budget) {
+    if (plan.optimal() || model_.count() == 0) return;
+    // Offsets and their sums stay below twice the larger of the two.
+    const std::int64_t highest = std::max(model_.largest, plan.arena / model_.unit);
+    if (highest < std::numeric_limits<std::int32_t>::max() / 4) {
+      run_rounds(plan, budget, narrow_);
+    } else {
+      run_rounds(plan, budget, wide_);
+    }
+  }
+
+ private:
+  static constexpr std::array<detail::Preference, 4> preferences{
+      detail::Preference::size, detail::Preference::duration, detail::Preference::area, detail::Preference::pressure};
+  static constexpr std::array<detail::Branching, 4> branchings{
+      detail::Branching::fewest_options, detail::Branching::lowest_fewest, detail::Branching::lowest_tightest,
+      detail::Branching::tightest};
+  static constexpr std::array<double, 3> noise{0.3, 0.1, 0.6};
+  static constexpr std::size_t strategies = preferences.size() * branchings.size();
+
+  /// What one strategy found in one round.
+  struct Finding {
+    std::vector<std::int64_t> offsets{};
+    std::int64_t arena = std::numeric_limits<std::int64_t>::max();
+    std::int64_t proved = 0;  ///< no plan is below this
+  };
+
+  template <class Offset>
+  using Searches = std::array<std::unique_ptr<detail::SectionSearch<Offset>>, strategies>;
+
+  template <class Offset>
+  void run_rounds(Plan& plan, const SearchBudget& budget, Searches<Offset>& searches) {
+    const std::size_t table = std::size_t{1} << std::min<std::size_t>(17, 8 + std::bit_width(model_.count()));
+    const std::size_t count = std::min<std::size_t>(budget.strategies, strategies);
+    double nodes = budget.nodes * static_cast<double>(model_.count()) + 50;
+    for (unsigned k = 0; k < budget.rounds && !plan.optimal(); ++k, ++round_, nodes *= budget.growth) {
+      if (std::chrono::steady_clock::now() > budget.deadline) return;
+      std::array<Finding, strategies> findings;
+      const bool ask_for_bound = round_ % 4 != 1;
+      const auto task = [&](std::size_t s, const std::atomic<bool>& cancelled) {
+        if (!searches[s]) searches[s] = std::make_unique<detail::SectionSearch<Offset>>(model_, table);
+        Finding& finding = findings[s];
+        finding.proved = plan.lower_bound;
+        const detail::SearchStrategy strategy{branchings[s % branchings.size()], preferences[s / branchings.size()],
+                                              round_ == 0 ? 0.0 : noise[round_ % noise.size()], round_};
+        const detail::SearchLimit limit{static_cast<std::uint64_t>(nodes), budget.deadline, &cancelled};
+        // How far below the best known plan to aim at first: half or a quarter of the way to the bound.
+        const std::int64_t divisor = std::int64_t{2} << (round_ / 4 % 2);
+        return attempt(*searches[s], plan, strategy, limit, ask_for_bound ? 0 : divisor, finding);
+      };
+      const std::size_t winner = detail::first_winner(count, budget.threads, task);
+      // Strategies after the winner were cut short at an instant that depends on timing: forget what they learned.
+      for (std::size_t s = winner + 1; s < strategies; ++s) searches[s].reset();
+      for (const Finding& f : findings) {
+        plan.lower_bound = std::max(plan.lower_bound, f.proved);
+        if (f.arena >= plan.arena) continue;
+        plan.arena = f.arena;
+        plan.offsets = f.offsets;
+        plan.planner = "exact search";
+      }
+      plan.lower_bound = std::min(plan.lower_bound, plan.arena);
+    }
+  }
+
+  /// One strategy's part of a round: asks for the lower bound (divisor 0) or for ever smaller plans, each by the given
+  /// part of what is left above the bound. True if nothing is left to be found below it.
+  template <class Search>
+  bool attempt(Search& search, const Plan& plan, const detail::SearchStrategy& strategy,
+               const detail::SearchLimit& limit, std::int64_t divisor, Finding& finding) const {
+    const bool ask_for_bound = divisor == 0;
+    std::int64_t reached = plan.arena;
+    std::int64_t missed = 0;  // a capacity at which the search gave up
+    for (int step = 0; step < 4; ++step) {
+      const std::int64_t from = std::max(finding.proved, missed);
+      const std::int64_t capacity =
+          ask_for_bound ? plan.lower_bound : reached - std::max<std::int64_t>(1, (reached - from) / divisor);
+      if (capacity >= reached || capacity <= missed) return false;
+      switch (search.run(capacity, strategy, limit)) {
+        case detail::SearchResult::gave_up:
+          if (ask_for_bound) return false;
+          missed = capacity;
+          break;
+        case detail::SearchResult::impossible:
+          finding.proved = std::max(finding.proved, model_.next_capacity(capacity));
+          if (ask_for_bound) return true;
+          break;
+        case detail::SearchResult::found:
+          finding.offsets = plan.offsets;
+          for (std::size_t c = 0; c < model_.count(); ++c) finding.offsets[model_.buffer[c]] = search.offset(c);
+          finding.arena = reached = arena_of(problem_, finding.offsets);
+          if (ask_for_bound || reached <= finding.proved) return true;
+          break;
+      }
+    }
+    return false;
+  }
+
+  const Problem& problem_;
+  detail::SearchModel model_;
+  Searches<std::int32_t> narrow_{};
+  Searches<std::int64_t> wide_{};
+  unsigned round_ = 0;
+};
+
+}  // namespace rondo::search

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/platform/channel.hpp>
+#include <rondo/session/observer.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// The steps of a round. Every kind of session and every kind of binding comes to Executor::run.
+namespace rondo::detail {
+
+/// Whether a round brings the args table up to date before it launches.
+enum class Refreshes : std::uint8_t { never, always, if_due };
+
+/// What a round does, all bindings resolved: its copies, and whether it refreshes the args table, which knows the bases
+/// that moved and the host inputs already. `copy_in(move)` calls `move(device, host, bytes, snapshot)` for each copy to
+/// the device until one fails; `copy_out(move)` calls `move(host, device, bytes)`.
+template <Refreshes when, class In, class Out>
+struct Work {
+  static constexpr Refreshes refreshes = when;
+  In copy_in;
+  Out copy_out;
+};
+template <Refreshes when, class In, class Out>
+[[nodiscard, gnu::always_inline]] inline Work<when, In, Out> make_work(In in, Out out) noexcept {
+  return {in, out};
+}
+
+/// Runs rounds of one graph over one channel. The steps are inlined whatever their size: bindings stay in registers,
+/// and a graph that the compiler knows leaves only its kernels.
+template <class Channel, class Instance, class Observer>
+struct Executor {
+  Channel channel;
+  Instance& instance;
+  Teller<Observer> tell;
+
+  /// A whole round: copies in ▶ refresh ▶ launch ▶ copies out ▶ end. Returns the failure of the first step that fails;
+  /// the steps after it are not taken.
+  template <class W>
+  [[gnu::always_inline]] Status run(const W& work) const noexcept {
+    Status status = copy_in(work);
+    if (status.ok()) status = launch<W::refreshes>();
+    if (status.ok()) status = copy_out(work);
+    if (status.ok()) status = finish();
+    if constexpr (!Channel::is_synchronous) tell.enters(Phase::outside);
+    return status;
+  }
+
+  // The steps, for rounds that the caller takes step by step.
+  template <class W>
+  [[gnu::always_inline]] Status copy_in(const W& work) const noexcept {
+    tell.begins();
+    tell.enters(Phase::copy_in);
+    return work.copy_in([&](DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot)
+                            __attribute__((always_inline)) {
+                              tell.copies_in(size);
+                              return channel.copy_in(to, from, size, snapshot);
+                            });
+  }
+  template <Refreshes when>
+  [[gnu::always_inline]] Status launch() const noexcept {
+    if (when == Refreshes::always || (when == Refreshes::if_due && instance.is_refresh_due())) {
+      tell.refresh_begins();
+      const Status status = instance.refresh(channel);
+      tell.refreshed(instance.refresher());
+      if (!status) [[unlikely]]
+        return status;
+    }
+    tell.enters(Phase::launch);
+    return channel.launch(instance.runner());
+  }
+  template <class W>
+  [[gnu::always_inline]] Status copy_out(const W& work) const noexcept {
+    tell.enters(Phase::copy_out);
+    if constexpr (Channel::is_synchronous && Instance::Runner::has_settle) {
+      if (const Status status = instance.runner().settle(); !status) [[unlikely]]
+        return status;
+    }
+    return work.copy_out([&](void* to, DevicePtr<const std::byte> from, Bytes size) __attribute__((always_inline)) {
+      tell.copies_out(size);
+      return channel.copy_out(to, from, size);
+    });
+  }
+  [[gnu::always_inline]] Status finish() const noexcept {
+    tell.enters(Phase::wait);
+    return channel.finish(instance.runner());
+  }
+};
+
+}  // namespace rondo::detail

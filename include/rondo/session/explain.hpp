@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+
+#include <cstdint>
+
+namespace rondo::detail {
+
+/// Whether the platform may have more to say of such a failure.
+[[nodiscard]] constexpr bool is_of_device(Errc code) noexcept {
+  return code == Errc::kernel_failed || code == Errc::device_failed || code == Errc::orchestration_failed ||
+         code == Errc::deadlock || code == Errc::check_failed;
+}
+
+/// A sentence for a status of a session over `graph`, naming the tensor or task. `bytes_bound`: of the last wrong_size;
+/// `said`: the platform's words for its last failure, or null; `cause`: what poisoned the session.
+[[nodiscard]] Error::Text explain_status(const graph::GraphView& graph, Status status, std::uint64_t bytes_bound,
+                                         const Error::Text* said, Status cause) noexcept;
+
+#if RONDO_HAS_BODIES
+[[gnu::cold, gnu::noinline]] RONDO_INLINE Error::Text explain_status(const graph::GraphView& graph, Status status,
+                                                                     std::uint64_t bytes_bound, const Error::Text* said,
+                                                                     Status cause) noexcept {
+  Error::Text text;
+  if (status.subject() == Status::Subject::tensor && status.index() < graph.tensors.size()) {
+    const graph::TensorRecord& tensor = graph.tensors[status.index()];
+    text = Error::Text("tensor '", graph.name(tensor.name), "' (", to_string(tensor.direction), ", ", tensor.count,
+                       " × ", to_string(tensor.type), "): ");
+    if (status.code() == Errc::wrong_size) {
+      text.append(Error::Text("it takes ", tensor.bytes, " bytes, ", bytes_bound,
+                              " were bound; bind a span of exactly its elements"));
+      return text;
+    }
+    if (status.code() == Errc::uninitialized_read) {
+      text.append("a task reads it, but nothing was uploaded to it yet; call session.upload first");
+      return text;
+    }
+  } else if (status.subject() == Status::Subject::task) {
+    for (const graph::TaskRecord& task : graph.tasks) {
+      if (task.added_as == status.index())
+        text = Error::Text("task ", task.added_as, " '", graph.name(task.name), "': ");
+    }
+  }
+  text.append(status.message());
+  if (said != nullptr && is_of_device(status.code())) {
+    text.append("; it said: ");
+    text.append(*said);
+  }
+  if (status.code() == Errc::poisoned && !cause.ok() && cause.code() != Errc::poisoned) {
+    text.append(". The failure: ");
+    text.append(explain_status(graph, cause, bytes_bound, said, {}));
+  }
+  return text;
+}
+#endif
+
+}  // namespace rondo::detail

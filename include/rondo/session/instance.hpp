@@ -1,0 +1,403 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/records.hpp>
+#include <rondo/memory/layout.hpp>
+#include <rondo/session/bindings.hpp>
+#include <rondo/session/executor.hpp>
+#include <rondo/session/policies.hpp>
+#include <rondo/session/port_rules.hpp>
+#include <rondo/session/ports.hpp>
+#include <rondo/session/prebound.hpp>
+#include <rondo/update/refresher.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rondo::detail {
+
+/// A frozen graph at one place of a device's memory, with an args table and a program of its own: what one round at a
+/// time runs on. It checks and resolves a round's bindings, and hands the executor the work that they come to. A
+/// RoundSession has one, a PipelinedSession one for each slot, a ShapedSession one for each shape and slot.
+///
+/// Lifetime: immovable; platform, graph and layout outlive it. Thread safety: the session's. Errors: the constructor
+/// throws Error; rounds return Status, and one that is refused has changed nothing.
+template <Platform P, class Policies, class Graph, class Layout>
+class Instance {
+  using Arch = typename P::Arch;
+  using Update = typename Policies::Update;
+  using Refresher = update::Refresher<P, Update, typename Policies::Refresh>;
+  using Options = typename Policies::Runtime::template Options<P>;
+  using Rules = PortRules<Arch>;
+
+ public:
+  using Runner = typename Policies::Runtime::template Runner<P, Graph>;
+  using Values = typename Policies::Values;
+
+  /// `values`: the values that all instances of a session share. @throws Error what the platform and the runtime throw
+  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
+           const Options& options)
+      : Instance(platform, frozen, layout, at, values, Bases(frozen.view(), layout.offsets(), at), platform, frozen,
+                 options) {}
+  /// One more instance: it shares with `first`, which outlives it, what the runtime lets it share.
+  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
+           Instance& first)
+      : Instance(platform, frozen, layout, at, values, Bases(frozen.view(), layout.offsets(), at), first.runner_,
+                 frozen) {}
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  ~Instance() { (void)close(); }
+
+  // --- rounds
+
+  /// A round of pairs. `settle(status)` is called for a round that began, and returns what the round returns.
+  template <class Channel, class O, class Settle, std::size_t... I, BoundPair... B>
+  [[gnu::always_inline]] Status run(Channel channel, Teller<O> tell, Settle settle, std::index_sequence<I...>,
+                                    const B&... pairs) noexcept {
+    const auto ports = ports_.view();
+    constexpr bool refreshes = !is_plain<B...>;
+    // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this
+    // graph.
+    const bool as_declared = (refreshes ? may_place() : readiness_ == Readiness::ready) &&
+                             sizeof...(B) == ports.size() && ((key_of(pairs) == ports[I].key) && ...) &&
+                             (((DeviceBoundPair<B> ? elements_of(pairs) == ports[I].bytes / element_size<B>
+                                                   : bytes_of(pairs) == ports[I].bytes) &&
+                               !is_null(pairs)) &&
+                              ...);
+    if (!as_declared) [[unlikely]]
+      return run_in_any_order(channel, tell, settle, B{pairs}...);
+    if constexpr (refreshes) {
+      if (const Status status = place(std::index_sequence<I...>{}, pairs...); !status) [[unlikely]]
+        return status;
+    }
+    const auto in = [&](const auto& move) __attribute__((always_inline)) {
+      Status status;
+      (void)((status = copy_pair_in(move, ports[I], pairs), status.ok()) && ...);
+      return status;
+    };
+    const auto out = [&](const auto& move) __attribute__((always_inline)) {
+      Status status;
+      (void)((status = copy_pair_out(move, ports[I], pairs), status.ok()) && ...);
+      return status;
+    };
+    return settle(on(channel, tell).run(make_work < refreshes ? Refreshes::always : Refreshes::never > (in, out)));
+  }
+
+  /// A round of what was prebound.
+  template <class Channel, class O, class Settle, std::size_t In, std::size_t Out, std::size_t Pairs,
+            std::size_t HostInputs, bool Moves>
+  [[gnu::always_inline]] Status run(Channel channel, Teller<O> tell, Settle settle,
+                                    const Resolved<In, Out, Pairs, HostInputs, Moves>& bound) noexcept {
+    if (!(Moves ? may_place() && bound.has_all_checked : readiness_ == Readiness::ready)) [[unlikely]]
+      return run_prebound_in_general(channel, tell, settle, bound.list());
+    if constexpr (Moves) place_prebound(std::make_index_sequence<Pairs>{}, bound);
+    const auto in = [&](const auto& move) __attribute__((always_inline)) {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+        Status status;
+        (void)((status = move(bound.copies.in[I].device, bound.copies.in[I].host, bound.copies.in[I].bytes, false),
+                status.ok()) &&
+               ...);
+        return status;
+      }
+      (std::make_index_sequence<In>{});
+    };
+    const auto out = [&](const auto& move) __attribute__((always_inline)) {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+        Status status;
+        (void)((status = move(bound.copies.out[I].host, bound.copies.out[I].device, bound.copies.out[I].bytes),
+                status.ok()) &&
+               ...);
+        return status;
+      }
+      (std::make_index_sequence<Out>{});
+    };
+    return settle(on(channel, tell).run(make_work < Moves ? Refreshes::always : Refreshes::never > (in, out)));
+  }
+
+  /// A round of bindings in any order, which it sorts and changes.
+  template <class Channel, class O, class Settle>
+  [[gnu::noinline]] Status run(Channel channel, Teller<O> tell, Settle settle, std::span<Binding> bindings) noexcept {
+    if (const Status status = prepare(bindings); !status) return status;
+    const Status status = on(channel, tell).run(work_of(bindings));
+    readiness_ = calm();
+    return settle(status);
+  }
+
+  /// Everything about a round's bindings that is not a copy; they are in the order of the ports afterwards. After a
+  /// failure nothing has changed.
+  Status prepare(std::span<Binding> bindings, bool is_async = false) noexcept;
+  /// The work of prepared bindings, which outlive it.
+  [[nodiscard]] auto work_of(std::span<const Binding> bindings) const noexcept {
+    return make_work<Refreshes::if_due>(
+        [this, bindings](const auto& move) {
+          const auto ports = ports_.view();
+          Status status;
+          for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
+            const Binding& b = bindings[p];
+            if (copies_in(ports[p].direction) && b.is_copied()) {
+              status = move(ports[p].device, b.data, Bytes{b.bytes}, b.snapshot);
+            }
+          }
+          return status;
+        },
+        [this, bindings](const auto& move) {
+          const auto ports = ports_.view();
+          Status status;
+          for (std::size_t p = 0; p < ports.size() && status.ok(); ++p) {
+            const Binding& b = bindings[p];
+            if (copies_out(ports[p].direction) && b.is_copied()) {
+              status = move(b.data, DevicePtr<const std::byte>{address(p)}, Bytes{b.bytes});
+            }
+          }
+          return status;
+        });
+  }
+  template <class Channel, class O>
+  [[nodiscard, gnu::always_inline]] Executor<Channel, Instance, O> on(Channel channel, Teller<O> tell) noexcept {
+    return {channel, *this, tell};
+  }
+
+  /// Checks and resolves bindings, which come in any order. @returns the status of the bindings
+  template <class R>
+  Status resolve(std::span<Binding> bindings, R& resolved) noexcept;
+
+  // --- the executor's side
+
+  [[nodiscard]] bool is_refresh_due() const noexcept { return refresh_due_; }
+  template <class Channel>
+  [[gnu::always_inline]] Status refresh(const Channel& channel) noexcept {
+    const Status status = refresher_.refresh(channel);
+    refresh_due_ = !status.ok();
+    return status;
+  }
+  [[nodiscard]] Refresher& refresher() noexcept { return refresher_; }
+  [[nodiscard]] const Refresher& refresher() const noexcept { return refresher_; }
+  [[nodiscard]] Runner& runner() noexcept { return runner_; }
+  [[nodiscard]] const Runner& runner() const noexcept { return runner_; }
+
+  // --- between rounds
+
+  /// Refuses all rounds with `why` until unblock().
+  void block(Status why) noexcept {
+    refusal_ = why;
+    readiness_ = Readiness::blocked;
+  }
+  void unblock() noexcept { readiness_ = calm(); }
+  [[nodiscard]] bool is_blocked() const noexcept { return readiness_ == Readiness::blocked; }
+  [[nodiscard]] Status refusal() const noexcept { return is_blocked() ? refusal_ : Status{}; }
+
+  /// The port of a tensor, or how many ports there are.
+  [[nodiscard]] std::size_t port_of(TensorKey key) const noexcept {
+    const auto ports = ports_.view();
+    std::size_t p = 0;
+    while (p < ports.size() && ports[p].key != key) ++p;
+    return p;
+  }
+  /// Whether the input may be held where it is: nothing else uses its place within a round.
+  [[nodiscard]] bool may_hold(std::size_t p) const noexcept {
+    return !Layout::ports_may_share || address(p) != place_in_arena(p) || record(p).kept ||
+           rides_in_args(record(p).direction);
+  }
+  [[nodiscard]] bool is_held(std::size_t p) const noexcept { return held_[p] != 0; }
+  [[nodiscard]] std::size_t port_count() const noexcept { return held_.size(); }
+  /// Holds the input of a port as `last`, another instance or this one, has it, or releases it.
+  void set_held(std::size_t p, bool is_held, Instance& last) noexcept;
+  /// The n-th scalar of the task at a position of the graph.
+  void set_constant(std::size_t position, const graph::ArgRecord& arg, ArgWord bits) noexcept {
+    refresher_.set_constant(graph_.view(), position, arg, bits);
+    refresh_due_ = true;
+    if (readiness_ == Readiness::ready) readiness_ = Readiness::moved;
+  }
+  /// Everything that the session placed stands at `at` from now on. Held inputs in the arena are released.
+  void move(Placement at) noexcept;
+  /// Frees what it holds, once no round is under way; the destructor does the same.
+  Status close() noexcept {
+    if (!std::exchange(is_open_, false)) return {};
+    const Status unloaded = runner_.unload();
+    const Status released = refresher_.release();
+    return unloaded.ok() ? released : unloaded;
+  }
+  [[nodiscard]] bool is_async() const noexcept { return is_async_; }
+  /// Bytes bound by the last binding that was refused as wrong_size.
+  [[nodiscard]] std::uint64_t bytes_bound() const noexcept { return bytes_bound_; }
+  void set_bytes_bound(std::uint64_t bytes) noexcept { bytes_bound_ = bytes; }
+
+  // --- where ports are, for their rules
+
+  [[nodiscard]] std::uint32_t tensor(std::size_t p) const noexcept { return index(ports_.view()[p].key.tensor()); }
+  [[nodiscard]] const graph::TensorRecord& record(std::size_t p) const noexcept {
+    return graph_.view().tensors[tensor(p)];
+  }
+  [[nodiscard]] std::uint32_t root(std::size_t p) const noexcept {
+    return graph::root_of(graph_.view().tensors, tensor(p));
+  }
+  /// The address of a port's tensor in the last round.
+  [[nodiscard]] std::uint64_t address(std::size_t p) const noexcept { return refresher_.port_address(p); }
+  [[nodiscard]] std::uint64_t place_in_arena(std::size_t p) const noexcept { return ports_.view()[p].device.address(); }
+  /// The device memory that a round wants for a port; 0: its place in the arena.
+  [[nodiscard]] std::uint64_t bound(std::size_t p, const Binding& binding) const noexcept {
+    if (held_[p] == 0) return binding.device;
+    // Its binding is not looked at: the tensor stays.
+    return address(p) == place_in_arena(p) ? 0 : address(p);
+  }
+
+  /// Whether rounds with such pairs are copies and a launch, unless something happened in between.
+  template <BoundPair... B>
+  static constexpr bool is_plain = !any_update<B...> && update::is_idle_while_unbound<Update>;
+
+ private:
+  /// `ready`: a round of host memory is copies and a launch, nothing else: no base was moved, nothing is held, no alias
+  /// is to be checked. `moved`: it would have to bring bases back to the arena first, or a refresh is due. `general`:
+  /// it needs more. So rounds find out with the one compare that they make anyway.
+  enum class Readiness : std::uint8_t { ready, moved, general, blocked };
+
+  /// `first`: the first argument of the runner; the args table comes after the graph.
+  template <class First, class... Rest>
+  Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
+           const Bases& bases, First& first, const Graph&, const Rest&... rest)
+      : graph_{frozen},
+        layout_{layout},
+        at_{at},
+        ports_{frozen, layout, at},
+        refresher_{platform, frozen.view(), bases.sources, bases.layout, bases.addresses, &Policies::system_address},
+        runner_{first, frozen, refresher_.table(), rest...},
+        held_(ports_.view().size()),
+        rules_{frozen.view()} {
+    values_.open(frozen.view(), bases.sources, &values);
+    tell_addresses();
+    readiness_ = calm();
+  }
+
+  [[nodiscard]] Readiness calm() const noexcept {
+    if (Values::any || rules_.has_aliases() || is_async_ || held_count_ != 0) return Readiness::general;
+    return is_moved_ || refresh_due_ ? Readiness::moved : Readiness::ready;
+  }
+
+  template <class Move, BoundPair B>
+  [[gnu::always_inline]] static Status copy_pair_in(const Move& move, const Port& port, const B& pair) noexcept {
+    if constexpr (is_copied_in<B>) {
+      return move(port.device, pair.data(), Bytes{port.bytes}, false);
+    } else {
+      return {};
+    }
+  }
+  template <class Move, BoundPair B>
+  [[gnu::always_inline]] static Status copy_pair_out(const Move& move, const Port& port, const B& pair) noexcept {
+    if constexpr (is_copied_out<B>) {
+      return move(pair.data(), DevicePtr<const std::byte>{port.device}, Bytes{port.bytes});
+    } else {
+      return {};
+    }
+  }
+
+  /// What a round does that is not plain after all. Takes copies of the pairs, in a call that is never inlined: what is
+  /// passed on by address, or kept for a cold branch, cannot stay in registers.
+  template <class Channel, class O, class Settle, BoundPair... B>
+  [[gnu::noinline, gnu::cold]] Status run_in_any_order(Channel channel, Teller<O> tell, Settle settle,
+                                                       B... pairs) noexcept {
+    Binding bindings[] = {Binding{pairs}..., {}};
+    return run(channel, tell, settle, std::span(bindings, sizeof...(B)));
+  }
+  template <class Channel, class O, class Settle>
+  [[gnu::noinline, gnu::cold]] Status run_prebound_in_general(Channel channel, Teller<O> tell, Settle settle,
+                                                              std::span<const Binding> kept) noexcept {
+    Binding bindings[Arch::max_graph_tensors];  // of ports; checked when the session was opened
+    for (std::size_t p = 0; p < kept.size(); ++p) bindings[p] = kept[p];
+    return run(channel, tell, settle, std::span(bindings, kept.size()));
+  }
+
+  /// Checks bindings and puts them into the order of the ports.
+  Status sort(std::span<Binding> bindings) noexcept {
+    if (is_sorted(ports_.view(), bindings)) return {};
+    const BindingFault fault = sort_bindings(ports_.view(), bindings);
+    bytes_bound_ = fault.bytes_bound;
+    return fault.status;
+  }
+
+  // Addresses: for bindings in the order of the ports whose number the compiler knows, so that a port that stays costs
+  // a compare with memory at a constant place.
+
+  /// Whether a round may take this path; otherwise its bindings take that of any bindings.
+  [[nodiscard]] bool may_place() const noexcept { return readiness_ <= Readiness::moved && rules_.are_free(); }
+  /// Checks what moved and tells the refresher of it; takes host inputs. After a failure nothing has changed.
+  template <std::size_t... I, BoundPair... B>
+  [[gnu::always_inline]] Status place(std::index_sequence<I...>, const B&... pairs) noexcept {
+    const auto ports = ports_.view();
+    // One branch for all: mostly none moves, and where one does, which one it is cannot be foretold.
+    const std::uint64_t moved = (std::uint64_t{0} | ... | (place_of<I>(ports[I], pairs) ^ refresher_.port_address(I)));
+    if (moved != 0) {
+      const std::uint64_t addresses[] = {device_of(pairs)..., 0};
+      if (!rules_.may_move(ports, {addresses, sizeof...(B)})) [[unlikely]] {
+        if (const Status s = rules_.check_moved(*this, {addresses, sizeof...(B)}); !s) return s;
+      }
+      (refresher_.set_port_address(I, place_of<I>(ports[I], pairs)), ...);
+      note_moved();
+    }
+    (take_host_input(ports[I], pairs), ...);
+    return {};
+  }
+  /// The same for what was checked before.
+  template <std::size_t... I, class R>
+  [[gnu::always_inline]] void place_prebound(std::index_sequence<I...>, const R& bound) noexcept {
+    const std::uint64_t moved = (std::uint64_t{0} | ... | (bound.places[I] ^ refresher_.port_address(I)));
+    if (moved != 0) {
+      (refresher_.set_port_address(I, bound.places[I]), ...);
+      note_moved();
+    }
+    const auto ports = ports_.view();
+    for (std::size_t i = 0; i + 1 < std::size(bound.host_inputs); ++i) {
+      take_bytes(ports[bound.host_inputs[i]], bound.bindings[bound.host_inputs[i]].data);
+    }
+  }
+  /// Where a port's tensor is in this round. What lies in the args table stays there.
+  template <std::size_t I, BoundPair B>
+  [[gnu::always_inline]] std::uint64_t place_of(const Port& port, const B& pair) const noexcept {
+    if constexpr (rides_in_args(HandleOf<B>::direction)) return refresher_.port_address(I);
+    return DeviceBoundPair<B> ? device_of(pair) : port.device.address();
+  }
+  template <BoundPair B>
+  [[gnu::always_inline]] void take_host_input(const Port& port, const B& pair) noexcept {
+    if constexpr (rides_in_args(HandleOf<B>::direction)) take_bytes(port, pair.data());
+  }
+  [[gnu::always_inline]] void take_bytes(const Port& port, const void* data) noexcept {
+    std::byte* const to = refresher_.host_input(index(port.key.tensor()));
+    for (std::uint64_t i = 0; i < port.bytes; ++i) to[i] = static_cast<const std::byte*>(data)[i];
+  }
+  void note_moved() noexcept {
+    is_moved_ = true;
+    readiness_ = Readiness::moved;
+    tell_addresses();
+  }
+  void take_addresses(std::span<Binding> bindings) noexcept;
+  /// For runtimes that keep no args table: where each tensor is in this round.
+  void tell_addresses() noexcept;
+
+  // The order matters: what comes later uses what comes before and dies first.
+  const Graph& graph_;
+  const Layout& layout_;
+  Placement at_;
+  [[no_unique_address]] Ports<Graph, Layout> ports_;
+  Refresher refresher_;
+  Runner runner_;
+  [[no_unique_address]] Values values_;
+
+  Readiness readiness_ = Readiness::ready;
+  bool is_open_ = true;
+  Status refusal_;
+  bool is_moved_ = false;     ///< a base may stand elsewhere than in the arena
+  bool refresh_due_ = false;  ///< the next launch refreshes first
+  bool is_async_ = false;     ///< rounds are asynchronous; once one was, all are
+  std::size_t held_count_ = 0;
+  std::vector<char> held_;  ///< by port
+  Rules rules_;
+  std::uint64_t bytes_bound_ = 0;
+};
+
+}  // namespace rondo::detail
+
+#include <rondo/session/instance_impl.hpp>  // IWYU pragma: export

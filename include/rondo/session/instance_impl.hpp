@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/session/instance.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+/// The bodies of Instance's members that are called, not inlined; include instance.hpp.
+namespace rondo::detail {
+
+template <Platform P, class Policies, class Graph, class Layout>
+Status Instance<P, Policies, Graph, Layout>::prepare(std::span<Binding> bindings, bool is_async) noexcept {
+  if (is_blocked()) return refusal_;
+  if (is_async_ && !is_async) return Status{Errc::mixed_modes};
+  if (const Status s = sort(bindings); !s) return s;
+  if (const Status s = rules_.check(*this, bindings); !s) return s;
+  is_async_ = is_async;
+  take_addresses(bindings);
+  readiness_ = calm();
+  return {};
+}
+
+template <Platform P, class Policies, class Graph, class Layout>
+template <class R>
+Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings, R& resolved) noexcept {
+  if (const Status s = sort(bindings); !s) return s;
+  if (const Status s = rules_.check(*this, bindings, Rules::Look::at_all); !s) return s;
+  const auto ports = ports_.view();
+  resolved.has_all_checked = held_count_ == 0;
+  resolved.copies = {ports, bindings};
+  std::size_t host_input = 0;
+  for (std::size_t p = 0; p < bindings.size(); ++p) {
+    const Binding& b = bindings[p];
+    resolved.bindings[p] = b;
+    const bool rides = rides_in_args(ports[p].direction);
+    if (rides) resolved.host_inputs[host_input++] = static_cast<std::uint32_t>(p);
+    if (p + 1 < std::size(resolved.places)) {
+      resolved.places[p] = rides ? address(p) : b.device != 0 ? b.device : place_in_arena(p);
+    }
+  }
+  return {};
+}
+
+/// Makes checked bindings this round's: bases, host inputs. Those of held ports are marked as not to be copied.
+template <Platform P, class Policies, class Graph, class Layout>
+void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bindings) noexcept {
+  const auto ports = ports_.view();
+  refresh_due_ = refresh_due_ || readiness_ != Readiness::ready || !update::is_idle_while_unbound<Update>;
+  is_moved_ = false;
+  for (std::size_t p = 0; p < bindings.size(); ++p) {
+    Binding& b = bindings[p];
+    const Port& port = ports[p];
+    const std::uint64_t in_arena = port.device.address();
+    if (rides_in_args(port.direction)) {
+      if (held_[p] == 0) take_bytes(port, b.data);
+      refresh_due_ = true;
+    } else if (held_[p] != 0) {
+      b.bytes = 0;
+      is_moved_ = is_moved_ || address(p) != in_arena;
+    } else {
+      const std::uint64_t place = b.device != 0 ? b.device : in_arena;
+      is_moved_ = is_moved_ || place != in_arena;
+      refresher_.set_port_address(p, place);
+      // Source and destination are one: nothing to copy.
+      if (reinterpret_cast<std::uintptr_t>(b.data) == place) b.bytes = 0;
+    }
+  }
+  for (const PortView& view : rules_.views()) {
+    if (view.source == PortView::in_the_arena) continue;
+    const std::uint64_t place = address(view.source) + view.offset;
+    refresher_.set_port_address(view.port, place);
+    is_moved_ = is_moved_ || place != place_in_arena(view.port);
+  }
+  if constexpr (Values::any) values_.update(refresher_);  // readiness general: a refresh is due
+  refresh_due_ = refresh_due_ || is_moved_;
+  tell_addresses();
+}
+
+template <Platform P, class Policies, class Graph, class Layout>
+void Instance<P, Policies, Graph, Layout>::tell_addresses() noexcept {
+  if constexpr (Runner::has_tensor_places) {
+    const graph::GraphView view = graph_.view();
+    std::size_t port = 0;
+    for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+      const Direction direction = view.tensors[t].direction;
+      std::uint64_t place = at_.arena.address() + layout_.offsets()[t];
+      if (is_bound_each_round(direction)) place = address(port++);
+      if (rides_in_args(direction)) place = reinterpret_cast<std::uintptr_t>(refresher_.host_input(t));
+      runner_.place_tensor(t, place);
+    }
+  }
+}
+
+template <Platform P, class Policies, class Graph, class Layout>
+void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held, Instance& last) noexcept {
+  if ((held_[p] != 0) != is_held) held_count_ += is_held ? std::size_t{1} : static_cast<std::size_t>(-1);
+  held_[p] = is_held ? 1 : 0;
+  if (is_held && &last != this) {
+    const std::uint32_t t = tensor(p);
+    if (rides_in_args(record(p).direction)) {
+      std::memcpy(refresher_.host_input(t), last.refresher_.host_input(t), record(p).bytes);
+    } else {
+      refresher_.set_port_address(p, last.address(p));
+      is_moved_ = is_moved_ || address(p) != place_in_arena(p);
+    }
+    refresh_due_ = true;
+    tell_addresses();
+  }
+  // The compare looks at the ports from the first to the last that is not held.
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  update::BaseRange range{first_io, first_io + static_cast<std::uint32_t>(held_.size())};
+  while (range.begin < range.end && held_[range.begin - first_io] != 0) ++range.begin;
+  while (range.end > range.begin && held_[range.end - 1 - first_io] != 0) --range.end;
+  refresher_.compare_only(range);
+  if (!is_blocked()) readiness_ = calm();
+}
+
+template <Platform P, class Policies, class Graph, class Layout>
+void Instance<P, Policies, Graph, Layout>::move(Placement at) noexcept {
+  for (std::size_t p = 0; p < held_.size(); ++p) {
+    if (address(p) != place_in_arena(p)) continue;
+    if (held_[p] != 0) --held_count_;
+    held_[p] = 0;
+    const std::uint64_t offset = address(p) - at_.base_of(graph_.view(), tensor(p)).address();
+    refresher_.set_port_address(p, at.base_of(graph_.view(), tensor(p)).address() + offset);
+  }
+  if constexpr (Runner::follows_the_arena) runner_.move_arena(at_.arena, at.arena);
+  at_ = at;
+  refresher_.set_base(args::BaseLayout::first_feature_map, at.arena.address());
+  ports_.move(graph_, layout_, at);
+  const std::uint32_t first_io = refresher_.table().bases().first_io;
+  refresher_.compare_only({first_io, first_io + static_cast<std::uint32_t>(held_.size())});
+  refresh_due_ = true;
+  tell_addresses();
+  if (!is_blocked()) readiness_ = calm();
+}
+
+}  // namespace rondo::detail

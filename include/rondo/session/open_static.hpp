@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/static_graph.hpp>
+#include <rondo/memory/lay_out.hpp>
+#include <rondo/session/open.hpp>
+
+#include <cstddef>
+
+/// Sessions over graphs that the compiler knows.
+namespace rondo {
+
+/// Opens a session over a graph that the compiler knows: `open<A2A3Sim, graph>()` with `constexpr auto& graph =
+/// static_graph<build>`. Its limits are checked, its arena laid out and its kernels called by constants.
+template <Platform P, const auto& G, class Policies = DefaultPolicies>
+[[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>> open(
+    const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>>({}, options);
+}
+
+/// The bytes that the arena of a graph that the compiler knows takes on P: `static_assert(arena_bytes<A5Sim, graph> <=
+/// Bytes{128});`
+template <Platform P, const auto& G, class Policies = DefaultPolicies>
+inline constexpr Bytes arena_bytes = memory::Layout<graph::StaticGraphRef<G>, typename P::Arch, typename Policies::Plan,
+                                                    detail::concurrency<P, graph::StaticGraphRef<G>>>::arena_bytes();
+
+/// Opens a session with `Depth` rounds in flight over such a graph.
+template <Platform P, const auto& G, std::size_t Depth = 2, class Policies = DefaultPolicies>
+[[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies, graph::StaticGraphRef<G>> open_pipelined(
+    const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies, graph::StaticGraphRef<G>>({}, options);
+}
+}  // namespace rondo

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/graph/records.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rondo::detail {
+
+/// Which resident tensors of a graph wait for their first upload: those that a task, or an output that is a view of
+/// them, reads before any task writes them.
+class Residents {
+ public:
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  /// Tasks that an orchestration adds are not known here: every resident waits then. @throws std::bad_alloc
+  Residents(const graph::GraphView& graph, bool is_orchestrated);
+
+  /// The first tensor that waits, or `none`.
+  [[nodiscard]] std::size_t first_awaited() const noexcept {
+    for (std::size_t t = 0; t < awaited_.size(); ++t) {
+      if (awaited_[t] != 0) return t;
+    }
+    return none;
+  }
+  void note_upload(std::size_t tensor) noexcept { awaited_[tensor] = 0; }
+  /// All contents are lost.
+  void forget() noexcept { awaited_ = read_first_; }
+
+ private:
+  std::vector<char> read_first_;  ///< by tensor
+  std::vector<char> awaited_;     ///< by tensor
+};
+
+#if RONDO_HAS_BODIES
+RONDO_INLINE Residents::Residents(const graph::GraphView& graph, bool is_orchestrated)
+    : read_first_(graph.tensors.size()) {
+  std::vector<char> written(graph.tensors.size());
+  for (const graph::TaskRecord& task : graph.tasks) {
+    for (const graph::ArgRecord& arg : graph.args_of(task)) {
+      if (arg.kind != graph::ArgRecord::Kind::address) continue;
+      const std::uint32_t root = graph::root_of(graph.tensors, arg.tensor);
+      if (reads(arg.access) && written[root] == 0) read_first_[root] = 1;
+      if (writes(arg.access)) written[root] = 1;
+    }
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const bool is_resident = graph.tensors[t].direction == Direction::resident;
+    if (is_orchestrated || (graph.tensors[t].delivered && written[t] == 0)) read_first_[t] = 1;
+    if (!is_resident) read_first_[t] = 0;
+  }
+  awaited_ = read_first_;
+}
+#endif
+
+}  // namespace rondo::detail

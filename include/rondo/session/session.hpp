@@ -1,0 +1,387 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/memory/arena.hpp>
+#include <rondo/memory/layout.hpp>
+#include <rondo/session/dynamic_bindings.hpp>
+#include <rondo/session/explain.hpp>
+#include <rondo/session/instance.hpp>
+#include <rondo/session/log.hpp>
+#include <rondo/session/policies.hpp>
+#include <rondo/session/prebound.hpp>
+#include <rondo/session/residents.hpp>
+#include <rondo/session/round.hpp>
+#include <rondo/session/slot_memory.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace rondo {
+
+namespace memory {
+struct Report;
+}
+
+namespace detail {
+
+/// What a RoundSession and a PipelinedSession have in common: one graph, opened on a platform, with an instance of it
+/// for each slot; residents, constants and addresses between rounds; rounds taken step by step.
+///
+/// `Derived` has `finish_all()`, which waits for the rounds in flight; `rounds()`, the rounds that succeeded;
+/// `round_number()` and `next_slot()`, the number of the next round and its slot; and `settle(Status)`, which counts a
+/// round that ended, and returns its status.
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+class Session {
+ protected:
+  using Plan = std::conditional_t<Slots == 1, typename Policies::Plan, memory::PortsLast<typename Policies::Plan>>;
+  using Layout = memory::Layout<Graph, typename P::Arch, Plan, concurrency<P, Graph>>;
+  using Instance = detail::Instance<P, Policies, Graph, Layout>;
+  using Update = typename Policies::Update;
+  using Observer = typename Policies::Observe;
+  static_assert(check_platform<P>());
+  static_assert(check_policies<Policies>());
+  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
+
+ public:
+  /// What it runs on.
+  using Platform = P;
+  /// How it is opened: the platform's options, with the runtime's where that has some.
+  using Options = typename Policies::Runtime::template Options<P>;
+
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // --- rounds
+
+  /// Checks and resolves bindings once, for many rounds: what it returns is bound in place of the pairs.
+  template <BoundPair... B>
+  [[nodiscard]] auto prebind(const B&... pairs) noexcept {
+    check_strategy<B...>();
+    constexpr bool moves = !Instance::template is_plain<B...>;
+    using R = Resolved<count_in<B...>, count_out<B...>, sizeof...(B), count_host_inputs<B...>, moves>;
+    Prebound<R, Slots> prebound;
+    prebound.status_ = state_ == State::closed ? Status{Errc::closed} : Status{};
+    for (std::size_t s = 0; s < Slots && prebound.status_.ok(); ++s) {
+      Binding bindings[] = {Binding{pairs}..., {}};
+      prebound.status_ = instances_[s].resolve(std::span(bindings, sizeof...(B)), prebound.resolved_[s]);
+      blamed_ = s;
+    }
+    if (prebound.status_.ok()) prebound.session_ = number_;
+    return prebound;
+  }
+
+  /// The first step of a round taken step by step; see Round. Waits for the rounds in flight. Inputs are copied, or on
+  /// their way, when it returns.
+  template <BoundPair... B>
+  [[nodiscard]] auto begin_round(const B&... pairs) noexcept {
+    return begin<false>(pairs...);
+  }
+  /// The same for bindings known only at run time.
+  [[nodiscard]] auto begin_round(DynamicBindings<Derived>& bindings) noexcept {
+    enter(Phase::bind);
+    const RoundIndex round = RoundIndex{derived().round_number()};
+    using Bound = Round<Derived, std::span<Binding>, Stage::bound>;
+    Status status = take(bindings);
+    const std::span<Binding> list = bindings.list();
+    if (status.ok()) status = prepare_open_round(list, false);
+    if (!status) return Bound{nullptr, round, status, list};
+    return Bound{&derived(), round, copy_open_round_in(list), list};
+  }
+  /// The same for a session whose rounds are asynchronous: inputs may still be on their way when it returns, so the
+  /// pairs are of memory that allows it (see AsyncPair, platform/pinned.hpp). Errors: also mixed_modes, as have all
+  /// other ways to run a round from then on.
+  template <BoundPair... B>
+  [[nodiscard]] auto begin_async_round(const B&... pairs) noexcept {
+    static_assert(
+        (AsyncPair<B> && ...),
+        "rondo: an asynchronous copy would still be at this memory when the call returns; bind pinned memory, "
+        "snapshot(...), or device memory");
+    return begin<true>(pairs...);
+  }
+
+  /// Ends the round under way, or else the next, with `stopped`, and so poisons the session. The only call that any
+  /// thread may make, also while another runs a round.
+  void request_stop() noexcept requires HasStopping<P> { platform_.request_stop(); }
+
+  // --- between rounds: all of them wait for the rounds in flight
+
+  /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
+  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, and until the next one when
+  /// one failed or was dropped or the arena moved; shared_memory if others use its place in the arena within a round
+  /// (see TaskGraph::keep); busy, closed, poisoned.
+  template <Element T>
+  Status hold(Input<T> tensor) noexcept {
+    return set_held(tensor.key, true);
+  }
+  /// Undoes hold(): the input is copied again from the next round on. Errors: wrong_tensor; busy, closed, poisoned.
+  template <Element T>
+  Status release_hold(Input<T> tensor) noexcept {
+    return set_held(tensor.key, false);
+  }
+
+  /// From the next round on everything that the session placed stands in `memory`, at least arena_bytes() of it, which
+  /// outlives the session or its next move. Nothing is carried over: residents wait for their upload as at the start,
+  /// prebindings made before are refused, and inputs held in the arena are released. Errors: wrong_size, misaligned,
+  /// null_memory; fixed_address if a task's arguments cannot change; busy, closed, poisoned.
+  Status move_arena(DeviceSpan<std::byte> memory) noexcept;
+
+  /// Changes the n-th scalar argument of a task, counted from 0 in the order of its arguments; the next round writes
+  /// the whole args table. `value` has the parameter's own type. Errors: invalid_argument if there is no such task or
+  /// scalar; busy, closed, poisoned.
+  template <class Scalar>
+  requires(std::is_arithmetic_v<Scalar> || std::is_enum_v<Scalar>) Status
+      set_scalar(TaskId task, std::size_t n, Scalar value)
+  noexcept {
+    static_assert(Update::highest == UpdateLevel::init,
+                  "rondo: the session's update strategy never rewrites constants; choose update::Auto or InitOnce");
+    return set_scalar_bits(task, n, to_word(value));
+  }
+
+  /// Copies host memory into a resident tensor, or a resident tensor to the host, and waits. `host`: as in bind().
+  /// Errors: wrong_tensor, wrong_size, null_memory; busy, closed, poisoned.
+  template <Element T, class Host>
+  Status upload(Resident<T> tensor, const Host& host) noexcept {
+    const auto pair = bind(Input<T>{tensor.key}, host);
+    return move_resident(tensor.key, const_cast<T*>(pair.data()), pair.size(), sizeof(T), true);
+  }
+  /// As upload(), from the device to the host.
+  template <Element T, class Host>
+  Status download(Resident<T> tensor, Host&& host) noexcept {
+    const auto pair = bind(Output<T>{tensor.key}, std::forward<Host>(host));
+    return move_resident(tensor.key, pair.data(), pair.size(), sizeof(T), false);
+  }
+
+  /// The device side of a tensor that stays there. @throws Error wrong_tensor, closed
+  template <Element T, Direction D>
+  requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
+    if (state_ == State::closed) throw Error(Errc::closed, Error::Text(describe(Errc::closed)));
+    if (!owns(tensor.key)) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));
+    return {tensor, device(tensor.key).template as<T>(), record(tensor.key).count};
+  }
+
+  // --- state
+
+  /// Whether a round failed in a way that leaves nothing to rely on; then only close() works.
+  [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
+  /// Bytes of device memory that the tensors take, those of all slots together.
+  [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
+  /// Where every tensor lies and with which others it shares memory, bytes by kind of memory, lower bound. Include
+  /// session/memory_report.hpp. Cost: set-up's; allocates. @throws std::bad_alloc
+  [[nodiscard]] memory::Report memory_report() const;
+  /// The graph that it runs; as long as the session lives.
+  [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+  /// The graph's tensors and tasks.
+  [[nodiscard]] graph::GraphView interface() const noexcept { return graph_.view(); }
+  /// The platform, for what only the platform can tell.
+  [[nodiscard]] P& platform() noexcept { return platform_; }
+  /// The observer that Policies::Observe names, default-constructed.
+  [[nodiscard]] Observer& observer() noexcept { return observe_; }
+  /// Where the host sets scalars; see launch/round_values.hpp.
+  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
+  /// The args table of the first slot, for inspection.
+  [[nodiscard]] const args::ArgsTable& args() const noexcept { return instances_[0].refresher().table(); }
+  /// What the last refresh of the args table did; rounds that bind only host memory make none.
+  [[nodiscard]] update::Refreshed refreshed() const noexcept { return instances_[last_slot()].refresher().refreshed(); }
+  /// The highest level of refresh that its update strategy asks for.
+  static constexpr UpdateLevel highest_update = Update::highest;
+  /// Whether so many bytes are what a tensor takes; wrong_size otherwise, wrong_tensor if
+  /// the graph has no such tensor.
+  Status check_bytes(TensorId tensor, Bytes size) noexcept {
+    if (index(tensor) >= graph_.view().tensors.size()) return Status{Errc::wrong_tensor};
+    if (graph_.view().tensors[index(tensor)].bytes == size.value) return {};
+    blamed_ = 0;
+    instances_[0].set_bytes_bound(size.value);
+    return Status::of_tensor(Errc::wrong_size, index(tensor));
+  }
+
+  /// A sentence for a status of this session, naming the tensor or task.
+  [[nodiscard]] Error::Text explain(Status status) const noexcept;
+
+  /// Waits for the device and releases everything; later rounds return `closed`. Works on a poisoned session too: the
+  /// round that failed has told what poisoned it, so only a failure to release is told here. Calling it again does
+  /// nothing.
+  Status close() noexcept;
+
+ protected:
+  /// What a destructor does; out of line, since programs have one at the end of each scope.
+  void close_and_report() noexcept;
+
+  enum class State : std::uint8_t { open, in_round, poisoned, closed };
+
+  Session(Graph graph, const Options& options);
+  ~Session();
+
+  [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
+  [[nodiscard]] std::size_t last_slot() const noexcept { return static_cast<const Derived&>(*this).last_slot(); }
+  [[nodiscard]] Teller<Observer> teller() noexcept { return {observe_, derived().round_number()}; }
+  [[nodiscard]] platform::Direct<P> direct() noexcept { return {platform_}; }
+  [[gnu::always_inline]] void enter(Phase phase) noexcept { teller().enters(phase); }
+
+  template <BoundPair... B>
+  static consteval void check_strategy() {
+    static_assert(((level_of<B> <= Update::highest || !DeviceBoundPair<B>)&&...),
+                  "rondo: the session's update strategy never changes the address of an input or output, so no device "
+                  "memory can be bound; choose update::ModelIo or update::Auto");
+    static_assert(((level_of<B> <= Update::highest || DeviceBoundPair<B>)&&...),
+                  "rondo: the session's update strategy never refreshes host inputs; choose update::HostInput or "
+                  "update::Auto");
+    if constexpr (Graph::is_static) {
+      static_assert(sizeof...(B) == count_ports(Graph::view()),
+                    "rondo: a round binds each input, output and inout of its graph exactly once");
+    }
+  }
+  /// A round of what is bound: pairs, a prebinding, or DynamicBindings. `settle(status)` is called for a round that
+  /// began, and returns what the round returns.
+  template <class Channel, class Settle, BoundPair... B>
+  [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle, const B&... pairs) noexcept {
+    check_strategy<B...>();
+    enter(Phase::bind);
+    return blaming(slot, instance(slot).run(channel, teller(), settle, std::index_sequence_for<B...>{}, pairs...));
+  }
+  template <class Channel, class Settle, class R>
+  [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle,
+                                       const Prebound<R, Slots>& binding) noexcept {
+    enter(Phase::bind);
+    if (binding.session_ != number_) [[unlikely]]
+      return refuse(binding);
+    return blaming(slot, instance(slot).run(channel, teller(), settle, binding.resolved_[Slots == 1 ? 0 : slot]));
+  }
+  template <class Channel, class Settle>
+  Status run_on(Channel channel, std::size_t slot, Settle settle, DynamicBindings<Derived>& bindings) noexcept {
+    enter(Phase::bind);
+    if (const Status status = take(bindings); !status) return status;
+    return blaming(slot, instance(slot).run(channel, teller(), settle, bindings.list()));
+  }
+  [[nodiscard, gnu::always_inline]] Instance& instance(std::size_t slot) noexcept {
+    return instances_[Slots == 1 ? 0 : slot];
+  }
+  [[gnu::always_inline]] Status blaming([[maybe_unused]] std::size_t slot, Status status) noexcept {
+    if constexpr (Slots != 1) {
+      if (!status) [[unlikely]]
+        blamed_ = slot;
+    }
+    return status;
+  }
+  /// Whether these bindings are of this session and complete.
+  [[nodiscard]] Status take(const DynamicBindings<Derived>& bindings) const noexcept {
+    if (const Status status = refusal(); !status) return status;
+    return bindings.are_of(static_cast<const Derived&>(*this)) ? bindings.find_unbound() : Status{Errc::wrong_tensor};
+  }
+  template <class R>
+  [[nodiscard, gnu::cold, gnu::noinline]] Status refuse(const Prebound<R, Slots>& binding) const noexcept {
+    if (const Status status = refusal(); !status) return status;
+    return binding.status_.ok() ? Status{Errc::wrong_tensor} : binding.status_;
+  }
+  template <class R>
+  [[nodiscard]] static const R& resolved(const Prebound<R, Slots>& binding) noexcept {
+    return binding.resolved_[0];
+  }
+
+  /// Why no round may begin; ok if one may.
+  [[nodiscard, gnu::cold]] Status refusal() const noexcept { return instances_[0].refusal(); }
+  void block(State state, Status why) noexcept {
+    state_ = state;
+    for (Instance& instance : instances_) instance.block(why);
+  }
+  /// Back to where a session is between rounds: open, or waiting for the first upload of a resident.
+  void unblock() noexcept;
+  [[gnu::cold]] Status note_failure(Status status) noexcept;
+  /// The session may be used between rounds; residents may still wait for their upload.
+  [[nodiscard]] Status come_to_rest() noexcept {
+    derived().finish_all();
+    return state_ == State::open ? Status{} : refusal();
+  }
+
+  Status wait_for_device() noexcept { return direct().finish(instances_[derived().next_slot()].runner()); }
+
+  [[nodiscard]] bool owns(TensorKey key) const noexcept {
+    return key.graph() == graph_.view().tag && index(key.tensor()) < graph_.view().tensors.size();
+  }
+  [[nodiscard]] const graph::TensorRecord& record(TensorKey key) const noexcept {
+    return graph_.view().tensors[index(key.tensor())];
+  }
+  [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const noexcept {
+    return arena_base_.offset(Bytes{layout_.offsets()[index(key.tensor())]});
+  }
+  [[nodiscard]] Placement placement(std::size_t slot) const noexcept {
+    return {arena_base_, arena_base_.offset(memory_.displacement(slot))};
+  }
+
+ private:
+  friend class RoundLink<Derived>;
+  template <class, class, Stage>
+  friend class rondo::Round;
+
+  template <std::size_t... I>
+  Session(Graph graph, const Options& options, std::index_sequence<I...>);
+  static Graph checked(Graph graph);
+  template <std::size_t slot>
+  [[nodiscard]] Instance make_instance(const Options& options) {
+    if constexpr (slot == 0) {
+      return Instance(platform_, graph_, layout_, placement(0), values_, options);
+    } else {
+      return Instance(platform_, graph_, layout_, placement(slot), values_, instances_[0]);
+    }
+  }
+
+  // Rounds taken step by step.
+  template <bool is_async, BoundPair... B>
+  [[nodiscard]] auto begin(const B&... pairs) noexcept {
+    check_strategy<B...>();
+    enter(Phase::bind);
+    const RoundIndex round = RoundIndex{derived().round_number()};
+    std::array<Binding, sizeof...(B)> bindings{Binding{pairs}...};
+    using Bound = Round<Derived, std::array<Binding, sizeof...(B)>, Stage::bound>;
+    const Status status = prepare_open_round(bindings, is_async);
+    if (!status) return Bound{nullptr, round, status, bindings};
+    const Status copied = copy_open_round_in(bindings);
+    return Bound{&derived(), round, copied, bindings};
+  }
+  Status prepare_open_round(std::span<Binding> bindings, bool is_async) noexcept;
+  [[nodiscard]] auto open_executor() noexcept { return instances_[derived().next_slot()].on(direct(), teller()); }
+  Status copy_open_round_in(std::span<const Binding> bindings) noexcept;
+  Status launch_open_round() noexcept;
+  Status finish_open_round(Status status, std::span<const Binding> bindings) noexcept;
+  /// `so_far`: of the steps that the round has taken.
+  void abandon_round(Status so_far) noexcept;
+  void leave_round() noexcept {
+    open_round_ = nullptr;
+    unblock();
+  }
+
+  Status set_held(TensorKey key, bool is_held) noexcept;
+  Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
+  Status move_resident(TensorKey key, void* host, std::uint64_t count, std::uint64_t element, bool to_device) noexcept;
+  /// Sets self-resetting workspaces to zero; see TaskGraph::zero.
+  Status reset_workspace() noexcept { return zero_workspace(platform_, graph_.view(), layout_.offsets(), arena_base_); }
+
+ protected:
+  // The order matters: what comes later uses what comes before and dies first.
+  [[no_unique_address]] Graph graph_;
+  [[no_unique_address]] Layout layout_;
+  [[no_unique_address]] P platform_;
+  [[no_unique_address]] typename Policies::Values::Store values_;  ///< of all slots together
+  SlotMemory<typename P::Arch> memory_;
+  memory::Arena<P> arena_;
+  DevicePtr<std::byte> arena_base_;  ///< where the tensors are: in the arena, until it is moved
+  Instance instances_[Slots];        ///< by slot
+  [[no_unique_address]] Observer observe_;
+
+  State state_ = State::open;
+  Residents residents_;
+  std::uint64_t rounds_when_lost_ = 0;  ///< how many rounds there were when what the last one left was lost
+  std::uint64_t number_ = next_session_number();
+  RoundLink<Derived>* open_round_ = nullptr;
+  std::size_t blamed_ = 0;  ///< the slot that last refused a round
+  Status cause_;            ///< what poisoned the session
+};
+
+}  // namespace detail
+}  // namespace rondo
+
+#include <rondo/session/session_impl.hpp>  // IWYU pragma: export

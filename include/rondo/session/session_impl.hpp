@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/graph/limits.hpp>
+#include <rondo/session/session.hpp>
+#if RONDO_HAS_BODIES
+#include <rondo/memory/lay_out.hpp>
+#include <rondo/update/refresher_impl.hpp>
+#endif
+
+/// The bodies of Session's members that are not a round's; include session.hpp.
+namespace rondo::detail {
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options)
+    : Session(std::move(graph), options, std::make_index_sequence<Slots>{}) {}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+template <std::size_t... I>
+Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options, std::index_sequence<I...>)
+    : graph_{checked(std::move(graph))},
+      layout_{graph_},
+      platform_{options},
+      values_{graph_.view()},
+      memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes()},
+      arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
+      arena_base_{arena_.base()},
+      instances_{make_instance<I>(options)...},
+      residents_{graph_.view(), is_orchestrated<Graph>} {
+  if (const Status status = reset_workspace(); !status) {
+    throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
+  }
+  unblock();
+  for (Instance& instance : instances_) teller().refreshed(instance.refresher());
+  log_opened<P, Policies>(graph_.view(), arena_.size(), Bytes{args().image().size()}, Slots);
+  log_remarks<Policies>(platform_, Moment::opening);
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Session<Derived, P, Policies, Graph, Slots>::~Session() = default;
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+[[gnu::noinline]] void Session<Derived, P, Policies, Graph, Slots>::close_and_report() noexcept {
+  if (const Status status = close(); !status && status.code() != Errc::poisoned) {
+    Policies::report_unclosed(status, explain(status).c_str());
+  }
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+[[gnu::noinline]] Error::Text Session<Derived, P, Policies, Graph, Slots>::explain(Status status) const noexcept {
+  const Error::Text* said = nullptr;
+  for (const Instance& instance : instances_) {
+    if (said == nullptr) said = instance.runner().failure_text();
+  }
+  if constexpr (HasFailureText<P>) {
+    if (said == nullptr) said = &platform_.failure_text();
+  }
+  return explain_status(graph_.view(), status, instances_[blamed_].bytes_bound(), said, cause_);
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Graph Session<Derived, P, Policies, Graph, Slots>::checked(Graph graph) {
+  if constexpr (Graph::is_static) {
+    static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
+  } else {
+    graph::check_limits<typename P::Arch>(graph.view());
+  }
+  return graph;
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::byte> memory) noexcept {
+  static_assert(Update::highest >= UpdateLevel::feature_map_and_model_io,
+                "rondo: the session's update strategy never changes the address of the arena; choose "
+                "update::FeatureMapAndModelIo or update::Auto");
+  if (const Status status = come_to_rest(); !status) return status;
+  if (!memory.data()) return Status{Errc::null_memory};
+  if (memory.size() < arena_.size().value) return Status{Errc::wrong_size};
+  if (memory.data().address() % P::Arch::arena_alignment != 0) return Status{Errc::misaligned};
+  const graph::GraphView view = graph_.view();
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
+  }
+  // All slots hold an input where the last round had it, which is the place of one slot alone.
+  for (std::size_t p = 0; p < instances_[0].port_count(); ++p) {
+    const std::uint64_t offset = instances_[0].address(p) - arena_base_.address();
+    if (!instances_[0].is_held(p) || offset >= arena_.size().value) continue;
+    for (Instance& instance : instances_) instance.set_held(p, false, instance);
+  }
+  arena_base_ = memory.data();
+  for (std::size_t s = 0; s < Slots; ++s) instances_[s].move(placement(s));
+  number_ = next_session_number();
+  rounds_when_lost_ = derived().rounds();
+  residents_.forget();
+  unblock();
+  return reset_workspace();
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool is_held) noexcept {
+  if (const Status status = come_to_rest(); !status) return status;
+  if (const Status status = refusal(); !status) return status;
+  Instance& last = instances_[derived().last_slot()];
+  const std::size_t p = last.port_of(key);
+  if (!owns(key) || !is_bound_each_round(record(key).direction)) return Status{Errc::wrong_tensor};
+  if (is_held && derived().rounds() == rounds_when_lost_) {
+    return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
+  }
+  if (is_held && !last.may_hold(p)) return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
+  for (Instance& instance : instances_) instance.set_held(p, is_held, last);
+  return {};
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept {
+  if (const Status status = come_to_rest(); !status) return status;
+  const graph::GraphView view = graph_.view();
+  for (std::size_t position = 0; position < view.tasks.size(); ++position) {
+    if (view.tasks[position].added_as != index(task)) continue;
+    for (const graph::ArgRecord& arg : view.args_of(view.tasks[position])) {
+      if (arg.kind != graph::ArgRecord::Kind::scalar || n-- != 0) continue;
+      for (Instance& instance : instances_) instance.set_constant(position, arg, bits);
+      return {};
+    }
+  }
+  return Status::of_task(Errc::invalid_argument, index(task));
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key, void* host, std::uint64_t count,
+                                                                  std::uint64_t element, bool to_device) noexcept {
+  if (const Status status = come_to_rest(); !status) return status;
+  if (!owns(key) || record(key).direction != Direction::resident) return Status{Errc::wrong_tensor};
+  const std::uint32_t t = index(key.tensor());
+  const Bytes bytes{record(key).bytes};
+  if (count != record(key).count) return check_bytes(key.tensor(), Bytes{bytes_or_most(count, element)});
+  if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
+  Status status =
+      to_device ? platform_.copy_in(device(key), host, bytes) : platform_.copy_out(host, device(key), bytes);
+  if (const Status waited = wait_for_device(); status.ok()) status = waited;
+  if (!status) return note_failure(status);
+  if (to_device) {
+    residents_.note_upload(t);
+    unblock();
+  }
+  return {};
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::close() noexcept {
+  if (state_ == State::closed) return {};
+  derived().finish_all();
+  log_closing<Policies>(platform_, derived().rounds());
+  if (open_round_ != nullptr) {
+    observe_.round_ends(RoundIndex{derived().round_number()}, Status{Errc::closed});
+    open_round_->detach();
+    open_round_ = nullptr;
+  }
+  Status status = wait_for_device();
+  const auto keep = [&](Status next) {
+    if (status.ok()) status = next;
+  };
+  const Status queue_closed = derived().close_queue();  // nothing of its rounds runs when programs are unloaded
+  for (Instance& instance : instances_) keep(instance.close());
+  if (state_ == State::poisoned) status = {};  // the round that failed has told
+  keep(queue_closed);
+  keep(arena_.release());
+  if constexpr (HasClose<P>) keep(platform_.close());
+  block(State::closed, Status{Errc::closed});
+  return status;
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+void Session<Derived, P, Policies, Graph, Slots>::unblock() noexcept {
+  state_ = State::open;
+  const std::size_t waiting = residents_.first_awaited();
+  for (Instance& instance : instances_) {
+    instance.unblock();
+    if (waiting != Residents::none) {
+      instance.block(Status::of_tensor(Errc::uninitialized_read, static_cast<std::uint32_t>(waiting)));
+    }
+  }
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::note_failure(Status status) noexcept {
+  rounds_when_lost_ = derived().rounds();
+  if (!status.poisoned()) {
+    (void)wait_for_device();  // nothing of the round is left under way
+    return status;
+  }
+  if (state_ == State::poisoned) return status;
+  block(State::poisoned, Status{Errc::poisoned}.poisoning());
+  cause_ = status;
+  log_poisoned<Policies>(P::name, derived().rounds(), [&] { return explain(status); });
+  return status;
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::prepare_open_round(std::span<Binding> bindings,
+                                                                       bool is_async) noexcept {
+  if (const Status status = come_to_rest(); !status) return status;
+  if (const Status status = refusal(); !status) return status;
+  Instance& instance = instances_[derived().next_slot()];
+  if (is_async && !instance.is_async() && derived().rounds() != 0) return Status{Errc::mixed_modes};
+  return instance.prepare(bindings, is_async);
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::copy_open_round_in(std::span<const Binding> bindings) noexcept {
+  block(State::in_round, Status{Errc::busy});
+  const Status status = open_executor().copy_in(instances_[derived().next_slot()].work_of(bindings));
+  enter(Phase::outside);
+  return status;
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::launch_open_round() noexcept {
+  Instance& instance = instances_[derived().next_slot()];
+  const Status status = open_executor().template launch<Refreshes::if_due>();
+  if (status.ok()) instance.runner().run_in_background();
+  enter(Phase::outside);
+  return status;
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::finish_open_round(Status status,
+                                                                      std::span<const Binding> bindings) noexcept {
+  leave_round();
+  const auto executor = open_executor();
+  if (status.ok()) status = executor.copy_out(instances_[derived().next_slot()].work_of(bindings));
+  if (const Status waited = executor.finish(); status.ok()) status = waited;
+  return derived().settle(status);
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+void Session<Derived, P, Policies, Graph, Slots>::abandon_round(Status so_far) noexcept {
+  rounds_when_lost_ = derived().rounds();
+  leave_round();
+  if (const Status waited = open_executor().finish(); so_far.ok()) so_far = waited;
+  observe_.round_ends(RoundIndex{derived().round_number()}, so_far.ok() ? Status{Errc::abandoned} : so_far);
+  if (!so_far) (void)note_failure(so_far);
+}
+
+}  // namespace rondo::detail

@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/session/session_impl.hpp>
+#include <rondo/session/shaped_session.hpp>
+#if RONDO_HAS_BODIES
+#include <rondo/memory/lay_out.hpp>
+#endif
+
+/// The bodies of ShapedSession's members that are not a known shape's round; include shaped_session.hpp.
+namespace rondo {
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const Options& options)
+    : detail::PlatformHolder<P>(options),
+      Flights(this->platform_, shapes.graph().tensors().size(), Bytes{Flights::is_queued ? staging_bytes : 0}),
+      options_{options},
+      shapes_{std::move(shapes)},
+      graph_{shapes_.graph()},
+      values_{graph_.interface()},
+      offsets_(graph_.tensors().size(), 0),
+      uploaded_(graph_.tensors().size(), 0),
+      by_count_{key_width(1)},
+      by_shape_{key_width(1 + max_rank)},
+      by_symbol_{key_width(1 + max_rank) + graph_.symbols().size()} {
+  for (std::size_t t = 0; t < offsets_.size(); ++t) {
+    const graph::TensorRecord& tensor = graph_.tensors()[t];
+    resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
+    // All slots share what such an output is a view of.
+    if (tensor.delivered && (tensor.direction == Direction::resident || tensor.zeroed != Zeroed::never)) {
+      this->limit_ = 1;
+    }
+    if (tensor.direction != Direction::resident) continue;
+    if (tensor.shape.is_symbolic()) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("resident '", graph_.name(tensor.name),
+                              "' has a symbolic size; what stays between rounds of different shapes needs a size of "
+                              "its own"));
+    }
+    offsets_[t] = align_up(residents_end_, P::Arch::tensor_alignment);
+    residents_end_ = offsets_[t] + arch::block_bytes<typename P::Arch>(tensor.bytes);
+  }
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+std::size_t ShapedSession<P, Policies, Capacity, Depth>::key_width(std::size_t words_of_port) const noexcept {
+  std::size_t ports = 0;
+  for (const graph::TensorRecord& tensor : graph_.tensors()) ports += is_bound_each_round(tensor.direction) ? 1 : 0;
+  return words_of_port * ports;
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+void ShapedSession<P, Policies, Capacity, Depth>::require_usable() const {
+  if (const Status status = refusal_to_submit(); !status) {
+    throw Error(status.code(), Error::Text(describe(status.code())));
+  }
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+template <class Channel, class Settle>
+Status ShapedSession<P, Policies, Capacity, Depth>::run_words(Channel channel, std::uint32_t slot, Settle settle,
+                                                              DynamicBindings<ShapedSession>& bindings) noexcept {
+  if (const Status status = refusal_to_submit(); !status) return status;
+  if (!bindings.are_of(*this)) return Status{Errc::wrong_tensor};
+  if (const Status status = bindings.find_unbound(); !status) return status;
+  const std::span<detail::Binding> list = bindings.list();
+  launch::ShapeKey<P::Arch::max_graph_tensors> key;
+  launch::BoundSize sizes[P::Arch::max_graph_tensors];
+  if (list.size() > std::size(sizes)) return Status{Errc::limit_exceeded};
+  for (std::size_t b = 0; b < list.size(); ++b) {
+    const std::uint32_t t = index(list[b].key.tensor());
+    sizes[b] = {t, list[b].bytes / size_of(graph_.tensors()[t].type), nullptr};
+    key.append(detail::size_word(sizes[b].count, t));
+  }
+  std::unique_ptr<Known>* found = by_count_.find_last(key.view());
+  if (found == nullptr) {
+    if (const Status s = change_shape(by_count_, key.view(), {sizes, list.size()}, {}, slot, found); !s) return s;
+  }
+  Known& known = **found;
+  if constexpr (!Channel::is_synchronous) in_slot_[slot] = &known;
+  return run_list(channel, known, slot, settle, list);
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Known& known, Status status) noexcept {
+  const Error::Text* said = nullptr;
+  for (std::size_t s = 0; s < slots && said == nullptr; ++s) said = known.instance(s).runner().failure_text();
+  if constexpr (HasFailureText<P>) {
+    if (said == nullptr) said = &this->platform_.failure_text();
+  }
+  std::uint64_t bytes = 0;
+  for (std::size_t s = 0; s < slots && bytes == 0; ++s) bytes = known.instance(s).bytes_bound();
+  failed_ = status;
+  text_ = detail::explain_status(known.view(), status, bytes, said, {});
+  if (!status.poisoned() || !poison_text_.empty()) return;
+  poison_text_ = text_;
+  detail::log_poisoned<Policies>(P::name, rounds(), [&] { return text_; });
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(Entries& entries, launch::KeyView key,
+                                                                 std::span<const launch::BoundSize> sizes,
+                                                                 std::span<const std::int64_t> values,
+                                                                 std::uint32_t slot,
+                                                                 std::unique_ptr<Known>*& found) noexcept {
+  if (!Flights::is_queued || resets_workspace_) (void)this->wait_all();
+  if (const Status status = refusal_to_submit(); !status) return status;
+  if (slot != this->next_slot()) return Status{Errc::busy};
+  forget_last();
+  found = entries.find_in_table(key);
+  if (found != nullptr) return resets_workspace_ ? (*found)->zero_workspace(this->platform_, base_) : Status{};
+  const Status made = make_entry(entries, key, sizes, values, found);
+  if (const Status status = refusal_to_submit(); !status) return status;  // a round waited for has failed
+  return made.ok() && slot != this->next_slot() ? Status{Errc::busy} : made;
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(Entries& entries, launch::KeyView key,
+                                                               std::span<const launch::BoundSize> sizes,
+                                                               std::span<const std::int64_t> symbols,
+                                                               std::unique_ptr<Known>*& made) noexcept {
+  std::vector<std::int64_t> values;
+  try {
+    check_bound(sizes);
+    values = launch::solve(graph_, sizes, symbols);
+    made = &insert(entries, key, shapes_.find_or_resolve(values));
+    return {};
+  } catch (const Error& error) {
+    if (const Status status = refusal_to_submit(); !status) return status;
+    failed_ = Status{error.code()};
+    text_ = Error::Text(error.what());
+    for (std::size_t s = 0; s < values.size(); ++s) {
+      text_.append(Error::Text(s == 0 ? "; " : ", ", graph_.name(graph_.symbols()[s]), " = ", values[s]));
+    }
+  } catch (const std::bad_alloc&) {
+    failed_ = Status{Errc::out_of_memory};
+    text_ = Error::Text("the host has no memory left for another shape");
+  }
+  return failed_;
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+void ShapedSession<P, Policies, Capacity, Depth>::check_bound(std::span<const launch::BoundSize> sizes) const {
+  std::vector<std::uint32_t> bound(graph_.tensors().size(), 0);
+  for (const launch::BoundSize& size : sizes) {
+    if (size.tensor >= bound.size()) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));
+    ++bound[size.tensor];
+  }
+  for (std::size_t t = 0; t < bound.size(); ++t) {
+    const graph::TensorRecord& tensor = graph_.tensors()[t];
+    const bool is_port = is_bound_each_round(tensor.direction);
+    if (bound[t] == (is_port ? 1 : 0)) continue;
+    const Errc code = !is_port ? Errc::wrong_tensor : bound[t] == 0 ? Errc::unbound_tensor : Errc::bound_twice;
+    throw Error(code, Error::Text("tensor '", graph_.name(tensor.name), "': ", describe(code)));
+  }
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+auto ShapedSession<P, Policies, Capacity, Depth>::make_known(std::shared_ptr<const Resolved> shape)
+    -> std::unique_ptr<Known> {
+  const detail::ShapedArena needed = Known::parts_of(*shape);
+  grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
+  auto known = std::make_unique<Known>(this->platform_, std::move(shape), base_, parts_, values_, options_);
+  known->note_uploads(uploaded_);
+  if (const Status status = known->zero_workspace(this->platform_, base_); !status) {
+    throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
+  }
+  detail::log_opened<P, Policies>(known->view(), capacity_,
+                                  Bytes{known->instance(0).refresher().table().image().size()}, slots);
+  return known;
+}
+
+/// The arena has moved: all known shapes are told. One that cannot move, since one of its tasks has arguments that
+/// never change or the update strategy never rewrites the addresses in question, is set up again over its plan.
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
+  try {
+    for_each_known([&](std::unique_ptr<Known>& known) {
+      if (known->can_move()) {
+        known->move(base_, parts_);
+      } else {
+        std::shared_ptr<const Resolved> shape = known->shape();
+        known.reset();
+        known = std::make_unique<Known>(this->platform_, std::move(shape), base_, parts_, values_, options_);
+      }
+      known->note_uploads(uploaded_);
+      check(known->zero_workspace(this->platform_, base_));
+    });
+  } catch (...) {
+    forget_shapes();  // some of them are in pieces; each comes back when it is met again
+  }
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena& wanted) {
+  detail::ShapedArena parts = wanted;
+  parts.shared = std::max(parts.shared, residents_end_);
+  if (slots > 1) parts.shared = align_up(parts.shared, P::Arch::arena_alignment);
+  // Tensors of no elements are somewhere, too.
+  if (parts.whole().value == 0) parts.shared = P::Arch::arena_alignment;
+  if (parts.shared <= parts_.shared && parts.each_slot <= parts_.each_slot) return;
+  (void)this->wait_all();
+  std::vector<std::byte> residents(base_ ? residents_end_ : 0);
+  if (!residents.empty()) {
+    check(this->platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
+    check(this->platform_.wait());
+  }
+  const detail::ShapedArena before = parts_;
+  if (base_) check(this->platform_.release(base_));
+  base_ = {};
+  try {
+    allocate(parts, residents);
+  } catch (...) {
+    try {
+      if (before.whole().value != 0) allocate(before, residents);
+    } catch (...) {  // not even what there was: nothing is known any more, and residents wait for their upload
+      forget_shapes();
+      for (std::uint8_t& uploaded : uploaded_) uploaded = 0;
+    }
+    rebase();
+    throw;
+  }
+  rebase();
+}
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+void ShapedSession<P, Policies, Capacity, Depth>::allocate(const detail::ShapedArena& parts,
+                                                           std::span<const std::byte> residents) {
+  parts_ = {0, 0, slots};
+  capacity_ = {};
+  base_ = this->platform_.allocate(parts.whole(), Bytes{P::Arch::arena_alignment});
+  parts_ = parts;
+  capacity_ = parts.whole();
+  if (residents.empty()) return;
+  check(this->platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
+  check(this->platform_.wait());
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key, void* host, std::uint64_t count,
+                                                                  bool to_device) noexcept {
+  (void)this->wait_all();
+  if (const Status status = refusal_to_submit(); !status) return status;
+  const std::uint32_t t = index(key.tensor());
+  if (key.graph() != graph_.tag() || t >= uploaded_.size() || graph_.tensors()[t].direction != Direction::resident) {
+    return Status{Errc::wrong_tensor};
+  }
+  if (count != graph_.tensors()[t].count) return Status::of_tensor(Errc::wrong_size, t);
+  if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
+  if (!base_) {
+    try {
+      grow(parts_);
+    } catch (const Error& error) {
+      return Status::of_tensor(error.code(), t);
+    } catch (const std::bad_alloc&) {
+      return Status::of_tensor(Errc::out_of_memory, t);
+    }
+  }
+  const Bytes bytes{graph_.tensors()[t].bytes};
+  const DevicePtr<std::byte> device = base_.offset(Bytes{offsets_[t]});
+  to_device ? teller().copies_in(bytes) : teller().copies_out(bytes);
+  Status status =
+      to_device ? this->platform_.copy_in(device, host, bytes) : this->platform_.copy_out(host, device, bytes);
+  if (const Status waited = this->platform_.wait(); status.ok()) status = waited;
+  if (status.poisoned()) (void)this->noted(status);
+  if (status.ok() && to_device && uploaded_[t] == 0) {
+    uploaded_[t] = 1;
+    for_each_known([&](std::unique_ptr<Known>& known) { known->note_uploads(uploaded_); });
+  }
+  return status;
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+Status ShapedSession<P, Policies, Capacity, Depth>::close() noexcept {
+  if (state_ == State::closed) return {};
+  (void)this->wait_all();
+  detail::log_closing<Policies>(this->platform_, rounds());
+  Status status = this->platform_.wait();
+  const auto keep = [&](Status next) {
+    if (status.ok()) status = next;
+  };
+  const Status queue_closed = this->close_queue();  // nothing of its rounds runs when programs are unloaded
+  for_each_known([&](std::unique_ptr<Known>& known) { keep(known->close()); });
+  forget_shapes();
+  if (state_ == State::poisoned) status = {};  // the round that failed has told
+  keep(queue_closed);
+  if (base_) keep(this->platform_.release(base_));
+  base_ = {};
+  if constexpr (HasClose<P>) keep(this->platform_.close());
+  state_ = State::closed;
+  return status;
+}
+
+}  // namespace rondo

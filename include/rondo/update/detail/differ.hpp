@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::update::detail {
+
+/// Two words in one register of every chip that hosts are made of.
+using WordPair [[gnu::vector_size(16)]] = std::uint64_t;
+
+[[nodiscard, gnu::always_inline]] inline WordPair load(const std::uint64_t* words) noexcept {
+  WordPair result;
+  __builtin_memcpy(&result, words, sizeof(result));  // aligned as one word is
+  return result;
+}
+
+/// Whether `Count` words differ anywhere. Written in vectors, since compilers leave std::equal scalar.
+template <std::size_t Count>
+[[nodiscard, gnu::always_inline]] inline bool differ(const std::uint64_t* a, const std::uint64_t* b) noexcept {
+  static_assert(Count % 4 == 0);
+  WordPair even = load(a) ^ load(b);
+  WordPair odd = load(a + 2) ^ load(b + 2);
+  for (std::size_t i = 4; i < Count; i += 4) {
+    even |= load(a + i) ^ load(b + i);
+    odd |= load(a + i + 2) ^ load(b + i + 2);
+  }
+  const WordPair found = even | odd;
+  return (found[0] | found[1]) != 0;
+}
+
+}  // namespace rondo::update::detail

@@ -1,0 +1,12 @@
+// expect: rondo: the observer declares Event::deliveries; write `void delivers(rondo::RoundIndex) noexcept;`
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/session/observer.hpp>
+
+struct Mine {
+  static constexpr rondo::Events events{rondo::Event::deliveries};
+  void round_begins(rondo::RoundIndex) noexcept {}
+  void round_ends(rondo::RoundIndex, rondo::Status) noexcept {}
+  void delivers() noexcept {}
+};
+static_assert(rondo::check_observer<Mine>());

@@ -1,0 +1,10 @@
+// expect: rondo: the observer does not hear rounds
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/session/observer.hpp>
+
+struct Mine {
+  void round_begins(rondo::RoundIndex) noexcept {}
+  void round_ends(rondo::RoundIndex, rondo::Status) {}
+};
+static_assert(rondo::check_observer<Mine>());

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/graph/freeze.hpp>
+#include <rondo/platform/null.hpp>
+#include <rondo/runtime/host_build_graph.hpp>
+
+using namespace rondo;
+
+struct Mine : NullPlatform {
+  using NullPlatform::NullPlatform;
+  static constexpr Capabilities capabilities{
+      Capability::close,         Capability::queue,          Capability::snapshot_copy,       Capability::pinned_memory,
+      Capability::zero_fill,     Capability::device_refresh, Capability::launch_refresh,      Capability::arena_move,
+      Capability::staying_awake, Capability::stopping,       Capability::failure_text,        Capability::remarks,
+      Capability::engine,        Capability::orchestration,  Capability::queued_orchestration};
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
+  Status close() noexcept;
+  struct Queue {
+    Status copy_in(std::uint32_t, DevicePtr<std::byte>, const void*, Bytes) noexcept;
+    Status copy_out(std::uint32_t, void*, DevicePtr<const std::byte>, Bytes) noexcept;
+    Status launch(std::uint32_t, Program&) noexcept;
+    Status commit(std::uint32_t) noexcept;
+    bool is_done(std::uint32_t) noexcept;
+    void await(std::uint32_t) noexcept;
+    Status deliver(std::uint32_t) noexcept;
+    void cancel(std::uint32_t) noexcept;
+    Status close() noexcept;
+  };
+  Queue open_queue(std::size_t, std::size_t, Bytes);
+  Status copy_in_snapshot(DevicePtr<std::byte>, const void*, Bytes) noexcept;
+  void* allocate_pinned(Bytes);
+  void release_pinned(void*) noexcept;
+  Status fill_zeros(DevicePtr<std::byte>, Bytes) noexcept;
+  Status refresh_args(const args::RefreshOp&) noexcept;
+  static constexpr std::uint32_t max_launch_bytes = 1024;
+  Status refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept;
+  void move_arena(Program&, DevicePtr<std::byte>, DevicePtr<std::byte>) noexcept {}
+  void keep_awake(bool) noexcept;
+  void request_stop() noexcept;
+  const Error::Text& failure_text() const noexcept;
+  template <class Sink>
+  void remarks(Moment, Sink&&) const noexcept;
+  struct Engine {};
+  Engine& engine() noexcept;
+  template <class Runtime, class Graph>
+  struct Orchestration {};
+};
+static_assert(check_platform<Mine>());
+static_assert(QueueLaunches<Mine, Mine::Program>);
+template class runtime::HostBuildGraph::Runner<Mine, FrozenGraph>;

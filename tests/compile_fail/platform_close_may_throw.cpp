@@ -1,0 +1,13 @@
+// expect: rondo: the platform declares Capability::close; write `Status close() noexcept;`
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+
+using namespace rondo;
+
+struct Mine : NullPlatform {
+  using NullPlatform::NullPlatform;
+  static constexpr Capabilities capabilities{Capability::close};
+  Status close();  // noexcept is missing
+};
+static_assert(check_platform<Mine>());

@@ -1,0 +1,14 @@
+// expect: rondo: the platform declares Capability::engine; write `Engine& engine() noexcept;`
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+
+using namespace rondo;
+
+struct Mine : NullPlatform {
+  using NullPlatform::NullPlatform;
+  static constexpr Capabilities capabilities{Capability::engine};
+  struct Engine {};
+  Engine engine() noexcept;  // a copy
+};
+static_assert(check_platform<Mine>());

@@ -1,0 +1,13 @@
+// expect: rondo: the platform declares Capability::launch_refresh; write `static constexpr std::uint32_t max_launch_bytes
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+
+using namespace rondo;
+
+struct Mine : NullPlatform {
+  using NullPlatform::NullPlatform;
+  static constexpr Capabilities capabilities{Capability::launch_refresh};
+  Status refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept;
+};
+static_assert(check_platform<Mine>());

@@ -1,0 +1,12 @@
+// expect: rondo: the platform declares Capability::queued_orchestration; declare Capability::queue and
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+
+using namespace rondo;
+
+struct Mine : NullPlatform {
+  using NullPlatform::NullPlatform;
+  static constexpr Capabilities capabilities{Capability::queued_orchestration};
+};
+static_assert(check_platform<Mine>());

@@ -1,0 +1,11 @@
+// expect: rondo: Policies::log has another type, or may throw; write `static void log(
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/null.hpp>
+#include <rondo/session/open.hpp>
+
+struct Policies : rondo::DefaultPolicies {
+  static void log(rondo::LogEvent, const char*) {}
+};
+
+void use(const rondo::TaskGraph& graph) { auto session = rondo::open<rondo::NullPlatform, Policies>(graph); }

@@ -1,0 +1,413 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Sessions over symbolic graphs with rounds of different shapes in flight.
+
+#include "kernels.hpp"
+#include "platforms.hpp"
+
+#include <rondo/launch/round_values.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/session/shaped_session.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+using namespace rondo;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+// The checking engine knows the addresses that its program was loaded with, and so nothing of an arena that has grown.
+#define RONDO_TEST_PLATFORMS A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
+
+/// last += x[0]; y = x + last: the order of rounds shows in the resident.
+struct Chain {
+  static constexpr std::string_view name = "chain";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, InOut<float> last, Out<float> y) noexcept {
+    if (x.size() != 0) last[0] += x[0];
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + last[0];
+  }
+};
+/// bins[0] += 1 and is left at zero; y = x.
+struct Reset {
+  static constexpr std::string_view name = "reset";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, InOut<float> bins, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + bins[0];
+    bins[0] = 0;
+  }
+};
+
+struct Chained {
+  Chained() { graph.add<Chain>(x, last, y); }
+  TaskGraph graph;
+  Dim n = graph.dim("n");
+  Input<float> x = graph.input<float>("x", {n});
+  Output<float> y = graph.output<float>("y", {n});
+  Resident<float> last = graph.resident<float>("last", {1});
+};
+struct Picking {
+  TaskGraph graph;
+  Dim n = graph.dim("n");
+  Input<float> x = graph.input<float>("x", {n});
+  Output<float> y = graph.output<float>("y", {n});
+  TaskId pick = graph.add<kernels::Picky>(x, y);
+};
+
+template <class P, std::size_t Capacity = 64, class Policies = DefaultPolicies>
+using Session = ShapedSession<P, Policies, launch::Lru<Capacity>, 3>;
+
+template <class S>
+std::string explained(const S& session, Status status) {
+  return session.explain(status).c_str();
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("rounds of different shapes overlap, while the arena grows and shapes are evicted", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Chained g;
+  Session<P, 3> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  constexpr std::size_t rounds = 120;
+  std::deque<Floats> y;
+  std::vector<Floats> x;
+  std::vector<RoundTicket> tickets;
+  int called = 0;
+  Bytes arena = session.arena_bytes();
+  std::size_t grown = 0;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    // Mostly shapes that are known; now and then a larger one than any before.
+    const std::size_t size = i % 30 == 29 ? 40 * i : 1 + i % 3 + (i / 20);
+    x.emplace_back(size, static_cast<float>(i % 7));
+    y.emplace_back(size, -1.0F);
+    tickets.push_back(
+        session.submit_round(bind(g.x, x[i]), bind(g.y, y[i]), [&](Status s) noexcept { called += s.ok() ? 1 : 0; }));
+    REQUIRE_MESSAGE(tickets[i], explained(session, tickets[i].submitted()));
+    CHECK(session.entries() <= 3);
+    if (session.arena_bytes() != arena) ++grown, arena = session.arena_bytes();
+  }
+  REQUIRE(session.wait_all().ok());
+  CHECK(called == static_cast<int>(rounds));
+  CHECK(session.rounds() == rounds);
+  CHECK(grown >= 3);
+  float last = 0;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    last += static_cast<float>(i % 7);
+    REQUIRE(session.wait(tickets[i]).ok());
+    REQUIRE_MESSAGE(y[i] == Floats(x[i].size(), static_cast<float>(i % 7) + last), "round ", i);
+  }
+  Floats host(1);
+  REQUIRE(session.download(g.last, host).ok());
+  CHECK(host[0] == last);
+
+  // Other ways to run a round, with rounds in flight.
+  Floats hx(4, 1.0F), a(4), b(4), c(6);
+  const Floats hc(6, 1.0F);
+  REQUIRE(session.submit_round(bind(g.x, hx), bind(g.y, a)));
+  REQUIRE(session.submit_round(with_symbols({{g.n, 4}}), bind(g.x, hx), bind(g.y, b)));
+  REQUIRE(session.run_round(bind(g.y, c), bind(g.x, hc, {6})).ok());
+  CHECK(session.in_flight() == 0);
+  CHECK(a == Floats(4, last + 2));
+  CHECK(b == Floats(4, last + 3));
+  CHECK(c == Floats(6, last + 4));
+  REQUIRE(session.submit_round(bind(g.x, hx), bind(g.y, a)));
+  REQUIRE(session.upload(g.last, Floats{100}).ok());
+  CHECK(a == Floats(4, last + 5));
+  REQUIRE(session.submit_round(bind(g.x, a), bind(g.y, b)));  // what the last but one has written
+  session.prepare({{g.n, 77}});
+  session.reserve(Bytes{session.arena_bytes().value * 2});
+  REQUIRE(session.submit_round(bind(g.x, b), bind(g.y, c)).submitted().code() != Errc::ok);  // 4 is not 6
+  REQUIRE(session.submit_round(bind(g.x, b), bind(g.y, a)));
+  REQUIRE(session.wait_all().ok());
+  CHECK(b == Floats(4, 100 + 2 * (last + 5)));
+  CHECK(a == Floats(4, 2 * b[0] + 100 + last + 5));
+}
+
+TEST_CASE_TEMPLATE("a completion may submit rounds while a new shape waits for those in flight", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Chained g;
+  Session<P, 2> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  std::deque<Floats> y;
+  std::vector<int> order;
+  const Floats one(2, 1.0F), three(3, 1.0F);
+  const auto submit = [&](const Floats& x, auto done) {
+    y.emplace_back(x.size(), -1.0F);
+    REQUIRE(session.submit_round(bind(g.x, x), bind(g.y, y.back()), done));
+  };
+  submit(one, [&](Status) noexcept { order.push_back(0); });
+  REQUIRE(session.wait_all().ok());
+  submit(one, [&](Status) noexcept {
+    order.push_back(1);
+    submit(one, [&](Status) noexcept { order.push_back(2); });
+    submit(one, [&](Status) noexcept { order.push_back(3); });
+  });
+  submit(three, [&](Status) noexcept { order.push_back(4); });  // a shape that is new waits for the first
+  for (int i = 0; i < 7; ++i)
+    submit(i % 2 == 0 ? one : three, [&order, i](Status) noexcept { order.push_back(5 + i); });
+  REQUIRE(session.wait_all().ok());
+  REQUIRE(order.size() == 12);
+  Floats last(1);
+  REQUIRE(session.download(g.last, last).ok());
+  CHECK(last[0] == 12);
+  std::vector<float> seen;
+  for (const Floats& out : y) seen.push_back(out[0] - 1);
+  std::sort(seen.begin(), seen.end());
+  for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == static_cast<float>(i + 1));
+}
+
+TEST_CASE_TEMPLATE("a round of some shape that fails names its task, and poisons those behind it", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Picking g;
+  Session<P> session(g.graph, busy_options<P>());
+  std::vector<Floats> x{Floats(2, 1), Floats(3, 1), Floats(2, -1), Floats(3, 1), Floats(2, 1)}, y;
+  for (const Floats& in : x) y.emplace_back(in.size(), 0.0F);
+  session.prepare({{g.n, 2}});
+  session.prepare({{g.n, 3}});
+  std::vector<RoundTicket> tickets;
+  std::vector<Errc> seen;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    tickets.push_back(
+        session.submit_round(bind(g.x, x[i]), bind(g.y, y[i]), [&](Status s) noexcept { seen.push_back(s.code()); }));
+  }
+  SUBCASE("waited for") {}
+  SUBCASE("when a shape that is new waits for it") {
+    const Floats in(5, 1);
+    Floats out(5);
+    CHECK(session.submit_round(bind(g.x, in), bind(g.y, out)).submitted().code() == Errc::poisoned);
+    CHECK(out == Floats(5));
+  }
+  SUBCASE("when it is closed") { CHECK(session.close().ok()); }
+  CHECK(session.wait_all().code() == failure_of_a_kernel<P>);
+  CHECK(session.rounds() == 2);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Errc expected = i < 2 ? Errc::ok : i == 2 ? failure_of_a_kernel<P> : Errc::poisoned;
+    CHECK(session.wait(tickets[i]).code() == expected);
+    if (i < seen.size()) CHECK(seen[i] == expected);
+    CHECK(y[i] == Floats(x[i].size(), i < 2 ? 1.0F : 0.0F));
+  }
+  const Status status = session.wait(tickets[2]);
+  const std::string text = explained(session, status);
+  CHECK_MESSAGE(text.find("'picky'") != std::string::npos, text);
+  CHECK(session.close().ok());  // the round has told
+  CHECK(session.close().ok());
+  CHECK(session.submit_round(bind(g.x, x[0]), bind(g.y, y[0])).submitted().code() == Errc::closed);
+  CHECK(session.run_round(bind(g.x, x[0]), bind(g.y, y[0])).code() == Errc::closed);
+  CHECK_THROWS_AS(session.prepare({{g.n, 9}}), Error);
+}
+
+TEST_CASE_TEMPLATE("a session of shapes that is closed or dies with rounds in flight finishes them", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Chained g;
+  const Floats x(5, 1.0F), x2(9, 1.0F);
+  Floats y(5), y2(9);
+  int called = 0;
+  const auto count = [&](Status s) noexcept { called += s.ok() ? 1 : 0; };
+  {
+    Session<P> session(g.graph, busy_options<P>());
+    REQUIRE(session.upload(g.last, Floats{0}).ok());
+    session.prepare({{g.n, 5}});
+    session.prepare({{g.n, 9}});
+    REQUIRE(session.submit_round(bind(g.x, x), bind(g.y, y), count));
+    REQUIRE(session.submit_round(bind(g.x, x2), bind(g.y, y2), count));
+    SUBCASE("closed") {
+      CHECK(session.close().ok());
+      CHECK(called == 2);
+      CHECK(session.close().ok());
+      CHECK(session.upload(g.last, Floats{0}).code() == Errc::closed);
+      CHECK(session.rounds() == 2);
+    }
+    SUBCASE("dies") {}
+  }
+  CHECK(called == 2);
+  CHECK(y == Floats(5, 2.0F));
+  CHECK(y2 == Floats(9, 3.0F));
+}
+
+TEST_CASE_TEMPLATE("bindings that only the running program knows run rounds of any shape, in flight", P,
+                   RONDO_TEST_PLATFORMS) {
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  DynamicBindings bindings(session);
+  float last = 0;
+  std::deque<Floats> y;
+  for (std::size_t i = 0; i < 40; ++i) {
+    Floats x(1 + i % 4, 2.0F);
+    y.emplace_back(x.size(), -1.0F);
+    REQUIRE(bindings.bind(g.y.key.tensor(), y[i].data(), Bytes{4 * x.size()}));
+    if (i == 0) CHECK(session.submit_round(bindings).submitted().code() == Errc::unbound_tensor);
+    REQUIRE(bindings.bind(g.x.key.tensor(), static_cast<const void*>(x.data()), Bytes{4 * x.size()}));
+    if (i % 5 == 0) {
+      REQUIRE(session.run_round(bindings).ok());
+    } else {
+      REQUIRE(session.submit_round(bindings, [](Status) noexcept {}));
+    }
+    x.assign(x.size(), -9.0F);  // the session has taken it
+  }
+  REQUIRE(session.wait_all().ok());
+  for (const Floats& out : y) CHECK(out == Floats(out.size(), 2 + (last += 2)));
+
+  // Tensors that there are not, those of other kinds, and sizes that nothing fits.
+  Floats x(3);
+  for (const std::uint32_t wrong : {2U, 3U, 4U, 1000U, 0x7FFF'FFFFU, 0xFFFF'FFFFU}) {
+    CHECK(bindings.bind(TensorId{wrong}, x.data(), Bytes{12}).code() == Errc::wrong_tensor);
+    CHECK(session.check_bytes(TensorId{wrong}, Bytes{12}).code() ==
+          (wrong == 2 ? Errc::wrong_size : Errc::wrong_tensor));
+  }
+  CHECK(bindings.bind(g.x.key.tensor(), x.data(), Bytes{11}).code() == Errc::wrong_size);
+  CHECK(session.upload(Resident<float>{g.x.key}, Floats(1)).code() == Errc::wrong_tensor);
+  const Chained other;
+  CHECK(session.submit_round(bind(other.x, x), bind(other.y, x)).submitted().code() == Errc::wrong_tensor);
+  TaskGraph larger;
+  for (int i = 0; i < 9; ++i) (void)larger.input<float>("x" + std::to_string(i), {1});
+  const auto beyond = larger.output<float>("y", {1});
+  CHECK_FALSE(session.submit_round(bind(g.x, x), bind(beyond, x)));
+  // Another session's of the same type, over a graph with more tensors.
+  Session<P> others(larger, busy_options<P>());
+  DynamicBindings foreign(others);
+  REQUIRE(session.submit_round(bind(g.x, x), bind(g.y, x)));
+  CHECK(session.submit_round(foreign).submitted().code() == Errc::wrong_tensor);
+  CHECK(session.run_round(foreign).code() == Errc::wrong_tensor);
+  REQUIRE(session.wait_all().ok());
+}
+
+TEST_CASE_TEMPLATE("more than a slot of the queue stages travels, too", P, A2A3Sim, A2A3OverStandIn, A5OverStandIn) {
+  const Chained g;
+  Session<P> session(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.last, Floats{0}).ok());
+  constexpr std::size_t n = 400'000;
+  std::vector<Floats> x, y(6, Floats(n, -1));
+  for (std::size_t i = 0; i < y.size(); ++i) x.emplace_back(n, static_cast<float>(i + 1));
+  for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(session.submit_round(bind(g.x, x[i]), bind(g.y, y[i])));
+  REQUIRE(session.wait_all().ok());
+  float last = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    last += x[i][0];
+    CHECK(y[i] == Floats(n, x[i][0] + last));
+  }
+}
+
+TEST_CASE_TEMPLATE("what outputs show of residents and of zeroed workspace is each round's own, whatever its shape", P,
+                   A2A3Sim, A5SimOn<Pool>, A2A3OverStandIn) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  const auto last = graph.resident<float>("last", {1});
+  const auto shown = graph.output<float>("shown", {1});
+  const auto bins = graph.workspace<float>("bins", {4});
+  const auto t = graph.workspace<float>("t", {n});
+  graph.zero(bins, Zeroed::once);
+  graph.add<Chain>(x, last, t);
+  graph.add<Reset>(t, bins, y);
+  graph.view(shown, last);
+  const auto plain = graph.output<float>("plain", {n});
+  graph.view(plain, t);
+  Session<P> session(graph, busy_options<P>());
+  REQUIRE(session.upload(last, Floats{0}).ok());
+  std::deque<Floats> hy, hplain;
+  std::vector<Floats> hshown(40, Floats(1));
+  for (std::size_t i = 0; i < hshown.size(); ++i) {
+    const Floats hx(1 + i % 5 * 20, 1.0F);
+    hy.emplace_back(hx.size());
+    hplain.emplace_back(hx.size());
+    REQUIRE(session.submit_round(bind(x, hx), bind(y, hy[i]), bind(shown, hshown[i]), bind(plain, hplain[i])));
+  }
+  REQUIRE(session.wait_all().ok());
+  for (std::size_t i = 0; i < hshown.size(); ++i) {
+    CHECK(hshown[i][0] == static_cast<float>(i + 1));
+    CHECK(hplain[i] == hy[i]);
+    CHECK(hy[i] == Floats(hy[i].size(), static_cast<float>(i + 2)));
+  }
+}
+
+namespace {
+
+struct WithValues : DefaultPolicies {
+  using Values = launch::RoundValues<>;
+};
+/// y = step
+struct Tell {
+  static constexpr std::string_view name = "tell";
+  static constexpr auto core = CoreType::vector;
+  static void run(Out<std::uint64_t> y, launch::Step step, launch::HostScalar<float> rate) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = step.number * 10 + static_cast<std::uint64_t>(rate.value);
+  }
+};
+
+/// Where destructors report.
+std::vector<Status>& reported() {
+  static std::vector<Status> list;
+  return list;
+}
+struct Reporting : DefaultPolicies {
+  static void report_unclosed(Status status, const char* text) noexcept {
+    if (text[0] != '\0') reported().push_back(status);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("values count all rounds, whatever their shape, in flight", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3OverStandIn) {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto y = graph.output<std::uint64_t>("y", {n});
+  const auto step = launch::step(graph, "step");
+  const auto rate = launch::scalar(graph, "rate", 1.0F);
+  graph.add<Tell>(y, step, rate);
+  Session<P, 4, WithValues> session(graph, busy_options<P>());
+  std::deque<std::vector<std::uint64_t>> told;
+  for (std::size_t i = 0; i < 40; ++i) {
+    if (i == 20) REQUIRE(session.values().set(rate, 5.0F).ok());
+    told.emplace_back(1 + i % 6);
+    REQUIRE(session.submit_round(bind(y, told[i])));
+  }
+  REQUIRE(session.wait_all().ok());
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    CHECK(told[i] == std::vector<std::uint64_t>(told[i].size(), 10 * i + (i < 20 ? 1 : 5)));
+  }
+}
+
+TEST_CASE("a session of shapes whose destructor cannot release what it holds reports it") {
+  const Chained g;
+  for (const char* call : {"aclrtFree", "aclrtDestroyStream", "aclrtDestroyEvent"}) {
+    CAPTURE(call);
+    reported().clear();
+    rondo_stand_in_reset();
+    const Floats x(3, 1);
+    Floats y(3);
+    {
+      Session<A2A3OverStandIn, 64, Reporting> session(g.graph);
+      REQUIRE(session.upload(g.last, Floats{0}).ok());
+      REQUIRE(session.submit_round(bind(g.x, x), bind(g.y, y)));
+      rondo_stand_in_fault(call, 1, 207000);
+    }
+    rondo_stand_in_clear_faults();
+    REQUIRE(reported().size() == 1);
+    CHECK(reported()[0].code() == platform::onboard::errc_of(207000));
+  }
+  // A session that was closed by hand has told its caller.
+  reported().clear();
+  {
+    Session<A2A3OverStandIn, 64, Reporting> session(g.graph);
+    REQUIRE(session.upload(g.last, Floats{0}).ok());
+    rondo_stand_in_fault("aclrtFree", 1, 207000);
+    CHECK_FALSE(session.close().ok());
+    CHECK(session.close().ok());
+  }
+  rondo_stand_in_clear_faults();
+  CHECK(reported().empty());
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/sim/dynamic/orchestration.hpp>
+
+#include <rondo/graph/orchestrated.hpp>
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/runtime/aicpu_build_graph.hpp>
+#include <rondo/runtime/concept.hpp>
+#include <rondo/runtime/tensormap_and_ringbuffer.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+using namespace rondo;
+
+namespace {
+
+constexpr std::size_t n = 16;
+constexpr Bytes bytes{n * sizeof(float)};
+
+struct AddOne {
+  static constexpr std::string_view name = "add_one";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) {
+    if (x[0] < 0) throw std::runtime_error("negative");
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + 1;
+  }
+};
+
+runtime::StreamOptions small_rings() {
+  runtime::StreamOptions options;
+  options.window = 64;
+  options.ring_bytes = Bytes{1 << 16};
+  options.tensors = 64;
+  options.regions = 256;
+  options.edges = 64;
+  return options;
+}
+
+template <class P, class R>
+struct On {
+  using Platform = P;
+  using Runtime = R;
+};
+
+/// y = x + 3, by way of two intermediates.
+template <class Case>
+struct InFlight {
+  using P = typename Case::Platform;
+  using Runtime = typename Case::Runtime;
+
+  static auto orchestration(Input<float> x, Output<float> y) {
+    return [x, y](auto& round) {
+      const auto a = round.template workspace<float>({n});
+      const auto b = round.template workspace<float>({n});
+      const auto first = round.template add<AddOne>(x, a);
+      const auto second = round.template add<AddOne>(a, b);
+      const auto third = round.template add<AddOne>(b, y);
+      if constexpr (requires { round.add_edge(first, second); }) {
+        round.add_edge(first, second);
+        round.add_edge(second, third);
+      }
+    };
+  }
+  using Graph = Orchestrated<decltype(orchestration({}, {}))>;
+  using Rounds = typename P::template Orchestration<Runtime, Graph>;
+  static_assert(runtime::Runner<Rounds> && QueueLaunches<P, Rounds>);
+
+  TaskGraph interface;
+  Input<float> x = interface.input<float>("x", {n});
+  Output<float> y = interface.output<float>("y", {n});
+  Graph graph{freeze_interface(interface), orchestration(x, y)};
+  P platform{{}};
+  Rounds first{platform, graph, small_rings()};
+  Rounds second{first, graph};
+  Rounds* rounds[2] = {&first, &second};
+  DevicePtr<std::byte> in[2], out[2];
+  detail::QueueOf<P> queue{platform.open_queue(2, 1, bytes)};
+
+  InFlight() {
+    for (std::size_t slot = 0; slot < 2; ++slot) {
+      in[slot] = platform.allocate(bytes, Bytes{1024});
+      out[slot] = platform.allocate(bytes, Bytes{1024});
+      rounds[slot]->place_tensor(0, in[slot].address());
+      rounds[slot]->place_tensor(1, out[slot].address());
+    }
+  }
+  ~InFlight() {
+    CHECK(queue.close().ok());
+    CHECK(second.unload().ok());
+    CHECK(first.unload().ok());
+    for (std::size_t slot = 0; slot < 2; ++slot) {
+      (void)platform.release(in[slot]);
+      (void)platform.release(out[slot]);
+    }
+  }
+  void begin(std::uint32_t slot, float value, std::vector<float>& result) {
+    const std::vector<float> input(n, value);
+    CHECK(queue.copy_in(slot, in[slot], input.data(), bytes).ok());
+    CHECK(queue.launch(slot, *rounds[slot]).ok());
+    CHECK(queue.copy_out(slot, result.data(), DevicePtr<const std::byte>{out[slot]}, bytes).ok());
+    CHECK(queue.commit(slot).ok());
+  }
+  Status end(std::uint32_t slot) {
+    queue.await(slot);
+    return queue.deliver(slot);
+  }
+};
+
+#define RONDO_CASES                                                               \
+  On<A2A3Sim, runtime::TensorMapRingBuffer>, On<A5Sim, runtime::AicpuBuildGraph>, \
+      On<A5SimOn<Pool>, runtime::TensorMapRingBuffer>, On<A2A3SimOn<Pool>, runtime::AicpuBuildGraph>
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("orchestrated rounds in flight share one orchestrator, each with its own places of tensors", Case,
+                   RONDO_CASES) {
+  InFlight<Case> s;
+  std::vector<float> results[2] = {std::vector<float>(n), std::vector<float>(n)};
+  s.begin(0, 0, results[0]);
+  for (std::uint32_t round = 1; round < 200; ++round) {
+    s.begin(round % 2, static_cast<float>(round), results[round % 2]);
+    const std::uint32_t before = (round - 1) % 2;
+    REQUIRE(s.end(before).ok());
+    REQUIRE(results[before] == std::vector<float>(n, static_cast<float>(round - 1) + 3));
+  }
+  CHECK(s.end(1).ok());
+}
+
+TEST_CASE_TEMPLATE("an orchestrated round in flight that fails tells why, and those after it are poisoned", Case,
+                   RONDO_CASES) {
+  InFlight<Case> s;
+  std::vector<float> results[2] = {std::vector<float>(n), std::vector<float>(n)};
+  s.begin(0, -1, results[0]);
+  s.begin(1, 1, results[1]);
+  CHECK(s.end(0).code() == Errc::kernel_failed);
+  CHECK(s.end(1).code() == Errc::poisoned);
+  REQUIRE(s.first.failure_text() != nullptr);
+  CHECK(std::string_view{s.first.failure_text()->c_str()} == "task 0 'add_one': negative");
+}

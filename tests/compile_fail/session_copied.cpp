@@ -1,4 +1,4 @@
-// expect: use of deleted function || call to deleted constructor
+// expect: use of deleted function || call to implicitly-deleted copy constructor
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/arch.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
+#include <rondo/memory/layout.hpp>
 
 #include <cstddef>
 #include <cstdint>

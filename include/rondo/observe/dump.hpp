@@ -56,12 +56,12 @@ class Dumping {
   /// What runs the other rounds, and which rounds to dump from the start.
   struct Options {
     typename Inner::Options inner{};
-    /// Rounds to dump, counted from 0 as launched by the session, into `folder`/round<number>.
+    /// Rounds to dump, counted from 0 as launched by the session, into `folder`/roundN.
     std::vector<std::uint64_t> rounds{};
     std::string folder{};
     std::vector<TaskId> tasks{};  ///< which tasks of them; none: all
     /// Where rounds go that Inner finds fault with, as Checked does: the first `most_failures` of them, each into
-    /// `failures`/round<number>. Empty: nowhere.
+    /// `failures`/roundN. Empty: nowhere.
     std::string failures{};
     std::uint32_t most_failures = 1;
   };
@@ -85,7 +85,7 @@ class Dumping {
     next_folder_ = std::move(folder);
     next_tasks_ = std::move(tasks);
   }
-  /// From now on the next `most` rounds that Inner finds fault with are written to `folder`/round<number>: their tasks
+  /// From now on the next `most` rounds that Inner finds fault with are written to `folder`/roundN: their tasks
   /// run once more from the round's inputs, one by one. For an Inner that can put those back, as Checked.
   /// @throws std::bad_alloc
   void dump_failures(std::string folder, std::uint32_t most = 1) requires(restores) {

@@ -122,6 +122,7 @@ class Capabilities {
   constexpr Capabilities(std::initializer_list<Capability> all) noexcept {
     for (const Capability c : all) bits_ |= bit(c);
   }
+  /// Whether `c` is among them.
   [[nodiscard]] constexpr bool has(Capability c) const noexcept { return (bits_ & bit(c)) != 0; }
   [[nodiscard]] friend constexpr Capabilities operator|(Capabilities a, Capabilities b) noexcept {
     a.bits_ |= b.bits_;

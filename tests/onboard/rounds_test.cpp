@@ -6,12 +6,13 @@
 
 #include "onboard/fixture.hpp"
 
-#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/binding/dynamic_bindings.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -41,6 +42,29 @@ void check_rounds(RoundSession<P>& session, const Graph& g, int rounds = 5) {
   }
 }
 
+struct Timed : DefaultPolicies {
+  using Time = DeviceTime;
+};
+
+/// Takes as many milliseconds as it is told.
+struct Sleep {
+  static constexpr std::string_view name = "sleep_ms";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> ms, Out<float> out) {
+    std::this_thread::sleep_for(std::chrono::duration<float, std::milli>(ms[0]));
+    out[0] = ms[0];
+  }
+};
+struct Sleeping {
+  Sleeping() { graph.add<Sleep>(ms, out); }
+  TaskGraph graph;
+  Input<float> ms = graph.input<float>("ms", {1});
+  Output<float> out = graph.output<float>("out", {1});
+  float shortly = 1;
+  float long_time = 20;
+  float result = 0;
+};
+
 using Counts = std::map<std::string, std::uint64_t>;
 
 }  // namespace
@@ -61,6 +85,34 @@ TEST_CASE_TEMPLATE("A steady round is its copies, one replay and one wait", P, A
   CHECK(log()[3] == "aclrtSynchronizeStreamWithTimeout");
   CHECK(calls("pageable") == 0);
   CHECK(session.platform().is_captured());
+}
+
+TEST_CASE_TEMPLATE("With DeviceTime a session tells how long its rounds ran, for two records and a question each", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Sleeping g;
+  {
+    auto session = open<P, Timed>(g.graph);
+    CHECK(session.run_round(bind(g.ms, g.shortly), bind(g.out, g.result)).ok());
+    rondo_stand_in_reset();
+    CHECK(session.run_round(bind(g.ms, g.long_time), bind(g.out, g.result)).ok());
+    CHECK(counted() == Counts{{"aclrtMemcpyAsync", 2},
+                              {"aclmdlRIExecuteAsync", 1},
+                              {"aclrtRecordEvent", 2},
+                              {"aclrtEventElapsedTime", 1},
+                              {"aclrtSynchronizeStreamWithTimeout", 1}});
+    CHECK(session.last_round_ns() >= 20e6);
+    CHECK(session.run_round(bind(g.ms, g.shortly), bind(g.out, g.result)).ok());
+    CHECK(session.last_round_ns() >= 1e6);
+    CHECK(session.last_round_ns() < 20e6);
+  }
+  auto session = open_pipelined<P, 2, Timed>(g.graph);
+  CHECK(session.last_round_ns() == 0);
+  CHECK(session.submit_round(bind(g.ms, g.long_time), bind(g.out, g.result)));
+  CHECK(session.submit_round(bind(g.ms, g.shortly), bind(g.out, g.result)));
+  CHECK(session.wait_all().ok());
+  CHECK(session.last_round_ns() >= 1e6);
+  CHECK(session.last_round_ns() < 20e6);
 }
 
 TEST_CASE_TEMPLATE("Device memory costs no copy: one refresh of the args table where it changed, none where it did not",

@@ -357,12 +357,13 @@ int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
   if (stream->error != ok) recent_error = stream->error_text;
   return stream->error;
 }
-int aclrtCreateEventExWithFlag(void** event, std::uint32_t) {
+int aclrtCreateEventExWithFlag(void** event, std::uint32_t flags) {
   const Entry entry("aclrtCreateEventExWithFlag", Needs::context);
   if (entry.injected != ok) return entry.injected;
   Machine& m = machine();
   if (m.events.size() >= m.limit("events")) return refuse(out_of_streams, "no event is left");
   auto* const made = new EventState;
+  made->has_time = (flags & 8) != 0;  // ACL_EVENT_TIME_LINE
   m.events.insert(made);
   *event = made;
   return ok;
@@ -439,7 +440,12 @@ int aclrtEventElapsedTime(float* ms, void* from, void* to) {
   if (entry.injected != ok) return entry.injected;
   const EventState* const a = event_of("aclrtEventElapsedTime", from);
   const EventState* const b = event_of("aclrtEventElapsedTime", to);
-  if (a == nullptr || b == nullptr || a->complete == 0 || b->complete == 0) return bad_parameter;
+  if (a == nullptr || b == nullptr) return bad_parameter;
+  for (const EventState* const event : {a, b}) {
+    if (!event->has_time) return refuse(event_not_over, "an event without a time line");
+    if (event->recorded == 0 || event->complete < event->recorded)
+      return refuse(event_not_over, "an event that is not over");
+  }
   *ms = std::chrono::duration<float, std::milli>(b->time - a->time).count();
   return ok;
 }

@@ -25,6 +25,7 @@ inline constexpr int ok = 0;
 inline constexpr int bad_parameter = 107000;
 inline constexpr int bad_device = 107001;
 inline constexpr int no_context = 107002;
+inline constexpr int event_not_over = 107006;
 inline constexpr int zero_size = 100000;
 inline constexpr int initialised_already = 100002;
 inline constexpr int capture_unjoined = 107025;
@@ -69,6 +70,7 @@ struct Graph;
 struct EventState {
   std::uint64_t recorded = 0;
   std::uint64_t complete = 0;
+  bool has_time = false;  ///< made with the flag of a time line
   std::chrono::steady_clock::time_point time;
   Graph* captured_in = nullptr;
   StreamState* captured_on = nullptr;

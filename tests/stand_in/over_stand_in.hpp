@@ -80,11 +80,12 @@ class KernelsOfGraph {
 
 /// An onboard platform over the stand-in, whose device has the kernels of whatever graph is loaded: tests that know
 /// nothing of kernel binaries run on it unchanged.
-template <rondo::arch::Arch A>
-class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A> {
-  using Base = rondo::platform::Onboard<A>;
+template <rondo::arch::Arch A, class RoundEvents = rondo::platform::onboard::NoRoundEvents>
+class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, RoundEvents> {
+  using Base = rondo::platform::Onboard<A, RoundEvents>;
 
  public:
+  using Timed = OverStandIn<A, rondo::platform::onboard::RoundEvents>;
   using Options = typename Base::Options;
   explicit OverStandIn(const Options& options) : Base(options_for(A::name, options)) {}
 

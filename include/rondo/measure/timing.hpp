@@ -34,12 +34,6 @@ struct Times {
   std::vector<double> device_seconds;  ///< by the device's, of a repeat's last round; empty if it has none
 };
 
-/// Platforms that time their rounds themselves, with events on the device: `double last_round_ns() const noexcept`.
-template <class P>
-concept HasDeviceTimer = requires(const P& p) {
-  { p.last_round_ns() } -> std::convertible_to<double>;
-};
-
 namespace detail {
 
 /// Pushes what was in the caches out of them, by writing to memory of that size.
@@ -56,24 +50,6 @@ class CacheFlusher {
   std::vector<std::uint64_t> memory_;
   std::uint64_t value_ = 0;
 };
-
-/// Simulated chips on an engine that predicts how long the round takes on the real one.
-template <class P>
-concept HasPrediction = requires(P& p) {
-  { p.engine().prediction().run_ns } -> std::convertible_to<double>;
-};
-
-template <class P>
-inline constexpr bool tells_device_time = HasDeviceTimer<P> || HasPrediction<P>;
-
-template <class P>
-[[nodiscard]] double device_seconds(P& platform) {
-  if constexpr (HasDeviceTimer<P>) {
-    return 1e-9 * static_cast<double>(platform.last_round_ns());
-  } else {
-    return 1e-9 * platform.engine().prediction().run_ns;
-  }
-}
 
 }  // namespace detail
 
@@ -119,9 +95,8 @@ template <class Session, BoundPair... B>
   };
   Times times;
   times.seconds = time_calls(how, round, [&] {
-    using P = typename Session::Platform;
-    if constexpr (detail::tells_device_time<P>) {
-      times.device_seconds.push_back(detail::device_seconds(session.platform()));
+    if constexpr (HasRoundTime<typename Session::Platform>) {
+      times.device_seconds.push_back(1e-9 * session.last_round_ns());
     }
   });
   return times;

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/bindings.hpp>
 #include <rondo/error.hpp>
 #include <rondo/measure/timing.hpp>
 #include <rondo/observe/clocks.hpp>
-#include <rondo/binding/bindings.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -30,9 +30,8 @@ inline constexpr double seconds_per_ns = 1e-9;
 /// The device's own time of the last round, where the platform tells one or its engine predicts it.
 template <class State, class Session>
 void count_device_time(State& state, Session& session) {
-  using P = std::remove_cvref_t<decltype(session.platform())>;
-  if constexpr (measure::detail::tells_device_time<P>) {
-    state.counters["device_s"] = measure::detail::device_seconds(session.platform());
+  if constexpr (requires { session.last_round_ns(); }) {
+    state.counters["device_s"] = seconds_per_ns * session.last_round_ns();
   }
 }
 

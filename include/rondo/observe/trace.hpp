@@ -36,6 +36,8 @@ class TraceWith {
   using clock = Clock;
   /// What a span is of: a phase, or this.
   static constexpr std::uint32_t round = 0xFFFF'FFFF;
+  /// The same for what a round took on the device: `end` is when the host heard of its end, `bytes` the nanoseconds.
+  static constexpr std::uint32_t on_device = 0xFFFF'FFFE;
   /// How many rounds may be under way at once.
   static constexpr std::size_t most_in_flight = 64;
 
@@ -56,7 +58,8 @@ class TraceWith {
 
   /// Told by the session: what the host does from now on.
   /// What it hears besides rounds.
-  static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries};
+  static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries,
+                                 Event::device_times};
 
   void enters(Phase phase) noexcept {
     if (!records()) [[unlikely]] {
@@ -96,6 +99,12 @@ class TraceWith {
   void delivers(RoundIndex index) noexcept {
     round_ = rondo::index(index);
     enters(Phase::wait);
+  }
+  /// Told by the session after the round's end.
+  void took_on_device(RoundIndex index, double ns) noexcept {
+    if (records()) {
+      spans_.add({since_, since_, rondo::index(index), on_device, 0, static_cast<std::uint64_t>(ns)});
+    }
   }
   /// Told by the session before each copy to the device.
   void copies_in(Bytes size) noexcept { bytes_ += size.value; }

@@ -54,6 +54,8 @@ struct TraceEvents {
   // Where tracks are, from top to bottom. Rounds in flight take one each.
   /// Of rounds; those in flight take the ones below it too.
   static constexpr std::uint32_t rounds_track = 1;
+  /// Of what rounds took on the device.
+  static constexpr std::uint32_t device_track = 90;
   /// Of the phases.
   static constexpr std::uint32_t host_track = 100;
   /// Of launches.
@@ -148,10 +150,21 @@ void add_rounds(TraceEvents& to, std::uint32_t process, const TraceWith<Spans, C
   to.dropped += spans.dropped();
   to.label_track(process, TraceEvents::host_track, "host");
   std::vector<Span> rounds;
+  std::uint64_t device_free_at = 0;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const Span& span = spans[i];
     if (span.what == TraceWith<Spans, Clock>::round) {
       rounds.push_back(span);
+      continue;
+    }
+    if (span.what == TraceWith<Spans, Clock>::on_device) {
+      // The device's clock has an origin of its own. The span ends where the host heard of its end, which may be late,
+      // and so begins no earlier than the one before it ended.
+      const std::uint64_t end = base.to_ns(span.end);
+      const std::uint64_t begin = std::max(device_free_at, end - std::min(end, span.bytes));
+      to.span(process, TraceEvents::device_track, begin, end, fmt::format("round {}", span.round),
+              {{"round", span.round}, {"device ns", span.bytes}});
+      device_free_at = end;
       continue;
     }
     std::vector<std::pair<std::string, std::uint64_t>> numbers{{"round", span.round}};
@@ -159,6 +172,7 @@ void add_rounds(TraceEvents& to, std::uint32_t process, const TraceWith<Spans, C
     to.span(process, TraceEvents::host_track, base.to_ns(span.start), base.to_ns(span.end),
             to_string(static_cast<Phase>(span.what)), std::move(numbers));
   }
+  if (device_free_at != 0) to.label_track(process, TraceEvents::device_track, "device");
   std::ranges::sort(rounds, {}, &Span::start);
   TrackChooser tracks;
   for (const Span& span : rounds) {

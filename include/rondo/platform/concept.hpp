@@ -105,6 +105,7 @@ enum class Capability : std::uint8_t {
   stopping,
   failure_text,
   remarks,
+  round_time,
   engine,
   orchestration,
   queued_orchestration
@@ -308,6 +309,15 @@ concept HasRemarks = detail::declares<P, Capability::remarks> &&
   noexcept->std::same_as<void>;
 };
 
+/// Tells how long the tasks of the last round ran, by the device's clock or by an engine's prediction, in nanoseconds:
+/// `double last_round_ns() const noexcept`; 0 before the first round. A platform that pays for the answer in each round
+/// does not declare this, but names as `Timed` the platform that does.
+template <class P>
+concept HasRoundTime = detail::declares<P, Capability::round_time> && requires(const P& p) {
+  { p.last_round_ns() }
+  noexcept->std::same_as<double>;
+};
+
 /// Shows observers the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
@@ -387,6 +397,8 @@ consteval bool check_platform() {
   static_assert(!detail::declares<P, Capability::remarks> || HasRemarks<P>,
                 "rondo: the platform declares Capability::remarks; write `template <class Sink> void "
                 "remarks(rondo::Moment, Sink&& sink) const noexcept;`");
+  static_assert(!detail::declares<P, Capability::round_time> || HasRoundTime<P>,
+                "rondo: the platform declares Capability::round_time; write `double last_round_ns() const noexcept;`");
   static_assert(!detail::declares<P, Capability::engine> || HasEngine<P>,
                 "rondo: the platform declares Capability::engine; write `Engine& engine() noexcept;`");
   static_assert(!detail::declares<P, Capability::orchestration> || HasOrchestration<P>,

@@ -29,7 +29,10 @@
 namespace rondo {
 
 namespace platform {
-template <arch::Arch A>
+namespace onboard {
+struct NoRoundEvents;
+}
+template <arch::Arch A, class RoundEvents>
 class Onboard;
 namespace sim {
 class Pool;
@@ -52,9 +55,9 @@ using A2A3Sim = A2A3SimOn<Inline>;
 using A5Sim = A5SimOn<Inline>;
 
 /// A real a2a3.
-using A2A3Onboard = platform::Onboard<arch::A2A3>;
+using A2A3Onboard = platform::Onboard<arch::A2A3, platform::onboard::NoRoundEvents>;
 /// A real a5.
-using A5Onboard = platform::Onboard<arch::A5>;
+using A5Onboard = platform::Onboard<arch::A5, platform::onboard::NoRoundEvents>;
 
 namespace platform {
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/host_ranges.hpp>
+#include <rondo/binding/prebound.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/channel.hpp>
-#include <rondo/binding/host_ranges.hpp>
 #include <rondo/session/policies.hpp>
-#include <rondo/binding/prebound.hpp>
 #include <rondo/session/round_awaiter.hpp>
 #include <rondo/session/round_ticket.hpp>
 
@@ -293,7 +293,7 @@ class InFlight {
     oldest_ = next(slot);
     if (!status) [[unlikely]]
       note_failure(round, slot, status);
-    observer.round_ends(RoundIndex{round}, status);
+    tell_end<Policies>(observer, RoundIndex{round}, status, derived().platform());
     rounds_[slot].on_done.call(status);
     while (first_waiting_ != nullptr && first_waiting_->is_ready(*first_waiting_)) start_waiting();
   }

@@ -21,6 +21,9 @@ enum class Event : std::uint8_t {
   copies,      ///< `copies_in(Bytes)` and `copies_out(Bytes)`, before each copy
   refreshes,   ///< `refresh_begins()` and `refreshed(const update::Refreshed&)`
   deliveries,  ///< `delivers(RoundIndex)`, of rounds in flight, before the host waits for that round
+  /// `took_on_device(RoundIndex, double ns)`, after the end of a round that succeeded, where Policies::Time is
+  /// DeviceTime
+  device_times,
 };
 
 /// A set of events.
@@ -91,6 +94,14 @@ concept HearsDeliveries = detail::declares_event<O>(Event::deliveries) && requir
   noexcept->std::same_as<void>;
 };
 
+/// An observer that declares Event::device_times and has its member.
+template <class O>
+concept HearsDeviceTimes = detail::declares_event<O>(Event::device_times) &&
+    requires(O& observer, RoundIndex round, double ns) {
+  { observer.took_on_device(round, ns) }
+  noexcept->std::same_as<void>;
+};
+
 /// Explains, part by part, what O lacks to be an observer; Policies::Observe names one. An observer is
 /// default-constructible, hears rounds, and declares what else it hears: `static constexpr rondo::Events
 /// events{rondo::Event::phases};`
@@ -117,6 +128,10 @@ consteval bool check_observer() {
                 "refreshed(const rondo::update::Refreshed&) noexcept;`");
   static_assert(HearsDeliveries<O> || !detail::declares_event<O>(Event::deliveries),
                 "rondo: the observer declares Event::deliveries; write `void delivers(rondo::RoundIndex) noexcept;`");
+  static_assert(
+      HearsDeviceTimes<O> || !detail::declares_event<O>(Event::device_times),
+      "rondo: the observer declares Event::device_times; write `void took_on_device(rondo::RoundIndex, double "
+      "ns) noexcept;`");
   return HearsRounds<O>;
 }
 

@@ -103,7 +103,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   // The side of the session.
   void finish_all() noexcept { (void)this->wait_all(); }
   Status settle(Status status) noexcept {
-    this->observe_.round_ends(RoundIndex{this->round_number()}, status);
+    detail::tell_end<Policies>(this->observe_, RoundIndex{this->round_number()}, status, this->platform_);
     if (!status.ok() && !status.poisoned()) return this->note_failure(status);
     last_ = this->next_slot();
     this->count_direct(status);

@@ -70,6 +70,39 @@ struct NoCheck {
   using Platform = P;
 };
 
+/// The device's clock is not read.
+struct NoTime {
+  /// As it is.
+  template <class P>
+  using Platform = P;
+};
+
+namespace detail {
+
+/// A platform that tells how long its rounds take: P itself, or the one that P names for that.
+template <class P>
+struct TimedPlatform {
+  static_assert(
+      requires { typename P::Timed; },
+      "rondo: Policies::Time is DeviceTime, and the platform cannot tell how long a round takes; declare "
+      "Capability::round_time, name as `Timed` a platform that does, or leave out DeviceTime");
+  using type = typename P::Timed;
+};
+template <HasRoundTime P>
+struct TimedPlatform<P> {
+  using type = P;
+};
+
+}  // namespace detail
+
+/// The session tells how long the tasks of its last round ran on the device: last_round_ns(). Cost: the platform's; two
+/// events and a question for each round on an NPU.
+struct DeviceTime {
+  /// The platform that reads the device's clock.
+  template <class P>
+  using Platform = typename detail::TimedPlatform<P>::type;
+};
+
 /// Policies: what a session does, and how to change it. Derive from this and override only what you mean to change:
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies {
@@ -86,6 +119,8 @@ struct DefaultPolicies {
   using Plan = memory::Greedy;
   /// Whether open() has rounds held against what their tasks declare: NoCheck, or CheckRounds.
   using Check = NoCheck;
+  /// Whether the session tells how long rounds take on the device: NoTime, or DeviceTime.
+  using Time = NoTime;
   /// Who is told of rounds; default-constructible.
   using Observe = NoObserver;
   /// What it writes into the args table by itself.
@@ -105,6 +140,16 @@ struct DefaultPolicies {
 };
 
 namespace detail {
+
+/// Tells an observer that a round ended, and how long it took on the device if the policies ask for that.
+template <class Policies, class O, class P>
+[[gnu::always_inline]] inline void tell_end(O& observer, RoundIndex round, Status status,
+                                            [[maybe_unused]] const P& platform) noexcept {
+  observer.round_ends(round, status);
+  if constexpr (HearsDeviceTimes<O> && std::is_same_v<typename Policies::Time, DeviceTime>) {
+    if (status.ok()) observer.took_on_device(round, platform.last_round_ns());
+  }
+}
 
 template <class Policies>
 inline constexpr bool has_log = !std::is_same_v<std::remove_cvref_t<decltype(Policies::log)>, NoLog>;
@@ -147,9 +192,10 @@ consteval bool check_policies() {
   return true;
 }
 
-/// The platform of the sessions that open<P, Policies>() opens: P, or what Policies::Check makes of it.
+/// The platform of the sessions that open<P, Policies>() opens: P, or what Policies::Time and Policies::Check make of
+/// it.
 template <class P, class Policies>
-using CheckedPlatform = typename Policies::Check::template Platform<P>;
+using CheckedPlatform = typename Policies::Check::template Platform<typename Policies::Time::template Platform<P>>;
 
 namespace detail {
 

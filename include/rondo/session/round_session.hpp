@@ -81,7 +81,7 @@ class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P,
   static void finish_all() noexcept {}
   static Status close_queue() noexcept { return {}; }
   Status settle(Status status) noexcept {
-    this->observe_.round_ends(RoundIndex{rounds_}, status);
+    detail::tell_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
     if (!status) [[unlikely]]
       return this->note_failure(status);
     ++rounds_;

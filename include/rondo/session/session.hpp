@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/dynamic_bindings.hpp>
+#include <rondo/binding/prebound.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/layout.hpp>
-#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/session/explain.hpp>
 #include <rondo/session/instance.hpp>
 #include <rondo/session/log.hpp>
 #include <rondo/session/policies.hpp>
-#include <rondo/binding/prebound.hpp>
 #include <rondo/session/residents.hpp>
 #include <rondo/session/round.hpp>
 #include <rondo/session/slot_memory.hpp>
@@ -179,6 +179,9 @@ class Session {
   [[nodiscard]] graph::GraphView interface() const noexcept { return graph_.view(); }
   /// The platform, for what only the platform can tell.
   [[nodiscard]] P& platform() noexcept { return platform_; }
+  /// How long the tasks of the last round ran, by the device's clock or its prediction, in nanoseconds; 0 before the
+  /// first. See DeviceTime.
+  [[nodiscard]] double last_round_ns() const noexcept requires HasRoundTime<P> { return platform_.last_round_ns(); }
   /// The observer that Policies::Observe names, default-constructed.
   [[nodiscard]] Observer& observer() noexcept { return observe_; }
   /// Where the host sets scalars; see launch/round_values.hpp.

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/dynamic_bindings.hpp>
+#include <rondo/binding/shape_words.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
-#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/known_shape.hpp>
 #include <rondo/session/log.hpp>
-#include <rondo/binding/shape_words.hpp>
 #include <rondo/session/shared_shapes.hpp>
 
 #include <cstddef>
@@ -150,6 +150,11 @@ class ShapedSession : detail::PlatformHolder<P>,
   [[nodiscard]] graph::GraphView interface() const noexcept { return graph_.interface(); }
   /// The platform, for what only the platform can tell.
   [[nodiscard]] P& platform() noexcept { return this->platform_; }
+  /// How long the tasks of the last round ran, by the device's clock or its prediction, in nanoseconds; 0 before the
+  /// first. See DeviceTime.
+  [[nodiscard]] double last_round_ns() const noexcept requires HasRoundTime<P> {
+    return this->platform_.last_round_ns();
+  }
   /// Where the host sets scalars; see launch/round_values.hpp.
   [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
   /// Whether a round failed in a way that leaves nothing to rely on; then only close() works.
@@ -304,7 +309,7 @@ class ShapedSession : detail::PlatformHolder<P>,
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
-    observe_.round_ends(RoundIndex{this->round_number()}, status);
+    detail::tell_end<Policies>(observe_, RoundIndex{this->round_number()}, status, this->platform_);
     if (!status.ok()) [[unlikely]] {
       if (!status.poisoned()) {
         (void)this->platform_.wait();  // nothing of the round is left under way

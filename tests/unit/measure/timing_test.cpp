@@ -90,13 +90,19 @@ TEST_CASE("A device that knows how long a round takes on it is asked after each 
   CHECK(times.device_seconds[0] > 100e-6);
 }
 
-TEST_CASE("A platform that times its rounds by events says so in nanoseconds") {
-  struct WithEvents {
-    [[nodiscard]] double last_round_ns() const noexcept { return 2500; }
-  };
-  static_assert(HasDeviceTimer<WithEvents> && !HasDeviceTimer<A2A3Sim>);
-  const WithEvents platform;
-  CHECK(measure::detail::device_seconds(platform) == 2.5e-6);
+struct Timed : DefaultPolicies {
+  using Time = DeviceTime;
+};
+
+TEST_CASE("A session tells how long the tasks of its last round ran where its platform can") {
+  static_assert(HasRoundTime<A2A3SimOn<Model>> && !HasRoundTime<A2A3Sim>);
+  OneTask one = OneTask::of<Stated>();
+  auto session = open<A2A3SimOn<Model>, Timed>(one.graph);
+  CHECK(session.last_round_ns() == 0);
+  float x = 21, y = 0;
+  REQUIRE(session.run_round(bind(one.x, x), bind(one.y, y)));
+  CHECK(session.last_round_ns() == session.platform().engine().prediction().run_ns);
+  CHECK(session.last_round_ns() > 100e3);
 }
 
 TEST_CASE("A round that fails is a fault, with what the session says of it") {

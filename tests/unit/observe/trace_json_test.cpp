@@ -335,6 +335,26 @@ TEST_CASE("Rounds in flight have a track for each slot, and the host's phases na
   for (const char* phase : {"bind", "copy in", "launch", "copy out", "wait"}) CHECK(rounds_of[phase].size() == many);
 }
 
+struct Timed : Traces {
+  using Time = DeviceTime;
+};
+
+TEST_CASE("What rounds took on the device has a track of its own, one after the other") {
+  Rounds rounds;
+  auto session = open<A2A3SimOn<Model>, Timed>(rounds.step.graph);
+  rounds.upload(session);
+  rounds.run(session, 5);
+  const Json trace = written(session);
+  CHECK(fault_in(trace) == "");
+  std::size_t spans = 0;
+  for (const Json& e : trace["traceEvents"]) {
+    if (e["ph"] != "B" || e["tid"] != observe::TraceEvents::device_track || e["pid"] != 1) continue;
+    CHECK(e["args"]["round"] == spans++);
+    CHECK(e["args"]["device ns"].get<std::uint64_t>() > 0);
+  }
+  CHECK(spans == 5);
+}
+
 TEST_CASE("An engine that checks may stand around one that traces") {
   Rounds rounds;
   auto session = open<A2A3SimOn<Checked<observe::Traced<Inline>>>, Traces>(rounds.step.graph);

@@ -3,6 +3,7 @@
 #include <rondo/observe/trace.hpp>
 
 #include <rondo/platform/select.hpp>
+#include <rondo/platform/sim/model.hpp>
 #include <rondo/session/open.hpp>
 #include <unit/support.hpp>
 
@@ -83,6 +84,26 @@ TEST_CASE("A refresh of the args table is a phase of its own, with its strategy"
   CHECK(spans[2].detail == static_cast<std::uint32_t>(UpdateLevel::model_io));
   CHECK(spans[3].what == static_cast<std::uint32_t>(Phase::launch));
   CHECK(spans[2].end == spans[3].start);
+}
+
+struct Timed : Counted {
+  using Time = DeviceTime;
+};
+
+TEST_CASE("With DeviceTime a round's time on the device is kept beside its time on the host; without it, it is not") {
+  Rig rig;
+  auto plain = open<A2A3SimOn<Model>, Counted>(rig.graph);
+  REQUIRE(rig.run(plain).ok());
+  REQUIRE(plain.observer().spans().size() == 6);
+  auto timed = open<A2A3SimOn<Model>, Timed>(rig.graph);
+  REQUIRE(rig.run(timed).ok());
+  const auto& spans = timed.observer().spans();
+  REQUIRE(spans.size() == 7);
+  CHECK(spans[6].what == CountedTrace::on_device);
+  CHECK(spans[6].round == 0);
+  CHECK(spans[6].end == spans[5].end);
+  CHECK(spans[6].bytes == static_cast<std::uint64_t>(timed.last_round_ns()));
+  CHECK(spans[6].bytes > 0);
 }
 
 TEST_CASE("Rounds that are under way at once are kept apart") {

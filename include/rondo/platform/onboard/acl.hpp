@@ -27,6 +27,7 @@ enum CopyKind : int {
 };
 enum CaptureMode : int { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
 inline constexpr std::uint32_t event_flag_sync = 1;
+inline constexpr std::uint32_t event_flag_time_line = 8;
 inline constexpr std::uint32_t stream_flag_fast_launch = 1;
 inline constexpr std::uint32_t stream_flag_fast_sync = 2;
 inline constexpr int event_complete = 1;

@@ -5,6 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/platform/onboard/device.hpp>
 #include <rondo/platform/onboard/program.hpp>
+#include <rondo/platform/onboard/round_events.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +23,17 @@ namespace rondo::platform::onboard {
 /// time. Errors: the constructor throws. A refused call fails its round with nothing of it in flight; a device that
 /// failed or did not finish in time fails its round, and all after it as poisoned. Cost on the hot path: no
 /// allocation; for a round two copies, the launch, three calls about events, and one that waits.
-template <arch::Arch A>
+///
+/// `RoundEvents`: onboard::RoundEvents, or NoRoundEvents.
+template <arch::Arch A, class RoundEvents>
 class DeviceQueue {
  public:
-  /// `bytes`: what a slot's rounds copy at most in each direction. @throws Error out_of_memory, out_of_resources
-  DeviceQueue(Device& device, std::int32_t timeout_ms, std::size_t slots, std::size_t outputs, Bytes bytes)
+  /// `bytes`: what a slot's rounds copy at most in each direction; `round_ns`: where it writes how long the last
+  /// delivered round took on the device. @throws Error out_of_memory, out_of_resources
+  DeviceQueue(Device& device, std::int32_t timeout_ms, std::size_t slots, std::size_t outputs, Bytes bytes,
+              double& round_ns)
       : device_{device},
+        round_ns_{round_ns},
         timeout_ms_{timeout_ms},
         room_{align_up(bytes.value, 64)},
         slots_(slots),
@@ -40,6 +46,7 @@ class DeviceQueue {
         for (Event* const event : {&slot.computed, &slot.done}) {
           device_.must("aclrtCreateEventExWithFlag", calls().create_event(event, event_flag_sync));
         }
+        slot.events.open(device_);
         if (room_ == 0) continue;
         void* memory = nullptr;
         device_.must("aclrtMallocHost", calls().malloc_host(&memory, 2 * room_));
@@ -74,7 +81,8 @@ class DeviceQueue {
     has_launched_ = true;
     flush_in(s);
     if (computed_ != nullptr) then(s, "aclrtStreamWaitEvent", [&] { return calls().wait_event(s.stream, computed_); });
-    then(s, "aclrtLaunchKernelV2", [&] { return program.launch(call_, s.stream); });
+    then(s, "aclrtLaunchKernelV2",
+         [&] { return s.events.around(device_, call_, s.stream, [&] { return program.launch(call_, s.stream); }); });
     then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.computed, s.stream); });
     if (s.code == code_ok) computed_ = s.computed;
     return told(s.code);
@@ -115,6 +123,7 @@ class DeviceQueue {
     if (status.ok() && s.code != code_ok) [[unlikely]]
       status = fail(s);
     if (status.ok()) {
+      s.events.read(device_, round_ns_);
       copy_outputs(slot);
     } else if (broken_.ok()) {
       // The caller, once told, may free what rounds use; those after this one are not waited for any more.
@@ -150,10 +159,11 @@ class DeviceQueue {
         if (*event != nullptr) keep(calls().destroy_event(*event));
         *event = nullptr;
       }
+      keep(slot.events.close(device_));
       if (slot.staging != nullptr) keep(calls().free_host(slot.staging));
       slot.staging = nullptr;
     }
-    slots_ = {};
+    slots_ = std::vector<Slot>();
     return first == code_ok ? Status{} : Status{errc_of(first)};
   }
 
@@ -180,6 +190,7 @@ class DeviceQueue {
     std::size_t outputs = 0;
     Program* program = nullptr;  ///< that was launched
     AclError code = code_ok;     ///< the first that was not ok
+    [[no_unique_address]] RoundEvents events;
   };
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
@@ -306,6 +317,7 @@ class DeviceQueue {
   }
 
   Device& device_;
+  double& round_ns_;
   std::int32_t timeout_ms_;
   std::uint64_t room_;
   std::vector<Slot> slots_;

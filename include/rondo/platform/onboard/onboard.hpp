@@ -10,10 +10,12 @@
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/orchestration.hpp>
 #include <rondo/platform/onboard/program.hpp>
+#include <rondo/platform/onboard/round_events.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace rondo::platform {
 
@@ -29,20 +31,27 @@ namespace rondo::platform {
 /// timed out poisons, and names the task where its own words name a kernel that one task alone runs.
 /// Cost on the hot path: no allocation; at most one call of the runtime's per copy, one to
 /// launch, one to wait.
-template <arch::Arch A>
+///
+/// `RoundEvents`: onboard::NoRoundEvents, or onboard::RoundEvents, which tell how long rounds take; see Timed.
+template <arch::Arch A, class RoundEvents = onboard::NoRoundEvents>
 class Onboard {
+  static constexpr bool is_timed = std::is_same_v<RoundEvents, onboard::RoundEvents>;
+
  public:
   using Arch = A;
+  /// The platform of sessions whose policies have `using Time = DeviceTime`.
+  using Timed = Onboard<A, onboard::RoundEvents>;
   using Options = onboard::Options;
   using Program = onboard::Program;
   static constexpr detail::FixedText<32> name_text{A::name, "_onboard"};
   static constexpr const char* name = name_text.c_str();
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;  // one stream, in order
 
-  static constexpr Capabilities capabilities{
-      Capability::close,         Capability::queue,         Capability::snapshot_copy,
-      Capability::pinned_memory, Capability::zero_fill,     Capability::arena_move,
-      Capability::failure_text,  Capability::orchestration, Capability::remarks};
+  static constexpr Capabilities capabilities =
+      Capabilities{Capability::close,         Capability::queue,         Capability::snapshot_copy,
+                   Capability::pinned_memory, Capability::zero_fill,     Capability::arena_move,
+                   Capability::failure_text,  Capability::orchestration, Capability::remarks} |
+      (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
 
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
   explicit Onboard(const Options& options)
@@ -108,7 +117,10 @@ class Onboard {
   /// Nothing to wait for costs no call.
   Status wait() noexcept {
     const Status status = transfers_.wait();
-    return status.ok() ? status : named(status);
+    if (!status.ok()) [[unlikely]]
+      return named(status);
+    events_.read(device_, round_ns_);
+    return status;
   }
 
   /// @throws Error; see onboard::Program
@@ -133,7 +145,9 @@ class Onboard {
       return named(transfers_.refused(code));
     last_ = &program;
     const char* call = nullptr;
-    if (const onboard::AclError code = program.launch(call, device_.stream()); code != onboard::code_ok) [[unlikely]]
+    const auto launch = [&]() __attribute__((always_inline)) { return program.launch(call, device_.stream()); };
+    const onboard::AclError code = events_.around(device_, call, device_.stream(), launch);
+    if (code != onboard::code_ok) [[unlikely]]
       return named(transfers_.refused(code, call));
     return {};
   }
@@ -172,8 +186,8 @@ class Onboard {
   Status unload(onboard::Orchestrator& orchestrator) noexcept { return unloaded(orchestrator.release()); }
 
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
-  [[nodiscard]] onboard::DeviceQueue<A> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
-    return {device_, options_.timeout_ms, slots, outputs, bytes};
+  [[nodiscard]] onboard::DeviceQueue<A, RoundEvents> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
+    return {device_, options_.timeout_ms, slots, outputs, bytes, round_ns_};
   }
 
   /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
@@ -192,6 +206,8 @@ class Onboard {
           Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
     }
   }
+  /// Of the last round that was waited for or delivered.
+  [[nodiscard]] double last_round_ns() const noexcept requires is_timed { return round_ns_; }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
   /// Is the program that was launched last one replay?
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_captured(); }
@@ -215,6 +231,7 @@ class Onboard {
   /// Staging for what a round moves, within the limit.
   void prepare(const graph::GraphView& view) {
     device_.create_stream();
+    events_.open(device_);
     std::uint64_t bytes = 0;
     std::size_t outputs = 16;
     std::size_t in = 0, out = 0;
@@ -271,6 +288,7 @@ class Onboard {
       if (first == onboard::code_ok) first = code;
     };
     keep(device_.stop());
+    keep(events_.close(device_));
     if (at_the_end) keep(staging().release_all());
     if (at_the_end) keep(memory_.release_all());
     transfers_.forget_plan();
@@ -286,6 +304,8 @@ class Onboard {
   onboard::Device device_;
   onboard::DeviceMemory memory_;
   onboard::Transfers<A> transfers_;
+  [[no_unique_address]] RoundEvents events_;
+  double round_ns_ = 0;
   Program* last_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;

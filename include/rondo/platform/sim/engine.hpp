@@ -82,6 +82,12 @@ concept CountsThreads = requires(const E& engine) {
   engine.threads_used();
 };
 
+/// It predicts how long the tasks of the last round take on the chip: `double last_round_ns() const noexcept`.
+template <class E>
+concept PredictsTime = requires(const E& engine) {
+  { engine.last_round_ns() } -> std::same_as<double>;
+};
+
 template <Engine E>
 [[nodiscard]] E make_engine(const typename E::Options& options, const arch::Chip& chip) {
   if constexpr (KnowsItsChip<E>) {

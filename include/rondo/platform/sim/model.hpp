@@ -131,6 +131,8 @@ class Model {
     last_->describe(p);
     return p;
   }
+  /// The run phase of that.
+  [[nodiscard]] double last_round_ns() const noexcept { return prediction().run_ns; }
   /// The figures that it reckons with.
   [[nodiscard]] const arch::Costs& costs() const noexcept { return costs_; }
 

@@ -44,7 +44,8 @@ class Sim {
                    Capability::engine,         Capability::orchestration} |
       (sim::WantsOneRound<Engine> ? Capabilities{}
                                   : Capabilities{Capability::queue, Capability::queued_orchestration}) |
-      (sim::CountsThreads<Engine> ? Capabilities{Capability::remarks} : Capabilities{});
+      (sim::CountsThreads<Engine> ? Capabilities{Capability::remarks} : Capabilities{}) |
+      (sim::PredictsTime<Engine> ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
   static constexpr std::uint32_t max_launch_bytes = 1024;
 
@@ -172,6 +173,10 @@ class Sim {
   /// Keeps the engine's threads from going to sleep between rounds.
   void keep_awake(bool awake) noexcept { engine_.keep_awake(awake); }
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
+
+  [[nodiscard]] double last_round_ns() const noexcept requires sim::PredictsTime<Engine> {
+    return engine_.last_round_ns();
+  }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return engine_.failure_text(); }
   template <class Sink>

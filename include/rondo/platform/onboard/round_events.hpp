@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/onboard/acl.hpp>
+#include <rondo/platform/onboard/device.hpp>
+
+namespace rondo::platform::onboard {
+
+/// Two events on the device's time line around the tasks of a round. Lifetime: close() gives the events back.
+/// Thread safety: none. Cost: two records for each round, and one question once it is over.
+class RoundEvents {
+ public:
+  RoundEvents() noexcept = default;
+  RoundEvents(const RoundEvents&) = delete;
+  RoundEvents& operator=(const RoundEvents&) = delete;
+
+  /// Makes the events, unless they are there. @throws Error out_of_resources
+  void open(Device& device) {
+    for (Event* const event : {&begin_, &end_}) {
+      if (*event != nullptr) continue;
+      device.must("aclrtCreateEventExWithFlag",
+                  device.calls().create_event(event, event_flag_sync | event_flag_time_line));
+    }
+  }
+  /// Runs `launch`, which hands the tasks to the stream, between the two records.
+  template <class Launch>
+  AclError around(Device& device, const char*& call, Stream stream, Launch launch) noexcept {
+    call = "aclrtRecordEvent";
+    AclError code = device.calls().record_event(begin_, stream);
+    if (code == code_ok) code = launch();
+    if (code != code_ok) return code;
+    call = "aclrtRecordEvent";
+    is_pending_ = true;
+    return device.calls().record_event(end_, stream);
+  }
+  /// Reads how long the tasks took into `ns`, once the stream is through and if a round was launched since the last
+  /// time.
+  void read(Device& device, double& ns) noexcept {
+    float ms = 0;
+    if (!is_pending_) return;
+    is_pending_ = false;
+    if (device.calls().elapsed_time(&ms, begin_, end_) == code_ok) ns = 1e6 * static_cast<double>(ms);
+  }
+  /// @returns the first failure
+  AclError close(Device& device) noexcept {
+    AclError first = code_ok;
+    for (Event* const event : {&begin_, &end_}) {
+      if (*event == nullptr) continue;
+      const AclError code = device.calls().destroy_event(*event);
+      if (first == code_ok) first = code;
+      *event = nullptr;
+    }
+    return first;
+  }
+
+ private:
+  Event begin_ = nullptr;
+  Event end_ = nullptr;
+  bool is_pending_ = false;
+};
+
+/// For platforms that do not tell how long rounds take; takes no instruction.
+struct NoRoundEvents {
+  void open(Device&) noexcept {}
+  template <class Launch>
+  [[gnu::always_inline]] AclError around(Device&, const char*&, Stream, Launch launch) noexcept {
+    return launch();
+  }
+  void read(Device&, double&) noexcept {}
+  AclError close(Device&) noexcept { return code_ok; }
+};
+
+}  // namespace rondo::platform::onboard

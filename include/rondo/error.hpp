@@ -67,7 +67,8 @@ enum class Errc : std::uint16_t {
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
     case Errc::misaligned: return "device memory starts at an address that is no multiple of 32; align it";
     case Errc::fixed_address:
-      return "a task that cannot be refreshed holds this address; bind host memory, or do not pin the task";
+      return "a task that cannot be refreshed holds this address; bind host memory, or do not fix the addresses of the "
+             "task";
     case Errc::overlapping:
       return "device memory is bound to two tensors and a kernel writes it; declare the alias or bind apart";
     case Errc::alias_broken: return "the output was declared to reuse an input's memory; bind the same memory to both";
@@ -135,16 +136,13 @@ class [[nodiscard]] Status {
     return s;
   }
 
-  /// Did nothing go wrong?
   [[nodiscard]] constexpr bool ok() const noexcept { return code_ == Errc::ok; }
   constexpr explicit operator bool() const noexcept { return ok(); }
-  /// Which of the list; Errc::ok if nothing went wrong.
   [[nodiscard]] constexpr Errc code() const noexcept { return code_; }
 
   /// True if the session accepts no further round; only `close()` and the destructor do anything from then on.
   [[nodiscard]] constexpr bool poisoned() const noexcept { return poisons_; }
 
-  /// What the failure is about, if anything.
   [[nodiscard]] constexpr Subject subject() const noexcept { return subject_; }
   /// Index of the tensor or task meant by subject(); 0 where that is `none`.
   [[nodiscard]] constexpr std::uint32_t index() const noexcept { return index_; }
@@ -175,11 +173,9 @@ class Error : public std::exception {
   Error(Errc code, const Text& text, std::source_location where = std::source_location::current()) noexcept
       : code_{code}, where_{where}, text_{text} {}
 
-  /// Which of the list; Errc::ok if nothing went wrong.
   [[nodiscard]] Errc code() const noexcept { return code_; }
   /// Where it was thrown, or who called what threw it.
   [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
-  /// The sentence, zero-terminated; as long as the Error lives.
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 
  private:

@@ -22,7 +22,6 @@ class Dim {
   /// What a part does, in postfix order.
   enum class Op : std::int32_t { add, sub, mul, floor_div, ceil_div, min, max };
 
-  /// No expression.
   constexpr Dim() noexcept = default;
   /// The symbol of that number; made by TaskGraph::dim().
   static constexpr Dim symbol(std::int32_t number) noexcept {
@@ -40,7 +39,6 @@ class Dim {
     }
   }
 
-  /// Is it no expression at all?
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
   /// Does it fit into `capacity`, and are its numbers in range? Else a graph refuses it.
   [[nodiscard]] constexpr bool valid() const noexcept { return size_ <= capacity; }
@@ -58,9 +56,7 @@ class Dim {
 
   /// What it is worth: `ok` is false if an intermediate result does not fit into 64 bits, or a divisor is 0.
   struct Value {
-    /// The result; means nothing unless `ok`.
     std::int64_t value = 0;
-    /// False for a division by zero or an overflow.
     bool ok = true;
   };
   /// With the values of the symbols, by number. O(parts).
@@ -89,9 +85,7 @@ class Dim {
   friend constexpr Dim operator/(const Dim& a, const Dim& b) noexcept { return {a, b, Op::floor_div}; }
   /// a / b, rounded up.
   friend constexpr Dim ceil_div(const Dim& a, const Dim& b) noexcept { return {a, b, Op::ceil_div}; }
-  /// The smaller one, when values are known.
   friend constexpr Dim min(const Dim& a, const Dim& b) noexcept { return {a, b, Op::min}; }
-  /// The larger one, when values are known.
   friend constexpr Dim max(const Dim& a, const Dim& b) noexcept { return {a, b, Op::max}; }
   friend constexpr bool operator==(const Dim&, const Dim&) noexcept = default;
 

@@ -15,7 +15,6 @@ namespace rondo {
 
 /// A number of bytes. Explicit, so that a count of elements cannot pass for one.
 struct Bytes {
-  /// The number.
   std::uint64_t value = 0;
 
   constexpr Bytes() noexcept = default;
@@ -54,7 +53,6 @@ class DevicePtr {
     return DevicePtr<U>{address_};
   }
 
-  /// The address `bytes` further on.
   [[nodiscard]] constexpr DevicePtr offset(Bytes bytes) const noexcept { return DevicePtr{address_ + bytes.value}; }
 
   friend constexpr auto operator<=>(DevicePtr, DevicePtr) noexcept = default;
@@ -67,7 +65,6 @@ class DevicePtr {
 template <class T>
 class DeviceSpan {
  public:
-  /// The type of one element.
   using element_type = T;
 
   constexpr DeviceSpan() noexcept = default;
@@ -76,9 +73,7 @@ class DeviceSpan {
   requires std::is_same_v<T, const U>
   constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
 
-  /// Where it starts.
   [[nodiscard]] constexpr DevicePtr<T> data() const noexcept { return data_; }
-  /// In elements.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
 
   friend constexpr bool operator==(DeviceSpan, DeviceSpan) noexcept = default;
@@ -95,19 +90,14 @@ enum class TensorId : std::uint32_t {};
 /// The position of a task in its graph.
 enum class TaskId : std::uint32_t {};
 
-/// The number itself.
 [[nodiscard]] constexpr std::uint64_t index(RoundIndex id) noexcept { return static_cast<std::uint64_t>(id); }
-/// The number itself.
 [[nodiscard]] constexpr std::uint32_t index(TensorId id) noexcept { return static_cast<std::uint32_t>(id); }
-/// The number itself.
 [[nodiscard]] constexpr std::uint32_t index(TaskId id) noexcept { return static_cast<std::uint32_t>(id); }
 
 /// Which kind of AI core runs a task: matrix (cube) or vector.
 enum class CoreType : std::uint8_t { cube, vector };
-/// How many types of cores there are.
 inline constexpr std::size_t core_type_count = 2;
 
-/// As text for people.
 [[nodiscard]] constexpr const char* to_string(CoreType core) noexcept {
   return core == CoreType::cube ? "cube" : "vector";
 }
@@ -131,18 +121,13 @@ enum class Direction : std::uint8_t {
 [[nodiscard]] constexpr bool rides_in_args(Direction d) noexcept { return d >= Direction::host_input; }
 /// May a round bind device memory to it? Then its address changes and nothing is copied.
 [[nodiscard]] constexpr bool is_model_io(Direction d) noexcept { return d <= Direction::inout; }
-/// Is it copied by itself?
 [[nodiscard]] constexpr bool copies_in(Direction d) noexcept { return d == Direction::in || d == Direction::inout; }
-/// Does a round copy it to the host?
 [[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
-/// May a kernel write a tensor of this direction?
 [[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in && !rides_in_args(d); }
-/// Does the tensor hold defined values when a round starts?
 [[nodiscard]] constexpr bool defined_at_start(Direction d) noexcept {
   return copies_in(d) || d == Direction::resident || rides_in_args(d);
 }
 
-/// As text for people.
 [[nodiscard]] constexpr const char* to_string(Direction d) noexcept {
   switch (d) {
     case Direction::in: return "in";
@@ -184,7 +169,6 @@ class Shape {
   [[nodiscard]] constexpr std::int64_t extent(std::size_t d) const noexcept { return extents_[d]; }
   /// Does any extent depend on symbols? Then extent() means nothing for those whose dim() is not empty.
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic_; }
-  /// The same as an expression.
   [[nodiscard]] constexpr const Dim& dim(std::size_t d) const noexcept { return dims_[d]; }
 
   friend constexpr bool operator==(const Shape&, const Shape&) noexcept = default;

@@ -14,9 +14,7 @@ namespace rondo {
 /// A tensor handed to a raw kernel, with what the kernel does to it; made by reads(), writes() and updates().
 template <class H>
 struct RawTensor {
-  /// Which tensor.
   H handle;
-  /// What the task does with it.
   Access access;
 };
 /// The task reads the tensor; for add_raw, whose kernel does not say.
@@ -40,11 +38,8 @@ template <class T, Direction D>
 /// A tensor handed to a kernel under another shape of as many elements; made by reshape().
 template <class H>
 struct Reshaped {
-  /// The type of one element.
   using element_type = typename H::element_type;
-  /// Which way it goes in a round.
   static constexpr Direction direction = H::direction;
-  /// Which tensor.
   H handle;
   /// The shape under which the task sees it; as many elements as the tensor has.
   Shape shape;

@@ -22,7 +22,6 @@ struct Analysis;
 /// Lifetime: move-only; views of it stay valid when it moves. Thread safety: immutable. Cost: nothing after freeze().
 class FrozenGraph {
  public:
-  /// Not known to the compiler; see StaticGraphRef for one that is.
   static constexpr bool is_static = false;
 
   FrozenGraph(FrozenGraph&& other) noexcept;

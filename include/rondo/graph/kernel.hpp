@@ -25,9 +25,7 @@ struct DeclaredArgs;
 ///
 ///     static constexpr rondo::InPlace in_place{.out = 1, .in = 0};
 struct InPlace {
-  /// The parameter that is written.
   std::size_t out = 0;
-  /// The parameter whose memory it may get.
   std::size_t in = 0;
 };
 
@@ -36,9 +34,7 @@ struct InPlace {
 ///
 ///     static constexpr rondo::Zeros zeros{.parameter = 2, .when = rondo::Zeroed::once};
 struct Zeros {
-  /// Which parameter of run, counted from 0.
   std::size_t parameter = 0;
-  /// How often.
   Zeroed when = Zeroed::each_round;
 };
 

@@ -18,7 +18,6 @@ FrozenGraph freeze_interface(const TaskGraph& graph);
 template <class F>
 class Orchestrated : public FrozenGraph {
  public:
-  /// Its tasks are added during the round.
   static constexpr bool is_orchestrated = true;
 
   Orchestrated(FrozenGraph interface, F orchestration)

@@ -64,7 +64,6 @@ struct TensorRecord {
     return is_bound_each_round(direction) ||
            (delivered && direction == Direction::workspace && zeroed == Zeroed::never);
   }
-  /// Does it hold defined values when a round starts?
   [[nodiscard]] constexpr bool is_defined_at_start() const noexcept {
     return defined_at_start(direction) || zeroed != Zeroed::never;
   }

@@ -71,7 +71,6 @@ class TaskGraph {
     symbols_.push_back(intern(wanted));
     return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
   }
-  /// Are there sizes that depend on symbols?
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
   [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
@@ -136,8 +135,8 @@ class TaskGraph {
   /// binds device memory to such an output binds that of `source`, at `first`.
   /// @throws Error invalid_argument: not of this graph, in use already, an alias, a view already, beyond the end
   template <Element T, Direction D, Direction S>
-  constexpr void view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
-                      std::source_location where = std::source_location::current()) {
+  constexpr void make_view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
+                           std::source_location where = std::source_location::current()) {
     static_assert(D == Direction::out || D == Direction::workspace,
                   "rondo: what shows other memory is an output or a workspace");
     static_assert(S != Direction::host_input, "rondo: a host input is in the args table; copy it with a kernel");
@@ -166,9 +165,9 @@ class TaskGraph {
   /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
   /// opened, for its peers as well. Such a tensor takes no device memory, and the arena does not move.
   /// @throws Error invalid_argument if it is no task of this graph
-  constexpr void pin(TaskId task, std::source_location where = std::source_location::current()) {
+  constexpr void fix_addresses(TaskId task, std::source_location where = std::source_location::current()) {
     if (index(task) >= tasks_.size()) {
-      refuse(where, "pin: there is no task ", index(task), "; the graph has ", tasks_.size());
+      refuse(where, "fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size());
     }
     for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
       if (!arg.is_address()) continue;
@@ -227,9 +226,7 @@ class TaskGraph {
 
   /// Two tasks, by TaskId: the second starts only when the first is done.
   struct Edge {
-    /// The task that comes first, by index.
     std::uint32_t before = 0;
-    /// The one that waits for it.
     std::uint32_t after = 0;
     friend constexpr auto operator<=>(const Edge&, const Edge&) noexcept = default;
   };
@@ -243,9 +240,7 @@ class TaskGraph {
   /// A symbolic shape under which a task takes a tensor; see reshape().
   struct Reshape {
     std::uint32_t task = 0;  ///< by TaskId
-    /// By TensorId.
     std::uint32_t tensor = 0;
-    /// The shape that the task sees.
     Shape shape{};
   };
   /// Symbolic shapes under which tasks take tensors.
@@ -254,7 +249,6 @@ class TaskGraph {
   [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
   /// All names, one behind the other; see name().
   [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
-  /// Whether edges are derived or given.
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
   /// The number by which handles know their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
@@ -266,11 +260,9 @@ class TaskGraph {
     view.tag = tag_;
     return view;
   }
-  /// The arguments of a task; until the graph changes.
   [[nodiscard]] constexpr std::span<const graph::ArgRecord> args_of(const graph::TaskRecord& task) const noexcept {
     return {args_.data() + task.first_arg, task.arg_count};
   }
-  /// A name, as a part of text(); until the graph changes.
   [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
     return {text_.data() + ref.begin, ref.size};
   }
@@ -327,13 +319,11 @@ class TaskGraph {
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
   constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);
-  /// For `names_`: the name of a tensor.
   [[nodiscard]] constexpr auto tensor_name() const noexcept {
     return [this](std::uint32_t tensor) { return name(tensors_[tensor].name); };
   }
   constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name,
                            std::source_location where) const;
-  /// Is it the key of one of this graph's tensors?
   [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
     return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
   }

@@ -114,7 +114,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
 
 [[gnu::cold]] constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first,
                                                      std::source_location where) {
-  const auto fail = [&](const auto&... text) { refuse(where, "view: ", text...); };
+  const auto fail = [&](const auto&... text) { refuse(where, "make_view: ", text...); };
   for (const TensorKey key : {tensor, source}) {
     if (!has(key)) fail("a tensor is of another graph");
   }
@@ -124,7 +124,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
   if (to.is_view()) fail("tensor '", name(to.name), "' is a view already");
   if (tensor == source) fail("tensor '", name(to.name), "' cannot be a view of itself");
   if (to.alias_of != graph::TensorRecord::no_alias || to.zeroed != Zeroed::never || to.kept || to.fixed) {
-    fail("tensor '", name(to.name), "' has memory of its own: it reuses an input, is zeroed, kept or pinned");
+    fail("tensor '", name(to.name), "' has memory of its own: it reuses an input, is zeroed, kept or fixed");
   }
   for (const graph::TensorRecord& other : tensors_) {
     if (other.view_of == index(tensor.tensor())) fail("others are views of tensor '", name(to.name), "'");

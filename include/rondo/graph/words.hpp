@@ -24,7 +24,6 @@ using CostEntry = double (*)(const ArgWord* args);
 
 /// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
 struct Blocks {
-  /// How many blocks.
   std::uint32_t count = 1;
   Dim dim{};  ///< the count, where it depends on symbols
 
@@ -38,9 +37,7 @@ struct Blocks {
 
 /// A kernel's parameter, filled in by the launch: which of how many blocks it is.
 struct Block {
-  /// Which one, from 0.
   std::uint32_t index = 0;
-  /// How many blocks.
   std::uint32_t count = 1;
 };
 
@@ -54,9 +51,7 @@ enum class Zeroed : std::uint8_t {
 /// What a kernel does to a tensor that it is handed.
 enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 
-/// Does it read what was there before?
 [[nodiscard]] constexpr bool reads(Access a) noexcept { return (static_cast<unsigned>(a) & 1U) != 0; }
-/// Does it leave something there?
 [[nodiscard]] constexpr bool writes(Access a) noexcept { return (static_cast<unsigned>(a) & 2U) != 0; }
 
 namespace detail {

@@ -47,7 +47,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
   }
   const TaskId fill = graph.add_laid_out("rondo_zero", CoreType::vector, Blocks{1}, &fill_zeros, args, bytes);
   graph.tasks_[index(fill)].fills = true;
-  // One that is pinned pins all.
+  // If one is fixed, the fill fixes all of them.
   for (TensorRecord& tensor : graph.tensors_) tensor.fixed = tensor.fixed || (is_fixed && is_filled(tensor));
   return graph;
 }

@@ -33,7 +33,6 @@ class ShapeKey {
   static_assert(Capacity > 0 && Capacity < UINT32_MAX);
 
  public:
-  /// Words that the key has room for.
   static constexpr std::size_t capacity = Capacity;
 
   ShapeKey() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the words as they are

@@ -57,8 +57,8 @@ class FirstFit {
     if (!problem.conflicts.empty()) placed_ = std::vector<char>(problem.size(), 0);
   }
 
-  /// Offsets for the buffers in the given order; pinned ones come first, wherever they stand in it, and after them
-  /// those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
+  /// Offsets for the buffers in the given order; those with a fixed offset come first, wherever they stand in it, and
+  /// after them those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
   [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
                                                                Fit fit = Fit::first,
                                                                const std::vector<std::int64_t>& preset = {}) {
@@ -66,15 +66,15 @@ class FirstFit {
     for (char& each : placed_) each = 0;
     for (Entry& e : entries_) e.upper = nothing;
     for (std::uint32_t i = 0; i < problem_->size(); ++i) {
-      if (problem_->buffers[i].is_pinned()) {
-        put(i, problem_->buffers[i].pinned);
+      if (problem_->buffers[i].is_fixed()) {
+        put(i, problem_->buffers[i].fixed_offset);
       } else if (!preset.empty() && preset[i] >= 0) {
         put(i, preset[i]);
       }
     }
     for (const std::uint32_t i : order) {
       const Buffer& b = problem_->buffers[i];
-      if (b.is_pinned() || (!preset.empty() && preset[i] >= 0)) continue;
+      if (b.is_fixed() || (!preset.empty() && preset[i] >= 0)) continue;
       collect(i);
       put(i, fit == Fit::first ? lowest_place(b) : smallest_place(b));
     }

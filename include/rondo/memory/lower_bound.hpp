@@ -35,7 +35,7 @@ namespace rondo::memory {
   std::vector<std::int64_t> load(static_cast<std::size_t>(sections.count()) + 1, 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
-    bound = std::max(bound, b.size + (b.is_pinned() ? b.pinned : 0));
+    bound = std::max(bound, b.size + (b.is_fixed() ? b.fixed_offset : 0));
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       load[static_cast<std::size_t>(r->first)] += aligned(b.size, unit);
       load[static_cast<std::size_t>(r->last)] -= aligned(b.size, unit);

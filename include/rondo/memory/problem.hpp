@@ -28,20 +28,20 @@ struct Span {
 }
 
 /// Marks a buffer whose offset the planner chooses.
-inline constexpr std::int64_t not_pinned = -1;
+inline constexpr std::int64_t not_fixed = -1;
 
 /// What the planner knows of one tensor. A plain value.
 ///
 /// Zero bytes and an empty lifetime are legal: such a buffer meets no other, but the arena still contains its bytes.
 struct Buffer {
-  std::int64_t lower = 0;            ///< first step at which it is alive
-  std::int64_t upper = 0;            ///< first step at which it no longer is
-  std::int64_t size = 0;             ///< bytes
-  std::int64_t alignment = 1;        ///< bytes, a power of two
-  std::int64_t pinned = not_pinned;  ///< the offset it must have, in bytes, or not_pinned
+  std::int64_t lower = 0;                 ///< first step at which it is alive
+  std::int64_t upper = 0;                 ///< first step at which it no longer is
+  std::int64_t size = 0;                  ///< bytes
+  std::int64_t alignment = 1;             ///< bytes, a power of two
+  std::int64_t fixed_offset = not_fixed;  ///< the offset that it must have, in bytes, or not_fixed
   std::vector<Span> gaps{};  ///< stretches within the lifetime when its bytes are free for others; ascending, disjoint
 
-  [[nodiscard]] constexpr bool is_pinned() const noexcept { return pinned >= 0; }
+  [[nodiscard]] constexpr bool is_fixed() const noexcept { return fixed_offset >= 0; }
   [[nodiscard]] constexpr Span lifetime() const noexcept { return {lower, upper}; }
   /// Can it collide with another buffer at all?
   [[nodiscard]] constexpr bool occupies() const noexcept { return size > 0 && lower < upper; }
@@ -128,9 +128,9 @@ namespace detail {
 }  // namespace detail
 
 /// Throws Error if the problem cannot be planned: a negative size, an end before its start, an alignment that is no
-/// power of two, gaps outside of the lifetime or out of order, a pin that contradicts the alignment or lies below 0, a
-/// conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62 (so that no later sum overflows).
-/// Pins that overlap each other are found by the planners (see require_compatible_pins). Cost: linear.
+/// power of two, gaps outside of the lifetime or out of order, a fixed offset that contradicts the alignment or is
+/// negative, a conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62 (so that no later sum
+/// overflows). Fixed offsets that overlap each other are for require_compatible_fixed_offsets() to find. Cost: linear.
 [[gnu::cold]] constexpr void validate(const Problem& problem) {
   constexpr std::int64_t limit = INT64_MAX / 2;
   if (problem.size() > INT32_MAX / 2) {
@@ -144,9 +144,9 @@ namespace detail {
     if (b.alignment <= 0 || (b.alignment & (b.alignment - 1)) != 0) {
       detail::refuse(Errc::invalid_argument, i, "the alignment is not a power of two; use 1 if there is none");
     }
-    if (b.pinned < not_pinned) detail::refuse(Errc::invalid_argument, i, "the pinned offset is negative");
-    if (b.is_pinned() && b.pinned % b.alignment != 0) {
-      detail::refuse(Errc::invalid_argument, i, "the pinned offset is not a multiple of the alignment");
+    if (b.fixed_offset < not_fixed) detail::refuse(Errc::invalid_argument, i, "the fixed offset is negative");
+    if (b.is_fixed() && b.fixed_offset % b.alignment != 0) {
+      detail::refuse(Errc::invalid_argument, i, "the fixed offset is not a multiple of the alignment");
     }
     std::int64_t from = b.lower;
     for (const Span gap : b.gaps) {
@@ -160,8 +160,8 @@ namespace detail {
       detail::refuse(Errc::overflow, i, "the sizes up to here sum to more than 2^62 bytes");
     }
     total += b.size + b.alignment;
-    if (b.is_pinned() && b.pinned > limit - total) {
-      detail::refuse(Errc::overflow, i, "the pinned offset and the sizes exceed 2^62 bytes");
+    if (b.is_fixed() && b.fixed_offset > limit - total) {
+      detail::refuse(Errc::overflow, i, "the fixed offset and the sizes exceed 2^62 bytes");
     }
   }
   for (const auto& [a, b] : problem.conflicts) {

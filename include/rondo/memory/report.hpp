@@ -103,7 +103,6 @@ struct Report {
   return report;
 }
 
-/// A table for people.
 inline std::ostream& operator<<(std::ostream& out, const Report& report) {
   for (const Report::Holding& h : report.holdings) {
     out << to_string(h.kind) << ": " << h.bytes.value << " bytes, " << h.what << '\n';

@@ -71,11 +71,9 @@ class Sections {
     }
   }
 
-  /// How many sections there are.
   [[nodiscard]] constexpr std::int32_t count() const noexcept { return count_; }
   /// How many of them, the first ones, come from time.
   [[nodiscard]] constexpr std::int32_t of_time() const noexcept { return of_time_; }
-  /// How many buffers there are.
   [[nodiscard]] constexpr std::size_t buffers() const noexcept { return begin_.size() - 1; }
 
   /// The sections of a buffer: ascending, disjoint ranges; none where it occupies nothing.
@@ -91,7 +89,6 @@ class Sections {
     return empty(buffer) ? SectionRange{} : SectionRange{begin(buffer)->first, (end(buffer) - 1)->last};
   }
 
-  /// Do the two buffers share a section?
   [[nodiscard]] constexpr bool meet(std::size_t a, std::size_t b) const noexcept {
     const SectionRange* p = begin(a);
     const SectionRange* q = begin(b);

@@ -18,8 +18,8 @@ namespace rondo::memory {
 ///
 ///   static_assert(rondo::memory::plan_statically(problem).arena <= 128);
 ///
-/// Throws Error, at compile time a compile error, as validate() does; pins that overlap each other are not looked for.
-/// Cost: up to twelve first fits.
+/// Throws Error, at compile time a compile error, as validate() does; fixed offsets that overlap each other are not
+/// looked for. Cost: up to twelve first fits.
 [[nodiscard]] constexpr Plan plan_statically(const Problem& problem) {
   validate(problem);
   const Sections sections{problem};

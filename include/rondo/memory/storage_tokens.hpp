@@ -23,7 +23,7 @@ namespace rondo::memory {
 /// that nobody uses gives it back at once. In the end the tokens lie side by side. Shares whole tokens, never parts of
 /// them, which is why its arenas are large; here as a named rival and as the simplest thing that reuses memory.
 ///
-/// Gaps are not made use of. A pinned buffer keeps its place and takes no part; the tokens then lie above all pinned
+/// Gaps are not made use of. A buffer of fixed offset takes no part; the tokens then lie above all such
 /// ones. A token is not given to a buffer that explicitly conflicts with one of its earlier owners.
 /// Thread safety: stateless. Cost: O(n log n).
 struct StorageTokens {
@@ -53,9 +53,9 @@ struct StorageTokens {
     std::int64_t base = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
       const Buffer& b = problem.buffers[i];
-      if (b.is_pinned()) {
-        result[i] = b.pinned;
-        base = std::max(base, b.pinned + b.size);
+      if (b.is_fixed()) {
+        result[i] = b.fixed_offset;
+        base = std::max(base, b.fixed_offset + b.size);
       } else {
         events.push_back({b.lower, true, i});
         if (b.lower < b.upper) events.push_back({b.upper, false, i});

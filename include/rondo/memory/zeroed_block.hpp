@@ -56,7 +56,6 @@ class ZeroedBlock {
     }
   }
 
-  /// Gives each its place in the block.
   [[gnu::cold]] constexpr void place(Plan& plan) const {
     if (members_.empty()) return;
     const std::int64_t base = plan.offsets[leader()];

@@ -73,7 +73,7 @@ concept RestoresRounds = requires(Engine& engine) {
 
 /// Options of an engine that say how many threads it uses; 0 leaves that to the engine.
 template <class Options>
-concept SaysThreads = requires(const Options& options) {
+concept HasThreadsOption = requires(const Options& options) {
   { options.threads } -> std::convertible_to<std::uint32_t>;
 };
 

@@ -116,7 +116,6 @@ struct TraceEvents {
   }
 };
 
-/// As text for people.
 [[nodiscard]] constexpr const char* to_string(Phase phase) noexcept {
   constexpr const char* names[] = {"outside", "bind", "copy in", "refresh", "launch", "copy out", "wait"};
   return names[static_cast<std::size_t>(phase)];

@@ -19,7 +19,6 @@ namespace rondo {
 template <Element T, HasPinnedMemory P>
 class PinnedArray {
  public:
-  /// The type of an element.
   using value_type = T;
 
   PinnedArray(P& platform, std::size_t size)
@@ -33,17 +32,12 @@ class PinnedArray {
     if (data_ != nullptr) platform_->release_pinned(data_);
   }
 
-  /// The first element.
   [[nodiscard]] T* data() noexcept { return data_; }
-  /// The first element.
   [[nodiscard]] const T* data() const noexcept { return data_; }
-  /// How many elements.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  /// The first element.
   [[nodiscard]] T* begin() noexcept { return data_; }
-  /// Behind the last element.
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
 
  private:
@@ -56,7 +50,6 @@ class PinnedArray {
 template <Element T, Direction D>
 struct PinnedPair : CopiedPair<T, D> {
   using CopiedPair<T, D>::CopiedPair;
-  /// Asynchronous copies may use it.
   static constexpr bool is_pinned = true;
 };
 /// Binds it as bind() does a vector; the number of elements must be the tensor's.
@@ -74,7 +67,6 @@ requires(!copies_out(D))
 /// Ordinary host memory whose bytes the platform takes before the call returns; for inputs.
 template <class T>
 struct Snapshot {
-  /// What is copied.
   std::span<const T> memory;
 };
 /// The memory may change as soon as the call that binds it returns.
@@ -85,7 +77,6 @@ template <class Host>
 template <Element T, Direction D>
 struct SnapshotPair : CopiedPair<T, D> {
   using CopiedPair<T, D>::CopiedPair;
-  /// What is bound is copied at once.
   static constexpr bool is_snapshot = true;
 };
 /// Binds it as bind() does a vector; the number of elements must be the tensor's.

@@ -55,8 +55,8 @@ class ExactSearch {
     std::vector<std::int64_t> offsets(problem.size(), 0);
     for (std::uint32_t i = 0; i < problem.size(); ++i) {
       if (sections.empty(i)) continue;
-      offsets[i] = std::max<std::int64_t>(0, problem.buffers[i].pinned);
-      (problem.buffers[i].is_pinned() ? fixed : free).push_back(i);
+      offsets[i] = std::max<std::int64_t>(0, problem.buffers[i].fixed_offset);
+      (problem.buffers[i].is_fixed() ? fixed : free).push_back(i);
     }
     model_ = detail::make_search_model(problem, sections, std::move(free), fixed, offsets, common_alignment(problem));
   }

@@ -26,7 +26,6 @@ enum class DataType : std::uint8_t {
   fp8e8m0 = 13,    ///< a5 only
   fp4e2m1 = 14,    ///< a5 only; two values in one stored byte
 };
-/// How many types there are.
 inline constexpr std::size_t data_type_count = 15;
 
 /// Is the type known to a5 alone?
@@ -50,24 +49,19 @@ inline constexpr std::size_t data_type_count = 15;
 
 /// Storage for element types without a C++ type of their own: the bits, and no arithmetic.
 struct Float16 {
-  /// The value as it is stored.
   std::uint16_t bits;
 };
 struct BFloat16 {
-  /// The value as it is stored.
   std::uint16_t bits;
 };
 struct Fp8E4M3Fn {
-  /// The value as it is stored.
   std::uint8_t bits;
 };
 struct Fp8E8M0 {
-  /// The value as it is stored.
   std::uint8_t bits;
 };
 /// Two values, the first in the low four bits.
 struct Fp4E2M1x2 {
-  /// The value as it is stored.
   std::uint8_t bits;
 };
 
@@ -120,7 +114,6 @@ concept Element = requires {
 template <Element T>
 inline constexpr DataType data_type_of = detail::DataTypeOf<T>::value;
 
-/// As text for people.
 [[nodiscard]] constexpr const char* to_string(DataType type) noexcept {
   constexpr const char* names[data_type_count] = {"float32", "float16",  "int32",     "int16",   "int8",
                                                   "uint8",   "bfloat16", "int64",     "uint64",  "uint16",

@@ -31,12 +31,9 @@ struct TensorKey {
 /// Valid for the graph that made it, for copies of that graph, and for sessions over them.
 template <Element T, Direction D>
 struct TensorHandle {
-  /// The type of one element.
   using element_type = T;
-  /// Which way it goes in a round.
   static constexpr Direction direction = D;
 
-  /// Which tensor of which graph.
   TensorKey key;
 
   friend constexpr bool operator==(TensorHandle, TensorHandle) noexcept = default;

@@ -31,7 +31,6 @@ class TensorView {
   [[nodiscard]] constexpr E* data() const noexcept { return data_; }
   [[nodiscard]] constexpr std::size_t extent(std::size_t d) const noexcept { return extents_[d]; }
 
-  /// Number of elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept {
     std::size_t n = 1;
     for (const std::size_t e : extents_) n *= e;

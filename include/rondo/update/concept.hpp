@@ -19,7 +19,6 @@ enum class UpdateLevel : std::uint8_t {
   feature_map_and_model_io,  ///< the address of an arena
   init,                      ///< everything: the first round, or a constant changed
 };
-/// The number of levels.
 inline constexpr std::size_t update_level_count = 5;
 
 /// Returns the name of the strategy that always asks for the level.

@@ -255,7 +255,6 @@ class DeferredRefresher : public detail::DeferredBases {
 
   /// The device memory that the table and all that refreshes it take; 0 where kernels read the host's image.
   [[nodiscard]] Bytes device_bytes() const noexcept { return device_.size(); }
-  /// Gives the device memory back.
   Status release() noexcept { return device_.release(); }
 
  private:

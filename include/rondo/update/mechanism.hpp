@@ -19,7 +19,6 @@ enum class Mechanism : std::uint8_t {
   device_op,    ///< the base table is copied from its first to its last changed entry; the device computes the slots
   in_launch,    ///< the base table travels inside the launch; the device computes the slots
 };
-/// The number of mechanisms.
 inline constexpr std::size_t mechanism_count = 5;
 
 [[nodiscard]] constexpr const char* to_string(Mechanism m) noexcept {

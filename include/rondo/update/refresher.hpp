@@ -74,7 +74,6 @@ class DirectRefresher {
     return {changes.level(), Mechanism::in_place, slots, 0};
   }
 
-  /// Returns 0: the device holds no copy.
   [[nodiscard]] Bytes device_bytes() const noexcept { return Bytes{0}; }
   Status release() noexcept { return {}; }
 

@@ -58,10 +58,10 @@ TEST_CASE("an orphan, which nobody uses, gives its token back at once") {
   CHECK(StorageTokens::offsets(orphan) == Offsets{0, 0});
 }
 
-TEST_CASE("tokens keep the largest alignment of their owners and lie above pinned buffers") {
+TEST_CASE("tokens keep the largest alignment of their owners and lie above buffers of fixed offset") {
   const Problem p{{{.lower = 0, .upper = 1, .size = 3},
                    {.lower = 0, .upper = 1, .size = 5, .alignment = 8},
-                   {.lower = 0, .upper = 1, .size = 2, .pinned = 4}},
+                   {.lower = 0, .upper = 1, .size = 2, .fixed_offset = 4}},
                   {}};
   CHECK(StorageTokens::offsets(p) == Offsets{6, 16, 4});
 }

@@ -74,7 +74,7 @@ struct RefreshModel {
     }
     const std::size_t tasks = random() % 20;
     for (std::size_t k = 0; k < tasks; ++k) add_task(random);
-    if (tasks != 0 && random() % 3 == 0) graph.pin(TaskId{static_cast<std::uint32_t>(random() % tasks)});
+    if (tasks != 0 && random() % 3 == 0) graph.fix_addresses(TaskId{static_cast<std::uint32_t>(random() % tasks)});
     std::uint32_t next_map = 2;
     segments = 1 + random() % 2;
     bases.first_io = static_cast<std::uint32_t>(2 + segments);

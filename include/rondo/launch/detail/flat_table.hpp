@@ -53,7 +53,6 @@ class FlatTable {
     ++size_;
   }
 
-  /// Needs that it is in.
   void erase(std::uint64_t hash, const Node& node) noexcept {
     std::size_t hole = hash & mask_;
     while (cells_[hole].node != &node) hole = (hole + 1) & mask_;
@@ -77,7 +76,6 @@ class FlatTable {
     }
   }
 
-  /// Empties it; keeps its memory.
   void clear() noexcept {
     for (Cell& cell : cells_) cell.node = nullptr;
     size_ = 0;

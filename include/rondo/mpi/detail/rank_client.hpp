@@ -64,7 +64,7 @@ class RankClient {
         mailbox_{group, line, true},
         ranks_(static_cast<std::size_t>(group.size())),
         own_rank_{group.rank()},
-        tellers_{1, [](Telling tell, std::size_t) { tell(); }, [](Telling tell) { tell(); }} {
+        callbacks_{1, [](Callback call, std::size_t) { call(); }, [](Callback call) { call(); }} {
     require_threads();
     if (group.size() < 2) {
       throw Error(Errc::invalid_argument,
@@ -119,7 +119,7 @@ class RankClient {
     std::size_t at_work = 0;  ///< jobs that it has
     std::uint64_t answered = 0;
   };
-  using Telling = std::function<void()>;
+  using Callback = std::function<void()>;
 
   void await_ranks() {
     const auto deadline = after_seconds(options_.join_seconds);
@@ -256,7 +256,7 @@ class RankClient {
     job.avoid = letter.rank;
     ++reissues_;
     if (options_.on_reissue) {
-      tellers_.submit([this, told = Reissue{letter.rank, job.attempts, answer.fault, std::move(answer.text)}] {
+      callbacks_.submit([this, told = Reissue{letter.rank, job.attempts, answer.fault, std::move(answer.text)}] {
         try {
           options_.on_reissue(told);
         } catch (...) {
@@ -268,7 +268,7 @@ class RankClient {
 
   /// Has the other thread call back: what a callback does must not keep ranks waiting.
   void tell(Job job, Answer answer) {
-    tellers_.submit([on_answer = std::move(job.on_answer), answer = std::move(answer)]() mutable {
+    callbacks_.submit([on_answer = std::move(job.on_answer), answer = std::move(answer)]() mutable {
       measure::detail::tell(on_answer, std::move(answer));
       on_answer = nullptr;
     });
@@ -289,7 +289,7 @@ class RankClient {
   std::string broken_;  ///< why there is no speaking with the ranks any more
   bool stopping_ = false;
   std::thread thread_;
-  WorkerPool<Telling> tellers_;  // last: what it calls uses all of the above
+  WorkerPool<Callback> callbacks_;  // last: what it calls uses all of the above
 };
 
 }  // namespace detail

@@ -86,7 +86,7 @@ class Checked {
     RoundChecker& checker = program.checker;
     last_ = &checker;
     findings_.clear();
-    told_ = false;
+    is_reported_ = false;
     running_ = nullptr;
     checker.begin_round();
     checker.restore(false);
@@ -109,7 +109,7 @@ class Checked {
     if (RoundChecker* const checker = std::exchange(running_, nullptr); checker != nullptr && status.ok()) {
       checker->compare(Finding::Kind::race, findings_);
     }
-    if (status.ok() && !std::exchange(told_, true)) status = findings_.status();
+    if (status.ok() && !std::exchange(is_reported_, true)) status = findings_.status();
     return status;
   }
 
@@ -153,7 +153,7 @@ class Checked {
   Inner inner_;
   Halt halt_;
   Findings findings_;
-  bool told_ = true;
+  bool is_reported_ = true;
   std::uint64_t rounds_ = 0;
   RoundChecker* running_ = nullptr;  ///< while Inner runs its program
   RoundChecker* last_ = nullptr;     ///< of the last round

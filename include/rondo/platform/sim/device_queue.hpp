@@ -53,7 +53,7 @@ class DeviceQueue {
         outputs_(slots * outputs),
         results_(slots),
         slot_count_{slots},
-        most_outputs_{outputs} {
+        outputs_per_slot_{outputs} {
     thread_ = start_thread([this]() noexcept { work(); }, "the simulated device's thread",
                            "; have fewer sessions open, or one round in flight");
   }
@@ -80,7 +80,7 @@ class DeviceQueue {
   [[gnu::always_inline]] Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from,
                                          Bytes size) noexcept {
     Slot& s = slots_[slot];
-    outputs_[slot * most_outputs_ + s.outputs++] = {to, reinterpret_cast<const void*>(from.address()), size};
+    outputs_[slot * outputs_per_slot_ + s.outputs++] = {to, reinterpret_cast<const void*>(from.address()), size};
     return {};
   }
   [[gnu::always_inline]] Status commit(std::uint32_t slot) noexcept {
@@ -90,7 +90,7 @@ class DeviceQueue {
     if constexpr (is_timed) {
       s.outputs_ns = 0;
       for (std::uint32_t i = 0; i < s.outputs; ++i) {
-        s.outputs_ns += platform_.traffic_.out_ns(outputs_[slot * most_outputs_ + i].size);
+        s.outputs_ns += platform_.traffic_.out_ns(outputs_[slot * outputs_per_slot_ + i].size);
       }
     }
     s.epoch.store(++committed_, std::memory_order_release);
@@ -103,7 +103,7 @@ class DeviceQueue {
 
   [[nodiscard]] bool is_done(std::uint32_t slot) noexcept {
     if (!has_ended(slot)) {
-      make_sure_it_works();
+      wake_if_asleep();
       return false;
     }
     if constexpr (is_timed) return now_ns() >= results_[slot].outputs_at;
@@ -111,7 +111,7 @@ class DeviceQueue {
   }
   void await(std::uint32_t slot) noexcept {
     if (!has_ended(slot)) {
-      make_sure_it_works();
+      wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
         if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;
         backoff.wait();
@@ -167,7 +167,7 @@ class DeviceQueue {
     return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
   }
   /// Called before any wait.
-  void make_sure_it_works() noexcept {
+  void wake_if_asleep() noexcept {
     fence();
     if (asleep_.load(std::memory_order_relaxed) != 0) wake();
   }
@@ -181,7 +181,7 @@ class DeviceQueue {
     slot.inputs_at = in_free_at_;
   }
   void copy_outputs(std::uint32_t slot) noexcept {
-    const Output* const outputs = outputs_.data() + slot * most_outputs_;
+    const Output* const outputs = outputs_.data() + slot * outputs_per_slot_;
     for (std::uint32_t i = 0; i < slots_[slot].outputs; ++i) {
       if constexpr (!is_timed) platform_.traffic_.copied_out(outputs[i].size);
       std::memcpy(outputs[i].to, outputs[i].from, outputs[i].size.value);
@@ -193,7 +193,7 @@ class DeviceQueue {
     if constexpr (is_timed) {
       wait_until_ns(slots_[slot].inputs_at);
       for (std::uint32_t i = 0; i < slots_[slot].outputs; ++i) {
-        platform_.traffic_.copied_out(outputs_[slot * most_outputs_ + i].size);
+        platform_.traffic_.copied_out(outputs_[slot * outputs_per_slot_ + i].size);
       }
     }
     copy_outputs(slot);
@@ -248,7 +248,7 @@ class DeviceQueue {
   [[nodiscard]] bool await_round() noexcept {
     for (unsigned i = 0; i < spins_before_sleep; ++i) {
       if (is_ready()) return true;
-      if (i > eager_looks) pause();
+      if (i > eager_spins) pause();
     }
     for (;;) {
       asleep_.store(1, std::memory_order_seq_cst);
@@ -262,7 +262,7 @@ class DeviceQueue {
     }
   }
 
-  static constexpr unsigned eager_looks = 32;
+  static constexpr unsigned eager_spins = 32;
   static constexpr unsigned spins_before_sleep = 1500;  ///< 30 to 80 µs
 
   Sim& platform_;
@@ -270,7 +270,7 @@ class DeviceQueue {
   std::vector<Output> outputs_;  ///< by slot
   std::vector<Result> results_;  ///< by slot
   std::size_t slot_count_;
-  std::size_t most_outputs_;
+  std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;
   std::uint64_t in_free_at_ = 0;  ///< the copy engine of inputs
   // Of the thread that runs rounds.

@@ -52,12 +52,10 @@ class Inline {
     }
   }
 
-  /// The calls of a graph, or what the caller has wrapped them in.
   [[nodiscard]] DynamicProgram load(const graph::GraphView&, DynamicProgram calls) noexcept { return calls; }
 
   [[gnu::always_inline]] Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
 
-  /// Runs all calls, one after the other.
   [[gnu::always_inline]] static Status run(const DynamicProgram& program, Halt& halt) noexcept {
     auto call = program.calls.begin();
     try {
@@ -90,13 +88,11 @@ class Inline {
     return {};
   }
 
-  /// What the exception said that failed the last round.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
   /// Ends the round under way, or else the next. From any thread.
   void request_stop() noexcept { halt_.request_stop(); }
   void keep_awake(bool) noexcept {}
 
-  /// All calls of a graph in its order, each with its arguments.
   [[nodiscard]] static DynamicProgram load_calls(const graph::GraphView& graph, const args::ArgsTable& args) {
     std::size_t count = 0;
     for (const graph::TaskRecord& task : graph.tasks) count += task.blocks;

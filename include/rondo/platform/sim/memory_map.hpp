@@ -64,13 +64,10 @@ class MemoryMap {
     }
   }
 
-  /// The address of the lowest tensor.
   [[nodiscard]] std::byte* base() const noexcept {
     return reinterpret_cast<std::byte*>(base_);  // NOLINT: simulated device memory is host memory
   }
-  /// From the lowest tensor's start to the highest one's end.
   [[nodiscard]] std::size_t size() const noexcept { return segments_.empty() ? 0 : segments_.back().end; }
-  /// All of it, in order.
   [[nodiscard]] const std::vector<Segment>& segments() const noexcept { return segments_; }
   [[nodiscard]] const Place& place(std::size_t tensor) const noexcept { return places_[tensor]; }
   [[nodiscard]] bool covers(std::size_t tensor, const Segment& s) const noexcept {

@@ -131,7 +131,6 @@ class Model {
     last_->describe(p);
     return p;
   }
-  /// The figures that it reckons with.
   [[nodiscard]] const arch::Costs& costs() const noexcept { return costs_; }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }

@@ -135,7 +135,6 @@ class Pool {
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     return load(graph.view(), Inline::load_calls(graph.view(), args));
   }
-  /// The calls of a graph, or what the caller has wrapped them in.
   [[nodiscard]] Program load(const graph::GraphView& graph, Inline::DynamicProgram calls) {
     return Program(graph, std::move(calls), options_, threads_, halt_, parks_);
   }

@@ -41,7 +41,6 @@ struct Prediction {
   std::uint32_t measured = 0;
   std::uint32_t estimated = 0;
 
-  /// The whole round.
   [[nodiscard]] double makespan_ns() const noexcept {
     return copy_in_ns + launch_ns + run_ns + complete_ns + copy_out_ns;
   }
@@ -65,7 +64,6 @@ struct Prediction {
 
   /// Room for what report() says: some 30 lines.
   using Text = detail::FixedText<8192>;
-  /// All of it as text for people.
   [[nodiscard]] inline Text report() const noexcept;
 
  private:

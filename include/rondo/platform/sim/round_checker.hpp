@@ -34,7 +34,6 @@ class RoundChecker {
   /// compare(). @returns kernel_failed or stopped, if that ended it
   [[nodiscard]] Status run_watched(Halt& halt, Findings& findings) noexcept;
 
-  /// Runs the tasks in the graph's order.
   [[nodiscard]] Status run_in_order(Halt& halt) noexcept;
 
   /// Runs the tasks, and their blocks, in another order that obeys the edges. Seed 0 takes what was added last first;

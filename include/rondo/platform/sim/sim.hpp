@@ -126,7 +126,6 @@ class Sim {
     args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, pointer(op.bases));
     return {};
   }
-  /// Likewise with bases that the launch carries.
   Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
     if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
     traffic_.carried(Bytes{payload.bytes()});

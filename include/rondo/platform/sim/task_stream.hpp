@@ -56,22 +56,22 @@ class TaskStream {
   /// From the next round on the tracer calls the kernels. It outlives the stream.
   void trace(const TaskTracer& tracer) noexcept {
     tracer_ = tracer;
-    calm_ = Mode::traced;
+    running_mode_ = Mode::traced;
   }
 
   /// Tasks are numbered from `first` on in the round that begins.
   void begin_round(std::uint64_t first) noexcept {
     first_ = first;
-    mode_.store(calm_, std::memory_order_relaxed);
-    told_.store(false, std::memory_order_relaxed);
+    mode_.store(running_mode_, std::memory_order_relaxed);
+    is_recorded_.store(false, std::memory_order_relaxed);
     status_ = {};
   }
 
   /// All that the task depends on is done.
   void ready(TaskSlot& task) noexcept {
     if (!threaded()) {
-      task.next_ready = late_;
-      late_ = &task;
+      task.next_ready = ready_list_;
+      ready_list_ = &task;
     } else if (queue_.push(&task)) {
       wake_a_sleeper();
     } else {
@@ -83,8 +83,8 @@ class TaskStream {
   bool help() noexcept {
     TaskSlot* task = nullptr;
     if (!threaded()) {
-      task = late_;
-      if (task != nullptr) late_ = task->next_ready;
+      task = ready_list_;
+      if (task != nullptr) ready_list_ = task->next_ready;
     } else {
       task = queue_.pop();
     }
@@ -103,7 +103,7 @@ class TaskStream {
   /// change it. A worker says that it is busy before it looks for a task, so between two looks at an untouched queue no
   /// task can be in flight unseen.
   [[nodiscard]] bool quiet() const noexcept {
-    if (!threaded()) return late_ == nullptr;
+    if (!threaded()) return ready_list_ == nullptr;
     const std::uint64_t popped = queue_.popped();
     if (queue_.pushed() != popped) return false;
     for (const Worker& worker : workers_) {
@@ -115,7 +115,7 @@ class TaskStream {
   /// The first failure of a round counts. May be called by any thread.
   [[gnu::cold]] void fail(Status status, const Error::Text& text) noexcept {
     mode_.store(Mode::failed, std::memory_order_relaxed);
-    if (told_.exchange(true, std::memory_order_acq_rel)) return;
+    if (is_recorded_.exchange(true, std::memory_order_acq_rel)) return;
     status_ = status;
     failure_ = text;
   }
@@ -157,16 +157,16 @@ class TaskStream {
     std::thread thread;
   };
 
-  void work(Worker& me) noexcept {
+  void work(Worker& self) noexcept {
     bool busy = false;
     for (std::uint32_t idle = 0;;) {
-      if (!busy) me.busy.store(busy = true, std::memory_order_seq_cst);
+      if (!busy) self.busy.store(busy = true, std::memory_order_seq_cst);
       if (TaskSlot* const task = queue_.pop(); task != nullptr) {
         execute(*task);
         idle = 0;
         continue;
       }
-      me.busy.store(busy = false, std::memory_order_seq_cst);
+      self.busy.store(busy = false, std::memory_order_seq_cst);
       if (stopping_.load(std::memory_order_acquire)) return;
       if (idle < spins + yields) {
         back_off(idle);
@@ -264,14 +264,14 @@ class TaskStream {
 
   ReadyQueue<TaskSlot> queue_;
   std::vector<Worker> workers_;
-  TaskSlot* late_ = nullptr;
+  TaskSlot* ready_list_ = nullptr;
   std::uint64_t first_ = 0;
   Status status_;
   Error::Text failure_;
   TaskTracer tracer_;
-  Mode calm_ = Mode::plain;  ///< of a round that has not failed
+  Mode running_mode_ = Mode::plain;  ///< of a round that has not failed
   alignas(64) std::atomic<Mode> mode_{Mode::plain};
-  std::atomic<bool> told_{false};
+  std::atomic<bool> is_recorded_{false};
   std::atomic<bool> stopping_{false};
   alignas(64) std::atomic<std::uint32_t> sleepers_{0};
   Signal wake_{0};

@@ -53,16 +53,13 @@ class VirtualChip {
 
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
   [[nodiscard]] double makespan() const noexcept { return makespan_; }
-  /// By task, in the graph's order.
   [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
-  /// By block, in the graph's order.
   [[nodiscard]] std::span<const BlockRun> runs() const noexcept { return runs_; }
   /// Of each core of a type, how long it ran kernels.
   [[nodiscard]] std::span<const double> busy(CoreType core) const noexcept {
     const std::span<const double> all = busy_;
     return core == CoreType::cube ? all.first(parts_.cores[0]) : all.subspan(parts_.cores[0]);
   }
-  /// Of all schedulers together.
   [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
   /// The chain of tasks that takes longest, were there cores and schedulers without end; positions in the graph.
   [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept {

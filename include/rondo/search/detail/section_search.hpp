@@ -57,7 +57,7 @@ class SectionSearch {
         groups_(model.sections),
         crossing_(sections() + 1),
         part_of_(sections()),
-        hopeless_(table_size, 0) {
+        infeasible_(table_size, 0) {
     for (std::size_t c = 0; c < model.count(); ++c) {
       start_[c] = static_cast<Offset>(model.fit(c, 0));
       size_[c] = static_cast<Offset>(model.size[c]);
@@ -138,7 +138,7 @@ class SectionSearch {
       return false;
     }
     const std::uint64_t state = fingerprint(begin, end);
-    std::uint64_t& slot = hopeless_[(state >> 20) & (hopeless_.size() - 1)];
+    std::uint64_t& slot = infeasible_[(state >> 20) & (infeasible_.size() - 1)];
     if (slot == state) return false;
     if (branch(begin, end)) return true;
     if (!stopped_) slot = state;
@@ -456,7 +456,7 @@ class SectionSearch {
   std::vector<std::uint64_t> changed_;
   SectionGroups<Offset> groups_;
   std::vector<Index> crossing_, part_of_;
-  std::vector<std::uint64_t> hopeless_;
+  std::vector<std::uint64_t> infeasible_;
   std::vector<std::pair<Index, Offset>> trail_, lifts_;
   std::vector<Index> pool_, left_, lifted_;
   std::vector<std::pair<std::size_t, std::size_t>> parts_;

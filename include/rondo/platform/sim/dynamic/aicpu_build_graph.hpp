@@ -51,7 +51,7 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
 
   TaskSlot& prepare(std::size_t words, std::size_t) { return prepare_slot(words, 0); }
 
-  static void expect(const Touch&) noexcept {}
+  static void prefetch(const Touch&) noexcept {}
   TaskRef finish_add(TaskSlot& slot, const Touch*, std::size_t) noexcept {
     slot.waiting.store(TaskSlot::guard, std::memory_order_relaxed);
     commit_slot(slot);

@@ -29,7 +29,6 @@ class CellTable {
         groups_(std::size_t{1} << (bits_ - group_bits_)),
         block_{capacity() * sizeof(Cell), alignof(Cell)} {}
 
-  /// How many places there are.
   [[nodiscard]] std::size_t capacity() const noexcept { return std::size_t{1} << bits_; }
 
   /// Where in its group a cell is is hashed, too, so that cells a power of two apart do not pile up.

@@ -100,7 +100,7 @@ class Orchestrator : public StreamCore {
   /// a region starts where the region does. @throws Error invalid_argument if it does not lie inside
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> view(TensorHandle<T, D> tensor, const Shape& low, const Shape& extents) {
-    return view(whole<T, D>(of(tensor.key)), low, extents);
+    return view(whole<T, D>(interface_tensor(tensor.key)), low, extents);
   }
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> view(const Region<T, D>& region, const Shape& low, const Shape& extents) const;
@@ -108,7 +108,7 @@ class Orchestrator : public StreamCore {
   /// What the round bound to an input: known before the first task runs, so an orchestration may depend on it.
   template <Element T>
   [[nodiscard]] std::span<const T> values(Input<T> input) const {
-    const TensorState& tensor = of(input.key);
+    const TensorState& tensor = interface_tensor(input.key);
     return {reinterpret_cast<const T*>(tensor.address), tensor.count};  // NOLINT: simulated memory is host memory
   }
   /// The same for an input of one element. @throws Error wrong_size if it has more
@@ -148,15 +148,17 @@ class Orchestrator : public StreamCore {
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
   /// An argument as the task sees it.
-  struct Seen {
+  struct ArgumentView {
     std::uint64_t address;
     std::uint64_t count;
     const std::uint64_t* extents;
     std::size_t rank;
   };
 
-  [[nodiscard]] TensorState& of(TensorKey key) { return const_cast<TensorState&>(std::as_const(*this).of(key)); }
-  [[nodiscard]] const TensorState& of(TensorKey key) const {
+  [[nodiscard]] TensorState& interface_tensor(TensorKey key) {
+    return const_cast<TensorState&>(std::as_const(*this).interface_tensor(key));
+  }
+  [[nodiscard]] const TensorState& interface_tensor(TensorKey key) const {
     if (key.graph() != tag_ || index(key.tensor()) >= interface_count_) [[unlikely]] {
       throw Error(Errc::wrong_tensor,
                   Error::Text("the tensor is none of this session's interface; use its own handles"));
@@ -169,7 +171,7 @@ class Orchestrator : public StreamCore {
   /// The tensor that an argument is, or is part of. @throws Error if it is none that may be used
   template <Element T, Direction D>
   [[nodiscard]] TensorState& tensor_of(const TensorHandle<T, D>& handle) {
-    return of(handle.key);
+    return interface_tensor(handle.key);
   }
   template <Element T, Direction D>
   [[nodiscard]] TensorState& tensor_of(const Region<T, D>& region) const {
@@ -188,11 +190,11 @@ class Orchestrator : public StreamCore {
     return region.whole_ ? BoxView{} : BoxView{region.low_, region.extents_};
   }
   template <Element T, Direction D>
-  [[nodiscard]] static Seen see(const TensorHandle<T, D>&, const TensorState& tensor) noexcept {
+  [[nodiscard]] static ArgumentView view_of(const TensorHandle<T, D>&, const TensorState& tensor) noexcept {
     return {tensor.address, tensor.count, tensor.extents, tensor.rank};
   }
   template <Element T, Direction D>
-  [[nodiscard]] static Seen see(const Region<T, D>& region, const TensorState&) noexcept {
+  [[nodiscard]] static ArgumentView view_of(const Region<T, D>& region, const TensorState&) noexcept {
     return {region.address_, region.count_, region.extents_, region.rank_};
   }
   template <class A>

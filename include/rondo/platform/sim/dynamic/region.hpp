@@ -68,7 +68,6 @@ class Region {
   [[nodiscard]] std::uint64_t extent(std::size_t d) const noexcept { return extents_[d]; }
   /// Elements between neighbours in dimension d; what a raw kernel needs for a region with gaps.
   [[nodiscard]] std::uint64_t stride(std::size_t d) const noexcept { return strides_[d]; }
-  /// Number of elements.
   [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
   /// Whether its elements lie one after the other. Only such a region can be handed to a kernel that is a type.
   [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }

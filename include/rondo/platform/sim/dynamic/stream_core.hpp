@@ -186,7 +186,6 @@ class StreamCore {
       take_words(slot, words);
     return slot;
   }
-  /// The prepared slot becomes a task.
   void commit_slot(TaskSlot& slot) noexcept {
     draft_ = nullptr;
     ScopeRing& ring = this->ring();
@@ -246,7 +245,6 @@ class StreamCore {
                 return Shortage{"pending edges", edges_.capacity() + 1, edges_.capacity(), "edges"};
               });
   }
-  /// Takes the guard down.
   void release(TaskSlot& task) noexcept {
     const std::uint32_t down = TaskSlot::guard - task.linked;
     if (!stream_.threaded()) {

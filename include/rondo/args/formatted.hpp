@@ -5,7 +5,6 @@
 #include <rondo/args/detail/symbolic_extents.hpp>
 #include <rondo/args/layout.hpp>
 #include <rondo/args/parse.hpp>
-#include <rondo/args/system_slot.hpp>
 #include <rondo/graph/task_graph.hpp>
 
 #include <algorithm>
@@ -113,12 +112,13 @@ class FormattedTask {
     const LayoutSize size = check_layout(view, signature);
     std::vector<Slot> slots(size.slots);
     std::vector<Slot> again(size.slots);
-    (void)try_lay_out(view, signature, {}, slots);
-    (void)try_lay_out(view, marked_otherwise, {}, again);
+    (void)try_lay_out(view, signature, slots);
+    (void)try_lay_out(view, marked_otherwise, again);
     block_bytes_ = size.block_bytes;
     bool has_tiling = false;
     for (std::size_t s = 0; s < slots.size(); ++s) {
-      records_.push_back(record(slots[s], again[s]));
+      records_.push_back(
+          detail::record_of(slots[s], again[s], block_bytes_, [this](const Slot& slot) { return address(slot); }));
       has_tiling = has_tiling || slots[s].kind == SlotKind::tiling;
     }
     if (has_tiling != !operands.tiling_.empty()) {
@@ -206,34 +206,15 @@ class FormattedTask {
     return operands_;
   }
 
-  [[nodiscard]] graph::ArgRecord address(TensorKey key) {
+  [[nodiscard]] graph::ArgRecord address(const Slot& slot) {
+    const Operands& operands = operands_of(slot);
+    const TensorKey key = slot.kind == SlotKind::input    ? operands.inputs_.keys[slot.tensor]
+                          : slot.kind == SlotKind::output ? operands.outputs_.keys[slot.tensor]
+                                                          : operands.workspaces_[slot.index];
     Touched& t = touched(key);
     t.placed = true;
     const Access access = t.reads && t.writes ? Access::read_write : t.writes ? Access::write : Access::read;
     return {graph::ArgRecord::Kind::address, access, index(key.tensor()), 0};
-  }
-
-  [[nodiscard]] graph::ArgRecord record(const Slot& slot, const Slot& again) {
-    using Kind = graph::ArgRecord::Kind;
-    graph::ArgRecord arg;
-    arg.kind = Kind::constant;
-    const Operands& operands = operands_of(slot);
-    switch (slot.kind) {
-      case SlotKind::null: break;
-      case SlotKind::constant: arg = detail::constant_or_extent(slot, again); break;
-      case SlotKind::args_block: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(slot.value)}; break;
-      case SlotKind::tiling: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(block_bytes_)}; break;
-      case SlotKind::input: arg = address(operands.inputs_.keys[slot.tensor]); break;
-      case SlotKind::output: arg = address(operands.outputs_.keys[slot.tensor]); break;
-      case SlotKind::workspace: arg = address(operands.workspaces_[slot.index]); break;
-      default:
-        arg = {Kind::system, Access::read, 0,
-               static_cast<ArgWord>(SystemSlot{slot.kind, slot.variant, slot.index}.bits())};
-        break;
-    }
-    arg.offset = slot.offset;
-    arg.width = slot.width;
-    return arg;
   }
 
   const TaskGraph& graph_;

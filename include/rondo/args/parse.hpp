@@ -65,15 +65,4 @@ struct ParseResult {
   return out.first(result.count);
 }
 
-/// Parses `text` into a value with room for Capacity patterns. Throws as above.
-template <std::size_t Capacity>
-[[nodiscard]] constexpr Format<Capacity> parse(std::string_view text,
-                                               std::source_location where = std::source_location::current()) {
-  Format<Capacity> format;
-  const ParseResult result = try_parse(text, {format.descriptors, Capacity});
-  if (!result) throw Error{Errc::invalid_argument, explain(result.failure, text), where};
-  format.count = result.count;
-  return format;
-}
-
 }  // namespace rondo::args

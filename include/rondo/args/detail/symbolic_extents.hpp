@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/slot.hpp>
+#include <rondo/args/system_slot.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
@@ -29,17 +30,35 @@ static_assert(static_cast<std::int64_t>(max_rank) <= marks_per_tensor);
   return Shape(extents, shape.rank());
 }
 
-/// The argument of a slot that holds a constant, as it came out with both sets of marks: that, or somebody's extent.
-[[nodiscard]] constexpr graph::ArgRecord constant_or_extent(const Slot& slot, const Slot& again) noexcept {
+/// The argument of a slot, as it came out with either set of marks. `tiling`: where tiling data starts in the block;
+/// `address_of(slot)`: the argument of a slot that holds the address of a tensor.
+template <class AddressOf>
+[[nodiscard]] constexpr graph::ArgRecord record_of(const Slot& slot, const Slot& again, std::uint32_t tiling,
+                                                   const AddressOf& address_of) {
+  using Kind = graph::ArgRecord::Kind;
   graph::ArgRecord arg;
-  arg.kind = graph::ArgRecord::Kind::constant;
-  arg.bits = static_cast<ArgWord>(slot.value);
-  if (slot.value == again.value) return arg;
-  const std::int64_t mark = static_cast<std::int64_t>(slot.value) - first_mark[0];
-  arg.kind = graph::ArgRecord::Kind::extent;
-  arg.bits = 0;
-  arg.tensor = static_cast<std::uint32_t>(mark / marks_per_tensor);
-  arg.dimension = static_cast<std::uint16_t>(mark % marks_per_tensor);
+  arg.kind = Kind::constant;
+  switch (slot.kind) {
+    case SlotKind::null: break;
+    case SlotKind::constant:
+      arg.bits = static_cast<ArgWord>(slot.value);
+      if (slot.value != again.value) {
+        const std::int64_t mark = static_cast<std::int64_t>(slot.value) - first_mark[0];
+        arg.kind = Kind::extent;
+        arg.bits = 0;
+        arg.tensor = static_cast<std::uint32_t>(mark / marks_per_tensor);
+        arg.dimension = static_cast<std::uint16_t>(mark % marks_per_tensor);
+      }
+      break;
+    case SlotKind::args_block: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(slot.value)}; break;
+    case SlotKind::tiling: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(tiling)}; break;
+    case SlotKind::input:
+    case SlotKind::output:
+    case SlotKind::workspace: arg = address_of(slot); break;
+    default: arg = {Kind::system, Access::read, 0, SystemSlot{slot.kind, slot.variant, slot.index}.bits()}; break;
+  }
+  arg.offset = slot.offset;
+  arg.width = slot.width;
   return arg;
 }
 

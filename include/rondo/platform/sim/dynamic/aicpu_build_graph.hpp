@@ -18,7 +18,7 @@ namespace rondo::platform::sim::dynamic {
 class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
  public:
   static constexpr std::uint32_t rings = 1;
-  EdgeOrchestrator(const StreamOptions& options, std::uint32_t threads, const ChipLimits& limits,
+  EdgeOrchestrator(const StreamOptions& options, std::uint32_t threads, const arch::Limits& limits,
                    const graph::GraphView& interface)
       : Orchestrator<EdgeOrchestrator>{without_regions(options), threads, rings, limits, interface},
         in_order_{threads == 0 && !options.late} {}

@@ -91,7 +91,7 @@ class Orchestration {
         : platform{on},
           graph{frozen},
           threads{threads_for(options)},
-          orchestrator{options, threads, ChipLimits::of<typename Sim::Arch>(), graph.view()},
+          orchestrator{options, threads, arch::limits_of<typename Sim::Arch>, graph.view()},
           heaps{platform, orchestrator.heap_bytes(), Bytes{Sim::Arch::arena_alignment}} {
       orchestrator.place_heaps(heaps.base().address());
       if constexpr (HasRecorder<Engine>) orchestrator.stream().trace(platform.engine().recorder().tracer());

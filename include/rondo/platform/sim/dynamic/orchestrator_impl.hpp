@@ -73,12 +73,12 @@ inline void Orchestrator<Derived>::check_add(std::string_view name, Blocks block
   };
   if (blocks.count == 0) [[unlikely]]
     fail_add(name, "runs as 0 blocks; it takes at least 1");
-  if (blocks.count > limits_.blocks) [[unlikely]]
-    fail(blocks.count, "blocks", limits_.blocks);
-  if (tensors > limits_.tensors) [[unlikely]]
-    fail(tensors, "tensors", limits_.tensors);
-  if (scalars > limits_.scalars) [[unlikely]]
-    fail(scalars, "scalars", limits_.scalars);
+  if (blocks.count > limits_.max_blocks) [[unlikely]]
+    fail(blocks.count, "blocks", limits_.max_blocks);
+  if (tensors > limits_.max_task_tensors) [[unlikely]]
+    fail(tensors, "tensors", limits_.max_task_tensors);
+  if (scalars > limits_.max_task_scalars) [[unlikely]]
+    fail(scalars, "scalars", limits_.max_task_scalars);
 }
 
 template <class Derived>

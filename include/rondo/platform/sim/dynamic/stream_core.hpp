@@ -21,24 +21,6 @@ namespace rondo::platform::sim::dynamic {
 
 using runtime::StreamOptions;
 
-/// What a chip allows a task, as values: orchestrators are the same for all chips.
-struct ChipLimits {
-  const char* name;
-  std::uint32_t blocks;
-  std::uint32_t tensors;
-  std::uint32_t scalars;
-  std::uint32_t granule;
-  std::uint32_t guard;
-  std::uint32_t alignment;
-  bool has_fp8;
-
-  template <arch::Arch A>
-  [[nodiscard]] static constexpr ChipLimits of() noexcept {
-    return {A::name,          A::max_blocks,  A::max_task_tensors, A::max_task_scalars,
-            A::block_granule, A::block_guard, A::tensor_alignment, A::has_fp8};
-  }
-};
-
 /// Thrown through an orchestration whose round has failed, so that it ends; no std::exception, so that an orchestration
 /// that catches those does not catch this.
 struct Stopped {};
@@ -53,7 +35,7 @@ class StreamCore {
   static constexpr std::uint32_t max_scopes = 64;
   static constexpr std::uint32_t max_rings = 4;
 
-  StreamCore(const StreamOptions& options, std::uint32_t threads, std::uint32_t rings, const ChipLimits& limits,
+  StreamCore(const StreamOptions& options, std::uint32_t threads, std::uint32_t rings, const arch::Limits& limits,
              const graph::GraphView& interface)
       : limits_{limits},
         late_{options.late && threads == 0},
@@ -260,21 +242,21 @@ class StreamCore {
   [[nodiscard]] TensorState& take_tensor(std::uint64_t bytes) {
     check_running();
     ScopeRing& ring = this->ring();
-    const std::uint64_t length = align_up(bytes, limits_.granule) + limits_.guard;
+    const std::uint64_t length = limits_.block_bytes(bytes);
     if (ring.tensors.full()) [[unlikely]] {
       make_room([&] { return !ring.tensors.full(); },
                 [&] {
                   return Shortage{"intermediates", ring.tensors.capacity() + 1, ring.tensors.capacity(), "tensors"};
                 });
     }
-    if (ring.heap.missing(length, limits_.alignment) != 0) [[unlikely]] {
-      make_room([&] { return ring.heap.missing(length, limits_.alignment) == 0; },
+    if (ring.heap.missing(length, limits_.tensor_alignment) != 0) [[unlikely]] {
+      make_room([&] { return ring.heap.missing(length, limits_.tensor_alignment) == 0; },
                 [&] {
-                  return Shortage{"bytes", ring.heap.size() + ring.heap.missing(length, limits_.alignment),
+                  return Shortage{"bytes", ring.heap.size() + ring.heap.missing(length, limits_.tensor_alignment),
                                   ring.heap.size(), "ring_bytes"};
                 });
     }
-    const std::uint64_t position = ring.heap.place(length, limits_.alignment);
+    const std::uint64_t position = ring.heap.place(length, limits_.tensor_alignment);
     ring.heap.take_until(position + length);
     TensorState& tensor = *tensors_.take();
     ring.tensors.push(&tensor);
@@ -293,7 +275,7 @@ class StreamCore {
     return tensor.serial == serial && tensor.depth <= depth_ && scopes_[tensor.depth].serial == tensor.scope;
   }
 
-  ChipLimits limits_;
+  arch::Limits limits_;
   bool late_;
   std::uint32_t deadlock_after_ms_;
   std::uint32_t ring_count_;

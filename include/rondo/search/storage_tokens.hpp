@@ -13,7 +13,12 @@
 #include <utility>
 #include <vector>
 
-namespace rondo::memory {
+namespace rondo::search {
+
+using memory::aligned;
+using memory::Buffer;
+using memory::Plan;
+using memory::Problem;
 
 /// The memory planner of TVM's Relay ("PlanMemory"): storage tokens with reference counts and greedy reuse.
 ///
@@ -130,6 +135,6 @@ struct StorageTokens {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };
-static_assert(check_planner<StorageTokens>());
+static_assert(memory::check_planner<StorageTokens>());
 
-}  // namespace rondo::memory
+}  // namespace rondo::search

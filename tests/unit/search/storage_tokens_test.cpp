@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-
-#include <rondo/memory/storage_tokens.hpp>
+#include <rondo/search/storage_tokens.hpp>
 
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/platform/select.hpp>
@@ -15,6 +14,7 @@
 #include <vector>
 
 using namespace rondo::memory;
+using rondo::search::StorageTokens;
 using Offsets = std::vector<std::int64_t>;
 
 TEST_CASE("a chain of equal buffers alternates between two tokens") {

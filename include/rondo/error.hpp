@@ -10,7 +10,7 @@
 
 namespace rondo {
 
-/// What went wrong, the same list for set-up (Error) and for rounds (Status).
+/// The error codes of set-up (Error) and of rounds (Status).
 enum class Errc : std::uint16_t {
   ok,
   // what the caller handed in
@@ -52,7 +52,7 @@ enum class Errc : std::uint16_t {
   check_failed,
 };
 
-/// One sentence for each code: what it means and what to do.
+/// A sentence for each code: what it means and what to do.
 [[nodiscard]] constexpr const char* describe(Errc code) noexcept {
   switch (code) {
     case Errc::ok: return "ok";
@@ -108,12 +108,10 @@ enum class Errc : std::uint16_t {
   return "unknown error code";
 }
 
-/// What a hot-path call returns: ok, failed with the session still usable, or failed with the session poisoned.
+/// The result of a hot-path call: ok, failed with the session still usable, or failed with the session poisoned.
 ///
-/// Eight bytes, trivially copyable, returned in a register. It names its subject by index only, so that success costs
-/// nothing; `RoundSession::explain` turns it into a sentence with the tensor's or task's name.
-///
-/// Thread safety: a value. Cost: none (no allocation, no lock, no system call).
+/// Eight bytes, trivially copyable, returned in a register. It names its subject by index; `RoundSession::explain`
+/// turns it into a sentence with the tensor's or task's name.
 class [[nodiscard]] Status {
  public:
   /// What index() counts.
@@ -129,7 +127,6 @@ class [[nodiscard]] Status {
   /// A failure that is about a task, by its TaskId.
   static constexpr Status of_task(Errc code, std::uint32_t task) noexcept { return {code, Subject::task, task}; }
 
-  /// The same status, marked as having made the session unusable.
   [[nodiscard]] constexpr Status poisoning() const noexcept {
     Status s = *this;
     s.poisons_ = true;
@@ -140,7 +137,7 @@ class [[nodiscard]] Status {
   constexpr explicit operator bool() const noexcept { return ok(); }
   [[nodiscard]] constexpr Errc code() const noexcept { return code_; }
 
-  /// True if the session accepts no further round; only `close()` and the destructor do anything from then on.
+  /// Whether the session accepts no further round; only `close()` and the destructor do anything from then on.
   [[nodiscard]] constexpr bool poisoned() const noexcept { return poisons_; }
 
   [[nodiscard]] constexpr Subject subject() const noexcept { return subject_; }
@@ -163,8 +160,8 @@ class [[nodiscard]] Status {
 };
 static_assert(sizeof(Status) == 8);
 
-/// What set-up code throws: a code, the caller's source location, and a text that says what, where and what to do.
-/// Copying it neither allocates nor throws.
+/// The exception of set-up code: a code, the caller's source location, and a text that says what happened, where and
+/// what to do. Copying it neither allocates nor throws.
 class Error : public std::exception {
  public:
   /// Text of a fixed size: making an error allocates nothing.
@@ -174,7 +171,7 @@ class Error : public std::exception {
       : code_{code}, where_{where}, text_{text} {}
 
   [[nodiscard]] Errc code() const noexcept { return code_; }
-  /// Where it was thrown, or who called what threw it.
+  /// The place where it was thrown, or the caller of the function that threw it.
   [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 

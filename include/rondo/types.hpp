@@ -5,7 +5,6 @@
 #include <rondo/extent.hpp>
 
 #include <compare>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

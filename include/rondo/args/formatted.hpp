@@ -7,7 +7,6 @@
 #include <rondo/args/parse.hpp>
 #include <rondo/graph/task_graph.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,17 +14,17 @@
 #include <utility>
 #include <vector>
 
-/// Tasks whose arguments a format lays out that comes from elsewhere, with the kernel: a compiler's, read from a file.
+/// Tasks whose arguments are laid out by a format that comes with the kernel, for example from a compiler's file.
 ///
 ///     args::Operands io;
 ///     io.input(x).dynamic_input(a, b, c).output(y).workspace(w).tiling(std::int32_t{128});
 ///     args::add_formatted(graph, "concat", CoreType::vector, &entry, "{i0*}{i1}{o0*}{ws0*}{t}", io);
 namespace rondo::args {
 
-/// The tensors of a kernel in the order of its IR, and its tiling data. A value; refers to nothing.
+/// The tensors of a kernel in the order of its IR, and its tiling data. A value.
 class Operands {
  public:
-  /// The next IR input. `no_input`: optional, and not there. `dynamic_input`: any number of tensors.
+  /// The next IR input. `no_input`: an optional one that is absent. `dynamic_input`: any number of tensors.
   template <Element T, Direction D>
   Operands& input(TensorHandle<T, D> tensor) {
     return add(inputs_, Occurrence::required, {tensor.key});
@@ -64,7 +63,7 @@ class Operands {
     tiling_.push_back(rondo::detail::to_word(value));
     return *this;
   }
-  /// What the patterns `{skn<id>…}` of a super-kernel refer to.
+  /// The operands of a sub-node, for the patterns `{skn<id>…}` of a super-kernel.
   Operands& node(std::uint32_t id, Operands operands) {
     node_ids_.push_back(id);
     nodes_.push_back(std::move(operands));
@@ -73,7 +72,7 @@ class Operands {
 
  private:
   struct List {
-    /// One IR parameter: how often it occurs, and which of `keys` are its tensors.
+    /// One IR parameter: how often it occurs, and its tensors in `keys`.
     struct Group {
       Occurrence occurrence;
       std::uint32_t first;
@@ -99,7 +98,7 @@ class Operands {
   friend class FormattedTask;
 };
 
-/// Turns a format and its operands into the argument records of a task. For add_formatted().
+/// Turns a format and its operands into the argument records of a task.
 class FormattedTask {
  public:
   FormattedTask(const TaskGraph& graph, std::string_view name, std::string_view format, const Operands& operands)
@@ -173,7 +172,6 @@ class FormattedTask {
     for (const Operands& node : operands.nodes_) collect_accesses(node);
   }
 
-  /// The shapes live in deques, whose elements stay where they are.
   [[nodiscard]] Signature describe(const Operands& operands, std::size_t mark_set) {
     const auto describe_list = [&](const Operands::List& list) -> std::span<const Parameter> {
       Shapes& shapes = shapes_.emplace_back();

@@ -95,11 +95,12 @@ struct DeclaredLayout {
   static constexpr Shapes static_shapes{};
   static constexpr Lists static_lists{static_shapes};
   static constexpr Signature signature = signature_of(static_lists);
-  /// A format that does not fit the kernel stops the compiler here, with the pattern, its position and the reason.
+  /// A format that does not fit the kernel does not compile; the message names the pattern, its position and the
+  /// reason.
   static constexpr const auto& layout = static_layout<K::args, signature>;
 
   static constexpr std::uint32_t nowhere = 0xFFFF'FFFF;
-  /// Where the address of a tensor parameter stands, in bytes; an InOut may stand in the format once or twice.
+  /// The offset of the address of a tensor parameter, in bytes. An InOut may stand in the format once or twice.
   static constexpr std::uint32_t address_of(std::size_t parameter) noexcept {
     const Role role = roles[parameter];
     for (std::size_t s = 0; s < layout.slot_count; ++s) {
@@ -153,7 +154,7 @@ struct DeclaredLayout {
     K::run(read<P, I>(args)...);
   }
 
-  /// Turns the arguments of a task, one for each parameter, into the slots of the format. @returns the block's bytes
+  /// Turns a task's arguments, one for each parameter, into the slots of the format. Returns the block's bytes.
   static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
                                          std::vector<graph::ArgRecord>& extents) {
     Shapes real[mark_sets];

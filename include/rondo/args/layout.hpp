@@ -19,12 +19,12 @@
 
 namespace rondo::args {
 
-/// A layout in numbers.
+/// The size of a layout.
 struct LayoutSize {
   std::size_t slots = 0;
-  std::uint32_t bytes = 0;        ///< what the patterns take
-  std::uint32_t block_bytes = 0;  ///< `bytes` rounded up to 8: what the args block takes
-  Failure failure{};              ///< the first thing wrong, if anything; position and at are bytes of the printed text
+  std::uint32_t bytes = 0;        ///< of the patterns
+  std::uint32_t block_bytes = 0;  ///< of the args block: `bytes` rounded up to 8
+  Failure failure{};              ///< the first mistake, if any; position and at are bytes of the printed text
 
   [[nodiscard]] constexpr bool ok() const noexcept { return !failure; }
   constexpr explicit operator bool() const noexcept { return ok(); }
@@ -66,12 +66,12 @@ struct LayoutSize {
   return size;
 }
 
-/// Checks `format` against a kernel and counts; stores nothing.
+/// Checks `format` against a kernel and returns the size of its layout.
 [[nodiscard]] constexpr LayoutSize measure_layout(FormatView format, const Signature& signature) noexcept {
   return try_lay_out(format, signature, {});
 }
 
-/// The sentence for a failed layout of `format`: the pattern, its position in the format's text, the reason.
+/// A sentence for a failed layout of `format`: the pattern, its position in the format's text, the reason.
 [[nodiscard]] constexpr Error::Text explain(const Failure& failure, FormatView format) noexcept {
   char pattern[80] = {};  // the longest pattern: {skn2147483647tiling_context.tiling_data}
   std::size_t position = 0;
@@ -82,8 +82,7 @@ struct LayoutSize {
   return explain_pattern(failure, {pattern, failure.length});
 }
 
-/// Checks `format` against a kernel and counts; stores nothing.
-/// Throws Error{invalid_argument} that names the pattern, its position and the reason.
+/// The same. Throws Error{invalid_argument} that names the pattern, its position and the reason.
 constexpr LayoutSize check_layout(FormatView format, const Signature& signature,
                                   std::source_location where = std::source_location::current()) {
   const LayoutSize size = measure_layout(format, signature);

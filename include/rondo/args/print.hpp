@@ -20,7 +20,7 @@ concept Sink = requires(S& sink, char c) {
   sink.append(c);
 };
 
-/// Writes what fits into a buffer and counts everything.
+/// Writes as much as fits into a buffer and counts all characters.
 class BufferSink {
  public:
   constexpr explicit BufferSink(std::span<char> out) noexcept : out_{out} {}

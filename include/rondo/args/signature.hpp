@@ -4,7 +4,6 @@
 
 #include <rondo/types.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -45,8 +44,8 @@ struct Parameter {
 
 struct SubNode;
 
-/// What a layout needs to know of a kernel. Refers to arrays of the caller; `{sknID...}` patterns look ID up in
-/// `nodes`.
+/// The tensors and workspaces of a kernel, for its layout. Refers to arrays of the caller; `{sknID...}` patterns look
+/// ID up in `nodes`.
 struct Signature {
   std::span<const Parameter> inputs{};
   std::span<const Parameter> outputs{};

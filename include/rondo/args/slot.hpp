@@ -4,12 +4,11 @@
 
 #include <rondo/args/format.hpp>
 
-#include <compare>
 #include <cstdint>
 
 namespace rondo::args {
 
-/// What belongs into a slot.
+/// The content of a slot.
 enum class SlotKind : std::uint8_t {
   null,            ///< zero: a tensor or workspace that is not there
   constant,        ///< Slot::value: a literal, a placeholder, a word of a shape block

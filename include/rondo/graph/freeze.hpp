@@ -16,10 +16,8 @@ namespace graph {
 struct Analysis;
 }
 
-/// A graph that can no longer change: checked, ordered, in flat arrays. Made by freeze(); read by planners, args tables
-/// and engines, which may share it between threads.
-///
-/// Lifetime: move-only; views of it stay valid when it moves. Thread safety: immutable. Cost: nothing after freeze().
+/// A checked and ordered graph that can no longer change, in flat arrays. Made by freeze(); planners, args tables and
+/// engines may share it between threads.
 class FrozenGraph {
  public:
   static constexpr bool is_static = false;
@@ -30,7 +28,7 @@ class FrozenGraph {
   FrozenGraph& operator=(const FrozenGraph&) = delete;
   ~FrozenGraph();
 
-  /// All records of the graph, as spans; as long as the graph lives.
+  /// All records of the graph, valid as long as the graph lives.
   [[nodiscard]] graph::GraphView view() const noexcept {
     return {tensors_, tasks_, args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
             tag_};
@@ -72,8 +70,7 @@ class FrozenGraph {
   std::uint32_t tag_;
 };
 
-/// Checks and orders a graph, for good. The graph itself is left as it was; its handles serve the frozen one.
-/// @throws Error cycle, race, uninitialized_read, invalid_argument; each names the tasks and tensors
+/// Checks and orders a graph. The graph is left as it was; its handles serve the frozen one.
 [[nodiscard]] FrozenGraph freeze(const TaskGraph& graph);
 
 }  // namespace rondo

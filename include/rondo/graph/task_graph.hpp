@@ -26,7 +26,7 @@ constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int
 constexpr TaskGraph with_fill(TaskGraph graph);
 }  // namespace graph
 
-/// Where a graph's edges come from.
+/// The origin of a graph's edges.
 enum class Edges : std::uint8_t {
   derived,   ///< from what tasks read and write, in the order of add(); add_edge() adds more
   explicit_  ///< from add_edge() alone; two tasks that conflict and are not ordered are an error
@@ -41,12 +41,12 @@ namespace detail {
 
 }  // namespace detail
 
-/// What is to run, as a value: tensors, and tasks that read and write them. Knows no device and no memory.
-/// Usable in constant expressions (see static_graph). Freezing turns it into a FrozenGraph.
+/// A graph of tensors, and of tasks that read and write them, as a value. Knows no device and no memory. Usable in
+/// constant expressions (see static_graph). Freezing turns it into a FrozenGraph.
 ///
 /// Lifetime: copies the names it is given. Copies of a graph share their handles; a tensor that is added to one copy
-/// only has a handle that the other cannot tell from its own, so add tensors before copying.
-/// Thread safety: as a std::vector. Errors: throws Error, the graph unchanged. Cost: set-up only; allocates.
+/// only has a handle that the other cannot tell from its own, so add tensors before copying. Thread safety: as a
+/// std::vector. Errors: throws Error, the graph unchanged. Cost: set-up only; allocates.
 class TaskGraph {
  public:
   constexpr explicit TaskGraph(Edges edges = Edges::derived) : edges_{edges} {
@@ -54,10 +54,9 @@ class TaskGraph {
   }
 
   /// A symbol for a size that is known only when a round comes: `auto n = graph.dim("n"); graph.input<float>("x", {n,
-  /// 64})`. Sizes may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`; so may be Blocks. Such a
-  /// graph is opened with open_shaped(), or made a plain one by instantiate(), graph/instantiate.hpp. At most 32
-  /// symbols, numbered as they come.
-  /// @throws Error invalid_argument, limit_exceeded
+  /// 64})`. Sizes and Blocks may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`. Such a graph is
+  /// opened with open_shaped(), or made a plain one by instantiate(). At most 32 symbols, numbered in order. @throws
+  /// Error invalid_argument, limit_exceeded
   constexpr Dim dim(std::string_view wanted, std::source_location where = std::source_location::current()) {
     if (wanted.empty()) refuse(where, "a symbol has no name; give it one");
     for (const graph::NameRef other : symbols_) {
@@ -108,16 +107,15 @@ class TaskGraph {
   }
 
   /// A small input whose bytes travel inside the args table: no copy of its own, no place in the arena, no device
-  /// memory. For what a round brings in a few cache lines: positions, lengths, seeds. At most 4096 bytes. @throws as
-  /// above
+  /// memory. For positions, lengths, seeds. At most 4096 bytes. @throws as above
   template <Element T>
   constexpr HostInput<T> host_input(std::string_view name, Shape shape,
                                     std::source_location where = std::source_location::current()) {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
-  /// A value of `bytes` bytes that the session writes; what the functions of launch/round_values.hpp end in.
-  /// @throws Error invalid_argument: the name, its size, the tensor that it describes
+  /// A value of `bytes` bytes that the session writes; called by the functions of launch/round_values.hpp. @throws
+  /// Error invalid_argument: the name, its size, the tensor that it describes
   constexpr TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
                                 TensorKey described = {}, std::source_location where = std::source_location::current());
 
@@ -128,12 +126,12 @@ class TaskGraph {
     declare_alias(output.key, input.key, where);
   }
 
-  /// `tensor` is evaluated, not computed: it is the elements of `source` from `first` on, as they are where view() is
-  /// called. It has no memory of its own; kernels may read it, and an output is delivered from `source`'s memory. So an
-  /// input is forwarded, an output duplicated, a part of a larger tensor delivered, without a task or a copy on the
-  /// device. Tasks added before may write `source`, tasks added behind may not: freezing refuses them. A round that
-  /// binds device memory to such an output binds that of `source`, at `first`.
-  /// @throws Error invalid_argument: not of this graph, in use already, an alias, a view already, beyond the end
+  /// Makes `tensor` a view: the elements of `source` from `first` on, as they are at this call. It has no memory of its
+  /// own; kernels may read it, and an output is delivered from the memory of `source`. So an input is forwarded, an
+  /// output duplicated, or a part of a larger tensor delivered, without a task or a copy on the device. Tasks that are
+  /// added later must not write `source`: freezing refuses them. A round that binds device memory to such an output
+  /// binds that of `source`, at `first`. @throws Error invalid_argument: not of this graph, in use already, an alias, a
+  /// view already, beyond the end
   template <Element T, Direction D, Direction S>
   constexpr void make_view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
                            std::source_location where = std::source_location::current()) {
@@ -144,7 +142,7 @@ class TaskGraph {
   }
 
   /// The tensor shares its memory with no other, so that it keeps its contents from round to round: for an input that
-  /// will be frozen, a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
+  /// will be held, or a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
   /// this graph
   template <Element T, Direction D>
   constexpr void keep(TensorHandle<T, D> tensor, std::source_location where = std::source_location::current()) {
@@ -152,19 +150,19 @@ class TaskGraph {
     tensors_[index(tensor.key.tensor())].kept = true;
   }
 
-  /// The workspace holds zeros when a round's tasks begin. `each_round`: all that ask for it are zeroed by one fill
-  /// before the first task. `once`, for kernels that leave zeros behind: when the session is opened, and when a shape
-  /// comes back whose memory others have used. Kernels may ask for the same; see Zeros.
-  /// @throws Error invalid_argument: not of this graph, asked for otherwise before
+  /// The workspace holds zeros when the tasks of a round begin. `each_round`: one fill before the first task zeroes all
+  /// such workspaces. `once`, for kernels that leave zeros: they are zeroed when the session is opened, and when a
+  /// shape returns whose memory others have used. Kernels may ask for the same; see Zeros. @throws Error
+  /// invalid_argument: not of this graph, asked for otherwise before
   template <Element T>
   constexpr void zero(Workspace<T> tensor, Zeroed when = Zeroed::each_round,
                       std::source_location where = std::source_location::current()) {
     zero_memory(tensor.key, when, where);
   }
 
-  /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
-  /// opened, for its peers as well. Such a tensor takes no device memory, and the arena does not move.
-  /// @throws Error invalid_argument if it is no task of this graph
+  /// The arguments of the task cannot be refreshed: the addresses of its tensors stay what they are when the session is
+  /// opened, for other tasks as well. Such a tensor takes no device memory, and the arena does not move. @throws Error
+  /// invalid_argument if it is no task of this graph
   constexpr void fix_addresses(TaskId task, std::source_location where = std::source_location::current()) {
     if (index(task) >= tasks_.size()) {
       refuse(where, "fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size());
@@ -176,9 +174,9 @@ class TaskGraph {
     }
   }
 
-  /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run but Block. Types and directions
-  /// are checked by the compiler; @throws Error invalid_argument if a tensor is another graph's, its rank is not the
-  /// parameter's, or one tensor is handed over twice and written.
+  /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run but Block. The compiler checks
+  /// types and directions. @throws Error invalid_argument if a tensor is of another graph, its rank is not the
+  /// parameter's, or one tensor is passed twice and written.
   template <class K, class... A>
   constexpr TaskId add(const A&... arguments) {
     return add<K>(Blocks{1}, arguments...);
@@ -209,8 +207,8 @@ class TaskGraph {
     return draft.commit(name, core, blocks, entry);
   }
 
-  /// Adds a task that runs a raw kernel on an argument block whose every word has been laid out; what args formats end
-  /// in. @throws Error invalid_argument: a tensor that is not there, a word outside of the block
+  /// Adds a task that runs a raw kernel on a complete argument block, as args formats lay it out. @throws Error
+  /// invalid_argument: a tensor that does not exist, a word outside of the block
   constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                 const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
@@ -235,7 +233,7 @@ class TaskGraph {
   [[nodiscard]] constexpr const std::vector<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
   /// In the order of add().
   [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
-  /// Of all tasks, one behind the other.
+  /// Of all tasks, one after the other.
   [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
   /// A symbolic shape under which a task takes a tensor; see reshape().
   struct Reshape {
@@ -245,9 +243,9 @@ class TaskGraph {
   };
   /// Symbolic shapes under which tasks take tensors.
   [[nodiscard]] constexpr const std::vector<Reshape>& reshapes() const noexcept { return reshapes_; }
-  /// Those that add_edge() was told, in that order.
+  /// The edges of add_edge(), in the order of the calls.
   [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
-  /// All names, one behind the other; see name().
+  /// All names, one after the other; see name().
   [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
   /// The number by which handles know their graph.
@@ -271,7 +269,7 @@ class TaskGraph {
   friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
   friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
 
-  /// A task's words, gathered and checked before the graph changes.
+  /// A task's words, checked before the graph changes.
   struct Draft {
     TaskGraph& graph;
     std::vector<graph::ArgRecord> args = {};

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-/// The bodies of TaskGraph's members that are too long for its class; include task_graph.hpp.
+/// The bodies of TaskGraph's longer members; include task_graph.hpp.
 namespace rondo {
 
 [[gnu::cold]] constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
@@ -210,7 +210,8 @@ template <class A>
   }
 }
 
-/// The tensor's address, and its extents as a parameter of `rank` dimensions sees them: of one dimension, all elements.
+/// Adds the tensor's address, and its extents as a parameter of `rank` dimensions sees them: in one dimension, all
+/// elements.
 [[gnu::cold]] constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key,
                                                                const Shape* reshaped, Access access, std::size_t rank) {
   add_address(task, key, access);
@@ -258,7 +259,7 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
                                       : add_tensor_at_run_time(task, key, reshaped, access, rank);
 }
 
-/// Notes a shape of which instantiate() will tell whether it holds as many elements.
+/// Notes a shape; instantiate() checks whether it holds as many elements.
 [[gnu::cold]] constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor,
                                                             const Shape& shape) {
   bool fits = shape.rank() <= max_rank;
@@ -283,7 +284,8 @@ template <class P, class A>
   }
 }
 
-/// Zeros are there for the first task that touches the workspace; it leaves them, or has it for itself.
+/// Checks that the task is the first that touches the workspace, since later ones find no zeros unless each leaves
+/// them.
 [[gnu::cold]] constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor,
                                                              Zeroed when) const {
   const graph::TensorRecord& record = graph.tensors_[tensor];
@@ -357,7 +359,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
                                       : commit_at_run_time(name, core, blocks, entry, cost);
 }
 
-/// Lets the wide kernel take over where an index of 32 bits does not reach.
+/// Replaces the kernel by the wide one where an index of 32 bits does not suffice.
 [[gnu::cold]] constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
   for (const graph::ArgRecord& arg : args_of(task)) {
     if (task.wide_name.size == 0 || !arg.is_address() || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;

@@ -11,18 +11,18 @@
 #include <utility>
 #include <vector>
 
-/// From the sizes that a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
+/// From the sizes that a round binds to the values of a graph's symbols, for shapes not met before.
 namespace rondo::launch {
 
-/// Values of symbols that a round states; made by with_symbols().
+/// The values of symbols that a round states; made by with_symbols().
 template <std::size_t N>
 struct StatedSymbols {
   std::pair<Dim, std::int64_t> values[N];
   /// Rounds that are submitted take it where they take pairs.
   static constexpr bool stands_for_pairs = true;
 };
-/// States the values of symbols that sizes do not tell, or should not: `session.run_round(with_symbols({{n, 128}}),
-/// bind(x, hx), …)`. They identify a round's shape as its sizes do.
+/// States the values of symbols that sizes do not determine: `session.run_round(with_symbols({{n, 128}}), bind(x, hx),
+/// …)`. They identify a round's shape as its sizes do.
 template <std::size_t N>
 [[nodiscard]] constexpr StatedSymbols<N> with_symbols(const std::pair<Dim, std::int64_t> (&values)[N]) noexcept {
   StatedSymbols<N> result;
@@ -106,7 +106,7 @@ class Solver {
     return all;
   }
 
-  /// If one extent is unknown, and a symbol alone, the number of elements tells it. Returns whether it did.
+  /// If a single extent is unknown, and a symbol alone, the number of elements determines it. Returns whether it did.
   bool match_count(const BoundSize& size) {
     const Shape& declared = tensor(size).shape;
     std::uint64_t product = 1;

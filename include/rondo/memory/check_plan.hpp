@@ -12,7 +12,7 @@
 
 namespace rondo::memory {
 
-/// What a plan does wrong, and where.
+/// A mistake in a plan.
 struct Violation {
   enum class Kind : std::uint8_t {
     none,
@@ -47,9 +47,8 @@ struct Violation {
 
 /// Checks a plan against its problem and returns the first violation found.
 ///
-/// Deliberately thinks otherwise than the planners do: it replays time event by event and keeps a list, ordered by
-/// offset, of the bytes in use. Cost: O(m (log m + k)) for m uses (buffers plus gaps) of which k at once, where k only
-/// moves memory, and linear in the explicit conflicts.
+/// Unlike the planners, it replays time event by event and keeps a list, ordered by offset, of the bytes in use. Cost:
+/// O(m (log m + k)) for m uses (buffers plus gaps) of which k at once, and linear in the explicit conflicts.
 [[nodiscard, gnu::cold]] inline Violation check_plan(const Problem& problem, const Plan& plan) {
   using Kind = Violation::Kind;
   if (plan.offsets.size() != problem.buffers.size()) return {Kind::wrong_count, 0, 0};

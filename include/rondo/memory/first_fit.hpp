@@ -7,25 +7,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace rondo::memory {
 
-/// Which of the free places a buffer takes.
+/// The choice among the free places for a buffer.
 enum class Fit : std::uint8_t {
   first,  ///< the lowest
   best,   ///< the smallest between two others; the lowest of these; above all others if there is none
 };
 
-/// Places buffers one after another, each clear of those placed before it.
+/// Places buffers one after another, each clear of those placed before it. Usable in constant expressions.
 ///
 /// Finds the placed buffers that are in use together with a new one by blocks of buffers with neighbouring start times
-/// and a tree over these blocks that knows, for each subtree, the latest end of a placed buffer in it. Usable in
-/// constant expressions.
+/// and a tree over these blocks that knows, for each subtree, the latest end of a placed buffer in it.
 ///
-/// Lifetime: refers to the problem. Thread safety: one thread at a time; several may share a problem.
-/// Cost: O(n) memory; about O((k + log n) log k) for a buffer that meets k placed ones.
+/// Lifetime: refers to the problem. Thread safety: one thread at a time; several may share a problem. Cost: O(n)
+/// memory; about O((k + log n) log k) for a buffer that meets k placed ones.
 class FirstFit {
  public:
   constexpr explicit FirstFit(const Problem& problem)
@@ -111,7 +109,7 @@ class FirstFit {
   constexpr void take(std::int64_t low, std::int64_t high) {
     taken_.push_back({low, static_cast<std::uint64_t>(high)});
   }
-  /// Fills taken_ with the stretches of bytes that are not free for buffer i, by ascending offset.
+  /// Fills taken_ with the bytes that are not free for buffer i, by ascending offset.
   constexpr void collect(std::uint32_t i) {
     const Buffer& b = problem_->buffers[i];
     taken_.clear();

@@ -21,11 +21,8 @@ struct SectionRange {
 /// Time cut into sections, so that two buffers are in use together exactly if they share a section.
 ///
 /// A section stands for one maximal set of buffers in use at once: between two sections at least one buffer ends and,
-/// after it, at least one starts. (Instants whose set is contained in a neighbour's say nothing more and are left out,
-/// which about halves their number.) Each pair of Problem::conflicts adds one section of its own, after those of time.
-///
-/// Lifetime: holds no reference to the problem. Thread safety: immutable. Cost: O(n log n) time, O(n) memory: the
-/// members of a section are not stored.
+/// after it, at least one starts. Each pair of Problem::conflicts adds one section of its own, after those of time.
+/// Holds no reference to the problem. Cost: O(n log n) time, O(n) memory.
 class Sections {
  public:
   constexpr explicit Sections(const Problem& problem) : begin_(problem.size() + 1, 0) {

@@ -7,8 +7,7 @@
 
 namespace rondo {
 
-/// Does nothing: no memory, no copy, no kernel. What a round costs on it is Rondo's own cost.
-/// Its device addresses are well-formed and lead nowhere.
+/// Does nothing, so that a round costs Rondo's own share alone. Its device addresses are well-formed and lead nowhere.
 class NullPlatform {
  public:
   using Arch = arch::A2A3;
@@ -28,7 +27,6 @@ class NullPlatform {
   Status copy_out(void*, DevicePtr<const std::byte>, Bytes) noexcept { return {}; }
   Status wait() noexcept { return {}; }
 
-  /// The platform's share of opening a session. @throws Error what the engine throws
   template <class Graph, class Args>
   [[nodiscard]] Program load(const Graph&, Args&) const noexcept {
     return {};

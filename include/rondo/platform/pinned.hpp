@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-/// Host memory that asynchronous copies may use, told apart by type: pinned memory, and snapshots.
+/// Host memory for asynchronous copies, distinguished by type: pinned memory, and snapshots.
 namespace rondo {
 
 /// Elements in pinned memory, zero at first.
@@ -64,7 +64,7 @@ requires(!copies_out(D))
   return {tensor, host.data(), host.size()};
 }
 
-/// Ordinary host memory whose bytes the platform takes before the call returns; for inputs.
+/// Ordinary host memory whose bytes the platform copies before the call returns; for inputs.
 template <class T>
 struct Snapshot {
   std::span<const T> memory;

@@ -105,27 +105,9 @@ TEST_CASE("a key of another width is not found and is refused") {
   } catch (const Error& error) {
     CHECK(error.code() == Errc::invalid_argument);
     CHECK(doctest::String(error.what()) ==
-          "a key of 3 words for a launch cache whose keys have 2; append each symbolic tensor and recorded scalar of "
-          "the graph once");
+          "a key of 3 words for a launch cache whose keys have 2; append each symbolic tensor of the graph once");
   }
   CHECK(cache.size() == 1);
-}
-
-TEST_CASE("a recorded scalar in the key tells entries of the same shapes apart") {
-  Cache<Lru<4>> cache(5);
-  const auto key = [](double scale, bool causal) {
-    ShapeKey<8> k;
-    k.append(Shape{2, 3, 4});
-    k.record(scale);
-    k.record(causal);
-    return k;
-  };
-  cache.insert(key(0.5, true), made(1));
-  CHECK(cache.find(key(0.5, false)) == nullptr);
-  CHECK(cache.find(key(0.25, true)) == nullptr);
-  cache.insert(key(0.5, false), made(2));
-  CHECK(cache.find(key(0.5, true))->value == 1);
-  CHECK(cache.find(key(0.5, false))->value == 2);
 }
 
 TEST_CASE("a full cache lets the entry go that was used longest ago") {

@@ -20,8 +20,7 @@ struct LayoutBuffers {
   std::uint64_t tail_byte = 0;  ///< the offset of the tail
 };
 
-/// Lays patterns out one after the other. The first walk counts, and so learns where the tail starts; the second
-/// writes.
+/// Lays patterns out one after the other. The first walk counts, so that the second knows where the tail starts.
 class LayoutWalker {
  public:
   constexpr LayoutWalker(const Signature& signature, const LayoutBuffers& buffers) noexcept

@@ -9,9 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Formats write the extents of tensors into shape blocks, as constants. Those that depend on symbols have no value
-/// yet: the format is laid out with marks in their place, twice, with two sets of marks. The words that differ are
-/// theirs.
+/// Formats write the extents of tensors into shape blocks as constants. To find those that depend on symbols, a format
+/// is laid out twice, with two sets of marks in place of such extents; the words that differ hold them.
 namespace rondo::args::detail {
 
 inline constexpr std::size_t mark_sets = 2;
@@ -19,7 +18,7 @@ inline constexpr std::int64_t first_mark[mark_sets] = {0x5A5A'0000'0000'0000, 0x
 inline constexpr std::int64_t marks_per_tensor = 8;
 static_assert(static_cast<std::int64_t>(max_rank) <= marks_per_tensor);
 
-/// The shape of a tensor with marks for what is not known.
+/// The shape of a tensor with marks for the extents that depend on symbols.
 [[nodiscard]] constexpr Shape marked(const Shape& shape, std::uint32_t tensor, std::size_t set) noexcept {
   if (!shape.is_symbolic()) return shape;
   std::int64_t extents[max_rank] = {};

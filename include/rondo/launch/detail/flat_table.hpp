@@ -9,10 +9,10 @@
 
 namespace rondo::launch::detail {
 
-/// From hashes to nodes, where the caller has the hash and may insert it without an allocation, so that an insertion
-/// that fails changes nothing; no container of the standard library does both. Open addressing with linear probing in
-/// one array, at most half full. Erasing moves later cells back instead of leaving a mark, so that probes stay as short
-/// after a million evictions as before the first (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
+/// A hash table of nodes whose hashes the caller computes. Insertion into reserved room allocates nothing, so that one
+/// that fails changes nothing; no container of the standard library has both. Open addressing with linear probing, at
+/// most half full. Erasing moves later cells back, so that probes stay short after any number of evictions (Knuth, The
+/// Art of Computer Programming 3, 6.4, algorithm R).
 template <class Node>
 class FlatTable {
   struct Cell {
@@ -47,7 +47,7 @@ class FlatTable {
     }
   }
 
-  /// Needs room for it, and that it is not in yet.
+  /// Precondition: there is room, and the node is not in the table.
   void insert(std::uint64_t hash, Node& node) noexcept {
     place({hash, &node});
     ++size_;

@@ -248,11 +248,11 @@ Status orchestrate_round(Orchestrator& orchestrator, Orchestration&& orchestrati
 }  // namespace rondo::platform::sim::dynamic
 
 namespace rondo::runtime {
-using platform::sim::dynamic::reads;
 using platform::sim::dynamic::Region;
 using platform::sim::dynamic::TaskRef;
-using platform::sim::dynamic::updates;
-using platform::sim::dynamic::writes;
+using rondo::reads;
+using rondo::updates;
+using rondo::writes;
 /// What an orchestration of a runtime is handed.
 template <class Runtime>
 using OrchestratorOf = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;

@@ -89,21 +89,10 @@ class Region {
   std::uint64_t strides_[max_rank];  ///< of the tensor
 };
 
-/// For raw kernels, as with handles.
-template <class T, Direction D>
-[[nodiscard]] RawTensor<Region<T, D>> reads(const Region<T, D>& region) noexcept {
-  return {region, Access::read};
-}
-template <class T, Direction D>
-[[nodiscard]] RawTensor<Region<T, D>> writes(const Region<T, D>& region) noexcept {
-  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
-  return {region, Access::write};
-}
-template <class T, Direction D>
-[[nodiscard]] RawTensor<Region<T, D>> updates(const Region<T, D>& region) noexcept {
-  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
-  return {region, Access::read_write};
-}
+// So that unqualified calls with a Region find them.
+using rondo::reads;
+using rondo::updates;
+using rondo::writes;
 
 }  // namespace rondo::platform::sim::dynamic
 

@@ -6,7 +6,6 @@
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/types.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
 /// What the map of regions is made of; the map itself is RegionMap.

@@ -342,11 +342,9 @@ TEST_CASE("buffers that are too small are filled and never overrun") {
   const Laid whole = lay_out(format, attention);
   for (std::size_t room = 0; room <= whole.slots.size(); ++room) {
     std::vector<Slot> slots(room);
-    std::vector<Field> fields(room < whole.fields.size() ? room : whole.fields.size());
-    const LayoutSize size = try_lay_out(format, attention, fields, slots);
+    const LayoutSize size = try_lay_out(format, attention, slots);
     REQUIRE(size.slots == whole.slots.size());
     for (std::size_t i = 0; i < room; ++i) REQUIRE(slots[i] == whole.slots[i]);
-    for (std::size_t i = 0; i < fields.size(); ++i) REQUIRE(fields[i] == whole.fields[i]);
   }
 }
 
@@ -431,10 +429,10 @@ TEST_CASE("random formats for random kernels give slots that tile the block, of 
       }
     }
     CAPTURE(text);
-    const Laid laid = lay_out(parse<16>(text), signature);
-    std::uint64_t in_fields = 0;
-    for (const Field& field : laid.fields) in_fields += field.bytes();
-    REQUIRE(in_fields == bytes);
+    const Laid laid = lay_out(test::parsed(text), signature);
+    std::uint64_t in_slots = 0;
+    for (const Slot& slot : laid.slots) in_slots += slot.width;
+    REQUIRE(in_slots == bytes);
     REQUIRE(laid.size.bytes >= bytes);
     REQUIRE(laid.size.bytes <= bytes + 4);
     REQUIRE(laid.size.block_bytes % 8 == 0);
@@ -456,12 +454,8 @@ TEST_CASE("random formats for random kernels give slots that tile the block, of 
     }
     REQUIRE(end == laid.size.bytes);
     REQUIRE(gaps == laid.size.bytes - bytes);
-    for (const Field& field : laid.fields) {
-      if (!field.folded) continue;
-      for (const Slot& slot : laid.slots) {
-        if (slot.offset == field.offset) REQUIRE(slot.value == field.tail_offset);
-      }
-      REQUIRE(field.tail_offset % 8 == 0);
+    for (const Slot& slot : laid.slots) {
+      if (slot.kind == SlotKind::args_block) REQUIRE((slot.value % 8 == 0 && slot.value < laid.size.block_bytes + 8));
     }
     laid_out += laid.size.slots;
   }
@@ -478,8 +472,7 @@ struct Kernel {
 
 TEST_CASE("a layout of constants is a constant and equals the one made at run time") {
   constexpr auto& constant = static_layout<Kernel::args, attention>;
-  static_assert(constant.bytes == 328 && constant.block_bytes == 328 && constant.field_count == 8);
-  static_assert(constant.fields[2].bytes() == 112);
+  static_assert(constant.bytes == 328 && constant.block_bytes == 328);
   const Laid laid = lay_out(Kernel::args, attention);
   REQUIRE(constant.slot_count == laid.slots.size());
   for (std::size_t i = 0; i < laid.slots.size(); ++i) CHECK(constant.slots[i] == laid.slots[i]);

@@ -5,7 +5,6 @@
 #include <rondo/args/literal.hpp>
 #include <rondo/args/parse.hpp>
 #include <rondo/args/print.hpp>
-#include <rondo/detail/fixed_text.hpp>
 
 #include <doctest/doctest.h>
 
@@ -77,12 +76,6 @@ TEST_CASE("a short buffer takes the beginning and the whole length is returned")
   char four[4] = {'?', '?', '?', '?'};
   CHECK(print("{i0*}{t}"_args, {four, 3}) == 8);
   CHECK(std::string_view{four, 4} == "{i0?");
-}
-
-TEST_CASE("a format prints into whatever takes characters") {
-  rondo::detail::FixedText<32> text;
-  print("{i0*}{t}"_args, text);
-  CHECK(std::string_view{text.data()} == "{i0*}{t}");
 }
 
 TEST_CASE("a constant format has its text as a constant") {

@@ -55,18 +55,80 @@ class Model {
   /// A graph with what each of its blocks costs, and the prediction of the last round.
   class Program {
    public:
-    inline Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
-                   const VirtualChip::Parts& parts, std::uint32_t measuring_rounds);
+    Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
+            const VirtualChip::Parts& parts, std::uint32_t measuring_rounds)
+        : graph_{graph}, calls_{Inline::load_calls(graph, args)}, chip_{graph, parts}, host_factor_{costs.host_factor} {
+      for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+        const graph::TaskRecord& task = graph.tasks[t];
+        double bytes = 0;
+        for (const graph::ArgRecord& arg : graph.args_of(task)) {
+          if (arg.kind == graph::ArgRecord::Kind::address)
+            bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
+        }
+        const double gbps = costs.memory_gbps / parts.cores[static_cast<std::size_t>(task.core)];
+        for (std::uint32_t block = 0; block < task.blocks; ++block) {
+          const std::size_t call = chip_.first_block(t) + block;
+          double& cost = chip_.costs()[call];
+          cost = task.cost != nullptr ? task.cost(calls_.calls[call].args)
+                                      : costs.task_floor_ns + bytes / task.blocks / gbps;
+          if (!(cost >= 0 && cost < 1e18)) {
+            throw Error(Errc::invalid_argument,
+                        Error::Text("task ", task.added_as, " '", graph.name(task.name),
+                                    "' states a cost that is negative or no number of nanoseconds; "
+                                    "mend its cost()"));
+          }
+        }
+        if (task.cost != nullptr) ++stated_;
+      }
+      if (stated_ != graph.tasks.size()) measuring_left_ = measuring_rounds;
+      chip_.run();
+    }
 
     Status launch(Halt& halt) noexcept {
       if (measuring_left_ != 0) [[unlikely]]
         return measure(halt);
       return Inline::run(calls_, halt);
     }
-    inline void describe(Prediction& prediction) const noexcept;
+    void describe(Prediction& p) const noexcept {
+      const auto others = static_cast<std::uint32_t>(graph_.tasks.size()) - stated_;
+      p.graph = graph_;
+      p.run_ns = chip_.makespan();
+      p.cube_busy_ns = chip_.busy(CoreType::cube);
+      p.vector_busy_ns = chip_.busy(CoreType::vector);
+      p.scheduler_busy_ns = chip_.scheduler_busy();
+      p.schedulers = chip_.parts().schedulers;
+      p.critical_path_ns = chip_.critical_path_ns();
+      p.critical_path = chip_.critical_path();
+      p.tasks = chip_.times();
+      p.blocks = chip_.runs();
+      p.stated = stated_;
+      p.measured = measured_ ? others : 0;
+      p.estimated = measured_ ? 0 : others;
+    }
 
    private:
-    [[gnu::cold, gnu::noinline]] inline Status measure(Halt& halt) noexcept;
+    [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
+      std::size_t call = 0;
+      try {
+        for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+          for (std::uint32_t block = 0; block < graph_.tasks[t].blocks; ++block, ++call) {
+            if (halt.requested()) return halt.status();
+            const double start = now_ns();
+            calls_.calls[call].entry(calls_.calls[call].args);
+            const double cost = host_factor_ * (now_ns() - start);
+            double& known = chip_.costs()[call];
+            if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
+          }
+        }
+      } catch (...) {
+        halt.record(calls_.tasks[call]);
+        return halt.status();
+      }
+      measured_ = true;
+      --measuring_left_;
+      chip_.run();
+      return {};
+    }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
     graph::GraphView graph_;
@@ -149,73 +211,6 @@ class Model {
   double copy_in_ns_ = 0;
   double copy_out_ns_ = 0;
 };
-
-Model::Program::Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
-                        const VirtualChip::Parts& parts, std::uint32_t measuring_rounds)
-    : graph_{graph}, calls_{Inline::load_calls(graph, args)}, chip_{graph, parts}, host_factor_{costs.host_factor} {
-  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
-    const graph::TaskRecord& task = graph.tasks[t];
-    double bytes = 0;
-    for (const graph::ArgRecord& arg : graph.args_of(task)) {
-      if (arg.kind == graph::ArgRecord::Kind::address) bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
-    }
-    const double gbps = costs.memory_gbps / parts.cores[static_cast<std::size_t>(task.core)];
-    for (std::uint32_t block = 0; block < task.blocks; ++block) {
-      const std::size_t call = chip_.first_block(t) + block;
-      double& cost = chip_.costs()[call];
-      cost =
-          task.cost != nullptr ? task.cost(calls_.calls[call].args) : costs.task_floor_ns + bytes / task.blocks / gbps;
-      if (!(cost >= 0 && cost < 1e18)) {
-        throw Error(Errc::invalid_argument, Error::Text("task ", task.added_as, " '", graph.name(task.name),
-                                                        "' states a cost that is negative or no number of nanoseconds; "
-                                                        "mend its cost()"));
-      }
-    }
-    if (task.cost != nullptr) ++stated_;
-  }
-  if (stated_ != graph.tasks.size()) measuring_left_ = measuring_rounds;
-  chip_.run();
-}
-
-Status Model::Program::measure(Halt& halt) noexcept {
-  std::size_t call = 0;
-  try {
-    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
-      for (std::uint32_t block = 0; block < graph_.tasks[t].blocks; ++block, ++call) {
-        if (halt.requested()) return halt.status();
-        const double start = now_ns();
-        calls_.calls[call].entry(calls_.calls[call].args);
-        const double cost = host_factor_ * (now_ns() - start);
-        double& known = chip_.costs()[call];
-        if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
-      }
-    }
-  } catch (...) {
-    halt.record(calls_.tasks[call]);
-    return halt.status();
-  }
-  measured_ = true;
-  --measuring_left_;
-  chip_.run();
-  return {};
-}
-
-void Model::Program::describe(Prediction& p) const noexcept {
-  const auto others = static_cast<std::uint32_t>(graph_.tasks.size()) - stated_;
-  p.graph = graph_;
-  p.run_ns = chip_.makespan();
-  p.cube_busy_ns = chip_.busy(CoreType::cube);
-  p.vector_busy_ns = chip_.busy(CoreType::vector);
-  p.scheduler_busy_ns = chip_.scheduler_busy();
-  p.schedulers = chip_.parts().schedulers;
-  p.critical_path_ns = chip_.critical_path_ns();
-  p.critical_path = chip_.critical_path();
-  p.tasks = chip_.times();
-  p.blocks = chip_.runs();
-  p.stated = stated_;
-  p.measured = measured_ ? others : 0;
-  p.estimated = measured_ ? 0 : others;
-}
 
 }  // namespace rondo::platform::sim
 

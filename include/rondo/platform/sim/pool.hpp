@@ -105,9 +105,51 @@ class Pool {
     [[nodiscard]] std::size_t threads_used() const noexcept { return replay_ == nullptr ? 1 : replay_->threads(); }
 
    private:
-    [[gnu::cold, gnu::noinline]] inline Status learn() noexcept;
-    [[gnu::cold, gnu::noinline]] inline void note_trial() noexcept;
-    inline void spread();
+    [[gnu::cold, gnu::noinline]] Status learn() noexcept {
+      // What reading the clock costs is taken off each figure; the least of several readings, like the figures
+      // themselves.
+      double clock_cost = 1e9;
+      for (int i = 0; i < 32; ++i) {
+        const double a = now_ns();
+        clock_cost = std::min(clock_cost, now_ns() - a);
+      }
+      std::size_t c = 0;
+      try {
+        for (; c < calls_.calls.size(); ++c) {
+          if (halt_.requested()) return halt_.status();
+          const double start = now_ns();
+          calls_.calls[c].entry(calls_.calls[c].args);
+          const double cost = std::max(0.0, now_ns() - start - clock_cost);
+          costs_[c] = rounds_ <= 1 ? cost : std::min(costs_[c], cost);
+        }
+      } catch (...) {
+        halt_.record(calls_.tasks[c]);
+        return halt_.status();
+      }
+      if (++rounds_ < options_.learning_rounds) return {};
+      learned_ = true;
+      try {
+        spread();
+        if (replay_ != nullptr) trial_left_ = options_.trial_rounds;
+      } catch (...) {  // no thread or no memory to be had: one thread does it all
+      }
+      return {};
+    }
+    [[gnu::cold, gnu::noinline]] void note_trial() noexcept {
+      if (trial_start_ == 0) return;
+      double alone = 0;
+      for (const double cost : costs_) alone += cost;
+      if (now_ns() - trial_start_ < 0.97 * alone) ++trials_faster_;
+      trial_start_ = 0;
+      // Few good rounds are enough: what slows a round down comes from outside and goes again.
+      if (--trial_left_ == 0 && 8 * trials_faster_ < options_.trial_rounds) replay_.reset();
+    }
+    void spread() {
+      const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_));
+      const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
+      if (schedule.order.size() < 2) return;
+      replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks, halt_, parks_));
+    }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
     graph::GraphView graph_;
@@ -166,52 +208,5 @@ class Pool {
   std::atomic<std::uint64_t> parks_{0};
   Program* running_ = nullptr;
 };
-
-Status Pool::Program::learn() noexcept {
-  // What reading the clock costs is taken off each figure; the least of several readings, like the figures themselves.
-  double clock_cost = 1e9;
-  for (int i = 0; i < 32; ++i) {
-    const double a = now_ns();
-    clock_cost = std::min(clock_cost, now_ns() - a);
-  }
-  std::size_t c = 0;
-  try {
-    for (; c < calls_.calls.size(); ++c) {
-      if (halt_.requested()) return halt_.status();
-      const double start = now_ns();
-      calls_.calls[c].entry(calls_.calls[c].args);
-      const double cost = std::max(0.0, now_ns() - start - clock_cost);
-      costs_[c] = rounds_ <= 1 ? cost : std::min(costs_[c], cost);
-    }
-  } catch (...) {
-    halt_.record(calls_.tasks[c]);
-    return halt_.status();
-  }
-  if (++rounds_ < options_.learning_rounds) return {};
-  learned_ = true;
-  try {
-    spread();
-    if (replay_ != nullptr) trial_left_ = options_.trial_rounds;
-  } catch (...) {  // no thread or no memory to be had: one thread does it all
-  }
-  return {};
-}
-
-void Pool::Program::note_trial() noexcept {
-  if (trial_start_ == 0) return;
-  double alone = 0;
-  for (const double cost : costs_) alone += cost;
-  if (now_ns() - trial_start_ < 0.97 * alone) ++trials_faster_;
-  trial_start_ = 0;
-  // Few good rounds are enough: what slows a round down comes from outside and goes again.
-  if (--trial_left_ == 0 && 8 * trials_faster_ < options_.trial_rounds) replay_.reset();
-}
-
-inline void Pool::Program::spread() {
-  const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_));
-  const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
-  if (schedule.order.size() < 2) return;
-  replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks, halt_, parks_));
-}
 
 }  // namespace rondo::platform::sim

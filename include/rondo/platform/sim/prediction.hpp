@@ -64,7 +64,48 @@ struct Prediction {
 
   /// Room for what report() says: some 30 lines.
   using Text = detail::FixedText<8192>;
-  [[nodiscard]] inline Text report() const noexcept;
+  [[nodiscard]] Text report() const noexcept {
+    Text text;
+    char line[160];
+    const auto add = [&](const char* format, auto... values) {
+      (void)std::snprintf(line, sizeof line, format, values...);
+      text.append(static_cast<const char*>(line));
+    };
+    const auto phase = [&](const char* name, double ns) {
+      add("  %-9s %12.3f us  %5.1f %%\n", name, ns / 1000, makespan_ns() == 0 ? 0.0 : 100 * ns / makespan_ns());
+    };
+    const auto cores = [&](const char* name, std::span<const double> busy, CoreType core) {
+      std::size_t used = 0;
+      for (const double ns : busy) used += ns > 0 ? 1 : 0;
+      add("  %zu of %zu %s cores used, %.1f %% busy\n", used, busy.size(), name, 100 * utilisation(core));
+    };
+    add("round on %s, predicted: %.3f us\n", chip, makespan_ns() / 1000);
+    phase("copy in", copy_in_ns);
+    phase("launch", launch_ns);
+    phase("run", run_ns);
+    phase("complete", complete_ns);
+    phase("copy out", copy_out_ns);
+    add("run phase: bound by %s\n", bound_by());
+    cores("cube", cube_busy_ns, CoreType::cube);
+    cores("vector", vector_busy_ns, CoreType::vector);
+    add("  %u schedulers, %.1f %% busy\n", schedulers,
+        run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * std::max(1U, schedulers)));
+    add("  critical path: %.3f us, %zu tasks\n", critical_path_ns / 1000, critical_path.size());
+    constexpr std::size_t shown_at_each_end = 8;
+    for (std::size_t i = 0; i < critical_path.size(); ++i) {
+      if (i == shown_at_each_end && critical_path.size() > 2 * shown_at_each_end) {
+        add("    ... %zu more\n", critical_path.size() - 2 * shown_at_each_end);
+        i = critical_path.size() - shown_at_each_end;
+      }
+      const graph::TaskRecord& task = graph.tasks[critical_path[i]];
+      const TaskTimes& times = tasks[critical_path[i]];
+      add("    task %u '%.*s' %s x %u: %.3f to %.3f us\n", task.added_as,
+          static_cast<int>(graph.name(task.name).size()), graph.name(task.name).data(), to_string(task.core),
+          task.blocks, times.start / 1000, times.end / 1000);
+    }
+    add("task costs: %u stated, %u measured on the host, %u estimated from bytes\n", stated, measured, estimated);
+    return text;
+  }
 
  private:
   [[nodiscard]] static double sum(std::span<const double> values) noexcept {
@@ -73,47 +114,5 @@ struct Prediction {
     return total;
   }
 };
-
-inline Prediction::Text Prediction::report() const noexcept {
-  Text text;
-  char line[160];
-  const auto add = [&](const char* format, auto... values) {
-    (void)std::snprintf(line, sizeof line, format, values...);
-    text.append(static_cast<const char*>(line));
-  };
-  const auto phase = [&](const char* name, double ns) {
-    add("  %-9s %12.3f us  %5.1f %%\n", name, ns / 1000, makespan_ns() == 0 ? 0.0 : 100 * ns / makespan_ns());
-  };
-  const auto cores = [&](const char* name, std::span<const double> busy, CoreType core) {
-    std::size_t used = 0;
-    for (const double ns : busy) used += ns > 0 ? 1 : 0;
-    add("  %zu of %zu %s cores used, %.1f %% busy\n", used, busy.size(), name, 100 * utilisation(core));
-  };
-  add("round on %s, predicted: %.3f us\n", chip, makespan_ns() / 1000);
-  phase("copy in", copy_in_ns);
-  phase("launch", launch_ns);
-  phase("run", run_ns);
-  phase("complete", complete_ns);
-  phase("copy out", copy_out_ns);
-  add("run phase: bound by %s\n", bound_by());
-  cores("cube", cube_busy_ns, CoreType::cube);
-  cores("vector", vector_busy_ns, CoreType::vector);
-  add("  %u schedulers, %.1f %% busy\n", schedulers,
-      run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * std::max(1U, schedulers)));
-  add("  critical path: %.3f us, %zu tasks\n", critical_path_ns / 1000, critical_path.size());
-  constexpr std::size_t shown_at_each_end = 8;
-  for (std::size_t i = 0; i < critical_path.size(); ++i) {
-    if (i == shown_at_each_end && critical_path.size() > 2 * shown_at_each_end) {
-      add("    ... %zu more\n", critical_path.size() - 2 * shown_at_each_end);
-      i = critical_path.size() - shown_at_each_end;
-    }
-    const graph::TaskRecord& task = graph.tasks[critical_path[i]];
-    const TaskTimes& times = tasks[critical_path[i]];
-    add("    task %u '%.*s' %s x %u: %.3f to %.3f us\n", task.added_as, static_cast<int>(graph.name(task.name).size()),
-        graph.name(task.name).data(), to_string(task.core), task.blocks, times.start / 1000, times.end / 1000);
-  }
-  add("task costs: %u stated, %u measured on the host, %u estimated from bytes\n", stated, measured, estimated);
-  return text;
-}
 
 }  // namespace rondo::platform::sim

@@ -11,6 +11,8 @@
 #include <rondo/observe/counters.hpp>
 #include <rondo/platform/sim/pool.hpp>
 
+#include <count_traffic.hpp>
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -28,7 +30,7 @@ using update::Mechanism;
 
 namespace {
 
-using Traffic = platform::sim::CountTraffic;
+using Traffic = test::CountTraffic;
 using Floats = std::vector<float>;
 
 template <class Choice, class Strategy = update::Auto>

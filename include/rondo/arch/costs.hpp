@@ -31,18 +31,15 @@ struct Costs {
 
   /// Returns these costs; those that are not given are taken from `other`.
   [[nodiscard]] constexpr Costs or_else(const Costs& other) const noexcept {
-    const auto pick = [](double mine, double theirs) { return mine >= 0 ? mine : theirs; };
-    return {.launch_ns = pick(launch_ns, other.launch_ns),
-            .dispatch_ns = pick(dispatch_ns, other.dispatch_ns),
-            .retire_ns = pick(retire_ns, other.retire_ns),
-            .complete_ns = pick(complete_ns, other.complete_ns),
-            .copy_in_latency_ns = pick(copy_in_latency_ns, other.copy_in_latency_ns),
-            .copy_in_gbps = pick(copy_in_gbps, other.copy_in_gbps),
-            .copy_out_latency_ns = pick(copy_out_latency_ns, other.copy_out_latency_ns),
-            .copy_out_gbps = pick(copy_out_gbps, other.copy_out_gbps),
-            .memory_gbps = pick(memory_gbps, other.memory_gbps),
-            .task_floor_ns = pick(task_floor_ns, other.task_floor_ns),
-            .host_factor = pick(host_factor, other.host_factor)};
+    constexpr double Costs::*figures[] = {&Costs::launch_ns,           &Costs::dispatch_ns,        &Costs::retire_ns,
+                                          &Costs::complete_ns,         &Costs::copy_in_latency_ns, &Costs::copy_in_gbps,
+                                          &Costs::copy_out_latency_ns, &Costs::copy_out_gbps,      &Costs::memory_gbps,
+                                          &Costs::task_floor_ns,       &Costs::host_factor};
+    Costs result = *this;
+    for (const auto figure : figures) {
+      if (result.*figure < 0) result.*figure = other.*figure;
+    }
+    return result;
   }
 };
 

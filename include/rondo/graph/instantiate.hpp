@@ -38,8 +38,7 @@ namespace rondo::graph {
     std::int64_t extents[max_rank] = {};
     bool fits = true;
     for (std::size_t d = 0; d < tensor.shape.rank(); ++d) {
-      const Dim& dim = tensor.shape.dim(d);
-      const Dim::Value extent = dim.empty() ? Dim::Value{tensor.shape.extent(d), true} : dim.evaluate(values.data());
+      const Dim::Value extent = tensor.shape.evaluate(d, values.data());
       if (!extent.ok)
         fail(Errc::overflow, "tensor", graph.name(tensor.name), "has an extent that does not fit into 64 bits");
       if (extent.value < 0) fail(Errc::invalid_argument, "tensor", graph.name(tensor.name), "has a negative extent");
@@ -81,8 +80,7 @@ namespace rondo::graph {
     std::int64_t count = 1;
     bool fits = true;
     for (std::size_t d = 0; d < reshape.shape.rank(); ++d) {
-      const Dim& dim = reshape.shape.dim(d);
-      const Dim::Value extent = dim.empty() ? Dim::Value{reshape.shape.extent(d), true} : dim.evaluate(values.data());
+      const Dim::Value extent = reshape.shape.evaluate(d, values.data());
       extents[d] = extent.value;
       fits = fits && extent.ok && extent.value >= 0 && !__builtin_mul_overflow(count, extent.value, &count);
     }

@@ -114,7 +114,7 @@ class Solver {
     for (std::size_t d = 0; d < declared.rank(); ++d) {
       const Dim& dim = declared.dim(d);
       if (dim.empty() || knows(dim)) {
-        const Dim::Value extent = dim.empty() ? Dim::Value{declared.extent(d), true} : dim.evaluate(values_.data());
+        const Dim::Value extent = declared.evaluate(d, values_.data());
         if (!extent.ok || extent.value <= 0) return false;
         if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(extent.value), &product)) return false;
       } else if (unknown >= 0 || dim.as_symbol() < 0) {
@@ -137,8 +137,7 @@ class Solver {
     const Shape& declared = tensor(size).shape;
     std::uint64_t count = 1;
     for (std::size_t d = 0; d < declared.rank(); ++d) {
-      const Dim& dim = declared.dim(d);
-      const Dim::Value extent = dim.empty() ? Dim::Value{declared.extent(d), true} : dim.evaluate(values_.data());
+      const Dim::Value extent = declared.evaluate(d, values_.data());
       if (!extent.ok || extent.value < 0) return;  // instantiate() says so, with the values
       if (size.shape != nullptr && size.shape->extent(d) != extent.value) mismatch(size, extent.value, d);
       if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent.value), &count)) return;

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-/// What a pair of a tensor and its memory must show. Each concept is a conjunction of named parts, so that the compiler
-/// names the part that fails; check_tensor_pair<T>() says in a sentence what to write for it.
+/// The requirements on a pair of a tensor and its memory. Each concept is a conjunction of named parts, so that the
+/// compiler names the part that fails; check_tensor_pair<T>() says in a sentence what to write for it.
 namespace rondo {
 
 /// Which tensor of the graph it stands for: `TensorHandle<T, D> handle() const;` This fixes element type and direction.

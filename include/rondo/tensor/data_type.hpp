@@ -28,10 +28,9 @@ enum class DataType : std::uint8_t {
 };
 inline constexpr std::size_t data_type_count = 15;
 
-/// Is the type known to a5 alone?
 [[nodiscard]] constexpr bool is_a5_only(DataType type) noexcept { return type >= DataType::fp8e4m3fn; }
 
-/// Storage for element types without a C++ type of their own: the bits, and no arithmetic.
+/// Storage for element types without a C++ type of their own, without arithmetic.
 struct Float16 {
   std::uint16_t bits;
 };

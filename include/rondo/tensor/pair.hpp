@@ -17,7 +17,7 @@ namespace rondo {
 template <Element T, Direction D>
 requires(is_bound_each_round(D)) class CopiedPair {
  public:
-  /// What the host holds: const where the round only reads it.
+  /// Const where the round only reads it.
   using HostElement = std::conditional_t<copies_out(D), T, const T>;
 
   constexpr CopiedPair(TensorHandle<T, D> handle, HostElement* data, std::size_t size) noexcept
@@ -60,7 +60,7 @@ using WorkspacePair = DevicePair<T, Direction::workspace>;
 template <Element T, Direction D>
 requires(is_model_io(D)) class DeviceBound {
  public:
-  /// What the device memory holds: const where the round only reads it.
+  /// Const where the round only reads it.
   using DeviceElement = std::conditional_t<copies_out(D), T, const T>;
 
   constexpr DeviceBound(TensorHandle<T, D> handle, DeviceSpan<DeviceElement> memory) noexcept

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-/// The concept of an update strategy, and what follows from a strategy at compile time.
+/// The concept of an update strategy, and its properties at compile time.
 namespace rondo {
 
 /// How much of the args table a round must refresh; each level includes those before it.

@@ -4,7 +4,7 @@
 
 #include <rondo/update/concept.hpp>
 
-/// The strategies that come with the library.
+/// The strategies of the library.
 namespace rondo::update {
 
 /// Gives the same answer every round, whatever changed.

@@ -4,6 +4,8 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/update/refresher_impl.hpp>
 
+#include <count_traffic.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -23,7 +25,7 @@ using update::Mechanism;
 
 namespace {
 
-using Traffic = platform::sim::CountTraffic;
+using Traffic = test::CountTraffic;
 using A2A3 = A2A3SimOn<Inline, Traffic>;
 using A5 = A5SimOn<Inline, Traffic>;
 

@@ -10,7 +10,7 @@
 
 namespace rondo::platform::sim {
 
-/// Something that a checked round found wrong.
+/// A mistake that a checked round found.
 struct Finding {
   enum class Kind : std::uint8_t {
     wrote_input,       ///< a task changed a tensor that it only reads
@@ -43,7 +43,7 @@ struct Finding {
   return "?";
 }
 
-/// The first findings of a round, in a list of fixed size: adding one never allocates.
+/// The first findings of a round, in a list of fixed size.
 class Findings {
  public:
   static constexpr std::size_t most = 32;
@@ -58,10 +58,10 @@ class Findings {
   }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] std::span<const Finding> list() const noexcept { return {list_, count_}; }
-  /// How many more there were than the list holds.
+  /// The number of findings that the list has no room for.
   [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 
-  /// The round's status: what the first finding is about. It does not poison.
+  /// The round's status, about the first finding. It does not poison.
   [[nodiscard]] Status status() const noexcept {
     if (empty()) return {};
     const Finding& first = list_[0];

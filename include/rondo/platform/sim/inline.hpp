@@ -13,31 +13,29 @@
 
 namespace rondo::platform::sim {
 
-/// Runs all tasks on the calling thread, in the graph's order: deterministic, and without any overhead but one indirect
-/// call per task and block. For a graph that the compiler knows, the calls are direct and small kernels are inlined.
+/// Runs all tasks on the calling thread, in the graph's order: deterministic, with no overhead but one indirect call
+/// per task and block. For a static graph the calls are direct and small kernels are inlined.
 ///
 /// Errors: a kernel that throws ends the round with kernel_failed, a stop request with stopped; the tasks after it do
-/// not run. (A stop request goes unheard within a round over a graph that the compiler knows: looking for it would cost
-/// more than such a round.)
+/// not run. Rounds over a static graph ignore stop requests, since looking for them would cost more than such a round.
 class Inline {
  public:
   static constexpr const char* name = "inline";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;
   struct Options {};
-  /// `most_threads`: what the chip has blocks for; of no interest to a single thread.
   explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}
 
-  /// One kernel, and where it finds its arguments.
+  /// A kernel and its arguments.
   struct Call {
     KernelEntry entry;
     ArgWord* args;
   };
-  /// A graph that is known when it runs, as calls in order.
+  /// A graph as calls in order.
   struct DynamicProgram {
     std::vector<Call> calls;
     std::vector<std::uint32_t> tasks;  ///< for each call its TaskId; looked at only after a failure
   };
-  /// A graph that the compiler knows: its calls are code, and this is where their arguments start.
+  /// A static graph: its calls are code, and this is where their arguments start.
   template <class Graph>
   struct StaticProgram {
     ArgWord* args;

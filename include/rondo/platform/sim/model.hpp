@@ -20,30 +20,29 @@
 
 namespace rondo::platform::sim {
 
-/// Runs all tasks on the calling thread, as Inline does, and predicts what the round would take on the chip: a virtual
-/// clock in place of the host's.
+/// Runs all tasks on the calling thread, as Inline does, and predicts with a virtual clock what the round would take on
+/// the chip.
 ///
 ///     auto session = open<A2A3SimOn<Model>>(graph);
 ///     … run a round …
 ///     std::puts(session.platform().engine().prediction().report().c_str());
 ///
-/// A task costs what its kernel states (see StatesCost), else what it takes on the host × Costs::host_factor, if
-/// Options ask for that, else an estimate from the bytes of its tensors. Without measuring, the same graph gives the
-/// same prediction on every host. Copies are those of the round; each is queued after the one before.
+/// A task costs what its kernel states (see StatesCost), else its time on the host × Costs::host_factor, if Options ask
+/// for that, else an estimate from the bytes of its tensors. Without measuring, the same graph gives the same
+/// prediction on every host. Copies are those of the round, one after the other.
 ///
-/// What it leaves out: the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
-/// and what kernels do with the data.
+/// It leaves out the host's own work between rounds, contention for memory, caches, overlap of copies with tasks, and
+/// the data.
 ///
 /// Errors: load() throws invalid_argument if a stated cost is negative or no number. Cost: a round allocates nothing,
 /// and reads the clock only while it measures.
 class Model {
  public:
   static constexpr const char* name = "model";
-  /// Not for runtimes that build their graph during the round.
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
-  /// The chip that is modelled, where it differs from the platform's, and how kernels without a stated cost are timed.
+  /// The modelled chip, where it differs from the platform's, and the timing of kernels without a stated cost.
   struct Options {
     arch::Costs costs = {};              ///< those given replace the chip's
     std::uint32_t cube_cores = 0;        ///< at most the chip's; 0: all
@@ -52,7 +51,7 @@ class Model {
     std::uint32_t measuring_rounds = 0;  ///< how many first rounds time the tasks that state no cost; the least counts
   };
 
-  /// A graph with what each of its blocks costs, and the prediction of the last round.
+  /// A graph with the costs of its blocks, and the prediction of the last round.
   class Program {
    public:
     Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
@@ -151,7 +150,6 @@ class Model {
               costs_.retire_ns};
   }
 
-  /// @throws Error invalid_argument
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     return Program(graph.view(), args, costs_, parts_, measuring_rounds_);

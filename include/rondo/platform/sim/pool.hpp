@@ -22,7 +22,7 @@
 
 namespace rondo::platform::sim {
 
-/// How Pool comes to know what its tasks cost.
+/// The way in which Pool learns what its tasks cost.
 enum class Scheduling : std::uint8_t {
   learned,  ///< from the clock, over the first rounds, which run on the calling thread alone
   uniform,  ///< not at all: every task counts as 1 µs; the schedule stands before the first round
@@ -31,10 +31,10 @@ enum class Scheduling : std::uint8_t {
 /// Host threads as the chip's blocks: thread i is the cube core and the two vector cores of block i. Thread 0 is the
 /// calling one, which takes part while it waits; the others are persistent and sleep when no round comes.
 ///
-/// A graph is replayed by a schedule made once. A learned schedule first runs a few rounds on the calling thread with a
-/// clock in hand; then it spreads the tasks over as many threads as pay, which for a graph of very short tasks is one,
-/// and that one costs what Inline costs. The first rounds on several threads are timed as well: if hardly one is
-/// faster than one thread was, because the host is busy elsewhere, one thread it is.
+/// A graph is replayed by a schedule made once. A learned schedule first times a few rounds on the calling thread; then
+/// it spreads the tasks over as many threads as pay, which for a graph of very short tasks is one, at the cost of
+/// Inline. The first rounds on several threads are timed as well: if hardly one is faster than one thread was, because
+/// the host is busy elsewhere, one thread runs all.
 ///
 /// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
 /// load() throws out_of_resources, and the learning round goes on with one thread. A kernel that throws ends the round
@@ -45,7 +45,7 @@ class Pool {
   static constexpr const char* name = "pool";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
-  /// How many threads there are, and how they are made use of.
+  /// The number of threads and their schedule.
   struct Options {
     std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host
     Scheduling scheduling = Scheduling::learned;
@@ -54,7 +54,7 @@ class Pool {
     ReplayCosts costs = {};
   };
 
-  /// A graph with the threads that run it, and what they have learnt of it.
+  /// A graph with its threads, and the costs learnt so far.
   class Program {
    public:
     Program(const graph::GraphView& graph, Inline::DynamicProgram calls, const Options& options, std::uint32_t threads,
@@ -167,7 +167,6 @@ class Pool {
     std::unique_ptr<Replay> replay_;  ///< none: one thread does it all
   };
 
-  /// `most_threads`: the chip's blocks.
   Pool(const Options& options, std::uint32_t most_threads) noexcept : options_{options} {
     const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
     threads_ = std::min(wanted, most_threads);
@@ -196,9 +195,9 @@ class Pool {
   void keep_awake(bool awake) noexcept {
     if (running_ != nullptr) running_->keep_awake(awake);
   }
-  /// How many threads the schedule uses; 1 while it learns, 0 before the first round.
+  /// The number of threads of the schedule; 1 while it learns, 0 before the first round.
   [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 0 : running_->threads_used(); }
-  /// How often a thread went to sleep because no round came. From any thread.
+  /// The number of times that a thread went to sleep because no round came. From any thread.
   [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
 
  private:

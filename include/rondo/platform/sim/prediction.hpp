@@ -14,13 +14,12 @@
 
 namespace rondo::platform::sim {
 
-/// What a round would take on the chip. All times in nanoseconds; cores and tasks are told of the phase `run` alone.
-/// Lifetime: the spans are the engine's; they change with its next round and go with its session.
+/// The predicted times of a round on the chip, in nanoseconds; those of cores and tasks are of the phase `run` alone.
+/// Lifetime: the spans are the engine's; they change with its next round and end with its session.
 struct Prediction {
   const char* chip = "";
   graph::GraphView graph;
 
-  // The phases in order.
   double copy_in_ns = 0;
   double launch_ns = 0;
   double run_ns = 0;
@@ -31,12 +30,12 @@ struct Prediction {
   std::span<const double> vector_busy_ns;  ///< for each core
   double scheduler_busy_ns = 0;            ///< of all together
   std::uint32_t schedulers = 0;
-  double critical_path_ns = 0;                   ///< the run phase, were there cores and schedulers without end
+  double critical_path_ns = 0;                   ///< the run phase with unlimited cores and schedulers
   std::span<const std::uint32_t> critical_path;  ///< positions in graph.tasks
   std::span<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
   std::span<const BlockRun> blocks;              ///< those of the first task, then those of the next
 
-  // How many tasks' costs are the kernel's own word, timed on the host, or estimated from the bytes they touch.
+  // The number of tasks whose costs are stated by the kernel, timed on the host, or estimated from their bytes.
   std::uint32_t stated = 0;
   std::uint32_t measured = 0;
   std::uint32_t estimated = 0;
@@ -45,13 +44,13 @@ struct Prediction {
     return copy_in_ns + launch_ns + run_ns + complete_ns + copy_out_ns;
   }
 
-  /// How much of the run phase the cores of a type spend in kernels, on average; 0 to 1.
+  /// The share of the run phase that the cores of a type spend in kernels, on average; 0 to 1.
   [[nodiscard]] double utilisation(CoreType core) const noexcept {
     const auto& busy = core == CoreType::cube ? cube_busy_ns : vector_busy_ns;
     return run_ns == 0 ? 0 : sum(busy) / (run_ns * static_cast<double>(busy.size()));
   }
 
-  /// What keeps the run phase from being shorter: the one of four lower bounds that is highest.
+  /// The highest of the four lower bounds of the run phase.
   [[nodiscard]] const char* bound_by() const noexcept {
     const double cube = sum(cube_busy_ns) / static_cast<double>(std::max<std::size_t>(1, cube_busy_ns.size()));
     const double vector = sum(vector_busy_ns) / static_cast<double>(std::max<std::size_t>(1, vector_busy_ns.size()));
@@ -62,7 +61,6 @@ struct Prediction {
     return most == cube ? "the cube cores" : "the vector cores";
   }
 
-  /// Room for what report() says: some 30 lines.
   using Text = detail::FixedText<8192>;
   [[nodiscard]] Text report() const noexcept {
     Text text;

@@ -18,9 +18,9 @@ namespace rondo::platform::sim {
 
 namespace memory_watch {
 
-/// What memory that nobody has written yet is filled with. Read as float32, float16 or bfloat16 the first is no number.
-/// The other one differs from it in every bit: what is the first poison after one run and the other after the next was
-/// never written, whatever value a kernel may write.
+/// The contents of memory before it is written. Read as float32, float16 or bfloat16 the first poison is no number. The
+/// other differs from it in every bit: bytes that hold the first after one run and the other after the next were never
+/// written.
 inline constexpr unsigned char poison[2][2] = {{0xFA, 0x7F}, {0x05, 0x80}};
 
 [[nodiscard]] inline bool is_poison(const std::byte* bytes, std::uint64_t at, std::uint64_t size, bool other) noexcept {
@@ -30,7 +30,7 @@ inline constexpr unsigned char poison[2][2] = {{0xFA, 0x7F}, {0x05, 0x80}};
   return true;
 }
 
-/// Where two stretches of memory differ first, and in how many bytes.
+/// The first difference of two stretches of memory, and the number of different bytes.
 struct Difference {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
@@ -55,7 +55,7 @@ struct Difference {
 }  // namespace memory_watch
 
 /// The part of Checked that does not depend on the engine inside: runs a graph's tasks on the calling thread, watches
-/// what they write, and compares the memory after one run with that after another.
+/// their writes, and compares the memory after one run with that after another.
 ///
 /// Memory: three copies of all that the tasks use. Cost of a watched run: for each task a comparison of all of it.
 /// Allocates when made, and never after.
@@ -76,12 +76,12 @@ class RoundChecker {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call_[t + 1] = first_call_[t] + graph.tasks[t].blocks;
   }
 
-  /// Keeps the memory as it is, to start each of the round's runs from.
+  /// Keeps the memory as it is, for the start of each run of the round.
   void begin_round() noexcept {
     if (map_.size() != 0) std::memcpy(initial_.data(), map_.base(), map_.size());
   }
 
-  /// Puts the memory back to what it was, all outputs and workspace poisoned.
+  /// Restores the memory, all outputs and workspace poisoned.
   void restore(bool other_poison) noexcept {
     if (map_.size() != 0) std::memcpy(map_.base(), initial_.data(), map_.size());
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
@@ -89,8 +89,8 @@ class RoundChecker {
     }
   }
 
-  /// Runs the tasks in the graph's order and looks at the memory after each. On success it keeps the result, for
-  /// compare(). @returns kernel_failed or stopped, if that ended it
+  /// Runs the tasks in the graph's order, checks the memory after each, and keeps the result for compare(). Returns
+  /// kernel_failed or stopped, if that ended it.
   [[nodiscard]] Status run_watched(Halt& halt, Findings& findings) noexcept {
     const auto keep = [this](std::vector<std::byte>& copy) {
       if (map_.size() != 0) std::memcpy(copy.data(), map_.base(), map_.size());
@@ -113,8 +113,8 @@ class RoundChecker {
     return {};
   }
 
-  /// Runs the tasks, and their blocks, in another order that obeys the edges. Seed 0 takes what was added last first;
-  /// others are random.
+  /// Runs the tasks, and their blocks, in another order that obeys the edges: for seed 0 the task that was added last
+  /// first, else random.
   [[nodiscard]] Status run_in_other_order(Halt& halt, std::uint64_t seed) noexcept {
     const auto lower = [](const Ready& a, const Ready& b) { return a.key < b.key; };
     std::size_t count = 0;
@@ -141,7 +141,7 @@ class RoundChecker {
   /// Compares the memory with what the watched run left; each tensor that differs is a finding.
   void compare(Finding::Kind kind, Findings& findings) noexcept {
     std::fill(compared_.begin(), compared_.end(), false);
-    // What was written first comes first: what differs after it may only be its echo.
+    // Tensors that were written first come first: later differences may follow from theirs.
     for (const graph::TaskRecord& task : graph_.tasks) {
       for (const graph::ArgRecord& arg : graph_.args_of(task)) {
         if (arg.kind == graph::ArgRecord::Kind::address && writes(arg.access))
@@ -156,7 +156,7 @@ class RoundChecker {
       if (d.bytes == 0) continue;
       const std::uint32_t before = map_.before(segment.begin);
       findings.add({kind, Finding::none, Finding::none, segment.begin + d.first, d.bytes,
-                    Error::Text(d.bytes, " bytes of no tensor, behind the end of '",
+                    Error::Text(d.bytes, " bytes of no tensor, after the end of '",
                                 graph_.name(graph_.tensors[before].name), "', differ from run to run")});
     }
   }
@@ -220,7 +220,7 @@ class RoundChecker {
         f.text.append(rest);
       } else {
         const std::uint32_t before = map_.before(segment.begin);
-        const Error::Text rest("no tensor, the first ", f.offset - map_.place(before).end, " bytes behind the end of '",
+        const Error::Text rest("no tensor, the first ", f.offset - map_.place(before).end, " bytes after the end of '",
                                graph_.name(graph_.tensors[before].name), "'");
         f.text.append(rest);
       }
@@ -239,7 +239,7 @@ class RoundChecker {
     for_each_output([&](std::uint32_t t) { suspicious |= unwritten(t, map_.base(), nullptr, first) != 0; });
     if (!suspicious) return {};
 
-    // A kernel may well write the very bytes of the poison. It does not write those of the other one, too.
+    // A kernel may write the very bytes of the poison, but not those of both poisons.
     std::memcpy(expected_.data(), map_.base(), map_.size());
     std::memcpy(map_.base(), before_task_.data(), map_.size());
     poison_outputs_of(task, true);

@@ -25,16 +25,16 @@ struct BlockRun {
   std::uint32_t core = 0;  ///< cube cores come first, then the vector cores
 };
 
-/// Plays a graph on a chip that is not there, event by event. Schedulers start blocks on free cores of their type, in
-/// the order in which they got ready; when a block is done, a scheduler sees it and frees its core and what waited for
-/// it. Seeing what is done goes before starting, as in the peer runtime. A core is taken from the moment a scheduler
-/// turns to it until one has seen that its block is done.
+/// Simulates a graph on a chip, event by event. Schedulers start blocks on free cores of their type, in the order in
+/// which they became ready; when a block is done, a scheduler sees it and frees its core and its successors. Seeing
+/// what is done precedes starting, as in the peer runtime. A core is taken from the moment a scheduler turns to it
+/// until one has seen that its block is done.
 ///
 /// Deterministic: the same graph and costs give the same times, to the last bit. Cost: run() allocates nothing;
 /// O(blocks · (log blocks + cores) + edges).
 class VirtualChip {
  public:
-  /// What the chip is made of, and what scheduling takes on it.
+  /// The parts of the chip, and the costs of scheduling.
   struct Parts {
     std::uint32_t cores[core_type_count] = {1, 1};  ///< by CoreType
     std::uint32_t schedulers = 1;
@@ -68,7 +68,7 @@ class VirtualChip {
     }
   }
 
-  /// What each block takes, in nanoseconds: one figure per task and block, in the graph's order. To be filled in.
+  /// The cost of each block, in nanoseconds: one figure per task and block, in the graph's order. To be filled in.
   [[nodiscard]] std::vector<double>& costs() noexcept { return costs_; }
   [[nodiscard]] std::size_t first_block(std::size_t task) const noexcept { return first_block_[task]; }
 
@@ -95,13 +95,13 @@ class VirtualChip {
   [[nodiscard]] double makespan() const noexcept { return makespan_; }
   [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
   [[nodiscard]] std::span<const BlockRun> runs() const noexcept { return runs_; }
-  /// Of each core of a type, how long it ran kernels.
+  /// The time for which each core of a type ran kernels.
   [[nodiscard]] std::span<const double> busy(CoreType core) const noexcept {
     const std::span<const double> all = busy_;
     return core == CoreType::cube ? all.first(parts_.cores[0]) : all.subspan(parts_.cores[0]);
   }
   [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
-  /// The chain of tasks that takes longest, were there cores and schedulers without end; positions in the graph.
+  /// The chain of tasks that takes longest with unlimited cores and schedulers; positions in the graph.
   [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept {
     return {critical_.data(), critical_size_};
   }
@@ -216,9 +216,9 @@ class VirtualChip {
     for (std::size_t t = graph_.tasks.size(); t-- > 0;) {
       double own = 0;
       for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) own = std::max(own, costs_[b]);
-      double behind = 0;
-      for (const std::uint32_t next : graph_.successors_of(t)) behind = std::max(behind, to_end_[next]);
-      to_end_[t] = parts_.dispatch_ns + own + parts_.retire_ns + behind;
+      double rest = 0;
+      for (const std::uint32_t next : graph_.successors_of(t)) rest = std::max(rest, to_end_[next]);
+      to_end_[t] = parts_.dispatch_ns + own + parts_.retire_ns + rest;
       if (to_end_[t] >= critical_ns_) {
         critical_ns_ = to_end_[t];
         longest = static_cast<std::uint32_t>(t);
@@ -243,7 +243,7 @@ class VirtualChip {
   std::vector<BlockRun> runs_;              ///< by block
   std::vector<std::uint32_t> waits_for_;    ///< by task: predecessors that are not done
   std::vector<std::uint32_t> blocks_left_;  ///< by task
-  std::vector<std::uint64_t> ready_as_;     ///< by block: the how-manieth to get ready
+  std::vector<std::uint64_t> ready_as_;     ///< by block: its rank in the order of readiness
   std::vector<Event> events_;               ///< a heap; a block has at most one event ahead
   Queue ready_[core_type_count];
   Queue done_;

@@ -14,7 +14,7 @@ struct AicpuBuildGraph;
 
 namespace rondo::platform::sim::dynamic {
 
-/// What an orchestration adds tasks with; edges are the caller's to add.
+/// Adds the tasks of an orchestration; the caller adds the edges.
 class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
  public:
   static constexpr std::uint32_t rings = 1;
@@ -86,7 +86,6 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
 
   bool in_order_;
 };
-/// The orchestrator of AicpuBuildGraph.
 template <>
 struct OrchestratorFor<runtime::AicpuBuildGraph> {
   using type = EdgeOrchestrator;

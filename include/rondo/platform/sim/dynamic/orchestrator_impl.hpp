@@ -4,7 +4,7 @@
 
 #include <rondo/platform/sim/dynamic/orchestrator.hpp>
 
-/// The bodies of Orchestrator's members that are too long for its class; include orchestrator.hpp.
+/// The bodies of Orchestrator's longer members; include orchestrator.hpp.
 namespace rondo::platform::sim::dynamic {
 
 template <class Derived>

@@ -21,15 +21,15 @@ namespace rondo::platform::sim::dynamic {
 
 using runtime::StreamOptions;
 
-/// Thrown through an orchestration whose round has failed, so that it ends; no std::exception, so that an orchestration
-/// that catches those does not catch this.
+/// Thrown to end an orchestration whose round has failed; no std::exception, so that handlers for those do not catch
+/// it.
 struct Stopped {};
 
-/// What both runtimes that build their graph during a round have in common: rings of tasks, intermediates and memory,
-/// one for each depth of scopes; making room when one is full; telling when none will come; ending a round clean.
+/// The common part of the runtimes that build their graph during a round: rings of tasks, intermediates and memory, one
+/// for each depth of scopes; making room when one is full; detecting deadlock; ending a round.
 ///
-/// Thread safety: the orchestrating thread alone. Errors: a round that cannot go on is failed, and Stopped thrown.
-/// Cost per task: a look at the oldest tasks every few; nothing that grows with the number of tasks or tensors.
+/// Thread safety: the orchestrating thread alone. Errors: a round that cannot go on is failed, and Stopped thrown. Cost
+/// per task: a look at the oldest tasks every few; nothing that grows with the number of tasks or tensors.
 class StreamCore {
  public:
   static constexpr std::uint32_t max_scopes = 64;
@@ -81,7 +81,7 @@ class StreamCore {
     depth_ = 0;
     scopes_[0] = {++scope_serial_, 0, 0, nullptr, nullptr};
   }
-  /// Runs what is left and forgets everything; the round's status.
+  /// Runs the remaining tasks, forgets everything, and returns the round's status.
   Status end_round() noexcept {
     close_tensors();
     for (std::uint32_t times = 0; reclaim(), !all_reclaimed();) {
@@ -185,7 +185,7 @@ class StreamCore {
     }
   }
 
-  /// `consumer` starts only when `producer` is done. To be called while the consumer's guard is up.
+  /// `consumer` starts only when `producer` is done. Precondition: the consumer's guard is up.
   void link(TaskSlot& consumer, TaskSlot& producer) noexcept {
     if (producer.mark == consumer.number) return;
     producer.mark = consumer.number;
@@ -219,7 +219,7 @@ class StreamCore {
     } while (!producer.fan_out.compare_exchange_weak(head, edge, std::memory_order_release, std::memory_order_acquire));
     add_linked(consumer, spare);
   }
-  /// Sees to it that the next link() finds an edge without waiting. Waits for room.
+  /// Makes sure that the next link() finds an edge without waiting. Waits for room.
   void reserve_edge() {
     if (edges_.left() != 0) return;
     make_room([&] { return edges_.left() != 0; },
@@ -316,11 +316,11 @@ class StreamCore {
     }
     return true;
   }
-  /// From now on the open scope's intermediates wait only for the tasks there are.
+  /// From now on the intermediates of the open scope wait only for the present tasks.
   void close_tensors() noexcept;
   void take_words(TaskSlot& slot, std::uint64_t words);
 
-  /// Waits until `there_is()`; helps meanwhile. Fails the round and throws Stopped if it will never be.
+  /// Waits until `there_is()`, and helps meanwhile. Fails the round and throws Stopped if nothing can make room.
   template <class Room, class Describe>
   [[gnu::noinline, gnu::cold]] void make_room(Room there_is, Describe describe) {
     (void)reclaim();
@@ -354,8 +354,8 @@ class StreamCore {
     consumer.spare = spare;
   }
 
-  /// Without reclaiming anything: a walk through the map may be under way. Every task goes before those added later, so
-  /// this one comes to its end without them.
+  /// Reclaims nothing, since a walk through the map may be under way. Tasks precede those added later, so this one ends
+  /// without them.
   [[gnu::cold]] void wait_for(TaskSlot& task) noexcept {
     for (std::uint32_t times = 0; !task.done();) {
       if (!stream_.help()) TaskStream::back_off(times);

@@ -15,7 +15,7 @@ struct TensorMapRingBuffer;
 
 namespace rondo::platform::sim::dynamic {
 
-/// What an orchestration adds tasks with; edges are found from the regions that tasks touch.
+/// Adds the tasks of an orchestration; edges follow from the regions that tasks touch.
 class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
  public:
   static constexpr std::uint32_t rings = max_rings;
@@ -35,7 +35,7 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
     return immediate_slot_;
   }
 
-  /// As soon as it is known what a task touches the map is asked where that is, so that it is on its way.
+  /// Locates the uses of a region as soon as it is known, so that their memory is on its way.
   void prefetch(Touch& touch) noexcept {
     if (!runs_at_once_ && is_tracked(touch)) map_.locate(touch);
   }
@@ -67,10 +67,8 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
     return {&slot, number};
   }
 
-  /// The tasks that one waits for, as far as they fit. They are somewhere in memory and asked for when they are
-  /// found, so they are looked at last.
+  /// The tasks that a task waits for, as far as they fit. They are prefetched when they are found, and looked at last.
   struct Predecessors {
-    /// One of them.
     struct Predecessor {
       TaskSlot* task;
       std::uint64_t number;  ///< of the task that is meant: the slot may be another's by now
@@ -90,7 +88,6 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
     }
   };
 
-  /// Nobody writes an input during a round.
   static bool is_tracked(const Touch& touch) noexcept { return touch.tensor->direction != Direction::in; }
 
   void end_scope() noexcept {}
@@ -99,7 +96,6 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
   TaskSlot immediate_slot_;
   std::vector<ArgWord> immediate_words_;
 };
-/// The orchestrator of TensorMapRingBuffer.
 template <>
 struct OrchestratorFor<runtime::TensorMapRingBuffer> {
   using type = RegionOrchestrator;

@@ -127,6 +127,7 @@ class [[nodiscard]] Status {
   /// A failure that is about a task, by its TaskId.
   static constexpr Status of_task(Errc code, std::uint32_t task) noexcept { return {code, Subject::task, task}; }
 
+  /// The same status, marked as having made the session unusable.
   [[nodiscard]] constexpr Status poisoning() const noexcept {
     Status s = *this;
     s.poisons_ = true;

@@ -36,7 +36,7 @@ SELF_EVIDENT = {
 PLAIN_NAMES = set(
     """access after allocate Arch args_of before begin bits capabilities code concurrency copies_in copies_out copy_in
     copy_out core_type_count count data data_type_count defined_at_start device dim direction edges element_type empty
-    end handle in index is_orchestrated is_pinned is_snapshot is_static is_symbolic kernels_may_write key launch major
+    end handle has in index is_a5_only is_orchestrated is_pinned is_snapshot is_static is_symbolic kernels_may_write key launch load major
     max memory min minor name offset ok out parameter patch reads release shape size subject tensor to_string unload
     update_level_count value value_type version wait what when writes""".split()
 )

@@ -6,6 +6,7 @@
 
 namespace rondo::arch {
 
+/// Ascend 910B and 910_93 (DAV_2201).
 struct A2A3 : CommonFacts {
   static constexpr const char* name = "a2a3";
   static constexpr const char* core_arch = "DAV_2201";

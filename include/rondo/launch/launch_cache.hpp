@@ -22,6 +22,7 @@ struct Lru {
   static constexpr std::size_t capacity = Capacity;
 };
 
+/// Ignores lookups.
 struct NoCounts {
   constexpr void hit_last() noexcept {}
   constexpr void hit_table() noexcept {}
@@ -29,6 +30,7 @@ struct NoCounts {
   constexpr void evicted() noexcept {}
 };
 
+/// Counts lookups.
 struct Counts {
   std::uint64_t hits_on_last = 0;   ///< rounds of the same shapes as the one before
   std::uint64_t hits_in_table = 0;  ///< rounds of other shapes that were known

@@ -27,6 +27,7 @@ struct Token {
   std::vector<Use> uses{};
 };
 
+/// The memories of a graph's tensors.
 struct Tokens {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
   std::vector<Token> tokens{};

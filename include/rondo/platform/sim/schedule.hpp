@@ -25,6 +25,7 @@ struct ReplayCosts {
 /// The nodes of a schedule: calls that run one after the other on one thread. A task is a node, or one for each of its
 /// blocks and an empty one where they join; chains are fused into one.
 struct NodeGraph {
+  /// Consecutive calls and their cost.
   struct Node {
     std::uint32_t first_call = 0;  ///< in `calls`
     std::uint32_t call_count = 0;

@@ -69,6 +69,7 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
 
   /// The tasks that a task waits for, as far as they fit. They are prefetched when they are found, and looked at last.
   struct Predecessors {
+    /// A task that must be done first.
     struct Predecessor {
       TaskSlot* task;
       std::uint64_t number;  ///< of the task that is meant: the slot may be another's by now
@@ -96,6 +97,7 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
   TaskSlot immediate_slot_;
   std::vector<ArgWord> immediate_words_;
 };
+/// The orchestrator of the runtime.
 template <>
 struct OrchestratorFor<runtime::TensorMapRingBuffer> {
   using type = RegionOrchestrator;

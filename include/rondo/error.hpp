@@ -114,7 +114,7 @@ enum class Errc : std::uint16_t {
 /// turns it into a sentence with the tensor's or task's name.
 class [[nodiscard]] Status {
  public:
-  /// What index() counts.
+  /// The objects that index() counts.
   enum class Subject : std::uint8_t { none, tensor, task };
 
   constexpr Status() noexcept = default;

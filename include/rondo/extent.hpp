@@ -17,7 +17,7 @@ class Dim {
   static constexpr std::size_t capacity = 11;
   /// Symbols that a graph has at most.
   static constexpr std::int32_t max_symbols = 32;
-  /// What a part does, in postfix order.
+  /// The operator of a part, in postfix order.
   enum class Op : std::int32_t { add, sub, mul, floor_div, ceil_div, min, max };
 
   constexpr Dim() noexcept = default;

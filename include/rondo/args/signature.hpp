@@ -18,7 +18,7 @@ struct Instance {
 /// The extents that a shape block keeps for a tensor of unknown rank.
 inline constexpr std::uint32_t unknown_rank_dims = 25;
 
-/// How often a parameter of a kernel may occur.
+/// The number of instances that a parameter of a kernel may have.
 enum class Occurrence : std::uint8_t {
   required,  ///< exactly one instance
   optional,  ///< one or none

@@ -47,7 +47,7 @@ inline constexpr std::size_t partition_count = 4;
   return align_up(tensor.bytes, 32);
 }
 
-/// Where the partitions start, in bytes from the start of the table.
+/// The partitions' offsets, in bytes from the start of the table.
 struct TableShape {
   std::uint64_t begin[partition_count + 1] = {};  ///< the last entry is the table's size
   std::uint64_t host_inputs = 0;                  ///< bytes of host inputs, without the guard

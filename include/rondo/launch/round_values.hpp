@@ -62,7 +62,7 @@ struct Value {
   return {graph.add_value(name, {graph::ValueKind::random, 0, seed, first, start.blocks_per_round(), nullptr},
                           sizeof(RandomStart))};
 }
-/// Which step a round is, counted from `first`.
+/// The number of the round, counted from `first`.
 [[nodiscard]] constexpr Value<Step> step(TaskGraph& graph, std::string_view name, std::uint64_t first = 0) {
   return {graph.add_value(name, {graph::ValueKind::step, 0, 0, first, 1, nullptr}, sizeof(Step))};
 }

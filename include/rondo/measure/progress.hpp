@@ -30,7 +30,7 @@ namespace rondo::measure {
   return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
 }
 
-/// How a search gets on, as a line to show:
+/// The progress of a search as a line of text:
 ///
 ///     37 of 96, 2.4/s, best 1.23 ms (i8 j64 k32 ikj), 3 errors (2 build, 1 run_timeout), 25 s left
 ///
@@ -40,7 +40,7 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `total`: how many candidates there will be, those measured by earlier runs not counted; 0: nobody knows.
+  /// `total`: the number of candidates, without those measured by earlier runs; 0: unknown.
   explicit Progress(std::size_t total = 0, Clock::time_point start = Clock::now()) : total_{total}, start_{start} {}
 
   /// Takes a best that earlier runs found.

@@ -69,7 +69,7 @@ class Sections {
   }
 
   [[nodiscard]] constexpr std::int32_t count() const noexcept { return count_; }
-  /// How many of them, the first ones, come from time.
+  /// The number of sections, which come first, that stem from time.
   [[nodiscard]] constexpr std::int32_t of_time() const noexcept { return of_time_; }
   [[nodiscard]] constexpr std::size_t buffers() const noexcept { return begin_.size() - 1; }
 

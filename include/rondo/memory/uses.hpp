@@ -101,7 +101,7 @@ class UseFinder {
     }
     for (std::size_t k = 0; k < result_.tokens.size(); ++k) {
       std::vector<Use>& uses = result_.tokens[k].uses;
-      // What no task touches may be written by whoever asks for its address.
+      // Memory that no task touches may be written by any holder of its address.
       if (kept_[k] == 0 && !uses.empty()) continue;
       Use all = whole(uses);
       uses.clear();

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// What clocks, observers, engines and sessions may offer to those who look at rounds. Each part is optional.
+/// The optional parts of clocks, observers, engines and sessions that observing uses.
 namespace rondo::observe {
 
 /// A clock whose readings are not nanoseconds, and which says how they become such.

@@ -36,7 +36,7 @@ class Recorder {
    public:
     /// Places there are.
     static constexpr std::size_t most = 64;
-    /// Where the name is, or is put now.
+    /// Finds the name, or adds it.
     [[nodiscard]] std::size_t place_of(std::string_view name) noexcept {
       const Name cut(name);
       for (std::size_t i = 0; i < count_; ++i) {
@@ -64,7 +64,7 @@ class Recorder {
 
   /// From now on spans are kept, or not. From any thread.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
-  /// Are spans kept?
+  /// Whether spans are kept.
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
   /// Four words for each call, which live as long as `calls` are used. Remembers the graph, which numbers stand for; of
@@ -98,7 +98,7 @@ class Recorder {
     (void)my_lane();  // so that this thread's is the first
     launched_ = Clock::now();
   }
-  /// What was launched is done.
+  /// The launched round is done.
   void done() noexcept {
     if (launched_ == 0) return;
     launches_.add({std::exchange(launched_, 0), Clock::now(), launch_, 0, 0, 0});
@@ -108,8 +108,8 @@ class Recorder {
 
   /// Whose tasks these are; lives as long as the session.
   [[nodiscard]] const graph::GraphView& graph() const noexcept { return graph_; }
-  /// How many threads have run anything; the first is the one that launches: the session's, or the queue's for rounds
-  /// in flight.
+  /// The number of threads that have run anything; the first is the one that launches: the session's, or the queue's
+  /// for rounds in flight.
   [[nodiscard]] std::size_t threads() const noexcept {
     std::size_t n = 0;
     while (n < lanes_.size() && lanes_[n].owner.load(std::memory_order_relaxed) != nullptr) ++n;
@@ -198,7 +198,7 @@ class Recorder {
     return thread_lane.lane;
   }
   /// A thread is known by the address of its `thread_lane`. One that comes after another has ended may get the same
-  /// place: then it goes on in that one's ring, since nobody else will.
+  /// place: then it goes on in that one's ring, which no other thread uses.
   [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept {
     for (Lane& lane : lanes_) {
       const void* owner = nullptr;

@@ -20,7 +20,7 @@
 
 namespace rondo::observe {
 
-/// An engine that runs calls which somebody else has put together: `load(graph, calls)` beside `load(graph, args)`.
+/// An engine that runs calls of another engine: `load(graph, calls)` next to `load(graph, args)`.
 template <class E>
 concept LoadsCalls = requires(E& engine, const graph::GraphView& graph, platform::sim::Inline::DynamicProgram calls) {
   engine.load(graph, std::move(calls));
@@ -51,7 +51,7 @@ class Traced {
   using Traces = Inner;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
 
-  /// What the traced engine is told, and how much is kept.
+  /// The options of Inner, and the number of spans that are kept.
   struct Options {
     /// The engine that is traced.
     typename Inner::Options inner{};
@@ -62,7 +62,7 @@ class Traced {
   /// The traced engine's program, and the words by which its calls find their spans.
   template <class InnerProgram>
   struct Program {
-    /// What the wrapped calls find their spans by.
+    /// The context by which the wrapped calls find their spans.
     std::vector<ArgWord> words;
     /// The engine that is traced.
     InnerProgram inner;
@@ -107,12 +107,12 @@ class Traced {
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
   /// The engine that is traced.
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
-  /// What was kept of tasks.
+  /// The recorded tasks.
   [[nodiscard]] Recorder<Clock>& recorder() noexcept { return recorder_; }
 
-  /// Told behind each copy to the device.
+  /// Called after each copy to the device.
   void copied_in(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_in(bytes); }
-  /// Told behind each copy to the host.
+  /// Called after each copy to the host.
   void copied_out(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_out(bytes); }
   /// Told when all is done that was asked for.
   void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }

@@ -11,7 +11,7 @@
 
 namespace rondo::runtime {
 
-/// How a session of a runtime that builds its graph during the round is opened.
+/// The options of a session whose runtime builds its graph during the round.
 template <class P>
 struct OrchestratedOptions : P::Options {
   StreamOptions stream{};

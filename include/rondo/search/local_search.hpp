@@ -32,7 +32,7 @@ using memory::SectionRange;
 using memory::Sections;
 using memory::Span;
 
-/// How much work a local search may do.
+/// The budget of a local search.
 struct LocalBudget {
   std::uint64_t nodes = 0;   ///< of all window searches together
   std::size_t window = 250;  ///< most buffers set free at once

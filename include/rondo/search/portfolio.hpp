@@ -65,7 +65,7 @@ struct Planning {
   std::unique_ptr<ExactSearch> search{};  ///< made where the problem is small enough for it
 };
 
-/// How much one first fit of the whole problem costs: about this many looks at a placed buffer.
+/// The cost of one first fit of the whole problem, in looks at a placed buffer.
 [[nodiscard]] inline std::int64_t first_fit_work(const Planning& p) {
   return p.overlaps + 16 * static_cast<std::int64_t>(p.problem.size());
 }
@@ -73,7 +73,7 @@ struct Planning {
 /// The work of about half a second.
 inline constexpr std::int64_t affordable = 15'000'000;
 
-/// Is it worth while to re-plan parts? Not where so many are alive at once that a part is nearly the whole.
+/// Whether re-planning parts is worthwhile. Not where so many are alive at once that a part is nearly the whole.
 [[nodiscard]] inline bool mendable(const Planning& p) {
   return p.overlaps <= 400 * static_cast<std::int64_t>(p.problem.size()) && first_fit_work(p) <= 3 * affordable;
 }

@@ -25,7 +25,7 @@ using memory::Problem;
 /// Walks the schedule. A buffer that starts asks for a token: among the free ones at least as large as it, and at most
 /// match_range times, the smallest is taken; failing that, among the smaller ones down to size / match_range the
 /// largest, which then grows; failing that, a new token. A buffer gives its token back when its last user is done; one
-/// that nobody uses gives it back at once. In the end the tokens lie side by side. Shares whole tokens, never parts of
+/// without users gives it back at once. In the end the tokens lie side by side. Shares whole tokens, never parts of
 /// them, which is why its arenas are large; here as a named rival and as the simplest thing that reuses memory.
 ///
 /// Gaps are not made use of. A buffer of fixed offset takes no part; the tokens then lie above all such
@@ -118,7 +118,7 @@ struct StorageTokens {
       token.bytes = std::max(token.bytes, b.size);
       token.alignment = std::max(token.alignment, b.alignment);
       token_of[e.buffer] = chosen;
-      if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // nobody uses it
+      if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // without users
     }
 
     std::vector<std::int64_t> offset_of(tokens.size());

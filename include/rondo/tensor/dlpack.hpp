@@ -32,7 +32,7 @@ namespace rondo::dlpack {
 
 namespace detail {
 
-/// How many elements of T the tensor holds. @throws Error invalid_argument: another type, or gaps between elements
+/// The number of elements of T in the tensor. @throws Error invalid_argument: another type, or gaps between elements
 template <Element T>
 [[nodiscard]] std::size_t checked_size(const DLTensor& tensor) {
   const auto fail = [](const auto&... text) {
@@ -114,12 +114,12 @@ template <Element T>
               {kDLCPU, 0});
 }
 
-/// A pair of somebody else's host tensor, checked: `prebind(dlpack::bind(x, *tensor))`. @throws as host_span
+/// Binds a host tensor of another library, checked: `prebind(dlpack::bind(x, *tensor))`. @throws as host_span
 template <Element T, Direction D>
 [[nodiscard]] auto bind(TensorHandle<T, D> tensor, const DLManagedTensor& managed) {
   return rondo::bind(tensor, host_span<T>(managed));
 }
-/// A pair of somebody else's device tensor: its address is used. @throws as device_span
+/// Binds the device memory of a tensor of another library. @throws as device_span
 template <Element T, Direction D>
 [[nodiscard]] auto bind_device(TensorHandle<T, D> tensor, const DLManagedTensor& managed) {
   return rondo::bind(tensor, device_span<T>(managed));

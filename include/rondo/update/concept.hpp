@@ -11,7 +11,7 @@
 /// The concept of an update strategy, and its properties at compile time.
 namespace rondo {
 
-/// How much of the args table a round must refresh; each level includes those before it.
+/// The parts of the args table that a round must refresh; each level includes those before it.
 enum class UpdateLevel : std::uint8_t {
   none,                      ///< nothing changed
   host_input,                ///< bytes of host inputs that ride in the table
@@ -28,7 +28,7 @@ inline constexpr std::size_t update_level_count = 5;
   return names[static_cast<std::size_t>(level)];
 }
 
-/// What changed since the args table was last refreshed. A base that moved and moved back counts as changed.
+/// The changes since the args table was last refreshed. A base that moved and moved back counts as changed.
 struct Changes {
   bool arena = false;        ///< the address of an arena that the session placed
   bool model_io = false;     ///< the address of an input or output

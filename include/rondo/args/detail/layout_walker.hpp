@@ -13,7 +13,7 @@
 
 namespace rondo::args::detail {
 
-/// Where a walk writes the slots; all zero for a walk that only counts. Beyond the end nothing is written.
+/// The buffer for the slots; empty for a walk that only counts. Nothing is written beyond its end.
 struct LayoutBuffers {
   std::span<Slot> slots{};
   std::size_t tail_slot = 0;    ///< the number of the tail's first slot

@@ -46,7 +46,7 @@ class Checked {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
   static constexpr bool watches_memory = true;
 
-  /// How the engine that is watched is opened.
+  /// The options of the engine inside.
   struct Options {
     /// A pool spreads its tasks from the first round on, over four threads on any host.
     typename Inner::Options inner = busy();

@@ -20,15 +20,15 @@ namespace rondo::search::detail {
 using memory::aligned;
 using memory::SectionRange;
 
-/// Is there a plan within a given capacity? A complete depth-first search that decides, one at a time, what lies on the
-/// floor of a section.
+/// Decides whether there is a plan within a given capacity. A complete depth-first search that decides, one at a time,
+/// what lies on the floor of a section.
 ///
 /// State: for each buffer not yet placed the lowest offset `at` it can still have. The floor of a section is the
 /// smallest `at` of its buffers. In any plan in which every buffer is pushed down as far as it goes, the point just
 /// above the floor of a section is either covered by a buffer whose `at` equals that floor, which then lies exactly
 /// there, or it is wasted, and then the floor rises to the lowest offset at which some buffer can rest on another.
 /// These cases exclude each other, so no plan is met twice, and the section to decide may be chosen freely among those
-/// whose candidates leave nothing behind below them: choosing the one with the fewest cases keeps the tree small.
+/// whose candidates leave no gap below them: choosing the one with the fewest cases keeps the tree small.
 ///
 /// Pruned by: the load of each section above each of its floors (buffers sorted by `at`, so a stack of high ones is
 /// seen even if low ones remain); splitting into parts that share no section, each solved once; interchangeable buffers

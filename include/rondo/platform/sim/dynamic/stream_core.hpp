@@ -300,7 +300,7 @@ class StreamCore {
   TaskStream stream_;
 
  private:
-  /// What there is not enough of.
+  /// A resource that ran out.
   struct Shortage {
     const char* what;
     std::uint64_t needed;

@@ -40,19 +40,24 @@ struct Zeros {
 
 namespace detail {
 
-/// The kind of a parameter of `run`: a tensor, a scalar or the block. The primary template stands for anything else.
-template <class P>
-struct Parameter {
-  static constexpr bool is_valid = false;
+/// The traits of a parameter of `run`, and those that most of them share.
+struct AnyParameter {
+  static constexpr bool is_valid = true;
   static constexpr bool is_tensor = false;
+  static constexpr bool is_block = false;
+  static constexpr bool is_scratch = false;
+  static constexpr Access access = Access::read;
+  static constexpr std::size_t rank = 0;
+  using element_type = void;
+};
+template <class P>
+struct Parameter : AnyParameter {
+  static constexpr bool is_valid = false;
 };
 
 template <class V, Access A>
-struct TensorParameter {
-  static constexpr bool is_valid = true;
+struct TensorParameter : AnyParameter {
   static constexpr bool is_tensor = true;
-  static constexpr bool is_block = false;
-  static constexpr bool is_scratch = false;
   static constexpr Access access = A;
   static constexpr std::size_t rank = V::rank;
   using element_type = typename V::value_type;
@@ -78,20 +83,14 @@ struct Parameter<Scratch<T, R>> : TensorParameter<Scratch<T, R>, Access::write> 
 };
 
 template <class P>
-requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) && (sizeof(P) <= sizeof(ArgWord)) struct Parameter<P> {
-  static constexpr bool is_valid = true;
-  static constexpr bool is_tensor = false;
-  static constexpr bool is_block = false;
-  static constexpr std::size_t rank = 0;
+requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) &&
+    (sizeof(P) <= sizeof(ArgWord)) struct Parameter<P> : AnyParameter {
   static P read(const ArgWord* args, std::size_t word, std::size_t) noexcept { return from_word<P>(args[word]); }
 };
 
 template <>
-struct Parameter<Block> {
-  static constexpr bool is_valid = true;
-  static constexpr bool is_tensor = false;
+struct Parameter<Block> : AnyParameter {
   static constexpr bool is_block = true;
-  static constexpr std::size_t rank = 0;
   static Block read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
     const auto bits = static_cast<std::uint64_t>(args[word]);
     return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
@@ -109,21 +108,18 @@ template <class F>
 struct RunSignature {
   static constexpr bool is_valid = false;
 };
-template <class... P>
-struct RunSignature<void (*)(P...)> {
+template <bool is_noexcept, class... P>
+struct RunSignature<void (*)(P...) noexcept(is_noexcept)> {
   static constexpr bool is_valid = (Parameter<P>::is_valid && ...);
+  static constexpr bool never_throws = is_noexcept;
   using Parameters = ParameterList<P...>;
 };
-template <class... P>
-struct RunSignature<void (*)(P...) noexcept> : RunSignature<void (*)(P...)> {};
 
 /// Whether F returns double and takes the same parameters as run.
 template <class F, class Parameters>
 inline constexpr bool is_cost_of = false;
-template <class... P>
-inline constexpr bool is_cost_of<double (*)(P...), ParameterList<P...>> = true;
-template <class... P>
-inline constexpr bool is_cost_of<double (*)(P...) noexcept, ParameterList<P...>> = true;
+template <bool is_noexcept, class... P>
+inline constexpr bool is_cost_of<double (*)(P...) noexcept(is_noexcept), ParameterList<P...>> = true;
 
 /// The word at which the extents of a parameter start.
 template <class... P>
@@ -134,51 +130,37 @@ template <class... P>
   return word;
 }
 
+/// The address tells types apart.
+template <class T>
+inline constexpr char type_tag = 0;
+
 /// Whether the two parameters exist and are an Out and an In of one element type and rank.
 template <class... P>
 [[nodiscard]] consteval bool are_in_place(InPlace in_place, ParameterList<P...>) {
   if (in_place.out >= sizeof...(P) || in_place.in >= sizeof...(P)) return false;
-  const auto fit = [&]<class Out, class In>() {
-    if constexpr (Parameter<Out>::is_tensor && Parameter<In>::is_tensor) {
-      return Parameter<Out>::access == Access::write && !Parameter<Out>::is_scratch &&
-             Parameter<In>::access == Access::read && Parameter<Out>::rank == Parameter<In>::rank &&
-             std::is_same_v<typename Parameter<Out>::element_type, typename Parameter<In>::element_type>;
-    } else {
-      return false;
-    }
-  };
-  bool result = false;
-  std::size_t o = 0;
-  const auto with_out = [&]<class Out>() {
-    std::size_t i = 0;
-    ((result = o == in_place.out && i == in_place.in ? fit.template operator()<Out, P>() : result, ++i), ...);
-    ++o;
-  };
-  (with_out.template operator()<P>(), ...);
-  return result;
+  constexpr bool is_tensor[] = {(Parameter<P>::is_tensor && !Parameter<P>::is_scratch)..., false};
+  constexpr Access access[] = {Parameter<P>::access..., Access::read};
+  constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
+  constexpr const char* elements[] = {&type_tag<typename Parameter<P>::element_type>..., nullptr};
+  const std::size_t out = in_place.out;
+  const std::size_t in = in_place.in;
+  return is_tensor[out] && is_tensor[in] && access[out] == Access::write && access[in] == Access::read &&
+         ranks[out] == ranks[in] && elements[out] == elements[in];
 }
 
 /// Whether the parameter exists and is a tensor that is written.
 template <class... P>
 [[nodiscard]] consteval bool may_be_zeros(std::size_t parameter, ParameterList<P...>) {
-  std::size_t i = 0;
-  bool result = false;
-  const auto visit = [&]<class Q>() {
-    if constexpr (Parameter<Q>::is_tensor) result = result || (i == parameter && writes(Parameter<Q>::access));
-    ++i;
-  };
-  (visit.template operator()<P>(), ...);
-  return result;
+  constexpr bool is_written[] = {(Parameter<P>::is_tensor && writes(Parameter<P>::access))..., false};
+  return parameter < sizeof...(P) && is_written[parameter];
 }
 
-template <class F>
-inline constexpr bool never_throws = false;
-template <class... P>
-inline constexpr bool never_throws<void (*)(P...) noexcept> = true;
+template <class K>
+inline constexpr bool never_throws = RunSignature<decltype(&K::run)>::never_throws;
 
 template <class K, class... P, std::size_t... I>
 [[gnu::always_inline]] inline void call_run([[maybe_unused]] ParameterList<P...> list, std::index_sequence<I...>,
-                                            [[maybe_unused]] ArgWord* args) noexcept(never_throws<decltype(&K::run)>) {
+                                            [[maybe_unused]] ArgWord* args) noexcept(never_throws<K>) {
   K::run(Parameter<P>::read(args, I, extents_of(I, decltype(list){}))...);
 }
 template <class K, class... P, std::size_t... I>
@@ -313,7 +295,7 @@ consteval bool check_declared_args() {
 /// Unpacks a block of arguments, laid out as ParameterList or the kernel's args format says, and calls the kernel's
 /// body.
 template <Kernel K>
-inline void kernel_entry(ArgWord* args) noexcept(never_throws<decltype(&K::run)>) {
+inline void kernel_entry(ArgWord* args) noexcept(never_throws<K>) {
   if constexpr (DeclaresArgs<K>) {
     args::detail::DeclaredArgs<K>::call(args);
   } else {

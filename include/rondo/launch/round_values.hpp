@@ -233,13 +233,8 @@ namespace rondo::detail {
 
 /// A value is passed by its address in the args table.
 template <class V>
-struct ValueParameter {
-  static constexpr bool is_valid = true;
+struct ValueParameter : AnyParameter {
   static constexpr bool is_tensor = true;
-  static constexpr bool is_block = false;
-  static constexpr bool is_scratch = false;
-  static constexpr Access access = Access::read;
-  static constexpr std::size_t rank = 0;
   using element_type = V;
   static V at(std::uint64_t address, const ArgWord*) noexcept {
     V value;

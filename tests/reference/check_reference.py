@@ -34,10 +34,11 @@ SELF_EVIDENT = {
 
 # Members that their name, or the concept that asks for them, says all of: a comment could only repeat it.
 PLAIN_NAMES = set(
-    """access after allocate Arch args_of before begin bits capabilities code concurrency copies_in copies_out copy_in
-    copy_out core_type_count count data data_type_count defined_at_start device dim direction edges element_type empty
-    end handle has in index is_a5_only is_orchestrated is_pinned is_snapshot is_static is_symbolic kernels_may_write key launch load major
-    max memory min minor name offset ok out parameter patch reads release shape size subject tensor to_string unload
+    """access after allocate Arch args_of before begin bits capabilities code concurrency copies_in copies_out
+    copy_in copy_out core_type_count count data data_type_count defined_at_start device dim direction edges
+    element_type empty end handle has in index inout is_a5_only is_orchestrated is_pinned is_snapshot
+    is_static is_symbolic kernels_may_write key launch load major max memory min minor name offset ok out
+    output parameter patch reads release resident shape size subject tensor to_string unload
     update_level_count value value_type version wait what when writes""".split()
 )
 

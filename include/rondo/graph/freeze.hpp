@@ -34,22 +34,19 @@ class FrozenGraph {
             tag_};
   }
 
-  /// The handle of the tensor called `name`. @throws Error invalid_argument
+  /// The handle of the tensor called `name`, of this type and direction. @throws Error invalid_argument
   template <Element T>
   [[nodiscard]] Input<T> input(std::string_view name) const {
     return view().find<T, Direction::in>(name);
   }
-  /// As input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
   [[nodiscard]] Output<T> output(std::string_view name) const {
     return view().find<T, Direction::out>(name);
   }
-  /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
   [[nodiscard]] InputOutput<T> inout(std::string_view name) const {
     return view().find<T, Direction::inout>(name);
   }
-  /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
   template <Element T>
   [[nodiscard]] Resident<T> resident(std::string_view name) const {
     return view().find<T, Direction::resident>(name);

@@ -49,6 +49,9 @@ namespace detail {
 /// std::vector. Errors: throws Error, the graph unchanged. Cost: set-up only; allocates.
 class TaskGraph {
  public:
+  /// The place of a call, for messages.
+  using Where = std::source_location;
+
   constexpr explicit TaskGraph(Edges edges = Edges::derived) : edges_{edges} {
     if (!std::is_constant_evaluated()) tag_ = detail::next_graph_tag();
   }
@@ -57,7 +60,7 @@ class TaskGraph {
   /// 64})`. Sizes and Blocks may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`. Such a graph is
   /// opened with open_shaped(), or made a plain one by instantiate(). At most 32 symbols, numbered in order. @throws
   /// Error invalid_argument, limit_exceeded
-  constexpr Dim dim(std::string_view wanted, std::source_location where = std::source_location::current()) {
+  constexpr Dim dim(std::string_view wanted, Where where = Where::current()) {
     if (wanted.empty()) refuse(where, "a symbol has no name; give it one");
     for (const graph::NameRef other : symbols_) {
       if (name(other) == wanted) {
@@ -77,52 +80,46 @@ class TaskGraph {
   /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
   /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
   template <Element T>
-  constexpr Input<T> input(std::string_view name, Shape shape,
-                           std::source_location where = std::source_location::current()) {
+  constexpr Input<T> input(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::in>(name, shape, where);
   }
   /// As input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
-  constexpr Output<T> output(std::string_view name, Shape shape,
-                             std::source_location where = std::source_location::current()) {
+  constexpr Output<T> output(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::out>(name, shape, where);
   }
   /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
-  constexpr InputOutput<T> inout(std::string_view name, Shape shape,
-                                 std::source_location where = std::source_location::current()) {
+  constexpr InputOutput<T> inout(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::inout>(name, shape, where);
   }
   /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
   template <Element T>
-  constexpr Resident<T> resident(std::string_view name, Shape shape,
-                                 std::source_location where = std::source_location::current()) {
+  constexpr Resident<T> resident(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::resident>(name, shape, where);
   }
   /// As input(), for memory between tasks; rounds copy nothing. @throws Error likewise
   template <Element T>
-  constexpr Workspace<T> workspace(std::string_view name, Shape shape,
-                                   std::source_location where = std::source_location::current()) {
+  constexpr Workspace<T> workspace(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::workspace>(name, shape, where);
   }
 
   /// A small input whose bytes travel inside the args table: no copy of its own, no place in the arena, no device
   /// memory. For positions, lengths, seeds. At most 4096 bytes. @throws as above
   template <Element T>
-  constexpr HostInput<T> host_input(std::string_view name, Shape shape,
-                                    std::source_location where = std::source_location::current()) {
+  constexpr HostInput<T> host_input(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
   /// A value of `bytes` bytes that the session writes; called by the functions of launch/round_values.hpp. @throws
   /// Error invalid_argument: the name, its size, the tensor that it describes
   constexpr TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
-                                TensorKey described = {}, std::source_location where = std::source_location::current());
+                                TensorKey described = {}, Where where = Where::current());
 
   /// `output` reuses the memory of `input`: each round binds the same memory to both, and tasks are ordered as if they
   /// were one tensor. @throws Error invalid_argument: not of this graph, sizes differ, an alias already
   template <Element T, Element U>
-  constexpr void alias(Output<T> output, Input<U> input, std::source_location where = std::source_location::current()) {
+  constexpr void alias(Output<T> output, Input<U> input, Where where = Where::current()) {
     declare_alias(output.key, input.key, where);
   }
 
@@ -134,7 +131,7 @@ class TaskGraph {
   /// view already, beyond the end
   template <Element T, Direction D, Direction S>
   constexpr void make_view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
-                           std::source_location where = std::source_location::current()) {
+                           Where where = Where::current()) {
     static_assert(D == Direction::out || D == Direction::workspace,
                   "rondo: what shows other memory is an output or a workspace");
     static_assert(S != Direction::host_input, "rondo: a host input is in the args table; copy it with a kernel");
@@ -145,7 +142,7 @@ class TaskGraph {
   /// will be held, or a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
   /// this graph
   template <Element T, Direction D>
-  constexpr void keep(TensorHandle<T, D> tensor, std::source_location where = std::source_location::current()) {
+  constexpr void keep(TensorHandle<T, D> tensor, Where where = Where::current()) {
     if (!has(tensor.key)) refuse(where, "keep: the tensor is of another graph");
     tensors_[index(tensor.key.tensor())].kept = true;
   }
@@ -155,15 +152,14 @@ class TaskGraph {
   /// shape returns whose memory others have used. Kernels may ask for the same; see Zeros. @throws Error
   /// invalid_argument: not of this graph, asked for otherwise before
   template <Element T>
-  constexpr void zero(Workspace<T> tensor, Zeroed when = Zeroed::each_round,
-                      std::source_location where = std::source_location::current()) {
+  constexpr void zero(Workspace<T> tensor, Zeroed when = Zeroed::each_round, Where where = Where::current()) {
     zero_memory(tensor.key, when, where);
   }
 
   /// The arguments of the task cannot be refreshed: the addresses of its tensors stay what they are when the session is
   /// opened, for other tasks as well. Such a tensor takes no device memory, and the arena does not move. @throws Error
   /// invalid_argument if it is no task of this graph
-  constexpr void fix_addresses(TaskId task, std::source_location where = std::source_location::current()) {
+  constexpr void fix_addresses(TaskId task, Where where = Where::current()) {
     if (index(task) >= tasks_.size()) {
       refuse(where, "fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size());
     }
@@ -213,7 +209,7 @@ class TaskGraph {
                                 const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
-  constexpr void add_edge(TaskId before, TaskId after, std::source_location where = std::source_location::current()) {
+  constexpr void add_edge(TaskId before, TaskId after, Where where = Where::current()) {
     for (const TaskId task : {before, after}) {
       if (index(task) >= tasks_.size()) {
         refuse(where, "add_edge: there is no task ", index(task), "; the graph has ", tasks_.size());
@@ -301,39 +297,38 @@ class TaskGraph {
   };
 
   template <Element T, Direction D>
-  constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where) {
+  constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, Where where) {
     return {add_tensor(name, data_type_of<T>, D, shape, where)};
   }
   constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                 std::source_location where);
+                                 Where where);
   constexpr TensorKey add_tensor_here(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                      std::source_location where);
+                                      Where where);
   TensorKey add_tensor_at_run_time(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                   std::source_location where);
+                                   Where where);
   constexpr TensorKey push_tensor(std::string_view name, graph::TensorRecord record);
-  constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
-  constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, std::source_location where);
-  constexpr void zero_memory(TensorKey tensor, Zeroed when, std::source_location where);
-  constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
+  constexpr void declare_alias(TensorKey output, TensorKey input, Where where);
+  constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where);
+  constexpr void zero_memory(TensorKey tensor, Zeroed when, Where where);
+  constexpr void check_new_tensor(std::string_view name, const Shape& shape, Where where) const;
   constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);
   [[nodiscard]] constexpr auto tensor_name() const noexcept {
     return [this](std::uint32_t tensor) { return name(tensors_[tensor].name); };
   }
-  constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name,
-                           std::source_location where) const;
+  constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name, Where where) const;
   [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
     return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
   }
   template <class... Text>
-  [[noreturn, gnu::always_inline]] static constexpr void refuse(std::source_location where, const Text&... text) {
+  [[noreturn, gnu::always_inline]] static constexpr void refuse(Where where, const Text&... text) {
     refuse_with(where, {detail::TextPart(text)...});
   }
   template <class... Text>
   [[noreturn, gnu::always_inline]] static constexpr void fail_task(std::string_view task, const Text&... text) {
     refuse_with(std::source_location::current(), {"task '", task, "' ", detail::TextPart(text)...});
   }
-  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_with(std::source_location where,
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_with(Where where,
                                                                  std::initializer_list<detail::TextPart> parts) {
     throw Error(Errc::invalid_argument, Error::Text(parts), where);
   }

@@ -59,7 +59,6 @@ class Sections {
         ranges_[next[buffer]++].last = count_;
       }
     }
-    of_time_ = count_;
     for (const auto& [a, b] : problem.conflicts) {
       if (!apart(problem, a, b)) continue;
       ranges_[next[a]++] = {count_, count_ + 1};
@@ -69,9 +68,6 @@ class Sections {
   }
 
   [[nodiscard]] constexpr std::int32_t count() const noexcept { return count_; }
-  /// The number of sections, which come first, that stem from time.
-  [[nodiscard]] constexpr std::int32_t of_time() const noexcept { return of_time_; }
-  [[nodiscard]] constexpr std::size_t buffers() const noexcept { return begin_.size() - 1; }
 
   /// The sections of a buffer: ascending, disjoint ranges; none where it occupies nothing.
   [[nodiscard]] constexpr const SectionRange* begin(std::size_t buffer) const noexcept {
@@ -104,7 +100,6 @@ class Sections {
   std::vector<std::uint32_t> begin_;  // index of a buffer's first range
   std::vector<SectionRange> ranges_{};
   std::int32_t count_ = 0;
-  std::int32_t of_time_ = 0;
 };
 
 }  // namespace rondo::memory

@@ -6,9 +6,8 @@
 #include <rondo/tensor/pair.hpp>
 
 #include <cstddef>
-#include <new>
+#include <memory>
 #include <span>
-#include <utility>
 
 /// Host memory for asynchronous copies, distinguished by type: pinned memory, and snapshots.
 namespace rondo {
@@ -22,27 +21,24 @@ class PinnedArray {
   using value_type = T;
 
   PinnedArray(P& platform, std::size_t size)
-      : platform_{&platform}, data_{static_cast<T*>(platform.allocate_pinned(Bytes{size * sizeof(T)}))}, size_{size} {
-    for (std::size_t i = 0; i < size; ++i) ::new (data_ + i) T{};
-  }
-  PinnedArray(PinnedArray&& other) noexcept
-      : platform_{other.platform_}, data_{std::exchange(other.data_, nullptr)}, size_{std::exchange(other.size_, 0)} {}
-  PinnedArray& operator=(PinnedArray&&) = delete;
-  ~PinnedArray() {
-    if (data_ != nullptr) platform_->release_pinned(data_);
+      : data_{static_cast<T*>(platform.allocate_pinned(Bytes{size * sizeof(T)})), {&platform}}, size_{size} {
+    std::uninitialized_value_construct_n(data_.get(), size);
   }
 
-  [[nodiscard]] T* data() noexcept { return data_; }
-  [[nodiscard]] const T* data() const noexcept { return data_; }
+  [[nodiscard]] T* data() noexcept { return data_.get(); }
+  [[nodiscard]] const T* data() const noexcept { return data_.get(); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  [[nodiscard]] T* begin() noexcept { return data_; }
-  [[nodiscard]] T* end() noexcept { return data_ + size_; }
+  [[nodiscard]] T* begin() noexcept { return data_.get(); }
+  [[nodiscard]] T* end() noexcept { return data_.get() + size_; }
 
  private:
-  P* platform_;
-  T* data_;
+  struct Release {
+    P* platform;
+    void operator()(T* memory) const noexcept { platform->release_pinned(memory); }
+  };
+  std::unique_ptr<T[], Release> data_;
   std::size_t size_;
 };
 

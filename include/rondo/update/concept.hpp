@@ -21,13 +21,6 @@ enum class UpdateLevel : std::uint8_t {
 };
 inline constexpr std::size_t update_level_count = 5;
 
-/// Returns the name of the strategy that always asks for the level.
-[[nodiscard]] constexpr const char* to_string(UpdateLevel level) noexcept {
-  constexpr const char* names[update_level_count] = {"NoUpdate", "HostInput", "ModelIo", "FeatureMapAndModelIo",
-                                                     "InitOnce"};
-  return names[static_cast<std::size_t>(level)];
-}
-
 /// The changes since the args table was last refreshed. A base that moved and moved back counts as changed.
 struct Changes {
   bool arena = false;        ///< the address of an arena that the session placed

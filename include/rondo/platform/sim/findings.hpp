@@ -31,18 +31,6 @@ struct Finding {
   Error::Text text;             ///< all of it as a sentence, with names
 };
 
-[[nodiscard]] constexpr const char* to_string(Finding::Kind kind) noexcept {
-  switch (kind) {
-    case Finding::Kind::wrote_input: return "wrote_input";
-    case Finding::Kind::wrote_outside: return "wrote_outside";
-    case Finding::Kind::left_unwritten: return "left_unwritten";
-    case Finding::Kind::not_repeatable: return "not_repeatable";
-    case Finding::Kind::depends_on_order: return "depends_on_order";
-    case Finding::Kind::race: return "race";
-  }
-  return "?";
-}
-
 /// The first findings of a round, in a list of fixed size.
 class Findings {
  public:

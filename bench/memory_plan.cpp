@@ -8,9 +8,9 @@
 
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/first_fit.hpp>
-#include <rondo/memory/storage_tokens.hpp>
 #include <rondo/search/plan_csv.hpp>
 #include <rondo/search/portfolio.hpp>
+#include <rondo/search/storage_tokens.hpp>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -191,7 +191,7 @@ int main(int argc, char** argv) try {
   const auto limit =
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>{budget});
   const std::vector<std::pair<std::string, Planner>> planners{
-      {"storage_tokens", [](const memory::Problem& p) { return memory::StorageTokens::offsets(p); }},
+      {"storage_tokens", [](const memory::Problem& p) { return search::StorageTokens::offsets(p); }},
       {"greedy_by_size", greedy(memory::Order::size)},
       {"greedy_by_breadth", greedy(memory::Order::breadth)},
       {"fast", [&](const memory::Problem& p) { return search::plan_fast(p, threads).offsets; }},

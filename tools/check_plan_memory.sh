@@ -17,7 +17,7 @@ line=$("$tool" "$data/resnet50_224_b1_f32.csv" --fast --offsets "$work/offsets.c
 [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ] || fail "a network's plan misses its lower bound: $line"
 grep -q "<svg" "$work/plan.svg" || fail "no picture"
 
-# What it wrote can be read back, pinned to the same offsets, and takes the same arena.
+# What it wrote can be read back, fixed to the same offsets, and takes the same arena.
 again=$("$tool" "$work/offsets.csv" --fast | last_line)
 [ "${again%% ratio*}" = "${line%% ratio*}" ] || fail "read back: $again, written: $line"
 

@@ -6,8 +6,7 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/session/round_session.hpp>
 
-// The sessions that rondo::compiled holds: what is not a template of the bindings, for the platforms that most programs
-// open.
+// The sessions in rondo::compiled: those of the platforms that most programs open.
 #ifdef RONDO_COMPILED
 #if RONDO_HAS_BODIES
 #include <rondo/session/memory_report.hpp>

@@ -10,7 +10,7 @@
 
 namespace rondo {
 
-/// What went wrong, the same list for set-up (Error) and for rounds (Status).
+/// The error codes of set-up (Error) and of rounds (Status).
 enum class Errc : std::uint16_t {
   ok,
   // what the caller handed in
@@ -52,7 +52,7 @@ enum class Errc : std::uint16_t {
   check_failed,
 };
 
-/// One sentence for each code: what it means and what to do.
+/// A sentence for each code: what it means and what to do.
 [[nodiscard]] constexpr const char* describe(Errc code) noexcept {
   switch (code) {
     case Errc::ok: return "ok";
@@ -67,7 +67,8 @@ enum class Errc : std::uint16_t {
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
     case Errc::misaligned: return "device memory starts at an address that is no multiple of 32; align it";
     case Errc::fixed_address:
-      return "a task that cannot be refreshed holds this address; bind host memory, or do not pin the task";
+      return "a task that cannot be refreshed holds this address; bind host memory, or do not fix the addresses of the "
+             "task";
     case Errc::overlapping:
       return "device memory is bound to two tensors and a kernel writes it; declare the alias or bind apart";
     case Errc::alias_broken: return "the output was declared to reuse an input's memory; bind the same memory to both";
@@ -107,15 +108,13 @@ enum class Errc : std::uint16_t {
   return "unknown error code";
 }
 
-/// What a hot-path call returns: ok, failed with the session still usable, or failed with the session poisoned.
+/// The result of a hot-path call: ok, failed with the session still usable, or failed with the session poisoned.
 ///
-/// Eight bytes, trivially copyable, returned in a register. It names its subject by index only, so that success costs
-/// nothing; `RoundSession::explain` turns it into a sentence with the tensor's or task's name.
-///
-/// Thread safety: a value. Cost: none (no allocation, no lock, no system call).
+/// Eight bytes, trivially copyable, returned in a register. It names its subject by index; `RoundSession::explain`
+/// turns it into a sentence with the tensor's or task's name.
 class [[nodiscard]] Status {
  public:
-  /// What index() counts.
+  /// The objects that index() counts.
   enum class Subject : std::uint8_t { none, tensor, task };
 
   constexpr Status() noexcept = default;
@@ -135,16 +134,13 @@ class [[nodiscard]] Status {
     return s;
   }
 
-  /// Did nothing go wrong?
   [[nodiscard]] constexpr bool ok() const noexcept { return code_ == Errc::ok; }
   constexpr explicit operator bool() const noexcept { return ok(); }
-  /// Which of the list; Errc::ok if nothing went wrong.
   [[nodiscard]] constexpr Errc code() const noexcept { return code_; }
 
-  /// True if the session accepts no further round; only `close()` and the destructor do anything from then on.
+  /// Whether the session accepts no further round; only `close()` and the destructor do anything from then on.
   [[nodiscard]] constexpr bool poisoned() const noexcept { return poisons_; }
 
-  /// What the failure is about, if anything.
   [[nodiscard]] constexpr Subject subject() const noexcept { return subject_; }
   /// Index of the tensor or task meant by subject(); 0 where that is `none`.
   [[nodiscard]] constexpr std::uint32_t index() const noexcept { return index_; }
@@ -165,8 +161,8 @@ class [[nodiscard]] Status {
 };
 static_assert(sizeof(Status) == 8);
 
-/// What set-up code throws: a code, the caller's source location, and a text that says what, where and what to do.
-/// Copying it neither allocates nor throws.
+/// The exception of set-up code: a code, the caller's source location, and a text that says what happened, where and
+/// what to do. Copying it neither allocates nor throws.
 class Error : public std::exception {
  public:
   /// Text of a fixed size: making an error allocates nothing.
@@ -175,11 +171,9 @@ class Error : public std::exception {
   Error(Errc code, const Text& text, std::source_location where = std::source_location::current()) noexcept
       : code_{code}, where_{where}, text_{text} {}
 
-  /// Which of the list; Errc::ok if nothing went wrong.
   [[nodiscard]] Errc code() const noexcept { return code_; }
-  /// Where it was thrown, or who called what threw it.
+  /// The place where it was thrown, or the caller of the function that threw it.
   [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
-  /// The sentence, zero-terminated; as long as the Error lives.
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 
  private:

@@ -8,21 +8,18 @@
 
 namespace rondo {
 
-/// A size that depends on symbols: a symbol of a graph, or an expression of symbols and whole numbers. A value; knows
-/// no graph, so symbols are told apart by their number only. Made by TaskGraph::dim() and the operators below.
-///
-/// Kept in postfix order in a few words. An expression of more than `capacity` parts is invalid, and refused where it
-/// is used.
+/// A size that depends on symbols: a symbol of a graph, or an expression of symbols and whole numbers. A value that
+/// knows no graph; made by TaskGraph::dim() and the operators below. Kept in postfix order; an expression of more than
+/// `capacity` parts is invalid, and refused where it is used.
 class Dim {
  public:
   /// Parts that an expression has at most.
   static constexpr std::size_t capacity = 11;
   /// Symbols that a graph has at most.
   static constexpr std::int32_t max_symbols = 32;
-  /// What a part does, in postfix order.
+  /// The operator of a part, in postfix order.
   enum class Op : std::int32_t { add, sub, mul, floor_div, ceil_div, min, max };
 
-  /// No expression.
   constexpr Dim() noexcept = default;
   /// The symbol of that number; made by TaskGraph::dim().
   static constexpr Dim symbol(std::int32_t number) noexcept {
@@ -40,11 +37,10 @@ class Dim {
     }
   }
 
-  /// Is it no expression at all?
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
-  /// Does it fit into `capacity`, and are its numbers in range? Else a graph refuses it.
+  /// Whether it fits into `capacity` and its numbers are in range; graphs refuse it otherwise.
   [[nodiscard]] constexpr bool valid() const noexcept { return size_ <= capacity; }
-  /// The number of the symbol if it is nothing else; -1 otherwise.
+  /// The number of the symbol if it is a symbol alone; -1 otherwise.
   [[nodiscard]] constexpr std::int32_t as_symbol() const noexcept {
     return size_ == 1 && is_symbol(parts_[0]) ? -1 - parts_[0] : -1;
   }
@@ -56,14 +52,12 @@ class Dim {
     }
   }
 
-  /// What it is worth: `ok` is false if an intermediate result does not fit into 64 bits, or a divisor is 0.
+  /// The value of an expression; `ok` is false if an intermediate result does not fit into 64 bits, or a divisor is 0.
   struct Value {
-    /// The result; means nothing unless `ok`.
     std::int64_t value = 0;
-    /// False for a division by zero or an overflow.
     bool ok = true;
   };
-  /// With the values of the symbols, by number. O(parts).
+  /// Evaluates it with the values of the symbols, by number. O(parts).
   [[nodiscard]] constexpr Value evaluate(const std::int64_t* symbols) const noexcept {
     std::int64_t stack[capacity] = {};
     std::size_t top = 0;
@@ -89,9 +83,7 @@ class Dim {
   friend constexpr Dim operator/(const Dim& a, const Dim& b) noexcept { return {a, b, Op::floor_div}; }
   /// a / b, rounded up.
   friend constexpr Dim ceil_div(const Dim& a, const Dim& b) noexcept { return {a, b, Op::ceil_div}; }
-  /// The smaller one, when values are known.
   friend constexpr Dim min(const Dim& a, const Dim& b) noexcept { return {a, b, Op::min}; }
-  /// The larger one, when values are known.
   friend constexpr Dim max(const Dim& a, const Dim& b) noexcept { return {a, b, Op::max}; }
   friend constexpr bool operator==(const Dim&, const Dim&) noexcept = default;
 
@@ -129,8 +121,8 @@ class Dim {
   std::uint32_t size_ = 0;
 };
 
-/// One dimension of a Shape. Takes any integer, or an expression of symbols. A value that is negative or beyond 2^63-1
-/// is kept as -1 and refused when the graph is built, where the tensor's name is known.
+/// One dimension of a Shape: an integer, or an expression of symbols. A value that is negative or beyond 2^63-1 becomes
+/// -1, which graphs refuse.
 struct Extent {
   std::int64_t value = 0;  ///< of a plain extent
   Dim dim{};               ///< of a symbolic one, else empty

@@ -5,7 +5,6 @@
 #include <rondo/extent.hpp>
 
 #include <compare>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -15,7 +14,6 @@ namespace rondo {
 
 /// A number of bytes. Explicit, so that a count of elements cannot pass for one.
 struct Bytes {
-  /// The number.
   std::uint64_t value = 0;
 
   constexpr Bytes() noexcept = default;
@@ -30,8 +28,8 @@ struct Bytes {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
-/// The address of a T on the device. It has no operator* and no conversion to a host pointer, so device memory cannot
-/// be touched from the host by accident; copies go through a session or a platform.
+/// The address of a T on the device. It has no operator* and no conversion to a host pointer, so the host cannot touch
+/// device memory by accident; copies go through a session or a platform.
 template <class T>
 class DevicePtr {
  public:
@@ -54,7 +52,6 @@ class DevicePtr {
     return DevicePtr<U>{address_};
   }
 
-  /// The address `bytes` further on.
   [[nodiscard]] constexpr DevicePtr offset(Bytes bytes) const noexcept { return DevicePtr{address_ + bytes.value}; }
 
   friend constexpr auto operator<=>(DevicePtr, DevicePtr) noexcept = default;
@@ -63,11 +60,10 @@ class DevicePtr {
   std::uint64_t address_ = 0;
 };
 
-/// Elements on the device, in a row: an address and how many. Knows no owner.
+/// Contiguous elements on the device: an address and their number.
 template <class T>
 class DeviceSpan {
  public:
-  /// The type of one element.
   using element_type = T;
 
   constexpr DeviceSpan() noexcept = default;
@@ -76,9 +72,7 @@ class DeviceSpan {
   requires std::is_same_v<T, const U>
   constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
 
-  /// Where it starts.
   [[nodiscard]] constexpr DevicePtr<T> data() const noexcept { return data_; }
-  /// In elements.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
 
   friend constexpr bool operator==(DeviceSpan, DeviceSpan) noexcept = default;
@@ -95,24 +89,19 @@ enum class TensorId : std::uint32_t {};
 /// The position of a task in its graph.
 enum class TaskId : std::uint32_t {};
 
-/// The number itself.
 [[nodiscard]] constexpr std::uint64_t index(RoundIndex id) noexcept { return static_cast<std::uint64_t>(id); }
-/// The number itself.
 [[nodiscard]] constexpr std::uint32_t index(TensorId id) noexcept { return static_cast<std::uint32_t>(id); }
-/// The number itself.
 [[nodiscard]] constexpr std::uint32_t index(TaskId id) noexcept { return static_cast<std::uint32_t>(id); }
 
-/// Which kind of AI core runs a task: matrix (cube) or vector.
+/// The kind of AI core: matrix (cube) or vector.
 enum class CoreType : std::uint8_t { cube, vector };
-/// How many types of cores there are.
 inline constexpr std::size_t core_type_count = 2;
 
-/// As text for people.
 [[nodiscard]] constexpr const char* to_string(CoreType core) noexcept {
   return core == CoreType::cube ? "cube" : "vector";
 }
 
-/// How a tensor takes part in a round.
+/// The part of a tensor in a round.
 enum class Direction : std::uint8_t {
   in,             ///< copied host to device before each launch
   out,            ///< copied device to host after each launch
@@ -123,26 +112,21 @@ enum class Direction : std::uint8_t {
   session_value,  ///< the same, but written by the session itself; see launch/round_values.hpp
 };
 
-/// Is a tensor of this direction bound anew each round?
+/// Whether a tensor of this direction is bound anew each round.
 [[nodiscard]] constexpr bool is_bound_each_round(Direction d) noexcept {
   return d <= Direction::inout || d == Direction::host_input;
 }
-/// Does the tensor lie in the args table, with no memory of its own?
+/// Whether the tensor lies in the args table, with no memory of its own.
 [[nodiscard]] constexpr bool rides_in_args(Direction d) noexcept { return d >= Direction::host_input; }
-/// May a round bind device memory to it? Then its address changes and nothing is copied.
+/// Whether a round may bind device memory to it. Then its address changes and nothing is copied.
 [[nodiscard]] constexpr bool is_model_io(Direction d) noexcept { return d <= Direction::inout; }
-/// Is it copied by itself?
 [[nodiscard]] constexpr bool copies_in(Direction d) noexcept { return d == Direction::in || d == Direction::inout; }
-/// Does a round copy it to the host?
 [[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
-/// May a kernel write a tensor of this direction?
 [[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in && !rides_in_args(d); }
-/// Does the tensor hold defined values when a round starts?
 [[nodiscard]] constexpr bool defined_at_start(Direction d) noexcept {
   return copies_in(d) || d == Direction::resident || rides_in_args(d);
 }
 
-/// As text for people.
 [[nodiscard]] constexpr const char* to_string(Direction d) noexcept {
   switch (d) {
     case Direction::in: return "in";
@@ -182,10 +166,13 @@ class Shape {
   [[nodiscard]] constexpr std::size_t rank() const noexcept { return rank_; }
   /// Elements along dimension `d`, if that is a number.
   [[nodiscard]] constexpr std::int64_t extent(std::size_t d) const noexcept { return extents_[d]; }
-  /// Does any extent depend on symbols? Then extent() means nothing for those whose dim() is not empty.
+  /// Whether any extent depends on symbols. Then extent() means nothing for those whose dim() is not empty.
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic_; }
-  /// The same as an expression.
   [[nodiscard]] constexpr const Dim& dim(std::size_t d) const noexcept { return dims_[d]; }
+  /// Elements along dimension `d` under these values of the symbols, by number.
+  [[nodiscard]] constexpr Dim::Value evaluate(std::size_t d, const std::int64_t* symbols) const noexcept {
+    return dims_[d].empty() ? Dim::Value{extents_[d], true} : dims_[d].evaluate(symbols);
+  }
 
   friend constexpr bool operator==(const Shape&, const Shape&) noexcept = default;
 

@@ -6,15 +6,11 @@ namespace rondo {
 
 /// The version of these headers, by semantic versioning. The build system reads the three numbers from here.
 struct Version {
-  /// Changes with what no longer works as it did.
   int major = 0;
-  /// Changes with what is new.
   int minor = 1;
-  /// Changes with what was mended.
   int patch = 0;
 };
 
-/// All three as text.
 inline constexpr Version version{};
 
 }  // namespace rondo

@@ -6,5 +6,5 @@
 void declare(rondo::TaskGraph& graph) {
   const auto x = graph.host_input<float>("x", {4});
   const auto y = graph.output<float>("y", {4});
-  graph.view(y, x);
+  graph.make_view(y, x);
 }

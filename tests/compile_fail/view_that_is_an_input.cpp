@@ -6,5 +6,5 @@
 void declare(rondo::TaskGraph& graph) {
   const auto x = graph.input<float>("x", {4});
   const auto y = graph.input<float>("y", {4});
-  graph.view(x, y);
+  graph.make_view(x, y);
 }

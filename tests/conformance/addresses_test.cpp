@@ -11,6 +11,8 @@
 #include <rondo/observe/counters.hpp>
 #include <rondo/platform/sim/pool.hpp>
 
+#include <count_traffic.hpp>
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -28,7 +30,7 @@ using update::Mechanism;
 
 namespace {
 
-using Traffic = platform::sim::CountTraffic;
+using Traffic = test::CountTraffic;
 using Floats = std::vector<float>;
 
 template <class Choice, class Strategy = update::Auto>
@@ -407,10 +409,10 @@ TEST_CASE_TEMPLATE("A scalar changes between rounds", T, RONDO_TEST_ROUNDS) {
   CHECK(session.set_scalar(TaskId{9}, 0, 1.0F).code() == Errc::invalid_argument);
 }
 
-TEST_CASE_TEMPLATE("What a pinned task touches takes no device memory, its peers do, and the arena stays", P, A2A3Sim,
-                   A2A3OverStandIn, A5OverStandIn) {
+TEST_CASE_TEMPLATE("The tensors of a task with fixed addresses take no device memory, others do, and the arena stays",
+                   P, A2A3Sim, A2A3OverStandIn, A5OverStandIn) {
   Graph g;
-  g.graph.pin(g.scale);  // holds y and the workspace
+  g.graph.fix_addresses(g.scale);  // holds y and the workspace
   auto session = open<P>(g.graph);
   Floats x(Graph::n, 2), w(Graph::n, 1), y(Graph::n), s(Graph::n);
   DeviceFloats dx(session.platform(), Graph::n, 7), dy(session.platform(), Graph::n);

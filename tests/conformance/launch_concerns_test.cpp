@@ -207,7 +207,7 @@ TEST_CASE_TEMPLATE("Values of symbols that a round records are part of its key",
   const auto x = graph.input<float>("x", {64});
   const auto t = graph.workspace<float>("t", {n});
   const auto y = graph.output<float>("y", {m});
-  graph.view(t, x, n * 16);
+  graph.make_view(t, x, n * 16);
   graph.add<Double>(t, y);
   auto session = open_shaped<P>(graph);
   Floats hx(64);

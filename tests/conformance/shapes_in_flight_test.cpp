@@ -312,9 +312,9 @@ TEST_CASE_TEMPLATE("what outputs show of residents and of zeroed workspace is ea
   graph.zero(bins, Zeroed::once);
   graph.add<Chain>(x, last, t);
   graph.add<Reset>(t, bins, y);
-  graph.view(shown, last);
+  graph.make_view(shown, last);
   const auto plain = graph.output<float>("plain", {n});
-  graph.view(plain, t);
+  graph.make_view(plain, t);
   Session<P> session(graph, busy_options<P>());
   REQUIRE(session.upload(last, Floats{0}).ok());
   std::deque<Floats> hy, hplain;

@@ -42,10 +42,10 @@ struct Gather {
 };
 
 struct Gathering {
-  explicit Gathering(bool pinned = false) {
+  explicit Gathering(bool fixed = false) {
     graph.add<Twice>(Blocks{min(ceil_div(n, 8), 20)}, x, t);
     const TaskId gather = graph.add<Gather>(t, total, y);
-    if (pinned) graph.pin(gather);
+    if (fixed) graph.fix_addresses(gather);
   }
   TaskGraph graph;
   Dim n = graph.dim("n");
@@ -154,9 +154,9 @@ TEST_CASE("A session goes on with a shape that the others' book has dropped") {
 
 TEST_CASE_TEMPLATE("An arena that grows forgets no shape, whatever the update strategy rewrites", Policies, Counted,
                    OnlyModelIo) {
-  for (const bool pinned : {false, true}) {
-    CAPTURE(pinned);
-    const Gathering g(pinned);
+  for (const bool fixed : {false, true}) {
+    CAPTURE(fixed);
+    const Gathering g(fixed);
     const auto shapes = share_shapes<A5Sim, Policies>(g.graph);
     auto session = open_shaped(shapes);
     float total = 0;

@@ -51,12 +51,12 @@ struct Viewing {
   constexpr Viewing() {
     graph.add<Scale>(x, t, 1.0F);
     graph.add<Scale>(t, y, 2.0F);
-    graph.view(forwarded, x);
-    graph.view(part, t, n / 2);
-    graph.view(twin, y);
-    graph.view(middle, y, 16);
-    graph.view(weights, w);
-    graph.view(half, x);
+    graph.make_view(forwarded, x);
+    graph.make_view(part, t, n / 2);
+    graph.make_view(twin, y);
+    graph.make_view(middle, y, 16);
+    graph.make_view(weights, w);
+    graph.make_view(half, x);
     graph.add<Scale>(half, z, 3.0F);
   }
   TaskGraph graph;
@@ -149,7 +149,7 @@ TEST_CASE_TEMPLATE("What a view shows outlives the round, however tight the plan
   const auto t = graph.workspace<float>("t", {n});
   graph.add<Scale>(x, t, 2.0F);
   const auto shown = graph.output<float>("shown", {n});
-  graph.view(shown, t);
+  graph.make_view(shown, t);
   auto before = t;
   for (int i = 0; i < 4; ++i) {
     const auto next = graph.workspace<float>("t" + std::to_string(i), {n});
@@ -169,7 +169,7 @@ TEST_CASE("A graph of nothing but views launches nothing") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {n});
   const auto y = graph.output<float>("y", {n});
-  graph.view(y, x);
+  graph.make_view(y, x);
   CHECK(freeze(graph).view().tasks.empty());
   const Floats hx = input_of(2);
   Floats hy(n);
@@ -189,12 +189,12 @@ TEST_CASE_TEMPLATE("Views follow device memory that a round binds, in every way 
   const auto same = graph.output<float>("same", {n});
   const auto tail = graph.output<float>("tail", {n / 2});
   const auto half = graph.workspace<float>("half", {n / 2});
-  graph.view(half, x, n / 2);
+  graph.make_view(half, x, n / 2);
   const auto z = graph.output<float>("z", {n / 2});
   graph.add<Scale>(half, z, 1.0F);
   graph.add<Scale>(x, y, 2.0F);
-  graph.view(same, y);
-  graph.view(tail, x, n / 2);
+  graph.make_view(same, y);
+  graph.make_view(tail, x, n / 2);
   auto session = open<P>(graph);
   const Bytes bytes{sizeof(float) * n};
   const auto block = session.platform().allocate(Bytes{3 * bytes.value}, Bytes{512});
@@ -255,8 +255,8 @@ TEST_CASE_TEMPLATE("Views move with the arena", P, A2A3Sim, A2A3OverStandIn) {
   const auto head = graph.output<float>("head", {2});
   graph.add<Scale>(x, t, 2.0F);
   graph.add<Scale>(t, y, 2.0F);
-  graph.view(part, t, n / 2);
-  graph.view(head, x);
+  graph.make_view(part, t, n / 2);
+  graph.make_view(head, x);
   auto session = open<P>(graph);
   DevicePtr<std::byte> block;
   Floats hy(n), hpart(n / 2), hhead(2);
@@ -284,8 +284,8 @@ TEST_CASE_TEMPLATE("Rounds in flight each deliver their own views", P, A2A3Sim, 
   const auto forwarded = graph.output<float>("forwarded", {n});
   graph.add<Scale>(x, t, 2.0F);
   graph.add<Scale>(t, y, 2.0F);
-  graph.view(part, t, n / 2);
-  graph.view(forwarded, x);
+  graph.make_view(part, t, n / 2);
+  graph.make_view(forwarded, x);
   auto session = open_pipelined<P, 3>(graph, busy_options<P>());
   constexpr std::size_t rounds = 12;
   std::vector<Floats> hx, hy(rounds, Floats(n)), hpart(rounds, Floats(n / 2)), hforwarded(rounds, Floats(n));
@@ -328,10 +328,10 @@ TEST_CASE_TEMPLATE("Rounds in flight deliver views of a resident and of zeroed w
   const auto z = graph.workspace<float>("z", {n});
   const auto zero_shown = graph.output<float>("zero_shown", {n});
   graph.add<kernels::Accumulate>(in, r);
-  graph.view(shown, r);
+  graph.make_view(shown, r);
   graph.zero(z);
   graph.add<kernels::Accumulate>(in, z);
-  graph.view(zero_shown, z);
+  graph.make_view(zero_shown, z);
   auto changing = open_pipelined<P, 3>(graph, busy_options<P>());
   REQUIRE(changing.upload(r, Floats(n, 0)).ok());
   std::vector<Floats> sums(rounds, Floats(n)), ins(rounds, Floats(n));
@@ -358,8 +358,8 @@ TEST_CASE_TEMPLATE("A view whose place depends on the shape is found with the sh
   const auto half = graph.workspace<float>("half", {rows - rows / 2, 16});
   const auto z = graph.output<float>("z", {rows - rows / 2, 16});
   graph.add<Scale>(x, y, 2.0F);
-  graph.view(last, y, (rows - min(rows, 2)) * 16);
-  graph.view(half, x, rows / 2 * 16);
+  graph.make_view(last, y, (rows - min(rows, 2)) * 16);
+  graph.make_view(half, x, rows / 2 * 16);
   graph.add<Scale>(half, z, 3.0F);
   auto session = open_shaped<P>(graph, busy_options<P>());
   for (const std::size_t count : {6U, 2U, 1U, 33U, 6U, 2U, 33U}) {
@@ -382,7 +382,7 @@ TEST_CASE("A view beyond the end of its source is refused, where the sizes are k
   const Dim b = graph.dim("b");
   const auto x = graph.input<float>("x", {a});
   const auto y = graph.output<float>("y", {4});
-  graph.view(y, x, b);
+  graph.make_view(y, x, b);
   const auto z = graph.output<float>("z", {b});
   graph.add<Scale>(graph.input<float>("w", {b}), z, 1.0F);
   const auto with = [&](std::int64_t va, std::int64_t vb) {
@@ -396,9 +396,9 @@ TEST_CASE("A view beyond the end of its source is refused, where the sizes are k
   TaskGraph plain;
   const auto px = plain.input<float>("x", {8});
   const auto py = plain.output<float>("y", {4});
-  CHECK(says(refused([&] { plain.view(py, px, 5); }), "beyond the 8 of 'x'"));
-  CHECK(says(refused([&] { plain.view(py, px, -1); }), "negative"));
-  plain.view(py, px, 4);
+  CHECK(says(refused([&] { plain.make_view(py, px, 5); }), "beyond the 8 of 'x'"));
+  CHECK(says(refused([&] { plain.make_view(py, px, -1); }), "negative"));
+  plain.make_view(py, px, 4);
 }
 
 TEST_CASE("A source that is written later, or a view that is written at all, is refused with view and task") {
@@ -406,7 +406,7 @@ TEST_CASE("A source that is written later, or a view that is written at all, is 
     TaskGraph graph;
     const auto s = graph.inout<float>("s", {n});
     const auto early = graph.output<float>("early", {n});
-    graph.view(early, s);
+    graph.make_view(early, s);
     graph.add<Overwrite>(s);
     const std::string text = refused([&] { (void)freeze(graph); });
     CHECK(says(text, "'early' is a view of 's'"));
@@ -417,7 +417,7 @@ TEST_CASE("A source that is written later, or a view that is written at all, is 
     const auto s = graph.inout<float>("s", {n});
     const auto late = graph.output<float>("late", {n});
     graph.add<Overwrite>(s);
-    graph.view(late, s);
+    graph.make_view(late, s);
     auto session = open<A2A3Sim>(graph);
     Floats hs(n, 3), hl(n);
     REQUIRE(session.run_round(bind(s, hs), bind(late, hl)));
@@ -429,7 +429,7 @@ TEST_CASE("A source that is written later, or a view that is written at all, is 
     const auto y = graph.output<float>("y", {n});
     const auto shown = graph.output<float>("shown", {n});
     graph.alias(y, x);
-    graph.view(shown, x);
+    graph.make_view(shown, x);
     graph.add<Scale>(x, y, 2.0F);
     CHECK(says(refused([&] { (void)freeze(graph); }), "'shown' is a view of 'x'"));
   }
@@ -437,7 +437,7 @@ TEST_CASE("A source that is written later, or a view that is written at all, is 
     TaskGraph graph;
     const auto x = graph.input<float>("x", {n});
     const auto y = graph.output<float>("y", {n});
-    graph.view(y, x);
+    graph.make_view(y, x);
     graph.add<Scale>(x, y, 2.0F);
     CHECK(says(refused([&] { (void)freeze(graph); }), "writes it"));
   }
@@ -445,7 +445,7 @@ TEST_CASE("A source that is written later, or a view that is written at all, is 
     TaskGraph graph;
     const auto t = graph.workspace<float>("t", {n});
     const auto y = graph.output<float>("y", {n});
-    graph.view(y, t);
+    graph.make_view(y, t);
     CHECK(says(refused([&] { (void)freeze(graph); }), "'y'"));  // nobody writes t
   }
 }
@@ -458,18 +458,18 @@ TEST_CASE("What cannot be a view is refused where it is declared") {
   const auto u = graph.output<float>("u", {n});
   const auto w = graph.workspace<float>("w", {n});
   graph.add<Scale>(x, y, 2.0F);
-  CHECK(says(refused([&] { graph.view(y, x); }), "a task uses tensor 'y' already"));
-  graph.view(z, x);
-  CHECK(says(refused([&] { graph.view(z, y); }), "'z' is a view already"));
-  CHECK(says(refused([&] { graph.view(u, u); }), "of itself"));
+  CHECK(says(refused([&] { graph.make_view(y, x); }), "a task uses tensor 'y' already"));
+  graph.make_view(z, x);
+  CHECK(says(refused([&] { graph.make_view(z, y); }), "'z' is a view already"));
+  CHECK(says(refused([&] { graph.make_view(u, u); }), "of itself"));
   CHECK(says(refused([&] { graph.alias(z, x); }), "is a view"));
   graph.zero(w);
-  CHECK(says(refused([&] { graph.view(w, x); }), "memory of its own"));
+  CHECK(says(refused([&] { graph.make_view(w, x); }), "memory of its own"));
   TaskGraph other;
   const auto foreign = other.output<float>("foreign", {n});
-  CHECK(says(refused([&] { graph.view(foreign, x); }), "another graph"));
+  CHECK(says(refused([&] { graph.make_view(foreign, x); }), "another graph"));
   // A view of a view is one of what that shows.
-  graph.view(u, z);
+  graph.make_view(u, z);
   CHECK(graph.tensors()[index(u.key.tensor())].view_of == index(x.key.tensor()));
   // Copies and kernels take what starts where tensors do.
   TaskGraph odd;

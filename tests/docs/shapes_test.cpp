@@ -103,8 +103,8 @@ TEST_CASE("The page on shapes: sessions share shapes, and outputs may be views")
       },
       reads(x), writes(y));
   (void)t;
-  graph.view(same, x);               // an input, forwarded
-  graph.view(tail, y, n * 64 - 64);  // a part of another output; where it starts may depend on the shape
+  graph.make_view(same, x);               // an input, forwarded
+  graph.make_view(tail, y, n * 64 - 64);  // a part of another output; where it starts may depend on the shape
 
   const auto shapes = rondo::share_shapes<rondo::A2A3Sim>(graph);
   shapes.prepare({{n, 128}});

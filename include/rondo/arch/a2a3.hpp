@@ -18,7 +18,7 @@ struct A2A3 : CommonFacts {
   static constexpr std::uint32_t aicpu_schedulers = 3;
   static constexpr std::uint64_t counter_hz = 50'000'000;
   static constexpr bool aicpu_invalidates_cache = true;  ///< the AICPU must invalidate its cache after a host DMA
-  static constexpr std::uint32_t block_guard = 32;       ///< bytes behind each sub-allocation
+  static constexpr std::uint32_t block_guard = 32;       ///< bytes after each sub-allocation
   static constexpr bool has_fp8 = false;                 ///< FP8E4M3FN, FP8E8M0 and FP4E2M1
 
   static constexpr const char* cube_compiler_arch = "dav-c220-cube";

@@ -7,8 +7,8 @@
 #include <concepts>
 #include <cstdint>
 
-/// What the chips are, as constant data. A chip is a type whose static members are its facts; it derives from
-/// CommonFacts what both chips share and states the rest.
+/// The chips as constant data. A chip is a type whose static members are its facts; it derives from CommonFacts what
+/// both chips share.
 namespace rondo::arch {
 
 /// Facts that hold for a2a3 and a5 alike. Source: the peer runtime for the same chips (hw-native-sys/simpler).
@@ -34,14 +34,13 @@ struct CommonFacts {
   static constexpr std::uint32_t stream_timeout_seconds = 50;
 };
 
-/// Cores of one type on the whole chip.
+/// The number of cores of one type on the whole chip.
 template <class A>
 [[nodiscard]] constexpr std::uint32_t cores(CoreType core) noexcept {
   return A::max_blocks * (core == CoreType::cube ? A::cube_cores_per_block : A::vector_cores_per_block);
 }
 
-/// The facts of a chip that set-up checks graphs and memory against, as a value: so that set-up is compiled once, not
-/// for each chip.
+/// The facts of a chip that set-up needs, as a value, so that set-up is compiled once for all chips.
 struct Limits {
   const char* name = "";
   std::uint32_t max_blocks = 0;
@@ -70,7 +69,6 @@ inline constexpr Limits limits_of = {A::name,
                                      A::block_guard,
                                      A::has_fp8};
 
-/// Limits::block_bytes() of chip A.
 template <class A>
 [[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t size) noexcept {
   return limits_of<A>.block_bytes(size);

@@ -10,8 +10,8 @@
 
 namespace rondo::arch {
 
-/// What a round costs on a chip besides its kernels, for predictions. Times in nanoseconds, bandwidths in GB/s, which
-/// are bytes per nanosecond. A negative figure is not given: in the costs that a user hands in, it leaves the chip's.
+/// What a round costs on a chip besides its kernels, for predictions. Times are in nanoseconds, bandwidths in GB/s,
+/// which are bytes per nanosecond. A negative figure is not given: the chip's takes its place.
 struct Costs {
   static constexpr double not_given = -1;
 
@@ -29,25 +29,21 @@ struct Costs {
   double task_floor_ns = not_given;  ///< a task that states no cost takes this + its bytes / its core's share
   double host_factor = not_given;    ///< a block timed on the host takes this × that time on the chip
 
-  /// These costs where they are given, and else the others.
+  /// Returns these costs; those that are not given are taken from `other`.
   [[nodiscard]] constexpr Costs or_else(const Costs& other) const noexcept {
-    const auto pick = [](double mine, double theirs) { return mine >= 0 ? mine : theirs; };
-    return {.launch_ns = pick(launch_ns, other.launch_ns),
-            .dispatch_ns = pick(dispatch_ns, other.dispatch_ns),
-            .retire_ns = pick(retire_ns, other.retire_ns),
-            .complete_ns = pick(complete_ns, other.complete_ns),
-            .copy_in_latency_ns = pick(copy_in_latency_ns, other.copy_in_latency_ns),
-            .copy_in_gbps = pick(copy_in_gbps, other.copy_in_gbps),
-            .copy_out_latency_ns = pick(copy_out_latency_ns, other.copy_out_latency_ns),
-            .copy_out_gbps = pick(copy_out_gbps, other.copy_out_gbps),
-            .memory_gbps = pick(memory_gbps, other.memory_gbps),
-            .task_floor_ns = pick(task_floor_ns, other.task_floor_ns),
-            .host_factor = pick(host_factor, other.host_factor)};
+    constexpr double Costs::*figures[] = {&Costs::launch_ns,           &Costs::dispatch_ns,        &Costs::retire_ns,
+                                          &Costs::complete_ns,         &Costs::copy_in_latency_ns, &Costs::copy_in_gbps,
+                                          &Costs::copy_out_latency_ns, &Costs::copy_out_gbps,      &Costs::memory_gbps,
+                                          &Costs::task_floor_ns,       &Costs::host_factor};
+    Costs result = *this;
+    for (const auto figure : figures) {
+      if (result.*figure < 0) result.*figure = other.*figure;
+    }
+    return result;
   }
 };
 
-/// A chip's costs. None was measured by us: "reported" is somebody's measurement, named; "assumed" is a guess that
-/// waits for one.
+/// A chip's costs. "Reported" is a published measurement, "assumed" is a guess. Rondo's authors measured none of them.
 template <class A>
 inline constexpr Costs costs_of = Costs{};
 
@@ -80,11 +76,10 @@ inline constexpr Costs costs_of<A5> =
     Costs{
         // Announced: 1.6 TB/s for a 950PR. Other reports say 1.4.
         .memory_gbps = 1600,
-    }  // Assumed: as a2a3, for want of any figure. a5 needs no cache invalidation
-        // behind the host's copies, so its dispatch should be cheaper.
+    }  // Assumed: as a2a3. a5 invalidates no cache after the host's copies, so its dispatch should be cheaper.
         .or_else(costs_of<A2A3>);
 
-/// What an engine may need to know of the chip that it stands for.
+/// The chip that an engine stands for.
 struct Chip {
   const char* name = "";
   std::uint32_t blocks = 0;

@@ -15,7 +15,8 @@
 
 namespace rondo::args {
 
-/// The numbers of the bases. An address in the table is base + offset; a round changes bases, never slots.
+/// The numbers of the bases. An address in the table is base + offset; a round changes bases, never offsets.
+///
 ///     0 the number zero: absolute addresses    1 the table itself
 ///     2 .. first_io   feature map: what the session placed     first_io .. count   inputs, outputs and inouts
 struct BaseLayout {
@@ -26,21 +27,21 @@ struct BaseLayout {
   std::uint32_t count = 3;
 };
 
-/// Where the address of a tensor comes from.
+/// The address of a tensor: a base and an offset.
 struct Source {
   std::uint32_t base = BaseLayout::absolute;
   std::uint64_t offset = 0;
 };
 
-/// The image of all tasks' arguments, with for each base the list of the slots that use it: a base that changes costs
-/// its own slots and no other. Knows every slot and nothing of devices.
+/// The image of all tasks' arguments, and for each base the slots that use it: a base that changes costs its own slots
+/// and no other.
 ///
-/// Lifetime: move-only; the image does not move with it. Thread safety: none while written; kernels read it in
-/// parallel. Errors: the constructor throws Error overflow (a table of 4 GiB) and what the system provider throws.
-/// Cost: allocates when made; rewrite() is proportional to the slots that use the base.
+/// Lifetime: move-only; the image stays where it is. Thread safety: none while written; kernels read it in parallel.
+/// Errors: the constructor throws Error overflow (a table of 4 GiB) and what the system provider throws. Cost:
+/// allocates when made; rewrite() is proportional to the slots that use the base.
 class ArgsTable {
  public:
-  /// `sources`: one for each tensor; what stands there for host inputs is not looked at.
+  /// `sources`: one for each tensor; those of host inputs are ignored.
   ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
             SystemProvider provider = &no_system_provider);
 
@@ -52,7 +53,7 @@ class ArgsTable {
   // --- bases
 
   [[nodiscard]] const BaseLayout& bases() const noexcept { return bases_; }
-  /// How many slots use `base`.
+  /// The number of slots that use `base`.
   [[nodiscard]] std::uint32_t uses(std::uint32_t base) const noexcept {
     return use_begin_[base + 1] - use_begin_[base];
   }
@@ -68,14 +69,14 @@ class ArgsTable {
     }
     return static_cast<std::uint32_t>(end - use);
   }
-  /// The word that holds the address of `base` as it is, if that is all that uses it; else null.
+  /// The word that holds the address of `base` as it is, if no other slot uses the base; else null.
   [[nodiscard]] ArgWord* only_slot(std::uint32_t base) noexcept {
     if (uses(base) != 1) return nullptr;
     const Lane& use = uses_[use_begin_[base]];
     if (use.addend != 0 || use.narrow != 0 || use.at % alignof(ArgWord) != 0) return nullptr;
     return reinterpret_cast<ArgWord*>(bytes() + use.at);  // NOLINT: as kernels read it
   }
-  /// All slots in the order of the table: what a device refreshes by itself.
+  /// All slots in the order of the table, for a device that refreshes by itself.
   [[nodiscard]] std::vector<Lane> lanes() const;
 
   // --- constants and host inputs
@@ -88,7 +89,7 @@ class ArgsTable {
       put(task_begin_[position] + b * task.block_bytes + arg.offset, static_cast<std::uint64_t>(bits), arg.width == 4);
     }
   }
-  /// Where the bytes of a host input stand, from the start of the table.
+  /// The offset of the bytes of a host input in the table.
   [[nodiscard]] std::uint64_t host_input_begin(std::size_t tensor) const noexcept { return host_inputs_[tensor]; }
 
   // --- the image
@@ -101,14 +102,14 @@ class ArgsTable {
 
   // --- as kernels see it
 
-  /// From now on kernels read a copy of the image that stands at `address`; at first they read the image itself.
+  /// From now on kernels read a copy of the image at `address`; at first they read the image itself.
   void show_at(DevicePtr<std::byte> address) noexcept { seen_ = address; }
   [[nodiscard]] DevicePtr<std::byte> seen() const noexcept { return seen_; }
-  /// The table's first word. Points to device memory; the host may not look.
+  /// The table's first word, in device memory.
   [[nodiscard]] ArgWord* words() const noexcept {
     return reinterpret_cast<ArgWord*>(seen_.address());  // NOLINT: handed to kernels
   }
-  /// The arguments of one block of the task at `position`; the blocks of a task follow each other, tasks do not.
+  /// The arguments of one block of the task at `position`. The blocks of a task follow each other; tasks need not.
   [[nodiscard]] ArgWord* block(std::size_t position, std::uint32_t block) const noexcept {
     return words() + (task_begin_[position] + block * block_bytes_[position]) / sizeof(ArgWord);
   }
@@ -131,7 +132,7 @@ class ArgsTable {
   std::vector<std::uint64_t> host_inputs_;  ///< by tensor
   std::vector<std::uint32_t> use_begin_;    ///< by base; bases + 1
   std::vector<Lane> uses_;                  ///< grouped by base, each group in the order of the table
-  bool has_narrow_ = false;                 ///< is any of them four bytes wide?
+  bool has_narrow_ = false;                 ///< whether any slot is four bytes wide
   DevicePtr<std::byte> seen_;
 };
 

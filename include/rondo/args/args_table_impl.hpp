@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-/// The set-up of ArgsTable, for whoever makes one; rounds do without.
+/// The bodies of set-up of ArgsTable.
 namespace rondo::args {
 
 RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
@@ -41,7 +41,7 @@ RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const
   (void)rewrite(BaseLayout::absolute, 0);
 }
 
-/// The addresses of the table, those of one partition in ascending order.
+/// Returns the addresses of the table, those of one partition in ascending order.
 RONDO_INLINE std::vector<Lane> ArgsTable::find_addresses(const graph::GraphView& graph,
                                                          std::span<const Source> sources) const {
   std::vector<Lane> found;
@@ -89,15 +89,14 @@ RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
   }
 }
 
-/// From the first workspace that each round's fill zeroes to the end of the last.
+/// The bytes from the first workspace that each round zeroes to the end of the last.
 [[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, std::span<const Source> sources) {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (graph.tensors[t].zeroed != Zeroed::each_round || graph.tensors[t].bytes == 0) continue;
-    const std::uint64_t behind = sources[t].offset + graph.tensors[t].bytes;
     begin = std::min(begin, sources[t].offset);
-    end = std::max(end, behind);
+    end = std::max(end, sources[t].offset + graph.tensors[t].bytes);
   }
   return end - begin;
 }

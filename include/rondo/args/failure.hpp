@@ -10,7 +10,8 @@
 
 namespace rondo::args {
 
-/// Why a format, or a layout made from it, is refused. The enumerators read as phrases because compilers print them.
+/// The reason why a format, or a layout made from it, is refused. The enumerators are phrases because compilers print
+/// them.
 enum class Reason : std::uint8_t {
   none,
   // what the text says
@@ -46,7 +47,7 @@ enum class Reason : std::uint8_t {
   block_too_large,
 };
 
-/// One sentence for each reason: what is wrong and what to write instead.
+/// A sentence for each reason: what is wrong and what to write instead.
 [[nodiscard]] constexpr const char* describe(Reason reason) noexcept {
   switch (reason) {
     case Reason::none: return "nothing is wrong";
@@ -84,7 +85,7 @@ enum class Reason : std::uint8_t {
   return "unknown reason";
 }
 
-/// The first thing wrong with a format: the reason, the pattern it lies in and the exact byte.
+/// The first mistake in a format: the reason, the pattern and the exact byte.
 struct Failure {
   Reason reason = Reason::none;
   std::size_t position = 0;  ///< where the pattern starts in the text, its '{' included; in bytes
@@ -120,7 +121,7 @@ struct Failure {
   return text;
 }
 
-/// The same, taken out of the text that was parsed.
+/// As explain_pattern(), for the text that was parsed.
 [[nodiscard]] constexpr Error::Text explain(const Failure& failure, std::string_view format) noexcept {
   return explain_pattern(failure, format.substr(failure.position, failure.length));
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,7 +11,7 @@
 /// Source: hicann/ge, graph_metadef/graph/args_format_desc and its unit tests.
 namespace rondo::args {
 
-/// What one `{pattern}` stands for.
+/// The meaning of one `{pattern}`.
 enum class Pattern : std::uint8_t {
   placeholder,      ///< `{}` `{.32b}`: zero
   literal,          ///< `{#V}` `{#.32bV}`: the value itself
@@ -33,7 +32,7 @@ enum class Pattern : std::uint8_t {
   hidden_input,     ///< `{hi.hcomN*}` `{hi.tilefwkN*}` `{hi.hcclskN*}`
 };
 
-/// Which one, for the patterns that come in several: the text after the dot.
+/// The text after the dot, for the patterns that have several variants.
 enum class Variant : std::uint8_t {
   none,
   non_tail,     ///< of tiling_ffts
@@ -46,16 +45,16 @@ enum class Variant : std::uint8_t {
   hcclsk,       ///< of hidden_input: collective communication in a super-kernel
 };
 
-/// As Descriptor::index: all of them, written `*` without a number.
+/// A Descriptor::index that stands for all of them, written `*` without a number.
 inline constexpr std::uint32_t every = 0xFFFF'FFFF;
-/// As Descriptor::node: the kernel itself, no `skn` before the pattern.
+/// A Descriptor::node that stands for the kernel itself: no `skn` before the pattern.
 inline constexpr std::uint32_t no_node = 0xFFFF'FFFF;
-/// The largest number that a pattern takes: CANN keeps them in 32 signed bits.
+/// The largest number in a pattern: CANN keeps numbers in 32 signed bits.
 inline constexpr std::uint32_t max_number = 0x7FFF'FFFF;
-/// The slots of `{ws*}`.
+/// The number of slots of `{ws*}`.
 inline constexpr std::uint32_t every_workspace_slots = 16;
 
-/// One pattern as written. Two descriptors are equal if and only if they print to the same text.
+/// One pattern. Two descriptors are equal if and only if they print to the same text.
 struct Descriptor {
   std::uint64_t value = 0;       ///< of literal; 0 elsewhere
   std::uint32_t index = 0;       ///< the pattern's number, or `every`; 0 where it takes none
@@ -71,10 +70,8 @@ struct Descriptor {
 /// A parsed format that is stored elsewhere.
 using FormatView = std::span<const Descriptor>;
 
-/// A parsed format that stores up to Capacity patterns in itself. A literal's type has exactly the capacity it needs.
-///
-/// A structural type (its members are public for that reason only), so a format can be a template argument.
-/// Thread safety: a value. Cost: 24 bytes for each pattern; no allocation.
+/// A parsed format that stores up to Capacity patterns in itself. It is a structural type, so a format can be a
+/// template argument.
 template <std::size_t Capacity>
 struct Format {
   static constexpr std::size_t capacity = Capacity;
@@ -92,7 +89,6 @@ struct Format {
   [[nodiscard]] constexpr FormatView view() const noexcept { return {descriptors, count}; }
 };
 
-/// Equal: the same patterns in the same order, wherever they are stored.
 [[nodiscard]] constexpr bool operator==(FormatView a, FormatView b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }

@@ -5,10 +5,8 @@
 #include <rondo/args/detail/symbolic_extents.hpp>
 #include <rondo/args/layout.hpp>
 #include <rondo/args/parse.hpp>
-#include <rondo/args/system_slot.hpp>
 #include <rondo/graph/task_graph.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -16,17 +14,17 @@
 #include <utility>
 #include <vector>
 
-/// Tasks whose arguments a format lays out that comes from elsewhere, with the kernel: a compiler's, read from a file.
+/// Tasks whose arguments are laid out by a format that comes with the kernel, for example from a compiler's file.
 ///
 ///     args::Operands io;
 ///     io.input(x).dynamic_input(a, b, c).output(y).workspace(w).tiling(std::int32_t{128});
 ///     args::add_formatted(graph, "concat", CoreType::vector, &entry, "{i0*}{i1}{o0*}{ws0*}{t}", io);
 namespace rondo::args {
 
-/// The tensors of a kernel in the order of its IR, and its tiling data. A value; refers to nothing.
+/// The tensors of a kernel in the order of its IR, and its tiling data. A value.
 class Operands {
  public:
-  /// The next IR input. `no_input`: optional, and not there. `dynamic_input`: any number of tensors.
+  /// The next IR input. `no_input`: an optional one that is absent. `dynamic_input`: any number of tensors.
   template <Element T, Direction D>
   Operands& input(TensorHandle<T, D> tensor) {
     return add(inputs_, Occurrence::required, {tensor.key});
@@ -65,7 +63,7 @@ class Operands {
     tiling_.push_back(rondo::detail::to_word(value));
     return *this;
   }
-  /// What the patterns `{skn<id>…}` of a super-kernel refer to.
+  /// The operands of a sub-node, for the patterns `{skn<id>…}` of a super-kernel.
   Operands& node(std::uint32_t id, Operands operands) {
     node_ids_.push_back(id);
     nodes_.push_back(std::move(operands));
@@ -74,7 +72,7 @@ class Operands {
 
  private:
   struct List {
-    /// One IR parameter: how often it occurs, and which of `keys` are its tensors.
+    /// One IR parameter: how often it occurs, and its tensors in `keys`.
     struct Group {
       Occurrence occurrence;
       std::uint32_t first;
@@ -100,7 +98,7 @@ class Operands {
   friend class FormattedTask;
 };
 
-/// Turns a format and its operands into the argument records of a task. For add_formatted().
+/// Turns a format and its operands into the argument records of a task.
 class FormattedTask {
  public:
   FormattedTask(const TaskGraph& graph, std::string_view name, std::string_view format, const Operands& operands)
@@ -113,12 +111,13 @@ class FormattedTask {
     const LayoutSize size = check_layout(view, signature);
     std::vector<Slot> slots(size.slots);
     std::vector<Slot> again(size.slots);
-    (void)try_lay_out(view, signature, {}, slots);
-    (void)try_lay_out(view, marked_otherwise, {}, again);
+    (void)try_lay_out(view, signature, slots);
+    (void)try_lay_out(view, marked_otherwise, again);
     block_bytes_ = size.block_bytes;
     bool has_tiling = false;
     for (std::size_t s = 0; s < slots.size(); ++s) {
-      records_.push_back(record(slots[s], again[s]));
+      records_.push_back(
+          detail::record_of(slots[s], again[s], block_bytes_, [this](const Slot& slot) { return address(slot); }));
       has_tiling = has_tiling || slots[s].kind == SlotKind::tiling;
     }
     if (has_tiling != !operands.tiling_.empty()) {
@@ -173,7 +172,6 @@ class FormattedTask {
     for (const Operands& node : operands.nodes_) collect_accesses(node);
   }
 
-  /// The shapes live in deques, whose elements stay where they are.
   [[nodiscard]] Signature describe(const Operands& operands, std::size_t mark_set) {
     const auto describe_list = [&](const Operands::List& list) -> std::span<const Parameter> {
       Shapes& shapes = shapes_.emplace_back();
@@ -206,34 +204,15 @@ class FormattedTask {
     return operands_;
   }
 
-  [[nodiscard]] graph::ArgRecord address(TensorKey key) {
+  [[nodiscard]] graph::ArgRecord address(const Slot& slot) {
+    const Operands& operands = operands_of(slot);
+    const TensorKey key = slot.kind == SlotKind::input    ? operands.inputs_.keys[slot.tensor]
+                          : slot.kind == SlotKind::output ? operands.outputs_.keys[slot.tensor]
+                                                          : operands.workspaces_[slot.index];
     Touched& t = touched(key);
     t.placed = true;
     const Access access = t.reads && t.writes ? Access::read_write : t.writes ? Access::write : Access::read;
     return {graph::ArgRecord::Kind::address, access, index(key.tensor()), 0};
-  }
-
-  [[nodiscard]] graph::ArgRecord record(const Slot& slot, const Slot& again) {
-    using Kind = graph::ArgRecord::Kind;
-    graph::ArgRecord arg;
-    arg.kind = Kind::constant;
-    const Operands& operands = operands_of(slot);
-    switch (slot.kind) {
-      case SlotKind::null: break;
-      case SlotKind::constant: arg = detail::constant_or_extent(slot, again); break;
-      case SlotKind::args_block: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(slot.value)}; break;
-      case SlotKind::tiling: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(block_bytes_)}; break;
-      case SlotKind::input: arg = address(operands.inputs_.keys[slot.tensor]); break;
-      case SlotKind::output: arg = address(operands.outputs_.keys[slot.tensor]); break;
-      case SlotKind::workspace: arg = address(operands.workspaces_[slot.index]); break;
-      default:
-        arg = {Kind::system, Access::read, 0,
-               static_cast<ArgWord>(SystemSlot{slot.kind, slot.variant, slot.index}.bits())};
-        break;
-    }
-    arg.offset = slot.offset;
-    arg.width = slot.width;
-    return arg;
   }
 
   const TaskGraph& graph_;

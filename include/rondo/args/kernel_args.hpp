@@ -5,7 +5,6 @@
 #include <rondo/args/detail/symbolic_extents.hpp>
 #include <rondo/args/layout.hpp>
 #include <rondo/args/literal.hpp>
-#include <rondo/args/system_slot.hpp>
 #include <rondo/graph/task_graph.hpp>
 
 #include <cstddef>
@@ -23,9 +22,8 @@
 ///     };
 ///
 /// In is an IR input, as is a value that the session writes; Out an IR output; InOut both, an input and an output;
-/// Scratch a workspace: each numbered among its like, in the order of run's parameters. Scalars, Block and extents are
-/// tiling data: words behind the format's block, in the order of the parameters, then the extents, which `{t}` points
-/// to.
+/// Scratch a workspace. Each kind is numbered from 0 in the order of run's parameters. `{t}` points to the tiling data,
+/// which follow the format's block: the scalars and Blocks in the order of the parameters, then the extents.
 namespace rondo::args::detail {
 
 template <class K, class... P>
@@ -61,17 +59,11 @@ struct DeclaredLayout {
   static constexpr bool is_scratch(Role r) noexcept { return r == Role::scratch; }
   static constexpr bool is_word(Role r) noexcept { return r == Role::word; }
 
-  /// Shapes and parameters as the types tell them: every rank, no extent.
   static constexpr Shape of_rank(std::size_t rank) noexcept {
-    switch (rank) {
-      case 0: return {};
-      case 1: return {1};
-      case 2: return {1, 1};
-      case 3: return {1, 1, 1};
-      case 4: return {1, 1, 1, 1};
-      default: return {1, 1, 1, 1, 1};
-    }
+    constexpr std::int64_t ones[max_rank] = {1, 1, 1, 1, 1};
+    return Shape(ones, rank);
   }
+  /// Shapes and parameters as the types tell them: every rank, no extent.
   struct Shapes {
     Instance inputs[count + 1] = {};
     Instance outputs[count + 1] = {};
@@ -103,11 +95,12 @@ struct DeclaredLayout {
   static constexpr Shapes static_shapes{};
   static constexpr Lists static_lists{static_shapes};
   static constexpr Signature signature = signature_of(static_lists);
-  /// A format that does not fit the kernel stops the compiler here, with the pattern, its position and the reason.
+  /// A format that does not fit the kernel does not compile; the message names the pattern, its position and the
+  /// reason.
   static constexpr const auto& layout = static_layout<K::args, signature>;
 
   static constexpr std::uint32_t nowhere = 0xFFFF'FFFF;
-  /// Where the address of a tensor parameter stands, in bytes; an InOut may stand in the format once or twice.
+  /// The offset of the address of a tensor parameter, in bytes. An InOut may stand in the format once or twice.
   static constexpr std::uint32_t address_of(std::size_t parameter) noexcept {
     const Role role = roles[parameter];
     for (std::size_t s = 0; s < layout.slot_count; ++s) {
@@ -161,10 +154,9 @@ struct DeclaredLayout {
     K::run(read<P, I>(args)...);
   }
 
-  /// Turns the arguments of a task, one for each parameter, into the slots of the format. @returns the block's bytes
+  /// Turns a task's arguments, one for each parameter, into the slots of the format. Returns the block's bytes.
   static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
                                          std::vector<graph::ArgRecord>& extents) {
-    using Kind = graph::ArgRecord::Kind;
     Shapes real[mark_sets];
     std::uint32_t inputs[count + 1] = {};
     std::uint32_t outputs[count + 1] = {};
@@ -188,8 +180,8 @@ struct DeclaredLayout {
     const Lists marked_otherwise{real[1]};
     std::vector<Slot> slots(layout.slot_count + 1, Slot{});
     std::vector<Slot> again(layout.slot_count + 1, Slot{});
-    const LayoutSize size = try_lay_out(K::args, signature_of(real_lists), {}, {slots.data(), layout.slot_count});
-    (void)try_lay_out(K::args, signature_of(marked_otherwise), {}, {again.data(), layout.slot_count});
+    const LayoutSize size = try_lay_out(K::args, signature_of(real_lists), {slots.data(), layout.slot_count});
+    (void)try_lay_out(K::args, signature_of(marked_otherwise), {again.data(), layout.slot_count});
     if (!size || size.block_bytes != layout.block_bytes || size.slots != layout.slot_count) {
       throw Error(Errc::invalid_argument,
                   Error::Text("task '", K::name,
@@ -201,33 +193,14 @@ struct DeclaredLayout {
       if (is_word(roles[i])) words.push_back(args[i]);
     }
     words.insert(words.end(), extents.begin(), extents.end());
+    const auto address_of = [&](const Slot& slot) {
+      return find(args, slot.kind == SlotKind::input    ? inputs[slot.tensor]
+                        : slot.kind == SlotKind::output ? outputs[slot.tensor]
+                                                        : workspaces[slot.index]);
+    };
     std::vector<graph::ArgRecord> placed;
     for (std::size_t s = 0; s < size.slots; ++s) {
-      const Slot& slot = slots[s];
-      graph::ArgRecord arg;
-      arg.kind = Kind::constant;
-      switch (slot.kind) {
-        case SlotKind::null: break;
-        case SlotKind::constant: arg = constant_or_extent(slot, again[s]); break;
-        case SlotKind::args_block:
-          arg.kind = Kind::own_block;
-          arg.bits = static_cast<ArgWord>(slot.value);
-          break;
-        case SlotKind::tiling:
-          arg.kind = Kind::own_block;
-          arg.bits = layout.block_bytes;
-          break;
-        case SlotKind::input: arg = find(args, inputs[slot.tensor]); break;
-        case SlotKind::output: arg = find(args, outputs[slot.tensor]); break;
-        case SlotKind::workspace: arg = find(args, workspaces[slot.index]); break;
-        default:
-          arg.kind = Kind::system;
-          arg.bits = SystemSlot{slot.kind, slot.variant, slot.index}.bits();
-          break;
-      }
-      arg.offset = slot.offset;
-      arg.width = slot.width;
-      placed.push_back(arg);
+      placed.push_back(record_of(slots[s], again[s], layout.block_bytes, address_of));
     }
     std::uint32_t end = layout.block_bytes;
     for (graph::ArgRecord& word : words) {

@@ -19,23 +19,21 @@
 
 namespace rondo::args {
 
-/// A layout in numbers.
+/// The size of a layout.
 struct LayoutSize {
-  std::size_t fields = 0;
   std::size_t slots = 0;
-  std::uint32_t bytes = 0;        ///< what the patterns take
-  std::uint32_t block_bytes = 0;  ///< `bytes` rounded up to 8: what the args block takes
-  Failure failure{};              ///< the first thing wrong, if anything; position and at are bytes of the printed text
+  std::uint32_t bytes = 0;        ///< of the patterns
+  std::uint32_t block_bytes = 0;  ///< of the args block: `bytes` rounded up to 8
+  Failure failure{};              ///< the first mistake, if any; position and at are bytes of the printed text
 
   [[nodiscard]] constexpr bool ok() const noexcept { return !failure; }
   constexpr explicit operator bool() const noexcept { return ok(); }
 };
 
-/// Lays `format` out for a kernel: its fields (one for each tensor, workspace group or single value, in the order of
-/// the format) and its slots (in ascending order of offset), into buffers of the caller. Either buffer may be null if
-/// its capacity is 0. Whatever fits is written; `fields` and `slots` of the result are those of the whole layout.
+/// Lays `format` out for a kernel: writes as many of its slots, in ascending order of offset, as the buffer holds. The
+/// result describes the whole layout.
 ///
-/// The block is a head, one field after the other without gaps, and a tail, which starts at a multiple of 8 and holds
+/// The block is a head, one value after the other without gaps, and a tail, which starts at a multiple of 8 and holds
 /// what the head points at: lists of addresses of folded dynamic tensors, and shape blocks. A shape block is the byte
 /// offset of its address list from its own start; then for each instance `0x1'0000'0000 | rank` and the extents (a
 /// scalar counts as rank 1, extent 1); then the addresses.
@@ -44,7 +42,7 @@ struct LayoutSize {
 /// null slot; an unfolded dynamic output takes no bytes.
 ///
 /// Cost: two passes over the format; no allocation.
-[[nodiscard]] constexpr LayoutSize try_lay_out(FormatView format, const Signature& signature, std::span<Field> fields,
+[[nodiscard]] constexpr LayoutSize try_lay_out(FormatView format, const Signature& signature,
                                                std::span<Slot> slots) noexcept {
   detail::LayoutWalker measure{signature, {}};
   LayoutSize size;
@@ -57,24 +55,23 @@ struct LayoutSize {
     }
     position += length;
   }
-  size.fields = measure.fields();
   size.slots = measure.head_slots() + measure.tail_slots();
   const std::uint64_t tail = align_up(measure.head_bytes(), 8);
   size.bytes =
       static_cast<std::uint32_t>(measure.tail_bytes() == 0 ? measure.head_bytes() : tail + measure.tail_bytes());
   size.block_bytes = static_cast<std::uint32_t>(align_up(size.bytes, 8));
 
-  detail::LayoutWalker write{signature, {fields, slots, measure.head_slots(), tail}};
+  detail::LayoutWalker write{signature, {slots, measure.head_slots(), tail}};
   for (const Descriptor& d : format) (void)write.add(d);
   return size;
 }
 
-/// Checks `format` against a kernel and counts; stores nothing.
+/// Checks `format` against a kernel and returns the size of its layout.
 [[nodiscard]] constexpr LayoutSize measure_layout(FormatView format, const Signature& signature) noexcept {
-  return try_lay_out(format, signature, {}, {});
+  return try_lay_out(format, signature, {});
 }
 
-/// The sentence for a failed layout of `format`: the pattern, its position in the format's text, the reason.
+/// A sentence for a failed layout of `format`: the pattern, its position in the format's text, the reason.
 [[nodiscard]] constexpr Error::Text explain(const Failure& failure, FormatView format) noexcept {
   char pattern[80] = {};  // the longest pattern: {skn2147483647tiling_context.tiling_data}
   std::size_t position = 0;
@@ -85,8 +82,7 @@ struct LayoutSize {
   return explain_pattern(failure, {pattern, failure.length});
 }
 
-/// Checks `format` against a kernel and counts; stores nothing.
-/// Throws Error{invalid_argument} that names the pattern, its position and the reason.
+/// The same. Throws Error{invalid_argument} that names the pattern, its position and the reason.
 constexpr LayoutSize check_layout(FormatView format, const Signature& signature,
                                   std::source_location where = std::source_location::current()) {
   const LayoutSize size = measure_layout(format, signature);
@@ -94,15 +90,13 @@ constexpr LayoutSize check_layout(FormatView format, const Signature& signature,
   return size;
 }
 
-/// A layout that stores its fields and slots in itself, for formats and kernels that the compiler knows.
-template <std::size_t Fields, std::size_t Slots>
+/// A layout that stores its slots in itself, for formats and kernels that the compiler knows.
+template <std::size_t Slots>
 struct Layout {
-  Field fields[Fields == 0 ? 1 : Fields] = {};
   Slot slots[Slots == 0 ? 1 : Slots] = {};
   std::uint32_t bytes = 0;
   std::uint32_t block_bytes = 0;
 
-  static constexpr std::size_t field_count = Fields;
   static constexpr std::size_t slot_count = Slots;
 };
 
@@ -115,10 +109,10 @@ inline constexpr auto static_layout = [] {
     constexpr std::string_view text = printed<format>;
     constexpr Text pattern = detail::cut<size.failure.length>(text.data() + size.failure.position);
     detail::refuse<size.failure.position, size.failure.reason, pattern>();
-    return Layout<0, 0>{};
+    return Layout<0>{};
   } else {
-    Layout<size.fields, size.slots> layout;
-    (void)try_lay_out(format, signature, {layout.fields, size.fields}, {layout.slots, size.slots});
+    Layout<size.slots> layout;
+    (void)try_lay_out(format, signature, {layout.slots, size.slots});
     layout.bytes = size.bytes;
     layout.block_bytes = size.block_bytes;
     return layout;

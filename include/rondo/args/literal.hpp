@@ -9,19 +9,6 @@
 
 #include <cstddef>
 
-namespace rondo::args {
-
-namespace detail {
-
-template <Text Literal>
-inline constexpr ParseResult literal_result = count_patterns(Literal.view());
-
-template <Text Literal>
-inline constexpr Failure literal_failure = literal_result<Literal>.failure;
-
-}  // namespace detail
-}  // namespace rondo::args
-
 /// `using namespace rondo::literals;` outside of namespace rondo.
 namespace rondo {
 inline namespace literals {
@@ -32,15 +19,15 @@ inline namespace literals {
 /// `refused_args_format<position, reason, pattern, explanation>`.
 template <args::Text Literal>
 [[nodiscard]] consteval auto operator""_args() noexcept {
-  constexpr auto& failure = args::detail::literal_failure<Literal>;
+  constexpr args::ParseResult result = args::count_patterns(Literal.view());
+  constexpr args::Failure failure = result.failure;
   if constexpr (failure.reason != args::Reason::none) {
     constexpr args::Text pattern = args::detail::cut<failure.length>(Literal.text + failure.position);
     args::detail::refuse<failure.position, failure.reason, pattern>();
     return args::Format<0>{};
   } else {
-    constexpr std::size_t count = args::detail::literal_result<Literal>.count;
-    args::Format<count> format;
-    format.count = args::try_parse(Literal.view(), {format.descriptors, count}).count;
+    args::Format<result.count> format;
+    format.count = args::try_parse(Literal.view(), {format.descriptors, result.count}).count;
     return format;
   }
 }

@@ -14,7 +14,7 @@
 
 namespace rondo::args {
 
-/// What a text was found to be.
+/// The result of parsing a text.
 struct ParseResult {
   std::size_t count = 0;  ///< patterns read; where only the buffer was too small, patterns in the whole text
   Failure failure{};      ///< the first thing wrong, if anything
@@ -23,10 +23,8 @@ struct ParseResult {
   constexpr explicit operator bool() const noexcept { return ok(); }
 };
 
-/// Parses `text` into `out`. A pattern takes two characters at least, so text.size() / 2 descriptors suffice for every
-/// text. Never throws; the whole text is checked even if the buffer is too small.
-///
-/// Cost: one pass over the text; no allocation.
+/// Parses `text` into `out`; text.size() / 2 descriptors suffice for every text. The whole text is checked even if the
+/// buffer is too small.
 [[nodiscard]] constexpr ParseResult try_parse(std::string_view text, std::span<Descriptor> out) noexcept {
   ParseResult result;
   Failure overflow;
@@ -49,7 +47,7 @@ struct ParseResult {
   return result;
 }
 
-/// Checks `text` and counts its patterns; stores nothing.
+/// Checks `text` and counts its patterns.
 [[nodiscard]] constexpr ParseResult count_patterns(std::string_view text) noexcept {
   ParseResult result = try_parse(text, {});
   if (result.failure.reason == Reason::buffer_too_small) result.failure = {};
@@ -63,17 +61,6 @@ struct ParseResult {
   const ParseResult result = try_parse(text, out);
   if (!result) throw Error{Errc::invalid_argument, explain(result.failure, text), where};
   return out.first(result.count);
-}
-
-/// Parses `text` into a value with room for Capacity patterns. Throws as above.
-template <std::size_t Capacity>
-[[nodiscard]] constexpr Format<Capacity> parse(std::string_view text,
-                                               std::source_location where = std::source_location::current()) {
-  Format<Capacity> format;
-  const ParseResult result = try_parse(text, {format.descriptors, Capacity});
-  if (!result) throw Error{Errc::invalid_argument, explain(result.failure, text), where};
-  format.count = result.count;
-  return format;
 }
 
 }  // namespace rondo::args

@@ -15,12 +15,7 @@ namespace rondo::args {
 
 namespace detail {
 
-template <class S>
-concept Sink = requires(S& sink, char c) {
-  sink.append(c);
-};
-
-/// Writes what fits into a buffer and counts everything.
+/// Writes as much as fits into a buffer and counts all characters.
 class BufferSink {
  public:
   constexpr explicit BufferSink(std::span<char> out) noexcept : out_{out} {}
@@ -36,13 +31,11 @@ class BufferSink {
   std::size_t size_ = 0;
 };
 
-template <class Sink>
-constexpr void put(Sink& sink, std::string_view word) {
+constexpr void put(BufferSink& sink, std::string_view word) {
   for (const char c : word) sink.append(c);
 }
 
-template <class Sink>
-constexpr void put(Sink& sink, std::uint64_t number) {
+constexpr void put(BufferSink& sink, std::uint64_t number) {
   char digits[20] = {};
   std::size_t n = 0;
   do {
@@ -52,15 +45,14 @@ constexpr void put(Sink& sink, std::uint64_t number) {
   while (n > 0) sink.append(digits[--n]);
 }
 
-template <class Sink, std::size_t N>
-constexpr void put_variant(Sink& sink, Variant variant, const Suffix (&choices)[N]) {
+template <std::size_t N>
+constexpr void put_variant(BufferSink& sink, Variant variant, const Suffix (&choices)[N]) {
   for (const Suffix& choice : choices) {
     if (choice.variant == variant) put(sink, choice.word);
   }
 }
 
-template <class Sink>
-constexpr void put_rest(Sink& sink, const Descriptor& d, Rest rest) {
+constexpr void put_rest(BufferSink& sink, const Descriptor& d, Rest rest) {
   switch (rest) {
     case Rest::nothing:
     case Rest::sub_node: return;
@@ -85,36 +77,28 @@ constexpr void put_rest(Sink& sink, const Descriptor& d, Rest rest) {
   }
 }
 
-}  // namespace detail
-
-/// Appends one pattern with its braces to anything that has append(char).
-template <detail::Sink Sink>
-constexpr void print(const Descriptor& d, Sink& sink) {
+constexpr void put(BufferSink& sink, const Descriptor& d) {
   sink.append('{');
   if (d.node != no_node) {
-    detail::put(sink, detail::super_kernel_word);
-    detail::put(sink, std::uint64_t{d.node});
+    put(sink, super_kernel_word);
+    put(sink, std::uint64_t{d.node});
   }
-  for (const detail::Keyword& keyword : detail::keywords) {
-    if (keyword.pattern != d.pattern || keyword.rest == detail::Rest::sub_node) continue;
-    detail::put(sink, keyword.word);
-    detail::put_rest(sink, d, keyword.rest);
+  for (const Keyword& keyword : keywords) {
+    if (keyword.pattern != d.pattern || keyword.rest == Rest::sub_node) continue;
+    put(sink, keyword.word);
+    put_rest(sink, d, keyword.rest);
     break;
   }
   sink.append('}');
 }
 
-/// Appends the whole format to anything that has append(char): a FixedText, a class of yours.
-template <detail::Sink Sink>
-constexpr void print(FormatView format, Sink& sink) {
-  for (const Descriptor& d : format) print(d, sink);
-}
+}  // namespace detail
 
 /// Writes the format to `out`, not zero-terminated, and returns the length of the whole text in bytes. A result above
 /// out.size() means that the text was cut. The text is the one that was parsed, byte for byte.
 constexpr std::size_t print(FormatView format, std::span<char> out) noexcept {
   detail::BufferSink sink{out};
-  print(format, sink);
+  for (const Descriptor& d : format) detail::put(sink, d);
   return sink.size();
 }
 

@@ -7,14 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a host hands to a device that refreshes its args table by itself.
+/// The orders of a host to a device that refreshes its args table by itself.
 namespace rondo::args {
 
 /// One address in the table: `base` + `addend`, written at `at`.
 struct Lane {
   std::uint64_t addend = 0;
   std::uint32_t at = 0;          ///< bytes from the start of the table
-  std::uint32_t base : 31 = 0;   ///< which base; see BaseLayout
+  std::uint32_t base : 31 = 0;   ///< see BaseLayout
   std::uint32_t narrow : 1 = 0;  ///< four bytes, the low half
 };
 static_assert(sizeof(Lane) == 16);
@@ -27,8 +27,8 @@ struct RefreshOp {
   DevicePtr<const std::uint64_t> bases;
 };
 
-/// The same, with the bases (and the bytes of host inputs) carried by the launch itself instead of lying on the device.
-/// Host memory, valid during the call.
+/// The same, with the bases and the bytes of host inputs carried by the launch itself. Host memory, valid during the
+/// call.
 struct LaunchPayload {
   const std::uint64_t* bases = nullptr;
   std::uint32_t base_count = 0;
@@ -45,8 +45,7 @@ struct LaunchPayload {
   [[nodiscard]] constexpr std::uint64_t bytes() const noexcept { return bytes(base_count, host_input_bytes); }
 };
 
-/// Writes one address (by the built-in: `<cstring>` would cost every user 500 lines); `at` need not be a multiple of
-/// anything.
+/// Writes one address, by the built-in since `<cstring>` has 500 lines. `at` need not be aligned.
 inline void store_address(std::byte* at, std::uint64_t address, bool narrow) noexcept {
   if (narrow) [[unlikely]] {
     const auto low = static_cast<std::uint32_t>(address);
@@ -56,7 +55,7 @@ inline void store_address(std::byte* at, std::uint64_t address, bool narrow) noe
   }
 }
 
-/// What the device computes, as plain code: the meaning of a RefreshOp, and how simulations run it.
+/// The meaning of a RefreshOp as plain code, with which simulations run it.
 inline void run_refresh(std::byte* args, const Lane* lanes, std::uint64_t count, const std::uint64_t* bases) noexcept {
   for (const Lane* const end = lanes + count; lanes != end; ++lanes) {
     store_address(args + lanes->at, bases[lanes->base] + lanes->addend, lanes->narrow != 0);

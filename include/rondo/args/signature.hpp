@@ -4,7 +4,6 @@
 
 #include <rondo/types.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -19,7 +18,7 @@ struct Instance {
 /// The extents that a shape block keeps for a tensor of unknown rank.
 inline constexpr std::uint32_t unknown_rank_dims = 25;
 
-/// How often a parameter of a kernel may occur.
+/// The number of instances that a parameter of a kernel may have.
 enum class Occurrence : std::uint8_t {
   required,  ///< exactly one instance
   optional,  ///< one or none
@@ -45,8 +44,8 @@ struct Parameter {
 
 struct SubNode;
 
-/// What a layout needs to know of a kernel. Refers to arrays of the caller; `{sknID...}` patterns look ID up in
-/// `nodes`.
+/// The tensors and workspaces of a kernel, for its layout. Refers to arrays of the caller; `{sknID...}` patterns look
+/// ID up in `nodes`.
 struct Signature {
   std::span<const Parameter> inputs{};
   std::span<const Parameter> outputs{};

@@ -13,8 +13,8 @@ namespace rondo::args {
 enum class SlotKind : std::uint8_t;  // slot.hpp
 enum class Variant : std::uint8_t;   // format.hpp
 
-/// An argument whose value neither graph nor session knows: a system address, a tiling context, a hidden input. Asked
-/// for once, when the session is opened.
+/// An argument whose value neither graph nor session knows: a system address, a tiling context, a hidden input. The
+/// session asks for it once, when it is opened.
 struct SystemSlot {
   SlotKind kind{};
   Variant variant{};        ///< the family of a hidden input, or which of several
@@ -32,7 +32,7 @@ struct SystemSlot {
   friend constexpr bool operator==(const SystemSlot&, const SystemSlot&) noexcept = default;
 };
 
-/// Answers what stands in a system slot; throws Error for what it does not know.
+/// Returns the value of a system slot; throws Error for one that it does not know.
 using SystemProvider = std::uint64_t (*)(SystemSlot slot);
 
 [[nodiscard]] constexpr const char* to_string(SlotKind kind) noexcept {
@@ -43,11 +43,11 @@ using SystemProvider = std::uint64_t (*)(SystemSlot slot);
   return i < sizeof(names) / sizeof(names[0]) ? names[i] : "?";
 }
 
-/// Knows none. A slot that nobody fills is an error: dropping it would shift those behind it.
+/// Knows no slot. An unfilled slot is an error, since dropping it would shift those after it.
 [[noreturn]] inline std::uint64_t no_system_provider(SystemSlot slot) {
   throw Error(Errc::unsupported,
               Error::Text("an args format asks for ", to_string(slot.kind), " ", slot.index,
-                          ", which nobody provides; give the session's policies a system_address(SystemSlot)"));
+                          ", which no provider knows; give the session's policies a system_address(SystemSlot)"));
 }
 
 }  // namespace rondo::args

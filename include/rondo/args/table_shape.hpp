@@ -8,11 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Where each task's arguments stand in the table. Known from the graph alone, so to the compiler where the graph is.
+/// The places of the tasks' arguments in the table. They follow from the graph alone, so a static graph has them as
+/// constants.
 namespace rondo::args {
 
-/// What makes a part of the table change. The parts stand in this order, so that whatever a round must refresh is one
-/// contiguous suffix. A task's part is decided by the most volatile of its slots.
+/// The parts of the table by what changes them, in this order, so that a round refreshes one contiguous suffix. A task
+/// belongs to the part of its most volatile slot.
 enum class Partition : std::uint8_t {
   never,        ///< constants, and tensors whose address is fixed
   feature_map,  ///< the address of an arena, and of nothing that rounds bind
@@ -36,17 +37,17 @@ inline constexpr std::size_t partition_count = 4;
   return most;
 }
 
-/// What a partition of `length` bytes takes: 32 bytes guard a device that reads beyond the end, and a copy wants to
-/// start at a multiple of 64. Nothing takes nothing.
+/// The bytes of a partition of `length` bytes: 32 bytes guard a device that reads beyond the end, and copies start at
+/// multiples of 64. An empty partition takes none.
 [[nodiscard]] constexpr std::uint64_t partition_bytes(std::uint64_t length) noexcept {
   return length == 0 ? 0 : align_up(length + 32, 64);
 }
-/// What a host input takes: whole granules of 32 bytes.
+/// The bytes of a host input: whole granules of 32 bytes.
 [[nodiscard]] constexpr std::uint64_t host_input_bytes(const graph::TensorRecord& tensor) noexcept {
   return align_up(tensor.bytes, 32);
 }
 
-/// Where the partitions start, in bytes from the start of the table.
+/// The partitions' offsets, in bytes from the start of the table.
 struct TableShape {
   std::uint64_t begin[partition_count + 1] = {};  ///< the last entry is the table's size
   std::uint64_t host_inputs = 0;                  ///< bytes of host inputs, without the guard
@@ -71,8 +72,8 @@ struct TableShape {
   return shape;
 }
 
-/// Words before the first argument block of the task at `position`. A task of n blocks has n argument blocks, one
-/// behind the other, that differ in their block words only. O(tasks); ArgsTable::block() knows it by heart.
+/// The number of words before the first argument block of the task at `position`. A task of n blocks has n argument
+/// blocks, one after the other, that differ in their block words only. O(tasks); ArgsTable::block() is O(1).
 [[nodiscard]] constexpr std::size_t words_before(const graph::GraphView& graph, std::size_t position) noexcept {
   const Partition own = partition_of(graph, graph.tasks[position]);
   std::uint64_t bytes = shape_of(graph)[own];

@@ -56,9 +56,8 @@ class TextPart {
   Kind kind_;
 };
 
-/// Text in a buffer of fixed size, always zero-terminated; what does not fit is cut and the cut marked by "...". Errors
-/// are made of it, and not of std::string, so that reporting one never allocates (out of memory included) and copying
-/// one never throws. Compiled small: it is written where something has failed.
+/// Zero-terminated text in a buffer of fixed size; longer text is cut, and the cut marked by "...". Errors are made of
+/// it so that reporting one never allocates and copying one never throws.
 template <std::size_t Capacity>
 class FixedText {
   static_assert(Capacity >= 8);

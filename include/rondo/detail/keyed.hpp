@@ -9,7 +9,7 @@
 
 namespace rondo::detail {
 
-/// An item and what it is sorted by. Set-up sorts nothing else, since each other type would have a sort of its own.
+/// An item and its sort key. Set-up sorts nothing else, so that it has one instance of std::sort.
 struct Keyed {
   std::int64_t key = 0;
   std::uint64_t item = 0;  ///< breaks ties
@@ -23,7 +23,7 @@ struct Keyed {
 /// Sorts by key, then by item.
 [[gnu::noinline]] constexpr void sort_keyed(std::vector<Keyed>& list) { std::sort(list.begin(), list.end()); }
 
-/// Sorts, and leaves one of those that are equal.
+/// Sorts and removes duplicates.
 [[gnu::noinline]] constexpr void sort_once_each(std::vector<Keyed>& list) {
   sort_keyed(list);
   std::size_t kept = 0;

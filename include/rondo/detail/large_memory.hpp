@@ -11,9 +11,9 @@
 
 namespace rondo::detail {
 
-/// Uninitialised heap memory for objects that are found in any order: from 4 MiB on in huge pages, where the system has
-/// them, since with small ones each step would miss the cache of translations, too. Untouched, it costs nothing. The
-/// standard library has no allocation in huge pages.
+/// Uninitialised heap memory for objects that are visited in any order: from 4 MiB on in huge pages, where the system
+/// has them, since small pages would miss the translation cache at each step. The standard library has no allocation in
+/// huge pages.
 class LargeMemory {
  public:
   /// @throws std::bad_alloc

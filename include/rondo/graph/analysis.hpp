@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-/// Set-up only, and usable in constant expressions: from what was added to what can run. Vectors are sized with an
-/// explicit fill value: clang refuses libstdc++'s value-initialising constructor in constant expressions.
+/// From the tasks that were added to an order in which they can run; usable in constant expressions. Vectors are sized
+/// with an explicit fill value: clang refuses the other constructor of libstdc++ in constant expressions.
 namespace rondo::graph {
 
-/// A graph's tasks in an order in which each stands behind all it depends on, and the edges between them.
+/// A graph's tasks, each after all that it depends on, and the edges between them.
 struct Analysis {
   std::vector<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
   std::vector<std::uint32_t> successor_begin;  ///< tasks + 1
@@ -33,7 +33,7 @@ using EdgeList = std::vector<rondo::detail::Keyed>;
   return static_cast<std::uint32_t>(edge.item);
 }
 
-/// Which task has written a memory last, and which have read it since.
+/// The task that wrote each memory last, and those that have read it since.
 class LastUses {
  public:
   static constexpr std::uint32_t nobody = 0xFFFF'FFFF;
@@ -67,14 +67,14 @@ class LastUses {
   std::vector<std::uint32_t> next_;    ///< the next reader of the same memory
 };
 
-/// What orders the tasks that touch a tensor: the tensor, or what it is a view of, or the input whose memory it reuses.
+/// The memory of a tensor: its own, that of its source if it is a view, or that of the input that it reuses.
 [[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
   tensor = root_of(graph.tensors(), tensor);
   const std::uint32_t alias = graph.tensors()[tensor].alias_of;
   return alias == TensorRecord::no_alias ? tensor : alias;
 }
 
-/// The fill, which is the last by number, comes before all that touch what it zeroes.
+/// Orders the fill, which is last by number, before all tasks that touch what it zeroes.
 [[gnu::cold]] constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
   if (graph.tasks().empty() || !graph.tasks().back().fills) return;
   const auto fill = static_cast<std::uint32_t>(graph.tasks().size() - 1);
@@ -87,8 +87,8 @@ class LastUses {
   }
 }
 
-/// The explicit edges, and unless the graph says otherwise those that follow from reads and writes in the order of
-/// add(): read after write, write after read, write after write. O(args + edges log edges).
+/// Returns the explicit edges, and unless the graph has only those, the edges that follow from reads and writes in the
+/// order of add(): read after write, write after read, write after write. O(args + edges log edges).
 [[nodiscard, gnu::cold]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
   EdgeList edges;
   for (const TaskGraph::Edge& edge : graph.explicit_edges()) edges.push_back({edge.before, edge.after});
@@ -120,7 +120,6 @@ class LastUses {
 
 namespace detail {
 
-/// "task 3 'relu'"
 [[nodiscard]] inline Error::Text task_text(const TaskGraph& graph, std::uint32_t task) {
   return Error::Text("task ", task, " '", graph.name(graph.tasks()[task].name), "'");
 }
@@ -150,7 +149,7 @@ namespace detail {
   throw Error(Errc::cycle, text);
 }
 
-/// Is there a path between two positions? Walks forward from `from`, no further than `to`.
+/// Whether there is a path between two positions. Walks forward from `from`, no further than `to`.
 [[nodiscard, gnu::cold]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
   std::vector<char> seen(to + 1 - from, 0);
   std::vector<std::uint32_t> open{from};
@@ -170,7 +169,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// The tasks in this order, with edges between positions.
+/// Puts the tasks in this order, with edges between positions.
 [[nodiscard, gnu::cold]] constexpr Analysis arrange(std::vector<std::uint32_t> order, EdgeList edges) {
   sort_once_each(edges);
   Analysis result;
@@ -186,7 +185,8 @@ namespace detail {
   return result;
 }
 
-/// Orders the tasks: among those that may run next, the fill, then the one added first. @throws Error cycle, naming one
+/// Orders the tasks: of those that may run next, the fill comes first, then the one added first. @throws Error cycle,
+/// naming one
 [[nodiscard, gnu::cold]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
   std::vector<std::uint32_t> waiting(tasks, 0U);
@@ -226,7 +226,7 @@ namespace detail {
 }
 
 /// Checks each tensor's uses against the order. @throws Error race: two tasks conflict and no path orders them;
-/// uninitialized_read: a task reads what nobody has written; invalid_argument: an output that nobody writes
+/// uninitialized_read: a task reads what no task has written; invalid_argument: an output that no task writes
 [[gnu::cold]] constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = LastUses::nobody;
   LastUses uses(graph.tensors().size());
@@ -276,8 +276,8 @@ namespace detail {
   }
 }
 
-/// A view shows what its source holds where it was declared, so nobody may write either behind that.
-/// @throws Error invalid_argument, naming view, source and task
+/// A view shows its source as it was where the view was made, so no later task may write either. @throws Error
+/// invalid_argument, naming view, source and task
 [[gnu::cold]] constexpr void check_views(const TaskGraph& graph) {
   std::vector<std::uint32_t> views;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
@@ -295,13 +295,13 @@ namespace detail {
                                                         graph.name(graph.tensors()[view.view_of].name), "', but ",
                                                         detail::task_text(graph, task), " writes ",
                                                         arg.tensor == v ? "it; write what it shows" : "that later",
-                                                        "; declare the view behind that task, or let a kernel copy"));
+                                                        "; make the view after that task, or let a kernel copy"));
       }
     }
   }
 }
 
-/// The same without the tasks that have nothing to do: what waited for one of them waits for all that this waited for.
+/// Leaves out the tasks that have nothing to do: their successors wait for their predecessors.
 [[nodiscard, gnu::cold]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
   EdgeList edges;  // between old positions
   for (std::uint32_t p = 0; p < whole.order.size(); ++p) {
@@ -336,7 +336,8 @@ namespace detail {
   return arrange(std::move(order), std::move(edges));
 }
 
-/// All of the above. @throws Error cycle, race, uninitialized_read, invalid_argument: also a symbol without a value
+/// Checks and orders a graph. @throws Error cycle, race, uninitialized_read, invalid_argument: also a symbol without a
+/// value
 [[nodiscard, gnu::cold]] constexpr Analysis analyze(const TaskGraph& graph) {
   if (graph.is_symbolic()) {
     throw Error(Errc::invalid_argument, Error::Text("symbol '", graph.name(graph.symbols()[0]),

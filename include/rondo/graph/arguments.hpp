@@ -8,49 +8,25 @@
 #include <cstddef>
 #include <type_traits>
 
-/// What a task is handed, checked against what its kernel takes; shared by all that add tasks.
+/// The arguments of tasks, checked against the parameters of their kernels.
 namespace rondo {
 
-/// A tensor handed to a raw kernel, with what the kernel does to it; made by reads(), writes() and updates().
+/// A tensor for a raw kernel, with its access; made by reads(), writes() and updates().
 template <class H>
 struct RawTensor {
-  /// Which tensor.
   H handle;
-  /// What the task does with it.
   Access access;
 };
-/// The task reads the tensor; for add_raw, whose kernel does not say.
-template <class T, Direction D>
-[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> reads(TensorHandle<T, D> h) noexcept {
-  return {h, Access::read};
-}
-/// The task writes all of the tensor; for add_raw.
-template <class T, Direction D>
-[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> writes(TensorHandle<T, D> h) noexcept {
-  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
-  return {h, Access::write};
-}
-/// The task reads and writes the tensor; for add_raw.
-template <class T, Direction D>
-[[nodiscard]] constexpr RawTensor<TensorHandle<T, D>> updates(TensorHandle<T, D> h) noexcept {
-  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
-  return {h, Access::read_write};
-}
-
-/// A tensor handed to a kernel under another shape of as many elements; made by reshape().
+/// A tensor for a kernel, under another shape of as many elements; made by reshape().
 template <class H>
 struct Reshaped {
-  /// The type of one element.
   using element_type = typename H::element_type;
-  /// Which way it goes in a round.
   static constexpr Direction direction = H::direction;
-  /// Which tensor.
   H handle;
-  /// The shape under which the task sees it; as many elements as the tensor has.
   Shape shape;
 };
-/// The same tensor under another shape: `graph.add<Matmul>(reshape(x, {64, 10}), …)`. The same memory; no copy, no
-/// task. That the shape holds as many elements is checked by add().
+/// The same tensor and memory under another shape: `graph.add<Matmul>(reshape(x, {64, 10}), …)`. add() checks that the
+/// shape holds as many elements.
 template <class T, Direction D>
 [[nodiscard]] constexpr Reshaped<TensorHandle<T, D>> reshape(TensorHandle<T, D> tensor, Shape shape) noexcept {
   return {tensor, shape};
@@ -58,8 +34,8 @@ template <class T, Direction D>
 
 namespace detail {
 
-/// May A stand for a tensor in add<K>()? True for handles; whoever makes another kind of tensor argument says so here.
-/// Such a type has `element_type` and `direction`.
+/// Whether A stands for a tensor in add<K>(): true for handles, and specialised for other kinds of tensor arguments,
+/// which have `element_type` and `direction`.
 template <class A>
 inline constexpr bool is_tensor_argument = is_tensor_handle<A>;
 template <class H>
@@ -69,7 +45,32 @@ inline constexpr bool is_reshaped = false;
 template <class H>
 inline constexpr bool is_reshaped<Reshaped<H>> = true;
 
-/// One argument of add<K>() against one parameter of K::run. Each failure reads as a sentence.
+}  // namespace detail
+
+/// For add_raw, whose kernel does not say how it uses its tensors: the task reads the tensor.
+template <class H>
+requires detail::is_tensor_argument<H>
+[[nodiscard]] constexpr RawTensor<H> reads(const H& tensor) noexcept { return {tensor, Access::read}; }
+/// For add_raw: the task writes all of the tensor.
+template <class H>
+requires detail::is_tensor_argument<H>
+[[nodiscard]] constexpr RawTensor<H> writes(const H& tensor) noexcept {
+  static_assert(kernels_may_write(H::direction),
+                "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
+  return {tensor, Access::write};
+}
+/// For add_raw: the task reads and writes the tensor.
+template <class H>
+requires detail::is_tensor_argument<H>
+[[nodiscard]] constexpr RawTensor<H> updates(const H& tensor) noexcept {
+  static_assert(kernels_may_write(H::direction),
+                "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
+  return {tensor, Access::read_write};
+}
+
+namespace detail {
+
+/// Checks one argument of add<K>() against one parameter of K::run. Each failure reads as a sentence.
 template <class P, class A>
 consteval bool check_argument() {
   using Param = Parameter<P>;
@@ -103,7 +104,7 @@ template <std::size_t N, class First, class... Rest>
   }
 }
 
-/// How many of the first `count` parameters take an argument; a Block is filled in by the launch.
+/// The number of arguments that the first `count` parameters take; a Block is filled in by the launch.
 template <class... P>
 [[nodiscard]] consteval std::size_t arguments_before(std::size_t count, ParameterList<P...>) {
   constexpr bool takes_argument[] = {!Parameter<P>::is_block..., false};

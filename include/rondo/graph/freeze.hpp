@@ -16,13 +16,10 @@ namespace graph {
 struct Analysis;
 }
 
-/// A graph that can no longer change: checked, ordered, in flat arrays. Made by freeze(); read by planners, args tables
-/// and engines, which may share it between threads.
-///
-/// Lifetime: move-only; views of it stay valid when it moves. Thread safety: immutable. Cost: nothing after freeze().
+/// A checked and ordered graph that can no longer change, in flat arrays. Made by freeze(); planners, args tables and
+/// engines may share it between threads.
 class FrozenGraph {
  public:
-  /// Not known to the compiler; see StaticGraphRef for one that is.
   static constexpr bool is_static = false;
 
   FrozenGraph(FrozenGraph&& other) noexcept;
@@ -31,28 +28,25 @@ class FrozenGraph {
   FrozenGraph& operator=(const FrozenGraph&) = delete;
   ~FrozenGraph();
 
-  /// All records of the graph, as spans; as long as the graph lives.
+  /// All records of the graph, valid as long as the graph lives.
   [[nodiscard]] graph::GraphView view() const noexcept {
     return {tensors_, tasks_, args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
             tag_};
   }
 
-  /// The handle of the tensor called `name`. @throws Error invalid_argument
+  /// The handle of the tensor called `name`, of this type and direction. @throws Error invalid_argument
   template <Element T>
   [[nodiscard]] Input<T> input(std::string_view name) const {
     return view().find<T, Direction::in>(name);
   }
-  /// As input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
   [[nodiscard]] Output<T> output(std::string_view name) const {
     return view().find<T, Direction::out>(name);
   }
-  /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
   [[nodiscard]] InputOutput<T> inout(std::string_view name) const {
     return view().find<T, Direction::inout>(name);
   }
-  /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
   template <Element T>
   [[nodiscard]] Resident<T> resident(std::string_view name) const {
     return view().find<T, Direction::resident>(name);
@@ -73,8 +67,7 @@ class FrozenGraph {
   std::uint32_t tag_;
 };
 
-/// Checks and orders a graph, for good. The graph itself is left as it was; its handles serve the frozen one.
-/// @throws Error cycle, race, uninitialized_read, invalid_argument; each names the tasks and tensors
+/// Checks and orders a graph. The graph is left as it was; its handles serve the frozen one.
 [[nodiscard]] FrozenGraph freeze(const TaskGraph& graph);
 
 }  // namespace rondo

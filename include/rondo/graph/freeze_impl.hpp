@@ -7,9 +7,7 @@
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/zeroed.hpp>
 
-#include <utility>
-
-/// The bodies of FrozenGraph and of what makes one.
+/// The bodies of FrozenGraph and of the functions that make one.
 namespace rondo {
 
 RONDO_INLINE FrozenGraph::FrozenGraph(FrozenGraph&& other) noexcept = default;

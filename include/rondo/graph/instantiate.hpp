@@ -10,12 +10,12 @@
 #include <span>
 #include <string_view>
 
-/// From a symbolic graph to a plain one. Set-up only, and usable in constant expressions.
+/// From a symbolic graph to a plain one; usable in constant expressions.
 namespace rondo::graph {
 
-/// The same graph, its handles included, with a value for each symbol, by number. Tasks that write nothing but tensors
-/// without elements, or run as 0 blocks, are idle: freezing leaves them out.
-/// @throws Error invalid_argument, overflow: naming the tensor or task, and the symbols' values
+/// Returns the graph, with the same handles, for these values of its symbols, by number. Tasks that write only tensors
+/// without elements, or run as 0 blocks, are idle: freezing leaves them out. @throws Error invalid_argument, overflow:
+/// naming the tensor or task, and the symbols' values
 [[nodiscard, gnu::cold]] constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int64_t> values) {
   const auto fail = [&](Errc code, const char* what, std::string_view who, const char* wrong) {
     Error::Text text(what, " '", who, "' ", wrong, " with ");
@@ -38,8 +38,7 @@ namespace rondo::graph {
     std::int64_t extents[max_rank] = {};
     bool fits = true;
     for (std::size_t d = 0; d < tensor.shape.rank(); ++d) {
-      const Dim& dim = tensor.shape.dim(d);
-      const Dim::Value extent = dim.empty() ? Dim::Value{tensor.shape.extent(d), true} : dim.evaluate(values.data());
+      const Dim::Value extent = tensor.shape.evaluate(d, values.data());
       if (!extent.ok)
         fail(Errc::overflow, "tensor", graph.name(tensor.name), "has an extent that does not fit into 64 bits");
       if (extent.value < 0) fail(Errc::invalid_argument, "tensor", graph.name(tensor.name), "has a negative extent");
@@ -81,8 +80,7 @@ namespace rondo::graph {
     std::int64_t count = 1;
     bool fits = true;
     for (std::size_t d = 0; d < reshape.shape.rank(); ++d) {
-      const Dim& dim = reshape.shape.dim(d);
-      const Dim::Value extent = dim.empty() ? Dim::Value{reshape.shape.extent(d), true} : dim.evaluate(values.data());
+      const Dim::Value extent = reshape.shape.evaluate(d, values.data());
       extents[d] = extent.value;
       fits = fits && extent.ok && extent.value >= 0 && !__builtin_mul_overflow(count, extent.value, &count);
     }

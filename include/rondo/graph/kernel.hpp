@@ -20,43 +20,44 @@ template <class K>
 struct DeclaredArgs;
 }  // namespace args::detail
 
-/// Of a kernel that works in place: it may be handed the same memory for two of its parameters, counted from 0. Every
-/// element of the Out is written after what it depends on of the In was read, by the same block.
+/// Declared by a kernel that works in place: it may be given the same memory for two of its parameters, counted from 0.
+/// Each block writes an element of the Out after it has read all that this element depends on in the In.
 ///
 ///     static constexpr rondo::InPlace in_place{.out = 1, .in = 0};
 struct InPlace {
-  /// The parameter that is written.
   std::size_t out = 0;
-  /// The parameter whose memory it may get.
   std::size_t in = 0;
 };
 
-/// Of a kernel that wants one of its workspaces, a parameter of run counted from 0, to be zero when it starts: each
-/// round anew, or once, if it leaves zeros behind.
+/// Declared by a kernel that needs one of its workspaces, a parameter of run counted from 0, to be zero when it starts:
+/// zeroed each round, or once, if the kernel leaves zeros.
 ///
 ///     static constexpr rondo::Zeros zeros{.parameter = 2, .when = rondo::Zeroed::once};
 struct Zeros {
-  /// Which parameter of run, counted from 0.
   std::size_t parameter = 0;
-  /// How often.
   Zeroed when = Zeroed::each_round;
 };
 
 namespace detail {
 
-/// What a parameter of `run` is: a tensor, a scalar or the block. The primary template stands for what is none of them.
-template <class P>
-struct Parameter {
-  static constexpr bool is_valid = false;
+/// The traits of a parameter of `run`, and those that most of them share.
+struct AnyParameter {
+  static constexpr bool is_valid = true;
   static constexpr bool is_tensor = false;
+  static constexpr bool is_block = false;
+  static constexpr bool is_scratch = false;
+  static constexpr Access access = Access::read;
+  static constexpr std::size_t rank = 0;
+  using element_type = void;
+};
+template <class P>
+struct Parameter : AnyParameter {
+  static constexpr bool is_valid = false;
 };
 
 template <class V, Access A>
-struct TensorParameter {
-  static constexpr bool is_valid = true;
+struct TensorParameter : AnyParameter {
   static constexpr bool is_tensor = true;
-  static constexpr bool is_block = false;
-  static constexpr bool is_scratch = false;
   static constexpr Access access = A;
   static constexpr std::size_t rank = V::rank;
   using element_type = typename V::value_type;
@@ -65,7 +66,7 @@ struct TensorParameter {
     using Pointer = decltype(std::declval<V>().data());
     return V{reinterpret_cast<Pointer>(address), extents};  // NOLINT: the address of simulated memory
   }
-  /// `word`: where the address is; `extents`: where the first of `rank` extents is.
+  /// `word`: the position of the address; `extents`: that of the first of `rank` extents.
   static V read(const ArgWord* args, std::size_t word, std::size_t extents) noexcept {
     return at(static_cast<std::uint64_t>(args[word]), args + extents);
   }
@@ -82,20 +83,14 @@ struct Parameter<Scratch<T, R>> : TensorParameter<Scratch<T, R>, Access::write> 
 };
 
 template <class P>
-requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) && (sizeof(P) <= sizeof(ArgWord)) struct Parameter<P> {
-  static constexpr bool is_valid = true;
-  static constexpr bool is_tensor = false;
-  static constexpr bool is_block = false;
-  static constexpr std::size_t rank = 0;
+requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) &&
+    (sizeof(P) <= sizeof(ArgWord)) struct Parameter<P> : AnyParameter {
   static P read(const ArgWord* args, std::size_t word, std::size_t) noexcept { return from_word<P>(args[word]); }
 };
 
 template <>
-struct Parameter<Block> {
-  static constexpr bool is_valid = true;
-  static constexpr bool is_tensor = false;
+struct Parameter<Block> : AnyParameter {
   static constexpr bool is_block = true;
-  static constexpr std::size_t rank = 0;
   static Block read(const ArgWord* args, std::size_t word, std::size_t) noexcept {
     const auto bits = static_cast<std::uint64_t>(args[word]);
     return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
@@ -113,23 +108,20 @@ template <class F>
 struct RunSignature {
   static constexpr bool is_valid = false;
 };
-template <class... P>
-struct RunSignature<void (*)(P...)> {
+template <bool is_noexcept, class... P>
+struct RunSignature<void (*)(P...) noexcept(is_noexcept)> {
   static constexpr bool is_valid = (Parameter<P>::is_valid && ...);
+  static constexpr bool never_throws = is_noexcept;
   using Parameters = ParameterList<P...>;
 };
-template <class... P>
-struct RunSignature<void (*)(P...) noexcept> : RunSignature<void (*)(P...)> {};
 
-/// Does F return double and take the same parameters as run?
+/// Whether F returns double and takes the same parameters as run.
 template <class F, class Parameters>
 inline constexpr bool is_cost_of = false;
-template <class... P>
-inline constexpr bool is_cost_of<double (*)(P...), ParameterList<P...>> = true;
-template <class... P>
-inline constexpr bool is_cost_of<double (*)(P...) noexcept, ParameterList<P...>> = true;
+template <bool is_noexcept, class... P>
+inline constexpr bool is_cost_of<double (*)(P...) noexcept(is_noexcept), ParameterList<P...>> = true;
 
-/// In which word the extents of a parameter start.
+/// The word at which the extents of a parameter start.
 template <class... P>
 [[nodiscard]] consteval std::size_t extents_of(std::size_t parameter, ParameterList<P...>) {
   constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
@@ -138,51 +130,37 @@ template <class... P>
   return word;
 }
 
-/// Do the two parameters exist, an Out and an In of one element type and rank?
+/// The address tells types apart.
+template <class T>
+inline constexpr char type_tag = 0;
+
+/// Whether the two parameters exist and are an Out and an In of one element type and rank.
 template <class... P>
 [[nodiscard]] consteval bool are_in_place(InPlace in_place, ParameterList<P...>) {
   if (in_place.out >= sizeof...(P) || in_place.in >= sizeof...(P)) return false;
-  const auto fit = [&]<class Out, class In>() {
-    if constexpr (Parameter<Out>::is_tensor && Parameter<In>::is_tensor) {
-      return Parameter<Out>::access == Access::write && !Parameter<Out>::is_scratch &&
-             Parameter<In>::access == Access::read && Parameter<Out>::rank == Parameter<In>::rank &&
-             std::is_same_v<typename Parameter<Out>::element_type, typename Parameter<In>::element_type>;
-    } else {
-      return false;
-    }
-  };
-  bool result = false;
-  std::size_t o = 0;
-  const auto with_out = [&]<class Out>() {
-    std::size_t i = 0;
-    ((result = o == in_place.out && i == in_place.in ? fit.template operator()<Out, P>() : result, ++i), ...);
-    ++o;
-  };
-  (with_out.template operator()<P>(), ...);
-  return result;
+  constexpr bool is_tensor[] = {(Parameter<P>::is_tensor && !Parameter<P>::is_scratch)..., false};
+  constexpr Access access[] = {Parameter<P>::access..., Access::read};
+  constexpr std::size_t ranks[] = {Parameter<P>::rank..., 0};
+  constexpr const char* elements[] = {&type_tag<typename Parameter<P>::element_type>..., nullptr};
+  const std::size_t out = in_place.out;
+  const std::size_t in = in_place.in;
+  return is_tensor[out] && is_tensor[in] && access[out] == Access::write && access[in] == Access::read &&
+         ranks[out] == ranks[in] && elements[out] == elements[in];
 }
 
-/// Does the parameter exist, a tensor that is written?
+/// Whether the parameter exists and is a tensor that is written.
 template <class... P>
 [[nodiscard]] consteval bool may_be_zeros(std::size_t parameter, ParameterList<P...>) {
-  std::size_t i = 0;
-  bool result = false;
-  const auto visit = [&]<class Q>() {
-    if constexpr (Parameter<Q>::is_tensor) result = result || (i == parameter && writes(Parameter<Q>::access));
-    ++i;
-  };
-  (visit.template operator()<P>(), ...);
-  return result;
+  constexpr bool is_written[] = {(Parameter<P>::is_tensor && writes(Parameter<P>::access))..., false};
+  return parameter < sizeof...(P) && is_written[parameter];
 }
 
-template <class F>
-inline constexpr bool never_throws = false;
-template <class... P>
-inline constexpr bool never_throws<void (*)(P...) noexcept> = true;
+template <class K>
+inline constexpr bool never_throws = RunSignature<decltype(&K::run)>::never_throws;
 
 template <class K, class... P, std::size_t... I>
 [[gnu::always_inline]] inline void call_run([[maybe_unused]] ParameterList<P...> list, std::index_sequence<I...>,
-                                            [[maybe_unused]] ArgWord* args) noexcept(never_throws<decltype(&K::run)>) {
+                                            [[maybe_unused]] ArgWord* args) noexcept(never_throws<K>) {
   K::run(Parameter<P>::read(args, I, extents_of(I, decltype(list){}))...);
 }
 template <class K, class... P, std::size_t... I>
@@ -205,44 +183,43 @@ concept HasCore = requires {
   { K::core } -> std::convertible_to<CoreType>;
 };
 
-/// Its body for simulation: one `static void run(...)` whose parameters are In, Out, InOut, scalars of at most 8 bytes,
-/// or Block.
+/// Its body for simulation: one `static void run(...)` whose parameters are In, Out, InOut, Scratch, scalars of at most
+/// 8 bytes, or Block.
 template <class K>
 concept HasRun = requires {
   &K::run;
 }
 &&detail::RunSignature<decltype(&K::run)>::is_valid;
 
-/// Optional, for predictions: `static double cost(...)` with the parameters of run: what one block takes on the chip,
-/// in nanoseconds, from shapes, scalars and the Block. Called when a session opens; the tensors' contents are not there
-/// yet.
+/// Optional, for predictions: `static double cost(...)` with the parameters of run returns the nanoseconds that one
+/// block takes on the chip, from shapes, scalars and the Block. Called when a session opens, before the tensors have
+/// contents.
 template <class K>
 concept StatesCost = requires {
   &K::cost;
 };
 
-/// Optional: `static constexpr rondo::InPlace in_place{.out = 1, .in = 0};`. Where the In is not used again the planner
-/// then gives both the same memory.
+/// Optional: `static constexpr rondo::InPlace in_place{.out = 1, .in = 0};`. Where the In is not used again, the
+/// planner gives both the same memory.
 template <class K>
 concept WorksInPlace = requires {
   { K::in_place } -> std::convertible_to<InPlace>;
 };
 
-/// Optional: `static constexpr rondo::Zeros zeros{.parameter = 2};`. The workspace it is handed there is zeroed.
+/// Optional: `static constexpr rondo::Zeros zeros{.parameter = 2};`. That workspace is zeroed.
 template <class K>
 concept WantsZeros = requires {
   { K::zeros } -> std::convertible_to<Zeros>;
 };
 
-/// Optional: `using Wide = AxpyOfManyElements;`, the kernel that runs instead where a tensor has 2^31 elements or more,
-/// for kernels that index with 32 bits. It is decided where sizes are: when a task is added, or a shape is new.
+/// Optional: `using Wide = AxpyOfManyElements;`, for kernels that index with 32 bits: the kernel that runs instead
+/// where a tensor has 2^31 elements or more.
 template <class K>
 concept HasWide = requires {
   typename K::Wide;
 };
 
-/// A kernel is a type. Requires the three parts above; may state its cost, that it works in place, where it wants
-/// zeros, and who takes its place where tensors are large.
+/// A kernel is a type. Requires the three parts above; the other parts are optional.
 ///
 /// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
 /// at the same time; writes every element of an Out; and gives the same result for the same arguments.
@@ -294,7 +271,7 @@ namespace detail {
 template <Kernel K>
 using ParametersOf = typename RunSignature<decltype(&K::run)>::Parameters;
 
-/// Does the kernel declare an args format? `static constexpr auto args = "{i0*}{o0*}"_args;`
+/// Whether the kernel declares an args format: `static constexpr auto args = "{i0*}{o0*}"_args;`
 template <class K>
 concept DeclaresArgs = requires {
   K::args;
@@ -315,10 +292,10 @@ consteval bool check_declared_args() {
   return true;
 }
 
-/// Unpacks a block of arguments and calls the kernel's body. Layout: kernel.hpp's ParameterList, or what the kernel
-/// declares.
+/// Unpacks a block of arguments, laid out as ParameterList or the kernel's args format says, and calls the kernel's
+/// body.
 template <Kernel K>
-inline void kernel_entry(ArgWord* args) noexcept(never_throws<decltype(&K::run)>) {
+inline void kernel_entry(ArgWord* args) noexcept(never_throws<K>) {
   if constexpr (DeclaresArgs<K>) {
     args::detail::DeclaredArgs<K>::call(args);
   } else {
@@ -326,7 +303,7 @@ inline void kernel_entry(ArgWord* args) noexcept(never_throws<decltype(&K::run)>
   }
 }
 
-/// The same for its cost; null if it states none.
+/// The same for the kernel's cost; null if it states none.
 template <Kernel K>
 [[nodiscard]] constexpr CostEntry cost_entry() noexcept {
   if constexpr (StatesCost<K>) {

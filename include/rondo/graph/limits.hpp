@@ -11,9 +11,8 @@
 
 namespace rondo::graph {
 
-/// Holds a graph against a chip: blocks, tensors and scalars per task, tensors that each round binds, element types.
-/// @throws Error limit_exceeded, misaligned or unsupported, naming the task or tensor; in a constant expression a
-/// compile error
+/// Checks a graph against the limits of a chip: blocks, tensors and scalars per task, tensors that each round binds,
+/// element types. @throws Error limit_exceeded, misaligned or unsupported, naming the task or tensor
 [[gnu::cold]] constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
   const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
     throw Error(Errc::limit_exceeded, Error::Text("task ", task.added_as, " '", graph.name(task.name), "' has ", count,
@@ -50,14 +49,12 @@ namespace rondo::graph {
                                                   chip.name, " is ", chip.max_graph_tensors));
   }
 }
-/// The same at run time.
 void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip);
 #if RONDO_HAS_BODIES
 RONDO_INLINE void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip) {
   check_limits(graph, chip);
 }
 #endif
-/// The same for chip A.
 template <arch::Arch A>
 constexpr void check_limits(const GraphView& graph) {
   if (std::is_constant_evaluated()) {

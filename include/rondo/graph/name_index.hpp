@@ -10,12 +10,11 @@
 
 namespace rondo::graph {
 
-/// Numbers 0, 1, 2, ... by name, so that a graph of thousands of tensors sees at once whether a name is taken. The
-/// names stay with the caller, who tells the name of a number when asked. Usable in constant expressions; not thread
-/// safe; its copies are independent.
+/// The numbers 0, 1, 2, ... by name, found in constant time. The caller keeps the names and tells the name of a number.
+/// Usable in constant expressions.
 class NameIndex {
  public:
-  /// The number of `wanted`, or `none`. `name_of(number)` is its name. Constant time on average.
+  /// The number of `wanted`, or `none`. `name_of(number)` returns its name.
   template <class NameOf>
   [[nodiscard]] constexpr std::uint32_t find(std::string_view wanted, NameOf name_of) const noexcept {
     if (slots_.empty()) return none;

@@ -14,11 +14,11 @@ namespace rondo {
 /// unsupported if it holds a view or a value
 FrozenGraph freeze_interface(const TaskGraph& graph);
 
-/// An interface and the callable that adds each round's tasks; what a session of such a runtime has for a graph.
+/// An interface and the callable that adds the tasks of each round: the graph of a session whose runtime builds it
+/// during the round.
 template <class F>
 class Orchestrated : public FrozenGraph {
  public:
-  /// Its tasks are added during the round.
   static constexpr bool is_orchestrated = true;
 
   Orchestrated(FrozenGraph interface, F orchestration)

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-/// What a graph is made of, as flat arrays of plain records: the form that planners, args tables and engines read.
+/// A graph as flat arrays of plain records, for planners, args tables and engines.
 namespace rondo::graph {
 
 /// A stretch of the graph's text.
@@ -20,12 +20,12 @@ struct NameRef {
   std::uint32_t size = 0;
 };
 
-/// What a host input may take at most, in bytes.
+/// The largest size of a host input, in bytes.
 inline constexpr std::int64_t max_host_input_bytes = 4096;
 
-/// What a session writes by itself; see launch/round_values.hpp.
+/// The kinds of values that a session writes; see launch/round_values.hpp.
 enum class ValueKind : std::uint8_t { none, random, step, scalar, descriptor };
-/// A value that a round has of its own, and where it stands.
+/// A value that the session writes anew for each round.
 struct RoundValue {
   ValueKind kind = ValueKind::none;
   std::uint32_t source = 0;     ///< of a descriptor: the tensor that it describes
@@ -35,7 +35,7 @@ struct RoundValue {
   void (*make)(std::byte* to, std::uint64_t address, const Shape& shape) noexcept = nullptr;  ///< of a descriptor
 };
 
-/// A tensor of a graph: what it holds, how it takes part in a round, what was said of its memory.
+/// A tensor of a graph: its elements, its part in a round, and what is known of its memory.
 struct TensorRecord {
   NameRef name;
   DataType type = DataType::float32;
@@ -56,21 +56,20 @@ struct TensorRecord {
   RoundValue value{};                ///< of a session_value
 
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
-  /// Bytes from the start of what it is a view of; 0 for what is none.
+  /// The offset of a view in its source, in bytes; 0 for other tensors.
   [[nodiscard]] constexpr std::uint64_t view_offset() const noexcept { return view_first * size_of(type); }
-  /// Whether it lies where each slot of rounds in flight has memory of its own. Workspace that is zeroed does not:
-  /// all slots share it.
+  /// Whether each slot of rounds in flight has memory of its own for the tensor. Zeroed workspace is shared by all
+  /// slots.
   [[nodiscard]] constexpr bool lies_with_ports() const noexcept {
     return is_bound_each_round(direction) ||
            (delivered && direction == Direction::workspace && zeroed == Zeroed::never);
   }
-  /// Does it hold defined values when a round starts?
   [[nodiscard]] constexpr bool is_defined_at_start() const noexcept {
     return defined_at_start(direction) || zeroed != Zeroed::never;
   }
 };
 
-/// The tensor whose memory a tensor is in: its own, or what it is a view of.
+/// The tensor whose memory a tensor is in: itself, or the source of a view.
 template <class Tensors>
 [[nodiscard]] constexpr std::uint32_t root_of(const Tensors& tensors, std::uint32_t tensor) noexcept {
   return tensors[tensor].is_view() ? tensors[tensor].view_of : tensor;
@@ -106,7 +105,7 @@ struct ArgRecord {
   [[nodiscard]] constexpr bool is_address_of(std::uint32_t t) const noexcept { return is_address() && tensor == t; }
 };
 
-/// A task of a graph: its kernel, on which core and in how many blocks, and where its arguments stand in `args`.
+/// A task of a graph: its kernel, core and blocks, and the place of its arguments in `args`.
 struct TaskRecord {
   NameRef name;
   CoreType core = CoreType::vector;
@@ -116,18 +115,18 @@ struct TaskRecord {
   std::uint32_t added_as = 0;     ///< its TaskId, the order of add()
   std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
-  CostEntry cost = nullptr;          ///< none: the kernel does not say
-  NameRef wide_name{};               ///< of the kernel that takes its place where a tensor has 2^31 elements or more
-  KernelEntry wide_entry = nullptr;  ///< none: it does for all
+  CostEntry cost = nullptr;          ///< null: the kernel states none
+  NameRef wide_name{};               ///< of the kernel for tensors of 2^31 elements or more
+  KernelEntry wide_entry = nullptr;  ///< null: `entry` serves all sizes
   Dim blocks_dim{};                  ///< `blocks`, where they depend on symbols
   bool fills = false;                ///< sets the round's zeroed workspaces to zero; see graph/zeroed.hpp
   bool idle = false;                 ///< has nothing to do, so that freezing leaves it out; its order stays
 };
 
-/// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.
+/// A frozen graph as spans. Trivially copyable; the graph outlives it.
 struct GraphView {
   std::span<const TensorRecord> tensors;
-  std::span<const TaskRecord> tasks;  ///< each behind all that it depends on
+  std::span<const TaskRecord> tasks;  ///< each after all tasks that it depends on
   std::span<const ArgRecord> args;
   std::span<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: where a task's successors start
   std::span<const std::uint32_t> successors;         ///< positions in `tasks`
@@ -149,7 +148,7 @@ struct GraphView {
   }
 
   /// The handle of the tensor called `name`. @throws Error invalid_argument if there is none of that name, element type
-  /// and direction; in a constant expression that is a compile error.
+  /// and direction
   template <Element T, Direction D>
   [[nodiscard]] constexpr TensorHandle<T, D> find(std::string_view name_wanted) const {
     for (std::size_t t = 0; t < tensors.size(); ++t) {

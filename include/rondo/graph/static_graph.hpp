@@ -13,7 +13,7 @@ namespace rondo {
 
 namespace graph {
 
-/// How long the arrays of a static graph are.
+/// The lengths of the arrays of a static graph.
 struct StaticSizes {
   std::size_t tensors = 0;
   std::size_t tasks = 0;
@@ -22,7 +22,7 @@ struct StaticSizes {
   std::size_t text = 0;
 };
 
-/// A frozen graph as a constant: the same arrays as FrozenGraph's, sized and filled by the compiler.
+/// A frozen graph as a constant: the arrays of FrozenGraph, sized and filled by the compiler.
 template <StaticSizes S>
 class StaticGraph {
  public:
@@ -34,8 +34,8 @@ class StaticGraph {
     for (std::size_t i = 0; i < S.edges; ++i) successors_[i] = analysis.successors[i];
     for (std::size_t i = 0; i < S.tasks; ++i) predecessor_count_[i] = analysis.predecessor_count[i];
     for (std::size_t i = 0; i < S.text; ++i) text_[i] = source.text()[i];
-    // Handles of graphs built at run time count up from 1; a hash of names, types and shapes stands in for the count,
-    // its top bit set, so that a handle of one static graph is refused by a session over another.
+    // Handles of graphs built at run time count up from 1. Here a hash of names, types and shapes, its top bit set,
+    // takes the place of the count, so that a session refuses the handles of another static graph.
     std::uint32_t hash = 2166136261U;  // FNV-1a
     const auto stir = [&](std::uint64_t value) {
       for (int byte = 0; byte < 8; ++byte, value >>= 8)
@@ -86,7 +86,7 @@ class StaticGraph {
   std::uint32_t tag_ = 0;
 };
 
-/// Names a static graph as a type, so that whatever is templated on its graph sees constants.
+/// Names a static graph as a type, so that templates on it see constants.
 template <const auto& G>
 struct StaticGraphRef {
   static constexpr bool is_static = true;
@@ -109,7 +109,7 @@ template <auto build>
 
 }  // namespace graph
 
-/// The graph that `build`, a captureless lambda, makes, as a constant of the program. What freeze() would throw is a
+/// The graph that `build`, a captureless lambda, returns, as a constant of the program. An error of freeze() is a
 /// compile error. The compiler runs `build` twice: for the sizes, then for the contents.
 template <auto build>
 inline constexpr auto static_graph = graph::make_static<build>();

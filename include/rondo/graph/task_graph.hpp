@@ -26,7 +26,7 @@ constexpr TaskGraph instantiate(const TaskGraph& graph, std::span<const std::int
 constexpr TaskGraph with_fill(TaskGraph graph);
 }  // namespace graph
 
-/// Where a graph's edges come from.
+/// The origin of a graph's edges.
 enum class Edges : std::uint8_t {
   derived,   ///< from what tasks read and write, in the order of add(); add_edge() adds more
   explicit_  ///< from add_edge() alone; two tasks that conflict and are not ordered are an error
@@ -41,24 +41,26 @@ namespace detail {
 
 }  // namespace detail
 
-/// What is to run, as a value: tensors, and tasks that read and write them. Knows no device and no memory.
-/// Usable in constant expressions (see static_graph). Freezing turns it into a FrozenGraph.
+/// A graph of tensors, and of tasks that read and write them, as a value. Knows no device and no memory. Usable in
+/// constant expressions (see static_graph). Freezing turns it into a FrozenGraph.
 ///
 /// Lifetime: copies the names it is given. Copies of a graph share their handles; a tensor that is added to one copy
-/// only has a handle that the other cannot tell from its own, so add tensors before copying.
-/// Thread safety: as a std::vector. Errors: throws Error, the graph unchanged. Cost: set-up only; allocates.
+/// only has a handle that the other cannot tell from its own, so add tensors before copying. Thread safety: as a
+/// std::vector. Errors: throws Error, the graph unchanged. Cost: set-up only; allocates.
 class TaskGraph {
  public:
+  /// The place of a call, for messages.
+  using Where = std::source_location;
+
   constexpr explicit TaskGraph(Edges edges = Edges::derived) : edges_{edges} {
     if (!std::is_constant_evaluated()) tag_ = detail::next_graph_tag();
   }
 
   /// A symbol for a size that is known only when a round comes: `auto n = graph.dim("n"); graph.input<float>("x", {n,
-  /// 64})`. Sizes may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`; so may be Blocks. Such a
-  /// graph is opened with open_shaped(), or made a plain one by instantiate(), graph/instantiate.hpp. At most 32
-  /// symbols, numbered as they come.
-  /// @throws Error invalid_argument, limit_exceeded
-  constexpr Dim dim(std::string_view wanted, std::source_location where = std::source_location::current()) {
+  /// 64})`. Sizes and Blocks may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`. Such a graph is
+  /// opened with open_shaped(), or made a plain one by instantiate(). At most 32 symbols, numbered in order. @throws
+  /// Error invalid_argument, limit_exceeded
+  constexpr Dim dim(std::string_view wanted, Where where = Where::current()) {
     if (wanted.empty()) refuse(where, "a symbol has no name; give it one");
     for (const graph::NameRef other : symbols_) {
       if (name(other) == wanted) {
@@ -71,7 +73,6 @@ class TaskGraph {
     symbols_.push_back(intern(wanted));
     return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
   }
-  /// Are there sizes that depend on symbols?
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
   [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
@@ -79,65 +80,58 @@ class TaskGraph {
   /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
   /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
   template <Element T>
-  constexpr Input<T> input(std::string_view name, Shape shape,
-                           std::source_location where = std::source_location::current()) {
+  constexpr Input<T> input(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::in>(name, shape, where);
   }
   /// As input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
-  constexpr Output<T> output(std::string_view name, Shape shape,
-                             std::source_location where = std::source_location::current()) {
+  constexpr Output<T> output(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::out>(name, shape, where);
   }
   /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
-  constexpr InputOutput<T> inout(std::string_view name, Shape shape,
-                                 std::source_location where = std::source_location::current()) {
+  constexpr InputOutput<T> inout(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::inout>(name, shape, where);
   }
   /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
   template <Element T>
-  constexpr Resident<T> resident(std::string_view name, Shape shape,
-                                 std::source_location where = std::source_location::current()) {
+  constexpr Resident<T> resident(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::resident>(name, shape, where);
   }
   /// As input(), for memory between tasks; rounds copy nothing. @throws Error likewise
   template <Element T>
-  constexpr Workspace<T> workspace(std::string_view name, Shape shape,
-                                   std::source_location where = std::source_location::current()) {
+  constexpr Workspace<T> workspace(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::workspace>(name, shape, where);
   }
 
   /// A small input whose bytes travel inside the args table: no copy of its own, no place in the arena, no device
-  /// memory. For what a round brings in a few cache lines: positions, lengths, seeds. At most 4096 bytes. @throws as
-  /// above
+  /// memory. For positions, lengths, seeds. At most 4096 bytes. @throws as above
   template <Element T>
-  constexpr HostInput<T> host_input(std::string_view name, Shape shape,
-                                    std::source_location where = std::source_location::current()) {
+  constexpr HostInput<T> host_input(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
-  /// A value of `bytes` bytes that the session writes; what the functions of launch/round_values.hpp end in.
-  /// @throws Error invalid_argument: the name, its size, the tensor that it describes
+  /// A value of `bytes` bytes that the session writes; called by the functions of launch/round_values.hpp. @throws
+  /// Error invalid_argument: the name, its size, the tensor that it describes
   constexpr TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
-                                TensorKey described = {}, std::source_location where = std::source_location::current());
+                                TensorKey described = {}, Where where = Where::current());
 
   /// `output` reuses the memory of `input`: each round binds the same memory to both, and tasks are ordered as if they
   /// were one tensor. @throws Error invalid_argument: not of this graph, sizes differ, an alias already
   template <Element T, Element U>
-  constexpr void alias(Output<T> output, Input<U> input, std::source_location where = std::source_location::current()) {
+  constexpr void alias(Output<T> output, Input<U> input, Where where = Where::current()) {
     declare_alias(output.key, input.key, where);
   }
 
-  /// `tensor` is evaluated, not computed: it is the elements of `source` from `first` on, as they are where view() is
-  /// called. It has no memory of its own; kernels may read it, and an output is delivered from `source`'s memory. So an
-  /// input is forwarded, an output duplicated, a part of a larger tensor delivered, without a task or a copy on the
-  /// device. Tasks added before may write `source`, tasks added behind may not: freezing refuses them. A round that
-  /// binds device memory to such an output binds that of `source`, at `first`.
-  /// @throws Error invalid_argument: not of this graph, in use already, an alias, a view already, beyond the end
+  /// Makes `tensor` a view: the elements of `source` from `first` on, as they are at this call. It has no memory of its
+  /// own; kernels may read it, and an output is delivered from the memory of `source`. So an input is forwarded, an
+  /// output duplicated, or a part of a larger tensor delivered, without a task or a copy on the device. Tasks that are
+  /// added later must not write `source`: freezing refuses them. A round that binds device memory to such an output
+  /// binds that of `source`, at `first`. @throws Error invalid_argument: not of this graph, in use already, an alias, a
+  /// view already, beyond the end
   template <Element T, Direction D, Direction S>
-  constexpr void view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
-                      std::source_location where = std::source_location::current()) {
+  constexpr void make_view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
+                           Where where = Where::current()) {
     static_assert(D == Direction::out || D == Direction::workspace,
                   "rondo: what shows other memory is an output or a workspace");
     static_assert(S != Direction::host_input, "rondo: a host input is in the args table; copy it with a kernel");
@@ -145,30 +139,29 @@ class TaskGraph {
   }
 
   /// The tensor shares its memory with no other, so that it keeps its contents from round to round: for an input that
-  /// will be frozen, a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
+  /// will be held, or a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
   /// this graph
   template <Element T, Direction D>
-  constexpr void keep(TensorHandle<T, D> tensor, std::source_location where = std::source_location::current()) {
+  constexpr void keep(TensorHandle<T, D> tensor, Where where = Where::current()) {
     if (!has(tensor.key)) refuse(where, "keep: the tensor is of another graph");
     tensors_[index(tensor.key.tensor())].kept = true;
   }
 
-  /// The workspace holds zeros when a round's tasks begin. `each_round`: all that ask for it are zeroed by one fill
-  /// before the first task. `once`, for kernels that leave zeros behind: when the session is opened, and when a shape
-  /// comes back whose memory others have used. Kernels may ask for the same; see Zeros.
-  /// @throws Error invalid_argument: not of this graph, asked for otherwise before
+  /// The workspace holds zeros when the tasks of a round begin. `each_round`: one fill before the first task zeroes all
+  /// such workspaces. `once`, for kernels that leave zeros: they are zeroed when the session is opened, and when a
+  /// shape returns whose memory others have used. Kernels may ask for the same; see Zeros. @throws Error
+  /// invalid_argument: not of this graph, asked for otherwise before
   template <Element T>
-  constexpr void zero(Workspace<T> tensor, Zeroed when = Zeroed::each_round,
-                      std::source_location where = std::source_location::current()) {
+  constexpr void zero(Workspace<T> tensor, Zeroed when = Zeroed::each_round, Where where = Where::current()) {
     zero_memory(tensor.key, when, where);
   }
 
-  /// The task's arguments cannot be refreshed: the addresses of all its tensors stay what they are when the session is
-  /// opened, for its peers as well. Such a tensor takes no device memory, and the arena does not move.
-  /// @throws Error invalid_argument if it is no task of this graph
-  constexpr void pin(TaskId task, std::source_location where = std::source_location::current()) {
+  /// The arguments of the task cannot be refreshed: the addresses of its tensors stay what they are when the session is
+  /// opened, for other tasks as well. Such a tensor takes no device memory, and the arena does not move. @throws Error
+  /// invalid_argument if it is no task of this graph
+  constexpr void fix_addresses(TaskId task, Where where = Where::current()) {
     if (index(task) >= tasks_.size()) {
-      refuse(where, "pin: there is no task ", index(task), "; the graph has ", tasks_.size());
+      refuse(where, "fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size());
     }
     for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
       if (!arg.is_address()) continue;
@@ -177,9 +170,9 @@ class TaskGraph {
     }
   }
 
-  /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run but Block. Types and directions
-  /// are checked by the compiler; @throws Error invalid_argument if a tensor is another graph's, its rank is not the
-  /// parameter's, or one tensor is handed over twice and written.
+  /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run but Block. The compiler checks
+  /// types and directions. @throws Error invalid_argument if a tensor is of another graph, its rank is not the
+  /// parameter's, or one tensor is passed twice and written.
   template <class K, class... A>
   constexpr TaskId add(const A&... arguments) {
     return add<K>(Blocks{1}, arguments...);
@@ -210,13 +203,13 @@ class TaskGraph {
     return draft.commit(name, core, blocks, entry);
   }
 
-  /// Adds a task that runs a raw kernel on an argument block whose every word has been laid out; what args formats end
-  /// in. @throws Error invalid_argument: a tensor that is not there, a word outside of the block
+  /// Adds a task that runs a raw kernel on a complete argument block, as args formats lay it out. @throws Error
+  /// invalid_argument: a tensor that does not exist, a word outside of the block
   constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                 const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
-  constexpr void add_edge(TaskId before, TaskId after, std::source_location where = std::source_location::current()) {
+  constexpr void add_edge(TaskId before, TaskId after, Where where = Where::current()) {
     for (const TaskId task : {before, after}) {
       if (index(task) >= tasks_.size()) {
         refuse(where, "add_edge: there is no task ", index(task), "; the graph has ", tasks_.size());
@@ -227,9 +220,7 @@ class TaskGraph {
 
   /// Two tasks, by TaskId: the second starts only when the first is done.
   struct Edge {
-    /// The task that comes first, by index.
     std::uint32_t before = 0;
-    /// The one that waits for it.
     std::uint32_t after = 0;
     friend constexpr auto operator<=>(const Edge&, const Edge&) noexcept = default;
   };
@@ -238,23 +229,20 @@ class TaskGraph {
   [[nodiscard]] constexpr const std::vector<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
   /// In the order of add().
   [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
-  /// Of all tasks, one behind the other.
+  /// Of all tasks, one after the other.
   [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
   /// A symbolic shape under which a task takes a tensor; see reshape().
   struct Reshape {
     std::uint32_t task = 0;  ///< by TaskId
-    /// By TensorId.
     std::uint32_t tensor = 0;
-    /// The shape that the task sees.
     Shape shape{};
   };
   /// Symbolic shapes under which tasks take tensors.
   [[nodiscard]] constexpr const std::vector<Reshape>& reshapes() const noexcept { return reshapes_; }
-  /// Those that add_edge() was told, in that order.
+  /// The edges of add_edge(), in the order of the calls.
   [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
-  /// All names, one behind the other; see name().
+  /// All names, one after the other; see name().
   [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
-  /// Whether edges are derived or given.
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
   /// The number by which handles know their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
@@ -266,11 +254,9 @@ class TaskGraph {
     view.tag = tag_;
     return view;
   }
-  /// The arguments of a task; until the graph changes.
   [[nodiscard]] constexpr std::span<const graph::ArgRecord> args_of(const graph::TaskRecord& task) const noexcept {
     return {args_.data() + task.first_arg, task.arg_count};
   }
-  /// A name, as a part of text(); until the graph changes.
   [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
     return {text_.data() + ref.begin, ref.size};
   }
@@ -279,7 +265,7 @@ class TaskGraph {
   friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
   friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
 
-  /// A task's words, gathered and checked before the graph changes.
+  /// A task's words, checked before the graph changes.
   struct Draft {
     TaskGraph& graph;
     std::vector<graph::ArgRecord> args = {};
@@ -311,41 +297,38 @@ class TaskGraph {
   };
 
   template <Element T, Direction D>
-  constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, std::source_location where) {
+  constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, Where where) {
     return {add_tensor(name, data_type_of<T>, D, shape, where)};
   }
   constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                 std::source_location where);
+                                 Where where);
   constexpr TensorKey add_tensor_here(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                      std::source_location where);
+                                      Where where);
   TensorKey add_tensor_at_run_time(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                   std::source_location where);
+                                   Where where);
   constexpr TensorKey push_tensor(std::string_view name, graph::TensorRecord record);
-  constexpr void declare_alias(TensorKey output, TensorKey input, std::source_location where);
-  constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, std::source_location where);
-  constexpr void zero_memory(TensorKey tensor, Zeroed when, std::source_location where);
-  constexpr void check_new_tensor(std::string_view name, const Shape& shape, std::source_location where) const;
+  constexpr void declare_alias(TensorKey output, TensorKey input, Where where);
+  constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where);
+  constexpr void zero_memory(TensorKey tensor, Zeroed when, Where where);
+  constexpr void check_new_tensor(std::string_view name, const Shape& shape, Where where) const;
   constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);
-  /// For `names_`: the name of a tensor.
   [[nodiscard]] constexpr auto tensor_name() const noexcept {
     return [this](std::uint32_t tensor) { return name(tensors_[tensor].name); };
   }
-  constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name,
-                           std::source_location where) const;
-  /// Is it the key of one of this graph's tensors?
+  constexpr void check_dim(const Dim& dim, std::string_view what, std::string_view name, Where where) const;
   [[nodiscard]] constexpr bool has(TensorKey key) const noexcept {
     return key.graph() == tag_ && index(key.tensor()) < tensors_.size();
   }
   template <class... Text>
-  [[noreturn, gnu::always_inline]] static constexpr void refuse(std::source_location where, const Text&... text) {
+  [[noreturn, gnu::always_inline]] static constexpr void refuse(Where where, const Text&... text) {
     refuse_with(where, {detail::TextPart(text)...});
   }
   template <class... Text>
   [[noreturn, gnu::always_inline]] static constexpr void fail_task(std::string_view task, const Text&... text) {
     refuse_with(std::source_location::current(), {"task '", task, "' ", detail::TextPart(text)...});
   }
-  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_with(std::source_location where,
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_with(Where where,
                                                                  std::initializer_list<detail::TextPart> parts) {
     throw Error(Errc::invalid_argument, Error::Text(parts), where);
   }

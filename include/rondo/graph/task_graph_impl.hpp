@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-/// The bodies of TaskGraph's members that are too long for its class; include task_graph.hpp.
+/// The bodies of TaskGraph's longer members; include task_graph.hpp.
 namespace rondo {
 
 [[gnu::cold]] constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
@@ -19,7 +19,7 @@ namespace rondo {
 }
 
 [[gnu::cold]] constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape& shape,
-                                                         std::source_location where) const {
+                                                         Where where) const {
   if (wanted.empty()) {
     refuse(where, "tensor ", tensors_.size(), " has no name; give it one");
   }
@@ -49,8 +49,7 @@ namespace rondo {
 }
 
 [[gnu::cold]] constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType type,
-                                                             Direction direction, const Shape& shape,
-                                                             std::source_location where) {
+                                                             Direction direction, const Shape& shape, Where where) {
   check_new_tensor(wanted, shape, where);
   std::int64_t count = 1;
   std::int64_t bytes = 0;
@@ -70,19 +69,18 @@ namespace rondo {
 }
 #if RONDO_HAS_BODIES
 RONDO_INLINE TensorKey TaskGraph::add_tensor_at_run_time(std::string_view name, DataType type, Direction direction,
-                                                         const Shape& shape, std::source_location where) {
+                                                         const Shape& shape, Where where) {
   return add_tensor_here(name, type, direction, shape, where);
 }
 #endif
 constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                          std::source_location where) {
+                                          Where where) {
   return std::is_constant_evaluated() ? add_tensor_here(name, type, direction, shape, where)
                                       : add_tensor_at_run_time(name, type, direction, shape, where);
 }
 
 [[gnu::cold]] constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value,
-                                                       std::size_t bytes, TensorKey described,
-                                                       std::source_location where) {
+                                                       std::size_t bytes, TensorKey described, Where where) {
   check_new_tensor(wanted, {}, where);
   const bool is_descriptor = value.kind == graph::ValueKind::descriptor;
   if (is_descriptor && !has(described)) refuse(where, "value '", wanted, "' describes a tensor of another graph");
@@ -94,7 +92,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
   return push_tensor(wanted, record);
 }
 
-[[gnu::cold]] constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, std::source_location where) {
+[[gnu::cold]] constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where where) {
   const auto fail = [&](const auto&... text) { refuse(where, "alias: ", text...); };
   for (const TensorKey key : {output, input}) {
     if (!has(key)) fail("a tensor is of another graph");
@@ -113,8 +111,8 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
 }
 
 [[gnu::cold]] constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first,
-                                                     std::source_location where) {
-  const auto fail = [&](const auto&... text) { refuse(where, "view: ", text...); };
+                                                     Where where) {
+  const auto fail = [&](const auto&... text) { refuse(where, "make_view: ", text...); };
   for (const TensorKey key : {tensor, source}) {
     if (!has(key)) fail("a tensor is of another graph");
   }
@@ -124,7 +122,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
   if (to.is_view()) fail("tensor '", name(to.name), "' is a view already");
   if (tensor == source) fail("tensor '", name(to.name), "' cannot be a view of itself");
   if (to.alias_of != graph::TensorRecord::no_alias || to.zeroed != Zeroed::never || to.kept || to.fixed) {
-    fail("tensor '", name(to.name), "' has memory of its own: it reuses an input, is zeroed, kept or pinned");
+    fail("tensor '", name(to.name), "' has memory of its own: it reuses an input, is zeroed, kept or fixed");
   }
   for (const graph::TensorRecord& other : tensors_) {
     if (other.view_of == index(tensor.tensor())) fail("others are views of tensor '", name(to.name), "'");
@@ -155,7 +153,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
   tensors_[root].delivered = tensors_[root].delivered || to.direction == Direction::out;
 }
 
-[[gnu::cold]] constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, std::source_location where) {
+[[gnu::cold]] constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where) {
   if (!has(tensor)) refuse(where, "zero: the tensor is of another graph");
   graph::TensorRecord& record = tensors_[index(tensor.tensor())];
   if (record.is_view()) {
@@ -169,7 +167,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
 }
 
 [[gnu::cold]] constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted,
-                                                  std::source_location where) const {
+                                                  Where where) const {
   bool known = dim.valid();
   dim.for_each_symbol([&](std::int32_t s) { known = known && static_cast<std::size_t>(s) < symbols_.size(); });
   if (!known) {
@@ -210,7 +208,8 @@ template <class A>
   }
 }
 
-/// The tensor's address, and its extents as a parameter of `rank` dimensions sees them: of one dimension, all elements.
+/// Adds the tensor's address, and its extents as a parameter of `rank` dimensions sees them: in one dimension, all
+/// elements.
 [[gnu::cold]] constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key,
                                                                const Shape* reshaped, Access access, std::size_t rank) {
   add_address(task, key, access);
@@ -258,13 +257,13 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
                                       : add_tensor_at_run_time(task, key, reshaped, access, rank);
 }
 
-/// Notes a shape of which instantiate() will tell whether it holds as many elements.
+/// Notes a shape; instantiate() checks whether it holds as many elements.
 [[gnu::cold]] constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor,
                                                             const Shape& shape) {
   bool fits = shape.rank() <= max_rank;
   for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
     if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
-    if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, std::source_location::current());
+    if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, Where::current());
   }
   if (!fits) fail_task(task, "takes a tensor under a shape of too many dimensions, or of an extent below 1");
   reshapes.push_back({static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
@@ -283,7 +282,8 @@ template <class P, class A>
   }
 }
 
-/// Zeros are there for the first task that touches the workspace; it leaves them, or has it for itself.
+/// Checks that the task is the first that touches the workspace, since later ones find no zeros unless each leaves
+/// them.
 [[gnu::cold]] constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor,
                                                              Zeroed when) const {
   const graph::TensorRecord& record = graph.tensors_[tensor];
@@ -318,7 +318,7 @@ template <class P, class A>
                                                              KernelEntry entry, CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
-  if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, std::source_location::current());
+  if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, Where::current());
   if (block_bytes == 0) {  // no format was given: one word after the other
     for (const graph::ArgRecord& extent : extents) args.push_back(extent);
     for (graph::ArgRecord& arg : args) {
@@ -357,7 +357,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
                                       : commit_at_run_time(name, core, blocks, entry, cost);
 }
 
-/// Lets the wide kernel take over where an index of 32 bits does not reach.
+/// Replaces the kernel by the wide one where an index of 32 bits does not suffice.
 [[gnu::cold]] constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
   for (const graph::ArgRecord& arg : args_of(task)) {
     if (task.wide_name.size == 0 || !arg.is_address() || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;

@@ -10,21 +10,20 @@
 #include <type_traits>
 #include <utility>
 
-/// What tasks are made of, for whoever runs them; what kernels are is in graph/kernel.hpp.
+/// The words of a task, for the code that runs it; kernels are in graph/kernel.hpp.
 namespace rondo {
 
 /// One word of a task's arguments: a device address, or the bits of a scalar.
 using ArgWord = std::int64_t;
 
-/// A kernel as the device and the simulation call it, the peer runtime's ABI: all arguments in one block of words.
+/// A kernel in the ABI of the peer runtime: all arguments in one block of words.
 using KernelEntry = void (*)(ArgWord* args);
 
-/// What one block of a task would take on the chip, in nanoseconds, from the same words.
+/// The nanoseconds that one block of a task takes on the chip, from the same words.
 using CostEntry = double (*)(const ArgWord* args);
 
-/// How many blocks a task runs as; each runs the whole kernel with its own `Block`.
+/// The number of blocks of a task; each runs the whole kernel with its own `Block`.
 struct Blocks {
-  /// How many blocks.
   std::uint32_t count = 1;
   Dim dim{};  ///< the count, where it depends on symbols
 
@@ -36,11 +35,9 @@ struct Blocks {
   constexpr explicit Blocks(const Dim& n) noexcept : dim{n} {}
 };
 
-/// A kernel's parameter, filled in by the launch: which of how many blocks it is.
+/// A kernel's parameter that the launch fills in: the number of the running block.
 struct Block {
-  /// Which one, from 0.
   std::uint32_t index = 0;
-  /// How many blocks.
   std::uint32_t count = 1;
 };
 
@@ -48,15 +45,13 @@ struct Block {
 enum class Zeroed : std::uint8_t {
   never,
   each_round,  ///< before the first task: all such workspaces of a graph in one go
-  once,        ///< before the first round; whoever writes it leaves it zero, and it shares its memory with nothing
+  once,        ///< before the first round; tasks that write it leave zeros, and its memory is not shared
 };
 
-/// What a kernel does to a tensor that it is handed.
+/// The access of a kernel to one of its tensors.
 enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 
-/// Does it read what was there before?
 [[nodiscard]] constexpr bool reads(Access a) noexcept { return (static_cast<unsigned>(a) & 1U) != 0; }
-/// Does it leave something there?
 [[nodiscard]] constexpr bool writes(Access a) noexcept { return (static_cast<unsigned>(a) & 2U) != 0; }
 
 namespace detail {

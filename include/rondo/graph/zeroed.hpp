@@ -8,23 +8,23 @@
 #include <cstdint>
 #include <vector>
 
-/// Set-up only, and usable in constant expressions: the one task that sets a round's zeroed workspaces to zero.
+/// The task that zeroes the workspaces of a round; usable in constant expressions.
 namespace rondo::graph {
 
-/// What it runs where kernels are host functions: the first word is the address, the second how many bytes. Elsewhere
-/// the platform has a call of its own for it.
+/// Its kernel where kernels are host functions: the first word is the address, the second the number of bytes.
+/// Elsewhere the platform has a call of its own.
 inline void fill_zeros(ArgWord* args) noexcept {
   __builtin_memset(reinterpret_cast<void*>(args[0]), 0, static_cast<std::size_t>(args[1]));  // NOLINT: device memory
 }
 
-/// Is this tensor among those that each round's fill sets to zero?
+/// Whether the fill of each round zeroes this tensor.
 [[nodiscard]] constexpr bool is_filled(const TensorRecord& tensor) noexcept {
   return tensor.zeroed == Zeroed::each_round && tensor.bytes != 0;
 }
 
-/// The graph with the task that fills its zeroed workspaces, if it has any: behind all others in number, before all
-/// others in order. The workspaces lie side by side (see memory/zeroed_block.hpp), so that the first one's address and
-/// a number of bytes say it all; the others are arguments for whoever looks at who writes what.
+/// Adds the task that fills the zeroed workspaces, if there are any: last in number, first in order. The workspaces lie
+/// side by side (see memory/zeroed_block.hpp), so the first address and a number of bytes suffice; the other arguments
+/// show readers of the graph what is written.
 [[nodiscard, gnu::cold]] constexpr TaskGraph with_fill(TaskGraph graph) {
   std::vector<ArgRecord> args;
   bool is_fixed = false;
@@ -47,11 +47,10 @@ inline void fill_zeros(ArgWord* args) noexcept {
   }
   const TaskId fill = graph.add_laid_out("rondo_zero", CoreType::vector, Blocks{1}, &fill_zeros, args, bytes);
   graph.tasks_[index(fill)].fills = true;
-  // One that is pinned pins all.
+  // If one is fixed, the fill fixes all of them.
   for (TensorRecord& tensor : graph.tensors_) tensor.fixed = tensor.fixed || (is_fixed && is_filled(tensor));
   return graph;
 }
-/// Is anything to be zeroed?
 [[nodiscard]] constexpr bool has_zeroed(const TaskGraph& graph) noexcept {
   for (const TensorRecord& tensor : graph.tensors()) {
     if (tensor.zeroed != Zeroed::never) return true;

@@ -12,18 +12,17 @@
 #include <cstdint>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 namespace rondo::launch {
 
-/// The number of entries that a LaunchCache keeps: those that were used last.
+/// The capacity of a LaunchCache, which keeps the entries that were used last.
 template <std::size_t Capacity>
 struct Lru {
   static_assert(Capacity > 0, "rondo: a cache of no entries caches nothing");
   static constexpr std::size_t capacity = Capacity;
 };
 
-/// Counts nothing and takes no room.
+/// Ignores lookups.
 struct NoCounts {
   constexpr void hit_last() noexcept {}
   constexpr void hit_table() noexcept {}
@@ -31,7 +30,7 @@ struct NoCounts {
   constexpr void evicted() noexcept {}
 };
 
-/// Counts lookups: one addition for each.
+/// Counts lookups.
 struct Counts {
   std::uint64_t hits_on_last = 0;   ///< rounds of the same shapes as the one before
   std::uint64_t hits_in_table = 0;  ///< rounds of other shapes that were known
@@ -44,49 +43,18 @@ struct Counts {
   constexpr void evicted() noexcept { ++evictions; }
 };
 
-/// Keeps an entry from being evicted for as long as it lives. Moves; does not copy. Must not outlive the cache.
-class [[nodiscard]] Pin {
- public:
-  Pin() noexcept = default;
-  Pin(Pin&& other) noexcept : count_{std::exchange(other.count_, nullptr)} {}
-  Pin& operator=(Pin&& other) noexcept {
-    std::swap(count_, other.count_);
-    other.release();
-    return *this;
-  }
-  ~Pin() { release(); }
-
-  /// Gives an entry back.
-  void release() noexcept {
-    if (count_ != nullptr) --*count_;
-    count_ = nullptr;
-  }
-  [[nodiscard]] explicit operator bool() const noexcept { return count_ != nullptr; }
-
- private:
-  template <class, class, class>
-  friend class LaunchCache;
-  explicit Pin(std::uint32_t& count) noexcept : count_{&count} { ++count; }
-
-  std::uint32_t* count_ = nullptr;
-};
-
-/// Leads from the shapes of a round to an entry that holds what their launch needs. The last entry found is compared
-/// first; otherwise the key's hash leads into a flat table. Full keys are compared in either case, so two keys of one
-/// hash cannot be taken for each other.
+/// Finds the entry that holds what the launch of a round needs, by the shapes of the round. The last entry found is
+/// compared first; otherwise the key's hash leads into a flat table. Full keys are compared in either case.
 ///
-/// Lifetime: entries have stable addresses until they are evicted. Pin an entry in use, by a round in flight for
-/// example. Eviction destroys an entry once, and its memory serves the next one, so a full cache allocates no more.
-/// Thread safety: none; a cache belongs to one session. Entries that sessions share are handles to something shared.
-/// Errors: a key of the wrong number of words is not found, and refused by insert().
-/// Cost on the hot path: a hit takes no allocation, lock or system call. With the gathering of the key about 3 ns for
-/// the last entry and 12 for another of 256 for one tensor of rank 4, 25 and 70 for sixteen. insert() allocates, until
-/// the cache is full.
+/// Lifetime: entries have stable addresses until they are evicted. Eviction destroys an entry, and its memory serves
+/// the next one, so a full cache allocates no more. Thread safety: none; a cache belongs to one session. Errors: a key
+/// of the wrong number of words is not found, and refused by insert(). Cost on the hot path: a hit takes no allocation,
+/// lock or system call. With the gathering of the key about 3 ns for the last entry and 12 for another of 256 for one
+/// tensor of rank 4, 25 and 70 for sixteen. insert() allocates, until the cache is full.
 ///
-/// Example:
-///   LaunchCache<LaunchEntry, Lru<100>> cache{words_of_a_key};
-///   Entry* entry = cache.find(key);
-///   if (entry == nullptr) entry = &cache.insert(key, [&] { return plan(graph, shapes); });
+///     LaunchCache<LaunchEntry, Lru<100>> cache{words_of_a_key};
+///     Entry* entry = cache.find(key);
+///     if (entry == nullptr) entry = &cache.insert(key, [&] { return plan(graph, shapes); });
 template <class Entry, class Capacity = Lru<100>, class Count = NoCounts>
 class LaunchCache {
  public:
@@ -94,19 +62,16 @@ class LaunchCache {
   explicit LaunchCache(std::size_t width) noexcept : width_{width} {}
   LaunchCache(const LaunchCache&) = delete;
   LaunchCache& operator=(const LaunchCache&) = delete;
-  /// Needs that no entry is pinned.
   ~LaunchCache() {
     clear();
     give_back(spare_);
   }
 
-  /// The entry of this key, or nullptr.
   [[nodiscard, gnu::always_inline]] Entry* find(KeyView key) noexcept {
     Entry* const last = find_last(key);
     return last != nullptr ? last : find_in_table(key);
   }
-  /// The entry that was found last, if this is its key; else nullptr; ask find_in_table() then. For callers
-  /// with something to do when another entry's turn comes.
+  /// The entry that was found last, if this is its key; else nullptr: ask find_in_table() then.
   [[nodiscard, gnu::always_inline]] Entry* find_last(KeyView key) noexcept {
     if (key.size() == last_width_ && same_words(key.data(), last_->words(), key.size())) {
       count_.hit_last();
@@ -114,8 +79,8 @@ class LaunchCache {
     }
     return nullptr;
   }
-  /// The entry of this key, or nullptr; does not look at the last one first. Out of line, so that what tries the last
-  /// entry saves no registers.
+  /// The entry of this key, or nullptr, without a look at the last one. Out of line, so that callers that try the last
+  /// entry save no registers.
   [[nodiscard, gnu::noinline]] Entry* find_in_table(KeyView key) noexcept {
     if (key.size() == width_) {
       if (Node* const node = look_up(hash_of(key.data(), width_), key)) {
@@ -126,17 +91,14 @@ class LaunchCache {
     count_.missed();
     return nullptr;
   }
-  /// From now on no entry is the last one found.
   void forget_last() noexcept {
     last_ = nullptr;
     last_width_ = SIZE_MAX;
   }
 
-  /// The entry of this key; if there is none, the one that `make()` returns, built in place. Once the cache is full,
-  /// the entry used longest ago is destroyed after the new entry is made, so that for a moment there is one entry more.
-  /// `make` must not use this cache.
-  /// @throws Error if the key has the wrong number of words, or the cache is full and every entry pinned; whatever
-  ///         make() throws; std::bad_alloc. Then nothing has changed.
+  /// Returns the entry of this key; if there is none, the one that `make()` returns, built in place. In a full cache
+  /// the entry used longest ago is destroyed after the new one is made. `make` must not use this cache. @throws Error
+  /// if the key has the wrong number of words; whatever make() throws; std::bad_alloc. Then nothing has changed.
   template <std::invocable Make>
   requires std::same_as<std::invoke_result_t<Make&>, Entry> Entry& insert(KeyView key, Make&& make) {
     if (key.size() != width_) refuse_width(key.size());
@@ -144,7 +106,7 @@ class LaunchCache {
     if (Node* const known = look_up(hash, key)) return use(*known);
 
     const std::size_t size = table_.size();
-    Node* const victim = size < Capacity::capacity ? nullptr : &choose_victim();
+    Node* const victim = size < Capacity::capacity ? nullptr : static_cast<Node*>(ends_.newer);  // the oldest
     table_.reserve(victim == nullptr ? size + 1 : size);
     Node* const node = build(hash, key, make);
     // Nothing below throws.
@@ -158,17 +120,12 @@ class LaunchCache {
     return node->entry;
   }
 
-  /// find(), and insert() if there is none.
   template <class Make>
   Entry& find_or_insert(KeyView key, Make&& make) {
     Entry* const found = find(key);
     return found != nullptr ? *found : insert(key, make);
   }
 
-  /// Keeps the entry, one of this cache, from being evicted while the pin lives.
-  Pin pin(Entry& entry) noexcept { return Pin{node_of(entry).pins}; }
-
-  /// Destroys all entries. Needs that none is pinned.
   void clear() noexcept {
     table_.for_each([&](Node& node) { destroy(node); });
     table_.clear();
@@ -186,28 +143,19 @@ class LaunchCache {
   [[nodiscard]] const Count& counts() const noexcept { return count_; }
 
  private:
-  /// Its only member and so at its address: an entry leads back to its node.
-  struct Holder {
-    Entry entry;
-  };
   /// A place in the order of use, a ring that `ends_` closes.
   struct Link {
     Link* newer;
     Link* older;
   };
-  /// Followed by the words of its key.
-  struct Node : Link, Holder {
+  struct Node : Link {
     template <class Make>
-    Node(std::uint64_t hash_, Make& make) : Link{}, Holder{make()}, hash{hash_} {}
+    Node(std::uint64_t hash_, Make& make) : Link{}, hash{hash_}, entry{make()} {}
     [[nodiscard]] std::uint64_t* words() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
 
     std::uint64_t hash;
-    std::uint32_t pins = 0;
+    Entry entry;
   };
-
-  [[nodiscard]] static Node& node_of(Entry& entry) noexcept {
-    return static_cast<Node&>(reinterpret_cast<Holder&>(entry));
-  }
 
   [[nodiscard]] Node* look_up(std::uint64_t hash, KeyView key) const noexcept {
     return table_.find(hash, [&](Node& node) { return same_words(key.data(), node.words(), width_); });
@@ -238,19 +186,9 @@ class LaunchCache {
     node.older->newer = node.newer;
   }
 
-  [[nodiscard]] Node& choose_victim() {
-    for (Link* link = ends_.newer; link != &ends_; link = link->newer) {
-      if (Node& node = static_cast<Node&>(*link); node.pins == 0) return node;
-    }
-    throw Error{Errc::busy, Error::Text{"all ", table_.size(),
-                                        " entries of the launch cache are in use by rounds, so none can make room for "
-                                        "new shapes; finish a round first, or give the cache a larger capacity"}};
-  }
-
   [[noreturn]] void refuse_width(std::size_t words) const {
-    throw Error{Errc::invalid_argument,
-                Error::Text{"a key of ", words, " words for a launch cache whose keys have ", width_,
-                            "; append each symbolic tensor and recorded scalar of the graph once"}};
+    throw Error{Errc::invalid_argument, Error::Text{"a key of ", words, " words for a launch cache whose keys have ",
+                                                    width_, "; append each symbolic tensor of the graph once"}};
   }
 
   template <class Make>
@@ -297,7 +235,7 @@ class LaunchCache {
 
 namespace rondo::detail {
 
-/// The type that counts how a session of many shapes finds them: `Policies::Lookups`, or NoCounts without it.
+/// The type that counts the lookups of a session of many shapes: `Policies::Lookups`, or NoCounts.
 template <class Policies>
 struct LookupsOf {
   using type = launch::NoCounts;

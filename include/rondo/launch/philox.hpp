@@ -10,25 +10,21 @@
 
 namespace rondo::launch {
 
-/// Random numbers by counting: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1,
-/// 2, 3" (SC 2011). Number i is a function of the seed and of i, so any worker computes any number, in any order, and
-/// gets the same.
+/// Counter-based random numbers: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
+/// 1, 2, 3" (SC 2011). Number i is a function of the seed and of i, so any worker computes any number, in any order.
 ///
 /// The sequence of a seed consists of 2^64 blocks of four numbers; `offset` is the block that number 0 of this object
 /// lies in. The block's position is the lower half of Philox's counter, low word first, the upper half is 0; the seed
-/// is its key, low word first.
-///
-/// Lifetime: a value. Thread safety: as of a constant. Cost: 20 multiplications for four numbers; no state.
+/// is its key, low word first. Cost: 20 multiplications for four numbers; no state.
 class Philox {
  public:
   using Block = std::array<std::uint32_t, 4>;
   using Key = std::array<std::uint32_t, 2>;
-  /// How often the words are mixed.
   static constexpr std::size_t rounds = 10;
 
   constexpr Philox(std::uint64_t seed, std::uint64_t offset) noexcept : key_{low(seed), high(seed)}, offset_{offset} {}
 
-  /// Number i, uniform over all 32-bit values. To have four at once, see block().
+  /// Number i, uniform over all 32-bit values; block() computes four at once.
   [[nodiscard]] constexpr std::uint32_t operator[](std::uint64_t i) const noexcept { return block(i / 4)[i % 4]; }
   /// Number i, uniform in [0, 1).
   [[nodiscard]] constexpr float uniform(std::uint64_t i) const noexcept { return to_unit((*this)[i]); }
@@ -38,8 +34,7 @@ class Philox {
     return bijection({low(position), high(position), 0, 0}, key_);
   }
 
-  /// The upper 24 bits as a fraction: each of the 2^24 floats is as likely as any other, and 1 cannot be reached by
-  /// rounding.
+  /// The upper 24 bits as a fraction: each of the 2^24 floats is equally likely, and no rounding reaches 1.
   [[nodiscard]] static constexpr float to_unit(std::uint32_t number) noexcept {
     return static_cast<float>(number >> 8) * 0x1p-24F;
   }
@@ -65,7 +60,7 @@ class Philox {
   std::uint64_t offset_;
 };
 
-/// Where a round's random numbers begin. A kernel takes it, in two slots, and makes a Philox of it.
+/// The start of a round's random numbers. A kernel takes it, in two slots, and makes a Philox of it.
 struct RandomStart {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  ///< in blocks of four numbers
@@ -74,11 +69,10 @@ struct RandomStart {
   friend constexpr bool operator==(RandomStart, RandomStart) noexcept = default;
 };
 
-/// Gives each round its part of a seed's sequence, so that no two rounds share a number, and the same seed gives the
-/// same numbers in the same rounds.
+/// Gives each round its own part of a seed's sequence; the same seed gives the same numbers in the same rounds.
 ///
-/// Errors: the constructor throws; next() does not, and must not be called any more once `exhausted()`: after 2^64
-/// blocks, which takes a device that makes 10^12 numbers a second two years. Cost: an addition for each round.
+/// Errors: the constructor throws; next() must not be called once `exhausted()`, after 2^64 blocks. Cost: an addition
+/// for each round.
 class RoundRandom {
  public:
   /// A round may use at most `numbers_per_round` numbers. `rounds_done`: continues as if so many rounds had been given
@@ -98,7 +92,7 @@ class RoundRandom {
   /// So that a seed lasts for 2^32 - 1 rounds at least.
   static constexpr std::uint64_t most_numbers_per_round = std::uint64_t{1} << 34;
 
-  /// Where the next round's numbers begin. Needs that it is not exhausted.
+  /// The start of the next round's numbers. Precondition: it is not exhausted.
   [[nodiscard]] constexpr RandomStart next() noexcept {
     const RandomStart start = start_;
     start_.offset += blocks_;

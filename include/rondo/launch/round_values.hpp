@@ -15,8 +15,8 @@
 #include <type_traits>
 #include <vector>
 
-/// Values that the session writes into the args table by itself, each a typed parameter of kernels: where a round's
-/// random numbers start, which step it is, scalars that the host changes, descriptors of where a tensor is.
+/// Values that the session writes into the args table, each a typed parameter of kernels: the start of a round's random
+/// numbers, the step, scalars that the host changes, descriptors of tensors.
 ///
 ///     struct Dropout {  // name and core left out
 ///       static void run(In<float> x, Out<float> y, launch::RandomStart random, launch::HostScalar<float> rate);
@@ -40,7 +40,7 @@ struct HostScalar {
   T value{};
 };
 /// A kernel's parameter: a D that `static D make(std::uint64_t address, const Shape&) noexcept` makes of a tensor's
-/// address and shape, made anew when the address has changed. Trivially copyable; at most 4096 bytes, aligned to 32.
+/// address and shape, again when the address has changed. Trivially copyable; at most 4096 bytes, aligned to 32.
 template <class D>
 struct Descriptor : D {};
 
@@ -52,9 +52,9 @@ struct Value {
   TensorKey key;
 };
 
-/// Where a round's random numbers start: a sequence of `seed` of which each round has `numbers_per_round` numbers to
-/// itself, whether it succeeds or not. `rounds_done`: continues as if so many rounds had been run.
-/// @throws Error invalid_argument, overflow: see RoundRandom, whose limits are 2^34 numbers and 2^64 blocks
+/// The start of a round's random numbers: of the sequence of `seed` each round has `numbers_per_round` numbers to
+/// itself, whether it succeeds or not. `rounds_done`: continues as if so many rounds had been run. @throws Error
+/// invalid_argument, overflow: see RoundRandom, whose limits are 2^34 numbers and 2^64 blocks
 [[nodiscard]] constexpr Value<RandomStart> random(TaskGraph& graph, std::string_view name, std::uint64_t seed,
                                                   std::uint64_t numbers_per_round, std::uint64_t rounds_done = 0) {
   RoundRandom start(seed, numbers_per_round, rounds_done);
@@ -62,7 +62,7 @@ struct Value {
   return {graph.add_value(name, {graph::ValueKind::random, 0, seed, first, start.blocks_per_round(), nullptr},
                           sizeof(RandomStart))};
 }
-/// Which step a round is, counted from `first`.
+/// The number of the round, counted from `first`.
 [[nodiscard]] constexpr Value<Step> step(TaskGraph& graph, std::string_view name, std::uint64_t first = 0) {
   return {graph.add_value(name, {graph::ValueKind::step, 0, 0, first, 1, nullptr}, sizeof(Step))};
 }
@@ -92,8 +92,8 @@ template <class D, Element T, Direction S>
                           tensor.key)};
 }
 
-/// The number of rounds, and the host's scalars: all that a session's values are made of. There is one store for all
-/// slots of rounds in flight and for all shapes, so that no two rounds get the same numbers.
+/// The number of rounds and the host's scalars. All slots of rounds in flight and all shapes share one store, so that
+/// no two rounds get the same numbers.
 ///
 /// Thread safety: the session's. Cost: set() is a compare and a store; the next round brings it to the device.
 class ValueStore {
@@ -131,8 +131,8 @@ class ValueStore {
 
 /// A session's policy: writes the values of these kinds, by default of all. No code is compiled for the others.
 ///
-/// Cost: rounds of such a session take the general path; then for each value a compare, and a copy into the table if it
-/// changed. If no value changed, nothing is refreshed.
+/// Cost: rounds take the general path, then for each value a compare, and a copy into the table if it changed. If no
+/// value changed, nothing is refreshed.
 template <graph::ValueKind... kinds>
 class RoundValues {
  public:
@@ -164,7 +164,7 @@ class RoundValues {
     }
   }
 
-  /// Brings the values of the round that is about to be launched into the table.
+  /// Brings the values of the next round into the table.
   template <class Refresher>
   void update(Refresher& refresher) noexcept {
     const std::uint64_t round = store().next_round();
@@ -231,15 +231,10 @@ class RoundValues {
 
 namespace rondo::detail {
 
-/// A value is handed over by its address in the args table.
+/// A value is passed by its address in the args table.
 template <class V>
-struct ValueParameter {
-  static constexpr bool is_valid = true;
+struct ValueParameter : AnyParameter {
   static constexpr bool is_tensor = true;
-  static constexpr bool is_block = false;
-  static constexpr bool is_scratch = false;
-  static constexpr Access access = Access::read;
-  static constexpr std::size_t rank = 0;
   using element_type = V;
   static V at(std::uint64_t address, const ArgWord*) noexcept {
     V value;

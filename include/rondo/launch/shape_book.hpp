@@ -20,7 +20,7 @@
 namespace rondo::launch {
 
 /// A shape of a symbolic graph with all that does not depend on the session: extents, block counts and views resolved,
-/// tasks checked and in order, the arena planned. Immutable, so that threads may share it.
+/// tasks checked and ordered, the arena planned. Immutable, so that threads may share it.
 template <arch::Arch A, class Planner, memory::Concurrency concurrency>
 struct ResolvedShape {
   using Plan = memory::Layout<FrozenGraph, A, Planner, concurrency>;
@@ -51,12 +51,12 @@ struct ResolvedShape {
   return values;
 }
 
-/// The shapes of one symbolic graph that were resolved so far, by the values of its symbols; sessions over the graph
-/// share them. `Capacity`, an Lru, says how many are kept; one that was evicted stays with the sessions that hold it.
+/// The resolved shapes of one symbolic graph, by the values of its symbols; sessions over the graph share them.
+/// `Capacity`, an Lru, says how many are kept; an evicted one lives on in the sessions that hold it.
 ///
 /// Thread safety: every call, from any thread. Two threads that ask for the same new shape get the same one, resolved
-/// once, the second waiting for the first; other shapes are resolved meanwhile. Errors: what instantiate(), freeze()
-/// and the planner throw; nothing is kept then. Cost: set-up's; a lock for each call, none of which is a round's.
+/// once. Errors: what instantiate(), freeze() and the planner throw; then nothing is kept. Cost: a lock for each call;
+/// rounds make none.
 template <class Resolved, class Capacity>
 class ShapeBook {
  public:
@@ -64,7 +64,6 @@ class ShapeBook {
 
   explicit ShapeBook(TaskGraph graph) : graph_{std::move(graph)}, pages_{graph_.symbols().size()} {}
 
-  /// The graph with its symbols.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
 
   /// The shape under these values of the symbols, by number.
@@ -82,7 +81,7 @@ class ShapeBook {
     return page->shape;
   }
 
-  /// The number of shapes that are kept, those that could not be resolved included until others take their place.
+  /// The number of shapes that are kept, including those that could not be resolved.
   [[nodiscard]] std::size_t size() const {
     const std::lock_guard lock(mutex_);
     return pages_.size();

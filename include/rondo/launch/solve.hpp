@@ -11,18 +11,18 @@
 #include <utility>
 #include <vector>
 
-/// From the sizes that a round binds to the values of a graph's symbols. Set-up only: for shapes not met before.
+/// From the sizes that a round binds to the values of a graph's symbols, for shapes not met before.
 namespace rondo::launch {
 
-/// Values of symbols that a round states; made by with_symbols().
+/// The values of symbols that a round states; made by with_symbols().
 template <std::size_t N>
 struct StatedSymbols {
   std::pair<Dim, std::int64_t> values[N];
   /// Rounds that are submitted take it where they take pairs.
   static constexpr bool stands_for_pairs = true;
 };
-/// States the values of symbols that sizes do not tell, or should not: `session.run_round(with_symbols({{n, 128}}),
-/// bind(x, hx), …)`. They identify a round's shape as its sizes do.
+/// States the values of symbols that sizes do not determine: `session.run_round(with_symbols({{n, 128}}), bind(x, hx),
+/// …)`. They identify a round's shape as its sizes do.
 template <std::size_t N>
 [[nodiscard]] constexpr StatedSymbols<N> with_symbols(const std::pair<Dim, std::int64_t> (&values)[N]) noexcept {
   StatedSymbols<N> result;
@@ -106,7 +106,7 @@ class Solver {
     return all;
   }
 
-  /// If one extent is unknown, and a symbol alone, the number of elements tells it. Returns whether it did.
+  /// If a single extent is unknown, and a symbol alone, the number of elements determines it. Returns whether it did.
   bool match_count(const BoundSize& size) {
     const Shape& declared = tensor(size).shape;
     std::uint64_t product = 1;
@@ -114,7 +114,7 @@ class Solver {
     for (std::size_t d = 0; d < declared.rank(); ++d) {
       const Dim& dim = declared.dim(d);
       if (dim.empty() || knows(dim)) {
-        const Dim::Value extent = dim.empty() ? Dim::Value{declared.extent(d), true} : dim.evaluate(values_.data());
+        const Dim::Value extent = declared.evaluate(d, values_.data());
         if (!extent.ok || extent.value <= 0) return false;
         if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(extent.value), &product)) return false;
       } else if (unknown >= 0 || dim.as_symbol() < 0) {
@@ -137,8 +137,7 @@ class Solver {
     const Shape& declared = tensor(size).shape;
     std::uint64_t count = 1;
     for (std::size_t d = 0; d < declared.rank(); ++d) {
-      const Dim& dim = declared.dim(d);
-      const Dim::Value extent = dim.empty() ? Dim::Value{declared.extent(d), true} : dim.evaluate(values_.data());
+      const Dim::Value extent = declared.evaluate(d, values_.data());
       if (!extent.ok || extent.value < 0) return;  // instantiate() says so, with the values
       if (size.shape != nullptr && size.shape->extent(d) != extent.value) mismatch(size, extent.value, d);
       if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent.value), &count)) return;

@@ -23,8 +23,8 @@ namespace rondo::measure {
 
 namespace detail {
 
-/// A folder for artifacts: somebody's, which stays, or one of our own under the system's temporary folder, which goes
-/// with the last artifact in it. One that a killed program left behind is removed by the next that makes one.
+/// A folder for artifacts: a given one, which stays, or one of its own under the system's temporary folder, which goes
+/// with the last artifact in it. One that a killed program left is removed by the next that makes one.
 class ArtifactFolder {
  public:
   /// `path` empty: a temporary folder. @throws Error out_of_resources
@@ -68,7 +68,7 @@ class ArtifactFolder {
         const Fd lock{::open((entry.path() / "lock").c_str(), O_RDWR | O_CLOEXEC)};
         if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(entry.path(), error);
       }
-    } catch (...) {  // somebody else's folder, or no memory: not our business
+    } catch (...) {  // another program's folder, or no memory
     }
   }
 
@@ -103,7 +103,7 @@ class SharedObject {
       : file_{std::move(file)}, argument_{std::move(argument)} {}
 
   [[nodiscard]] const std::string& path() const noexcept { return file_->path(); }
-  /// What the candidate brought for the workload.
+  /// The input of the workload.
   [[nodiscard]] const std::string& argument() const noexcept { return argument_; }
 
  private:

@@ -22,7 +22,7 @@ namespace detail {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Calls back. A callback must not throw; if it does all the same there is nobody left to tell, and the worker has
+/// Calls back. A callback must not throw; if it does all the same the exception is lost, and the worker has
 /// other jobs to do.
 template <class Callback, class Outcome>
 void tell(const Callback& callback, Outcome&& outcome) noexcept {

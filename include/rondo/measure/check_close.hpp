@@ -12,7 +12,7 @@
 
 namespace rondo::measure {
 
-/// How far an element may be from the reference: |got − want| ≤ absolute + relative · |want|.
+/// The tolerance of an element: |got − want| ≤ absolute + relative · |want|.
 struct Tolerance {
   double relative = 1e-5;
   double absolute = 1e-8;

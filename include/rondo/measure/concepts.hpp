@@ -8,15 +8,15 @@
 #include <cstddef>
 #include <utility>
 
-/// What a ProgramMeasurer is made of: a Builder, which turns inputs into artifacts, and a Runner, which turns artifacts
+/// The parts of a ProgramMeasurer: a Builder, which turns inputs into artifacts, and a Runner, which turns artifacts
 /// into times. Both are asynchronous: a job is handed in with what to call when it is done.
 namespace rondo::measure {
 
-/// What it builds from: a movable type `Input`.
+/// Its input: a movable type `Input`.
 template <class B>
 concept HasBuildInput = std::movable<typename B::Input>;
 
-/// What it builds: a movable type `Artifact`, which releases what it holds when it is destroyed.
+/// Its output: a movable type `Artifact`, which releases what it holds when it is destroyed.
 template <class B>
 concept HasBuildArtifact = std::movable<typename B::Artifact>;
 
@@ -26,7 +26,7 @@ concept HasSubmitBuild = requires(B& b, typename B::Input input, OnBuilt<typenam
   b.submit_build(std::move(input), std::move(on_built));
 };
 
-/// How many jobs it can use at once, its workers and what must lie ready for them: `std::size_t capacity() const`.
+/// The number of jobs that it can use at once, running and ready: `std::size_t capacity() const`.
 template <class T>
 concept HasCapacity = requires(const T& t) {
   { t.capacity() } -> std::convertible_to<std::size_t>;
@@ -38,7 +38,7 @@ concept HasCapacity = requires(const T& t) {
 /// 1. For each job that it took it calls on_built exactly once, whatever happens: on any thread, also from within
 ///    submit_build, and with Fault::stopped for what was left when it was destroyed. If submit_build throws, it did not
 ///    take the job.
-/// 2. It never holds a lock of its own during that call: whoever is called may submit more.
+/// 2. It never holds a lock of its own during that call: the callback may submit more.
 /// 3. submit_build may be called by several threads at once. It does not wait for other jobs.
 /// 4. What it needs to work, threads and processes, it owns from its construction to its destruction; the destructor
 ///    returns when every call has returned.
@@ -46,7 +46,7 @@ concept HasCapacity = requires(const T& t) {
 template <class B>
 concept Builder = HasBuildInput<B> && HasBuildArtifact<B> && HasSubmitBuild<B> && HasCapacity<B>;
 
-/// What it runs: a movable type `Artifact`.
+/// Its input: a movable type `Artifact`.
 template <class R>
 concept HasRunArtifact = std::movable<typename R::Artifact>;
 
@@ -89,7 +89,7 @@ consteval bool check_runner() {
   return Runner<R>;
 }
 
-/// Can R run what B builds?
+/// Whether R can run what B builds.
 template <class R, class B>
 concept RunsWhatIsBuiltBy =
     Builder<B> && Runner<R> && std::constructible_from<typename R::Artifact, typename B::Artifact>;

@@ -35,7 +35,7 @@ inline constexpr std::size_t fault_count = 10;
   return names[static_cast<std::size_t>(fault)];
 }
 
-/// The inverse of to_string; what nobody knows is `unknown`.
+/// The inverse of to_string; other texts are `unknown`.
 [[nodiscard]] constexpr Fault fault_from(std::string_view name) noexcept {
   for (std::size_t f = 0; f < fault_count; ++f) {
     if (name == to_string(static_cast<Fault>(f))) return static_cast<Fault>(f);
@@ -66,7 +66,7 @@ inline constexpr std::size_t fault_count = 10;
   return fault != Fault::device && fault != Fault::unknown && fault != Fault::stopped;
 }
 
-/// What a candidate's own code may throw to say which fault it is; anything else that it throws counts as the fault of
+/// The exception by which a candidate's own code states its fault; anything else that it throws counts as the fault of
 /// the stage that it was thrown in.
 class Failure : public std::exception {
  public:

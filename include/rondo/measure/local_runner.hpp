@@ -20,7 +20,7 @@
 
 namespace rondo::measure {
 
-/// How many candidates run at a time, how often each, and for how long at most.
+/// The number of candidates at a time, of runs of each, and their time limit.
 struct LocalRunnerOptions {
   std::size_t devices = 1;  ///< each has one candidate at a time
   double time_limit = 10;   ///< seconds for one candidate, from when its turn comes
@@ -79,7 +79,7 @@ class LocalRunner {
     std::optional<SharedObject> artifact;
     OnMeasured on_measured;
   };
-  /// What stands ready for a device.
+  /// The job that is ready for a device.
   struct Slot {
     std::optional<detail::ForkServer::Worker> worker;
     std::size_t used = 0;

@@ -143,7 +143,7 @@ inline LocalRunner::Ended LocalRunner::converse(const detail::ForkServer::Worker
   }
 }
 
-/// What to say of a candidate that gave no answer.
+/// The message about a candidate that gave no answer.
 inline Measured LocalRunner::verdict(Ended ended, std::optional<int> status) const {
   Measured m;
   switch (ended) {

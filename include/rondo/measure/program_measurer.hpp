@@ -20,22 +20,22 @@
 
 namespace rondo::measure {
 
-/// Who waits for whom.
+/// The order of building and running.
 enum class Mode : std::uint8_t {
-  Async,  ///< nobody: a candidate runs as soon as it is built and the runner has room
+  Async,  ///< nothing waits: a candidate runs as soon as it is built and the runner has room
   Sync,   ///< builds and runs never overlap: a batch is built, then run, then the next batch is built
 };
 
-/// What a ProgramMeasurer may be told to do differently.
+/// The options of a ProgramMeasurer.
 struct MeasurerOptions {
   Mode mode = Mode::Async;
-  /// Mode::Sync: how many candidates are a batch; 0: all that are there when somebody waits.
+  /// Mode::Sync: how many candidates are a batch; 0: all that are there when a caller waits.
   std::size_t batch = 0;
   /// Stop when so many candidates in a row had a fault; 0: never.
   std::size_t stop_after_faults = 0;
 };
 
-/// How many candidates a measurer has had, and what became of them.
+/// The number of candidates of a measurer, by outcome.
 struct Tally {
   std::uint64_t submitted = 0;
   std::uint64_t faults[fault_count] = {};  ///< by Fault; none: measured

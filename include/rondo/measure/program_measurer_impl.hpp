@@ -191,7 +191,7 @@ void ProgramMeasurer<B, R>::finish(Position item) noexcept {
   }
 }
 
-// --- who may go on
+// --- which calls may go on
 // -----------------------------------------------------------------------------------------------------
 
 template <Builder B, Runner R>
@@ -226,9 +226,9 @@ void ProgramMeasurer<B, R>::feed() noexcept {
   feed_builder();
 }
 
-/// Hands out builds while there is room. One thread at a time does so for all: who comes meanwhile leaves, and what it
-/// came for is seen by the other's next look, under the same lock. A builder that works within submit_build so makes no
-/// call deeper.
+/// Hands out builds while there is room. One thread at a time does so for all: a thread that comes meanwhile leaves,
+/// and what it came for is seen by the other's next look, under the same lock. A builder that works within submit_build
+/// so makes no call deeper.
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::feed_builder() noexcept {
   std::unique_lock lock(mutex_);

@@ -30,7 +30,7 @@ namespace rondo::measure {
   return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
 }
 
-/// How a search gets on, as a line to show:
+/// The progress of a search as a line of text:
 ///
 ///     37 of 96, 2.4/s, best 1.23 ms (i8 j64 k32 ikj), 3 errors (2 build, 1 run_timeout), 25 s left
 ///
@@ -40,7 +40,7 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `total`: how many candidates there will be, those measured by earlier runs not counted; 0: nobody knows.
+  /// `total`: the number of candidates, without those measured by earlier runs; 0: unknown.
   explicit Progress(std::size_t total = 0, Clock::time_point start = Clock::now()) : total_{total}, start_{start} {}
 
   /// Takes a best that earlier runs found.
@@ -55,12 +55,12 @@ class Progress {
     ++done_;
     ++faults_[static_cast<std::size_t>(result.fault)];
     if (result.fault != Fault::none) {
-      ++in_a_row_;
+      ++consecutive_;
       last_fault_ = result.fault;
       last_text_ = result.text.substr(0, result.text.find('\n')).substr(0, 120);
       return;
     }
-    in_a_row_ = 0;
+    consecutive_ = 0;
     if (result.best() < best_) best_ = result.best(), best_name_ = name;
   }
 
@@ -74,8 +74,8 @@ class Progress {
     text += std::isfinite(best_) ? fmt::format(", best {} ({})", format_seconds(best_), best_name_) : ", no best yet";
     text += errors();
     if (total_ > done_ && rate > 0) text += fmt::format(", {:.0f} s left", static_cast<double>(total_ - done_) / rate);
-    if (in_a_row_ >= flood) {
-      text += fmt::format("; the last {} all failed, with {}: {}", in_a_row_, to_string(last_fault_), last_text_);
+    if (consecutive_ >= flood) {
+      text += fmt::format("; the last {} all failed, with {}: {}", consecutive_, to_string(last_fault_), last_text_);
     }
     return text;
   }
@@ -98,7 +98,7 @@ class Progress {
   Clock::time_point start_;
   std::uint64_t done_ = 0;
   std::uint64_t faults_[fault_count] = {};
-  std::uint64_t in_a_row_ = 0;
+  std::uint64_t consecutive_ = 0;
   Fault last_fault_ = Fault::none;
   std::string last_text_;
   double best_ = std::numeric_limits<double>::infinity();

@@ -120,7 +120,7 @@ class RecordLog {
     if (position == latest_.end()) return std::nullopt;
     return records_[position->second];
   }
-  /// Is there a record, and would measuring again only repeat it?
+  /// Whether there is a record that measuring again would only repeat.
   [[nodiscard]] bool is_settled(const std::string& key) const {
     const std::lock_guard lock(mutex_);
     const auto position = latest_.find(key);

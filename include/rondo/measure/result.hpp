@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-/// What goes from builder to runner to whoever asked. All times are seconds.
+/// The values that go from builder to runner to caller. All times are seconds.
 namespace rondo::measure {
 
-/// What a builder made of a candidate: an artifact, or a fault and what there is to say about it.
+/// The result of building a candidate: an artifact, or a fault and a text about it.
 template <class Artifact>
 struct Built {
   Fault fault = Fault::none;
@@ -24,7 +24,7 @@ struct Built {
   double seconds = 0;                ///< building alone, without waiting for a turn
 };
 
-/// What a runner found out about an artifact.
+/// The result of running an artifact.
 struct Measured {
   Fault fault = Fault::none;
   std::string text;
@@ -49,7 +49,7 @@ struct Measured {
   }
 };
 
-/// Which candidate of a measurer, counted from 1 in the order of submission.
+/// The number of a candidate of a measurer, counted from 1 in the order of submission.
 using Ticket = std::uint64_t;
 
 /// All that is known of one candidate in the end.

@@ -37,14 +37,14 @@ struct SourceCandidate {
   std::string argument = {};
 };
 
-/// Which compiler, with which flags, how many at a time, and for how long at most.
+/// The compiler, its flags, the number of compilations at a time, and their time limit.
 struct SourceBuilderOptions {
   std::size_t workers = 2;                                                  ///< compilers at work at once
   std::string compiler = "c++";                                             ///< a path, or a name to look for
   std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};  ///< besides -shared -fPIC
   double time_limit = 60;                                                   ///< seconds for one build
   std::size_t output_bytes = 8192;                                          ///< kept of what the compiler says
-  /// Where artifacts are kept, for later programs too; empty: nowhere, each is removed after use.
+  /// The folder for artifacts, for later programs too; empty: none, each is removed after use.
   std::string cache = {};
 };
 
@@ -82,7 +82,7 @@ class SourceBuilder {
 
   /// Compilers started so far; builds that found their artifact ready started none.
   [[nodiscard]] std::uint64_t compilations() const noexcept { return compilations_.load(std::memory_order_relaxed); }
-  /// Where artifacts lie.
+  /// The folder of artifacts.
   [[nodiscard]] const std::string& folder() const noexcept { return folder_->path(); }
 
  private:
@@ -95,7 +95,7 @@ class SourceBuilder {
     std::string argument;
     OnBuilt<SharedObject> on_built;
   };
-  /// What is known of a content: its file if it is in use, and who waits while it is built.
+  /// The state of a content: its file if it is in use, and the callers that wait while it is built.
   struct Entry {
     std::weak_ptr<const detail::ArtifactFile> file;
     bool is_building = false;

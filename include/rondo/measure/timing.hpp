@@ -18,7 +18,7 @@
 
 namespace rondo::measure {
 
-/// How often a candidate is run, and what happens in between.
+/// The number of runs of a candidate, and the steps between them.
 struct Repetition {
   std::size_t warm_up = 1;      ///< rounds before the first that counts
   std::size_t number = 1;       ///< rounds that are timed together
@@ -28,7 +28,7 @@ struct Repetition {
   std::size_t flush_bytes = 0;  ///< written before each time, so that caches hold nothing of the candidate's
 };
 
-/// What one round took, in seconds, once for each repeat.
+/// The seconds of one round, once for each repeat.
 struct Times {
   std::vector<double> seconds;         ///< by the host's clock
   std::vector<double> device_seconds;  ///< by the device's, of a repeat's last round; empty if it has none
@@ -43,7 +43,7 @@ class CacheFlusher {
   void flush() noexcept {
     ++value_;
     for (std::size_t i = 0; i < memory_.size(); i += 8) memory_[i] = value_;
-    asm volatile("" : : "r"(memory_.data()) : "memory");  // somebody might read it
+    asm volatile("" : : "r"(memory_.data()) : "memory");  // as if it were read
   }
 
  private:

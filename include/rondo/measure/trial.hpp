@@ -39,9 +39,9 @@ class Trial {
 
   /// The artifact's file.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// What the candidate brought for the workload.
+  /// The input of the workload.
   [[nodiscard]] const std::string& argument() const noexcept { return argument_; }
-  /// Which device it is the turn of, counted from 0.
+  /// The number of the device, from 0.
   [[nodiscard]] std::size_t device() const noexcept { return device_; }
   [[nodiscard]] const Repetition& repetition() const noexcept { return repetition_; }
 

@@ -46,7 +46,7 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
   ~WorkerPool() {
     join();
-    // Who is told may submit again; that is dropped as well.
+    // A callback may submit again; that is dropped as well.
     while (!queue_.empty()) {
       Job job = std::move(queue_.front());
       queue_.pop_front();

@@ -11,14 +11,14 @@
 
 namespace rondo::memory {
 
-/// A platform that is one of several over one device hands out the memory that all of them place their tensors in:
+/// A platform that is one of several over one device lends the arena that all of them place their tensors in:
 /// `DevicePtr<std::byte> borrow_arena(Bytes size, Bytes alignment)`. It is not given back.
 template <class P>
 concept LendsArena = requires(P& platform, Bytes size) {
   { platform.borrow_arena(size, size) } -> std::same_as<DevicePtr<std::byte>>;
 };
 
-/// What an arena is for.
+/// The use of an arena.
 enum class Holds : std::uint8_t { tensors, args };
 
 /// One allocation on a platform, given back once.
@@ -28,7 +28,7 @@ class Arena {
   static constexpr bool is_lent = holds == Holds::tensors && LendsArena<P>;
 
  public:
-  /// An arena of size 0 allocates nothing; one that is lent is somewhere even then.
+  /// An arena of size 0 allocates nothing; a borrowed one has an address even then.
   Arena(P& platform, Bytes size, Bytes alignment)
       : platform_{platform},
         base_{size.value == 0 && !is_lent ? DevicePtr<std::byte>{} : allocate(platform, size, alignment)},
@@ -40,7 +40,6 @@ class Arena {
   [[nodiscard]] DevicePtr<std::byte> base() const noexcept { return base_; }
   [[nodiscard]] Bytes size() const noexcept { return size_; }
 
-  /// Gives the memory back; later calls do nothing.
   Status release() noexcept {
     if (!base_) return {};
     const DevicePtr<std::byte> block = base_;

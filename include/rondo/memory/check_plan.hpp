@@ -12,17 +12,17 @@
 
 namespace rondo::memory {
 
-/// What a plan does wrong, and where.
+/// A mistake in a plan.
 struct Violation {
   enum class Kind : std::uint8_t {
     none,
-    wrong_count,        ///< not one offset per buffer
-    negative_offset,    ///< of `a`
-    misaligned,         ///< `a`
-    pin_moved,          ///< `a` is not at its pinned offset
-    outside_the_arena,  ///< `a` reaches beyond Plan::arena
-    arena_not_tight,    ///< the arena is not the highest end of a buffer
-    overlap,            ///< `a` and `b` share bytes while both are in use, or though they conflict
+    wrong_count,         ///< not one offset per buffer
+    negative_offset,     ///< of `a`
+    misaligned,          ///< `a`
+    fixed_offset_moved,  ///< `a` is not at its fixed offset
+    outside_the_arena,   ///< `a` reaches beyond Plan::arena
+    arena_not_tight,     ///< the arena is not the highest end of a buffer
+    overlap,             ///< `a` and `b` share bytes while both are in use, or though they conflict
   };
   Kind kind = Kind::none;
   std::size_t a = 0;
@@ -37,7 +37,7 @@ struct Violation {
     case Violation::Kind::wrong_count: return "the plan does not hold one offset per buffer";
     case Violation::Kind::negative_offset: return "a negative offset";
     case Violation::Kind::misaligned: return "an offset that is not a multiple of the alignment";
-    case Violation::Kind::pin_moved: return "a pinned buffer is not at its offset";
+    case Violation::Kind::fixed_offset_moved: return "a buffer is not at its fixed offset";
     case Violation::Kind::outside_the_arena: return "a buffer reaches beyond the arena";
     case Violation::Kind::arena_not_tight: return "the arena is larger than its contents";
     case Violation::Kind::overlap: return "two buffers share bytes while both are in use";
@@ -47,9 +47,8 @@ struct Violation {
 
 /// Checks a plan against its problem and returns the first violation found.
 ///
-/// Deliberately thinks otherwise than the planners do: it replays time event by event and keeps a list, ordered by
-/// offset, of the bytes in use. Cost: O(m (log m + k)) for m uses (buffers plus gaps) of which k at once, where k only
-/// moves memory, and linear in the explicit conflicts.
+/// Unlike the planners, it replays time event by event and keeps a list, ordered by offset, of the bytes in use. Cost:
+/// O(m (log m + k)) for m uses (buffers plus gaps) of which k at once, and linear in the explicit conflicts.
 [[nodiscard, gnu::cold]] inline Violation check_plan(const Problem& problem, const Plan& plan) {
   using Kind = Violation::Kind;
   if (plan.offsets.size() != problem.buffers.size()) return {Kind::wrong_count, 0, 0};
@@ -59,7 +58,7 @@ struct Violation {
     const std::int64_t offset = plan.offsets[i];
     if (offset < 0) return {Kind::negative_offset, i, 0};
     if (offset % b.alignment != 0) return {Kind::misaligned, i, 0};
-    if (b.pinned >= 0 && offset != b.pinned) return {Kind::pin_moved, i, 0};
+    if (b.fixed_offset >= 0 && offset != b.fixed_offset) return {Kind::fixed_offset_moved, i, 0};
     if (offset > plan.arena - b.size) return {Kind::outside_the_arena, i, 0};
     top = std::max(top, offset + b.size);
   }

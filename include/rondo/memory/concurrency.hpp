@@ -6,15 +6,15 @@
 
 namespace rondo::memory {
 
-/// What is known of the order in which a platform runs the tasks of a graph; the less, the fewer tensors share memory.
+/// The order in which a platform runs the tasks of a graph; the less is known, the fewer tensors share memory.
 enum class Concurrency : std::uint8_t {
   sequential,  ///< one at a time, in the order of the frozen graph
   parallel,    ///< in any order that the edges allow, at the same time
   unordered,   ///< in an order that the graph does not tell, or watched: no two tensors share
 };
 
-/// What a platform says of itself with `static constexpr rondo::memory::Concurrency concurrency = …;`. One that says
-/// nothing is taken to run tasks in parallel.
+/// The concurrency that a platform states with `static constexpr rondo::memory::Concurrency concurrency = …;`; parallel
+/// where it states none.
 template <class P>
 [[nodiscard]] consteval Concurrency concurrency_of() {
   if constexpr (requires { P::concurrency; }) {

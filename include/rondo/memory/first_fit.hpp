@@ -7,25 +7,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace rondo::memory {
 
-/// Which of the free places a buffer takes.
+/// The choice among the free places for a buffer.
 enum class Fit : std::uint8_t {
   first,  ///< the lowest
   best,   ///< the smallest between two others; the lowest of these; above all others if there is none
 };
 
-/// Places buffers one after another, each clear of those placed before it.
+/// Places buffers one after another, each clear of those placed before it. Usable in constant expressions.
 ///
 /// Finds the placed buffers that are in use together with a new one by blocks of buffers with neighbouring start times
-/// and a tree over these blocks that knows, for each subtree, the latest end of a placed buffer in it. Usable in
-/// constant expressions.
+/// and a tree over these blocks that knows, for each subtree, the latest end of a placed buffer in it.
 ///
-/// Lifetime: refers to the problem. Thread safety: one thread at a time; several may share a problem.
-/// Cost: O(n) memory; about O((k + log n) log k) for a buffer that meets k placed ones.
+/// Lifetime: refers to the problem. Thread safety: one thread at a time; several may share a problem. Cost: O(n)
+/// memory; about O((k + log n) log k) for a buffer that meets k placed ones.
 class FirstFit {
  public:
   constexpr explicit FirstFit(const Problem& problem)
@@ -57,8 +55,8 @@ class FirstFit {
     if (!problem.conflicts.empty()) placed_ = std::vector<char>(problem.size(), 0);
   }
 
-  /// Offsets for the buffers in the given order; pinned ones come first, wherever they stand in it, and after them
-  /// those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
+  /// Offsets for the buffers in the given order; those with a fixed offset come first, wherever they stand in it, and
+  /// after them those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
   [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
                                                                Fit fit = Fit::first,
                                                                const std::vector<std::int64_t>& preset = {}) {
@@ -66,15 +64,15 @@ class FirstFit {
     for (char& each : placed_) each = 0;
     for (Entry& e : entries_) e.upper = nothing;
     for (std::uint32_t i = 0; i < problem_->size(); ++i) {
-      if (problem_->buffers[i].is_pinned()) {
-        put(i, problem_->buffers[i].pinned);
+      if (problem_->buffers[i].is_fixed()) {
+        put(i, problem_->buffers[i].fixed_offset);
       } else if (!preset.empty() && preset[i] >= 0) {
         put(i, preset[i]);
       }
     }
     for (const std::uint32_t i : order) {
       const Buffer& b = problem_->buffers[i];
-      if (b.is_pinned() || (!preset.empty() && preset[i] >= 0)) continue;
+      if (b.is_fixed() || (!preset.empty() && preset[i] >= 0)) continue;
       collect(i);
       put(i, fit == Fit::first ? lowest_place(b) : smallest_place(b));
     }
@@ -111,7 +109,7 @@ class FirstFit {
   constexpr void take(std::int64_t low, std::int64_t high) {
     taken_.push_back({low, static_cast<std::uint64_t>(high)});
   }
-  /// Fills taken_ with the stretches of bytes that are not free for buffer i, by ascending offset.
+  /// Fills taken_ with the bytes that are not free for buffer i, by ascending offset.
   constexpr void collect(std::uint32_t i) {
     const Buffer& b = problem_->buffers[i];
     taken_.clear();

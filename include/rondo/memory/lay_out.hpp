@@ -18,12 +18,12 @@
 #include <type_traits>
 #include <vector>
 
-/// The body of lay_out(): lifetimes ▶ planner ▶ offsets.
+/// The body of lay_out(): from lifetimes to a plan to offsets.
 namespace rondo::memory {
 
 namespace detail {
 
-/// The buffers of what rounds bind: those of outputs, then those of inputs, the smallest first.
+/// The buffers of the ports: those of outputs, then those of inputs, the smallest first.
 [[nodiscard, gnu::cold]] constexpr std::vector<std::uint32_t> order_ports(const graph::GraphView& graph,
                                                                           const Lifetimes& lives) {
   std::vector<std::uint32_t> order;
@@ -46,7 +46,7 @@ namespace detail {
   return order;
 }
 
-/// The same as call_of for constant expressions, which call no function that is linked.
+/// The same as call_of for constant expressions, which call no linked function.
 template <class P>
 inline constexpr PlannerCall constant_call_of = {[](const Problem& problem) { return P::plan(problem); }};
 template <class P>
@@ -55,7 +55,6 @@ template <class P>
 inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_call_of<P>.plan, nullptr,
                                                                     constant_call_of<P>.ports_last, true};
 
-/// Plans, with the ports after the rest where the planner wants that.
 [[nodiscard, gnu::cold]] constexpr Plan plan_ports(const PlannerCall& planner, const graph::GraphView& graph,
                                                    const Lifetimes& lives) {
   if (!planner.ports_last) return planner.plan(lives.problem);
@@ -71,7 +70,6 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
   return plan;
 }
 
-/// Plans, with residents laid out before the rest where the planner wants that.
 [[nodiscard, gnu::cold]] constexpr Plan plan_graph(const PlannerCall& planner, const graph::GraphView& graph,
                                                    const Lifetimes& lives) {
   if (!planner.residents_first) return plan_ports(planner, graph, lives);
@@ -87,9 +85,9 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
   std::int64_t alignment = 1;
   for (const Buffer& buffer : lives.problem.buffers) alignment = std::max(alignment, buffer.alignment);
   for (const std::uint32_t r : residents) front = aligned(front, alignment) + lives.problem.buffers[r].size;
-  const std::int64_t behind = plan.arena == 0 ? 0 : aligned(front, alignment);
-  for (std::int64_t& offset : plan.offsets) offset += behind;
-  plan.arena = plan.arena == 0 ? front : plan.arena + behind;
+  const std::int64_t shift = plan.arena == 0 ? 0 : aligned(front, alignment);
+  for (std::int64_t& offset : plan.offsets) offset += shift;
+  plan.arena = plan.arena == 0 ? front : plan.arena + shift;
   plan.lower_bound += front;
   front = 0;
   for (const std::uint32_t r : residents) {

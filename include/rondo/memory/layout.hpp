@@ -15,7 +15,7 @@
 
 namespace rondo::memory {
 
-/// The planners that a session can be told to use are types; see planners.hpp.
+/// The planners of sessions; see planners.hpp.
 struct Greedy;
 struct Disjoint;
 template <class P>
@@ -42,13 +42,13 @@ namespace detail {
 [[nodiscard]] Plan plan_greedily(const Problem& problem);
 [[nodiscard]] Plan plan_apart(const Problem& problem);
 
-/// The plan of somebody's planner, held against the problem. @throws Error check_failed, naming the planner and tensors
+/// Checks the plan of a planner. @throws Error check_failed, naming the planner and tensors
 void require_valid(const graph::GraphView& graph, const Lifetimes& lives, const Plan& plan);
 
 /// A planner as a value, so that the code around it is compiled once.
 struct PlannerCall {
   Plan (*plan)(const Problem&);
-  void (*check)(const graph::GraphView&, const Lifetimes&, const Plan&) = nullptr;  ///< what it made, in debug builds
+  void (*check)(const graph::GraphView&, const Lifetimes&, const Plan&) = nullptr;  ///< of its plans, in debug builds
   bool ports_last = false;                                                          ///< see PortsLast
   bool residents_first = false;                                                     ///< see ResidentsFirst
 };
@@ -92,21 +92,19 @@ template <class P>
 
 }  // namespace detail
 
-/// Plans the arena of a graph: fills in one offset per tensor, returns the arena's bytes. The body, which constant
-/// expressions can use as well, is in lay_out.hpp.
+/// The same, also in constant expressions; the body is in lay_out.hpp.
 template <arch::Arch A, class Planner, Concurrency concurrency>
 constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets);
 
-/// Where each tensor of a graph lies in its arena. Offsets are bytes from the arena's base, one per tensor; a host
-/// input's means nothing. Include lay_out.hpp to make one.
+/// The place of each tensor of a graph in its arena: bytes from the arena's base; of no meaning for a host input.
+/// Include lay_out.hpp to make one.
 template <class Graph, arch::Arch A, class Planner = Disjoint, Concurrency concurrency = Concurrency::unordered>
 class Layout {
  public:
   static constexpr bool is_static = false;
-  /// May tensors that rounds bind share memory with others?
+  /// Whether tensors that rounds bind may share memory with others.
   static constexpr bool ports_may_share = concurrency != Concurrency::unordered && !keeps_ports_apart<Planner>;
 
-  /// @throws Error what lay_out throws
   explicit Layout(const Graph& graph)
       : offsets_(graph.view().tensors.size()),
         bytes_{detail::lay_out_at_run_time(graph.view(), offsets_, arch::limits_of<A>, detail::call_of<Planner>,
@@ -120,7 +118,7 @@ class Layout {
   std::uint64_t bytes_;
 };
 
-/// The same as constants, for a graph that the compiler knows: an empty class.
+/// The same as constants, for a static graph: an empty class.
 template <class Graph, arch::Arch A, class Planner, Concurrency concurrency>
 requires(Graph::is_static) class Layout<Graph, A, Planner, concurrency> {
  public:

@@ -13,10 +13,8 @@
 
 namespace rondo::memory {
 
-/// The smallest alignment of any buffer that has bytes; 1 if there is none.
-///
-/// Alignments are powers of two, so every offset is a multiple of it, and a buffer with another on top takes its size
-/// rounded up to it.
+/// The smallest alignment of a buffer that has bytes; 1 if there is none. Alignments are powers of two, so every offset
+/// is a multiple of it, and a buffer below another takes its size rounded up to it.
 [[nodiscard]] constexpr std::int64_t common_alignment(const Problem& problem) {
   std::int64_t common = 0;
   for (const Buffer& b : problem.buffers) {
@@ -25,17 +23,16 @@ namespace rondo::memory {
   return common == 0 ? 1 : common;
 }
 
-/// A number of bytes that no plan can go below: the largest, over all sections, of what is in use there together.
-///
-/// With a common alignment A, all but the topmost buffer of a section take their size rounded up to A; the topmost is
-/// taken to be the one that gains most by not being rounded. Cost: O(n log n) time, O(n) memory.
+/// A number of bytes that no plan can go below: the largest, over all sections, of the sizes in use together. All but
+/// the topmost buffer of a section count with their size rounded up to the common alignment; the topmost is taken to be
+/// the one that gains most by not being rounded. Cost: O(n log n) time, O(n) memory.
 [[nodiscard]] constexpr std::int64_t lower_bound(const Problem& problem, const Sections& sections) {
   const std::int64_t unit = common_alignment(problem);
   std::int64_t bound = 0;
   std::vector<std::int64_t> load(static_cast<std::size_t>(sections.count()) + 1, 0);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const Buffer& b = problem.buffers[i];
-    bound = std::max(bound, b.size + (b.is_pinned() ? b.pinned : 0));
+    bound = std::max(bound, b.size + (b.is_fixed() ? b.fixed_offset : 0));
     for (const SectionRange* r = sections.begin(i); r != sections.end(i); ++r) {
       load[static_cast<std::size_t>(r->first)] += aligned(b.size, unit);
       load[static_cast<std::size_t>(r->last)] -= aligned(b.size, unit);
@@ -46,8 +43,8 @@ namespace rondo::memory {
   for (std::int64_t& l : load) highest = std::max(highest, l = sum += l);
   if (unit == 1 || highest <= bound) return std::max(bound, highest);
 
-  // What the topmost buffer saves: paint each section with the largest gain of its buffers, largest gain first. `next`
-  // skips sections already painted, so that each is painted once.
+  // The gain of the topmost buffer: paints each section with the largest gain of its buffers, largest first. `next`
+  // skips painted sections.
   std::vector<rondo::detail::Keyed> by_gain;
   const auto gain = [&](std::size_t i) { return aligned(problem.buffers[i].size, unit) - problem.buffers[i].size; };
   for (std::size_t i = 0; i < problem.size(); ++i) by_gain.push_back({-gain(i), i});

@@ -14,7 +14,7 @@
 
 namespace rondo::memory {
 
-/// In which order a greedy planner places buffers. Ties: larger size, then earlier start, then lower index.
+/// The order in which a greedy planner places buffers. Ties: larger size, then earlier start, then lower index.
 enum class Order : std::uint8_t {
   size,       ///< largest first
   duration,   ///< longest-lived first
@@ -38,7 +38,7 @@ enum class Order : std::uint8_t {
 
 namespace detail {
 
-/// For each buffer the largest load (bytes in use) of any of its sections. Cost: O((n + sections) log sections).
+/// The largest load (bytes in use) of any section of each buffer. Cost: O((n + sections) log sections).
 [[nodiscard]] constexpr std::vector<std::int64_t> pressure(const Problem& problem, const Sections& sections) {
   std::size_t leaves = 1;
   while (leaves < static_cast<std::size_t>(sections.count())) leaves *= 2;
@@ -69,7 +69,7 @@ namespace detail {
   return result;
 }
 
-/// For each buffer how many lifetimes overlap its own.
+/// The number of lifetimes that overlap that of each buffer.
 [[nodiscard]] constexpr std::vector<std::int64_t> count_overlaps(const Problem& problem) {
   std::vector<rondo::detail::Keyed> starts;
   std::vector<rondo::detail::Keyed> ends;
@@ -96,7 +96,7 @@ namespace detail {
   return result;
 }
 
-/// A number that sorts the other way round than `value`, as integers do.
+/// A number that sorts in descending order of `value`, as integers do.
 [[nodiscard]] constexpr std::int64_t descending(double value) noexcept {
   const auto bits = std::bit_cast<std::int64_t>(value + 0.0);  // no negative zero
   return ~(bits < 0 ? bits ^ INT64_MAX : bits);

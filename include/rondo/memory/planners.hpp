@@ -6,16 +6,13 @@
 #include <rondo/memory/static_plan.hpp>
 
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
 
-/// The planners that a session can be told to use: `using Plan = rondo::memory::Greedy;` among its policies. Two more,
-/// Fast and Best, are in portfolio.hpp, which costs a file that opens sessions several seconds of compile time.
+/// The planners of sessions: `using Plan = rondo::memory::Greedy;` among the policies. More are in search/.
 namespace rondo::memory {
 
 /// A planner: a type with `static Plan plan(const Problem&)`, which returns a plan that check_plan() accepts, and
-/// throws Error. A constexpr one plans static graphs as well. One that has a `static constexpr const char* name` is
-/// called by it in the session's log.
+/// throws Error. A constexpr one plans static graphs as well. Its name in the log is its `static constexpr const char*
+/// name`, if it has one.
 template <class P>
 concept Planner = requires(const Problem& problem) {
   { P::plan(problem) } -> std::same_as<Plan>;
@@ -29,7 +26,7 @@ consteval bool check_planner() {
   return Planner<P>;
 }
 
-/// Gives each buffer a place of its own, one behind the other: every tensor can be looked at after a round.
+/// Gives each buffer a place of its own: every tensor can be inspected after a round.
 struct Disjoint {
   static constexpr const char* name = "disjoint";
   [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
@@ -45,8 +42,8 @@ struct Disjoint {
   }
 };
 
-/// The smallest of a dozen greedy plans and Disjoint's; reaches the lower bound for most networks. What sessions use
-/// unless told otherwise. Cost: below a millisecond for a graph of hundreds of tensors.
+/// The default: the smallest of a dozen greedy plans and Disjoint's; reaches the lower bound for most networks. Cost:
+/// below a millisecond for a graph of hundreds of tensors.
 struct Greedy {
   static constexpr const char* name = "greedy";
   [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
@@ -62,14 +59,13 @@ struct Greedy {
   }
 };
 
-/// Plans with P what the session keeps to itself, and lays what rounds bind behind it, where it shares memory with
-/// nothing: outputs first, then inputs, the smallest first. For sessions whose rounds bind device memory: everything up
-/// to the first port is the feature map.
+/// Plans all but the ports with P, and lays the ports after that, where they share memory with nothing: outputs first,
+/// then inputs, the smallest first. For sessions whose rounds bind device memory.
 template <class P>
 struct PortsLast : P {};
 
-/// Lays residents out first, in the graph's order, and plans the rest with P behind them: so graphs that differ in
-/// nothing but the sizes of other tensors have their residents in the same place.
+/// Lays residents out first, in the graph's order, and plans the rest with P after them: so graphs that differ only in
+/// the sizes of other tensors have their residents in the same place.
 template <class P>
 struct ResidentsFirst : P {};
 

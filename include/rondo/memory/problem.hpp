@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-/// Memory planning: given buffers with sizes and lifetimes, find offsets in one arena so that no two buffers that are
-/// alive together overlap, and the arena is as small as possible.
+/// Memory planning: finds offsets in one arena for buffers with sizes and lifetimes, so that no two buffers that are
+/// alive together overlap and the arena is as small as possible.
 namespace rondo::memory {
 
 /// A half-open stretch of time [lower, upper). Times are steps of a schedule and may be negative.
@@ -22,28 +22,26 @@ struct Span {
   friend constexpr bool operator==(Span, Span) noexcept = default;
 };
 
-/// Do the two stretches share an instant?
 [[nodiscard]] constexpr bool overlap(Span a, Span b) noexcept {
   return !a.empty() && !b.empty() && a.lower < b.upper && b.lower < a.upper;
 }
 
-/// Marks a buffer whose offset the planner chooses.
-inline constexpr std::int64_t not_pinned = -1;
+/// The fixed_offset of a buffer whose offset the planner chooses.
+inline constexpr std::int64_t not_fixed = -1;
 
-/// What the planner knows of one tensor. A plain value.
-///
-/// Zero bytes and an empty lifetime are legal: such a buffer meets no other, but the arena still contains its bytes.
+/// A tensor as planners see it. Zero bytes and an empty lifetime are legal: such a buffer meets no other, but the arena
+/// contains its bytes.
 struct Buffer {
-  std::int64_t lower = 0;            ///< first step at which it is alive
-  std::int64_t upper = 0;            ///< first step at which it no longer is
-  std::int64_t size = 0;             ///< bytes
-  std::int64_t alignment = 1;        ///< bytes, a power of two
-  std::int64_t pinned = not_pinned;  ///< the offset it must have, in bytes, or not_pinned
+  std::int64_t lower = 0;                 ///< first step at which it is alive
+  std::int64_t upper = 0;                 ///< first step at which it no longer is
+  std::int64_t size = 0;                  ///< bytes
+  std::int64_t alignment = 1;             ///< bytes, a power of two
+  std::int64_t fixed_offset = not_fixed;  ///< the offset that it must have, in bytes, or not_fixed
   std::vector<Span> gaps{};  ///< stretches within the lifetime when its bytes are free for others; ascending, disjoint
 
-  [[nodiscard]] constexpr bool is_pinned() const noexcept { return pinned >= 0; }
+  [[nodiscard]] constexpr bool is_fixed() const noexcept { return fixed_offset >= 0; }
   [[nodiscard]] constexpr Span lifetime() const noexcept { return {lower, upper}; }
-  /// Can it collide with another buffer at all?
+  /// Whether it can collide with another buffer.
   [[nodiscard]] constexpr bool occupies() const noexcept { return size > 0 && lower < upper; }
 
   friend constexpr bool operator==(const Buffer&, const Buffer&) = default;
@@ -61,7 +59,7 @@ constexpr void for_each_use(const Buffer& b, Visit&& visit) {
   if (from < b.upper) visit(Span{from, b.upper});
 }
 
-/// Are both in use at some instant? Sizes are not looked at. Cost: linear in the number of gaps.
+/// Whether both are in use at some instant, whatever their sizes. Cost: linear in the number of gaps.
 [[nodiscard]] constexpr bool in_use_together(const Buffer& a, const Buffer& b) {
   if (!overlap(a.lifetime(), b.lifetime())) return false;
   if (a.gaps.empty() && b.gaps.empty()) return true;
@@ -75,11 +73,9 @@ constexpr void for_each_use(const Buffer& b, Visit&& visit) {
 /// A pair of buffers, by index, that must not share bytes.
 using Conflict = std::pair<std::uint32_t, std::uint32_t>;
 
-/// What is to be planned. A plain value; planners take it const and may run on it concurrently.
-///
-/// `conflicts` lists pairs that must be kept apart although their lifetimes do not overlap. A parallel schedule has
-/// such pairs: take lifetimes from any sequential order and add each pair in which neither buffer's users all precede
-/// the other's.
+/// The input of a planner. `conflicts` lists pairs that must be kept apart although their lifetimes do not overlap, as
+/// in a parallel schedule: take lifetimes from any sequential order and add each pair in which neither buffer's users
+/// all precede the other's.
 struct Problem {
   std::vector<Buffer> buffers{};
   std::vector<Conflict> conflicts{};
@@ -87,7 +83,7 @@ struct Problem {
   [[nodiscard]] constexpr std::size_t size() const noexcept { return buffers.size(); }
 };
 
-/// Offsets for a problem, and what is known of their quality. A plain value.
+/// Offsets for a problem, and their quality.
 struct Plan {
   std::vector<std::int64_t> offsets{};  ///< bytes, one per buffer
   std::int64_t arena = 0;               ///< bytes: the highest offset + size
@@ -95,9 +91,7 @@ struct Plan {
   const char* planner = "";             ///< the name of the planner that found it; static storage
   bool out_of_budget = false;           ///< the search ended for want of budget, so a smaller arena may exist
 
-  /// No plan is smaller.
   [[nodiscard]] constexpr bool optimal() const noexcept { return arena == lower_bound; }
-  /// arena / lower bound; 1 where nothing is to be stored.
   [[nodiscard]] constexpr double ratio() const noexcept {
     return lower_bound == 0 ? 1.0 : static_cast<double>(arena) / static_cast<double>(lower_bound);
   }
@@ -120,7 +114,6 @@ struct Plan {
 
 namespace detail {
 
-/// Thrown text names the buffer by its index, since a Problem knows no names.
 [[noreturn]] inline void refuse(Errc code, std::size_t index, const char* what) {
   throw Error{code, Error::Text{"buffer ", index, ": ", what}};
 }
@@ -128,9 +121,9 @@ namespace detail {
 }  // namespace detail
 
 /// Throws Error if the problem cannot be planned: a negative size, an end before its start, an alignment that is no
-/// power of two, gaps outside of the lifetime or out of order, a pin that contradicts the alignment or lies below 0, a
-/// conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62 (so that no later sum overflows).
-/// Pins that overlap each other are found by the planners (see require_compatible_pins). Cost: linear.
+/// power of two, gaps outside of the lifetime or out of order, a fixed offset that contradicts the alignment or is
+/// negative, a conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62. Fixed offsets that
+/// overlap are for search::require_compatible_fixed_offsets(). Cost: linear.
 [[gnu::cold]] constexpr void validate(const Problem& problem) {
   constexpr std::int64_t limit = INT64_MAX / 2;
   if (problem.size() > INT32_MAX / 2) {
@@ -144,9 +137,9 @@ namespace detail {
     if (b.alignment <= 0 || (b.alignment & (b.alignment - 1)) != 0) {
       detail::refuse(Errc::invalid_argument, i, "the alignment is not a power of two; use 1 if there is none");
     }
-    if (b.pinned < not_pinned) detail::refuse(Errc::invalid_argument, i, "the pinned offset is negative");
-    if (b.is_pinned() && b.pinned % b.alignment != 0) {
-      detail::refuse(Errc::invalid_argument, i, "the pinned offset is not a multiple of the alignment");
+    if (b.fixed_offset < not_fixed) detail::refuse(Errc::invalid_argument, i, "the fixed offset is negative");
+    if (b.is_fixed() && b.fixed_offset % b.alignment != 0) {
+      detail::refuse(Errc::invalid_argument, i, "the fixed offset is not a multiple of the alignment");
     }
     std::int64_t from = b.lower;
     for (const Span gap : b.gaps) {
@@ -160,8 +153,8 @@ namespace detail {
       detail::refuse(Errc::overflow, i, "the sizes up to here sum to more than 2^62 bytes");
     }
     total += b.size + b.alignment;
-    if (b.is_pinned() && b.pinned > limit - total) {
-      detail::refuse(Errc::overflow, i, "the pinned offset and the sizes exceed 2^62 bytes");
+    if (b.is_fixed() && b.fixed_offset > limit - total) {
+      detail::refuse(Errc::overflow, i, "the fixed offset and the sizes exceed 2^62 bytes");
     }
   }
   for (const auto& [a, b] : problem.conflicts) {

@@ -4,7 +4,6 @@
 
 #include <rondo/memory/lay_out.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <span>
@@ -13,30 +12,17 @@
 
 namespace rondo::memory {
 
-/// Where memory can be. Source of the values of device memories: the type bits that the Graph Engine asks the runtime
-/// for.
-enum class MemoryKind : std::uint16_t {
-  host = 0,               ///< pageable
-  pinned_host = 1,        ///< the device reaches it; copies from it need no staging
-  hbm = 0x2,              ///< the device's main memory: arenas, args tables
-  p2p_ddr = 0x11,         ///< reached by other devices
-  task_scheduler = 0x40,  ///< "TS": small, near the device's scheduler
-  host_svm = 0x90,        ///< host memory at the same address on both sides
+/// The place of memory.
+enum class MemoryKind : std::uint8_t {
+  host,
+  hbm,  ///< the device's main memory: arenas, args tables
 };
 
 [[nodiscard]] constexpr const char* to_string(MemoryKind kind) noexcept {
-  switch (kind) {
-    case MemoryKind::host: return "host";
-    case MemoryKind::pinned_host: return "pinned host";
-    case MemoryKind::hbm: return "HBM";
-    case MemoryKind::p2p_ddr: return "P2P DDR";
-    case MemoryKind::task_scheduler: return "TS";
-    case MemoryKind::host_svm: return "host SVM";
-  }
-  return "?";
+  return kind == MemoryKind::host ? "host" : "HBM";
 }
 
-/// What a session's memory is used for. A value; knows nothing of the session any more.
+/// The uses of a session's memory. A value that is independent of the session.
 struct Report {
   /// Memory of one kind that the session holds for one purpose.
   struct Holding {
@@ -44,18 +30,18 @@ struct Report {
     std::string what{};
     Bytes bytes{};
   };
-  /// Where a tensor lies, and with whom it shares.
+  /// The place of a tensor, and the tensors that share its memory.
   struct Tensor {
     std::string name{};
     Bytes bytes{};                             ///< of its elements
     std::uint64_t offset = 0;                  ///< in the arena
-    std::uint32_t buffer = 0;                  ///< which of plan's; no_buffer for a host input
+    std::uint32_t buffer = 0;                  ///< of `plan`; no_buffer for a host input
     std::vector<std::uint32_t> shares_with{};  ///< tensors that use some of its bytes at other times
   };
 
   std::vector<Holding> holdings{};  ///< one per allocation
   std::vector<Tensor> tensors{};    ///< in the graph's order
-  Bytes apart{};                    ///< what the arena would be if no two tensors shared memory
+  Bytes apart{};                    ///< the size of the arena if no two tensors shared memory
   Problem problem{};
   Plan plan{};
 
@@ -72,8 +58,7 @@ struct Report {
   }
 };
 
-/// The report on a graph whose tensors lie at `offsets`. The lower bound is that of the lifetimes, whatever planned.
-/// Cost: quadratic in the number of tensors.
+/// The report on a graph whose tensors lie at `offsets`. Cost: quadratic in the number of tensors.
 [[nodiscard]] inline Report make_report(const graph::GraphView& graph, const arch::Limits& chip,
                                         Concurrency concurrency, std::span<const std::uint64_t> offsets) {
   const Lifetimes lives = find_lifetimes(graph, chip, concurrency);
@@ -103,7 +88,6 @@ struct Report {
   return report;
 }
 
-/// A table for people.
 inline std::ostream& operator<<(std::ostream& out, const Report& report) {
   for (const Report::Holding& h : report.holdings) {
     out << to_string(h.kind) << ": " << h.bytes.value << " bytes, " << h.what << '\n';

@@ -21,11 +21,8 @@ struct SectionRange {
 /// Time cut into sections, so that two buffers are in use together exactly if they share a section.
 ///
 /// A section stands for one maximal set of buffers in use at once: between two sections at least one buffer ends and,
-/// after it, at least one starts. (Instants whose set is contained in a neighbour's say nothing more and are left out,
-/// which about halves their number.) Each pair of Problem::conflicts adds one section of its own, after those of time.
-///
-/// Lifetime: holds no reference to the problem. Thread safety: immutable. Cost: O(n log n) time, O(n) memory: the
-/// members of a section are not stored.
+/// after it, at least one starts. Each pair of Problem::conflicts adds one section of its own, after those of time.
+/// Holds no reference to the problem. Cost: O(n log n) time, O(n) memory.
 class Sections {
  public:
   constexpr explicit Sections(const Problem& problem) : begin_(problem.size() + 1, 0) {
@@ -62,7 +59,6 @@ class Sections {
         ranges_[next[buffer]++].last = count_;
       }
     }
-    of_time_ = count_;
     for (const auto& [a, b] : problem.conflicts) {
       if (!apart(problem, a, b)) continue;
       ranges_[next[a]++] = {count_, count_ + 1};
@@ -71,12 +67,7 @@ class Sections {
     }
   }
 
-  /// How many sections there are.
   [[nodiscard]] constexpr std::int32_t count() const noexcept { return count_; }
-  /// How many of them, the first ones, come from time.
-  [[nodiscard]] constexpr std::int32_t of_time() const noexcept { return of_time_; }
-  /// How many buffers there are.
-  [[nodiscard]] constexpr std::size_t buffers() const noexcept { return begin_.size() - 1; }
 
   /// The sections of a buffer: ascending, disjoint ranges; none where it occupies nothing.
   [[nodiscard]] constexpr const SectionRange* begin(std::size_t buffer) const noexcept {
@@ -91,7 +82,6 @@ class Sections {
     return empty(buffer) ? SectionRange{} : SectionRange{begin(buffer)->first, (end(buffer) - 1)->last};
   }
 
-  /// Do the two buffers share a section?
   [[nodiscard]] constexpr bool meet(std::size_t a, std::size_t b) const noexcept {
     const SectionRange* p = begin(a);
     const SectionRange* q = begin(b);
@@ -110,7 +100,6 @@ class Sections {
   std::vector<std::uint32_t> begin_;  // index of a buffer's first range
   std::vector<SectionRange> ranges_{};
   std::int32_t count_ = 0;
-  std::int32_t of_time_ = 0;
 };
 
 }  // namespace rondo::memory

@@ -13,13 +13,11 @@
 
 namespace rondo::memory {
 
-/// The smallest arena of all greedy orders, first fit and best fit. Usable in constant expressions, so that a graph
-/// known at compile time gets its offsets from the compiler and a static_assert can bound its arena:
+/// The smallest arena of all greedy orders, first fit and best fit. Usable in constant expressions:
+/// `static_assert(rondo::memory::plan_statically(problem).arena <= 128);`
 ///
-///   static_assert(rondo::memory::plan_statically(problem).arena <= 128);
-///
-/// Throws Error, at compile time a compile error, as validate() does; pins that overlap each other are not looked for.
-/// Cost: up to twelve first fits.
+/// Throws Error as validate() does; fixed offsets that overlap each other are not looked for. Cost: up to twelve first
+/// fits.
 [[nodiscard]] constexpr Plan plan_statically(const Problem& problem) {
   validate(problem);
   const Sections sections{problem};

@@ -4,25 +4,24 @@
 
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
-#include <rondo/memory/detail/ancestors.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-/// When a graph needs the memory of its tensors. Set-up only, and usable in constant expressions.
+/// The times at which a graph needs the memory of its tensors; usable in constant expressions.
 namespace rondo::memory {
 
-/// A stretch of time in which memory holds a value that is still wanted. The copies in are time 0, the task at position
-/// p of the frozen graph is time p + 1, the copies out come behind the last task. Both ends are within.
+/// A stretch of time in which memory holds a value that is still needed, both ends included. The copies in are time 0,
+/// the task at position p of the frozen graph is time p + 1, the copies out follow the last task.
 struct Use {
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::vector<std::uint32_t> users{};  ///< positions of the tasks that touch it, ascending
 };
 
-/// Memory that one or several tensors live in, and when. The uses are ascending and apart.
+/// Memory of one or several tensors, and its uses in ascending order.
 struct Token {
   std::uint64_t bytes = 0;
   std::vector<Use> uses{};
@@ -32,19 +31,54 @@ struct Token {
 struct Tokens {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
   std::vector<Token> tokens{};
-  std::vector<std::uint32_t> of_tensor{};  ///< by tensor: its token; none for a host input, which rides in the args
+  std::vector<std::uint32_t> of_tensor{};  ///< by tensor; none for a host input
 };
 
 namespace detail {
 
-/// The tensor whose memory a tensor takes: its own, or what it is a view of, or that of the input that it reuses.
+/// For each task the tasks that precede it on every schedule, one bit each. Cost: tasks² / 8 bytes; edges · tasks / 64
+/// steps.
+class Ancestors {
+ public:
+  /// The bits of so many tasks take 32 MiB.
+  static constexpr std::size_t most_tasks = 16'384;
+
+  constexpr explicit Ancestors(const graph::GraphView& graph)
+      : words_{(graph.tasks.size() + 63) / 64}, bits_(words_ * graph.tasks.size(), std::uint64_t{0}) {
+    for (std::size_t p = 0; p < graph.tasks.size(); ++p) {
+      for (const std::uint32_t s : graph.successors_of(p)) {
+        for (std::size_t w = 0; w < words_; ++w) bits_[s * words_ + w] |= bits_[p * words_ + w];
+        bits_[s * words_ + p / 64] |= std::uint64_t{1} << (p % 64);
+      }
+    }
+  }
+
+  [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {
+    return (bits_[after * words_ + before / 64] >> (before % 64) & 1U) != 0;
+  }
+  [[nodiscard]] constexpr bool all_precede(const std::vector<std::uint32_t>& before,
+                                           const std::vector<std::uint32_t>& after) const noexcept {
+    for (const std::uint32_t b : before) {
+      for (const std::uint32_t a : after) {
+        if (!precedes(b, a)) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+/// The tensor whose memory a tensor takes: itself, its source if it is a view, or the input that it reuses.
 [[nodiscard]] constexpr std::uint32_t home_of(const graph::GraphView& graph, std::uint32_t tensor) noexcept {
   tensor = graph::root_of(graph.tensors, tensor);
   const std::uint32_t alias = graph.tensors[tensor].alias_of;
   return alias == graph::TensorRecord::no_alias ? tensor : alias;
 }
 
-/// Does the memory keep its contents from round to round, whatever the tasks do?
+/// Whether the memory keeps its contents from round to round, whatever the tasks do.
 [[nodiscard]] constexpr bool is_kept(const graph::TensorRecord& tensor) noexcept {
   return tensor.kept || tensor.zeroed == Zeroed::once || tensor.direction == Direction::resident;
 }
@@ -67,7 +101,7 @@ class UseFinder {
     }
     for (std::size_t k = 0; k < result_.tokens.size(); ++k) {
       std::vector<Use>& uses = result_.tokens[k].uses;
-      // What no task touches may be written by whoever asks for its address.
+      // Memory that no task touches may be written by any holder of its address.
       if (kept_[k] == 0 && !uses.empty()) continue;
       Use all = whole(uses);
       uses.clear();
@@ -97,7 +131,7 @@ class UseFinder {
   }
 
   /// A task that writes the whole of a memory without reading it starts a new use, if the old value has been read. Two
-  /// writers in a row share a use, though a kernel's Out is to be written as a whole.
+  /// writers in a row share a use.
   [[gnu::cold]] constexpr void visit(std::uint32_t position) {
     const graph::TaskRecord& task = graph_.tasks[position];
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
@@ -113,7 +147,7 @@ class UseFinder {
     }
   }
 
-  /// Does the task read the memory by any of its arguments? An output that reuses an input may stand before it.
+  /// Whether the task reads the memory by any of its arguments; an output that reuses an input may precede it.
   [[nodiscard]] constexpr bool reads_memory(const graph::TaskRecord& task, std::uint32_t token) const {
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
       if (arg.is_address() && result_.of_tensor[arg.tensor] == token && reads(arg.access)) {
@@ -143,7 +177,7 @@ class UseFinder {
   Tokens result_{};
 };
 
-/// Are the two uses apart on every schedule? `ancestors`: none for a sequential one.
+/// Whether the two uses are apart on every schedule; `ancestors` is null for a sequential one.
 [[nodiscard]] constexpr bool are_apart(const Use& a, const Use& b, const Ancestors* ancestors) {
   if (a.first <= b.last && b.first <= a.last) return false;
   if (ancestors == nullptr) return true;
@@ -160,7 +194,7 @@ class UseFinder {
 }
 
 /// Lets the Out of a kernel that works in place take over the memory of its In, where that In is used for the last time
-/// and both take the same number of bytes.
+/// and both have the same size.
 class InPlaceMerger {
  public:
   constexpr InPlaceMerger(Tokens& tokens, const Ancestors* ancestors) : tokens_{tokens}, ancestors_{ancestors} {}

@@ -10,13 +10,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace rondo::memory {
 
-/// Workspaces that are set to zero in one go lie side by side: to the planner they are one buffer, wanted as long as
-/// any of them. Set-up only, and usable in constant expressions.
+/// Workspaces that are zeroed together lie side by side: to the planner they are one buffer, needed as long as any of
+/// them.
 class ZeroedBlock {
  public:
   /// Joins the buffers of all tensors that are zeroed at this time into that of the first.
@@ -56,7 +55,6 @@ class ZeroedBlock {
     }
   }
 
-  /// Gives each its place in the block.
   [[gnu::cold]] constexpr void place(Plan& plan) const {
     if (members_.empty()) return;
     const std::int64_t base = plan.offsets[leader()];

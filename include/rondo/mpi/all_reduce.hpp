@@ -22,7 +22,7 @@
 /// Collectives on session tensors between rounds.
 namespace rondo::mpi {
 
-/// What becomes of the ranks' values of an element.
+/// The operation on the ranks' values of an element.
 enum class Op : std::uint8_t { sum, mean, min, max, product };
 
 [[nodiscard]] constexpr const char* to_string(Op op) noexcept {
@@ -72,8 +72,8 @@ void divide(std::span<T> values, int by) noexcept {
   }
 }
 
-/// Do all ranks mean the same? `name(i)` names the i-th tensor of this rank. Collective; every rank comes to the same
-/// answer. @throws Error invalid_argument, limit_exceeded; and as Group::gather
+/// Whether all ranks mean the same tensors. `name(i)` names the i-th tensor of this rank. Collective; every rank comes
+/// to the same answer. @throws Error invalid_argument, limit_exceeded; and as Group::gather
 template <Reducible T, class Name>
 void check_same(const Group& group, Op op, std::span<const std::uint64_t> sizes, const Name& name) {
   const std::uint64_t own[] = {type_number<T>, static_cast<std::uint64_t>(op), sizes.size()};
@@ -190,7 +190,7 @@ class AllReduce {
     return {};
   }
 
-  /// Have they arrived? Also lets an MPI without a thread of its own get on; finish() is needed all the same.
+  /// Whether they have arrived. Also lets an MPI without a thread of its own get on; finish() is needed all the same.
   [[nodiscard]] bool is_done() noexcept {
     if (failed_ || !is_started_) return false;
     int is_done = 1;
@@ -212,7 +212,7 @@ class AllReduce {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       Status status = session_.upload(tensors_[i], part(i));
       if (status.code() == Errc::busy) {
-        // A round is bound but not launched. The platform keeps to the order of the calls, so the launch comes behind
+        // A round is bound but not launched. The platform keeps to the order of the calls, so the launch comes after
         // this; the memory is the platform's until the round is finished, and untouched until the next start().
         status = session_.platform().copy_in(session_.pair(tensors_[i]).device().template as<std::byte>(),
                                              part(i).data(), Bytes{part(i).size_bytes()});

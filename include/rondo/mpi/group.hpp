@@ -22,7 +22,7 @@ namespace rondo::mpi {
 
 namespace detail {
 
-/// What MPI says of one of its error codes.
+/// MPI's text for one of its error codes.
 [[nodiscard]] inline Error::Text text_of(int code) noexcept {
   char text[MPI_MAX_ERROR_STRING + 1] = {};
   int size = 0;
@@ -35,7 +35,7 @@ inline void check(int code, const char* what, std::source_location where = std::
   if (code != MPI_SUCCESS) throw Error(Errc::device_failed, Error::Text(what, ": ", text_of(code).c_str()), where);
 }
 
-/// How waiting for a request ended.
+/// The result of waiting for a request.
 struct Awaited {
   bool is_done = false;
   int code = MPI_SUCCESS;
@@ -100,7 +100,7 @@ class Environment {
   bool is_mine_ = false;
 };
 
-/// What a Group may be told to do differently.
+/// The options of a Group.
 struct GroupOptions {
   /// Seconds that a rank waits for the others in a collective before it gives up.
   double patience = 60;
@@ -145,7 +145,7 @@ class Group {
   /// A collective was given up that MPI still works on: what it uses, this communicator too, is never freed.
   void note_stuck() const noexcept { is_stuck_ = true; }
 
-  /// The numbers that each rank brings, equally many, one rank's behind the other's. Collective.
+  /// The numbers that each rank brings, equally many, in the order of the ranks. Collective.
   /// @throws Error timed_out if not all ranks come, device_failed
   [[nodiscard]] std::vector<std::uint64_t> gather(std::span<const std::uint64_t> own) const {
     auto all = std::make_unique<std::vector<std::uint64_t>>(own.size() * static_cast<std::size_t>(size_));

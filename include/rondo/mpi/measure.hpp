@@ -46,8 +46,8 @@ using measure::Runner;
 using measure::SharedObject;
 using measure::SourceCandidate;
 
-/// How a value travels between ranks: `void put(detail::Writer&, const T&)` and `T take(detail::Reader&)`. Give types
-/// of your own a specialisation. Ranks are of one kind of machine: numbers travel as they lie in memory.
+/// The encoding of a value between ranks: `void put(detail::Writer&, const T&)` and `T take(detail::Reader&)`. Give
+/// types of your own a specialisation. Ranks are of one kind of machine: numbers travel as they lie in memory.
 template <class T>
 struct RankCodec;
 

@@ -13,12 +13,12 @@
 
 namespace rondo::observe {
 
-/// How readings of a clock become nanoseconds: linearly, and so in the same order.
+/// The linear map from readings of a clock to nanoseconds.
 struct Timebase {
   std::uint64_t tick = 0;  ///< a reading, and the nanoseconds that it stands for
   /// The time of that reading.
   std::uint64_t ns = 0;
-  /// What a tick is worth.
+  /// Nanoseconds.
   double ns_per_tick = 1;
 
   /// A reading in nanoseconds.
@@ -58,7 +58,7 @@ struct TickClock {
 #endif
   }
 
-  /// Does the counter go at one pace, whatever the cores do?
+  /// Whether the counter has a constant rate, whatever the cores do.
   [[nodiscard]] static bool is_steady() noexcept {
 #if defined(__x86_64__)
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -68,14 +68,14 @@ struct TickClock {
 #endif
   }
 
-  /// A reading and the time of it, once for the whole process. Whoever will ask for the timebase calls it early, since
+  /// A reading and the time of it, once for the whole process. Callers of timebase() call it early, since
   /// the rate is the more exact the longer ago that was.
   static const Timebase& anchor() noexcept {
     static const Timebase first = read_both();
     return first;
   }
 
-  /// What readings since anchor() are in nanoseconds of SteadyClock. Waits until 2 ms have gone by since.
+  /// The timebase of readings since anchor(), in nanoseconds of SteadyClock. Waits until 2 ms have gone by since.
   [[nodiscard]] static Timebase timebase() noexcept {
     Timebase base = anchor();
     Timebase now = read_both();
@@ -101,7 +101,7 @@ struct TickClock {
   }
 };
 
-/// What readings of `Clock` are in nanoseconds: they are such, unless it has a timebase.
+/// The timebase of `Clock`; readings are nanoseconds where it has none.
 template <class Clock>
 [[nodiscard]] Timebase timebase_of() noexcept {
   if constexpr (HasTimebase<Clock>) {

@@ -22,7 +22,7 @@
 /// Tensors as bytes, element by element against others.
 namespace rondo::observe {
 
-/// Where two tensors first differ, and by how much.
+/// The first difference of two tensors, and its size.
 struct Difference {
   /// Its name.
   std::string tensor;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// What clocks, observers, engines and sessions may offer to those who look at rounds. Each part is optional.
+/// The optional parts of clocks, observers, engines and sessions that observing uses.
 namespace rondo::observe {
 
 /// A clock whose readings are not nanoseconds, and which says how they become such.
@@ -73,7 +73,7 @@ concept RestoresRounds = requires(Engine& engine) {
 
 /// Options of an engine that say how many threads it uses; 0 leaves that to the engine.
 template <class Options>
-concept SaysThreads = requires(const Options& options) {
+concept HasThreadsOption = requires(const Options& options) {
   { options.threads } -> std::convertible_to<std::uint32_t>;
 };
 

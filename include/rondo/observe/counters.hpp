@@ -35,19 +35,17 @@ class Count {
 
 inline constexpr std::size_t phase_count = 7;  ///< of Phase
 
-/// What was counted up to some moment, as plain numbers. Times in nanoseconds.
+/// A snapshot of the counters as plain numbers. Times in nanoseconds.
 struct CountersSnapshot {
-  /// That ended well.
+  /// Rounds that succeeded.
   std::uint64_t rounds = 0;
-  /// That did not.
+  /// Rounds that failed.
   std::uint64_t failed_rounds = 0;
-  /// Copies to the device.
   std::uint64_t copies_in = 0;
-  /// What those moved, in bytes.
+  /// In bytes.
   std::uint64_t bytes_in = 0;
-  /// Copies to the host.
   std::uint64_t copies_out = 0;
-  /// What those moved, in bytes.
+  /// In bytes.
   std::uint64_t bytes_out = 0;
   /// Refreshes by UpdateLevel; none: asked, nothing to do.
   std::uint64_t refreshes[update_level_count] = {};
@@ -57,7 +55,7 @@ struct CountersSnapshot {
   std::uint64_t slots = 0;
   /// Bytes that refreshes moved.
   std::uint64_t refresh_bytes = 0;
-  /// What refreshes took the host, in nanoseconds; with a clock.
+  /// The host's time in refreshes, in nanoseconds; with a clock.
   std::uint64_t refresh_ns = 0;
   std::uint64_t phase_ns[phase_count] = {};  ///< the host's time, by Phase; nothing stands for `outside`
   std::uint64_t parks = 0;                   ///< how often a thread of the engine went to sleep
@@ -75,20 +73,19 @@ struct CountersSnapshot {
 /// refresh; with a clock seven readings of it a round; nothing where it is absent.
 template <class Clock = NoClock>
 struct CountersWith {
-  /// Are phases timed?
   static constexpr bool has_clock = !std::is_same_v<Clock, NoClock>;
 
-  /// That ended well.
+  /// Rounds that succeeded.
   Count rounds;
-  /// That did not.
+  /// Rounds that failed.
   Count failed_rounds;
   /// Copies to the device.
   Count copies_in_count;
-  /// What those moved, in bytes.
+  /// In bytes.
   Count bytes_in;
   /// Copies to the host.
   Count copies_out_count;
-  /// What those moved, in bytes.
+  /// In bytes.
   Count bytes_out;
   Count refreshes[update_level_count];        ///< by strategy; none: asked, nothing to do
   Count mechanisms[update::mechanism_count];  ///< by mechanism
@@ -114,21 +111,16 @@ struct CountersWith {
     return s;
   }
 
-  /// Told by the session: a round was accepted.
-  /// What it hears besides rounds.
   static constexpr Events events = has_clock ? Events{Event::phases, Event::copies, Event::refreshes, Event::deliveries}
                                              : Events{Event::copies, Event::refreshes};
   void round_begins(RoundIndex) noexcept {
     if constexpr (has_clock) move_to(Phase::outside);
   }
-  /// Told by the session: how it ended.
   void round_ends(RoundIndex, Status status) noexcept {
     if constexpr (has_clock) move_to(Phase::outside);
     ++(status.ok() ? rounds : failed_rounds);
   }
-  /// Told by the session: what the host does from now on.
   void enters(Phase phase) noexcept requires(has_clock) { move_to(phase); }
-  /// Told by the session: it waits for that round in flight.
   void delivers(RoundIndex) noexcept requires(has_clock) { move_to(Phase::wait); }
   /// Copies to the device.
   void copies_in(Bytes size) noexcept {
@@ -140,17 +132,15 @@ struct CountersWith {
     ++copies_out_count;
     bytes_out += size.value;
   }
-  /// Told by the session.
   void refresh_begins() noexcept {
     if constexpr (has_clock) {
       move_to(Phase::refresh);
-      began_ = since_;
+      refresh_began_ = since_;
     }
   }
-  /// Told by the session: what the refresh did.
   void refreshed(const update::Refreshed& r) noexcept {
     if constexpr (has_clock) {
-      if (began_ != 0) refresh_ns += Clock::now() - began_;
+      if (refresh_began_ != 0) refresh_ns += Clock::now() - refresh_began_;
     }
     ++refreshes[static_cast<std::size_t>(r.level)];
     ++mechanisms[static_cast<std::size_t>(r.mechanism)];
@@ -167,7 +157,7 @@ struct CountersWith {
     since_ = now;
   }
 
-  std::uint64_t began_ = 0;
+  std::uint64_t refresh_began_ = 0;
   std::uint64_t since_ = 0;
   Phase phase_ = Phase::outside;
 };

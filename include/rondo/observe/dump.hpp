@@ -48,19 +48,19 @@ class Dumping {
   /// Not for runtimes that build their graph during the round.
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
-  /// Can Inner put a round's inputs back?
+  /// Whether Inner can restore a round's inputs.
   static constexpr bool restores = RestoresRounds<Inner>;
-  /// What a task left behind is looked at before the next one runs.
+  /// The outputs of a task are read before the next one runs.
   static constexpr bool watches_memory = true;
 
-  /// What runs the other rounds, and which rounds to dump from the start.
+  /// The options of Inner, and the rounds to dump from the start.
   struct Options {
     typename Inner::Options inner{};
     /// Rounds to dump, counted from 0 as launched by the session, into `folder`/roundN.
     std::vector<std::uint64_t> rounds{};
     std::string folder{};
     std::vector<TaskId> tasks{};  ///< which tasks of them; none: all
-    /// Where rounds go that Inner finds fault with, as Checked does: the first `most_failures` of them, each into
+    /// The folder for rounds that Inner finds fault with, as Checked does: the first `most_failures` of them, each into
     /// `failures`/roundN. Empty: nowhere.
     std::string failures{};
     std::uint32_t most_failures = 1;
@@ -92,7 +92,7 @@ class Dumping {
     options_.failures = std::move(folder);
     options_.most_failures = most;
   }
-  /// How many dumps were written.
+  /// The number of dumps.
   [[nodiscard]] std::uint64_t dumps() const noexcept { return dumps_; }
   /// Why the last dump was not written; empty if it was.
   [[nodiscard]] const Error::Text& dump_failure() const noexcept { return dump_failure_; }
@@ -142,7 +142,7 @@ class Dumping {
   void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
 
  private:
-  /// What Inner found stays as it was told: the dump changes nothing about the round's status.
+  /// The dump does not change the round's status, which is Inner's.
   [[gnu::cold, gnu::noinline]] void dump_failed_round() noexcept {
     if (options_.failures.empty() || options_.most_failures == 0 || !inner_.restore_round()) return;
     --options_.most_failures;

@@ -12,7 +12,7 @@
 #include <utility>
 
 /// A session of your own as a case of Google Benchmark (https://github.com/google/benchmark), timed by hand. Its header
-/// is not included here, so nothing is asked of who does not use it: `State` stands for benchmark::State.
+/// is not included here: `State` stands for benchmark::State.
 ///
 ///     benchmark::RegisterBenchmark("saxpy", [&](benchmark::State& state) {
 ///       rondo::observe::measure_rounds(state, session, bind(x, hx), bind(y, hy));

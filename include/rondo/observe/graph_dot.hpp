@@ -86,7 +86,7 @@ namespace detail {
   return title;
 }
 
-/// What the task at `to` reads that the one at `from` writes; empty where an edge only keeps an order.
+/// The tensors that the task at `to` reads and the one at `from` writes; empty where an edge only keeps an order.
 [[nodiscard]] inline std::string carried(const graph::GraphView& graph, std::size_t from, std::size_t to) {
   namespace views = ::ranges::views;
   const auto is_read = [&](const graph::ArgRecord& written) {
@@ -99,7 +99,7 @@ namespace detail {
          ::ranges::to<std::string>;
 }
 
-/// Does the critical path go from one to the other?
+/// Whether the critical path goes from one to the other.
 [[nodiscard]] inline bool is_step(const std::vector<std::uint32_t>& critical, std::uint32_t from, std::uint32_t to) {
   return ::ranges::any_of(::ranges::views::zip(critical, critical | ::ranges::views::drop(1)),
                           [&](const auto& step) { return step.first == from && step.second == to; });

@@ -22,7 +22,7 @@
 /// Set-up only.
 namespace rondo::observe {
 
-/// What a picture of a graph may show beside the graph.
+/// The additions to a picture of a graph.
 struct GraphNotes {
   /// The picture's heading.
   std::string title{};
@@ -61,8 +61,8 @@ struct GraphNotes {
   return path;
 }
 
-/// What tasks took on average, from the first block's start to the last one's end, over all launches that are whole;
-/// empty if none is.
+/// The time of each task on average, from the first block's start to the last one's end, over all launches that are
+/// whole; empty if none is.
 template <class Clock>
 [[nodiscard]] std::vector<double> mean_task_ns(const Recorder<Clock>& recorder) {
   const std::vector<TracedCall> calls = traced_calls(recorder);

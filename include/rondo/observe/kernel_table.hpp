@@ -21,7 +21,7 @@ class KernelTable {
   struct Entry {
     /// As dumps name it.
     std::string name;
-    /// What is called.
+    /// Its entry.
     KernelEntry entry = nullptr;
     std::uint32_t block_bytes = 0;  ///< what it takes as arguments; 0: not known
   };

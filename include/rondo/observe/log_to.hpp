@@ -18,7 +18,7 @@ namespace rondo::observe {
 ///       static constexpr rondo::observe::LogTo<&spdlog::default_logger_raw> log{};
 ///     };
 ///
-/// What is missing and fallbacks are warnings, poisoning is an error, the rest information. What the logger throws is
+/// Missing parts and fallbacks are warnings, poisoning is an error, the rest information. Exceptions of the logger are
 /// lost: a session does not fail because its log does.
 template <auto get>
 struct LogTo {

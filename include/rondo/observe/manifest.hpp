@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-/// What a dump says of itself, in `manifest.json` beside the .npy files that it names.
+/// The description of a dump, in `manifest.json` next to the .npy files that it names.
 namespace rondo::observe {
 
 /// A tensor of the dumped graph.

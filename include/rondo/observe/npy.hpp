@@ -50,7 +50,7 @@ static_assert(std::endian::native == std::endian::little, "rondo: .npy files are
   return "";
 }
 
-/// What a file holds; `bytes` are `shape`'s elements in row-major order.
+/// The contents of a file; `bytes` are the elements of `shape` in row-major order.
 struct NpyArray {
   /// Elements along each dimension.
   std::vector<std::int64_t> shape;
@@ -78,7 +78,7 @@ namespace detail {
   return header + text;
 }
 
-/// What stands behind `'key': ` in the header's dictionary.
+/// The text after `'key': ` in the header's dictionary.
 [[nodiscard]] inline std::string_view npy_value(const std::string& path, std::string_view dictionary,
                                                 std::string_view key) {
   const std::size_t at = dictionary.find("'" + std::string{key} + "':");

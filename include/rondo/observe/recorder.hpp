@@ -36,7 +36,7 @@ class Recorder {
    public:
     /// Places there are.
     static constexpr std::size_t most = 64;
-    /// Where the name is, or is put now.
+    /// Finds the name, or adds it.
     [[nodiscard]] std::size_t place_of(std::string_view name) noexcept {
       const Name cut(name);
       for (std::size_t i = 0; i < count_; ++i) {
@@ -64,7 +64,7 @@ class Recorder {
 
   /// From now on spans are kept, or not. From any thread.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
-  /// Are spans kept?
+  /// Whether spans are kept.
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
   /// Four words for each call, which live as long as `calls` are used. Remembers the graph, which numbers stand for; of
@@ -98,7 +98,7 @@ class Recorder {
     (void)my_lane();  // so that this thread's is the first
     launched_ = Clock::now();
   }
-  /// What was launched is done.
+  /// The launched round is done.
   void done() noexcept {
     if (launched_ == 0) return;
     launches_.add({std::exchange(launched_, 0), Clock::now(), launch_, 0, 0, 0});
@@ -108,8 +108,8 @@ class Recorder {
 
   /// Whose tasks these are; lives as long as the session.
   [[nodiscard]] const graph::GraphView& graph() const noexcept { return graph_; }
-  /// How many threads have run anything; the first is the one that launches: the session's, or the queue's for rounds
-  /// in flight.
+  /// The number of threads that have run anything; the first is the one that launches: the session's, or the queue's
+  /// for rounds in flight.
   [[nodiscard]] std::size_t threads() const noexcept {
     std::size_t n = 0;
     while (n < lanes_.size() && lanes_[n].owner.load(std::memory_order_relaxed) != nullptr) ++n;
@@ -124,7 +124,7 @@ class Recorder {
   [[nodiscard]] const SpanRing& launch_spans() const noexcept { return launches_; }
   /// Of all threads, and those for which there was no ring.
   [[nodiscard]] std::uint64_t dropped() const noexcept {
-    std::uint64_t sum = homeless_.load(std::memory_order_relaxed) + launches_.dropped();
+    std::uint64_t sum = unassigned_.load(std::memory_order_relaxed) + launches_.dropped();
     for (const Lane& lane : lanes_) sum += lane.spans.dropped();
     return sum;
   }
@@ -132,7 +132,7 @@ class Recorder {
   void clear() noexcept {
     for (Lane& lane : lanes_) lane.spans.clear();
     launches_.clear();
-    homeless_.store(0, std::memory_order_relaxed);
+    unassigned_.store(0, std::memory_order_relaxed);
   }
 
  private:
@@ -143,7 +143,7 @@ class Recorder {
     Names names;
   };
   /// Which lane a thread used last, and whose it is: recorders are told apart by number, as addresses come again.
-  struct Mine {
+  struct ThreadLane {
     std::uint64_t recorder = 0;
     Lane* lane = nullptr;
   };
@@ -188,17 +188,17 @@ class Recorder {
       lane->spans.add({start, end, launch_, static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(what >> 32),
                        name.empty() ? 0 : lane->names.place_of(name)});
     } else {
-      homeless_.fetch_add(1, std::memory_order_relaxed);
+      unassigned_.fetch_add(1, std::memory_order_relaxed);
     }
   }
   [[nodiscard]] Lane* my_lane() noexcept {
-    thread_local Mine mine;
-    if (mine.recorder != number_) [[unlikely]]
-      mine = {number_, find_lane(&mine)};
-    return mine.lane;
+    thread_local ThreadLane thread_lane;
+    if (thread_lane.recorder != number_) [[unlikely]]
+      thread_lane = {number_, find_lane(&thread_lane)};
+    return thread_lane.lane;
   }
-  /// A thread is known by where its `mine` is. One that comes after another has ended may get the same place: then it
-  /// goes on in that one's ring, since nobody else will.
+  /// A thread is known by the address of its `thread_lane`. One that comes after another has ended may get the same
+  /// place: then it goes on in that one's ring, which no other thread uses.
   [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept {
     for (Lane& lane : lanes_) {
       const void* owner = nullptr;
@@ -214,7 +214,7 @@ class Recorder {
   std::uint64_t launch_ = 0;    ///< handed to the threads by the launch itself
   std::uint64_t launched_ = 0;  ///< when; 0: nothing is under way that is traced
   std::atomic<bool> on_{true};
-  alignas(64) std::atomic<std::uint64_t> homeless_{0};
+  alignas(64) std::atomic<std::uint64_t> unassigned_{0};
 };
 
 }  // namespace rondo::observe

@@ -23,19 +23,19 @@
 
 namespace rondo::observe {
 
-/// How a dump is replayed, and how it is compared.
+/// The options of replaying and comparing.
 struct ReplayOptions {
   /// For floating-point elements; all others must be the same.
   measure::Tolerance tolerance{};
   /// Each task reads what the replayed tasks before it wrote, and the dump only where there are none. Else each task
-  /// reads the dump, so that one that goes wrong does not spoil those behind it.
+  /// reads the dump, so that one that goes wrong does not spoil later ones.
   bool chain = false;
   std::vector<TaskId> tasks{};  ///< which tasks; none: all
 };
 
-/// What came of one task.
+/// The result of one task.
 struct TaskReplay {
-  /// How it ended.
+  /// Its status.
   enum class Outcome : std::uint8_t {
     same,       ///< within the tolerance, or it had nothing to do
     different,  ///< see `differences`
@@ -49,11 +49,11 @@ struct TaskReplay {
   std::string text;                     ///< why it failed
 };
 
-/// What came of all tasks that were run.
+/// The results of all tasks that were run.
 struct ReplayReport {
   std::vector<TaskReplay> tasks;
 
-  /// Did every task give what the dump has?
+  /// Whether every task gave what the dump has.
   [[nodiscard]] bool ok() const noexcept {
     return std::all_of(tasks.begin(), tasks.end(),
                        [](const TaskReplay& t) { return t.outcome == TaskReplay::Outcome::same; });

@@ -15,9 +15,9 @@ struct Span {
   std::uint64_t start = 0;
   /// A later one.
   std::uint64_t end = 0;
-  /// Which round or launch.
+  /// The number of the round or launch.
   std::uint64_t round = 0;
-  /// What it was: its writer's number for that.
+  /// The kind, by the writer's numbers.
   std::uint32_t what = 0;
   std::uint32_t detail = 0;
   /// Bytes moved, or what the writer says.
@@ -40,13 +40,13 @@ class SpanRing {
   /// Forgets all.
   void clear() noexcept { written_ = 0; }
 
-  /// How many it keeps.
+  /// The number of spans that it has room for.
   [[nodiscard]] std::size_t capacity() const noexcept { return spans_.size(); }
-  /// How many are kept.
+  /// The number of spans in it.
   [[nodiscard]] std::size_t size() const noexcept {
     return written_ < spans_.size() ? static_cast<std::size_t>(written_) : spans_.size();
   }
-  /// How many were added and then gave way.
+  /// The number of spans that were overwritten.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return written_ - size(); }
   /// The oldest that is left comes first.
   [[nodiscard]] const Span& operator[](std::size_t i) const noexcept { return spans_[(dropped() + i) & mask_]; }

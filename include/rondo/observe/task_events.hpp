@@ -34,21 +34,21 @@ struct TracedCall {
   /// In nanoseconds.
   std::uint64_t end = 0;
   std::uint32_t task = 0;  ///< position in the graph
-  /// Which of the task's blocks.
+  /// The number of the block.
   std::uint32_t block = 0;
-  /// Who ran it: the recorder's number, or the chip's core.
+  /// The thread that ran it, by the recorder's number, or the chip's core.
   std::uint32_t thread = 0;
 };
 
-/// When a task ran: from its first block's start to its last block's end, and who ran those two.
+/// The time of a task, from its first block's start to its last block's end, and the threads of those two.
 struct TracedTask {
   /// In nanoseconds.
   std::uint64_t start = 0;
   /// In nanoseconds.
   std::uint64_t end = 0;
-  /// Who ran the block that began first.
+  /// The thread of the block that began first.
   std::uint32_t first_thread = 0;
-  /// Who ran the block that ended last.
+  /// The thread of the block that ended last.
   std::uint32_t last_thread = 0;
   std::uint32_t blocks = 0;  ///< seen; fewer than the task's if some gave way
 };
@@ -99,7 +99,7 @@ template <class Clock>
   return tasks;
 }
 
-/// Is each block of each task there?
+/// Whether each block of each task was recorded.
 [[nodiscard]] inline bool is_whole(const graph::GraphView& graph, std::span<const TracedTask> tasks) {
   return std::ranges::equal(tasks, graph.tasks, {}, &TracedTask::blocks, &graph::TaskRecord::blocks);
 }
@@ -150,7 +150,7 @@ class LaunchCounters {
     return n < 0 ? 0 : static_cast<std::uint64_t>(n);
   }
 
-  /// What is read holds its bytes from the launch to its last use, what is written to the end; residents always.
+  /// Memory that is read counts from the launch to its last use, memory that is written to the end; residents always.
   void add_memory(std::uint64_t from, std::uint64_t until, std::span<const TracedTask> tasks) {
     struct Life {
       std::uint64_t from = ~std::uint64_t{0};
@@ -244,7 +244,7 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
 }
 
 /// The tasks of a runtime that builds its graph during the round: a track for each thread, and how many run at once.
-/// Nobody knows their edges any more.
+/// Their edges are no longer known.
 template <class Clock>
 void add_orchestrated(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder) {
   const Timebase base = timebase_of<Clock>();

@@ -34,18 +34,16 @@ class TraceWith {
  public:
   /// Whose readings spans hold.
   using clock = Clock;
-  /// What a span is of: a phase, or this.
-  static constexpr std::uint32_t round = 0xFFFF'FFFF;
-  /// The same for what a round took on the device: `end` is when the host heard of its end, `bytes` the nanoseconds.
+  static constexpr std::uint32_t round = 0xFFFF'FFFF;  ///< the kind of a span that is a whole round; others are phases
+  /// The kind of a span that says what a round took on the device: `end` is when the host heard of its end, `bytes` the
+  /// nanoseconds.
   static constexpr std::uint32_t on_device = 0xFFFF'FFFE;
-  /// How many rounds may be under way at once.
   static constexpr std::size_t most_in_flight = 64;
 
   TraceWith() : spans_(Spans) { anchor<Clock>(); }
 
   /// From now on spans are kept, or not; what is kept already stays. A phase that is under way is left out.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
-  /// Are spans kept?
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
   /// In the order in which they ended. Of a phase, `bytes` is what it copied, `detail` for refresh the UpdateLevel; of
@@ -56,8 +54,6 @@ class TraceWith {
 
   // --- what the session tells
 
-  /// Told by the session: what the host does from now on.
-  /// What it hears besides rounds.
   static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries,
                                  Event::device_times};
 
@@ -68,7 +64,6 @@ class TraceWith {
     }
     move_to(phase, Clock::now());
   }
-  /// Told by the session: a round was accepted.
   void round_begins(RoundIndex index) noexcept {
     OpenRound& open = open_[rondo::index(index) % most_in_flight];
     open.began = 0;
@@ -79,7 +74,6 @@ class TraceWith {
     round_ = rondo::index(index);
     move_to(Phase::outside, now);
   }
-  /// Told by the session: how it ended.
   void round_ends(RoundIndex index, Status status) noexcept {
     OpenRound& open = open_[rondo::index(index) % most_in_flight];
     if (!records()) [[unlikely]] {
@@ -100,19 +94,14 @@ class TraceWith {
     round_ = rondo::index(index);
     enters(Phase::wait);
   }
-  /// Told by the session after the round's end.
   void took_on_device(RoundIndex index, double ns) noexcept {
     if (records()) {
       spans_.add({since_, since_, rondo::index(index), on_device, 0, static_cast<std::uint64_t>(ns)});
     }
   }
-  /// Told by the session before each copy to the device.
   void copies_in(Bytes size) noexcept { bytes_ += size.value; }
-  /// Told by the session before each copy to the host.
   void copies_out(Bytes size) noexcept { bytes_ += size.value; }
-  /// Told by the session.
   void refresh_begins() noexcept { enters(Phase::refresh); }
-  /// Told by the session: what the refresh did.
   void refreshed(const update::Refreshed& refreshed) noexcept {
     if (phase_ != Phase::refresh) return;
     bytes_ = refreshed.bytes;

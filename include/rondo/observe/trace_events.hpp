@@ -29,11 +29,11 @@ namespace rondo::observe {
 
 /// One event. What the letters mean is said in the trace event format that Chrome and Perfetto read.
 struct TraceEvent {
-  /// What the event is; a span is written as its beginning and, later, its end.
+  /// The kind of event; a span is written as its beginning and, later, its end.
   enum class Kind : char { span = 'B', flow_out = 's', flow_in = 'f', counter = 'C', label = 'M' };
-  /// What it is.
+  /// Its name.
   Kind kind = Kind::span;
-  /// Which session it belongs to.
+  /// The session.
   std::uint32_t process = 0;
   /// On which line it is drawn.
   std::uint32_t track = 0;
@@ -41,7 +41,7 @@ struct TraceEvent {
   std::uint64_t ns = 0;
   std::uint64_t took_ns = 0;  ///< of a span
   std::uint64_t flow = 0;     ///< which two events belong together
-  /// What is shown.
+  /// The text.
   std::string name{};
   /// Figures that are shown with it.
   std::vector<std::pair<std::string, std::uint64_t>> numbers{};
@@ -67,7 +67,7 @@ struct TraceEvents {
   /// In any order until sort().
   std::vector<TraceEvent> events{};
   std::uint64_t dropped = 0;  ///< spans that gave way, or had no ring
-  /// How many arrows there are.
+  /// The number of arrows.
   std::uint64_t flows = 0;
 
   /// Adds a span; times in nanoseconds.
@@ -118,7 +118,6 @@ struct TraceEvents {
   }
 };
 
-/// As text for people.
 [[nodiscard]] constexpr const char* to_string(Phase phase) noexcept {
   constexpr const char* names[] = {"outside", "bind", "copy in", "refresh", "launch", "copy out", "wait"};
   return names[static_cast<std::size_t>(phase)];
@@ -135,7 +134,7 @@ class TrackChooser {
     free_at_[t] = to;
     return static_cast<std::uint32_t>(t);
   }
-  /// How many were needed.
+  /// The number of tracks.
   [[nodiscard]] std::size_t tracks() const noexcept { return free_at_.size(); }
 
  private:

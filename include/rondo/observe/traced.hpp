@@ -20,9 +20,9 @@
 
 namespace rondo::observe {
 
-/// An engine that runs calls which somebody else has put together: `load(graph, calls)` beside `load(graph, args)`.
+/// An engine that runs calls of another engine: `load(graph, calls)` next to `load(graph, args)`.
 template <class E>
-concept TakesCalls = requires(E& engine, const graph::GraphView& graph, platform::sim::Inline::DynamicProgram calls) {
+concept LoadsCalls = requires(E& engine, const graph::GraphView& graph, platform::sim::Inline::DynamicProgram calls) {
   engine.load(graph, std::move(calls));
 };
 
@@ -32,15 +32,15 @@ concept TakesCalls = requires(E& engine, const graph::GraphView& graph, platform
 ///     … rounds …
 ///     observe::write_trace(file, session);                                           // trace_json.hpp
 ///
-/// Inner is Inline or Pool, or an engine of your own that TakesCalls; Checked may stand around it. Results are Inner's.
-/// A graph that the compiler knows runs as one that it does not: its kernels are not inlined. Model is not for this: it
-/// predicts its tasks' times, and write_trace() draws the prediction.
+/// Inner is Inline or Pool, or an engine of your own that satisfies LoadsCalls; Checked may stand around it. Results
+/// are Inner's. A graph that the compiler knows runs as one that it does not: its kernels are not inlined. Model is not
+/// for this: it predicts its tasks' times, and write_trace() draws the prediction.
 ///
 /// Errors: Inner's. Cost: Recorder's for each task and block, two readings of the clock a round; no allocation, no
 /// lock.
 template <class Inner, class Clock = TickClock>
 class Traced {
-  static_assert(TakesCalls<Inner>,
+  static_assert(LoadsCalls<Inner>,
                 "rondo: the engine cannot run calls that were wrapped; trace Inline or Pool, or write `Program "
                 "load(const graph::GraphView&, platform::sim::Inline::DynamicProgram)`");
 
@@ -49,10 +49,9 @@ class Traced {
   static constexpr const char* name = "traced";
   /// The engine that is traced.
   using Traces = Inner;
-  /// What may run at once.
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
 
-  /// What the traced engine is told, and how much is kept.
+  /// The options of Inner, and the number of spans that are kept.
   struct Options {
     /// The engine that is traced.
     typename Inner::Options inner{};
@@ -63,7 +62,7 @@ class Traced {
   /// The traced engine's program, and the words by which its calls find their spans.
   template <class InnerProgram>
   struct Program {
-    /// What the wrapped calls find their spans by.
+    /// The context by which the wrapped calls find their spans.
     std::vector<ArgWord> words;
     /// The engine that is traced.
     InnerProgram inner;
@@ -90,7 +89,6 @@ class Traced {
     recorder_.launches();
     return inner_.launch(program.inner);
   }
-  /// Until it is done. @returns how it ended
   Status wait() noexcept {
     const Status status = inner_.wait();
     recorder_.done();
@@ -102,7 +100,6 @@ class Traced {
     return inner_.unload(program.inner);
   }
 
-  /// What the exception said that failed the last round.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return inner_.failure_text(); }
   /// Ends the round under way, or else the next. From any thread.
   void request_stop() noexcept { inner_.request_stop(); }
@@ -110,12 +107,12 @@ class Traced {
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
   /// The engine that is traced.
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
-  /// What was kept of tasks.
+  /// The recorded tasks.
   [[nodiscard]] Recorder<Clock>& recorder() noexcept { return recorder_; }
 
-  /// Told behind each copy to the device.
+  /// Called after each copy to the device.
   void copied_in(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_in(bytes); }
-  /// Told behind each copy to the host.
+  /// Called after each copy to the host.
   void copied_out(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_out(bytes); }
   /// Told when all is done that was asked for.
   void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
@@ -124,7 +121,7 @@ class Traced {
   /// As many as Inner will use at most: one, unless it says how many. There is a ring more than that: with rounds in
   /// flight the session's thread runs some of them, where it would wait for long.
   [[nodiscard]] static std::size_t most_threads(const typename Inner::Options& options, std::uint32_t blocks) noexcept {
-    if constexpr (SaysThreads<typename Inner::Options>) {
+    if constexpr (HasThreadsOption<typename Inner::Options>) {
       const std::uint32_t wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
       return std::clamp(wanted, 1U, std::max(1U, blocks));
     } else {

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Where the calls of a round go. Both channels have the same members, and cost nothing but the calls that they pass
-/// on.
+/// The channels that take the calls of a round. Both have the same members and cost nothing but the calls that they
+/// pass on.
 namespace rondo::platform {
 
 /// A channel whose calls take effect at once: the platform itself.
@@ -42,7 +42,7 @@ struct Direct {
   }
 };
 
-/// A channel whose calls put a round together, to be run when finish() has sent it on its way: a slot of a queue.
+/// A channel whose calls prepare a round in a slot of a queue; finish() sends it.
 template <class Queue>
 struct QueueSlot {
   Queue& queue;

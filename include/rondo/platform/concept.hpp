@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-/// Everything that a session may ask of a platform. Each concept is one part, so the compiler names the part that
+/// The requirements and capabilities of a platform. Each concept is one part, so the compiler names the part that
 /// fails; `check_platform<P>()` says in a sentence what to write for it. Nothing else is probed for.
 namespace rondo {
 
@@ -31,8 +31,7 @@ concept HasName = requires {
   { P::name } -> std::convertible_to<const char*>;
 };
 
-/// How it is opened: a default-constructible `Options`, and `explicit P(const Options&)`, which throws Error on
-/// failure.
+/// Opening: a default-constructible `Options`, and `explicit P(const Options&)`, which throws Error on failure.
 template <class P>
 concept HasOptions =
     std::default_initializable<typename P::Options> && std::constructible_from<P, const typename P::Options&>;
@@ -54,7 +53,7 @@ concept HasCopy = requires(P& p, DevicePtr<std::byte> device, const void* from, 
   noexcept->std::same_as<Status>;
 };
 
-/// Waiting until all that was asked of the platform is done: `Status wait() noexcept`.
+/// Waiting for all that was asked of the platform: `Status wait() noexcept`.
 template <class P>
 concept HasWait = requires(P& p) {
   { p.wait() }
@@ -72,25 +71,24 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
   noexcept->std::same_as<Status>;
 };
 
-/// Where a graph's memory lives and its tasks run. Requires the six parts above.
+/// A device and its memory. Requires the six parts above.
 ///
-/// `static constexpr memory::Concurrency concurrency` says in which order its tasks may run; a platform without it is
-/// taken to run them in parallel.
+/// `static constexpr memory::Concurrency concurrency` says in which order its tasks may run; without it, in parallel.
 ///
 /// What the concepts cannot check but the rules demand:
 /// 1. copy_in, launch and copy_out take effect in the order of the calls; nothing is promised before wait().
 /// 2. The host memory of a copy belongs to the platform until wait() has returned.
-/// 3. A status that `poisons` means that no further call will be made but wait(), unload(), release(), close() and the
-///    destructor; they still release everything.
+/// 3. After a status that `poisons` only wait(), unload(), release(), close() and the destructor are called; they still
+/// release everything.
 /// 4. None of the calls of a round allocates, locks, logs, reads a clock or throws.
 /// 5. One platform object serves one session, and one thread at a time uses it; only request_stop() may come from any
-///    thread.
+/// thread.
 template <class P>
 concept Platform = HasArch<P> && HasName<P> && HasOptions<P> && HasMemory<P> && HasCopy<P> && HasWait<P>;
 
 // --- Optional -------------------------------------------------------------------------------------------------------
 
-/// What a platform may be able to do besides; each has a concept below that says what it promises.
+/// The optional capabilities; each has a concept below that says what it promises.
 enum class Capability : std::uint8_t {
   close,
   queue,
@@ -111,19 +109,16 @@ enum class Capability : std::uint8_t {
   queued_orchestration
 };
 
-/// A set of capabilities. A platform declares those that it means to have:
-///
-///     static constexpr rondo::Capabilities capabilities{rondo::Capability::close, rondo::Capability::zero_fill};
-///
-/// A capability whose member is missing, misspelt, of another type or without noexcept does not compile; a member
-/// whose capability is not declared is not used.
+/// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities
+/// capabilities{rondo::Capability::close, rondo::Capability::zero_fill};`. A declared capability whose member is
+/// missing, misspelt, of another type or without noexcept does not compile; a member whose capability is not declared
+/// is not used.
 class Capabilities {
  public:
   constexpr Capabilities() noexcept = default;
   constexpr Capabilities(std::initializer_list<Capability> all) noexcept {
     for (const Capability c : all) bits_ |= bit(c);
   }
-  /// Whether `c` is among them.
   [[nodiscard]] constexpr bool has(Capability c) const noexcept { return (bits_ & bit(c)) != 0; }
   [[nodiscard]] friend constexpr Capabilities operator|(Capabilities a, Capabilities b) noexcept {
     a.bits_ |= b.bits_;
@@ -135,10 +130,10 @@ class Capabilities {
   std::uint32_t bits_ = 0;
 };
 
-/// When a session asks for remarks.
+/// The moments at which a session asks for remarks.
 enum class Moment : std::uint8_t {
-  opening,  ///< what the platform cannot do here, and what stands in for it
-  closing,  ///< where it took another way than it was asked to
+  opening,  ///< about what the platform cannot do here, and its substitute
+  closing,  ///< about where it deviated from what it was asked to do
 };
 
 /// The capabilities that P declares; none where it declares nothing.
@@ -156,14 +151,13 @@ namespace detail {
 template <class P, Capability c>
 inline constexpr bool declares = capabilities_of<P>().has(c);
 
-/// What open_queue() of a platform returns.
 template <class P>
 using QueueOf = decltype(std::declval<P&>().open_queue(std::size_t{}, std::size_t{}, Bytes{}));
 
 }  // namespace detail
 
-/// Gives back what the platform itself holds and tells how that went; a session calls it last, and the destructor does
-/// the same where no session did: `Status close() noexcept`.
+/// Releases what the platform itself holds and reports how that went; a session calls it last, and the destructor does
+/// the same otherwise: `Status close() noexcept`.
 template <class P>
 concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
   { p.close() }
@@ -293,15 +287,15 @@ concept HasStopping = detail::declares<P, Capability::stopping> && requires(P& p
   noexcept->std::same_as<void>;
 };
 
-/// What the platform knows of the last failure in words: `const Error::Text& failure_text() const noexcept`.
+/// A text about the last failure: `const Error::Text& failure_text() const noexcept`.
 template <class P>
 concept HasFailureText = detail::declares<P, Capability::failure_text> && requires(const P& p) {
   { p.failure_text() }
   noexcept->std::convertible_to<const Error::Text&>;
 };
 
-/// What the session's log tells of the platform: `template <class Sink> void remarks(Moment, Sink&& sink) const
-/// noexcept` calls `sink(const char*)` once for each remark.
+/// Remarks for the session's log: `template <class Sink> void remarks(Moment, Sink&& sink) const noexcept` calls
+/// `sink(const char*)` once for each remark.
 template <class P>
 concept HasRemarks = detail::declares<P, Capability::remarks> &&
     requires(const P& p, void (&sink)(const char*) noexcept) {
@@ -318,7 +312,7 @@ concept HasRoundTime = detail::declares<P, Capability::round_time> && requires(c
   noexcept->std::same_as<double>;
 };
 
-/// Shows observers the engine that runs its tasks: `Engine& engine() noexcept`.
+/// Gives observers the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
   { p.engine() }

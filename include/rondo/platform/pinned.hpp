@@ -6,11 +6,10 @@
 #include <rondo/tensor/pair.hpp>
 
 #include <cstddef>
-#include <new>
+#include <memory>
 #include <span>
-#include <utility>
 
-/// Host memory that asynchronous copies may use, told apart by type: pinned memory, and snapshots.
+/// Host memory for asynchronous copies, distinguished by type: pinned memory, and snapshots.
 namespace rondo {
 
 /// Elements in pinned memory, zero at first.
@@ -19,36 +18,27 @@ namespace rondo {
 template <Element T, HasPinnedMemory P>
 class PinnedArray {
  public:
-  /// The type of an element.
   using value_type = T;
 
   PinnedArray(P& platform, std::size_t size)
-      : platform_{&platform}, data_{static_cast<T*>(platform.allocate_pinned(Bytes{size * sizeof(T)}))}, size_{size} {
-    for (std::size_t i = 0; i < size; ++i) ::new (data_ + i) T{};
-  }
-  PinnedArray(PinnedArray&& other) noexcept
-      : platform_{other.platform_}, data_{std::exchange(other.data_, nullptr)}, size_{std::exchange(other.size_, 0)} {}
-  PinnedArray& operator=(PinnedArray&&) = delete;
-  ~PinnedArray() {
-    if (data_ != nullptr) platform_->release_pinned(data_);
+      : data_{static_cast<T*>(platform.allocate_pinned(Bytes{size * sizeof(T)})), {&platform}}, size_{size} {
+    std::uninitialized_value_construct_n(data_.get(), size);
   }
 
-  /// The first element.
-  [[nodiscard]] T* data() noexcept { return data_; }
-  /// The first element.
-  [[nodiscard]] const T* data() const noexcept { return data_; }
-  /// How many elements.
+  [[nodiscard]] T* data() noexcept { return data_.get(); }
+  [[nodiscard]] const T* data() const noexcept { return data_.get(); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  /// The first element.
-  [[nodiscard]] T* begin() noexcept { return data_; }
-  /// Behind the last element.
-  [[nodiscard]] T* end() noexcept { return data_ + size_; }
+  [[nodiscard]] T* begin() noexcept { return data_.get(); }
+  [[nodiscard]] T* end() noexcept { return data_.get() + size_; }
 
  private:
-  P* platform_;
-  T* data_;
+  struct Release {
+    P* platform;
+    void operator()(T* memory) const noexcept { platform->release_pinned(memory); }
+  };
+  std::unique_ptr<T[], Release> data_;
   std::size_t size_;
 };
 
@@ -56,7 +46,6 @@ class PinnedArray {
 template <Element T, Direction D>
 struct PinnedPair : CopiedPair<T, D> {
   using CopiedPair<T, D>::CopiedPair;
-  /// Asynchronous copies may use it.
   static constexpr bool is_pinned = true;
 };
 /// Binds it as bind() does a vector; the number of elements must be the tensor's.
@@ -71,10 +60,9 @@ requires(!copies_out(D))
   return {tensor, host.data(), host.size()};
 }
 
-/// Ordinary host memory whose bytes the platform takes before the call returns; for inputs.
+/// Ordinary host memory whose bytes the platform copies before the call returns; for inputs.
 template <class T>
 struct Snapshot {
-  /// What is copied.
   std::span<const T> memory;
 };
 /// The memory may change as soon as the call that binds it returns.
@@ -85,7 +73,6 @@ template <class Host>
 template <Element T, Direction D>
 struct SnapshotPair : CopiedPair<T, D> {
   using CopiedPair<T, D>::CopiedPair;
-  /// What is bound is copied at once.
   static constexpr bool is_snapshot = true;
 };
 /// Binds it as bind() does a vector; the number of elements must be the tensor's.

@@ -7,8 +7,8 @@
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/sim.hpp>
 
-/// The platforms by name. The engine Pool is declared here; a program that uses it includes platform/sim/pool.hpp. The
-/// onboard platforms likewise have platform/onboard/onboard.hpp, which comes along where the build selects one.
+/// The platforms by name. Programs that use the engine Pool include platform/sim/pool.hpp; the onboard platforms are in
+/// platform/onboard/onboard.hpp, which is included here where the build selects one.
 
 #ifndef RONDO_PLATFORM
 #define RONDO_PLATFORM a2a3_sim

@@ -4,13 +4,11 @@
 
 #include <rondo/runtime/orchestrated.hpp>
 
-#include <cstdint>
-
 namespace rondo::runtime {
 
-/// The orchestration runs next to the tasks of scopes that have ended; it states each edge. The tasks of a scope are
-/// published together when it ends, those of the round itself when the orchestration does. Intermediates come from one
-/// heap ring, and their memory is used again when their scope has ended and the tasks in it are done.
+/// The orchestration runs at the same time as the tasks of scopes that have ended; it states each edge. The tasks of a
+/// scope are published together when it ends, those of the round itself when the orchestration does. Intermediates come
+/// from one heap ring, and their memory is used again when their scope has ended and the tasks in it are done.
 ///
 ///     auto session = rondo::open<rondo::A2A3SimOn<rondo::Pool>, MyPolicies>(interface, [=](auto& round) {
 ///       const auto sum = round.template workspace<float>({1024});
@@ -19,18 +17,8 @@ namespace rondo::runtime {
 ///       round.add_edge(add, scale);
 ///     });
 ///
-/// What TaskGraph's explicit edges promise is the user's word here: a missing edge is not found. On the Inline engine
-/// the tasks of a scope run when it ends, in the order in which they were added but for those that wait for a
-/// task of a scope around it.
-struct AicpuBuildGraph {
-  static constexpr bool is_orchestrated = true;
-  /// How many rings of memory intermediates come from.
-  static constexpr std::uint32_t rings = 1;
-
-  template <class P>
-  using Options = OrchestratedOptions<P>;
-  template <class P, class Graph>
-  using Runner = OrchestratedRunner<AicpuBuildGraph, P, Graph>;
-};
+/// A missing edge is not found. On the Inline engine the tasks of a scope run when it ends, in the order in which they
+/// were added but for those that wait for a task of a scope around it.
+struct AicpuBuildGraph : OrchestratedRuntime<AicpuBuildGraph, 1> {};
 
 }  // namespace rondo::runtime

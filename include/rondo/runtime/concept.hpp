@@ -12,25 +12,24 @@
 
 namespace rondo::runtime {
 
-/// What runs the rounds of one graph on one platform: `typename Runtime::template Runner<P, Graph>`. A session opens
-/// its platform with `typename Runtime::template Options<P>`, which is P::Options or derives from it.
+/// Runs the rounds of one graph on one platform: `typename Runtime::template Runner<P, Graph>`. A session opens its
+/// platform with `typename Runtime::template Options<P>`, which is P::Options or derives from it.
 ///
 /// * `Runner(P&, const Graph&, args::ArgsTable&, const Options&)` loads the graph; throws Error;
-/// * `Runner(Runner& first, const Graph&, args::ArgsTable&)` makes the runner of a further slot: what slots can share
-///   is the first one's, which outlives it; throws Error;
+/// * `Runner(Runner& first, const Graph&, args::ArgsTable&)` makes the runner of a further slot, which may share
+///   parts of the first one, which outlives it; throws Error;
 /// * `launch()` starts a round and does not wait;
-/// * `settle()`, after each launch() and before the round's outputs are copied, does what the platform itself cannot
-///   order: it waits for the round, if `has_settle`;
-/// * `outcome(waited)`, after each platform.wait(), which returned `waited`, tells how the launched round went; where
-///   none was launched since, it returns `waited`;
+/// * `settle()`, after each launch() and before the round's outputs are copied, waits for the round where the
+///   platform cannot order the two, if `has_settle`;
+/// * `outcome(waited)`, after each platform.wait(), which returned `waited`, returns the outcome of the launched
+///   round; without a launch since, it returns `waited`;
 /// * `run_in_background()`, after launch(): the caller has other things to do until settle();
-/// * `place_tensor(tensor, address)` says where a tensor of the graph is from the next launch on; that of a host input
-/// is in host
-///   memory. To be called before the first launch and whenever it changes, if `has_tensor_places`;
-/// * `move_arena(from, to)`, between rounds: what the session placed at `from` is at `to` from now on;
+/// * `place_tensor(tensor, address)` sets the address of a tensor of the graph from the next launch on; that of a
+///   host input is in host memory. To be called before the first launch and on each change, if `has_tensor_places`;
+/// * `move_arena(from, to)`, between rounds: all that the session placed at `from` is at `to` from now on;
 /// * `program()` is what the platform's queue launches, in place of launch(), settle() and outcome();
-/// * `failure_text()` is the runtime's own words on the last failure; null: ask the platform;
-/// * `unload()` waits, and gives back what the runner holds; a session calls it once.
+/// * `failure_text()` describes the last failure; null: ask the platform;
+/// * `unload()` waits, and releases what the runner holds; a session calls it once.
 template <class R>
 concept Runner = requires(R& runner, const R& known, Status waited, DevicePtr<std::byte> arena, std::size_t tensor,
                           std::uint64_t address) {

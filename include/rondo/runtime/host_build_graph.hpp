@@ -12,7 +12,7 @@
 
 namespace rondo::runtime {
 
-/// The host builds the graph, its edges are known before the first round; each round replays it.
+/// The host builds the graph before the first round; each round replays it.
 struct HostBuildGraph {
   static constexpr bool is_orchestrated = false;
 

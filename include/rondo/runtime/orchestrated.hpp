@@ -7,9 +7,11 @@
 #include <rondo/platform/stream_options.hpp>
 #include <rondo/runtime/concept.hpp>
 
+#include <cstdint>
+
 namespace rondo::runtime {
 
-/// How a session of a runtime that builds its graph during the round is opened.
+/// The options of a session whose runtime builds its graph during the round.
 template <class P>
 struct OrchestratedOptions : P::Options {
   StreamOptions stream{};
@@ -45,6 +47,18 @@ class OrchestratedRunner : public detail::OrchestrationOn<Runtime, P, Graph>::ty
                   "runtime::HostBuildGraph");
     return *this;
   }
+};
+
+/// The members of a runtime whose orchestrations take intermediates from so many rings of memory.
+template <class Runtime, std::uint32_t ring_count>
+struct OrchestratedRuntime {
+  static constexpr bool is_orchestrated = true;
+  static constexpr std::uint32_t rings = ring_count;
+
+  template <class P>
+  using Options = OrchestratedOptions<P>;
+  template <class P, class Graph>
+  using Runner = OrchestratedRunner<Runtime, P, Graph>;
 };
 
 }  // namespace rondo::runtime

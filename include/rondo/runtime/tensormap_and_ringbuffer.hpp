@@ -4,14 +4,12 @@
 
 #include <rondo/runtime/orchestrated.hpp>
 
-#include <cstdint>
-
 namespace rondo::runtime {
 
-/// The orchestration runs next to the tasks it adds; a task starts as soon as those are done that wrote what it reads,
-/// or touched what it writes. Edges are found from the regions of tensors, boxes of them included. Intermediates come
-/// from one ring of memory per depth of scopes (four; deeper scopes share the last), and their memory is used again
-/// when their scope has ended and the tasks in it are done.
+/// The orchestration runs at the same time as the tasks it adds; a task starts as soon as those are done that wrote
+/// what it reads, or touched what it writes. Edges are found from the regions of tensors, boxes included. Intermediates
+/// come from one ring of memory per depth of scopes (four; deeper scopes share the last), and their memory is used
+/// again when their scope has ended and the tasks in it are done.
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies { using Runtime = rondo::runtime::TensorMapRingBuffer; };
 ///     auto session = rondo::open<rondo::A2A3SimOn<rondo::Pool>, MyPolicies>(interface, [=](auto& round) {
@@ -20,16 +18,7 @@ namespace rondo::runtime {
 ///       round.template add<Scale>(sum, z, 2.0F);              // finds that it follows add
 ///     });
 ///
-/// On the Inline engine a task runs where it is added, so that the order of the program is the order of the tasks.
-struct TensorMapRingBuffer {
-  static constexpr bool is_orchestrated = true;
-  /// How many rings of memory intermediates come from.
-  static constexpr std::uint32_t rings = 4;
-
-  template <class P>
-  using Options = OrchestratedOptions<P>;
-  template <class P, class Graph>
-  using Runner = OrchestratedRunner<TensorMapRingBuffer, P, Graph>;
-};
+/// On the Inline engine a task runs where it is added.
+struct TensorMapRingBuffer : OrchestratedRuntime<TensorMapRingBuffer, 4> {};
 
 }  // namespace rondo::runtime

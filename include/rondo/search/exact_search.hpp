@@ -26,7 +26,7 @@ using memory::Plan;
 using memory::Problem;
 using memory::Sections;
 
-/// How much work an exact search may do.
+/// The budget of an exact search.
 struct SearchBudget {
   unsigned rounds = std::numeric_limits<unsigned>::max();
   unsigned strategies = 16;  ///< how many of its 16 strategies take part
@@ -55,13 +55,13 @@ class ExactSearch {
     std::vector<std::int64_t> offsets(problem.size(), 0);
     for (std::uint32_t i = 0; i < problem.size(); ++i) {
       if (sections.empty(i)) continue;
-      offsets[i] = std::max<std::int64_t>(0, problem.buffers[i].pinned);
-      (problem.buffers[i].is_pinned() ? fixed : free).push_back(i);
+      offsets[i] = std::max<std::int64_t>(0, problem.buffers[i].fixed_offset);
+      (problem.buffers[i].is_fixed() ? fixed : free).push_back(i);
     }
     model_ = detail::make_search_model(problem, sections, std::move(free), fixed, offsets, common_alignment(problem));
   }
 
-  /// Is the problem small enough for this search? `overlaps` is the number of pairs alive together.
+  /// Whether the problem is small enough for this search. `overlaps` is the number of pairs alive together.
   [[nodiscard]] static bool fits(std::size_t buffers, std::int64_t overlaps) noexcept {
     return buffers <= 8000 && overlaps <= 2'000'000;
   }
@@ -88,7 +88,7 @@ class ExactSearch {
   static constexpr std::array<double, 3> noise{0.3, 0.1, 0.6};
   static constexpr std::size_t strategies = preferences.size() * branchings.size();
 
-  /// What one strategy found in one round.
+  /// The result of one strategy in one round.
   struct Finding {
     std::vector<std::int64_t> offsets{};
     std::int64_t arena = std::numeric_limits<std::int64_t>::max();

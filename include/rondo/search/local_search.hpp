@@ -32,7 +32,7 @@ using memory::SectionRange;
 using memory::Sections;
 using memory::Span;
 
-/// How much work a local search may do.
+/// The budget of a local search.
 struct LocalBudget {
   std::uint64_t nodes = 0;   ///< of all window searches together
   std::size_t window = 250;  ///< most buffers set free at once
@@ -124,7 +124,7 @@ class LocalSearch {
     std::vector<std::uint32_t> out;
     for (std::uint32_t i = 0; i < problem_.size(); ++i) {
       const Buffer& b = problem_.buffers[i];
-      if (b.is_pinned() || offsets_[i] + b.size <= target || sections_.empty(i)) continue;
+      if (b.is_fixed() || offsets_[i] + b.size <= target || sections_.empty(i)) continue;
       out.push_back(i);
       in_place_[i] = 0;
     }
@@ -168,7 +168,7 @@ class LocalSearch {
     const auto right = static_cast<std::int32_t>(std::min_element(at(stretch.last - 1), at(highest)) - load.begin());
     std::vector<std::uint32_t> inside = above;
     for (std::uint32_t i = 0; i < problem_.size(); ++i) {
-      if (in_place_[i] == 0 || sections_.empty(i) || problem_.buffers[i].is_pinned()) continue;
+      if (in_place_[i] == 0 || sections_.empty(i) || problem_.buffers[i].is_fixed()) continue;
       const SectionRange hull = sections_.hull(i);
       if (hull.first > left && hull.last <= right) inside.push_back(i);
     }
@@ -259,7 +259,7 @@ class LocalSearch {
       // Short-lived ones first: they are the ones that can move without moving much else.
       std::vector<std::uint32_t> near;
       index_.for_each_alive(wide ? widened(life) : life, [&](std::uint32_t other) {
-        const bool movable = in_place_[other] != 0 && !problem_.buffers[other].is_pinned() && !sections_.empty(other);
+        const bool movable = in_place_[other] != 0 && !problem_.buffers[other].is_fixed() && !sections_.empty(other);
         if (other != i && movable) near.push_back(other);
       });
       ::ranges::sort(near, {}, [&](std::uint32_t other) { return std::pair{duration(other), other}; });

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/memory/problem.hpp>
-#include <rondo/search/pins.hpp>
+#include <rondo/search/fixed_offsets.hpp>
 
 #include <algorithm>
 #include <array>
@@ -48,7 +48,7 @@ class LifetimeReader {
     if (!next_line()) throw Error{Errc::invalid_argument, Error::Text{"line 1: the file is empty; expected a header"}};
     read_header();
     while (next_line()) read_buffer();
-    check_pins();
+    check_fixed_offsets();
     return std::move(result_);
   }
 
@@ -156,9 +156,10 @@ class LifetimeReader {
       refuse("alignment", "expected a power of two", field(alignment));
     }
     if (!field(offset).empty()) {
-      b.pinned = integer(offset);
-      if (b.pinned < 0) refuse("offset", "the offset is negative", field(offset));
-      if (b.pinned % b.alignment != 0) refuse("offset", "the offset is not a multiple of the alignment", field(offset));
+      b.fixed_offset = integer(offset);
+      if (b.fixed_offset < 0) refuse("offset", "the offset is negative", field(offset));
+      if (b.fixed_offset % b.alignment != 0)
+        refuse("offset", "the offset is not a multiple of the alignment", field(offset));
     }
     read_gaps(b);
     constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 2;
@@ -166,7 +167,7 @@ class LifetimeReader {
       refuse("size", "the sizes up to here sum to more than 2^62 bytes", field(size), Errc::overflow);
     }
     total_ += b.size + b.alignment;
-    if (b.is_pinned() && b.pinned > limit - total_) {
+    if (b.is_fixed() && b.fixed_offset > limit - total_) {
       refuse("offset", "the offset and the sizes exceed 2^62 bytes", field(offset), Errc::overflow);
     }
     result_.problem.buffers.push_back(std::move(b));
@@ -200,11 +201,11 @@ class LifetimeReader {
     }
   }
 
-  void check_pins() {
-    const std::optional<Conflict> clash = find_pin_clash(result_.problem);
+  void check_fixed_offsets() {
+    const std::optional<Conflict> clash = find_clash_of_fixed(result_.problem);
     if (!clash) return;
     const auto& [first, second] = *clash;
-    throw Error{Errc::invalid_argument, Error::Text{"line ", result_.lines[second], ", offset: the pinned bytes of \"",
+    throw Error{Errc::invalid_argument, Error::Text{"line ", result_.lines[second], ", offset: the fixed bytes of \"",
                                                     result_.names[second], "\" are those of \"", result_.names[first],
                                                     "\" on line ", result_.lines[first], ", while both are in use"}};
   }
@@ -222,11 +223,11 @@ class LifetimeReader {
 }  // namespace detail
 
 /// Reads lifetimes: a header that names the columns id, lower, upper and size, in any order, and perhaps offset (where
-/// the buffer is pinned), alignment and gaps ("3-5 8-10"); then a buffer a line. Empty optional fields mean none. Line
+/// the offset is fixed), alignment and gaps ("3-5 8-10"); then a buffer a line. Empty optional fields mean none. Line
 /// ends may be LF or CRLF, and the last may be missing; blank lines are skipped.
 ///
 /// Throws Error that names line and field if a column or a field is missing, a number is none or does not fit, an id
-/// comes twice, the values contradict each other, or two pins do.
+/// comes twice, the values contradict each other, or two fixed offsets do.
 [[nodiscard]] inline NamedProblem read_lifetimes(std::string_view text) { return detail::LifetimeReader{text}.read(); }
 
 /// Writes id, lower, upper, size, offset, a buffer a line.

@@ -42,8 +42,8 @@ namespace detail {
 
 /// Draws a plan as SVG: time to the right, offsets upwards, a rectangle for each stretch in which a buffer is in use.
 /// Pointing at one shows the buffer's name (`names`, one per buffer, or its number where that is empty), lifetime, size
-/// and offset. Pinned buffers have a dark edge; the dashed line is the lower bound. What has no bytes or no lifetime is
-/// left out.
+/// and offset. Buffers of fixed offset have a dark edge; the dashed line is the lower bound. What has no bytes or no
+/// lifetime is left out.
 inline void write_svg(std::ostream& out, const Problem& problem, const Plan& plan,
                       const std::vector<std::string>& names = {}) {
   constexpr double width = 1200;
@@ -76,8 +76,8 @@ inline void write_svg(std::ostream& out, const Problem& problem, const Plan& pla
       const double top = y(plan.offsets[i] + b.size);
       out << "<rect x=\"" << x(use.lower) << "\" y=\"" << top << "\" width=\"" << x(use.upper) - x(use.lower)
           << "\" height=\"" << y(plan.offsets[i]) - top << "\" fill=\"hsl(" << i * 137 % 360 << ",60%,70%)\" stroke=\""
-          << (b.is_pinned() ? "black" : "white") << "\" stroke-width=\"0.5\"><title>" << name << ": [" << b.lower
-          << ", " << b.upper << "), " << b.size << " bytes at " << plan.offsets[i] << "</title></rect>\n";
+          << (b.is_fixed() ? "black" : "white") << "\" stroke-width=\"0.5\"><title>" << name << ": [" << b.lower << ", "
+          << b.upper << "), " << b.size << " bytes at " << plan.offsets[i] << "</title></rect>\n";
     });
   }
   out << "<line x1=\"" << margin << "\" x2=\"" << margin + width << "\" y1=\"" << y(plan.lower_bound) << "\" y2=\""

@@ -8,8 +8,8 @@
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 #include <rondo/search/exact_search.hpp>
+#include <rondo/search/fixed_offsets.hpp>
 #include <rondo/search/local_search.hpp>
-#include <rondo/search/pins.hpp>
 #include <rondo/search/skyline.hpp>
 #include <rondo/search/timeline_fit.hpp>
 
@@ -40,11 +40,11 @@ namespace detail {
 /// A problem and what all planners want to know of it.
 struct Planning {
   explicit Planning(const Problem& p) : problem{(validate(p), p)}, sections{p} {
-    require_compatible_pins(p);
+    require_compatible_fixed_offsets(p);
     const std::vector<std::int64_t> per_buffer = memory::detail::count_overlaps(p);
     overlaps = std::accumulate(per_buffer.begin(), per_buffer.end(), std::int64_t{0}) / 2 +
                static_cast<std::int64_t>(p.conflicts.size());
-    for (const Buffer& b : p.buffers) pinned = pinned || b.is_pinned();
+    for (const Buffer& b : p.buffers) has_fixed = has_fixed || b.is_fixed();
     best.lower_bound = lower_bound(p, sections);
     best.arena = std::numeric_limits<std::int64_t>::max();
   }
@@ -60,12 +60,12 @@ struct Planning {
   const Problem& problem;
   Sections sections;
   std::int64_t overlaps = 0;  ///< pairs of overlapping lifetimes, and explicit conflicts
-  bool pinned = false;
+  bool has_fixed = false;
   Plan best{};
   std::unique_ptr<ExactSearch> search{};  ///< made where the problem is small enough for it
 };
 
-/// How much one first fit of the whole problem costs: about this many looks at a placed buffer.
+/// The cost of one first fit of the whole problem, in looks at a placed buffer.
 [[nodiscard]] inline std::int64_t first_fit_work(const Planning& p) {
   return p.overlaps + 16 * static_cast<std::int64_t>(p.problem.size());
 }
@@ -73,7 +73,7 @@ struct Planning {
 /// The work of about half a second.
 inline constexpr std::int64_t affordable = 15'000'000;
 
-/// Is it worth while to re-plan parts? Not where so many are alive at once that a part is nearly the whole.
+/// Whether re-planning parts is worthwhile. Not where so many are alive at once that a part is nearly the whole.
 [[nodiscard]] inline bool mendable(const Planning& p) {
   return p.overlaps <= 400 * static_cast<std::int64_t>(p.problem.size()) && first_fit_work(p) <= 3 * affordable;
 }
@@ -82,7 +82,7 @@ inline constexpr std::int64_t affordable = 15'000'000;
 /// only if it is affordable and the former is not close to the bound.
 inline void plan_first(Planning& p) {
   const std::int64_t work = first_fit_work(p);
-  const bool stackable = !p.pinned && p.problem.conflicts.empty();
+  const bool stackable = !p.has_fixed && p.problem.conflicts.empty();
   if (stackable && work > 500'000) {
     p.offer(skyline(p.problem, p.sections, make_order(p.problem, p.sections, Order::duration)), "skyline by duration");
     if (!p.best.optimal() && work > affordable / 4) p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
@@ -104,7 +104,7 @@ inline void plan_greedily(Planning& p) {
       p.offer(fitter.run(make_order(p.problem, p.sections, orders[k])), to_string(orders[k]));
     }
   }
-  if (p.best.optimal() || p.pinned || !p.problem.conflicts.empty()) return;
+  if (p.best.optimal() || p.has_fixed || !p.problem.conflicts.empty()) return;
   p.offer(timeline_fit(p.problem, Fit::best), "timeline best fit");
 }
 
@@ -171,8 +171,9 @@ inline void plan_fast(Planning& p, unsigned threads) {
 
 /// A good plan at once: greedy planners, then a search small enough to take milliseconds where they fall short.
 ///
-/// Throws Error as validate() and require_compatible_pins() do. Same result whatever the number and timing of threads.
-/// Cost: see docs; about 10 ms for hard problems of some hundred buffers, below 1 ms for networks, below 1 s for 1e5.
+/// Throws Error as validate() and require_compatible_fixed_offsets() do. Same result whatever the number and timing of
+/// threads. Cost: see docs; about 10 ms for hard problems of some hundred buffers, below 1 ms for networks, below 1 s
+/// for 1e5.
 [[nodiscard]] inline Plan plan_fast(const Problem& problem, unsigned threads = default_threads()) {
   detail::Planning planning{problem};
   if (problem.buffers.empty()) return {{}, 0, 0, "nothing to plan", false};

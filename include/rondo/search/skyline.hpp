@@ -65,7 +65,7 @@ class Heights {
 
 /// Stacks buffers in the given order, each on the highest one placed before it that it meets; nothing is filled in
 /// below. Weak on its own, but exact for nested lifetimes (a training graph's activations, longest first), however many
-/// are alive at once. Pinned buffers are not looked at: use it on problems without.
+/// are alive at once. Fixed offsets are ignored: use it on problems without.
 /// Cost: O(n log sections) time, O(n) memory.
 [[nodiscard]] constexpr std::vector<std::int64_t> skyline(const Problem& problem, const Sections& sections,
                                                           const std::vector<std::uint32_t>& order) {

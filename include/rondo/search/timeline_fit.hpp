@@ -24,7 +24,7 @@ using memory::Fit;
 using memory::Problem;
 
 /// Replays time and gives each buffer, at its start, a place among the bytes then free, as an allocator at run time
-/// would; what starts together is placed by descending size. Gaps are not made use of; pinned buffers and explicit
+/// would; what starts together is placed by descending size. Gaps are not made use of; fixed offsets and explicit
 /// conflicts are not looked at: use it on problems without.
 /// Cost: O(n log n) time and O(n) memory, however many are alive at once.
 [[nodiscard]] inline std::vector<std::int64_t> timeline_fit(const Problem& problem, Fit fit) {

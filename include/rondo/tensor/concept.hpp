@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <utility>
 
-/// What a pair of a tensor and its memory must show. Each concept is a conjunction of named parts, so that the compiler
-/// names the part that fails; check_tensor_pair<T>() says in a sentence what to write for it.
+/// The requirements on a pair of a tensor and its memory. Each concept is a conjunction of named parts, so that the
+/// compiler names the part that fails; check_tensor_pair<T>() says in a sentence what to write for it.
 namespace rondo {
 
-/// Which tensor of the graph it stands for: `TensorHandle<T, D> handle() const;` This fixes element type and direction.
+/// The tensor of the graph: `TensorHandle<T, D> handle() const;` This fixes element type and direction.
 template <class T>
 concept HasHandle = requires(const T& pair) {
   requires detail::is_tensor_handle<std::remove_cvref_t<decltype(pair.handle())>>;
@@ -23,7 +23,7 @@ concept HasHandle = requires(const T& pair) {
 namespace detail {
 template <HasHandle T>
 using HandleOf = std::remove_cvref_t<decltype(std::declval<const T&>().handle())>;
-/// What the host memory of a tensor of this direction must at least allow.
+/// The least constness that the host memory of a tensor of this direction must have.
 template <class H>
 using HostElement =
     std::conditional_t<copies_out(H::direction), typename H::element_type, const typename H::element_type>;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace rondo {
 
@@ -26,101 +26,61 @@ enum class DataType : std::uint8_t {
   fp8e8m0 = 13,    ///< a5 only
   fp4e2m1 = 14,    ///< a5 only; two values in one stored byte
 };
-/// How many types there are.
 inline constexpr std::size_t data_type_count = 15;
 
-/// Is the type known to a5 alone?
 [[nodiscard]] constexpr bool is_a5_only(DataType type) noexcept { return type >= DataType::fp8e4m3fn; }
 
-/// Bytes that one stored element takes.
-[[nodiscard]] constexpr std::size_t size_of(DataType type) noexcept {
-  switch (type) {
-    case DataType::int64:
-    case DataType::uint64: return 8;
-    case DataType::float32:
-    case DataType::int32:
-    case DataType::uint32: return 4;
-    case DataType::float16:
-    case DataType::bfloat16:
-    case DataType::int16:
-    case DataType::uint16: return 2;
-    default: return 1;
-  }
-}
-
-/// Storage for element types without a C++ type of their own: the bits, and no arithmetic.
+/// Storage for element types without a C++ type of their own, without arithmetic.
 struct Float16 {
-  /// The value as it is stored.
   std::uint16_t bits;
 };
 struct BFloat16 {
-  /// The value as it is stored.
   std::uint16_t bits;
 };
 struct Fp8E4M3Fn {
-  /// The value as it is stored.
   std::uint8_t bits;
 };
 struct Fp8E8M0 {
-  /// The value as it is stored.
   std::uint8_t bits;
 };
 /// Two values, the first in the low four bits.
 struct Fp4E2M1x2 {
-  /// The value as it is stored.
   std::uint8_t bits;
 };
 
 namespace detail {
-template <class T>
-struct DataTypeOf {};
-template <DataType D>
-struct DataTypeIs {
-  static constexpr DataType value = D;
+
+/// The types of C++ that stand for the element types, in the order of DataType.
+template <class... T>
+struct ElementTypes {
+  static constexpr std::size_t sizes[] = {sizeof(T)...};
+  template <class U>
+  static constexpr std::size_t find() noexcept {
+    std::size_t number = 0;
+    (void)((std::is_same_v<T, U> || (++number, false)) || ...);
+    return number;
+  }
 };
-template <>
-struct DataTypeOf<float> : DataTypeIs<DataType::float32> {};
-template <>
-struct DataTypeOf<Float16> : DataTypeIs<DataType::float16> {};
-template <>
-struct DataTypeOf<std::int32_t> : DataTypeIs<DataType::int32> {};
-template <>
-struct DataTypeOf<std::int16_t> : DataTypeIs<DataType::int16> {};
-template <>
-struct DataTypeOf<std::int8_t> : DataTypeIs<DataType::int8> {};
-template <>
-struct DataTypeOf<std::uint8_t> : DataTypeIs<DataType::uint8> {};
-template <>
-struct DataTypeOf<BFloat16> : DataTypeIs<DataType::bfloat16> {};
-template <>
-struct DataTypeOf<std::int64_t> : DataTypeIs<DataType::int64> {};
-template <>
-struct DataTypeOf<std::uint64_t> : DataTypeIs<DataType::uint64> {};
-template <>
-struct DataTypeOf<std::uint16_t> : DataTypeIs<DataType::uint16> {};
-template <>
-struct DataTypeOf<std::uint32_t> : DataTypeIs<DataType::uint32> {};
-template <>
-struct DataTypeOf<bool> : DataTypeIs<DataType::boolean> {};
-template <>
-struct DataTypeOf<Fp8E4M3Fn> : DataTypeIs<DataType::fp8e4m3fn> {};
-template <>
-struct DataTypeOf<Fp8E8M0> : DataTypeIs<DataType::fp8e8m0> {};
-template <>
-struct DataTypeOf<Fp4E2M1x2> : DataTypeIs<DataType::fp4e2m1> {};
+using AllElementTypes =
+    ElementTypes<float, Float16, std::int32_t, std::int16_t, std::int8_t, std::uint8_t, BFloat16, std::int64_t,
+                 std::uint64_t, std::uint16_t, std::uint32_t, bool, Fp8E4M3Fn, Fp8E8M0, Fp4E2M1x2>;
+
 }  // namespace detail
 
 /// A C++ type that a tensor may hold. `double` is none: neither chip computes with it.
 template <class T>
-concept Element = requires {
-  { detail::DataTypeOf<T>::value } -> std::convertible_to<DataType>;
-};
+concept Element = detail::AllElementTypes::find<T>()
+< data_type_count;
 
 /// The DataType of a type of C++.
 template <Element T>
-inline constexpr DataType data_type_of = detail::DataTypeOf<T>::value;
+inline constexpr DataType data_type_of = static_cast<DataType>(detail::AllElementTypes::find<T>());
 
-/// As text for people.
+/// Bytes that one stored element takes.
+[[nodiscard]] constexpr std::size_t size_of(DataType type) noexcept {
+  return detail::AllElementTypes::sizes[static_cast<std::size_t>(type)];
+}
+
 [[nodiscard]] constexpr const char* to_string(DataType type) noexcept {
   constexpr const char* names[data_type_count] = {"float32", "float16",  "int32",     "int16",   "int8",
                                                   "uint8",   "bfloat16", "int64",     "uint64",  "uint16",

@@ -17,36 +17,22 @@
 /// Tensors of other libraries, and Rondo's for them, by DLPack (0.6 and later): no copy, no ownership taken.
 namespace rondo::dlpack {
 
-/// DLPack's name of an element type. The fp8 and fp4 types have none in 0.6 and are opaque bits.
+/// DLPack's name of an element type. The fp8 and fp4 types, which have none in 0.6, are opaque bits.
 [[nodiscard]] constexpr DLDataType data_type(DataType type) noexcept {
-  switch (type) {
-    case DataType::float32: return {kDLFloat, 32, 1};
-    case DataType::float16: return {kDLFloat, 16, 1};
-    case DataType::int32: return {kDLInt, 32, 1};
-    case DataType::int16: return {kDLInt, 16, 1};
-    case DataType::int8: return {kDLInt, 8, 1};
-    case DataType::uint8: return {kDLUInt, 8, 1};
-    case DataType::bfloat16: return {kDLBfloat, 16, 1};
-    case DataType::int64: return {kDLInt, 64, 1};
-    case DataType::uint64: return {kDLUInt, 64, 1};
-    case DataType::uint16: return {kDLUInt, 16, 1};
-    case DataType::uint32: return {kDLUInt, 32, 1};
-    case DataType::boolean: return {kDLUInt, 8, 1};
-    case DataType::fp8e4m3fn:
-    case DataType::fp8e8m0:
-    case DataType::fp4e2m1: break;
-  }
-  return {kDLOpaqueHandle, 8, 1};
+  constexpr DLDataType names[] = {{kDLFloat, 32, 1}, {kDLFloat, 16, 1}, {kDLInt, 32, 1},    {kDLInt, 16, 1},
+                                  {kDLInt, 8, 1},    {kDLUInt, 8, 1},   {kDLBfloat, 16, 1}, {kDLInt, 64, 1},
+                                  {kDLUInt, 64, 1},  {kDLUInt, 16, 1},  {kDLUInt, 32, 1},   {kDLUInt, 8, 1}};
+  return is_a5_only(type) ? DLDataType{kDLOpaqueHandle, 8, 1} : names[static_cast<std::size_t>(type)];
 }
 
-/// Is it memory that the host may touch?
+/// Whether it is memory that the host may touch.
 [[nodiscard]] constexpr bool is_on_host(const DLDevice& device) noexcept {
   return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
 }
 
 namespace detail {
 
-/// How many elements of T the tensor holds. @throws Error invalid_argument: another type, or gaps between elements
+/// The number of elements of T in the tensor. @throws Error invalid_argument: another type, or gaps between elements
 template <Element T>
 [[nodiscard]] std::size_t checked_size(const DLTensor& tensor) {
   const auto fail = [](const auto&... text) {
@@ -128,12 +114,12 @@ template <Element T>
               {kDLCPU, 0});
 }
 
-/// A pair of somebody else's host tensor, checked: `prebind(dlpack::bind(x, *tensor))`. @throws as host_span
+/// Binds a host tensor of another library, checked: `prebind(dlpack::bind(x, *tensor))`. @throws as host_span
 template <Element T, Direction D>
 [[nodiscard]] auto bind(TensorHandle<T, D> tensor, const DLManagedTensor& managed) {
   return rondo::bind(tensor, host_span<T>(managed));
 }
-/// A pair of somebody else's device tensor: its address is used. @throws as device_span
+/// Binds the device memory of a tensor of another library. @throws as device_span
 template <Element T, Direction D>
 [[nodiscard]] auto bind_device(TensorHandle<T, D> tensor, const DLManagedTensor& managed) {
   return rondo::bind(tensor, device_span<T>(managed));

@@ -9,34 +9,30 @@
 
 namespace rondo {
 
-/// Which tensor of which graph. One word, so that a round compares identity with a single instruction.
+/// Identifies a tensor of a graph. One word, so that a round compares identity with a single instruction.
 struct TensorKey {
-  /// Both numbers in one word, for comparing.
   std::uint64_t value = 0;
 
   constexpr TensorKey() noexcept = default;
   constexpr TensorKey(TensorId tensor, std::uint32_t graph) noexcept
       : value{std::uint64_t{graph} << 32 | index(tensor)} {}
 
-  /// Which of the graph's.
+  /// The tensor's number in its graph.
   [[nodiscard]] constexpr TensorId tensor() const noexcept { return TensorId{static_cast<std::uint32_t>(value)}; }
-  /// Whose; see TaskGraph::tag().
+  /// See TaskGraph::tag().
   [[nodiscard]] constexpr std::uint32_t graph() const noexcept { return static_cast<std::uint32_t>(value >> 32); }
 
   friend constexpr bool operator==(TensorKey, TensorKey) noexcept = default;
 };
 
-/// What a graph gives out for each tensor: its identity as a value, its element type and direction as a type, so that
-/// handing it to the wrong kernel parameter or binding it the wrong way does not compile.
-/// Valid for the graph that made it, for copies of that graph, and for sessions over them.
+/// A tensor of a graph: its identity as a value, its element type and direction as a type, so that passing it to the
+/// wrong kernel parameter or binding it the wrong way does not compile. Valid for the graph that made it, for copies of
+/// that graph, and for sessions over them.
 template <Element T, Direction D>
 struct TensorHandle {
-  /// The type of one element.
   using element_type = T;
-  /// Which way it goes in a round.
   static constexpr Direction direction = D;
 
-  /// Which tensor of which graph.
   TensorKey key;
 
   friend constexpr bool operator==(TensorHandle, TensorHandle) noexcept = default;

@@ -17,17 +17,14 @@ namespace rondo {
 template <Element T, Direction D>
 requires(is_bound_each_round(D)) class CopiedPair {
  public:
-  /// What the host holds: const where the round only reads it.
+  /// Const where the round only reads it.
   using HostElement = std::conditional_t<copies_out(D), T, const T>;
 
   constexpr CopiedPair(TensorHandle<T, D> handle, HostElement* data, std::size_t size) noexcept
       : handle_{handle}, data_{data}, size_{size} {}
 
-  /// Which tensor.
   [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
-  /// The host's memory.
   [[nodiscard]] constexpr HostElement* data() const noexcept { return data_; }
-  /// How many elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
 
  private:
@@ -43,11 +40,8 @@ requires(!is_bound_each_round(D)) class DevicePair {
   constexpr DevicePair(TensorHandle<T, D> handle, DevicePtr<T> device, std::size_t size) noexcept
       : handle_{handle}, device_{device}, size_{size} {}
 
-  /// Which tensor.
   [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
-  /// Where it is on the device.
   [[nodiscard]] constexpr DevicePtr<T> device() const noexcept { return device_; }
-  /// In elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
 
  private:
@@ -66,17 +60,14 @@ using WorkspacePair = DevicePair<T, Direction::workspace>;
 template <Element T, Direction D>
 requires(is_model_io(D)) class DeviceBound {
  public:
-  /// What the device memory holds: const where the round only reads it.
+  /// Const where the round only reads it.
   using DeviceElement = std::conditional_t<copies_out(D), T, const T>;
 
   constexpr DeviceBound(TensorHandle<T, D> handle, DeviceSpan<DeviceElement> memory) noexcept
       : handle_{handle}, memory_{memory} {}
 
-  /// Which tensor.
   [[nodiscard]] constexpr TensorHandle<T, D> handle() const noexcept { return handle_; }
-  /// Where it is on the device.
   [[nodiscard]] constexpr DevicePtr<DeviceElement> device() const noexcept { return memory_.data(); }
-  /// How many elements.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return memory_.size(); }
 
  private:
@@ -143,7 +134,6 @@ template <BoundPair B>
 class Shaped : public B {
  public:
   constexpr Shaped(const B& pair, const Shape& shape) noexcept : B{pair}, shape_{shape} {}
-  /// The shape that the round says.
   [[nodiscard]] constexpr const Shape& shape() const noexcept { return shape_; }
 
  private:

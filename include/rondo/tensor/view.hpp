@@ -12,8 +12,8 @@ namespace rondo {
 
 namespace detail {
 
-/// Elements in row-major order with `Rank` extents; the common part of In, Out and InOut. `E` is const for In.
-/// A view of rank 1 takes a tensor of any rank and sees its elements in a row.
+/// Elements in row-major order with `Rank` extents; the common part of In, Out and InOut. `E` is const for In. A view
+/// of rank 1 takes a tensor of any rank and sees its elements in a row.
 template <class E, std::size_t Rank>
 class TensorView {
   static_assert(Rank >= 1 && Rank <= max_rank, "rondo: a kernel sees a tensor in 1 to 5 dimensions");
@@ -31,7 +31,6 @@ class TensorView {
   [[nodiscard]] constexpr E* data() const noexcept { return data_; }
   [[nodiscard]] constexpr std::size_t extent(std::size_t d) const noexcept { return extents_[d]; }
 
-  /// Number of elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept {
     std::size_t n = 1;
     for (const std::size_t e : extents_) n *= e;
@@ -79,8 +78,8 @@ struct InOut : detail::TensorView<T, Rank> {
   using detail::TensorView<T, Rank>::TensorView;
 };
 
-/// A kernel's parameter for memory of its own during the task: undefined before, of no use to others afterwards. What
-/// an args format calls a workspace.
+/// A kernel's parameter for memory of its own during the task, undefined before and after it. Args formats call it a
+/// workspace.
 template <Element T, std::size_t Rank = 1>
 struct Scratch : detail::TensorView<T, Rank> {
   using detail::TensorView<T, Rank>::TensorView;

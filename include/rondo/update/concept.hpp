@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <utility>
 
-/// The concept of an update strategy, and what follows from a strategy at compile time.
+/// The concept of an update strategy, and its properties at compile time.
 namespace rondo {
 
-/// How much of the args table a round must refresh; each level includes those before it.
+/// The parts of the args table that a round must refresh; each level includes those before it.
 enum class UpdateLevel : std::uint8_t {
   none,                      ///< nothing changed
   host_input,                ///< bytes of host inputs that ride in the table
@@ -19,17 +19,9 @@ enum class UpdateLevel : std::uint8_t {
   feature_map_and_model_io,  ///< the address of an arena
   init,                      ///< everything: the first round, or a constant changed
 };
-/// The number of levels.
 inline constexpr std::size_t update_level_count = 5;
 
-/// Returns the name of the strategy that always asks for the level.
-[[nodiscard]] constexpr const char* to_string(UpdateLevel level) noexcept {
-  constexpr const char* names[update_level_count] = {"NoUpdate", "HostInput", "ModelIo", "FeatureMapAndModelIo",
-                                                     "InitOnce"};
-  return names[static_cast<std::size_t>(level)];
-}
-
-/// What changed since the args table was last refreshed. A base that moved and moved back counts as changed.
+/// The changes since the args table was last refreshed. A base that moved and moved back counts as changed.
 struct Changes {
   bool arena = false;        ///< the address of an arena that the session placed
   bool model_io = false;     ///< the address of an input or output

@@ -8,9 +8,9 @@
 
 namespace rondo::update {
 
-/// What refreshing costs, in picoseconds. The defaults are orders of magnitude for a card behind PCIe 4.0 ×16, chosen
-/// so that the ranking of mechanisms comes out as users of such systems report it; measure your own system and hand the
-/// figures to ByCost.
+/// The costs of refreshing, in picoseconds. The defaults are orders of magnitude for a card on PCIe 4.0 ×16, chosen so
+/// that the ranking of mechanisms is as users of such systems report it; measure your own system and pass the figures
+/// to ByCost.
 struct RefreshCosts {
   std::uint64_t copy = 2'000'000;       ///< submitting one asynchronous copy: 2 µs
   std::uint64_t copied_byte = 40;       ///< 25 GB/s
@@ -19,22 +19,19 @@ struct RefreshCosts {
   std::uint64_t device_slot = 25;       ///< 40 cores, one slot per ns each
   std::uint64_t launched_byte = 1'000;  ///< a write through the BAR: uncached, 64 bytes at a time
 
-  /// What it would take to copy the changed suffix, in nanoseconds.
   [[nodiscard]] constexpr std::uint64_t of_suffix_copy(const RefreshFacts& f) const noexcept {
     return copy + copied_byte * f.suffix_bytes + host_slot * f.slots;
   }
-  /// What it would take to have the device compute, in nanoseconds.
   [[nodiscard]] constexpr std::uint64_t of_device_op(const RefreshFacts& f) const noexcept {
     return copy + copied_byte * f.base_bytes + device_op + device_slot * f.lanes;
   }
-  /// What it would take inside the launch, in nanoseconds.
   [[nodiscard]] constexpr std::uint64_t of_in_launch(const RefreshFacts& f) const noexcept {
     return launched_byte * f.launch_bytes + device_op + device_slot * f.lanes;
   }
   friend constexpr bool operator==(const RefreshCosts&, const RefreshCosts&) noexcept = default;
 };
 
-/// The cheapest of what is possible, each round anew:
+/// The cheapest possible mechanism, chosen each round:
 ///
 ///     suffix copy   copy + bytes of the suffix · copied_byte + slots written · host_slot
 ///     device op     copy + bytes of the bases · copied_byte + device_op + slots of the suffix · device_slot
@@ -56,7 +53,7 @@ struct ByCost {
   }
 };
 
-/// The same among those that keep a device copy of the table, for platforms that could do without.
+/// The same among the mechanisms that keep a device copy of the table.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCostOnDevice : ByCost<Costs> {
   static constexpr bool allows(Mechanism m) noexcept { return m != Mechanism::in_place; }

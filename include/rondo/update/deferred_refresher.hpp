@@ -28,11 +28,11 @@ struct BaseRange {
 
 namespace detail {
 
-/// Throws Error unless `status` is good; the text says that the table was being copied.
+/// Throws Error unless `status` is good, which is that of a copy of the table.
 void check_table_copy(Status status);
 [[noreturn]] void refuse_launch_bytes(std::uint64_t bytes, const char* platform, std::uint64_t most);
 
-/// The part of DeferredRefresher that no platform changes: the table, where each base is, what changed.
+/// The part of DeferredRefresher that is the same for all platforms: the table, the bases, the changes.
 class DeferredBases {
  public:
   DeferredBases(const DeferredBases&) = delete;
@@ -47,7 +47,7 @@ class DeferredBases {
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return now_[id]; }
   /// The address of the input or output of a port in the next round.
   [[nodiscard]] std::uint64_t port_address(std::size_t port) const noexcept { return ports_[port]; }
-  /// Sets the address of a base. A base that stays where it is costs a compare, here and nowhere else.
+  /// Sets the address of a base. One that stays where it is costs a compare.
   void set_base(std::uint32_t id, std::uint64_t address) noexcept {
     if (now_[id] != address) [[unlikely]]
       move_base(id, address);
@@ -56,7 +56,7 @@ class DeferredBases {
     if (ports_[port] != address) [[unlikely]]
       move_base(table_.bases().first_io + static_cast<std::uint32_t>(port), address);
   }
-  /// From now on only the bases of inputs and outputs in `range` are compared; the others are frozen.
+  /// From now on only the bases of inputs and outputs in `range` are compared; the others are held.
   void compare_only(BaseRange range) noexcept { compared_ = range; }
   /// The place for the bytes of a host input; write them before refresh().
   [[nodiscard]] std::byte* host_input(std::size_t tensor) noexcept {
@@ -72,7 +72,7 @@ class DeferredBases {
     raise(UpdateLevel::init);
   }
 
-  /// What the last refresh did; before the first, what the constructor did.
+  /// The last refresh; before the first, that of the constructor.
   [[nodiscard]] Refreshed refreshed() const noexcept {
     return refreshed_.level == UpdateLevel::none ? Refreshed{} : refreshed_;
   }
@@ -82,7 +82,7 @@ class DeferredBases {
   static constexpr BaseRange no_base{0xFFFF'FFFF, 0};
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};  ///< an address that no base has
 
-  /// What the device keeps, in this order.
+  /// The parts that the device keeps, in this order.
   struct DeviceParts {
     bool table = false;
     bool bases = false;
@@ -90,7 +90,7 @@ class DeferredBases {
   };
   DeferredBases(const graph::GraphView& graph, std::span<const args::Source> sources, args::BaseLayout bases,
                 std::span<const std::uint64_t> addresses, args::SystemProvider provider, DeviceParts parts);
-  /// Writes the image for the first time; on the device the table is at `device`, if anywhere. Returns all slots in the
+  /// Writes the image for the first time; the table on the device is at `device`, if anywhere. Returns all slots in the
   /// order of the table, if the device needs them.
   [[nodiscard]] std::vector<args::Lane> write_table(DevicePtr<std::byte> device, bool has_lanes);
 
@@ -99,7 +99,7 @@ class DeferredBases {
     const std::uint32_t first_io = table_.bases().first_io;
     return {moved_.begin<first_io, moved_.end> first_io, host_inputs_changed_, constants_changed_};
   }
-  /// Out of line: a base that stays where it is costs no more than its compare.
+  /// Out of line, so that unchanged bases cost no more than their compare.
   [[gnu::noinline]] void move_base(std::uint32_t id, std::uint64_t address) noexcept {
     now_[id] = address;
     raise(level_of(id));
@@ -113,19 +113,19 @@ class DeferredBases {
   void raise(UpdateLevel level) noexcept {
     if (level > due_) due_ = level;
   }
-  /// The part of a range outside of which all bases are as they were.
+  /// The part of a range that holds all its bases that moved.
   [[nodiscard]] BaseRange moved_in(BaseRange range) const noexcept {
     const std::uint32_t begin = moved_.begin > range.begin ? moved_.begin : range.begin;
     const std::uint32_t end = moved_.end < range.end ? moved_.end : range.end;
     return {begin, end > begin ? end : begin};
   }
-  /// The bases that a level covers: those of the feature map stand before those of inputs and outputs.
+  /// The bases that a level covers: those of the feature map precede those of inputs and outputs.
   [[nodiscard]] BaseRange range_of(UpdateLevel level) const noexcept {
     if (level >= UpdateLevel::feature_map_and_model_io) return {BaseLayout::first_feature_map, table_.bases().count};
     if (level == UpdateLevel::model_io) return compared_;
     return {0, 0};
   }
-  /// After a refresh that failed nobody knows what the device holds: the next one brings all of it.
+  /// After a failed refresh the next one brings everything.
   void distrust_device() noexcept;
 
   // --- with a copy of the table on the device
@@ -136,7 +136,7 @@ class DeferredBases {
   [[nodiscard]] std::uint64_t launch_bytes() const noexcept {
     return args::LaunchPayload::bytes(table_.bases().count, table_.shape().host_inputs);
   }
-  /// Where the slots that a level covers begin in the table.
+  /// The partition at which the slots of a level begin.
   [[nodiscard]] static constexpr args::Partition partition_of(UpdateLevel level) noexcept {
     switch (level) {
       case UpdateLevel::none:
@@ -150,7 +150,7 @@ class DeferredBases {
   [[nodiscard]] std::uint32_t first_lane(UpdateLevel level) const noexcept {
     return first_lane_[static_cast<std::size_t>(partition_of(level))];
   }
-  /// The entries of the base table that the device has not got, from the first to the last.
+  /// The entries of the base table that the device lacks, from the first to the last.
   [[nodiscard]] BaseRange missing_on_device() const noexcept {
     BaseRange range{0, table_.bases().count};
     while (range.begin < range.end && now_[range.begin] == on_device_[range.begin]) ++range.begin;
@@ -167,9 +167,9 @@ class DeferredBases {
   std::vector<std::uint64_t> now_;        ///< by base: its address in the next round
   std::uint64_t* ports_;                  ///< the part of `now_` for inputs and outputs
   std::vector<std::uint64_t> in_table_;   ///< the addresses in the table that kernels read
-  std::vector<std::uint64_t> in_image_;   ///< those in the host's image, where that is another one
+  std::vector<std::uint64_t> in_image_;   ///< those in the host's image, where kernels read another
   std::vector<std::uint64_t> on_device_;  ///< those in the device's base table
-  BaseRange compared_;                    ///< inputs and outputs that are not frozen
+  BaseRange compared_;                    ///< inputs and outputs that are not held
   BaseRange moved_ = no_base;             ///< holds each base that moved since it was refreshed
   UpdateLevel due_ = UpdateLevel::none;   ///< the level of the changes since the last refresh
   bool host_inputs_changed_ = false;
@@ -186,13 +186,12 @@ class DeferredBases {
 
 }  // namespace detail
 
-/// The refresher of an args table whose changes are gathered until refresh(), which decides what they call for and
-/// brings it to the device.
+/// The refresher of an args table whose changes are gathered until refresh(), which brings them to the device.
 ///
-/// Lifetime: immovable; the platform outlives it; kernels read its table. Thread safety: none.
-/// Errors: the constructor throws Error: what the table, P::allocate and P's first copy report; limit_exceeded if only
-/// in_launch is allowed and the base table does not fit. Cost on the hot path: no allocation; a compare of the bases
-/// that were set, then work for those that changed and the slots that use them.
+/// Lifetime: immovable; the platform outlives it; kernels read its table. Thread safety: none. Errors: the constructor
+/// throws Error: what the table, P::allocate and P's first copy report; limit_exceeded if only in_launch is allowed and
+/// the base table does not fit. Cost on the hot path: no allocation; a compare of the bases that were set, then work
+/// for those that changed and the slots that use them.
 template <class P, UpdateStrategy S, MechanismChoice C>
 class DeferredRefresher : public detail::DeferredBases {
  public:
@@ -211,7 +210,7 @@ class DeferredRefresher : public detail::DeferredBases {
                 "max_launch_bytes` and `Status refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) "
                 "noexcept;`, or choose another refresh mechanism");
 
-  /// `addresses`: of each base at the start; those of `absolute` and `table` are ignored.
+  /// `addresses`: the first of each base; those of `absolute` and `table` are ignored.
   [[gnu::noinline]] DeferredRefresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,
                                       args::BaseLayout bases, std::span<const std::uint64_t> addresses,
                                       args::SystemProvider provider = &args::no_system_provider)
@@ -253,9 +252,8 @@ class DeferredRefresher : public detail::DeferredBases {
     return apply(level, channel);
   }
 
-  /// The device memory that the table and all that refreshes it take; 0 where kernels read the host's image.
+  /// The device memory of the table and its refreshes; 0 where kernels read the host's image.
   [[nodiscard]] Bytes device_bytes() const noexcept { return device_.size(); }
-  /// Gives the device memory back.
   Status release() noexcept { return device_.release(); }
 
  private:
@@ -279,7 +277,7 @@ class DeferredRefresher : public detail::DeferredBases {
       }
       in_table_[id] = now_[id];
       const std::uint32_t uses = in_place ? table_.rewrite(id, now_[id]) : table_.uses(id);
-      if (uses == 0) continue;  // changed, but no task cares
+      if (uses == 0) continue;  // no task uses it
       slots += uses;
       if (const UpdateLevel own = level_of(id); own > needed) needed = own;
     }
@@ -309,7 +307,7 @@ class DeferredRefresher : public detail::DeferredBases {
                   "rondo: rounds in flight are launched by a queue, whose launches carry no base table; choose another "
                   "refresh mechanism, or rounds one at a time");
     Mechanism mechanism = Mechanism::suffix_copy;
-    // The device computes addresses. Bytes of host inputs alone, and constants, are for the host to bring.
+    // The device computes addresses only; the host brings bytes of host inputs and constants.
     if (level != UpdateLevel::init && (slots != 0 || !C::allows(Mechanism::suffix_copy))) {
       RefreshFacts facts;
       facts.suffix_bytes = table_.shape().size() - table_.shape()[partition_of(level)];
@@ -337,8 +335,8 @@ class DeferredRefresher : public detail::DeferredBases {
     return copy_suffix(level, channel);
   }
 
-  /// Issues no copy of nothing. The bytes are taken at once where the platform can: the next refresh may write the
-  /// image before the device has come to this one.
+  /// Skips empty copies. The bytes are taken at once where the platform can, since the next refresh may write the image
+  /// before the device has come to this one.
   template <class Channel>
   Status copy(const Channel& channel, std::uint64_t to, const void* from, std::uint64_t bytes) noexcept {
     if (bytes == 0) return {};
@@ -348,7 +346,7 @@ class DeferredRefresher : public detail::DeferredBases {
 
   template <class Channel>
   Status copy_suffix(UpdateLevel level, const Channel& channel) noexcept {
-    // The device may have computed slots that the image has not got, so the image has addresses of its own.
+    // The image has addresses of its own, since the device may have computed slots that it lacks.
     std::uint64_t slots = 0;
     for (std::uint32_t id = BaseLayout::table; id < table_.bases().count; ++id) {
       if (now_[id] == in_image_[id]) continue;

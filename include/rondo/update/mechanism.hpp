@@ -8,10 +8,10 @@
 #include <concepts>
 #include <cstdint>
 
-/// How a refresh reaches the device.
+/// The ways in which a refresh reaches the device.
 namespace rondo::update {
 
-/// How the changes of the args table reach the device.
+/// The way in which changes of the args table reach the device.
 enum class Mechanism : std::uint8_t {
   none,         ///< nothing had to be refreshed
   in_place,     ///< kernels read the host's image: the changed slots are written, nothing is copied
@@ -19,7 +19,6 @@ enum class Mechanism : std::uint8_t {
   device_op,    ///< the base table is copied from its first to its last changed entry; the device computes the slots
   in_launch,    ///< the base table travels inside the launch; the device computes the slots
 };
-/// The number of mechanisms.
 inline constexpr std::size_t mechanism_count = 5;
 
 [[nodiscard]] constexpr const char* to_string(Mechanism m) noexcept {
@@ -27,7 +26,7 @@ inline constexpr std::size_t mechanism_count = 5;
   return names[static_cast<std::size_t>(m)];
 }
 
-/// What a refresh did.
+/// The result of a refresh.
 struct Refreshed {
   UpdateLevel level = UpdateLevel::none;
   Mechanism mechanism = Mechanism::none;
@@ -50,25 +49,24 @@ template <class P>
 
 /// The figures that a choice of mechanism is made from.
 struct RefreshFacts {
-  std::uint64_t suffix_bytes = 0;  ///< what a suffix copy would move
-  std::uint64_t slots = 0;         ///< what the host would write for it
-  std::uint64_t base_bytes = 0;    ///< what a device op would move: bases, and host inputs if they changed
-  std::uint64_t lanes = 0;         ///< what the device would compute
-  std::uint64_t launch_bytes = 0;  ///< what the launch would carry
+  std::uint64_t suffix_bytes = 0;  ///< of a suffix copy
+  std::uint64_t slots = 0;         ///< that the host writes for it
+  std::uint64_t base_bytes = 0;    ///< of a device op: bases, and host inputs if they changed
+  std::uint64_t lanes = 0;         ///< that the device computes
+  std::uint64_t launch_bytes = 0;  ///< in a launch
   bool device_op = false;          ///< is possible here
-  bool in_launch = false;          ///< is possible here: the platform can, and the payload fits
+  bool in_launch = false;          ///< is possible here, and the payload fits
 };
 
-/// Always the same mechanism. Where only the host can do it (the first round, changed constants), a copy of the whole
-/// table takes its place.
+/// Always the same mechanism. The first round and changed constants take a copy of the whole table.
 template <Mechanism M>
 struct Always {
   static constexpr bool allows(Mechanism m) noexcept { return m == M; }
   [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts&) noexcept { return M; }
 };
 
-/// Chooses a mechanism. `allows` says at compile time which may be answered; device memory and code for others is left
-/// out. If it allows in_place and the platform can, that is what happens, and choose() is not asked.
+/// Chooses a mechanism. `allows` says at compile time which may be chosen; device memory and code for others is left
+/// out. Where it allows in_place and the platform can, choose() is not asked.
 template <class C>
 concept MechanismChoice = std::default_initializable<C> && requires(const C& c, const RefreshFacts& facts) {
   { C::allows(Mechanism::in_place) } -> std::same_as<bool>;

@@ -15,12 +15,12 @@
 
 namespace rondo::update {
 
-/// The refresher of an args table that kernels read where the host writes it: to set a base is to write its slots.
+/// The refresher of an args table that kernels read in host memory: setting a base writes its slots.
 ///
-/// Lifetime: immovable; kernels read its table. Thread safety: none.
-/// Errors: the constructor throws Error, what the table reports.
-/// Cost on the hot path: a compare for a base that stays where it is, two stores and a count for one that moved and
-/// has one slot, a call and a store per slot for others. refresh() itself: one load, two stores, no branch.
+/// Lifetime: immovable; kernels read its table. Thread safety: none. Errors: the constructor throws Error, what the
+/// table reports. Cost on the hot path: a compare for a base that stays where it is, two stores and a count for one
+/// that moved and has one slot, a call and a store per slot for others. refresh() itself: one load, two stores, no
+/// branch.
 class DirectRefresher {
  public:
   /// Takes what DeferredRefresher takes, and leaves the platform alone.
@@ -42,7 +42,6 @@ class DirectRefresher {
   [[gnu::always_inline]] void set_port_address(std::size_t port, std::uint64_t address) noexcept {
     set(ports_[port], address);
   }
-  /// Does nothing: only bases that are set are compared.
   void compare_only(BaseRange) noexcept {}
   [[nodiscard]] std::byte* host_input(std::size_t tensor) noexcept {
     changes_ |= host_input_changed;
@@ -74,7 +73,6 @@ class DirectRefresher {
     return {changes.level(), Mechanism::in_place, slots, 0};
   }
 
-  /// Returns 0: the device holds no copy.
   [[nodiscard]] Bytes device_bytes() const noexcept { return Bytes{0}; }
   Status release() noexcept { return {}; }
 
@@ -102,7 +100,7 @@ class DirectRefresher {
       rewrite(base);
     }
   }
-  /// Out of line, so that bases with one slot do not pay for those with many.
+  /// Out of line, so that bases with one slot do not pay for others.
   [[gnu::noinline]] void rewrite(const Base& base) noexcept {
     const auto id = static_cast<std::uint32_t>(&base - bases_.data());
     const std::uint32_t slots = table_.rewrite(id, base.address);

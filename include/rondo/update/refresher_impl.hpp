@@ -6,8 +6,8 @@
 #include <rondo/error.hpp>
 #include <rondo/update/refresher.hpp>
 
-/// The set-up of the refreshers, as far as it does not depend on the platform. Out of line but not `cold`: GCC takes a
-/// function that always makes a cold call for cold itself, up to the caller that goes on to run rounds.
+/// The set-up of the refreshers that is the same for all platforms. Out of line but not `cold`: GCC takes a function
+/// that always makes a cold call for cold itself, up to the caller that goes on to run rounds.
 namespace rondo::update {
 
 namespace detail {
@@ -78,7 +78,6 @@ namespace detail {
   for (std::uint64_t& address : on_device_) address = nowhere;
 }
 
-/// @throws Error unless the copy went well
 [[gnu::noinline]] RONDO_INLINE void check_table_copy(Status status) {
   if (!status) throw Error(status.code(), Error::Text("copying the args table to the device: ", status.message()));
 }

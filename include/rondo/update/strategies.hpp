@@ -4,13 +4,12 @@
 
 #include <rondo/update/concept.hpp>
 
-/// The strategies that come with the library.
+/// The strategies of the library.
 namespace rondo::update {
 
 /// Gives the same answer every round, whatever changed.
 template <UpdateLevel Level>
 struct Fixed {
-  /// The most that it refreshes.
   static constexpr UpdateLevel highest = Level;
   [[nodiscard]] constexpr UpdateLevel decide(Changes) const noexcept { return Level; }
 };
@@ -31,7 +30,6 @@ struct InitOnce : Fixed<UpdateLevel::init> {};
 /// The least that is enough. Costs a compare of each base that a round sets; in a session whose rounds bind host memory
 /// only, nothing.
 struct Auto {
-  /// The most that it refreshes.
   static constexpr UpdateLevel highest = UpdateLevel::init;
   [[nodiscard]] constexpr UpdateLevel decide(Changes changes) const noexcept { return changes.level(); }
 };

@@ -207,10 +207,10 @@ TEST_CASE("Each base knows its own slots, and lanes list all of them in the orde
   CHECK(table.block(2, 0)[1] == 0x3000 + 16);
 }
 
-TEST_CASE("A pinned task's tensors are absolute: written once, in the part that never changes") {
+TEST_CASE("The tensors of a task with fixed addresses are absolute: written once, in the part that never changes") {
   TaskGraph graph;
   const auto x = graph.inout<float>("x", {2});
-  graph.pin(graph.add_raw("a", CoreType::vector, no_kernel, updates(x)));
+  graph.fix_addresses(graph.add_raw("a", CoreType::vector, no_kernel, updates(x)));
   const FrozenGraph frozen = freeze(graph);
   const args::Source sources[] = {{args::BaseLayout::absolute, 0x5000}};
   const args::ArgsTable table{frozen.view(), sources, one_arena};

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include "random_format.hpp"
+
 #include <rondo/args/literal.hpp>
 #include <rondo/args/print.hpp>
 
@@ -41,7 +43,7 @@ static_assert(std::is_trivially_copyable_v<rondo::args::Format<4>>);
 }  // namespace
 
 TEST_CASE("a literal is the format that the run-time parser makes of the same text") {
-  CHECK(Kernel::args.view() == args::parse<4>("{i0*}{o0*}{ws0*}{t}").view());
+  CHECK(Kernel::args.view() == args::FormatView{args::test::parsed("{i0*}{o0*}{ws0*}{t}")});
 }
 
 TEST_CASE("a literal's type has room for exactly its patterns") {
@@ -51,6 +53,6 @@ TEST_CASE("a literal's type has room for exactly its patterns") {
 
 TEST_CASE("a literal of the whole grammar prints back to its text") {
   constexpr auto& text = args::printed<everything>;
-  CHECK(args::parse<44>(text).view() == everything.view());
+  CHECK(args::FormatView{args::test::parsed(text)} == everything.view());
   CHECK(std::string_view{text.data()}.starts_with("{}{.32b}{#0}{#.32b4294967295}"));
 }

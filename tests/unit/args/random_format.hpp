@@ -2,15 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/args/parse.hpp>
+
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
+#include <vector>
 
 /// Valid formats by chance, written from the grammar's table and not from the library's keywords, so that a word that
 /// is wrong there does not become right here.
 namespace rondo::args::test {
 
 using Random = std::mt19937_64;
+
+/// The patterns of a valid format.
+inline std::vector<Descriptor> parsed(std::string_view text) {
+  std::vector<Descriptor> patterns(text.size() / 2 + 1);
+  patterns.resize(parse(text, patterns).size());
+  return patterns;
+}
 
 inline std::uint64_t below(Random& random, std::uint64_t n) { return random() % n; }
 

@@ -105,27 +105,9 @@ TEST_CASE("a key of another width is not found and is refused") {
   } catch (const Error& error) {
     CHECK(error.code() == Errc::invalid_argument);
     CHECK(doctest::String(error.what()) ==
-          "a key of 3 words for a launch cache whose keys have 2; append each symbolic tensor and recorded scalar of "
-          "the graph once");
+          "a key of 3 words for a launch cache whose keys have 2; append each symbolic tensor of the graph once");
   }
   CHECK(cache.size() == 1);
-}
-
-TEST_CASE("a recorded scalar in the key tells entries of the same shapes apart") {
-  Cache<Lru<4>> cache(5);
-  const auto key = [](double scale, bool causal) {
-    ShapeKey<8> k;
-    k.append(Shape{2, 3, 4});
-    k.record(scale);
-    k.record(causal);
-    return k;
-  };
-  cache.insert(key(0.5, true), made(1));
-  CHECK(cache.find(key(0.5, false)) == nullptr);
-  CHECK(cache.find(key(0.25, true)) == nullptr);
-  cache.insert(key(0.5, false), made(2));
-  CHECK(cache.find(key(0.5, true))->value == 1);
-  CHECK(cache.find(key(0.5, false))->value == 2);
 }
 
 TEST_CASE("a full cache lets the entry go that was used longest ago") {
@@ -167,63 +149,6 @@ TEST_CASE("a cache of one entry replaces it") {
     CHECK(cache.find(Words{n})->value == n);
     CHECK(Tracked::count() == 1);
   }
-}
-
-TEST_CASE("a pinned entry stays; the next oldest goes in its place") {
-  Cache<Lru<2>> cache(1);
-  Tracked& one = cache.insert(Words{1}, made(1));
-  cache.insert(Words{2}, made(2));
-  Pin pin = cache.pin(one);
-  cache.insert(Words{3}, made(3));
-  CHECK(cache.find(Words{1}) == &one);
-  CHECK(cache.find(Words{2}) == nullptr);
-  pin = Pin{};
-  cache.insert(Words{4}, made(4));
-  CHECK(cache.find(Words{3}) == nullptr);
-  cache.insert(Words{5}, made(5));
-  CHECK(cache.find(Words{1}) == nullptr);
-}
-
-TEST_CASE("each pin counts, and moves") {
-  Cache<Lru<1>> cache(1);
-  Tracked& one = cache.insert(Words{1}, made(1));
-  {
-    Pin first = cache.pin(one);
-    Pin second = cache.pin(one);
-    Pin moved = std::move(first);
-    CHECK(!first);
-    CHECK(moved);
-    second.release();
-    second.release();
-    CHECK_THROWS_AS(cache.insert(Words{2}, made(2)), Error);
-    second = std::move(moved);
-    CHECK_THROWS_AS(cache.insert(Words{2}, made(2)), Error);
-    CHECK(cache.find(Words{1}) == &one);
-  }
-  cache.insert(Words{2}, made(2));
-  CHECK(cache.find(Words{1}) == nullptr);
-}
-
-TEST_CASE("where every entry is pinned a new one is refused before it is made") {
-  Cache<Lru<2>> cache(1);
-  const Pin one = cache.pin(cache.insert(Words{1}, made(1)));
-  const Pin two = cache.pin(cache.insert(Words{2}, made(2)));
-  bool asked = false;
-  try {
-    cache.insert(Words{3}, [&] {
-      asked = true;
-      return Tracked{3};
-    });
-    FAIL("accepted");
-  } catch (const Error& error) {
-    CHECK(error.code() == Errc::busy);
-    CHECK(doctest::String(error.what()) ==
-          "all 2 entries of the launch cache are in use by rounds, so none can make room for new shapes; finish a "
-          "round first, or give the cache a larger capacity");
-  }
-  CHECK(!asked);
-  CHECK(cache.find(Words{1})->value == 1);
-  CHECK(cache.find(Words{2})->value == 2);
 }
 
 TEST_CASE("an exception in make changes nothing") {
@@ -379,17 +304,14 @@ TEST_CASE("probes run over the end of the table") {
   CHECK(Tracked::count() == 0);
 }
 
-TEST_CASE("a use of any entry makes it the newest, and pinned entries are passed over in the order of use") {
+TEST_CASE("a use of any entry makes it the newest, and the oldest makes room") {
   Cache<Lru<3>> cache(1);
   const auto use = [&](std::uint64_t n) { return cache.find(Words{n}) != nullptr; };
   for (std::uint64_t n = 1; n <= 3; ++n) cache.insert(Words{n}, made(n));
   CHECK((use(1) && use(2) && use(2)));
-  Pin pin = cache.pin(*cache.find(Words{3}));  // 1, 2, 3
-  CHECK((use(1) && use(2)));                   // 3, 1, 2, of which 3 is pinned
   cache.insert(Words{4}, made(4));
-  CHECK(!use(1));
-  CHECK((use(3) && use(2) && use(4)));
-  pin.release();
+  CHECK(!use(3));
+  CHECK((use(1) && use(2) && use(4)));
   cache.clear();
   for (std::uint64_t n = 1; n <= 4; ++n) cache.insert(Words{n}, made(n));
   CHECK((!use(1) && use(2) && use(3) && use(4)));

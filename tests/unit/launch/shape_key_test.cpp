@@ -36,21 +36,6 @@ TEST_CASE("a key holds the extents of its tensors one after the other, without w
   CHECK(words(key).empty());
 }
 
-TEST_CASE("a recorded scalar enters by its bits") {
-  enum class Mode : std::uint8_t { a = 7 };
-  ShapeKey<8> key;
-  key.record(-1);
-  key.record(true);
-  key.record(1.0F);
-  key.record(-0.0);
-  key.record(Mode::a);
-  CHECK(words(key) == Words{~std::uint64_t{0}, 1, 0x3f800000, std::uint64_t{1} << 63, 7});
-  ShapeKey<1> one, other;
-  one.record(std::numeric_limits<double>::quiet_NaN());
-  other.record(std::numeric_limits<double>::quiet_NaN());
-  CHECK(words(one) == words(other));
-}
-
 TEST_CASE("a key filled to the last word is whole") {
   ShapeKey<5> key;
   key.append(Shape{1, 2, 3});

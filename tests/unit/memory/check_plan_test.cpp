@@ -39,7 +39,7 @@ TEST_CASE("each kind of mistake is told apart") {
   CHECK(check(pair, {0, 8}, 11).kind == Kind::outside_the_arena);
   CHECK(check(pair, {0, 8}, 13).kind == Kind::arena_not_tight);
   CHECK(check({{{.upper = 1, .size = 4, .alignment = 4}}, {}}, {2}, 6).kind == Kind::misaligned);
-  CHECK(check({{{.upper = 1, .size = 4, .pinned = 4}}, {}}, {0}, 4).kind == Kind::pin_moved);
+  CHECK(check({{{.upper = 1, .size = 4, .fixed_offset = 4}}, {}}, {0}, 4).kind == Kind::fixed_offset_moved);
 }
 
 TEST_CASE("an overlap names both buffers") {

@@ -24,9 +24,9 @@ std::vector<std::int64_t> place(const Problem& problem, Fit fit = Fit::first) {
 
 // Four stay, with free places of 16, 8 and 12 bytes between them; the last one looks for a place.
 Problem with_holes(std::int64_t size, std::int64_t alignment) {
-  return {{{.upper = 1, .size = 4, .pinned = 16},
-           {.upper = 1, .size = 4, .pinned = 28},
-           {.upper = 1, .size = 4, .pinned = 44},
+  return {{{.upper = 1, .size = 4, .fixed_offset = 16},
+           {.upper = 1, .size = 4, .fixed_offset = 28},
+           {.upper = 1, .size = 4, .fixed_offset = 44},
            {.upper = 1, .size = size, .alignment = alignment}},
           {}};
 }
@@ -59,7 +59,8 @@ TEST_CASE("preset offsets are kept and planned around") {
 TEST_CASE("first fit agrees with a search of every offset") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
-    const Problem problem = testing::random_problem(seed, {.buffers = 25, .steps = 15, .largest = 12, .pins = false});
+    const Problem problem =
+        testing::random_problem(seed, {.buffers = 25, .steps = 15, .largest = 12, .fixed_offsets = false});
     std::vector<std::uint32_t> order(problem.size());
     std::iota(order.begin(), order.end(), 0U);
     const std::vector<std::int64_t> offsets = FirstFit{problem}.run(order);

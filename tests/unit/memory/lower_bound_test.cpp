@@ -19,10 +19,10 @@ TEST_CASE("the lower bound is the most that is in use at once") {
                      {}}) == 9);
 }
 
-TEST_CASE("gaps, pins and conflicts count") {
+TEST_CASE("gaps, fixed offsets and conflicts count") {
   CHECK(lower_bound(
             {{{.lower = 0, .upper = 9, .size = 3, .gaps = {{2, 5}}}, {.lower = 2, .upper = 5, .size = 4}}, {}}) == 4);
-  CHECK(lower_bound({{{.lower = 0, .upper = 1, .size = 3, .pinned = 100}}, {}}) == 103);
+  CHECK(lower_bound({{{.lower = 0, .upper = 1, .size = 3, .fixed_offset = 100}}, {}}) == 103);
   CHECK(lower_bound({{{.lower = 0, .upper = 1, .size = 3}, {.lower = 5, .upper = 6, .size = 4}}, {{0, 1}}}) == 7);
   CHECK(lower_bound({{{.lower = 0, .upper = 0, .size = 8}}, {}}) == 8);
 }

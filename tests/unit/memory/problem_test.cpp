@@ -62,8 +62,9 @@ TEST_CASE("what cannot be planned is refused with the buffer's number") {
   for (const std::int64_t alignment : {0, -8, 3, 96}) {
     CHECK(refusal({{{.upper = 1, .size = 1, .alignment = alignment}}, {}}).find("power of two") != std::string::npos);
   }
-  CHECK(refusal({{{.upper = 1, .size = 1, .alignment = 8, .pinned = 12}}, {}}).find("multiple") != std::string::npos);
-  CHECK(refusal({{{.upper = 1, .size = 1, .pinned = -2}}, {}}).find("negative") != std::string::npos);
+  CHECK(refusal({{{.upper = 1, .size = 1, .alignment = 8, .fixed_offset = 12}}, {}}).find("multiple") !=
+        std::string::npos);
+  CHECK(refusal({{{.upper = 1, .size = 1, .fixed_offset = -2}}, {}}).find("negative") != std::string::npos);
   CHECK(refusal({{{.upper = 9, .size = 1, .gaps = {{4, 6}, {5, 8}}}}, {}}).find("gaps") != std::string::npos);
   CHECK(refusal({{{.upper = 9, .size = 1, .gaps = {{4, 10}}}}, {}}).find("gaps") != std::string::npos);
   CHECK(refusal({{{.upper = 9, .size = 1, .gaps = {{5, 4}}}}, {}}).find("gap") != std::string::npos);
@@ -71,11 +72,11 @@ TEST_CASE("what cannot be planned is refused with the buffer's number") {
   CHECK(refusal({{{.upper = 1, .size = 1}}, {{0, 0}}}).find("conflict") != std::string::npos);
 }
 
-TEST_CASE("sizes and pins whose sum leaves 62 bits are refused before any sum overflows") {
+TEST_CASE("sizes and fixed offsets whose sum leaves 62 bits are refused before any sum overflows") {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   CHECK(refusal({{{.upper = 1, .size = most}}, {}}).find("2^62") != std::string::npos);
   CHECK(refusal({{{.upper = 1, .size = most / 3}, {.upper = 1, .size = most / 3}}, {}}).find("2^62") !=
         std::string::npos);
-  CHECK(refusal({{{.upper = 1, .size = 1, .pinned = most - 1}}, {}}).find("2^62") != std::string::npos);
+  CHECK(refusal({{{.upper = 1, .size = 1, .fixed_offset = most - 1}}, {}}).find("2^62") != std::string::npos);
   CHECK(refusal({{{.upper = 1, .size = most / 4}}, {}}) == "accepted");
 }

@@ -5,7 +5,7 @@
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/first_fit.hpp>
 #include <rondo/memory/problem.hpp>
-#include <rondo/search/pins.hpp>
+#include <rondo/search/fixed_offsets.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,12 +24,12 @@ struct Features {
   std::int64_t largest = 64;
   bool alignments = true;
   bool gaps = true;
-  bool pins = true;
+  bool fixed_offsets = true;
   bool conflicts = true;
   bool degenerate = true;  ///< no bytes, no lifetime, twins
 };
 
-/// A random problem that validate() and search::find_pin_clash() accept. Equal seeds give equal problems on every
+/// A random problem that validate() and search::find_clash_of_fixed() accept. Equal seeds give equal problems on every
 /// platform.
 inline Problem random_problem(std::uint64_t seed, const Features& features) {
   std::mt19937_64 random{seed};
@@ -40,7 +40,7 @@ inline Problem random_problem(std::uint64_t seed, const Features& features) {
   for (std::size_t i = 0; i < features.buffers; ++i) {
     if (features.degenerate && i > 0 && below(8) == 0) {
       Buffer twin = p.buffers[static_cast<std::size_t>(below(static_cast<std::int64_t>(i)))];
-      twin.pinned = not_pinned;
+      twin.fixed_offset = not_fixed;
       p.buffers.push_back(twin);
       continue;
     }
@@ -60,11 +60,11 @@ inline Problem random_problem(std::uint64_t seed, const Features& features) {
     }
     p.buffers.push_back(b);
   }
-  if (features.pins) {
+  if (features.fixed_offsets) {
     for (Buffer& b : p.buffers) {
       if (below(8) != 0) continue;
-      b.pinned = aligned(below(2 * features.largest), b.alignment);
-      if (search::find_pin_clash(p)) b.pinned = not_pinned;
+      b.fixed_offset = aligned(below(2 * features.largest), b.alignment);
+      if (search::find_clash_of_fixed(p)) b.fixed_offset = not_fixed;
     }
   }
   if (features.conflicts && below(2) == 0 && features.buffers > 1) {
@@ -73,7 +73,7 @@ inline Problem random_problem(std::uint64_t seed, const Features& features) {
       const auto b = static_cast<std::uint32_t>(below(static_cast<std::int64_t>(features.buffers)));
       if (a == b) continue;
       p.conflicts.emplace_back(a, b);
-      if (search::find_pin_clash(p)) p.conflicts.pop_back();
+      if (search::find_clash_of_fixed(p)) p.conflicts.pop_back();
     }
   }
   return p;

@@ -20,7 +20,7 @@ constexpr Problem everything() {
   Problem p;
   p.buffers.push_back({.lower = 0, .upper = 9, .size = 10, .alignment = 4, .gaps = {{2, 5}}});
   p.buffers.push_back({.lower = 2, .upper = 5, .size = 12, .alignment = 4});
-  p.buffers.push_back({.lower = 0, .upper = 9, .size = 4, .pinned = 12});
+  p.buffers.push_back({.lower = 0, .upper = 9, .size = 4, .fixed_offset = 12});
   p.buffers.push_back({.lower = 20, .upper = 21, .size = 8});
   p.buffers.push_back({.lower = 30, .upper = 31, .size = 8});
   p.conflicts.push_back({3, 4});

@@ -39,7 +39,7 @@ TEST_CASE("columns are found by name, optional ones may be absent or empty") {
   CHECK(p.lines == std::vector<std::size_t>{2, 3});
   CHECK(p.problem.buffers[0] == Buffer{.lower = -3, .upper = 9, .size = 100});
   CHECK(p.problem.buffers[1] ==
-        Buffer{.lower = 2, .upper = 20, .size = 64, .alignment = 32, .pinned = 96, .gaps = {{3, 5}, {8, 10}}});
+        Buffer{.lower = 2, .upper = 20, .size = 64, .alignment = 32, .fixed_offset = 96, .gaps = {{3, 5}, {8, 10}}});
 }
 
 TEST_CASE("CRLF, a missing final newline, blank lines and a byte order mark are read") {
@@ -86,11 +86,11 @@ TEST_CASE("mistakes of optional fields are reported as well") {
   for (const char* value : {"0", "-8", "3", "12"}) {
     CHECK(mentions(refusal(aligned + "a,0,1,7," + value + "\n"), "line 2, alignment", "power of two"));
   }
-  const std::string pinned = "id,lower,upper,size,offset,alignment\n";
-  CHECK(mentions(refusal(pinned + "a,0,1,7,-1,\n"), "line 2, offset", "negative"));
-  CHECK(mentions(refusal(pinned + "a,0,1,7,12,8\n"), "line 2, offset", "alignment"));
-  CHECK(mentions(refusal(pinned + "a,0,2,7,0,\nb,0,2,7,,\nc,1,2,7,6,\n"), "line 4, offset", "\"a\" on line 2"));
-  CHECK(refusal(pinned + "a,0,1,7,0,\nc,1,2,7,6,\n") == "accepted");
+  const std::string fixed = "id,lower,upper,size,offset,alignment\n";
+  CHECK(mentions(refusal(fixed + "a,0,1,7,-1,\n"), "line 2, offset", "negative"));
+  CHECK(mentions(refusal(fixed + "a,0,1,7,12,8\n"), "line 2, offset", "alignment"));
+  CHECK(mentions(refusal(fixed + "a,0,2,7,0,\nb,0,2,7,,\nc,1,2,7,6,\n"), "line 4, offset", "\"a\" on line 2"));
+  CHECK(refusal(fixed + "a,0,1,7,0,\nc,1,2,7,6,\n") == "accepted");
   const std::string gaps = "id,lower,upper,size,gaps\n";
   CHECK(mentions(refusal(gaps + "a,0,9,7,3\n"), "line 2, gaps", "lower-upper"));
   CHECK(mentions(refusal(gaps + "a,0,9,7,3-x\n"), "line 2, gaps", "integer"));

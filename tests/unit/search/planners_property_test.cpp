@@ -4,10 +4,10 @@
 #include "scale.hpp"
 
 #include <rondo/memory/static_plan.hpp>
-#include <rondo/memory/storage_tokens.hpp>
 #include <rondo/search/local_search.hpp>
 #include <rondo/search/portfolio.hpp>
 #include <rondo/search/skyline.hpp>
+#include <rondo/search/storage_tokens.hpp>
 #include <rondo/search/timeline_fit.hpp>
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ Features features_of(std::uint64_t seed) {
   f.largest = std::int64_t{1} << (1 + seed % 12);
   f.alignments = (seed & 1) != 0;
   f.gaps = (seed & 2) != 0;
-  f.pins = (seed & 4) != 0;
+  f.fixed_offsets = (seed & 4) != 0;
   f.conflicts = (seed & 8) != 0;
   f.degenerate = (seed & 16) != 0;
   return f;
@@ -62,8 +62,8 @@ TEST_CASE("every planner makes a valid plan of thousands of random problems with
         require_valid(problem, fitter.run(memory::make_order(problem, sections, order), fit), to_string(order));
       }
     }
-    require_valid(problem, memory::StorageTokens::offsets(problem), memory::StorageTokens::name);
-    if (!features.pins) {
+    require_valid(problem, search::StorageTokens::offsets(problem), search::StorageTokens::name);
+    if (!features.fixed_offsets) {
       const auto by_duration = memory::make_order(problem, sections, memory::Order::duration);
       require_valid(problem, search::skyline(problem, sections, by_duration), "skyline");
       if (!features.conflicts) {

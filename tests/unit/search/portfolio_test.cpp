@@ -34,10 +34,10 @@ TEST_CASE("buffers without bytes or lifetime are planned like all others") {
   CHECK(plan.optimal());
 }
 
-TEST_CASE("pins that clash are refused by number") {
-  const Problem problem{{{.lower = 0, .upper = 3, .size = 8, .pinned = 0},
-                         {.lower = 5, .upper = 7, .size = 8, .pinned = 0},
-                         {.lower = 2, .upper = 4, .size = 8, .pinned = 4}},
+TEST_CASE("fixed offsets that clash are refused by number") {
+  const Problem problem{{{.lower = 0, .upper = 3, .size = 8, .fixed_offset = 0},
+                         {.lower = 5, .upper = 7, .size = 8, .fixed_offset = 0},
+                         {.lower = 2, .upper = 4, .size = 8, .fixed_offset = 4}},
                         {}};
   std::string text;
   try {
@@ -45,7 +45,7 @@ TEST_CASE("pins that clash are refused by number") {
   } catch (const rondo::Error& error) {
     text = error.what();
   }
-  CHECK(text.find("buffers 0 and 2 are pinned to the same bytes") != std::string::npos);
+  CHECK(text.find("buffers 0 and 2 are fixed to the same bytes") != std::string::npos);
 }
 
 TEST_CASE("a plan that the budget was too small for is valid and says so") {

@@ -40,7 +40,7 @@ TEST_CASE("An output that is a view of a resident shows each round's own content
   const auto sum = graph.resident<float>("sum", {8});
   const auto y = graph.output<float>("y", {8});
   graph.add<Accumulate>(x, sum);
-  graph.view(y, sum);
+  graph.make_view(y, sum);
   auto session = open_pipelined<A2A3Sim, 3>(graph);
   const std::vector<float> hx(8, 1.0F), zeros(8);
   REQUIRE(session.upload(sum, zeros).ok());
@@ -60,7 +60,7 @@ TEST_CASE("Workspace that is zeroed once is zero in every slot of a moved arena,
   const auto shown = graph.output<float>("shown", {8});
   graph.zero(zeros, Zeroed::once);
   graph.add<AddZeros>(x, zeros, y);
-  graph.view(shown, zeros);
+  graph.make_view(shown, zeros);
   auto session = open_pipelined<A2A3Sim, 3>(graph);
   const Bytes size = session.arena_bytes();
   const auto memory = session.platform().allocate(size, Bytes{1024});

@@ -4,6 +4,8 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/update/refresher_impl.hpp>
 
+#include <count_traffic.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -23,7 +25,7 @@ using update::Mechanism;
 
 namespace {
 
-using Traffic = platform::sim::CountTraffic;
+using Traffic = test::CountTraffic;
 using A2A3 = A2A3SimOn<Inline, Traffic>;
 using A5 = A5SimOn<Inline, Traffic>;
 
@@ -74,7 +76,7 @@ struct RefreshModel {
     }
     const std::size_t tasks = random() % 20;
     for (std::size_t k = 0; k < tasks; ++k) add_task(random);
-    if (tasks != 0 && random() % 3 == 0) graph.pin(TaskId{static_cast<std::uint32_t>(random() % tasks)});
+    if (tasks != 0 && random() % 3 == 0) graph.fix_addresses(TaskId{static_cast<std::uint32_t>(random() % tasks)});
     std::uint32_t next_map = 2;
     segments = 1 + random() % 2;
     bases.first_io = static_cast<std::uint32_t>(2 + segments);

@@ -3,6 +3,8 @@
 #include <rondo/graph/freeze.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/update/refresher_impl.hpp>
+
+#include <count_traffic.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -21,7 +23,7 @@ using update::Mechanism;
 
 namespace {
 
-using P = A2A3SimOn<Inline, platform::sim::CountTraffic>;
+using P = A2A3SimOn<Inline, test::CountTraffic>;
 template <Mechanism M>
 using By = update::Refresher<P, update::Auto, update::Always<M>>;
 

@@ -9,10 +9,10 @@
 #include <iterator>
 #include <string_view>
 
-/// The words of the language. Parsing and printing read the same tables, so neither can know a word the other does not.
+/// The words of the language, from which both parsing and printing read.
 namespace rondo::args::detail {
 
-/// What follows a keyword.
+/// The text that follows a keyword.
 enum class Rest : std::uint8_t {
   nothing,
   index,           ///< N or N*

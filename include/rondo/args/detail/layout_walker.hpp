@@ -13,23 +13,19 @@
 
 namespace rondo::args::detail {
 
-/// Where a walk writes what it finds; all zero for a walk that only counts. Beyond the end of either nothing is
-/// written.
+/// The buffer for the slots; empty for a walk that only counts. Nothing is written beyond its end.
 struct LayoutBuffers {
-  std::span<Field> fields{};
   std::span<Slot> slots{};
   std::size_t tail_slot = 0;    ///< the number of the tail's first slot
   std::uint64_t tail_byte = 0;  ///< the offset of the tail
 };
 
-/// Lays patterns out one after the other. The first walk counts, and so learns where the tail starts; the second
-/// writes.
+/// Lays patterns out one after the other. The first walk counts, so that the second knows where the tail starts.
 class LayoutWalker {
  public:
   constexpr LayoutWalker(const Signature& signature, const LayoutBuffers& buffers) noexcept
       : kernel_{signature}, out_{buffers} {}
 
-  [[nodiscard]] constexpr std::size_t fields() const noexcept { return fields_; }
   [[nodiscard]] constexpr std::size_t head_slots() const noexcept { return head_.slots; }
   [[nodiscard]] constexpr std::size_t tail_slots() const noexcept { return tail_.slots; }
   [[nodiscard]] constexpr std::uint64_t head_bytes() const noexcept { return head_.bytes; }
@@ -37,9 +33,32 @@ class LayoutWalker {
 
   /// Lays out the next pattern. After a reason other than none the walk is over.
   [[nodiscard]] constexpr Reason add(const Descriptor& d) noexcept {
-    const Reason reason = dispatch(d);
-    ++descriptor_;
-    return reason;
+    switch (d.pattern) {
+      case Pattern::placeholder:
+      case Pattern::literal: {
+        Slot slot = single(d, SlotKind::constant);
+        slot.index = 0;
+        slot.value = d.value;
+        slot.width = d.narrow ? 4 : 8;
+        return add_single(slot);
+      }
+      case Pattern::input:
+      case Pattern::output: return add_tensors(d);
+      case Pattern::input_instance:
+      case Pattern::output_instance: return add_flat_instances(d);
+      case Pattern::input_desc:
+      case Pattern::output_desc: return add_desc(d);
+      case Pattern::workspace: return add_workspaces(d);
+      case Pattern::tiling: return add_single(single(d, SlotKind::tiling));
+      case Pattern::tiling_ffts: return add_single(single(d, SlotKind::tiling_ffts));
+      case Pattern::tiling_context: return add_single(single(d, SlotKind::tiling_context));
+      case Pattern::op_type: return add_single(single(d, SlotKind::op_type));
+      case Pattern::ffts_addr: return add_single(single(d, SlotKind::ffts_addr));
+      case Pattern::overflow_addr: return add_single(single(d, SlotKind::overflow_addr));
+      case Pattern::event_addr: return add_single(single(d, SlotKind::event_addr));
+      case Pattern::hidden_input: return add_single(single(d, SlotKind::hidden_input));
+    }
+    return Reason::unknown_pattern;
   }
 
  private:
@@ -56,37 +75,6 @@ class LayoutWalker {
     Reason no_such;
     Reason no_such_instance;
   };
-
-  constexpr Reason dispatch(const Descriptor& d) noexcept {
-    switch (d.pattern) {
-      case Pattern::placeholder:
-      case Pattern::literal: {
-        Slot slot = single(d, SlotKind::constant);
-        slot.index = 0;
-        slot.value = d.value;
-        slot.width = d.narrow ? 4 : 8;
-        return add_single(d, slot);
-      }
-      case Pattern::input:
-      case Pattern::output: return add_tensors(d);
-      case Pattern::input_instance:
-      case Pattern::output_instance: return add_flat_instances(d);
-      case Pattern::input_desc:
-      case Pattern::output_desc: return add_desc(d);
-      case Pattern::workspace: return add_workspaces(d);
-      case Pattern::tiling: return add_single(d, single(d, SlotKind::tiling));
-      case Pattern::tiling_ffts: return add_single(d, single(d, SlotKind::tiling_ffts));
-      case Pattern::tiling_context: return add_single(d, single(d, SlotKind::tiling_context));
-      case Pattern::op_type: return add_single(d, single(d, SlotKind::op_type));
-      case Pattern::ffts_addr: return add_single(d, single(d, SlotKind::ffts_addr));
-      case Pattern::overflow_addr: return add_single(d, single(d, SlotKind::overflow_addr));
-      case Pattern::event_addr: return add_single(d, single(d, SlotKind::event_addr));
-      case Pattern::hidden_input: return add_single(d, single(d, SlotKind::hidden_input));
-    }
-    return Reason::unknown_pattern;
-  }
-
-  // ---- what fields are made of ----
 
   static constexpr Slot single(const Descriptor& d, SlotKind kind) noexcept {
     Slot slot;
@@ -124,37 +112,15 @@ class LayoutWalker {
     put(false, slot);
   }
 
-  /// Room for `bytes` more? Asked before loops, so that absurd counts cost no time.
+  /// Whether there is room for `bytes` more; asked before loops, so that absurd counts cost no time.
   [[nodiscard]] constexpr bool fits(std::uint64_t bytes) const noexcept {
     return head_.bytes + tail_.bytes + bytes + 8 <= max_block_bytes;  // 8: rounding of head and of block
   }
 
-  [[nodiscard]] constexpr Field open_field(const Descriptor& d, std::uint32_t index) const noexcept {
-    Field field;
-    field.descriptor = descriptor_;
-    field.index = index;
-    field.node = d.node;
-    field.pattern = d.pattern;
-    field.offset = static_cast<std::uint32_t>(head_.bytes);
-    field.tail_offset = static_cast<std::uint32_t>(out_.tail_byte + tail_.bytes);
-    return field;
-  }
-
-  /// Ends a field; `tail_before` is what the tail held when it was opened.
-  constexpr Reason close_field(Field field, std::uint64_t tail_before) noexcept {
-    field.head_bytes = static_cast<std::uint32_t>(head_.bytes - field.offset);
-    field.tail_bytes = static_cast<std::uint32_t>(tail_.bytes - tail_before);
-    if (field.tail_bytes == 0) field.tail_offset = 0;
-    if (fields_ < out_.fields.size()) out_.fields[fields_] = field;
-    ++fields_;
-    return Reason::none;
-  }
-
-  constexpr Reason add_single(const Descriptor& d, const Slot& slot) noexcept {
+  constexpr Reason add_single(const Slot& slot) noexcept {
     if (!fits(8)) return Reason::block_too_large;
-    const Field field = open_field(d, slot.index);
     put(false, slot);
-    return close_field(field, tail_.bytes);
+    return Reason::none;
   }
 
   // ---- tensors ----
@@ -218,14 +184,11 @@ class LayoutWalker {
     const Parameter& p = tensors.list[ir];
     if (const Reason reason = check(p); reason != Reason::none) return reason;
     if (!fits(8 + 8 * std::uint64_t{p.count})) return Reason::block_too_large;
-    Field field = open_field(d, ir);
-    const std::uint64_t tail_before = tail_.bytes;
     Slot slot = single(d, tensors.kind);
     slot.index = ir;
     slot.tensor = first;
     const bool dynamic = p.occurrence == Occurrence::dynamic;
-    field.folded = dynamic && fold && p.count > 0;
-    if (field.folded) {
+    if (dynamic && fold && p.count > 0) {
       put_pointer(slot);
       put_addresses(true, slot, tensors, p.count);
     } else if (p.count > 0) {
@@ -233,7 +196,7 @@ class LayoutWalker {
     } else if (tensors.kind == SlotKind::input || !dynamic || fold) {
       put_null(slot);
     }
-    return close_field(field, tail_before);
+    return Reason::none;
   }
 
   constexpr Reason add_flat_instances(const Descriptor& d) noexcept {
@@ -264,16 +227,13 @@ class LayoutWalker {
   constexpr Reason add_flat_instance(const Descriptor& d, const Tensors& tensors, std::uint32_t ir, std::uint32_t k,
                                      std::uint32_t tensor) noexcept {
     if (!fits(16)) return Reason::block_too_large;
-    Field field = open_field(d, tensor);
-    const std::uint64_t tail_before = tail_.bytes;
     Slot slot = single(d, tensors.kind);
     slot.index = ir;
     slot.instance = k;
     slot.tensor = tensor;
-    field.folded = !d.starred;
-    if (field.folded) put_pointer(slot);
-    put(field.folded, slot);
-    return close_field(field, tail_before);
+    if (!d.starred) put_pointer(slot);
+    put(!d.starred, slot);
+    return Reason::none;
   }
 
   // ---- shape blocks ----
@@ -295,13 +255,10 @@ class LayoutWalker {
       if (p.instances[k].rank_known && p.instances[k].shape.rank() > max_rank) return Reason::rank_above_limit;
       words += 1 + extents(p.instances[k]);
     }
-    Field field = open_field(d, d.index);
-    const std::uint64_t tail_before = tail_.bytes;
     Slot slot = single(d, tensors.kind);
     slot.tensor = first_tensor(tensors, d.index);
-    field.folded = !d.starred;
-    if (field.folded) put_pointer(slot);
-    const bool in_tail = field.folded;
+    const bool in_tail = !d.starred;
+    if (in_tail) put_pointer(slot);
     put_constant(in_tail, slot, 8 * words);
     for (std::uint32_t k = 0; k < p.count; ++k) {
       slot.instance = k;
@@ -310,7 +267,7 @@ class LayoutWalker {
     }
     slot.tensor -= p.count;
     put_addresses(in_tail, slot, tensors, p.count);
-    return close_field(field, tail_before);
+    return Reason::none;
   }
 
   /// The extents that a shape block holds for an instance; a scalar counts as one of extent 1.
@@ -335,11 +292,10 @@ class LayoutWalker {
     if (signature == nullptr) return Reason::no_such_sub_node;
     const std::uint32_t count = signature->workspaces;
     if (d.index != every) {
-      return d.index < count ? add_single(d, single(d, SlotKind::workspace)) : Reason::no_such_workspace;
+      return d.index < count ? add_single(single(d, SlotKind::workspace)) : Reason::no_such_workspace;
     }
     if (count > every_workspace_slots) return Reason::too_many_workspaces;
     if (!fits(8 * every_workspace_slots)) return Reason::block_too_large;
-    const Field field = open_field(d, every);
     Slot slot = single(d, SlotKind::workspace);
     for (std::uint32_t i = 0; i < every_workspace_slots; ++i) {
       slot.index = i;
@@ -349,15 +305,13 @@ class LayoutWalker {
         put_null(slot);
       }
     }
-    return close_field(field, tail_.bytes);
+    return Reason::none;
   }
 
   const Signature& kernel_;
   LayoutBuffers out_;
   Part head_{};
   Part tail_{};
-  std::size_t fields_ = 0;
-  std::uint32_t descriptor_ = 0;
 };
 
 }  // namespace rondo::args::detail

@@ -13,7 +13,7 @@
 
 namespace rondo::args::detail {
 
-/// Reads the one pattern that starts at a given byte of a text. Stores nothing but its place in the text.
+/// Reads the pattern that starts at a given byte of a text.
 class PatternReader {
  public:
   /// Precondition: begin < text.size().
@@ -36,7 +36,7 @@ class PatternReader {
  private:
   constexpr void fail(Reason reason) noexcept { failure_ = {reason, begin_, closing_ + 1 - begin_, at_}; }
 
-  /// Fails about text that is not a pattern, which lasts up to the next opening brace.
+  /// Reports text that is not a pattern; it lasts up to the next opening brace.
   constexpr bool fail_stray(Reason reason, std::size_t from, std::size_t at) noexcept {
     failure_ = {reason, begin_, std::min(text_.find('{', from), text_.size()) - begin_, at};
     return false;

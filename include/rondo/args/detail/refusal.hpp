@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <string_view>
 
-/// How a compiler is made to say what is wrong with a format: by the template arguments of what it instantiates. Both
-/// g++ and clang print arrays of characters there as text (clang the first 32 of them) and enumerators by name.
+/// A wrong format is reported through the template arguments of what it instantiates: g++ and clang print arrays of
+/// characters there as text (clang the first 32 of them) and enumerators by name.
 namespace rondo::args {
 
 /// Text as a template argument, zero-terminated: Size counts the zero.
@@ -23,7 +23,7 @@ struct Text {
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, Size - 1}; }
 };
 
-/// What a wrong format instantiates: read its template arguments in the compiler's message.
+/// A wrong format instantiates this template; its arguments in the compiler's message say what is wrong.
 template <std::size_t Position, Reason Why, Text Pattern, Text Explanation>
 struct refused_args_format {
   static_assert(Why == Reason::none,

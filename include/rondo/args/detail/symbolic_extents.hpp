@@ -3,14 +3,14 @@
 #pragma once
 
 #include <rondo/args/slot.hpp>
+#include <rondo/args/system_slot.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-/// Formats write the extents of tensors into shape blocks, as constants. Those that depend on symbols have no value
-/// yet: the format is laid out with marks in their place, twice, with two sets of marks. The words that differ are
-/// theirs.
+/// Formats write the extents of tensors into shape blocks as constants. To find those that depend on symbols, a format
+/// is laid out twice, with two sets of marks in place of such extents; the words that differ hold them.
 namespace rondo::args::detail {
 
 inline constexpr std::size_t mark_sets = 2;
@@ -18,7 +18,7 @@ inline constexpr std::int64_t first_mark[mark_sets] = {0x5A5A'0000'0000'0000, 0x
 inline constexpr std::int64_t marks_per_tensor = 8;
 static_assert(static_cast<std::int64_t>(max_rank) <= marks_per_tensor);
 
-/// The shape of a tensor with marks for what is not known.
+/// The shape of a tensor with marks for the extents that depend on symbols.
 [[nodiscard]] constexpr Shape marked(const Shape& shape, std::uint32_t tensor, std::size_t set) noexcept {
   if (!shape.is_symbolic()) return shape;
   std::int64_t extents[max_rank] = {};
@@ -29,17 +29,35 @@ static_assert(static_cast<std::int64_t>(max_rank) <= marks_per_tensor);
   return Shape(extents, shape.rank());
 }
 
-/// The argument of a slot that holds a constant, as it came out with both sets of marks: that, or somebody's extent.
-[[nodiscard]] constexpr graph::ArgRecord constant_or_extent(const Slot& slot, const Slot& again) noexcept {
+/// The argument of a slot, as it came out with either set of marks. `tiling`: where tiling data starts in the block;
+/// `address_of(slot)`: the argument of a slot that holds the address of a tensor.
+template <class AddressOf>
+[[nodiscard]] constexpr graph::ArgRecord record_of(const Slot& slot, const Slot& again, std::uint32_t tiling,
+                                                   const AddressOf& address_of) {
+  using Kind = graph::ArgRecord::Kind;
   graph::ArgRecord arg;
-  arg.kind = graph::ArgRecord::Kind::constant;
-  arg.bits = static_cast<ArgWord>(slot.value);
-  if (slot.value == again.value) return arg;
-  const std::int64_t mark = static_cast<std::int64_t>(slot.value) - first_mark[0];
-  arg.kind = graph::ArgRecord::Kind::extent;
-  arg.bits = 0;
-  arg.tensor = static_cast<std::uint32_t>(mark / marks_per_tensor);
-  arg.dimension = static_cast<std::uint16_t>(mark % marks_per_tensor);
+  arg.kind = Kind::constant;
+  switch (slot.kind) {
+    case SlotKind::null: break;
+    case SlotKind::constant:
+      arg.bits = static_cast<ArgWord>(slot.value);
+      if (slot.value != again.value) {
+        const std::int64_t mark = static_cast<std::int64_t>(slot.value) - first_mark[0];
+        arg.kind = Kind::extent;
+        arg.bits = 0;
+        arg.tensor = static_cast<std::uint32_t>(mark / marks_per_tensor);
+        arg.dimension = static_cast<std::uint16_t>(mark % marks_per_tensor);
+      }
+      break;
+    case SlotKind::args_block: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(slot.value)}; break;
+    case SlotKind::tiling: arg = {Kind::own_block, Access::read, 0, static_cast<ArgWord>(tiling)}; break;
+    case SlotKind::input:
+    case SlotKind::output:
+    case SlotKind::workspace: arg = address_of(slot); break;
+    default: arg = {Kind::system, Access::read, 0, SystemSlot{slot.kind, slot.variant, slot.index}.bits()}; break;
+  }
+  arg.offset = slot.offset;
+  arg.width = slot.width;
   return arg;
 }
 

@@ -9,10 +9,10 @@
 
 namespace rondo::launch::detail {
 
-/// From hashes to nodes, where the caller has the hash and may insert it without an allocation, so that an insertion
-/// that fails changes nothing; no container of the standard library does both. Open addressing with linear probing in
-/// one array, at most half full. Erasing moves later cells back instead of leaving a mark, so that probes stay as short
-/// after a million evictions as before the first (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
+/// A hash table of nodes whose hashes the caller computes. Insertion into reserved room allocates nothing, so that one
+/// that fails changes nothing; no container of the standard library has both. Open addressing with linear probing, at
+/// most half full. Erasing moves later cells back, so that probes stay short after any number of evictions (Knuth, The
+/// Art of Computer Programming 3, 6.4, algorithm R).
 template <class Node>
 class FlatTable {
   struct Cell {
@@ -47,13 +47,12 @@ class FlatTable {
     }
   }
 
-  /// Needs room for it, and that it is not in yet.
+  /// Precondition: there is room, and the node is not in the table.
   void insert(std::uint64_t hash, Node& node) noexcept {
     place({hash, &node});
     ++size_;
   }
 
-  /// Needs that it is in.
   void erase(std::uint64_t hash, const Node& node) noexcept {
     std::size_t hole = hash & mask_;
     while (cells_[hole].node != &node) hole = (hole + 1) & mask_;
@@ -77,7 +76,6 @@ class FlatTable {
     }
   }
 
-  /// Empties it; keeps its memory.
   void clear() noexcept {
     for (Cell& cell : cells_) cell.node = nullptr;
     size_ = 0;

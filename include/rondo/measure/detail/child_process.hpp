@@ -37,7 +37,7 @@ struct ChildOutcome {
   }
 };
 
-/// What happens between fork and exec. Only calls that are safe in the child of a program with several threads.
+/// The steps between fork and exec. Only calls that are safe in the child of a program with several threads.
 [[noreturn]] inline void become(char* const* argv, int output, int null, int start_error, pid_t parent,
                                 unsigned cpu_seconds) noexcept {
   (void)::setpgid(0, 0);
@@ -73,7 +73,7 @@ inline int kill_group(pid_t leader) noexcept {
   return status;
 }
 
-/// Has the child ended? Does not reap it.
+/// Whether the child has ended. Does not reap it.
 [[nodiscard]] inline bool has_ended(pid_t child) noexcept {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;

@@ -57,7 +57,7 @@ class ForkServer {
   }
 
   /// Kills a worker and all that came from it, unless they are dead already, and returns its status as of waitpid().
-  /// Nothing if nobody knows: it ended with its server. Waits until they are gone.
+  /// Nothing if that is unknown: it ended with its server. Waits until they are gone.
   [[nodiscard]] std::optional<int> reap(pid_t worker) noexcept {
     const std::lock_guard lock(mutex_);
     const auto reply = ask(ServerRequest::reap, worker, nullptr);
@@ -86,7 +86,7 @@ class ForkServer {
       if (n < 0 && errno == EINTR) continue;
       is_there = n == static_cast<ssize_t>(sizeof reply);
       if (is_there && reply.number == request.number) return reply;
-      if (is_there && reply.number == 0) return std::nullopt;  // else of an earlier request, that nobody waits for
+      if (is_there && reply.number == 0) return std::nullopt;  // else of an earlier request, whose caller is gone
     }
     (void)kill_group(keeper_);
     keeper_ = 0;

@@ -25,7 +25,7 @@
 /// The other side of a ForkServer: what its process does.
 namespace rondo::measure::detail {
 
-/// What a worker does with its end of the connection, until that is closed.
+/// A worker's loop over its end of the connection, until that is closed.
 using Serve = std::function<void(int connection)>;
 
 struct ServerRequest {
@@ -42,7 +42,7 @@ struct ServerReply {
       0;  ///< the request's; 0: none's, but a new server says that it took the place of one that died
 };
 
-/// Sends a request, with two file descriptors or none. False if nobody is there any more.
+/// Sends a request, with two file descriptors or none. Returns false if the other end is closed.
 [[nodiscard]] inline bool send_request(int control, const ServerRequest& request, const int* fds) noexcept {
   iovec part{const_cast<ServerRequest*>(&request), sizeof request};
   alignas(cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))] = {};
@@ -126,7 +126,7 @@ void kill_children(const Spared& spared) noexcept {
   }
 }
 
-/// Leaves behind what a process has of the program that it was forked from, but for its memory and one descriptor.
+/// Releases what a process has of the program that it was forked from, but for its memory and one descriptor.
 inline void leave_program(int kept) noexcept {
   (void)::setpgid(0, 0);  // the terminal's signals are for the program
   close_all_but(kept);
@@ -274,7 +274,7 @@ class ServerLoop {
   std::vector<Known> workers_;
 };
 
-/// What the process above the server does: should that be killed, by a candidate for instance, it kills all that came
+/// The loop of the process above the server: should that be killed, by a candidate for instance, it kills all that came
 /// from it and starts another. It has a single thread too, so the new one is as good as the first.
 [[noreturn]] inline void keep_server(int control, Serve& serve) noexcept {
   leave_program(control);

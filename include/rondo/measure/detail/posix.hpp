@@ -82,7 +82,7 @@ inline void set_nonblocking(int fd) noexcept { (void)::fcntl(fd, F_SETFL, ::fcnt
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds < most ? seconds : most));
 }
 
-/// What a process wrote: the first `room` bytes of it, and how many there were.
+/// The output of a process: its first `room` bytes, and the number of all.
 class BoundedText {
  public:
   explicit BoundedText(std::size_t room) : room_{room} {}

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-/// What a runner and its worker processes, all of one program on one machine, send each other.
+/// The messages between a runner and its worker processes, all of one program on one machine.
 namespace rondo::measure::detail {
 
 /// A message is its length in eight bytes, then its fields.

@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-/// What a tuner and the ranks that work for it send each other: letters of bytes, whose fields are those of wire.hpp.
+/// The messages between a tuner and the ranks that work for it: letters of bytes, whose fields are those of wire.hpp.
 namespace rondo::mpi::detail {
 
 using measure::Fault;
@@ -26,7 +26,7 @@ using measure::detail::current_fault;
 using measure::detail::Reader;
 using measure::detail::Writer;
 
-/// What a letter is about; builds and runs have separate mailboxes.
+/// The kind of a letter; builds and runs have separate mailboxes.
 enum class Line : int { build = 1, run = 2 };
 
 enum class LetterKind : std::uint64_t { hello, job, answer, end };
@@ -48,7 +48,7 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
   ~Mailbox() {
-    for (Sent& sent : sent_) {  // a letter that nobody takes keeps its memory: MPI may still read it
+    for (Sent& sent : sent_) {  // a letter that no rank takes keeps its memory: MPI may still read it
       if (!await(sent.request, 1).is_done) (void)new std::string(std::move(sent.body));
     }
   }
@@ -101,7 +101,7 @@ class Mailbox {
   std::list<Sent> sent_;  // stable addresses
 };
 
-/// How long to sleep before looking for letters again. MPI cannot be waited for together with anything else, and its
+/// The time to sleep before looking for letters again. MPI cannot be waited for together with anything else, and its
 /// own waiting takes a core from what is being measured; so look ever more rarely, up to every two milliseconds.
 class Nap {
  public:
@@ -128,7 +128,7 @@ inline void require_threads() {
   }
 }
 
-/// What came of a job on another rank.
+/// The answer of another rank to a job.
 struct Answer {
   Fault fault = Fault::none;
   std::string text = {};

@@ -34,7 +34,7 @@ struct Reissue {
   std::string text;
 };
 
-/// What a RankBuilder or a RankRunner may be told to do differently.
+/// The options of a RankBuilder or a RankRunner.
 struct RankOptions {
   double join_seconds = 60;  ///< in which every other rank must have come to serve
   std::size_t attempts = 3;  ///< that a job has before its fault is told
@@ -64,7 +64,7 @@ class RankClient {
         mailbox_{group, line, true},
         ranks_(static_cast<std::size_t>(group.size())),
         own_rank_{group.rank()},
-        tellers_{1, [](Telling tell, std::size_t) { tell(); }, [](Telling tell) { tell(); }} {
+        callbacks_{1, [](Callback call, std::size_t) { call(); }, [](Callback call) { call(); }} {
     require_threads();
     if (group.size() < 2) {
       throw Error(Errc::invalid_argument,
@@ -94,13 +94,13 @@ class RankClient {
     queue_.push_back(std::move(job));
     awake_.notify_one();
   }
-  /// What all ranks together can use at once.
+  /// The number of jobs that all ranks together can use at once.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::uint64_t reissues() const noexcept {
     const std::lock_guard lock(mutex_);
     return reissues_;
   }
-  /// How many jobs a rank has answered.
+  /// The number of jobs that a rank has answered.
   [[nodiscard]] std::uint64_t answered_by(int rank) const noexcept {
     const std::lock_guard lock(mutex_);
     return ranks_[static_cast<std::size_t>(rank)].answered;
@@ -119,7 +119,7 @@ class RankClient {
     std::size_t at_work = 0;  ///< jobs that it has
     std::uint64_t answered = 0;
   };
-  using Telling = std::function<void()>;
+  using Callback = std::function<void()>;
 
   void await_ranks() {
     const auto deadline = after_seconds(options_.join_seconds);
@@ -246,7 +246,7 @@ class RankClient {
       return tell(std::move(job), std::move(answer));
     }
 
-    // Not the candidate's doing: somebody killed its process, or the device failed.
+    // Not the candidate's doing: its process was killed from outside, or the device failed.
     if (!job.history.empty()) job.history += "; ";
     job.history += fmt::format("rank {}: {}", letter.rank, answer.text);
     if (++job.attempts >= options_.attempts || stopping_) {
@@ -256,7 +256,7 @@ class RankClient {
     job.avoid = letter.rank;
     ++reissues_;
     if (options_.on_reissue) {
-      tellers_.submit([this, told = Reissue{letter.rank, job.attempts, answer.fault, std::move(answer.text)}] {
+      callbacks_.submit([this, told = Reissue{letter.rank, job.attempts, answer.fault, std::move(answer.text)}] {
         try {
           options_.on_reissue(told);
         } catch (...) {
@@ -266,9 +266,9 @@ class RankClient {
     queue_.push_front(std::move(job));
   }
 
-  /// Has the other thread call back: what a callback does must not keep ranks waiting.
+  /// Calls back on the other thread, so that callbacks do not keep ranks waiting.
   void tell(Job job, Answer answer) {
-    tellers_.submit([on_answer = std::move(job.on_answer), answer = std::move(answer)]() mutable {
+    callbacks_.submit([on_answer = std::move(job.on_answer), answer = std::move(answer)]() mutable {
       measure::detail::tell(on_answer, std::move(answer));
       on_answer = nullptr;
     });
@@ -289,7 +289,7 @@ class RankClient {
   std::string broken_;  ///< why there is no speaking with the ranks any more
   bool stopping_ = false;
   std::thread thread_;
-  WorkerPool<Telling> tellers_;  // last: what it calls uses all of the above
+  WorkerPool<Callback> callbacks_;  // last: what it calls uses all of the above
 };
 
 }  // namespace detail

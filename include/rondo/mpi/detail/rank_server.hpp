@@ -23,13 +23,13 @@ namespace rondo::mpi::detail {
 template <class Start>
 void serve_rank(const Group& group, Line line, int tuner, std::size_t capacity, Start start) {
   /// Outlives this call, should that end by an exception while jobs are at work.
-  struct Desk {
+  struct Inbox {
     std::mutex mutex;
     std::condition_variable awake;
     std::deque<std::pair<std::uint64_t, Answer>> answers;
   };
   require_threads();
-  const auto desk = std::make_shared<Desk>();
+  const auto inbox = std::make_shared<Inbox>();
   Mailbox mailbox(group, line, false);
   Writer hello;
   hello.put(static_cast<std::uint64_t>(LetterKind::hello));
@@ -48,10 +48,10 @@ void serve_rank(const Group& group, Line line, int tuner, std::size_t capacity, 
       is_over = is_over || kind == LetterKind::end;
       if (kind != LetterKind::job) continue;
       const std::uint64_t id = reader.number();
-      const auto answer = [desk, id](Answer outcome) {
-        const std::lock_guard lock(desk->mutex);
-        desk->answers.emplace_back(id, std::move(outcome));
-        desk->awake.notify_one();
+      const auto answer = [inbox, id](Answer outcome) {
+        const std::lock_guard lock(inbox->mutex);
+        inbox->answers.emplace_back(id, std::move(outcome));
+        inbox->awake.notify_one();
       };
       ++at_work;
       try {
@@ -61,10 +61,10 @@ void serve_rank(const Group& group, Line line, int tuner, std::size_t capacity, 
         answer({fault, std::move(text)});
       }
     }
-    std::unique_lock lock(desk->mutex);
-    while (!desk->answers.empty()) {
-      const auto [id, answer] = std::move(desk->answers.front());
-      desk->answers.pop_front();
+    std::unique_lock lock(inbox->mutex);
+    while (!inbox->answers.empty()) {
+      const auto [id, answer] = std::move(inbox->answers.front());
+      inbox->answers.pop_front();
       Writer letter;
       letter.put(static_cast<std::uint64_t>(LetterKind::answer));
       letter.put(id);
@@ -79,7 +79,7 @@ void serve_rank(const Group& group, Line line, int tuner, std::size_t capacity, 
     if (something) {
       nap.reset();
     } else {
-      nap.take(lock, desk->awake);
+      nap.take(lock, inbox->awake);
     }
   }
 }

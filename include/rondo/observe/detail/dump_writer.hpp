@@ -27,7 +27,8 @@
 namespace rondo::observe::detail {
 
 /// Runs a graph's tasks on the calling thread, in the graph's order, and writes what each reads and writes. Tensors are
-/// looked at just before and just after the task that touches them, so it does not matter who else uses their memory.
+/// looked at just before and just after the task that touches them, so it does not matter which others use their
+/// memory.
 class DumpWriter {
  public:
   /// `graph` outlives this, and so does the memory of `args`. @throws Error unsupported

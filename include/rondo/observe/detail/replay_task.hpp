@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-/// How a dumped task is run again; see replay.hpp.
+/// Runs a dumped task again; see replay.hpp.
 namespace rondo::observe::detail {
 
 using ContentsByTensor = std::map<std::uint32_t, std::vector<std::byte>>;
@@ -63,7 +63,7 @@ void with_element_type(DataType type, F&& f) {
   return bytes;
 }
 
-/// What the file holds, which must be of the tensor's type and shape. @throws Error invalid_argument
+/// Reads the file, which must be of the tensor's type and shape. @throws Error invalid_argument
 [[nodiscard]] inline std::vector<std::byte> contents_of(const DumpedRound& dump, const DumpedContents& contents) {
   const std::string path = dump.folder + '/' + contents.file;
   NpyArray array = read_npy(path, dump.tensors[contents.tensor].type);
@@ -71,7 +71,7 @@ void with_element_type(DataType type, F&& f) {
   return std::move(array.bytes);
 }
 
-/// Does no task of the dump read this workspace?
+/// Whether no task of the dump reads this workspace.
 [[nodiscard]] inline bool is_scratch(const DumpedRound& dump, std::uint32_t tensor) {
   const auto reads = dump.tasks | ::ranges::views::transform(&DumpedTask::read) | ::ranges::views::join;
   return dump.tensors[tensor].direction == Direction::workspace &&

@@ -58,8 +58,6 @@ class DeviceInterface {
 
 namespace detail {
 
-using platform::sim::dynamic::ChipLimits;
-
 /// What is kept of a session between its launches.
 struct DeviceState {
   virtual ~DeviceState() = default;
@@ -139,8 +137,8 @@ struct OrchestratorState final : DeviceState {
     options.late = args.late != 0;
     return options;
   }
-  static ChipLimits limits_of(const OrchestratorArgs& args) noexcept {
-    return args.npu_arch == arch::A5::npu_arch ? ChipLimits::of<arch::A5>() : ChipLimits::of<arch::A2A3>();
+  static arch::Limits limits_of(const OrchestratorArgs& args) noexcept {
+    return args.npu_arch == arch::A5::npu_arch ? arch::limits_of<arch::A5> : arch::limits_of<arch::A2A3>;
   }
   static graph::GraphView view_of(const OrchestratorArgs& args, const std::vector<graph::TensorRecord>& tensors) {
     graph::GraphView view;

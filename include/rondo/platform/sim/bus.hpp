@@ -10,9 +10,8 @@
 
 namespace rondo::platform::sim {
 
-/// A bus whose copies take the time that they would take on the chip: for Sim's `Traffic`. There is one copy engine for
-/// each direction. A round at a time waits for each copy; rounds in flight wait only for what they need, so that copies
-/// of one round go on while another computes.
+/// A Traffic whose copies take the time that they take on the chip, with one copy engine for each direction. A round at
+/// a time waits for each copy; rounds in flight wait only for what they need.
 ///
 ///     using Platform = rondo::A2A3SimOn<rondo::Inline, rondo::platform::sim::TimedBus>;
 ///     Platform::Options options{.traffic = {.copy_in_latency_ns = 2000, .copy_in_gbps = 50}};
@@ -20,7 +19,7 @@ namespace rondo::platform::sim {
 /// The host's own copying comes on top, where it takes longer than the modelled one. Cost: reads a clock.
 class TimedBus {
  public:
-  /// What is not given is the chip's; see arch/costs.hpp. Of it all but the four figures of copies is ignored.
+  /// The four figures of copies, see arch/costs.hpp; the chip's where they are not given.
   using Options = arch::Costs;
 
   TimedBus(const Options& options, const arch::Chip& chip) noexcept : costs_{options.or_else(chip.costs)} {}

@@ -20,13 +20,12 @@
 
 namespace rondo::platform::sim {
 
-/// An engine for debugging: holds each round against what its tasks declare, then lets `Inner` run it.
+/// An engine for debugging: checks each round against what its tasks declare, then lets `Inner` run it.
 ///
-/// A round runs four times from the same inputs, outputs and workspace poisoned; the first run that finds something is
-/// the last, since what follows would repeat it in other words:
-/// 1. task by task: after each, nothing but its Out and InOut tensors may have changed, and each Out must be whole;
-/// 2. the same again, over another poison: a difference is a kernel's own state, or memory read that nobody wrote;
-/// 3. in another order that the edges allow, another one in each round: a difference is a missing edge;
+/// A round runs four times from the same inputs, outputs and workspace poisoned, up to the first run with a finding:
+/// 1. task by task: after each, nothing but its Out and InOut tensors may have changed, and each Out must be complete;
+/// 2. the same again, over another poison: a difference is a kernel's own state, or a read of unwritten memory;
+/// 3. in another order that the edges allow, a different one in each round: a difference is a missing edge;
 /// 4. on Inner: a difference is a race.
 ///
 ///     auto session = open<A2A3SimOn<Checked<Pool>>>(graph);
@@ -43,14 +42,11 @@ template <class Inner>
 class Checked {
  public:
   static constexpr const char* name = "checked";
-  /// Not for runtimes that build their graph during the round.
   static constexpr bool looks_at_graphs = true;
-  /// What a task writes must be its own.
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
-  /// All from the lowest tensor to the highest.
   static constexpr bool watches_memory = true;
 
-  /// How the engine that is watched is opened.
+  /// The options of the engine inside.
   struct Options {
     /// A pool spreads its tasks from the first round on, over four threads on any host.
     typename Inner::Options inner = busy();
@@ -86,7 +82,7 @@ class Checked {
     RoundChecker& checker = program.checker;
     last_ = &checker;
     findings_.clear();
-    told_ = false;
+    is_reported_ = false;
     running_ = nullptr;
     checker.begin_round();
     checker.restore(false);
@@ -109,7 +105,7 @@ class Checked {
     if (RoundChecker* const checker = std::exchange(running_, nullptr); checker != nullptr && status.ok()) {
       checker->compare(Finding::Kind::race, findings_);
     }
-    if (status.ok() && !std::exchange(told_, true)) status = findings_.status();
+    if (status.ok() && !std::exchange(is_reported_, true)) status = findings_.status();
     return status;
   }
 
@@ -120,16 +116,16 @@ class Checked {
     return inner_.unload(program.inner);
   }
 
-  /// Puts the memory back to what the last round began with, outputs and workspace poisoned: to run its
-  /// tasks once more. @returns false if there was none
+  /// Restores the memory with which the last round began, outputs and workspace poisoned, so that its tasks can run
+  /// again. Returns whether there was a round.
   bool restore_round() noexcept {
     if (last_ != nullptr) last_->restore(false);
     return last_ != nullptr;
   }
 
-  /// What the last round's check found; the round's status says so once.
+  /// The findings of the last round.
   [[nodiscard]] std::span<const Finding> findings() const noexcept { return findings_.list(); }
-  /// How many more findings there were than the list holds.
+  /// The number of findings that the list has no room for.
   [[nodiscard]] std::size_t findings_dropped() const noexcept { return findings_.dropped(); }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept {
@@ -153,7 +149,7 @@ class Checked {
   Inner inner_;
   Halt halt_;
   Findings findings_;
-  bool told_ = true;
+  bool is_reported_ = true;
   std::uint64_t rounds_ = 0;
   RoundChecker* running_ = nullptr;  ///< while Inner runs its program
   RoundChecker* last_ = nullptr;     ///< of the last round
@@ -180,14 +176,12 @@ struct CheckedOn<platform::Sim<A, Checked<Engine>, Traffic>> {
 };
 }  // namespace detail
 
-/// The race check as a policy: open() puts Checked around the engine of the platform it is asked for.
+/// The check as a policy: open() puts Checked around the engine of the platform.
 ///
 ///     struct Debugging : DefaultPolicies { using Check = CheckRounds; };
 ///     auto session = open<A2A3SimOn<Pool>, Debugging>(graph);  // over A2A3SimOn<Checked<Pool>>
-///
-/// Rounds that something is wrong with fail with check_failed; `session.platform().engine().findings()` tells more.
 struct CheckRounds {
-  /// What it runs on.
+  /// The platform that takes the place of P.
   template <class P>
   using Platform = typename detail::CheckedOn<P>::type;
 };

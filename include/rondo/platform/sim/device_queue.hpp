@@ -19,7 +19,7 @@
 
 namespace rondo::platform::sim {
 
-/// A whole round of a program, on the calling thread; a program of another kind overloads it.
+/// A whole round of a program, on the calling thread; other kinds of programs overload it.
 template <class Sim, class Program>
 [[gnu::always_inline]] inline Status run_round(Sim& platform, Program& program) noexcept {
   const Status status = platform.launch(program);
@@ -27,15 +27,13 @@ template <class Sim, class Program>
 }
 
 /// The simulated device's own thread, which runs rounds in the order in which they were committed, while the calling
-/// thread puts the next ones together. Copies in are made by the calling thread at once, since a slot's memory is free
-/// until its round is committed; copies out by deliver(). On a bus that takes its time (TakesTime) a round's launch
-/// waits until its inputs would have arrived, and the round is done when its outputs would have; each direction has one
-/// copy engine.
+/// thread prepares the next ones. The calling thread makes copies in at once, since a slot's memory is free until its
+/// round is committed; deliver() makes copies out. On a bus that takes time (TakesTime) a round is launched when its
+/// inputs would have arrived, and is done when its outputs would have.
 ///
-/// Each slot has a cache line that the calling thread writes and one that the thread that runs it writes; each thread
-/// looks only at the lines of the slot whose turn it is, so neither disturbs the other while it works on another slot.
-/// A calling thread that would wait for long runs what is ready itself: on a busy host the device's thread may not get
-/// a core for a while.
+/// Each slot has a cache line that the calling thread writes and one that the thread that runs it writes, so that
+/// neither disturbs the other while it works on another slot. A calling thread that would wait for long runs ready
+/// rounds itself: on a busy host the device's thread may not get a core for a while.
 ///
 /// Thread safety: one calling thread at a time. Cost on the hot path: no allocation, no lock; two cache lines travel,
 /// and a system call wakes the other thread if it sleeps; without a bus that takes time, no clock.
@@ -53,7 +51,7 @@ class DeviceQueue {
         outputs_(slots * outputs),
         results_(slots),
         slot_count_{slots},
-        most_outputs_{outputs} {
+        outputs_per_slot_{outputs} {
     thread_ = start_thread([this]() noexcept { work(); }, "the simulated device's thread",
                            "; have fewer sessions open, or one round in flight");
   }
@@ -80,7 +78,7 @@ class DeviceQueue {
   [[gnu::always_inline]] Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from,
                                          Bytes size) noexcept {
     Slot& s = slots_[slot];
-    outputs_[slot * most_outputs_ + s.outputs++] = {to, reinterpret_cast<const void*>(from.address()), size};
+    outputs_[slot * outputs_per_slot_ + s.outputs++] = {to, reinterpret_cast<const void*>(from.address()), size};
     return {};
   }
   [[gnu::always_inline]] Status commit(std::uint32_t slot) noexcept {
@@ -90,12 +88,12 @@ class DeviceQueue {
     if constexpr (is_timed) {
       s.outputs_ns = 0;
       for (std::uint32_t i = 0; i < s.outputs; ++i) {
-        s.outputs_ns += platform_.traffic_.out_ns(outputs_[slot * most_outputs_ + i].size);
+        s.outputs_ns += platform_.traffic_.out_ns(outputs_[slot * outputs_per_slot_ + i].size);
       }
     }
     s.epoch.store(++committed_, std::memory_order_release);
-    // The store may not be seen yet by a thread that falls asleep just now. Then the next call that asks for the round
-    // wakes it, and before that nobody can tell. A fence here would cost more than all the rest.
+    // A thread that falls asleep just now may not see the store. Then the next call that asks for the round wakes it. A
+    // fence here would cost more than all the rest.
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
       wake();
     return {};
@@ -103,7 +101,7 @@ class DeviceQueue {
 
   [[nodiscard]] bool is_done(std::uint32_t slot) noexcept {
     if (!has_ended(slot)) {
-      make_sure_it_works();
+      wake_if_asleep();
       return false;
     }
     if constexpr (is_timed) return now_ns() >= results_[slot].outputs_at;
@@ -111,7 +109,7 @@ class DeviceQueue {
   }
   void await(std::uint32_t slot) noexcept {
     if (!has_ended(slot)) {
-      make_sure_it_works();
+      wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
         if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;
         backoff.wait();
@@ -147,7 +145,7 @@ class DeviceQueue {
     const void* from = nullptr;
     Bytes size;
   };
-  /// The calling thread's; the device's thread reads it while the round is under way.
+  /// Written by the calling thread; the device's thread reads it while the round is under way.
   struct alignas(cache_line) Slot {
     std::atomic<std::uint32_t> epoch{0};  ///< the round that was committed last; stored after all the rest
     std::uint32_t outputs = 0;
@@ -156,7 +154,7 @@ class DeviceQueue {
     std::uint64_t inputs_at = 0;   ///< when all inputs have arrived
     std::uint64_t outputs_ns = 0;  ///< what its copies out take
   };
-  /// The device's thread's; the calling thread reads it once the round has ended.
+  /// Written by the device's thread; the calling thread reads it once the round has ended.
   struct alignas(cache_line) Result {
     std::atomic<std::uint32_t> epoch{0};  ///< the round that ended last; stored after all the rest
     Status status;
@@ -167,7 +165,7 @@ class DeviceQueue {
     return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
   }
   /// Called before any wait.
-  void make_sure_it_works() noexcept {
+  void wake_if_asleep() noexcept {
     fence();
     if (asleep_.load(std::memory_order_relaxed) != 0) wake();
   }
@@ -181,26 +179,26 @@ class DeviceQueue {
     slot.inputs_at = in_free_at_;
   }
   void copy_outputs(std::uint32_t slot) noexcept {
-    const Output* const outputs = outputs_.data() + slot * most_outputs_;
+    const Output* const outputs = outputs_.data() + slot * outputs_per_slot_;
     for (std::uint32_t i = 0; i < slots_[slot].outputs; ++i) {
       if constexpr (!is_timed) platform_.traffic_.copied_out(outputs[i].size);
       std::memcpy(outputs[i].to, outputs[i].from, outputs[i].size.value);
     }
     slots_[slot].outputs = 0;
   }
-  /// Copies without a launch; nothing is under way that they could meet.
+  /// Copies without a launch, while no round is under way.
   [[gnu::noinline, gnu::cold]] Status copy_now(std::uint32_t slot) noexcept {
     if constexpr (is_timed) {
       wait_until_ns(slots_[slot].inputs_at);
       for (std::uint32_t i = 0; i < slots_[slot].outputs; ++i) {
-        platform_.traffic_.copied_out(outputs_[slot * most_outputs_ + i].size);
+        platform_.traffic_.copied_out(outputs_[slot * outputs_per_slot_ + i].size);
       }
     }
     copy_outputs(slot);
     return {};
   }
 
-  /// Runs the rounds that are ready until it is enough, unless another thread is at it. @returns whether there was any
+  /// Runs ready rounds until `is_enough()`, unless another thread does. Returns whether it ran any.
   template <class IsEnough>
   bool run_ready(IsEnough is_enough) noexcept {
     if (is_running_.exchange(true, std::memory_order_acquire)) return false;
@@ -244,11 +242,11 @@ class DeviceQueue {
   void work() noexcept {
     while (await_round()) (void)run_ready([] { return false; });
   }
-  /// Spins for some tens of microseconds, then sleeps. @returns false at the end
+  /// Spins for some tens of microseconds, then sleeps. Returns false at the end.
   [[nodiscard]] bool await_round() noexcept {
     for (unsigned i = 0; i < spins_before_sleep; ++i) {
       if (is_ready()) return true;
-      if (i > eager_looks) pause();
+      if (i > eager_spins) pause();
     }
     for (;;) {
       asleep_.store(1, std::memory_order_seq_cst);
@@ -262,7 +260,7 @@ class DeviceQueue {
     }
   }
 
-  static constexpr unsigned eager_looks = 32;
+  static constexpr unsigned eager_spins = 32;
   static constexpr unsigned spins_before_sleep = 1500;  ///< 30 to 80 µs
 
   Sim& platform_;
@@ -270,14 +268,14 @@ class DeviceQueue {
   std::vector<Output> outputs_;  ///< by slot
   std::vector<Result> results_;  ///< by slot
   std::size_t slot_count_;
-  std::size_t most_outputs_;
+  std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;
   std::uint64_t in_free_at_ = 0;  ///< the copy engine of inputs
   // Of the thread that runs rounds.
   alignas(cache_line) std::atomic<bool> is_running_{false};
   std::atomic<Position> position_{Position{}};
-  Status broken_;                  ///< what rounds after a failed one end with
-  std::uint64_t out_free_at_ = 0;  ///< that of outputs; the device's thread's
+  Status broken_;                  ///< the status of rounds after a failed one
+  std::uint64_t out_free_at_ = 0;  ///< the copy engine of outputs
   alignas(cache_line) Signal asleep_{0};
   std::atomic<bool> stopping_{false};
   std::thread thread_;

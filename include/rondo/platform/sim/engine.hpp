@@ -9,17 +9,17 @@
 #include <concepts>
 #include <cstdint>
 
-/// Everything that Sim asks of an engine: what runs the tasks of its programs.
+/// The requirements of Sim on an engine, which runs the tasks of its programs.
 namespace rondo::platform::sim {
 
 // --- Required -------------------------------------------------------------------------------------------------------
 
-/// It knows its chip's costs: a constructor from `(const Options&, const arch::Chip&)`.
+/// An engine that takes the costs of its chip: a constructor from `(const Options&, const arch::Chip&)`.
 template <class E>
 concept KnowsItsChip = std::constructible_from<E, const typename E::Options&, const arch::Chip&>;
 
-/// How it is opened: a default-constructible `Options`, and a constructor from them and the chip, or the number of
-/// threads that the chip has blocks for.
+/// Opening: a default-constructible `Options`, and a constructor from them and the chip, or from them and the number of
+/// the chip's blocks.
 template <class E>
 concept OpensForAChip = std::default_initializable<typename E::Options> &&
     (KnowsItsChip<E> || std::constructible_from<E, const typename E::Options&, std::uint32_t>);
@@ -53,30 +53,31 @@ concept HearsOfCopies = requires(E& engine, Bytes bytes) {
   engine.idle();
 };
 
-/// It looks at more memory than its tasks do: `static constexpr bool watches_memory = true;`
+/// An engine that looks at more memory than its tasks do: `static constexpr bool watches_memory = true;`
 template <class E>
 concept WatchesMemory = requires {
   requires E::watches_memory;
 };
 
-/// It takes one round at a time.
+/// An engine that takes one round at a time.
 template <class E>
 concept WantsOneRound = HearsOfCopies<E> || WatchesMemory<E>;
 
-/// It does something with the graph besides running it, so a graph that is built during the round is not for it:
-/// `static constexpr bool looks_at_graphs = true;`
+/// An engine that does more with the graph than run it, so that the graph must not be built during the round: `static
+/// constexpr bool looks_at_graphs = true;`
 template <class E>
 concept LooksAtGraphs = requires {
   requires E::looks_at_graphs;
 };
 
-/// It keeps when tasks ran: `recorder()`, which has `tracer()`, `launches()` and `done()`.
+/// An engine that records when tasks ran: `recorder()`, which has `tracer()`, `launches()` and `done()`.
 template <class E>
 concept HasRecorder = requires(E& engine) {
   engine.recorder().tracer();
 };
 
-/// It knows how many threads its last round used: `std::size_t threads_used() const noexcept`; 0 before the first.
+/// An engine that reports the threads of its last round: `std::size_t threads_used() const noexcept`; 0 before the
+/// first.
 template <class E>
 concept CountsThreads = requires(const E& engine) {
   engine.threads_used();

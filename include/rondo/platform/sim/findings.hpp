@@ -10,7 +10,7 @@
 
 namespace rondo::platform::sim {
 
-/// Something that a checked round found wrong.
+/// A mistake that a checked round found.
 struct Finding {
   enum class Kind : std::uint8_t {
     wrote_input,       ///< a task changed a tensor that it only reads
@@ -31,19 +31,7 @@ struct Finding {
   Error::Text text;             ///< all of it as a sentence, with names
 };
 
-[[nodiscard]] constexpr const char* to_string(Finding::Kind kind) noexcept {
-  switch (kind) {
-    case Finding::Kind::wrote_input: return "wrote_input";
-    case Finding::Kind::wrote_outside: return "wrote_outside";
-    case Finding::Kind::left_unwritten: return "left_unwritten";
-    case Finding::Kind::not_repeatable: return "not_repeatable";
-    case Finding::Kind::depends_on_order: return "depends_on_order";
-    case Finding::Kind::race: return "race";
-  }
-  return "?";
-}
-
-/// The first findings of a round, in a list of fixed size: adding one never allocates.
+/// The first findings of a round, in a list of fixed size.
 class Findings {
  public:
   static constexpr std::size_t most = 32;
@@ -58,10 +46,10 @@ class Findings {
   }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] std::span<const Finding> list() const noexcept { return {list_, count_}; }
-  /// How many more there were than the list holds.
+  /// The number of findings that the list has no room for.
   [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 
-  /// The round's status: what the first finding is about. It does not poison.
+  /// The round's status, about the first finding. It does not poison.
   [[nodiscard]] Status status() const noexcept {
     if (empty()) return {};
     const Finding& first = list_[0];

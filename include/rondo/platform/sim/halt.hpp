@@ -10,7 +10,7 @@
 
 namespace rondo::platform::sim {
 
-/// What a kernel's exception said. To be called inside a catch block.
+/// The text of the exception being handled.
 [[gnu::cold, gnu::noinline]] inline Error::Text current_exception_text() noexcept {
   try {
     throw;
@@ -21,12 +21,12 @@ namespace rondo::platform::sim {
   }
 }
 
-/// Why a program stopped running its tasks: the first kernel that threw, or a request from outside.
+/// The reason why a program stopped: the first kernel that threw, or a request from outside.
 ///
 /// Thread safety: record() and request_stop() from any thread; status() and text() once the round is over.
 class Halt {
  public:
-  /// Keeps what the exception being handled said, if it is the first. To be called inside a catch block.
+  /// Keeps the text of the exception being handled, if it is the first.
   [[gnu::cold, gnu::noinline]] void record(std::uint32_t task) noexcept {
     if (cause_.exchange(Cause::kernel, std::memory_order_relaxed) == Cause::kernel) return;
     task_ = task;
@@ -37,7 +37,7 @@ class Halt {
     cause_.compare_exchange_strong(none, Cause::request, std::memory_order_relaxed);
   }
 
-  /// Whether the tasks after this point are left out.
+  /// Whether further tasks are skipped.
   [[nodiscard]] bool requested() const noexcept { return cause_.load(std::memory_order_relaxed) != Cause::none; }
 
   [[nodiscard]] Status status() const noexcept {

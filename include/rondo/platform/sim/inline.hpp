@@ -13,31 +13,29 @@
 
 namespace rondo::platform::sim {
 
-/// Runs all tasks on the calling thread, in the graph's order: deterministic, and without any overhead but one indirect
-/// call per task and block. For a graph that the compiler knows, the calls are direct and small kernels are inlined.
+/// Runs all tasks on the calling thread, in the graph's order: deterministic, with no overhead but one indirect call
+/// per task and block. For a static graph the calls are direct and small kernels are inlined.
 ///
 /// Errors: a kernel that throws ends the round with kernel_failed, a stop request with stopped; the tasks after it do
-/// not run. (A stop request goes unheard within a round over a graph that the compiler knows: looking for it would cost
-/// more than such a round.)
+/// not run. Rounds over a static graph ignore stop requests, since looking for them would cost more than such a round.
 class Inline {
  public:
   static constexpr const char* name = "inline";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;
   struct Options {};
-  /// `most_threads`: what the chip has blocks for; of no interest to a single thread.
   explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}
 
-  /// One kernel, and where it finds its arguments.
+  /// A kernel and its arguments.
   struct Call {
     KernelEntry entry;
     ArgWord* args;
   };
-  /// A graph that is known when it runs, as calls in order.
+  /// A graph as calls in order.
   struct DynamicProgram {
     std::vector<Call> calls;
     std::vector<std::uint32_t> tasks;  ///< for each call its TaskId; looked at only after a failure
   };
-  /// A graph that the compiler knows: its calls are code, and this is where their arguments start.
+  /// A static graph: its calls are code, and this is where their arguments start.
   template <class Graph>
   struct StaticProgram {
     ArgWord* args;
@@ -52,12 +50,10 @@ class Inline {
     }
   }
 
-  /// The calls of a graph, or what the caller has wrapped them in.
   [[nodiscard]] DynamicProgram load(const graph::GraphView&, DynamicProgram calls) noexcept { return calls; }
 
   [[gnu::always_inline]] Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
 
-  /// Runs all calls, one after the other.
   [[gnu::always_inline]] static Status run(const DynamicProgram& program, Halt& halt) noexcept {
     auto call = program.calls.begin();
     try {
@@ -90,13 +86,11 @@ class Inline {
     return {};
   }
 
-  /// What the exception said that failed the last round.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
   /// Ends the round under way, or else the next. From any thread.
   void request_stop() noexcept { halt_.request_stop(); }
   void keep_awake(bool) noexcept {}
 
-  /// All calls of a graph in its order, each with its arguments.
   [[nodiscard]] static DynamicProgram load_calls(const graph::GraphView& graph, const args::ArgsTable& args) {
     std::size_t count = 0;
     for (const graph::TaskRecord& task : graph.tasks) count += task.blocks;

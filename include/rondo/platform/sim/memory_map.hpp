@@ -9,13 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <vector>
 
 namespace rondo::platform::sim {
 
-/// Where the tensors that tasks use lie, as offsets from the lowest of them: read from the arguments, so it needs to
-/// know nothing of what placed them. Tensors may overlap, as those do that never live at the same time.
+/// The places of the tensors that tasks use, as offsets from the lowest of them, read from the arguments. Tensors that
+/// never live at the same time may overlap.
 class MemoryMap {
  public:
   /// A stretch of memory in which the same tensors lie, or none.
@@ -24,7 +23,7 @@ class MemoryMap {
     std::uint64_t end = 0;
     std::uint32_t tensor = 0;  ///< the first that covers it; `no_tensor` for a gap
   };
-  /// Where a tensor lies, [begin, end) from the lowest of them; `used`: does a task touch it?
+  /// The place of a tensor, from the lowest of them; `used`: whether a task touches it.
   struct Place {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -32,8 +31,7 @@ class MemoryMap {
   };
   static constexpr std::uint32_t no_tensor = 0xFFFF'FFFF;
 
-  /// Takes the addresses that stand in the args table. Host inputs are left out: they stand in the table itself, far
-  /// from all others.
+  /// Takes the addresses in the args table, but those of host inputs, which lie in the table itself.
   MemoryMap(const graph::GraphView& graph, const args::ArgsTable& args) : places_(graph.tensors.size()) {
     std::uint64_t lowest = ~std::uint64_t{0};
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
@@ -64,19 +62,16 @@ class MemoryMap {
     }
   }
 
-  /// The address of the lowest tensor.
   [[nodiscard]] std::byte* base() const noexcept {
     return reinterpret_cast<std::byte*>(base_);  // NOLINT: simulated device memory is host memory
   }
-  /// From the lowest tensor's start to the highest one's end.
   [[nodiscard]] std::size_t size() const noexcept { return segments_.empty() ? 0 : segments_.back().end; }
-  /// All of it, in order.
   [[nodiscard]] const std::vector<Segment>& segments() const noexcept { return segments_; }
   [[nodiscard]] const Place& place(std::size_t tensor) const noexcept { return places_[tensor]; }
   [[nodiscard]] bool covers(std::size_t tensor, const Segment& s) const noexcept {
     return places_[tensor].used && places_[tensor].begin <= s.begin && s.end <= places_[tensor].end;
   }
-  /// The tensor that ends last before `offset`, a gap's start.
+  /// The tensor that ends last before `offset`, the start of a gap.
   [[nodiscard]] std::uint32_t before(std::uint64_t offset) const noexcept {
     std::uint32_t found = no_tensor;
     for (std::uint32_t t = 0; t < places_.size(); ++t) {

@@ -20,30 +20,29 @@
 
 namespace rondo::platform::sim {
 
-/// Runs all tasks on the calling thread, as Inline does, and predicts what the round would take on the chip: a virtual
-/// clock in place of the host's.
+/// Runs all tasks on the calling thread, as Inline does, and predicts with a virtual clock what the round would take on
+/// the chip.
 ///
 ///     auto session = open<A2A3SimOn<Model>>(graph);
 ///     … run a round …
 ///     std::puts(session.platform().engine().prediction().report().c_str());
 ///
-/// A task costs what its kernel states (see StatesCost), else what it takes on the host × Costs::host_factor, if
-/// Options ask for that, else an estimate from the bytes of its tensors. Without measuring, the same graph gives the
-/// same prediction on every host. Copies are those of the round; each is queued after the one before.
+/// A task costs what its kernel states (see StatesCost), else its time on the host × Costs::host_factor, if Options ask
+/// for that, else an estimate from the bytes of its tensors. Without measuring, the same graph gives the same
+/// prediction on every host. Copies are those of the round, one after the other.
 ///
-/// What it leaves out: the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
-/// and what kernels do with the data.
+/// It leaves out the host's own work between rounds, contention for memory, caches, overlap of copies with tasks, and
+/// the data.
 ///
 /// Errors: load() throws invalid_argument if a stated cost is negative or no number. Cost: a round allocates nothing,
 /// and reads the clock only while it measures.
 class Model {
  public:
   static constexpr const char* name = "model";
-  /// Not for runtimes that build their graph during the round.
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
-  /// The chip that is modelled, where it differs from the platform's, and how kernels without a stated cost are timed.
+  /// The modelled chip, where it differs from the platform's, and the timing of kernels without a stated cost.
   struct Options {
     arch::Costs costs = {};              ///< those given replace the chip's
     std::uint32_t cube_cores = 0;        ///< at most the chip's; 0: all
@@ -52,21 +51,83 @@ class Model {
     std::uint32_t measuring_rounds = 0;  ///< how many first rounds time the tasks that state no cost; the least counts
   };
 
-  /// A graph with what each of its blocks costs, and the prediction of the last round.
+  /// A graph with the costs of its blocks, and the prediction of the last round.
   class Program {
    public:
-    inline Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
-                   const VirtualChip::Parts& parts, std::uint32_t measuring_rounds);
+    Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
+            const VirtualChip::Parts& parts, std::uint32_t measuring_rounds)
+        : graph_{graph}, calls_{Inline::load_calls(graph, args)}, chip_{graph, parts}, host_factor_{costs.host_factor} {
+      for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+        const graph::TaskRecord& task = graph.tasks[t];
+        double bytes = 0;
+        for (const graph::ArgRecord& arg : graph.args_of(task)) {
+          if (arg.kind == graph::ArgRecord::Kind::address)
+            bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
+        }
+        const double gbps = costs.memory_gbps / parts.cores[static_cast<std::size_t>(task.core)];
+        for (std::uint32_t block = 0; block < task.blocks; ++block) {
+          const std::size_t call = chip_.first_block(t) + block;
+          double& cost = chip_.costs()[call];
+          cost = task.cost != nullptr ? task.cost(calls_.calls[call].args)
+                                      : costs.task_floor_ns + bytes / task.blocks / gbps;
+          if (!(cost >= 0 && cost < 1e18)) {
+            throw Error(Errc::invalid_argument,
+                        Error::Text("task ", task.added_as, " '", graph.name(task.name),
+                                    "' states a cost that is negative or no number of nanoseconds; "
+                                    "mend its cost()"));
+          }
+        }
+        if (task.cost != nullptr) ++stated_;
+      }
+      if (stated_ != graph.tasks.size()) measuring_left_ = measuring_rounds;
+      chip_.run();
+    }
 
     Status launch(Halt& halt) noexcept {
       if (measuring_left_ != 0) [[unlikely]]
         return measure(halt);
       return Inline::run(calls_, halt);
     }
-    inline void describe(Prediction& prediction) const noexcept;
+    void describe(Prediction& p) const noexcept {
+      const auto others = static_cast<std::uint32_t>(graph_.tasks.size()) - stated_;
+      p.graph = graph_;
+      p.run_ns = chip_.makespan();
+      p.cube_busy_ns = chip_.busy(CoreType::cube);
+      p.vector_busy_ns = chip_.busy(CoreType::vector);
+      p.scheduler_busy_ns = chip_.scheduler_busy();
+      p.schedulers = chip_.parts().schedulers;
+      p.critical_path_ns = chip_.critical_path_ns();
+      p.critical_path = chip_.critical_path();
+      p.tasks = chip_.times();
+      p.blocks = chip_.runs();
+      p.stated = stated_;
+      p.measured = measured_ ? others : 0;
+      p.estimated = measured_ ? 0 : others;
+    }
 
    private:
-    [[gnu::cold, gnu::noinline]] inline Status measure(Halt& halt) noexcept;
+    [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
+      std::size_t call = 0;
+      try {
+        for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+          for (std::uint32_t block = 0; block < graph_.tasks[t].blocks; ++block, ++call) {
+            if (halt.requested()) return halt.status();
+            const double start = now_ns();
+            calls_.calls[call].entry(calls_.calls[call].args);
+            const double cost = host_factor_ * (now_ns() - start);
+            double& known = chip_.costs()[call];
+            if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
+          }
+        }
+      } catch (...) {
+        halt.record(calls_.tasks[call]);
+        return halt.status();
+      }
+      measured_ = true;
+      --measuring_left_;
+      chip_.run();
+      return {};
+    }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
     graph::GraphView graph_;
@@ -89,7 +150,6 @@ class Model {
               costs_.retire_ns};
   }
 
-  /// @throws Error invalid_argument
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     return Program(graph.view(), args, costs_, parts_, measuring_rounds_);
@@ -131,9 +191,8 @@ class Model {
     last_->describe(p);
     return p;
   }
-  /// The run phase of that.
+  /// The run phase of the prediction.
   [[nodiscard]] double last_round_ns() const noexcept { return prediction().run_ns; }
-  /// The figures that it reckons with.
   [[nodiscard]] const arch::Costs& costs() const noexcept { return costs_; }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
@@ -152,73 +211,6 @@ class Model {
   double copy_in_ns_ = 0;
   double copy_out_ns_ = 0;
 };
-
-Model::Program::Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
-                        const VirtualChip::Parts& parts, std::uint32_t measuring_rounds)
-    : graph_{graph}, calls_{Inline::load_calls(graph, args)}, chip_{graph, parts}, host_factor_{costs.host_factor} {
-  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
-    const graph::TaskRecord& task = graph.tasks[t];
-    double bytes = 0;
-    for (const graph::ArgRecord& arg : graph.args_of(task)) {
-      if (arg.kind == graph::ArgRecord::Kind::address) bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
-    }
-    const double gbps = costs.memory_gbps / parts.cores[static_cast<std::size_t>(task.core)];
-    for (std::uint32_t block = 0; block < task.blocks; ++block) {
-      const std::size_t call = chip_.first_block(t) + block;
-      double& cost = chip_.costs()[call];
-      cost =
-          task.cost != nullptr ? task.cost(calls_.calls[call].args) : costs.task_floor_ns + bytes / task.blocks / gbps;
-      if (!(cost >= 0 && cost < 1e18)) {
-        throw Error(Errc::invalid_argument, Error::Text("task ", task.added_as, " '", graph.name(task.name),
-                                                        "' states a cost that is negative or no number of nanoseconds; "
-                                                        "mend its cost()"));
-      }
-    }
-    if (task.cost != nullptr) ++stated_;
-  }
-  if (stated_ != graph.tasks.size()) measuring_left_ = measuring_rounds;
-  chip_.run();
-}
-
-Status Model::Program::measure(Halt& halt) noexcept {
-  std::size_t call = 0;
-  try {
-    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
-      for (std::uint32_t block = 0; block < graph_.tasks[t].blocks; ++block, ++call) {
-        if (halt.requested()) return halt.status();
-        const double start = now_ns();
-        calls_.calls[call].entry(calls_.calls[call].args);
-        const double cost = host_factor_ * (now_ns() - start);
-        double& known = chip_.costs()[call];
-        if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
-      }
-    }
-  } catch (...) {
-    halt.record(calls_.tasks[call]);
-    return halt.status();
-  }
-  measured_ = true;
-  --measuring_left_;
-  chip_.run();
-  return {};
-}
-
-void Model::Program::describe(Prediction& p) const noexcept {
-  const auto others = static_cast<std::uint32_t>(graph_.tasks.size()) - stated_;
-  p.graph = graph_;
-  p.run_ns = chip_.makespan();
-  p.cube_busy_ns = chip_.busy(CoreType::cube);
-  p.vector_busy_ns = chip_.busy(CoreType::vector);
-  p.scheduler_busy_ns = chip_.scheduler_busy();
-  p.schedulers = chip_.parts().schedulers;
-  p.critical_path_ns = chip_.critical_path_ns();
-  p.critical_path = chip_.critical_path();
-  p.tasks = chip_.times();
-  p.blocks = chip_.runs();
-  p.stated = stated_;
-  p.measured = measured_ ? others : 0;
-  p.estimated = measured_ ? 0 : others;
-}
 
 }  // namespace rondo::platform::sim
 

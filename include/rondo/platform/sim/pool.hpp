@@ -22,7 +22,7 @@
 
 namespace rondo::platform::sim {
 
-/// How Pool comes to know what its tasks cost.
+/// The way in which Pool learns what its tasks cost.
 enum class Scheduling : std::uint8_t {
   learned,  ///< from the clock, over the first rounds, which run on the calling thread alone
   uniform,  ///< not at all: every task counts as 1 µs; the schedule stands before the first round
@@ -31,10 +31,10 @@ enum class Scheduling : std::uint8_t {
 /// Host threads as the chip's blocks: thread i is the cube core and the two vector cores of block i. Thread 0 is the
 /// calling one, which takes part while it waits; the others are persistent and sleep when no round comes.
 ///
-/// A graph is replayed by a schedule made once. A learned schedule first runs a few rounds on the calling thread with a
-/// clock in hand; then it spreads the tasks over as many threads as pay, which for a graph of very short tasks is one,
-/// and that one costs what Inline costs. The first rounds on several threads are timed as well: if hardly one is
-/// faster than one thread was, because the host is busy elsewhere, one thread it is.
+/// A graph is replayed by a schedule made once. A learned schedule first times a few rounds on the calling thread; then
+/// it spreads the tasks over as many threads as pay, which for a graph of very short tasks is one, at the cost of
+/// Inline. The first rounds on several threads are timed as well: if hardly one is faster than one thread was, because
+/// the host is busy elsewhere, one thread runs all.
 ///
 /// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
 /// load() throws out_of_resources, and the learning round goes on with one thread. A kernel that throws ends the round
@@ -45,7 +45,7 @@ class Pool {
   static constexpr const char* name = "pool";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
-  /// How many threads there are, and how they are made use of.
+  /// The number of threads and their schedule.
   struct Options {
     std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host
     Scheduling scheduling = Scheduling::learned;
@@ -54,7 +54,7 @@ class Pool {
     ReplayCosts costs = {};
   };
 
-  /// A graph with the threads that run it, and what they have learnt of it.
+  /// A graph with its threads, and the costs learnt so far.
   class Program {
    public:
     Program(const graph::GraphView& graph, Inline::DynamicProgram calls, const Options& options, std::uint32_t threads,
@@ -105,9 +105,51 @@ class Pool {
     [[nodiscard]] std::size_t threads_used() const noexcept { return replay_ == nullptr ? 1 : replay_->threads(); }
 
    private:
-    [[gnu::cold, gnu::noinline]] inline Status learn() noexcept;
-    [[gnu::cold, gnu::noinline]] inline void note_trial() noexcept;
-    inline void spread();
+    [[gnu::cold, gnu::noinline]] Status learn() noexcept {
+      // What reading the clock costs is taken off each figure; the least of several readings, like the figures
+      // themselves.
+      double clock_cost = 1e9;
+      for (int i = 0; i < 32; ++i) {
+        const double a = now_ns();
+        clock_cost = std::min(clock_cost, now_ns() - a);
+      }
+      std::size_t c = 0;
+      try {
+        for (; c < calls_.calls.size(); ++c) {
+          if (halt_.requested()) return halt_.status();
+          const double start = now_ns();
+          calls_.calls[c].entry(calls_.calls[c].args);
+          const double cost = std::max(0.0, now_ns() - start - clock_cost);
+          costs_[c] = rounds_ <= 1 ? cost : std::min(costs_[c], cost);
+        }
+      } catch (...) {
+        halt_.record(calls_.tasks[c]);
+        return halt_.status();
+      }
+      if (++rounds_ < options_.learning_rounds) return {};
+      learned_ = true;
+      try {
+        spread();
+        if (replay_ != nullptr) trial_left_ = options_.trial_rounds;
+      } catch (...) {  // no thread or no memory to be had: one thread does it all
+      }
+      return {};
+    }
+    [[gnu::cold, gnu::noinline]] void note_trial() noexcept {
+      if (trial_start_ == 0) return;
+      double alone = 0;
+      for (const double cost : costs_) alone += cost;
+      if (now_ns() - trial_start_ < 0.97 * alone) ++trials_faster_;
+      trial_start_ = 0;
+      // Few good rounds are enough: what slows a round down comes from outside and goes again.
+      if (--trial_left_ == 0 && 8 * trials_faster_ < options_.trial_rounds) replay_.reset();
+    }
+    void spread() {
+      const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_));
+      const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
+      if (schedule.order.size() < 2) return;
+      replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks, halt_, parks_));
+    }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
     graph::GraphView graph_;
@@ -125,7 +167,6 @@ class Pool {
     std::unique_ptr<Replay> replay_;  ///< none: one thread does it all
   };
 
-  /// `most_threads`: the chip's blocks.
   Pool(const Options& options, std::uint32_t most_threads) noexcept : options_{options} {
     const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
     threads_ = std::min(wanted, most_threads);
@@ -135,7 +176,6 @@ class Pool {
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     return load(graph.view(), Inline::load_calls(graph.view(), args));
   }
-  /// The calls of a graph, or what the caller has wrapped them in.
   [[nodiscard]] Program load(const graph::GraphView& graph, Inline::DynamicProgram calls) {
     return Program(graph, std::move(calls), options_, threads_, halt_, parks_);
   }
@@ -155,9 +195,9 @@ class Pool {
   void keep_awake(bool awake) noexcept {
     if (running_ != nullptr) running_->keep_awake(awake);
   }
-  /// How many threads the schedule uses; 1 while it learns, 0 before the first round.
+  /// The number of threads of the schedule; 1 while it learns, 0 before the first round.
   [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 0 : running_->threads_used(); }
-  /// How often a thread went to sleep because no round came. From any thread.
+  /// The number of times that a thread went to sleep because no round came. From any thread.
   [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
 
  private:
@@ -167,52 +207,5 @@ class Pool {
   std::atomic<std::uint64_t> parks_{0};
   Program* running_ = nullptr;
 };
-
-Status Pool::Program::learn() noexcept {
-  // What reading the clock costs is taken off each figure; the least of several readings, like the figures themselves.
-  double clock_cost = 1e9;
-  for (int i = 0; i < 32; ++i) {
-    const double a = now_ns();
-    clock_cost = std::min(clock_cost, now_ns() - a);
-  }
-  std::size_t c = 0;
-  try {
-    for (; c < calls_.calls.size(); ++c) {
-      if (halt_.requested()) return halt_.status();
-      const double start = now_ns();
-      calls_.calls[c].entry(calls_.calls[c].args);
-      const double cost = std::max(0.0, now_ns() - start - clock_cost);
-      costs_[c] = rounds_ <= 1 ? cost : std::min(costs_[c], cost);
-    }
-  } catch (...) {
-    halt_.record(calls_.tasks[c]);
-    return halt_.status();
-  }
-  if (++rounds_ < options_.learning_rounds) return {};
-  learned_ = true;
-  try {
-    spread();
-    if (replay_ != nullptr) trial_left_ = options_.trial_rounds;
-  } catch (...) {  // no thread or no memory to be had: one thread does it all
-  }
-  return {};
-}
-
-void Pool::Program::note_trial() noexcept {
-  if (trial_start_ == 0) return;
-  double alone = 0;
-  for (const double cost : costs_) alone += cost;
-  if (now_ns() - trial_start_ < 0.97 * alone) ++trials_faster_;
-  trial_start_ = 0;
-  // Few good rounds are enough: what slows a round down comes from outside and goes again.
-  if (--trial_left_ == 0 && 8 * trials_faster_ < options_.trial_rounds) replay_.reset();
-}
-
-inline void Pool::Program::spread() {
-  const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_));
-  const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
-  if (schedule.order.size() < 2) return;
-  replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks, halt_, parks_));
-}
 
 }  // namespace rondo::platform::sim

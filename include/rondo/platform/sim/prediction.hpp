@@ -14,13 +14,12 @@
 
 namespace rondo::platform::sim {
 
-/// What a round would take on the chip. All times in nanoseconds; cores and tasks are told of the phase `run` alone.
-/// Lifetime: the spans are the engine's; they change with its next round and go with its session.
+/// The predicted times of a round on the chip, in nanoseconds; those of cores and tasks are of the phase `run` alone.
+/// Lifetime: the spans are the engine's; they change with its next round and end with its session.
 struct Prediction {
   const char* chip = "";
   graph::GraphView graph;
 
-  // The phases in order.
   double copy_in_ns = 0;
   double launch_ns = 0;
   double run_ns = 0;
@@ -31,28 +30,27 @@ struct Prediction {
   std::span<const double> vector_busy_ns;  ///< for each core
   double scheduler_busy_ns = 0;            ///< of all together
   std::uint32_t schedulers = 0;
-  double critical_path_ns = 0;                   ///< the run phase, were there cores and schedulers without end
+  double critical_path_ns = 0;                   ///< the run phase with unlimited cores and schedulers
   std::span<const std::uint32_t> critical_path;  ///< positions in graph.tasks
   std::span<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
   std::span<const BlockRun> blocks;              ///< those of the first task, then those of the next
 
-  // How many tasks' costs are the kernel's own word, timed on the host, or estimated from the bytes they touch.
+  // The number of tasks whose costs are stated by the kernel, timed on the host, or estimated from their bytes.
   std::uint32_t stated = 0;
   std::uint32_t measured = 0;
   std::uint32_t estimated = 0;
 
-  /// The whole round.
   [[nodiscard]] double makespan_ns() const noexcept {
     return copy_in_ns + launch_ns + run_ns + complete_ns + copy_out_ns;
   }
 
-  /// How much of the run phase the cores of a type spend in kernels, on average; 0 to 1.
+  /// The share of the run phase that the cores of a type spend in kernels, on average; 0 to 1.
   [[nodiscard]] double utilisation(CoreType core) const noexcept {
     const auto& busy = core == CoreType::cube ? cube_busy_ns : vector_busy_ns;
     return run_ns == 0 ? 0 : sum(busy) / (run_ns * static_cast<double>(busy.size()));
   }
 
-  /// What keeps the run phase from being shorter: the one of four lower bounds that is highest.
+  /// The highest of the four lower bounds of the run phase.
   [[nodiscard]] const char* bound_by() const noexcept {
     const double cube = sum(cube_busy_ns) / static_cast<double>(std::max<std::size_t>(1, cube_busy_ns.size()));
     const double vector = sum(vector_busy_ns) / static_cast<double>(std::max<std::size_t>(1, vector_busy_ns.size()));
@@ -63,10 +61,49 @@ struct Prediction {
     return most == cube ? "the cube cores" : "the vector cores";
   }
 
-  /// Room for what report() says: some 30 lines.
   using Text = detail::FixedText<8192>;
-  /// All of it as text for people.
-  [[nodiscard]] inline Text report() const noexcept;
+  [[nodiscard]] Text report() const noexcept {
+    Text text;
+    char line[160];
+    const auto add = [&](const char* format, auto... values) {
+      (void)std::snprintf(line, sizeof line, format, values...);
+      text.append(static_cast<const char*>(line));
+    };
+    const auto phase = [&](const char* name, double ns) {
+      add("  %-9s %12.3f us  %5.1f %%\n", name, ns / 1000, makespan_ns() == 0 ? 0.0 : 100 * ns / makespan_ns());
+    };
+    const auto cores = [&](const char* name, std::span<const double> busy, CoreType core) {
+      std::size_t used = 0;
+      for (const double ns : busy) used += ns > 0 ? 1 : 0;
+      add("  %zu of %zu %s cores used, %.1f %% busy\n", used, busy.size(), name, 100 * utilisation(core));
+    };
+    add("round on %s, predicted: %.3f us\n", chip, makespan_ns() / 1000);
+    phase("copy in", copy_in_ns);
+    phase("launch", launch_ns);
+    phase("run", run_ns);
+    phase("complete", complete_ns);
+    phase("copy out", copy_out_ns);
+    add("run phase: bound by %s\n", bound_by());
+    cores("cube", cube_busy_ns, CoreType::cube);
+    cores("vector", vector_busy_ns, CoreType::vector);
+    add("  %u schedulers, %.1f %% busy\n", schedulers,
+        run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * std::max(1U, schedulers)));
+    add("  critical path: %.3f us, %zu tasks\n", critical_path_ns / 1000, critical_path.size());
+    constexpr std::size_t shown_at_each_end = 8;
+    for (std::size_t i = 0; i < critical_path.size(); ++i) {
+      if (i == shown_at_each_end && critical_path.size() > 2 * shown_at_each_end) {
+        add("    ... %zu more\n", critical_path.size() - 2 * shown_at_each_end);
+        i = critical_path.size() - shown_at_each_end;
+      }
+      const graph::TaskRecord& task = graph.tasks[critical_path[i]];
+      const TaskTimes& times = tasks[critical_path[i]];
+      add("    task %u '%.*s' %s x %u: %.3f to %.3f us\n", task.added_as,
+          static_cast<int>(graph.name(task.name).size()), graph.name(task.name).data(), to_string(task.core),
+          task.blocks, times.start / 1000, times.end / 1000);
+    }
+    add("task costs: %u stated, %u measured on the host, %u estimated from bytes\n", stated, measured, estimated);
+    return text;
+  }
 
  private:
   [[nodiscard]] static double sum(std::span<const double> values) noexcept {
@@ -75,47 +112,5 @@ struct Prediction {
     return total;
   }
 };
-
-inline Prediction::Text Prediction::report() const noexcept {
-  Text text;
-  char line[160];
-  const auto add = [&](const char* format, auto... values) {
-    (void)std::snprintf(line, sizeof line, format, values...);
-    text.append(static_cast<const char*>(line));
-  };
-  const auto phase = [&](const char* name, double ns) {
-    add("  %-9s %12.3f us  %5.1f %%\n", name, ns / 1000, makespan_ns() == 0 ? 0.0 : 100 * ns / makespan_ns());
-  };
-  const auto cores = [&](const char* name, std::span<const double> busy, CoreType core) {
-    std::size_t used = 0;
-    for (const double ns : busy) used += ns > 0 ? 1 : 0;
-    add("  %zu of %zu %s cores used, %.1f %% busy\n", used, busy.size(), name, 100 * utilisation(core));
-  };
-  add("round on %s, predicted: %.3f us\n", chip, makespan_ns() / 1000);
-  phase("copy in", copy_in_ns);
-  phase("launch", launch_ns);
-  phase("run", run_ns);
-  phase("complete", complete_ns);
-  phase("copy out", copy_out_ns);
-  add("run phase: bound by %s\n", bound_by());
-  cores("cube", cube_busy_ns, CoreType::cube);
-  cores("vector", vector_busy_ns, CoreType::vector);
-  add("  %u schedulers, %.1f %% busy\n", schedulers,
-      run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * std::max(1U, schedulers)));
-  add("  critical path: %.3f us, %zu tasks\n", critical_path_ns / 1000, critical_path.size());
-  constexpr std::size_t shown_at_each_end = 8;
-  for (std::size_t i = 0; i < critical_path.size(); ++i) {
-    if (i == shown_at_each_end && critical_path.size() > 2 * shown_at_each_end) {
-      add("    ... %zu more\n", critical_path.size() - 2 * shown_at_each_end);
-      i = critical_path.size() - shown_at_each_end;
-    }
-    const graph::TaskRecord& task = graph.tasks[critical_path[i]];
-    const TaskTimes& times = tasks[critical_path[i]];
-    add("    task %u '%.*s' %s x %u: %.3f to %.3f us\n", task.added_as, static_cast<int>(graph.name(task.name).size()),
-        graph.name(task.name).data(), to_string(task.core), task.blocks, times.start / 1000, times.end / 1000);
-  }
-  add("task costs: %u stated, %u measured on the host, %u estimated from bytes\n", stated, measured, estimated);
-  return text;
-}
 
 }  // namespace rondo::platform::sim

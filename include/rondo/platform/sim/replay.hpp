@@ -19,27 +19,22 @@ namespace rondo::platform::sim {
 
 /// Runs a scheduled graph on several threads, round after round.
 ///
-/// Each thread has its nodes in the order of the schedule, a few at a time in batches. For each batch it waits until
-/// the predecessors on other threads are done, claims the batch, runs its nodes, and says of each that it is done. A
-/// claim is a compare-and-swap on a word that only its owner touches as a rule; a done flag is a plain store. Both hold
-/// the number of the round, so nothing is ever reset. A thread that would wait for long, or has come to its end, runs
-/// ready batches of the others: a thread that the system has taken off its core holds up the batch that it is in, and
-/// no more.
+/// Each thread has its nodes in the order of the schedule, in batches. For each batch it waits until the predecessors
+/// on other threads are done, claims the batch, runs its nodes, and marks each as done. A claim is a compare-and-swap
+/// on a word that only its owner touches as a rule; a done flag is a plain store. Both hold the number of the round, so
+/// nothing is ever reset, and a claim that goes from the last round's number to this one's succeeds once: a thread that
+/// is still at an old round finds all claims of that round taken. A thread that would wait for long, or has come to its
+/// end, runs ready batches of the others, so a thread that lost its core delays only the batch that it is in.
 ///
-/// What may share a batch: a node joins the one before it if all it needs from other threads is expected to be done
-/// when the batch starts. So no batch waits for another that waits for it, and waiting for all of its needs at once
-/// costs nothing.
-///
-/// Why nothing runs twice: a claim goes from the last round's number to this one's, once. A thread that comes late,
-/// still at an old round, finds all claims of that round taken.
+/// A node joins the batch before it if all it needs from other threads is expected to be done when the batch starts. So
+/// no two batches wait for each other.
 ///
 /// Lifetime: immovable. Thread safety: launch() and wait() from one thread. Cost per round: no allocation and no lock;
 /// a system call if a thread sleeps; per node about 15 ns.
 class Replay {
  public:
-  /// `calls`: all calls of the graph, in its order. `tasks`: for each of them its TaskId. `parks`: counts how often a
-  /// thread goes to sleep.
-  /// @throws Error out_of_resources if a thread cannot be started
+  /// `calls`: all calls of the graph, in its order. `tasks`: the TaskId of each. `parks`: counts how often a thread
+  /// goes to sleep. @throws Error out_of_resources if a thread cannot be started
   Replay(const NodeGraph& graph, const Schedule& schedule, const std::vector<Inline::Call>& calls,
          std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks);
   Replay(const Replay&) = delete;
@@ -51,7 +46,7 @@ class Replay {
     team_.start(epoch);
   }
 
-  /// Does the caller's share, then whatever is left, and returns when all nodes are done.
+  /// Does the caller's share and helps the others, and returns when all nodes are done.
   void wait() noexcept {
     if (finished_.load(std::memory_order_acquire) == epoch_) return;
     work(0, epoch_);
@@ -73,7 +68,7 @@ class Replay {
   friend class WorkerTeam<Replay>;
   static constexpr std::size_t cache_line = 64;
   static constexpr std::uint32_t per_line = cache_line / sizeof(std::uint32_t);
-  static constexpr std::uint32_t reach = 32;  ///< how far ahead a helper looks in another's list
+  static constexpr std::uint32_t reach = 32;  ///< the batches of another lane that a helper looks at
 
   struct Batch {
     std::uint32_t first_node = 0;
@@ -92,7 +87,7 @@ class Replay {
   struct alignas(cache_line) Lane {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
-    /// Epoch and node below which all is claimed, a hint for helpers; of an older epoch it says nothing.
+    /// Epoch and batch below which all is claimed, a hint for helpers; of an older epoch it says nothing.
     std::atomic<std::uint64_t> cursor{0};
   };
 
@@ -109,7 +104,7 @@ class Replay {
   [[nodiscard]] bool claimable(std::uint32_t batch, std::uint32_t epoch) noexcept {
     return word(claims_, batch).load(std::memory_order_relaxed) == epoch - 1;
   }
-  /// Relaxed: a claim hands over no data; what a node reads is handed over by its predecessors' done flags.
+  /// Relaxed: a claim carries no data; the done flags of predecessors do.
   [[nodiscard]] bool claim(std::uint32_t batch, std::uint32_t epoch) noexcept {
     std::uint32_t before = epoch - 1;
     return word(claims_, batch).compare_exchange_strong(before, epoch, std::memory_order_relaxed);
@@ -143,7 +138,7 @@ class Replay {
     return std::uint64_t{epoch} << 32 | batch;
   }
 
-  /// Runs one ready batch that nobody has claimed, if it finds one near where the others are.
+  /// Runs one ready unclaimed batch near the other threads' positions. Returns whether it found one.
   bool help(std::size_t worker, std::uint32_t epoch, std::uint32_t& executed) noexcept {
     for (std::size_t i = 1; i <= threads_; ++i) {
       Lane& lane = lanes_[(worker + i) % threads_];
@@ -152,7 +147,7 @@ class Replay {
       const std::uint32_t from = current ? static_cast<std::uint32_t>(cursor) : lane.begin;
       std::uint32_t batch = from;
       while (batch < lane.end && !claimable(batch, epoch)) ++batch;
-      // Claims lie behind us for good, so the next helper need not look at them again.
+      // The next helper need not look at these claims again.
       if (batch != from) lane.cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
       for (std::uint32_t waiting = 0; batch < lane.end && waiting < reach; ++batch) {
         if (!claimable(batch, epoch)) continue;
@@ -167,14 +162,14 @@ class Replay {
     return false;
   }
 
-  /// Waits for a batch of the worker's own lane and runs it. `behind`: does all that stands before it in the lane count
-  /// as done? @returns false if another worker has claimed it
-  bool run_own(std::size_t worker, std::uint32_t batch, bool behind, std::uint32_t epoch,
+  /// Waits for a batch of the worker's own lane and runs it. `in_order`: whether all batches before it in the lane
+  /// count as done. Returns false if another worker has claimed it.
+  bool run_own(std::size_t worker, std::uint32_t batch, bool in_order, std::uint32_t epoch,
                std::uint32_t& executed) noexcept {
     const Batch& b = batches_[batch];
     Backoff backoff;
     while (claimable(batch, epoch)) {
-      if (ready(b.first_need, behind ? b.across_end : b.need_end, epoch)) {
+      if (ready(b.first_need, in_order ? b.across_end : b.need_end, epoch)) {
         if (!claim(batch, epoch)) return false;
         run(b, epoch);
         ++executed;
@@ -192,9 +187,9 @@ class Replay {
   /// One worker's share of a round.
   void work(std::size_t worker, std::uint32_t epoch) noexcept {
     std::uint32_t executed = 0;
-    bool behind = true;  // until another worker runs a batch of this lane: then coming after it proves nothing
+    bool in_order = true;  // until another worker runs a batch of this lane
     for (std::uint32_t batch = lanes_[worker].begin; batch != lanes_[worker].end; ++batch) {
-      behind = run_own(worker, batch, behind, epoch, executed) && behind;
+      in_order = run_own(worker, batch, in_order, epoch, executed) && in_order;
     }
     while (help(worker, epoch, executed)) {
     }

@@ -8,56 +8,303 @@
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/memory_map.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace rondo::platform::sim {
 
+namespace memory_watch {
+
+/// The contents of memory before it is written. Read as float32, float16 or bfloat16 the first poison is no number. The
+/// other differs from it in every bit: bytes that hold the first after one run and the other after the next were never
+/// written.
+inline constexpr unsigned char poison[2][2] = {{0xFA, 0x7F}, {0x05, 0x80}};
+
+[[nodiscard]] inline bool is_poison(const std::byte* bytes, std::uint64_t at, std::uint64_t size, bool other) noexcept {
+  for (std::uint64_t i = 0; i < size; ++i) {
+    if (bytes[i] != std::byte{poison[other ? 1 : 0][(at + i) % 2]}) return false;
+  }
+  return true;
+}
+
+/// The first difference of two stretches of memory, and the number of different bytes.
+struct Difference {
+  std::uint64_t first = 0;
+  std::uint64_t bytes = 0;
+};
+[[nodiscard]] inline Difference difference(const std::byte* a, const std::byte* b, std::uint64_t size) noexcept {
+  Difference d;
+  if (std::memcmp(a, b, size) == 0) return d;
+  for (std::uint64_t i = size; i-- > 0;) {
+    if (a[i] == b[i]) continue;
+    d.first = i;
+    ++d.bytes;
+  }
+  return d;
+}
+
+[[nodiscard]] inline std::uint64_t scramble(std::uint64_t x) noexcept {  // splitmix64's finaliser
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBU;
+  return x ^ x >> 31;
+}
+
+}  // namespace memory_watch
+
 /// The part of Checked that does not depend on the engine inside: runs a graph's tasks on the calling thread, watches
-/// what they write, and compares the memory after one run with that after another.
+/// their writes, and compares the memory after one run with that after another.
 ///
 /// Memory: three copies of all that the tasks use. Cost of a watched run: for each task a comparison of all of it.
 /// Allocates when made, and never after.
 class RoundChecker {
  public:
   /// `graph` and `args` outlive this. The tensors' addresses must not change.
-  inline RoundChecker(const graph::GraphView& graph, const args::ArgsTable& args);
+  RoundChecker(const graph::GraphView& graph, const args::ArgsTable& args)
+      : graph_{graph},
+        calls_{Inline::load_calls(graph, args)},
+        first_call_(graph.tasks.size() + 1),
+        map_{graph, args},
+        initial_(map_.size()),
+        expected_(map_.size()),
+        before_task_(map_.size()),
+        compared_(graph.tensors.size()),
+        ready_(graph.tasks.size()),
+        waits_for_(graph.tasks.size()) {
+    for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call_[t + 1] = first_call_[t] + graph.tasks[t].blocks;
+  }
 
-  /// Keeps the memory as it is, to start each of the round's runs from.
-  void begin_round() noexcept;
+  /// Keeps the memory as it is, for the start of each run of the round.
+  void begin_round() noexcept {
+    if (map_.size() != 0) std::memcpy(initial_.data(), map_.base(), map_.size());
+  }
 
-  /// Puts the memory back to what it was, all outputs and workspace poisoned.
-  void restore(bool other_poison) noexcept;
+  /// Restores the memory, all outputs and workspace poisoned.
+  void restore(bool other_poison) noexcept {
+    if (map_.size() != 0) std::memcpy(map_.base(), initial_.data(), map_.size());
+    for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
+      if (!graph_.tensors[t].is_defined_at_start() && !graph_.tensors[t].is_view()) poison(t, other_poison);
+    }
+  }
 
-  /// Runs the tasks in the graph's order and looks at the memory after each. On success it keeps the result, for
-  /// compare(). @returns kernel_failed or stopped, if that ended it
-  [[nodiscard]] Status run_watched(Halt& halt, Findings& findings) noexcept;
+  /// Runs the tasks in the graph's order, checks the memory after each, and keeps the result for compare(). Returns
+  /// kernel_failed or stopped, if that ended it.
+  [[nodiscard]] Status run_watched(Halt& halt, Findings& findings) noexcept {
+    const auto keep = [this](std::vector<std::byte>& copy) {
+      if (map_.size() != 0) std::memcpy(copy.data(), map_.base(), map_.size());
+    };
+    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+      poison_outputs_of(graph_.tasks[t], false);
+      keep(before_task_);
+      if (const Status status = run_task(t, false, halt); !status) return status;
+      if (!graph_.tasks[t].fills) find_stray_writes(graph_.tasks[t], findings);  // it zeroes the gaps between as well
+      if (const Status status = find_unwritten(t, halt, findings); !status) return status;
+    }
+    keep(expected_);
+    return {};
+  }
 
-  /// Runs the tasks in the graph's order.
-  [[nodiscard]] Status run_in_order(Halt& halt) noexcept;
+  [[nodiscard]] Status run_in_order(Halt& halt) noexcept {
+    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+      if (const Status status = run_task(t, false, halt); !status) return status;
+    }
+    return {};
+  }
 
-  /// Runs the tasks, and their blocks, in another order that obeys the edges. Seed 0 takes what was added last first;
-  /// others are random.
-  [[nodiscard]] Status run_in_other_order(Halt& halt, std::uint64_t seed) noexcept;
+  /// Runs the tasks, and their blocks, in another order that obeys the edges: for seed 0 the task that was added last
+  /// first, else random.
+  [[nodiscard]] Status run_in_other_order(Halt& halt, std::uint64_t seed) noexcept {
+    const auto lower = [](const Ready& a, const Ready& b) { return a.key < b.key; };
+    std::size_t count = 0;
+    const auto add = [&](std::uint32_t position) {
+      const std::uint64_t key = seed == 0 ? position : memory_watch::scramble(seed * 0x9E3779B97F4A7C15U + position);
+      ready_[count++] = {key, position};
+      std::push_heap(ready_.data(), ready_.data() + count, lower);
+    };
+    for (std::uint32_t t = 0; t < graph_.tasks.size(); ++t) {
+      waits_for_[t] = graph_.predecessor_count[t];
+      if (waits_for_[t] == 0) add(t);
+    }
+    while (count != 0) {
+      std::pop_heap(ready_.data(), ready_.data() + count, lower);
+      const std::uint32_t position = ready_[--count].position;
+      if (const Status status = run_task(position, true, halt); !status) return status;
+      for (const std::uint32_t next : graph_.successors_of(position)) {
+        if (--waits_for_[next] == 0) add(next);
+      }
+    }
+    return {};
+  }
 
   /// Compares the memory with what the watched run left; each tensor that differs is a finding.
-  void compare(Finding::Kind kind, Findings& findings) noexcept;
+  void compare(Finding::Kind kind, Findings& findings) noexcept {
+    std::fill(compared_.begin(), compared_.end(), false);
+    // Tensors that were written first come first: later differences may follow from theirs.
+    for (const graph::TaskRecord& task : graph_.tasks) {
+      for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+        if (arg.kind == graph::ArgRecord::Kind::address && writes(arg.access))
+          compare_tensor(kind, arg.tensor, findings);
+      }
+    }
+    for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) compare_tensor(kind, t, findings);
+    for (const Segment& segment : map_.segments()) {
+      if (segment.tensor != MemoryMap::no_tensor) continue;
+      const auto d = memory_watch::difference(memory(segment.begin), expected_.data() + segment.begin,
+                                              segment.end - segment.begin);
+      if (d.bytes == 0) continue;
+      const std::uint32_t before = map_.before(segment.begin);
+      findings.add({kind, Finding::none, Finding::none, segment.begin + d.first, d.bytes,
+                    Error::Text(d.bytes, " bytes of no tensor, after the end of '",
+                                graph_.name(graph_.tensors[before].name), "', differ from run to run")});
+    }
+  }
 
  private:
   using Segment = MemoryMap::Segment;
 
   [[nodiscard]] std::byte* memory(std::uint64_t offset) const noexcept { return map_.base() + offset; }
-  [[nodiscard]] inline Status run_task(std::size_t position, bool backwards, Halt& halt) noexcept;
-  void poison(std::uint32_t tensor, bool other) noexcept;
-  void poison_outputs_of(const graph::TaskRecord& task, bool other) noexcept;
-  [[nodiscard]] const graph::ArgRecord* writable(const graph::TaskRecord& task, const Segment& segment) const noexcept;
-  void find_stray_writes(const graph::TaskRecord& task, Findings& findings) noexcept;
-  [[nodiscard]] inline Status find_unwritten(std::size_t position, Halt& halt, Findings& findings) noexcept;
-  void compare_tensor(Finding::Kind kind, std::uint32_t tensor, Findings& findings) noexcept;
-  void append_writers(Error::Text& text, std::uint32_t tensor) const noexcept;
-  [[nodiscard]] inline std::uint64_t unwritten(std::uint32_t tensor, const std::byte* first_run,
-                                               const std::byte* second_run, std::uint64_t& first) const noexcept;
+  [[nodiscard]] Status run_task(std::size_t position, bool backwards, Halt& halt) noexcept {
+    if (halt.requested()) return halt.status();
+    const std::size_t first = first_call_[position];
+    const std::size_t count = first_call_[position + 1] - first;
+    try {
+      for (std::size_t i = 0; i < count; ++i) {
+        const Inline::Call& call = calls_.calls[first + (backwards ? count - 1 - i : i)];
+        call.entry(call.args);
+      }
+    } catch (...) {
+      halt.record(graph_.tasks[position].added_as);
+      return halt.status();
+    }
+    return {};
+  }
+  void poison(std::uint32_t tensor, bool other) noexcept {
+    const MemoryMap::Place& place = map_.place(tensor);
+    if (!place.used) return;
+    for (std::uint64_t i = 0; i < place.end - place.begin; ++i) {
+      *memory(place.begin + i) = std::byte{memory_watch::poison[other ? 1 : 0][i % 2]};
+    }
+  }
+  void poison_outputs_of(const graph::TaskRecord& task, bool other) noexcept {
+    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+      if (arg.kind == graph::ArgRecord::Kind::address && arg.access == Access::write) poison(arg.tensor, other);
+    }
+  }
+  [[nodiscard]] const graph::ArgRecord* writable(const graph::TaskRecord& task, const Segment& segment) const noexcept {
+    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+      if (arg.kind == graph::ArgRecord::Kind::address && writes(arg.access) && map_.covers(arg.tensor, segment)) {
+        return &arg;
+      }
+    }
+    return nullptr;
+  }
+  void find_stray_writes(const graph::TaskRecord& task, Findings& findings) noexcept {
+    for (const Segment& segment : map_.segments()) {
+      if (writable(task, segment) != nullptr) continue;
+      const auto d = memory_watch::difference(memory(segment.begin), before_task_.data() + segment.begin,
+                                              segment.end - segment.begin);
+      if (d.bytes == 0) continue;
+      Finding f{Finding::Kind::wrote_outside, task.added_as, segment.tensor, segment.begin + d.first, d.bytes, {}};
+      f.text = Error::Text("task ", task.added_as, " '", graph_.name(task.name), "' changed ", d.bytes, " bytes of ");
+      if (segment.tensor != MemoryMap::no_tensor) {
+        f.offset -= map_.place(segment.tensor).begin;
+        bool reads_it = false;
+        for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+          reads_it |= arg.kind == graph::ArgRecord::Kind::address && arg.tensor == segment.tensor;
+        }
+        if (reads_it) f.kind = Finding::Kind::wrote_input;
+        const Error::Text rest("tensor '", graph_.name(graph_.tensors[segment.tensor].name), "', the first at byte ",
+                               f.offset, ", which it ", reads_it ? "only reads" : "was not handed");
+        f.text.append(rest);
+      } else {
+        const std::uint32_t before = map_.before(segment.begin);
+        const Error::Text rest("no tensor, the first ", f.offset - map_.place(before).end, " bytes after the end of '",
+                               graph_.name(graph_.tensors[before].name), "'");
+        f.text.append(rest);
+      }
+      findings.add(f);
+    }
+  }
+  [[nodiscard]] Status find_unwritten(std::size_t position, Halt& halt, Findings& findings) noexcept {
+    const graph::TaskRecord& task = graph_.tasks[position];
+    const auto for_each_output = [&](auto&& visit) {
+      for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+        if (arg.kind == graph::ArgRecord::Kind::address && arg.access == Access::write) visit(arg.tensor);
+      }
+    };
+    bool suspicious = false;
+    std::uint64_t first = 0;
+    for_each_output([&](std::uint32_t t) { suspicious |= unwritten(t, map_.base(), nullptr, first) != 0; });
+    if (!suspicious) return {};
+
+    // A kernel may write the very bytes of the poison, but not those of both poisons.
+    std::memcpy(expected_.data(), map_.base(), map_.size());
+    std::memcpy(map_.base(), before_task_.data(), map_.size());
+    poison_outputs_of(task, true);
+    if (const Status status = run_task(position, false, halt); !status) return status;
+    for_each_output([&](std::uint32_t t) {
+      const std::uint64_t elements = unwritten(t, expected_.data(), map_.base(), first);
+      if (elements == 0) return;
+      const graph::TensorRecord& tensor = graph_.tensors[t];
+      const std::uint64_t size = tensor.bytes / tensor.count;
+      findings.add({Finding::Kind::left_unwritten, task.added_as, t, first * size, elements * size,
+                    Error::Text("task ", task.added_as, " '", graph_.name(task.name), "' left ", elements, " of ",
+                                tensor.count, " elements of its Out '", graph_.name(tensor.name),
+                                "' unwritten, the first at index ", first, "; write each, or take it as InOut")});
+    });
+    std::memcpy(map_.base(), expected_.data(), map_.size());
+    return {};
+  }
+  void compare_tensor(Finding::Kind kind, std::uint32_t tensor, Findings& findings) noexcept {
+    if (compared_[tensor] || !map_.place(tensor).used) return;
+    compared_[tensor] = true;
+    const MemoryMap::Place& place = map_.place(tensor);
+    const auto d =
+        memory_watch::difference(memory(place.begin), expected_.data() + place.begin, place.end - place.begin);
+    if (d.bytes == 0) return;
+    const graph::TensorRecord& record = graph_.tensors[tensor];
+    const char* what =
+        kind == Finding::Kind::not_repeatable
+            ? "differs when the same tasks run again in the same order: a kernel keeps state, or reads "
+              "memory that nobody wrote; tensor '"
+        : kind == Finding::Kind::depends_on_order
+            ? "differs when tasks run in another order that the edges allow: an edge is missing; tensor '"
+            : "differs when the engine runs the tasks: they race; tensor '";
+    Finding f{kind, Finding::none, tensor, d.first, d.bytes, {}};
+    f.text = Error::Text(what, graph_.name(record.name), "', first at index ", d.first / (record.bytes / record.count),
+                         ", ", d.bytes, " bytes");
+    append_writers(f.text, tensor);
+    findings.add(f);
+  }
+  void append_writers(Error::Text& text, std::uint32_t tensor) const noexcept {
+    text.append("; written by");
+    bool any = false;
+    for (const graph::TaskRecord& task : graph_.tasks) {
+      for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+        if (arg.kind != graph::ArgRecord::Kind::address || arg.tensor != tensor || !writes(arg.access)) continue;
+        text.append(Error::Text(any ? ", " : " ", "task ", task.added_as, " '", graph_.name(task.name), "'"));
+        any = true;
+      }
+    }
+    if (!any) text.append(" no task");
+  }
+  [[nodiscard]] std::uint64_t unwritten(std::uint32_t tensor, const std::byte* first_run, const std::byte* second_run,
+                                        std::uint64_t& first) const noexcept {
+    const graph::TensorRecord& record = graph_.tensors[tensor];
+    const std::uint64_t size = record.bytes / record.count;
+    std::uint64_t elements = 0;
+    for (std::uint64_t at = record.bytes; at != 0;) {
+      at -= size;
+      const std::uint64_t offset = map_.place(tensor).begin + at;
+      if (!memory_watch::is_poison(first_run + offset, at, size, false)) continue;
+      if (second_run != nullptr && !memory_watch::is_poison(second_run + offset, at, size, true)) continue;
+      first = at / size;
+      ++elements;
+    }
+    return elements;
+  }
 
   graph::GraphView graph_;
   Inline::DynamicProgram calls_;
@@ -76,5 +323,3 @@ class RoundChecker {
 };
 
 }  // namespace rondo::platform::sim
-
-#include <rondo/platform/sim/round_checker_impl.hpp>  // IWYU pragma: export

@@ -11,21 +11,21 @@
 #include <utility>
 #include <vector>
 
-/// Set-up only: how a graph's tasks are spread over host threads before the first parallel round.
+/// The distribution of a graph's tasks over host threads.
 namespace rondo::platform::sim {
 
-/// What a parallel round costs beyond its tasks, in nanoseconds; measured on two cores of a Xeon of 2023. They decide
-/// how many threads pay at all, so a factor of two in either direction changes little.
+/// The costs of a parallel round beyond its tasks, in nanoseconds; measured on two cores of a Xeon of 2023. They decide
+/// how many threads pay, so a factor of two changes little.
 struct ReplayCosts {
   double per_node = 15;         ///< to claim a node and to tell that it is done
   double across_threads = 120;  ///< until another thread sees that it is done
   double per_round = 400;       ///< to start a round on threads that still spin, and to see its end
 };
 
-/// What is scheduled: stretches of calls that run one after the other on one thread. A task is a node, or one for each
-/// of its blocks and an empty one where they join; chains are fused into one.
+/// The nodes of a schedule: calls that run one after the other on one thread. A task is a node, or one for each of its
+/// blocks and an empty one where they join; chains are fused into one.
 struct NodeGraph {
-  /// Calls that run one after the other, and what they cost.
+  /// Consecutive calls and their cost.
   struct Node {
     std::uint32_t first_call = 0;  ///< in `calls`
     std::uint32_t call_count = 0;
@@ -101,7 +101,7 @@ struct NodeGraph {
   return fused;
 }
 
-/// Which thread runs which nodes, and in what order.
+/// The nodes of each thread, in order.
 struct Schedule {
   std::vector<std::vector<std::uint32_t>> order;  ///< for each thread its nodes
   std::vector<double> start;                      ///< of each node, expected, in nanoseconds from the round's start
@@ -140,13 +140,13 @@ struct Schedule {
   std::vector<double> free_at(threads, costs.per_round);
   std::vector<double>& done_at = result.end;
   std::vector<std::uint32_t> runs_on(n);
-  // Nodes become candidates when their last predecessor is placed; among them the longest way to the end wins, then the
-  // lower number, so that the schedule is the same on every machine.
+  // Nodes become candidates when their last predecessor is placed; the longest way to the end wins, then the lower
+  // number, so that the schedule is the same on every machine.
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
     return to_end[a] != to_end[b] ? to_end[a] < to_end[b] : a > b;
   };
-  // A node whose data is not there yet must not be placed before nodes that could run meanwhile: candidates are kept by
-  // the time at which they may start, and move over as the clock of the earliest thread reaches them.
+  // A node whose data has not arrived must not be placed before nodes that could run meanwhile: candidates are kept by
+  // the time at which they may start, and become ready as the clock of the earliest thread reaches them.
   struct Arrival {
     double time;
     std::uint32_t node;
@@ -154,7 +154,7 @@ struct Schedule {
       return time != other.time ? time > other.time : node > other.node;
     }
   };
-  // Heaps, the next one on top; std::priority_queue would cost every user 3,400 preprocessed lines.
+  // Heaps, the next node on top, since <queue> has 3,400 preprocessed lines.
   std::vector<Arrival> arriving;
   std::vector<std::uint32_t> ready;
   const auto arrive = [&](double time, std::uint32_t node) {
@@ -205,8 +205,8 @@ struct Schedule {
   return result;
 }
 
-/// The best schedule on 1 to `most` threads. One thread needs no claims and no flags, so it costs the tasks alone; more
-/// must win at least a twentieth over that, since a thread more is a thread that others do not get.
+/// The best schedule on 1 to `most` threads. One thread costs the tasks alone; more must gain at least a twentieth over
+/// that, since other programs lose a thread.
 [[nodiscard]] inline Schedule best_schedule(const NodeGraph& g, std::size_t most, const ReplayCosts& costs) {
   Schedule best;
   best.order.resize(1);

@@ -20,21 +20,20 @@
 
 namespace rondo::platform::sim {
 
-/// A number that threads sleep on until it changes. Why not the wait() of std::atomic: g++ 12's spins and yields before
-/// it sleeps, which these threads have done already, and its notify calls out where this is one instruction.
+/// A number that threads sleep on until it changes. The wait() of std::atomic is not used because that of g++ 12 spins
+/// and yields before it sleeps, which these threads have done already, and its notify calls a function.
 ///
-/// Cost: notify_…() is one instruction on a line of memory that is this thread's already, and a system call only if
-/// somebody sleeps.
+/// Cost: notify_…() is one instruction on a cache line of this thread, and a system call only if a thread sleeps.
 class Signal : public std::atomic<std::uint32_t> {
  public:
   using std::atomic<std::uint32_t>::atomic;
 
 #if defined(__linux__)
-  /// Sleeps until the number is another than `seen`.
+  /// Sleeps until the number differs from `seen`.
   void wait(std::uint32_t seen, std::memory_order order = std::memory_order_seq_cst) noexcept {
     if (load(order) != seen) return;
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
-    // A thread that changed the number before this saw no sleeper perhaps; the system looks at the number once more.
+    // A thread that changed the number before this may have seen no sleeper; the system compares the number again.
     while (load(order) == seen) (void)syscall(SYS_futex, this, FUTEX_WAIT_PRIVATE, seen, nullptr);
     sleepers_.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -43,7 +42,7 @@ class Signal : public std::atomic<std::uint32_t> {
 
  private:
   void notify(std::int32_t count) noexcept {
-    // Adding nothing orders this after the number's change, which the next thread to fall asleep then sees.
+    // Adding nothing orders this after the number's change, which the next thread that falls asleep then sees.
     if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) [[unlikely]]
       (void)syscall(SYS_futex, this, FUTEX_WAKE_PRIVATE, count);
   }
@@ -52,8 +51,7 @@ class Signal : public std::atomic<std::uint32_t> {
 #endif
 };
 
-/// std::atomic_thread_fence in one order with all that is seq_cst, but g++'s thread sanitizer, which does not see
-/// fences, does not say so.
+/// A std::atomic_thread_fence without the warning of g++'s thread sanitizer, which does not see fences.
 [[gnu::always_inline]] inline void fence() noexcept {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -65,11 +63,10 @@ class Signal : public std::atomic<std::uint32_t> {
 #endif
 }
 
-/// How many of the host's cores may be in use at once; 1 if that is not known.
+/// The number of cores of the host; 1 if that is not known.
 [[nodiscard]] inline std::uint32_t host_cores() noexcept { return std::max(1U, std::thread::hardware_concurrency()); }
 
-/// Starts a thread. `what` and `advice` (from "; " on) are for the message.
-/// @throws Error out_of_resources
+/// Starts a thread. `what` and `advice` (from "; " on) are for the message. @throws Error out_of_resources
 template <class Body>
 [[nodiscard]] std::thread start_thread(Body body, const char* what, const char* advice = "") {
   try {

@@ -22,12 +22,12 @@ template <class Sim, class Runtime, class Graph>
 class Orchestration;
 }  // namespace sim::dynamic
 
-/// A simulated NPU: device memory is host memory, kernels run as host functions on `Engine`. What differs between chips
-/// is read from the arch `A`; what differs between ways to run tasks is the engine's. `Traffic` hears of every byte
-/// that would cross the bus; see traffic.hpp.
+/// A simulated NPU: device memory is host memory, kernels run as host functions on `Engine`. The arch `A` has the
+/// differences between chips, the engine those between ways to run tasks. `Traffic` is told of every byte that would
+/// cross the bus; see traffic.hpp.
 ///
-/// Thread safety: one thread at a time. Errors: allocate throws out_of_memory; a kernel's exception poisons.
-/// Cost on the hot path: a copy is one memcpy; the rest is the engine's.
+/// Thread safety: one thread at a time. Errors: allocate throws out_of_memory; a kernel's exception poisons. Cost on
+/// the hot path: a copy is one memcpy; the rest is the engine's.
 template <arch::Arch A, class Engine, class Traffic = sim::NoTraffic>
 class Sim {
   static_assert(sim::Engine<Engine>, "rondo: the engine is none; it needs the named parts of platform/sim/engine.hpp");
@@ -49,9 +49,9 @@ class Sim {
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
   static constexpr std::uint32_t max_launch_bytes = 1024;
 
-  /// How much memory the simulated device has, and how its engine is opened.
+  /// The size of the device memory, and the options of the engine.
   struct Options {
-    /// What the device holds at most; less makes out-of-memory testable.
+    /// Less makes out-of-memory testable.
     Bytes device_memory{std::uint64_t{1} << 62};
     typename Engine::Options engine{};
     [[no_unique_address]] typename sim::TrafficOptions<Traffic>::type traffic{};
@@ -64,7 +64,7 @@ class Sim {
 
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
-    // Where it came from stands in front of the block, in a stretch of `alignment` bytes that keeps the block aligned.
+    // The allocation is recorded before the block, in `alignment` bytes that keep the block aligned.
     const Bytes front{alignment.value < sizeof(Allocation) ? sizeof(Allocation) : alignment.value};
     const Bytes whole{align_up(size.value + front.value, front.value)};
     void* memory = size > free_ ? nullptr : std::aligned_alloc(front.value, whole.value);
@@ -90,16 +90,13 @@ class Sim {
     if constexpr (sim::HearsOfCopies<Engine>) engine_.copied_in(size);
     return {};
   }
-  /// A simulated copy is done when it returns, so each is a snapshot.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return copy_in(to, from, size);
   }
-  /// Sets device memory to zero, between rounds.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
     std::memset(pointer(to), 0, size.value);
     return {};
   }
-  /// Host memory that a device may reach by itself. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) {
     void* memory = std::aligned_alloc(64, align_up(size.value, 64));
     if (memory == nullptr) throw Error(Errc::out_of_memory, Error::Text(name, ": no pinned memory is left"));
@@ -121,13 +118,12 @@ class Sim {
     return status;
   }
 
-  /// Computes args on the simulated device. It runs on the calling thread; on a device it would not.
+  /// Computes args, as the device would, on the calling thread.
   Status refresh_args(const args::RefreshOp& op) noexcept {
     traffic_.computed(op.count);
     args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, pointer(op.bases));
     return {};
   }
-  /// Likewise with bases that the launch carries.
   Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
     if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
     traffic_.carried(Bytes{payload.bytes()});
@@ -141,7 +137,6 @@ class Sim {
     return {};
   }
 
-  /// What the bus has seen, for a Traffic that counts.
   [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
 
   /// Turns a graph and its args table into the engine's form. @throws Error limit_exceeded, what the engine throws
@@ -158,19 +153,15 @@ class Sim {
     return engine_.unload(program);
   }
 
-  /// Rounds in flight: a thread of the queue's own runs them on the engine. @throws Error out_of_resources if that
-  /// cannot be started
+  /// Rounds in flight run on a thread of the queue's own. @throws Error out_of_resources if that cannot be started
   [[nodiscard]] sim::DeviceQueue<Sim> open_queue(std::size_t slots, std::size_t outputs, Bytes) {
     return sim::DeviceQueue<Sim>(*this, slots, outputs);
   }
 
-  /// Rounds whose graph is built while they run.
   template <class Runtime, class Graph>
   using Orchestration = sim::dynamic::Orchestration<Sim, Runtime, Graph>;
 
-  /// Ends the round under way, or else the next, with `stopped`. From any thread.
   void request_stop() noexcept { engine_.request_stop(); }
-  /// Keeps the engine's threads from going to sleep between rounds.
   void keep_awake(bool awake) noexcept { engine_.keep_awake(awake); }
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
 

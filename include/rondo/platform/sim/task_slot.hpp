@@ -11,14 +11,14 @@
 #include <cstdint>
 #include <new>
 
-/// Tasks of a graph that is built while it runs, as the simulated scheduler sees them.
+/// The tasks of a graph that is built while it runs, as the simulated scheduler sees them.
 namespace rondo::platform::sim {
 
 struct TaskSlot;
 
-/// One edge: hangs in the list of the task that goes before, belongs to the task that waits. The thread that finishes
-/// the first reads `next`, then counts the second down, and does not touch the edge again; so it is free once its owner
-/// is done.
+/// One edge: an element in the list of the task that precedes, and a member of the task that waits. The thread that
+/// finishes the first reads `next`, then counts the second down, and does not touch the edge again; so it is free once
+/// its owner is done.
 struct FanOut {
   FanOut* next = nullptr;
   TaskSlot* consumer = nullptr;
@@ -29,12 +29,11 @@ struct SpareFanOut {
   SpareFanOut* next_free = nullptr;
 };
 
-/// A task from the moment it is added until it is reclaimed. Line by line: what is shared between threads and what runs
-/// it, and `mark` and `number`, which are looked at with it; what few tasks need and what the orchestrating thread
-/// alone uses; the arguments.
+/// A task from the moment it is added until it is reclaimed. The members are ordered by cache line: those that threads
+/// share and those that run the task, then those of few tasks or of the orchestrating thread alone, then the arguments.
 ///
-/// `fan_out` says three things at once: null or a list while the task is not done, `sealed()` from then on. So finding
-/// out whether an edge is needed and adding it are one compare-and-swap, and nothing can be added after the traversal.
+/// `fan_out` is null or a list while the task is not done, and `sealed()` from then on. So finding out whether an edge
+/// is needed and adding it are one compare-and-swap.
 struct alignas(64) TaskSlot {
   static constexpr std::size_t own_words = 14;
   static constexpr std::uint32_t own_edges = 2;
@@ -69,9 +68,9 @@ struct alignas(64) TaskSlot {
 };
 static_assert(sizeof(TaskSlot) == 256);
 
-/// Objects that are taken and given back by one thread; those given back last are taken first, since they are still in
-/// the cache. Which ones are free is noted next to them, so that to take one is to write it and never to wait for what
-/// it held. Memory is reserved once and touched when it is first needed, so a large capacity costs nothing by itself.
+/// A pool of objects for one thread; those given back last are taken first, since they are still in the cache. The free
+/// ones are listed outside of them, so that taking one does not wait for its contents. Memory is reserved once and
+/// touched when it is first needed, so a large capacity costs nothing by itself.
 template <class T>
 class Recycler {
  public:
@@ -103,7 +102,6 @@ class Recycler {
   }
   void give_back(T& object) noexcept { free_[made_ - taken_--] = static_cast<std::uint32_t>(index_of(object)); }
 
-  /// Objects are in one row; numbers are from 0.
   [[nodiscard]] T& at(std::size_t index) noexcept { return memory_[index]; }
   [[nodiscard]] std::size_t index_of(const T& object) const noexcept {
     return static_cast<std::size_t>(&object - memory_);

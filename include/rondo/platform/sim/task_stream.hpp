@@ -18,22 +18,21 @@
 
 namespace rondo::platform::sim {
 
-/// Runs the tasks' kernels in place of the stream, to see when each of them runs.
+/// Runs the kernels of tasks in place of the stream, to record when each runs.
 struct TaskTracer {
   void* self = nullptr;
-  /// Calls `task.entry(args)`; what that throws comes through. `number`: the task's in its round.
+  /// Calls `task.entry(args)`; exceptions pass through. `number`: the task's in its round.
   void (*call)(void* self, const TaskSlot& task, ArgWord* args, std::uint32_t number, std::uint32_t block) = nullptr;
 };
 
-/// Runs tasks that come one by one while earlier ones run: the scheduler of the runtimes that build their graph during
-/// the round. With threads, they take what is ready; without, the orchestrating thread runs it when it has to wait, the
-/// newest first, so that nothing but the edges keeps the order.
+/// The scheduler of the runtimes that build their graph during the round: runs tasks that come one by one while earlier
+/// ones run. With threads, they take what is ready; without, the orchestrating thread runs the newest ready task when
+/// it has to wait.
 ///
-/// Thread safety: `ready`, `help`, `quiet`, `begin_round` and `stop` belong to the thread that orchestrates. Threads
-/// spin briefly, then yield, then sleep; progress never depends on them, since the orchestrating thread helps until all
-/// is done, so a wake-up that comes late costs parallelism only.
-/// Errors: the constructor throws Error out_of_resources. The first kernel that throws fails the round: tasks that have
-/// not started yet are counted as done without being run. Cost per task: one push and one pop, one exchange, one
+/// Thread safety: `ready`, `help`, `quiet`, `begin_round` and `stop` belong to the orchestrating thread. Threads spin
+/// briefly, then yield, then sleep; progress never depends on them, since the orchestrating thread helps until all is
+/// done. Errors: the constructor throws Error out_of_resources. The first kernel that throws fails the round: tasks
+/// that have not started count as done without being run. Cost per task: one push and one pop, one exchange, one
 /// decrement per edge; per round nothing.
 class TaskStream {
  public:
@@ -56,22 +55,22 @@ class TaskStream {
   /// From the next round on the tracer calls the kernels. It outlives the stream.
   void trace(const TaskTracer& tracer) noexcept {
     tracer_ = tracer;
-    calm_ = Mode::traced;
+    running_mode_ = Mode::traced;
   }
 
   /// Tasks are numbered from `first` on in the round that begins.
   void begin_round(std::uint64_t first) noexcept {
     first_ = first;
-    mode_.store(calm_, std::memory_order_relaxed);
-    told_.store(false, std::memory_order_relaxed);
+    mode_.store(running_mode_, std::memory_order_relaxed);
+    is_recorded_.store(false, std::memory_order_relaxed);
     status_ = {};
   }
 
   /// All that the task depends on is done.
   void ready(TaskSlot& task) noexcept {
     if (!threaded()) {
-      task.next_ready = late_;
-      late_ = &task;
+      task.next_ready = ready_list_;
+      ready_list_ = &task;
     } else if (queue_.push(&task)) {
       wake_a_sleeper();
     } else {
@@ -79,12 +78,12 @@ class TaskStream {
     }
   }
 
-  /// Runs one ready task, and what becomes ready with it; false if there is none.
+  /// Runs one ready task, and those that it makes ready; returns false if there is none.
   bool help() noexcept {
     TaskSlot* task = nullptr;
     if (!threaded()) {
-      task = late_;
-      if (task != nullptr) late_ = task->next_ready;
+      task = ready_list_;
+      if (task != nullptr) ready_list_ = task->next_ready;
     } else {
       task = queue_.pop();
     }
@@ -93,17 +92,17 @@ class TaskStream {
     return true;
   }
 
-  /// Runs a task here and now, whatever it waits for. For runtimes without threads, in an order that they vouch for.
+  /// Runs a task at once, whatever it waits for, for runtimes without threads that know the order.
   void run_now(TaskSlot& task) noexcept {
     for (std::uint32_t block = 0; block < task.blocks; ++block) run_block(task, block);
     task.fan_out.store(TaskSlot::sealed(), std::memory_order_release);
   }
 
-  /// Does nothing run, and is nothing ready? True is final until `ready` is called again: only a running task could
-  /// change it. A worker says that it is busy before it looks for a task, so between two looks at an untouched queue no
-  /// task can be in flight unseen.
+  /// Whether nothing runs and nothing is ready, which stays so until `ready` is called: only a running task could
+  /// change it. A worker marks itself busy before it looks for a task, so between two looks at an untouched queue no
+  /// task is in flight unseen.
   [[nodiscard]] bool quiet() const noexcept {
-    if (!threaded()) return late_ == nullptr;
+    if (!threaded()) return ready_list_ == nullptr;
     const std::uint64_t popped = queue_.popped();
     if (queue_.pushed() != popped) return false;
     for (const Worker& worker : workers_) {
@@ -115,11 +114,11 @@ class TaskStream {
   /// The first failure of a round counts. May be called by any thread.
   [[gnu::cold]] void fail(Status status, const Error::Text& text) noexcept {
     mode_.store(Mode::failed, std::memory_order_relaxed);
-    if (told_.exchange(true, std::memory_order_acq_rel)) return;
+    if (is_recorded_.exchange(true, std::memory_order_acq_rel)) return;
     status_ = status;
     failure_ = text;
   }
-  /// Starts no further task in this round; the caller sees to it that the round fails.
+  /// Starts no further task in this round; the caller makes the round fail.
   void abandon() noexcept { mode_.store(Mode::failed, std::memory_order_relaxed); }
   [[nodiscard]] bool failed() const noexcept { return mode_.load(std::memory_order_relaxed) == Mode::failed; }
   /// Of the round, once all its tasks are done.
@@ -146,7 +145,7 @@ class TaskStream {
   }
 
  private:
-  /// How kernels are called, in one word, so that finding out costs nothing where nothing is traced.
+  /// The way to call kernels, in one word, so that tracing costs nothing where it is off.
   enum class Mode : std::uint8_t { plain, traced, failed };
   static constexpr std::size_t queue_size = 1024;
   static constexpr std::uint32_t spins = 128;
@@ -157,16 +156,16 @@ class TaskStream {
     std::thread thread;
   };
 
-  void work(Worker& me) noexcept {
+  void work(Worker& self) noexcept {
     bool busy = false;
     for (std::uint32_t idle = 0;;) {
-      if (!busy) me.busy.store(busy = true, std::memory_order_seq_cst);
+      if (!busy) self.busy.store(busy = true, std::memory_order_seq_cst);
       if (TaskSlot* const task = queue_.pop(); task != nullptr) {
         execute(*task);
         idle = 0;
         continue;
       }
-      me.busy.store(busy = false, std::memory_order_seq_cst);
+      self.busy.store(busy = false, std::memory_order_seq_cst);
       if (stopping_.load(std::memory_order_acquire)) return;
       if (idle < spins + yields) {
         back_off(idle);
@@ -186,7 +185,7 @@ class TaskStream {
       wake_.wait(seen, std::memory_order_acquire);
     }
   }
-  /// Takes one off the count of sleepers, which so is woken once.
+  /// Takes one off the count of sleepers, so that it is woken once.
   bool claim_sleeper() noexcept {
     std::uint32_t sleepers = sleepers_.load(std::memory_order_relaxed);
     while (sleepers != 0) {
@@ -222,8 +221,8 @@ class TaskStream {
     }
   }
 
-  /// Runs a task and follows its successors: the first that becomes ready is run next by this thread, which has its
-  /// inputs in the cache; the others are handed out.
+  /// Runs a task and its successors: the first that becomes ready is run next by this thread, which has its inputs in
+  /// the cache; the others are handed out.
   void execute(TaskSlot& first) noexcept {
     TaskSlot* mine = &first;
     first.next_ready = nullptr;
@@ -231,7 +230,7 @@ class TaskStream {
       TaskSlot& task = *mine;
       mine = task.next_ready;
       if (task.blocks != 1) {
-        // One at a time holds a task of many blocks, takes a block and hands it on.
+        // One thread at a time holds a task of many blocks, takes a block and hands the task on.
         const std::uint32_t block = task.next_block.fetch_add(1, std::memory_order_acq_rel);
         if (block + 1 < task.blocks) hand_out(task, mine);
         run_block(task, block);
@@ -264,14 +263,14 @@ class TaskStream {
 
   ReadyQueue<TaskSlot> queue_;
   std::vector<Worker> workers_;
-  TaskSlot* late_ = nullptr;
+  TaskSlot* ready_list_ = nullptr;
   std::uint64_t first_ = 0;
   Status status_;
   Error::Text failure_;
   TaskTracer tracer_;
-  Mode calm_ = Mode::plain;  ///< of a round that has not failed
+  Mode running_mode_ = Mode::plain;  ///< of a round that has not failed
   alignas(64) std::atomic<Mode> mode_{Mode::plain};
-  std::atomic<bool> told_{false};
+  std::atomic<bool> is_recorded_{false};
   std::atomic<bool> stopping_{false};
   alignas(64) std::atomic<std::uint32_t> sleepers_{0};
   Signal wake_{0};

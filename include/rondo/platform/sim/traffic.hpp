@@ -7,16 +7,16 @@
 
 #include <cstdint>
 
-/// Counts what would cross the bus between host and device.
+/// The `Traffic` of a Sim is told of all that crosses the bus between host and device.
 namespace rondo::platform::sim {
 
-/// A Traffic that is told something is made from its own Options and the chip.
+/// A Traffic with Options is made from them and the chip.
 template <class Traffic>
 concept HasTrafficOptions = requires {
   typename Traffic::Options;
 };
 
-/// What a Sim is told of its traffic.
+/// The options of a Traffic; empty if it has none.
 template <class Traffic>
 struct TrafficOptions {
   struct type {};
@@ -37,48 +37,19 @@ template <class Traffic>
   }
 }
 
-/// Is what crosses the bus under way for a while? See bus.hpp.
+/// A Traffic that states how long copies take; see bus.hpp.
 template <class Traffic>
 concept TakesTime = requires(const Traffic& traffic, Bytes size) {
   traffic.in_ns(size);
   traffic.out_ns(size);
 };
 
-/// Counts nothing; takes no space and no instruction.
+/// Ignores all of it; takes no space and no instruction.
 struct NoTraffic {
   void copied_in(Bytes) noexcept {}
   void copied_out(Bytes) noexcept {}
   void carried(Bytes) noexcept {}
   void computed(std::uint64_t) noexcept {}
-};
-
-/// Counts what would cross the bus.
-struct CountTraffic {
-  std::uint64_t copies_in = 0;
-  std::uint64_t bytes_in = 0;
-  std::uint64_t copies_out = 0;
-  std::uint64_t bytes_out = 0;
-  std::uint64_t launches_with_bases = 0;
-  std::uint64_t launch_bytes = 0;  ///< of those launches
-  std::uint64_t device_refreshes = 0;
-  std::uint64_t device_slots = 0;  ///< addresses that the device computed
-
-  void copied_in(Bytes size) noexcept {
-    ++copies_in;
-    bytes_in += size.value;
-  }
-  void copied_out(Bytes size) noexcept {
-    ++copies_out;
-    bytes_out += size.value;
-  }
-  void carried(Bytes size) noexcept {
-    ++launches_with_bases;
-    launch_bytes += size.value;
-  }
-  void computed(std::uint64_t slots) noexcept {
-    ++device_refreshes;
-    device_slots += slots;
-  }
 };
 
 }  // namespace rondo::platform::sim

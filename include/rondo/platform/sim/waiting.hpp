@@ -8,7 +8,7 @@
 
 namespace rondo::platform::sim {
 
-/// Tells the core that this is a loop that waits.
+/// Tells the core that this is a waiting loop.
 [[gnu::always_inline]] inline void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -17,14 +17,13 @@ namespace rondo::platform::sim {
 #endif
 }
 
-/// Waiting in stages, so that a short wait is fast and a long one does no harm: looks again at once, then with pauses,
-/// then sleeps for a little. It sleeps rather than yields: on a host with more threads than cores a yield gives the
-/// core away for a whole time slice, while a sleeper is put back as soon as its time is over. And it spins for longer
-/// than what it waits for normally takes, since on such a host even a short sleep may last milliseconds.
+/// Waiting in stages: looks again at once, then with pauses, then sleeps for a little. It sleeps rather than yields,
+/// since on a host with more threads than cores a yield gives the core away for a whole time slice. And it spins for
+/// longer than usual waits take, since on such a host even a short sleep may last milliseconds.
 class Backoff {
  public:
   static constexpr unsigned eager = 32;     ///< looks without a pause
-  static constexpr unsigned patience = 96;  ///< looks after which it is worth while to do something else: 2 to 5 µs
+  static constexpr unsigned patience = 96;  ///< looks after which other work is worthwhile: 2 to 5 µs
   static constexpr unsigned spins = 3000;   ///< looks before it sleeps: 60 to 180 µs
   static constexpr long sleep_ns = 50'000;
 
@@ -43,7 +42,7 @@ class Backoff {
   unsigned count_ = 0;
 };
 
-/// Nanoseconds on a clock that only goes forward; `<chrono>` costs every user 230 ms of compile time.
+/// Nanoseconds on a monotonic clock; `<chrono>` costs every user 230 ms of compile time.
 [[nodiscard]] inline std::uint64_t now_ns() noexcept {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -14,15 +14,15 @@
 
 namespace rondo::platform::sim {
 
-/// Threads that do the same thing again each time the epoch moves on. Between two epochs they spin for some tens of
-/// microseconds, then sleep and use no CPU.
+/// Threads that repeat the same work each time the epoch changes. Between two epochs they spin for some tens of
+/// microseconds, then sleep.
 ///
 /// Thread safety: start(), keep_awake() and the destructor from one thread. Cost of start(): one store and one load,
 /// and a system call if a thread sleeps.
 template <class Work>
 class WorkerTeam {
  public:
-  /// Starts `count` threads, numbered from 1, which call `work.work(worker, epoch)`: the caller is worker 0. `parks`
+  /// Starts `count` threads, numbered from 1, which call `work.work(worker, epoch)`; the caller is worker 0. `parks`
   /// counts how often one goes to sleep. @throws Error out_of_resources
   WorkerTeam(std::size_t count, Work& work, std::atomic<std::uint64_t>& parks) : work_{work}, parks_{parks} {
     threads_.reserve(count);

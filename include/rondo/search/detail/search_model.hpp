@@ -144,7 +144,7 @@ struct SearchModel {
     m.ranges.close_row();
   }
 
-  // Who meets whom: buffers are in order of their first section, so each looks ahead until its own last.
+  // Which buffers meet: they are in order of their first section, so each looks ahead until its own last.
   const std::size_t n = m.count();
   std::vector<std::vector<std::int32_t>> meets(n);
   for (std::size_t a = 0; a < n; ++a) {

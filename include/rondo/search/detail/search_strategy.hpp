@@ -8,7 +8,7 @@
 
 namespace rondo::search::detail {
 
-/// Which section a node of the search decides.
+/// The choice of the section that a node of the search decides.
 enum class Branching : std::uint8_t {
   fewest_options,   ///< the one with the fewest ways to go on
   tightest,         ///< the one with the least room to waste
@@ -16,7 +16,7 @@ enum class Branching : std::uint8_t {
   lowest_tightest,  ///< a lowest one; among these the one with the least room to waste
 };
 
-/// Which buffer a node tries first.
+/// The choice of the buffer that a node tries first.
 enum class Preference : std::uint8_t { size, duration, area, pressure };
 
 /// One way to walk the search tree. A strategy changes how soon a plan is found, never whether one is.

@@ -21,7 +21,7 @@ using memory::SectionRange;
 template <class Offset>
 class SectionGroups {
  public:
-  /// What a node knows of one group.
+  /// The state of one group at a node.
   struct Group {
     Offset floor = std::numeric_limits<Offset>::max();  ///< lowest offset any of its buffers can have
     Offset rest = 0;                                    ///< sum of their sizes
@@ -80,7 +80,7 @@ class SectionGroups {
   [[nodiscard]] const SectionRange* ranges() const noexcept { return ranges_.data(); }
 
  private:
-  /// What happens at a section, and the groups before it and up to its end.
+  /// The changes at a section, and the groups before it and up to its end.
   struct Edge {
     std::int32_t first = 0;
     std::int32_t last = 0;

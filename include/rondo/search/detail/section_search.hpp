@@ -20,15 +20,15 @@ namespace rondo::search::detail {
 using memory::aligned;
 using memory::SectionRange;
 
-/// Is there a plan within a given capacity? A complete depth-first search that decides, one at a time, what lies on the
-/// floor of a section.
+/// Decides whether there is a plan within a given capacity. A complete depth-first search that decides, one at a time,
+/// what lies on the floor of a section.
 ///
 /// State: for each buffer not yet placed the lowest offset `at` it can still have. The floor of a section is the
 /// smallest `at` of its buffers. In any plan in which every buffer is pushed down as far as it goes, the point just
 /// above the floor of a section is either covered by a buffer whose `at` equals that floor, which then lies exactly
 /// there, or it is wasted, and then the floor rises to the lowest offset at which some buffer can rest on another.
 /// These cases exclude each other, so no plan is met twice, and the section to decide may be chosen freely among those
-/// whose candidates leave nothing behind below them: choosing the one with the fewest cases keeps the tree small.
+/// whose candidates leave no gap below them: choosing the one with the fewest cases keeps the tree small.
 ///
 /// Pruned by: the load of each section above each of its floors (buffers sorted by `at`, so a stack of high ones is
 /// seen even if low ones remain); splitting into parts that share no section, each solved once; interchangeable buffers
@@ -57,7 +57,7 @@ class SectionSearch {
         groups_(model.sections),
         crossing_(sections() + 1),
         part_of_(sections()),
-        hopeless_(table_size, 0) {
+        infeasible_(table_size, 0) {
     for (std::size_t c = 0; c < model.count(); ++c) {
       start_[c] = static_cast<Offset>(model.fit(c, 0));
       size_[c] = static_cast<Offset>(model.size[c]);
@@ -138,7 +138,7 @@ class SectionSearch {
       return false;
     }
     const std::uint64_t state = fingerprint(begin, end);
-    std::uint64_t& slot = hopeless_[(state >> 20) & (hopeless_.size() - 1)];
+    std::uint64_t& slot = infeasible_[(state >> 20) & (infeasible_.size() - 1)];
     if (slot == state) return false;
     if (branch(begin, end)) return true;
     if (!stopped_) slot = state;
@@ -456,7 +456,7 @@ class SectionSearch {
   std::vector<std::uint64_t> changed_;
   SectionGroups<Offset> groups_;
   std::vector<Index> crossing_, part_of_;
-  std::vector<std::uint64_t> hopeless_;
+  std::vector<std::uint64_t> infeasible_;
   std::vector<std::pair<Index, Offset>> trail_, lifts_;
   std::vector<Index> pool_, left_, lifted_;
   std::vector<std::pair<std::size_t, std::size_t>> parts_;

@@ -25,8 +25,8 @@ SearchModel model_of(const Problem& problem) {
   std::vector<std::int64_t> offsets(problem.size(), 0);
   for (std::uint32_t i = 0; i < problem.size(); ++i) {
     if (sections.empty(i)) continue;
-    (problem.buffers[i].is_pinned() ? fixed : free).push_back(i);
-    if (problem.buffers[i].is_pinned()) offsets[i] = problem.buffers[i].pinned;
+    (problem.buffers[i].is_fixed() ? fixed : free).push_back(i);
+    if (problem.buffers[i].is_fixed()) offsets[i] = problem.buffers[i].fixed_offset;
   }
   return make_search_model(problem, sections, free, fixed, offsets, common_alignment(problem));
 }
@@ -36,11 +36,11 @@ SearchModel model_of(const Problem& problem) {
 TEST_CASE("the search says found at the smallest capacity and impossible below it, whatever its strategy") {
   for (std::uint64_t seed = 0; seed < 250; ++seed) {
     CAPTURE(seed);
-    const Problem problem =
-        memory::testing::random_problem(seed, {.buffers = 6, .steps = 5, .largest = 20, .pins = seed % 2 == 0});
+    const Problem problem = memory::testing::random_problem(
+        seed, {.buffers = 6, .steps = 5, .largest = 20, .fixed_offsets = seed % 2 == 0});
     std::int64_t smallest = testing::smallest_arena(problem);
     const SearchModel model = model_of(problem);
-    // Pinned buffers and those that meet nobody are none of the search's business: what it may use is the whole arena.
+    // The search ignores buffers of fixed offset and those that meet no other: what it may use is the whole arena.
     if (model.count() == 0) continue;
     for (int s = 0; s < 16; ++s) {
       const SearchStrategy strategy{static_cast<Branching>(s % 4), static_cast<Preference>(s / 4),
@@ -49,7 +49,7 @@ TEST_CASE("the search says found at the smallest capacity and impossible below i
       REQUIRE(narrow.run(smallest, strategy, {1'000'000}) == SearchResult::found);
       std::vector<std::int64_t> offsets(problem.size(), 0);
       for (std::uint32_t i = 0; i < problem.size(); ++i) {
-        if (problem.buffers[i].is_pinned()) offsets[i] = problem.buffers[i].pinned;
+        if (problem.buffers[i].is_fixed()) offsets[i] = problem.buffers[i].fixed_offset;
       }
       for (std::size_t c = 0; c < model.count(); ++c) offsets[model.buffer[c]] = narrow.offset(c);
       REQUIRE(testing::check_offsets(problem, offsets).ok());
@@ -61,7 +61,7 @@ TEST_CASE("the search says found at the smallest capacity and impossible below i
       std::int64_t others = 0;
       for (std::uint32_t i = 0; i < problem.size(); ++i) {
         const Buffer& b = problem.buffers[i];
-        if (b.is_pinned() || Sections{problem}.empty(i)) others = std::max(others, offsets[i] + b.size);
+        if (b.is_fixed() || Sections{problem}.empty(i)) others = std::max(others, offsets[i] + b.size);
       }
       if (others < smallest) REQUIRE(below == SearchResult::impossible);
     }

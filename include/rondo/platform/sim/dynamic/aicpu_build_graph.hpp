@@ -14,11 +14,11 @@ struct AicpuBuildGraph;
 
 namespace rondo::platform::sim::dynamic {
 
-/// What an orchestration adds tasks with; edges are the caller's to add.
+/// Adds the tasks of an orchestration; the caller adds the edges.
 class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
  public:
   static constexpr std::uint32_t rings = 1;
-  EdgeOrchestrator(const StreamOptions& options, std::uint32_t threads, const ChipLimits& limits,
+  EdgeOrchestrator(const StreamOptions& options, std::uint32_t threads, const arch::Limits& limits,
                    const graph::GraphView& interface)
       : Orchestrator<EdgeOrchestrator>{without_regions(options), threads, rings, limits, interface},
         in_order_{threads == 0 && !options.late} {}
@@ -51,7 +51,7 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
 
   TaskSlot& prepare(std::size_t words, std::size_t) { return prepare_slot(words, 0); }
 
-  static void expect(const Touch&) noexcept {}
+  static void prefetch(const Touch&) noexcept {}
   TaskRef finish_add(TaskSlot& slot, const Touch*, std::size_t) noexcept {
     slot.waiting.store(TaskSlot::guard, std::memory_order_relaxed);
     commit_slot(slot);
@@ -86,7 +86,7 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
 
   bool in_order_;
 };
-/// The orchestrator of AicpuBuildGraph.
+/// The orchestrator of the runtime.
 template <>
 struct OrchestratorFor<runtime::AicpuBuildGraph> {
   using type = EdgeOrchestrator;

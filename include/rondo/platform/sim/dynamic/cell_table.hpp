@@ -13,13 +13,10 @@
 
 namespace rondo::platform::sim::dynamic {
 
-/// The cells of all grids, by number. As many places as there are pending uses at most, rounded up to a power of two,
-/// so cells may share one.
-///
-/// Up to 4096 cells in a row lie together: tiles that are visited in turn are in memory that is visited in turn. Such
-/// groups take their memory in the order in which they are first used, one after the other, so that those in use are
-/// in few pages however many there are room for. Never gives memory back.
-/// Cost: a look at a small table, and the cell; a group's first use writes all of it.
+/// The cells of all grids, by number; several cells may share a place. Up to 4096 cells in a row lie together, so that
+/// tiles that are visited in turn are in memory that is visited in turn. Such groups take their memory in the order of
+/// their first use, so that those in use are in few pages. Never gives memory back. Cost: a look at a small table, and
+/// the cell; a group's first use writes all of it.
 class CellTable {
  public:
   /// @throws std::bad_alloc
@@ -29,10 +26,9 @@ class CellTable {
         groups_(std::size_t{1} << (bits_ - group_bits_)),
         block_{capacity() * sizeof(Cell), alignof(Cell)} {}
 
-  /// How many places there are.
   [[nodiscard]] std::size_t capacity() const noexcept { return std::size_t{1} << bits_; }
 
-  /// Where in its group a cell is is hashed, too, so that cells a power of two apart do not pile up.
+  /// The place of a cell in its group is hashed, too, so that cells a power of two apart do not pile up.
   [[nodiscard]] Cell& at(std::uint64_t key) noexcept {
     const std::uint64_t hash = (key >> group_bits_) * 0x9E37'79B9'7F4A'7C15U;  // 2^64 / golden ratio
     Cell*& group = groups_[hash >> (64U - bits_ + group_bits_)];

@@ -11,10 +11,10 @@
 
 namespace rondo::platform::sim::dynamic {
 
-/// Decides which thread orchestrates a round. One that waits for it anyway does it itself, which wakes no thread;
-/// otherwise a thread of its own does it while the caller does something else.
+/// Decides which thread orchestrates a round: the caller, if it waits for the round anyway, which wakes no thread;
+/// otherwise a thread of its own.
 ///
-/// Thread safety: the session's thread. Cost per round: a store; handed to the other thread, one wake-up.
+/// Thread safety: the session's thread. Cost per round: a store; on the other thread, one wake-up.
 template <class Rounds>
 class Conductor {
  public:

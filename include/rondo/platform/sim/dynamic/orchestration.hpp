@@ -23,7 +23,7 @@
 namespace rondo::platform::sim::dynamic {
 
 /// The rounds of one orchestration on a simulated platform; a runtime::Runner. The slots of rounds in flight share the
-/// orchestrator and its rings, which the first slot owns; each has its own places of tensors.
+/// orchestrator and its rings, which the first slot owns; each has its own tensor addresses.
 template <class Sim, class Runtime, class Graph>
 class Orchestration {
   using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;
@@ -85,13 +85,13 @@ class Orchestration {
  private:
   friend class Conductor<Orchestration>;
 
-  /// What all slots share.
+  /// The part that all slots share.
   struct Core {
     Core(Sim& on, const Graph& frozen, const runtime::StreamOptions& options)
         : platform{on},
           graph{frozen},
           threads{threads_for(options)},
-          orchestrator{options, threads, ChipLimits::of<typename Sim::Arch>(), graph.view()},
+          orchestrator{options, threads, arch::limits_of<typename Sim::Arch>, graph.view()},
           heaps{platform, orchestrator.heap_bytes(), Bytes{Sim::Arch::arena_alignment}} {
       orchestrator.place_heaps(heaps.base().address());
       if constexpr (HasRecorder<Engine>) orchestrator.stream().trace(platform.engine().recorder().tracer());
@@ -103,7 +103,7 @@ class Orchestration {
     memory::Arena<Sim> heaps;
   };
 
-  /// How many worker threads an engine gives to graphs that are built while they run.
+  /// The number of worker threads for a graph that is built while it runs.
   [[nodiscard]] static std::uint32_t threads_for(const runtime::StreamOptions& options) noexcept {
     if constexpr (memory::concurrency_of<Engine>() == memory::Concurrency::sequential) return 0;
     if (options.threads != runtime::StreamOptions::by_engine) return options.threads;

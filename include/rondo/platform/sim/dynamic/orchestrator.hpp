@@ -18,7 +18,7 @@
 
 namespace rondo::platform::sim::dynamic {
 
-/// A task of the round under way. Once its round is over, or it is done and forgotten, it counts as done.
+/// A task of the current round. Once its round is over, or it is done and reclaimed, it counts as done.
 struct TaskRef {
   TaskSlot* slot = nullptr;
   std::uint64_t number = 0;
@@ -28,30 +28,30 @@ struct TaskRef {
 template <class Runtime>
 struct OrchestratorFor;
 
-/// What an orchestration is handed: it adds tasks, makes intermediates, opens scopes and reads the round's inputs.
+/// The argument of an orchestration: adds tasks, makes intermediates, opens scopes and reads the round's inputs.
 /// Kernels are those of TaskGraph, with the same arguments and the same checks by the compiler.
 ///
-/// Lifetime: the session's; what it gives out is valid in the round. Thread safety: the orchestrating thread.
-/// Errors: throws Error if it is used wrongly; if it leaves the orchestration, it fails the round.
-/// `Derived` says what becomes of a task: `finish_add`.
+/// Lifetime: the session's; regions and tasks are valid in the round. Thread safety: the orchestrating thread. Errors:
+/// throws Error if it is used wrongly; an Error that leaves the orchestration fails the round. `Derived` decides the
+/// edges of a task, in `finish_add`.
 template <class Derived>
 class Orchestrator : public StreamCore {
  public:
   using StreamCore::StreamCore;
 
-  /// For the runner: the orchestration is over. Ends the round's own scope, and the round.
+  /// For the runner: ends the round's own scope, and the round.
   Status finish_round() noexcept {
     self().end_scope();
     return this->end_round();
   }
 
-  /// Ends with its block. What is made in it may be used in it and in scopes inside of it.
+  /// A scope, which ends with its block. Regions made in it may be used in it and in scopes inside of it.
   class [[nodiscard]] Scope {
    public:
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope() {
-      // An orchestration that is being thrown out of starts nothing more.
+      // An orchestration that an exception leaves starts nothing more.
       if (std::uncaught_exceptions() != exceptions_) owner_.stream_.abandon();
       owner_.self().end_scope();
       owner_.close_scope();
@@ -96,19 +96,19 @@ class Orchestrator : public StreamCore {
     return whole<T, Direction::workspace>(tensor);
   }
 
-  /// The box of a tensor that starts at `low` and has these extents; shares memory with all that overlaps it. A view of
+  /// The box of a tensor that starts at `low` and has these extents; shares memory with all that overlap it. A view of
   /// a region starts where the region does. @throws Error invalid_argument if it does not lie inside
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> view(TensorHandle<T, D> tensor, const Shape& low, const Shape& extents) {
-    return view(whole<T, D>(of(tensor.key)), low, extents);
+    return view(whole<T, D>(interface_tensor(tensor.key)), low, extents);
   }
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> view(const Region<T, D>& region, const Shape& low, const Shape& extents) const;
 
-  /// What the round bound to an input: known before the first task runs, so an orchestration may depend on it.
+  /// The values of an input, known before the first task runs, so that an orchestration may depend on them.
   template <Element T>
   [[nodiscard]] std::span<const T> values(Input<T> input) const {
-    const TensorState& tensor = of(input.key);
+    const TensorState& tensor = interface_tensor(input.key);
     return {reinterpret_cast<const T*>(tensor.address), tensor.count};  // NOLINT: simulated memory is host memory
   }
   /// The same for an input of one element. @throws Error wrong_size if it has more
@@ -121,9 +121,9 @@ class Orchestrator : public StreamCore {
     return all[0];
   }
 
-  /// Adds a task that runs kernel K, as TaskGraph::add: a handle of the interface or a Region for each tensor.
+  /// Adds a task that runs kernel K, as TaskGraph::add, on handles of the interface and Regions. Waits for room.
   /// @throws Error invalid_argument (rank, gaps in a region, overlapping arguments, a region that is gone),
-  /// wrong_tensor, limit_exceeded. Waits if there is no room.
+  /// wrong_tensor, limit_exceeded
   template <class K, class... A>
   TaskRef add(const A&... arguments) {
     return add<K>(Blocks{1}, arguments...);
@@ -135,7 +135,7 @@ class Orchestrator : public StreamCore {
   }
 
   /// Adds a task that runs a raw kernel, as TaskGraph::add_raw; regions may have gaps. `name` lives as long as the
-  /// round: a literal.
+  /// round.
   template <class... A>
   TaskRef add_raw(std::string_view name, CoreType core, KernelEntry entry, const A&... arguments) {
     return add_raw(name, core, Blocks{1}, entry, arguments...);
@@ -148,15 +148,17 @@ class Orchestrator : public StreamCore {
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
   /// An argument as the task sees it.
-  struct Seen {
+  struct ArgumentView {
     std::uint64_t address;
     std::uint64_t count;
     const std::uint64_t* extents;
     std::size_t rank;
   };
 
-  [[nodiscard]] TensorState& of(TensorKey key) { return const_cast<TensorState&>(std::as_const(*this).of(key)); }
-  [[nodiscard]] const TensorState& of(TensorKey key) const {
+  [[nodiscard]] TensorState& interface_tensor(TensorKey key) {
+    return const_cast<TensorState&>(std::as_const(*this).interface_tensor(key));
+  }
+  [[nodiscard]] const TensorState& interface_tensor(TensorKey key) const {
     if (key.graph() != tag_ || index(key.tensor()) >= interface_count_) [[unlikely]] {
       throw Error(Errc::wrong_tensor,
                   Error::Text("the tensor is none of this session's interface; use its own handles"));
@@ -166,10 +168,10 @@ class Orchestrator : public StreamCore {
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> whole(TensorState& tensor) const noexcept;
 
-  /// The tensor that an argument is, or is part of. @throws Error if it is none that may be used
+  /// The tensor of an argument. @throws Error if it must not be used
   template <Element T, Direction D>
   [[nodiscard]] TensorState& tensor_of(const TensorHandle<T, D>& handle) {
-    return of(handle.key);
+    return interface_tensor(handle.key);
   }
   template <Element T, Direction D>
   [[nodiscard]] TensorState& tensor_of(const Region<T, D>& region) const {
@@ -188,11 +190,11 @@ class Orchestrator : public StreamCore {
     return region.whole_ ? BoxView{} : BoxView{region.low_, region.extents_};
   }
   template <Element T, Direction D>
-  [[nodiscard]] static Seen see(const TensorHandle<T, D>&, const TensorState& tensor) noexcept {
+  [[nodiscard]] static ArgumentView view_of(const TensorHandle<T, D>&, const TensorState& tensor) noexcept {
     return {tensor.address, tensor.count, tensor.extents, tensor.rank};
   }
   template <Element T, Direction D>
-  [[nodiscard]] static Seen see(const Region<T, D>& region, const TensorState&) noexcept {
+  [[nodiscard]] static ArgumentView view_of(const Region<T, D>& region, const TensorState&) noexcept {
     return {region.address_, region.count_, region.extents_, region.rank_};
   }
   template <class A>
@@ -208,7 +210,7 @@ class Orchestrator : public StreamCore {
     throw Error(Errc::invalid_argument, Error::Text("task '", task, "' ", what));
   }
   void check_add(std::string_view name, Blocks blocks, std::size_t tensors, std::size_t scalars) const;
-  /// One task, two uses: fine if both read or they do not meet.
+  /// Two uses by one task must both read, or not meet.
   static void check_uses(std::string_view name, const Touch* touches, std::size_t count);
   TaskRef finish(TaskSlot& slot, std::string_view name, Blocks blocks, KernelEntry entry, std::size_t words,
                  Touch* touches, std::size_t tensors);
@@ -226,8 +228,8 @@ class Orchestrator : public StreamCore {
   void fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches, std::size_t& tensors);
 };
 
-/// A whole round: `orchestration(orchestrator)` adds its tasks, then all of them are waited for. The same on the
-/// simulated device and on a real one. @returns the round's status; its text is in the orchestrator's stream
+/// A whole round, on the simulated device or a real one: `orchestration(orchestrator)` adds its tasks, then waits for
+/// all of them. The text of a failure is in the orchestrator's stream.
 template <class Orchestrator, class Orchestration>
 Status orchestrate_round(Orchestrator& orchestrator, Orchestration&& orchestration) noexcept {
   orchestrator.begin_round();
@@ -246,12 +248,11 @@ Status orchestrate_round(Orchestrator& orchestrator, Orchestration&& orchestrati
 }  // namespace rondo::platform::sim::dynamic
 
 namespace rondo::runtime {
-using platform::sim::dynamic::reads;
 using platform::sim::dynamic::Region;
 using platform::sim::dynamic::TaskRef;
-using platform::sim::dynamic::updates;
-using platform::sim::dynamic::writes;
-/// What an orchestration of a runtime is handed.
+using rondo::reads;
+using rondo::updates;
+using rondo::writes;
 template <class Runtime>
 using OrchestratorOf = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;
 }  // namespace rondo::runtime

@@ -4,7 +4,7 @@
 
 #include <rondo/platform/sim/dynamic/orchestrator.hpp>
 
-/// The bodies of Orchestrator's members that are too long for its class; include orchestrator.hpp.
+/// The bodies of Orchestrator's longer members; include orchestrator.hpp.
 namespace rondo::platform::sim::dynamic {
 
 template <class Derived>
@@ -73,12 +73,12 @@ inline void Orchestrator<Derived>::check_add(std::string_view name, Blocks block
   };
   if (blocks.count == 0) [[unlikely]]
     fail_add(name, "runs as 0 blocks; it takes at least 1");
-  if (blocks.count > limits_.blocks) [[unlikely]]
-    fail(blocks.count, "blocks", limits_.blocks);
-  if (tensors > limits_.tensors) [[unlikely]]
-    fail(tensors, "tensors", limits_.tensors);
-  if (scalars > limits_.scalars) [[unlikely]]
-    fail(scalars, "scalars", limits_.scalars);
+  if (blocks.count > limits_.max_blocks) [[unlikely]]
+    fail(blocks.count, "blocks", limits_.max_blocks);
+  if (tensors > limits_.max_task_tensors) [[unlikely]]
+    fail(tensors, "tensors", limits_.max_task_tensors);
+  if (scalars > limits_.max_task_scalars) [[unlikely]]
+    fail(scalars, "scalars", limits_.max_task_scalars);
 }
 
 template <class Derived>
@@ -127,7 +127,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         const auto& argument = rondo::detail::nth<rondo::detail::arguments_before(I, List{})>(arguments...);
         static_assert(rondo::detail::check_argument<Param, std::remove_cvref_t<decltype(argument)>>());
         touches[tensors] = Touch(&tensor_of(argument), box_of(argument), Parameter::access);
-        self().expect(touches[tensors++]);
+        self().prefetch(touches[tensors++]);
       }
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) { (look.template operator()<I, P>(), ...); }
@@ -142,7 +142,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         const auto& argument = rondo::detail::nth<rondo::detail::arguments_before(I, List{})>(arguments...);
         static_assert(rondo::detail::check_argument<Param, std::remove_cvref_t<decltype(argument)>>());
         if constexpr (Parameter::is_tensor) {
-          const Seen seen = see(argument, *touches[tensors++].tensor);
+          const ArgumentView seen = view_of(argument, *touches[tensors++].tensor);
           if (!is_contiguous(argument)) [[unlikely]]
             fail_add(name, "is handed a region with gaps; hand it to a raw kernel, or copy it");
           words[I] = static_cast<ArgWord>(seen.address);
@@ -184,9 +184,9 @@ inline void Orchestrator<Derived>::fill_raw(std::string_view name, const A& argu
                   argument.handle;
                 }) {
     TensorState& tensor = tensor_of(argument.handle);
-    word = static_cast<ArgWord>(see(argument.handle, tensor).address);
+    word = static_cast<ArgWord>(view_of(argument.handle, tensor).address);
     touches[tensors] = Touch(&tensor, box_of(argument.handle), argument.access);
-    self().expect(touches[tensors++]);
+    self().prefetch(touches[tensors++]);
   } else {
     static_assert(!rondo::detail::is_tensor_argument<A>,
                   "rondo: say what the raw kernel does to the tensor: pass reads(x), writes(x) or updates(x)");

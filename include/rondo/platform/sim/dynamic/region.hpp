@@ -12,7 +12,7 @@
 
 namespace rondo::platform::sim::dynamic {
 
-/// Part of a tensor: in each dimension a first index and an extent. In memory that is a strided region.
+/// Part of a tensor: a first index and an extent in each dimension; in memory, a strided region.
 struct Box {
   /// One dimension of it.
   struct Side {
@@ -24,8 +24,8 @@ struct Box {
   [[nodiscard]] constexpr Side side(std::size_t d) const noexcept { return sides[d]; }
 };
 
-/// A box that is held elsewhere, in two rows. To look at one where it is costs less than a copy made just for that:
-/// what has been written in halves a moment ago is slow to read as a whole.
+/// A box whose indices and extents are stored elsewhere, in two rows. It costs less than a copy: a box that was written
+/// in halves a moment ago is slow to read as a whole.
 struct BoxView {
   const std::uint64_t* low = nullptr;  ///< null: no box
   const std::uint64_t* extents = nullptr;
@@ -34,7 +34,7 @@ struct BoxView {
   [[nodiscard]] constexpr explicit operator bool() const noexcept { return low != nullptr; }
 };
 
-/// Have they an element in common? Exact, since both are boxes of one tensor.
+/// Whether two boxes of one tensor have an element in common.
 template <class A, class B>
 [[nodiscard]] constexpr bool overlap(const A& a, const B& b, std::size_t rank) noexcept {
   for (std::size_t d = 0; d < rank; ++d) {
@@ -56,8 +56,8 @@ struct TensorState;
 template <class Derived>
 class Orchestrator;
 
-/// A tensor, or a box of one, as the orchestration hands it to tasks: made by an orchestrator's workspace() and view().
-/// Valid in the round and, for an intermediate, in the scope that made it; later uses throw Error.
+/// A tensor, or a box of one, as an argument of tasks: made by an orchestrator's workspace() and view(). Valid in the
+/// round and, for an intermediate, in the scope that made it; later uses throw Error.
 template <Element T, Direction D>
 class Region {
  public:
@@ -66,11 +66,10 @@ class Region {
 
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint64_t extent(std::size_t d) const noexcept { return extents_[d]; }
-  /// Elements between neighbours in dimension d; what a raw kernel needs for a region with gaps.
+  /// The distance of neighbours in dimension d, in elements, for raw kernels that take regions with gaps.
   [[nodiscard]] std::uint64_t stride(std::size_t d) const noexcept { return strides_[d]; }
-  /// Number of elements.
   [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
-  /// Whether its elements lie one after the other. Only such a region can be handed to a kernel that is a type.
+  /// Whether its elements lie one after the other, as a kernel that is a type needs.
   [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }
 
  private:
@@ -79,7 +78,7 @@ class Region {
   Region() noexcept {}  // leaves unused dimensions unset: an intermediate costs no more than what it has
 
   TensorState* tensor_;
-  std::uint64_t serial_;   ///< which tensor, even when its memory and its record have passed to another one
+  std::uint64_t serial_;   ///< tells tensors apart whose memory and record were reused
   std::uint64_t address_;  ///< of the first element
   std::uint64_t count_;
   std::uint8_t rank_;
@@ -90,21 +89,10 @@ class Region {
   std::uint64_t strides_[max_rank];  ///< of the tensor
 };
 
-/// For raw kernels, as with handles.
-template <class T, Direction D>
-[[nodiscard]] RawTensor<Region<T, D>> reads(const Region<T, D>& region) noexcept {
-  return {region, Access::read};
-}
-template <class T, Direction D>
-[[nodiscard]] RawTensor<Region<T, D>> writes(const Region<T, D>& region) noexcept {
-  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
-  return {region, Access::write};
-}
-template <class T, Direction D>
-[[nodiscard]] RawTensor<Region<T, D>> updates(const Region<T, D>& region) noexcept {
-  static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
-  return {region, Access::read_write};
-}
+// So that unqualified calls with a Region find them.
+using rondo::reads;
+using rondo::updates;
+using rondo::writes;
 
 }  // namespace rondo::platform::sim::dynamic
 

@@ -12,18 +12,16 @@
 #include <cstdint>
 #include <span>
 
-/// Which unfinished tasks touch which parts of which tensors. Belongs to the orchestrating thread alone.
+/// The unfinished tasks that touch each part of each tensor. Belongs to the orchestrating thread alone.
 namespace rondo::platform::sim::dynamic {
 
-/// Finds the uses that overlap a region, in time that depends on how many do and not on how many there are: whole
-/// tensors are one list each, boxes are found by tensor, shape and cell. Readers are kept apart from writers, so that
-/// a tensor that many tasks read costs each of them nothing. A use leaves the map when a write covers it, when it is
-/// met and its task is done, or when its task is reclaimed, whichever comes first.
+/// Finds exactly the uses that overlap a region, in time that depends on their number alone: whole tensors are one list
+/// each, boxes are found by tensor, shape and cell. Readers are kept apart from writers, so that a tensor that many
+/// tasks read costs each of them nothing. A use leaves the map when a write covers it, when it is met and its task is
+/// done, or when its task is reclaimed, whichever comes first.
 ///
-/// Never misses an overlap; reports only overlaps (boxes of a tensor are compared exactly).
-/// Cost: for a region that was last written as it is touched now, one line of memory, and one of the task that wrote
-/// it; see bench/runtimes. Where a tensor is cut into boxes of more than 8 different extents at once, those beyond are
-/// searched in a row.
+/// Cost: for a region that was last written as it is touched now, one cache line, and one of the task that wrote it;
+/// see bench/runtimes. Boxes of more than 8 different extents of one tensor are searched linearly.
 class RegionMap {
  public:
   RegionMap(std::size_t uses, std::size_t grids) : uses_{uses}, grids_{grids}, cells_{uses} {}
@@ -35,7 +33,7 @@ class RegionMap {
   /// All tasks whose numbers are below this one are reclaimed.
   void set_frontier(std::uint64_t number) noexcept { frontier_ = number; }
 
-  /// Finds out where uses like this one are; to be called before find() and insert().
+  /// Locates the uses of this kind; to be called before find() and insert().
   void locate(Touch& touch) noexcept {
     TensorState& tensor = *touch.tensor;
     if (!touch.box) {
@@ -63,9 +61,8 @@ class RegionMap {
     touch.at = {grid, grid->base, key, &here, off == 0};
   }
 
-  /// Calls `found(task, number)` for each task that must go before `touch`; one task may be found more than once. It
-  /// may be done, or its place may have passed to another task, of another number: a look at it finds
-  /// out.
+  /// Calls `found(task, number)` for each task that must precede `touch`, perhaps more than once. The task may be done,
+  /// or its slot may belong to a task of another number by now.
   template <class F>
   void find(const Touch& touch, F&& found) noexcept {
     TensorState& tensor = *touch.tensor;
@@ -82,8 +79,8 @@ class RegionMap {
     }
   }
 
-  /// Remembers a use. `head`: the task's list of uses. The caller has made sure that there is room(). An earlier
-  /// insert() may have taken the grid for boxes of other extents: then the touch is located once more.
+  /// Remembers a use. `head`: the task's list of uses. Precondition: there is room(). An earlier insert() may have
+  /// taken the grid for boxes of other extents; then the touch is located again.
   void insert(Touch& touch, TaskSlot& task, RegionUse*& head) noexcept {
     if (touch.at.grid != nullptr && touch.at.grid->base != touch.at.base) [[unlikely]]
       locate(touch);
@@ -123,7 +120,6 @@ class RegionMap {
     grid.all[kind] = index;
   }
 
-  /// Gives back all uses of a task.
   void forget(RegionUse* head) noexcept {
     while (head != nullptr) {
       RegionUse& use = *head;
@@ -134,7 +130,7 @@ class RegionMap {
     }
   }
 
-  /// The tensor goes; no use of it is left.
+  /// Releases the grids of a tensor without uses.
   void drop_grids(TensorState& tensor) noexcept {
     while (tensor.grids != nullptr) {
       Grid* const grid = tensor.grids;
@@ -144,8 +140,8 @@ class RegionMap {
     tensor.grid_count = 0;
   }
 
-  /// Between rounds, when no use is left: cells are numbered from the first one again that no grid has, so that rounds
-  /// that are alike use the same memory. `kept`: the tensors that stay. Costs nothing after a round without new grids.
+  /// Between rounds, when no use is left: cells are numbered from the first one again that no grid has, so that similar
+  /// rounds use the same memory. `kept`: the tensors that stay. Costs nothing after a round without new grids.
   void rewind(std::span<TensorState> kept) noexcept {
     if (next_base_ == rewound_to_) return;
     next_base_ = 0;
@@ -164,7 +160,7 @@ class RegionMap {
  private:
   static constexpr std::uint32_t most_grids = 8;
 
-  /// Cells to look into, counted up like an odometer.
+  /// The cells to visit, counted up like an odometer.
   struct Cells {
     std::uint64_t first[max_rank];
     std::uint64_t last[max_rank];
@@ -177,7 +173,7 @@ class RegionMap {
       return false;
     }
   };
-  /// False if looking at all uses of the grid is cheaper.
+  /// Returns false if visiting all uses of the grid is cheaper.
   static bool cells_of(const TensorState& tensor, const Grid& grid, const BoxView& box, std::uint64_t limit,
                        Cells& cells) noexcept {
     std::uint64_t number = 1;
@@ -197,12 +193,12 @@ class RegionMap {
 
   [[nodiscard]] RegionUse& use_at(UseIndex index) noexcept { return uses_.at(index - 1); }
 
-  /// Is an unfinished task noted there?
+  /// Whether an unfinished task is noted there.
   [[nodiscard]] bool is_noted(const Cell& cell) const noexcept {
     return cell.number >= frontier_ && cell.task->number == cell.number && !cell.task->done();
   }
 
-  /// All cells of the grid that a box may meet.
+  /// Visits all cells of the grid that a box may meet.
   template <class F>
   [[gnu::noinline]] void visit_many(Grid& grid, std::uint64_t uses, int from, const Touch& touch, F& found) noexcept {
     const TensorState& tensor = *touch.tensor;
@@ -223,7 +219,8 @@ class RegionMap {
                  &grid, found);
     } while (cells.advance(tensor.rank));
   }
-  /// Is the cell met, and does the touch cover it? What is in its lists may be of other cells and grids.
+  /// Visits a cell. `is_met`, `is_covered`: whether the touch meets and covers it. Its lists may hold uses of other
+  /// cells and grids.
   template <class F>
   [[gnu::always_inline]] void visit_cell(Cell& cell, std::uint64_t key, bool is_met, bool is_covered,
                                          const Touch& touch, const Grid* grid, F& found) noexcept {
@@ -274,8 +271,8 @@ class RegionMap {
   [[nodiscard]] static bool meets(const RegionUse& use, const TensorState& tensor, const Touch& touch) noexcept {
     return use.whole || !touch.box || overlap(use.box, touch.box, tensor.rank);
   }
-  /// Reports the use; false if it is of no interest any more: its task is done, or it is covered. What conflicts
-  /// with a covered use conflicts with the task that covers it, and that one waits for it.
+  /// Reports the use; returns false if it no longer matters: its task is done, or it is covered. A task that conflicts
+  /// with a covered use conflicts with the task that covers it, which waits for it.
   template <class F>
   [[nodiscard]] static bool must_wait(RegionUse& use, const TensorState& tensor, const Touch& touch,
                                       F& found) noexcept {
@@ -296,8 +293,8 @@ class RegionMap {
     if (use.next != 0) use_at(use.next).place = use.place;
     use.place = nullptr;
   }
-  /// A use that leaves its cell stays in its grid's list until a walk comes along there, or its task is reclaimed:
-  /// its neighbours there came when it came, so that then they are at hand, and now they are not.
+  /// A use that leaves its cell stays in its grid's list until a walk reaches it there, or its task is reclaimed: its
+  /// neighbours in that list are in the cache then.
   void leave_grid(RegionUse& use) noexcept {
     if (use.grid == nullptr) return;
     Grid& grid = *use.grid;
@@ -327,7 +324,7 @@ class RegionMap {
     }
     return true;
   }
-  /// The grid of these extents; or one that is a little coarser; or a new one; null if the tensor has enough.
+  /// Returns the grid of these extents, one that is a little coarser, or a new one; null if the tensor has enough.
   [[nodiscard, gnu::noinline]] Grid* choose_grid(TensorState& tensor, const BoxView& box) noexcept {
     Grid* coarser = nullptr;
     Grid* unused = nullptr;

@@ -6,13 +6,12 @@
 #include <rondo/platform/sim/task_slot.hpp>
 #include <rondo/types.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
-/// What the map of regions is made of; the map itself is RegionMap.
+/// The parts of RegionMap.
 namespace rondo::platform::sim::dynamic {
 
-/// Exact division by a number that stays: a multiplication, where both fit into 32 bits.
+/// Exact division by a fixed number: a multiplication, where both fit into 32 bits.
 class Divisor {
  public:
   constexpr Divisor() noexcept = default;
@@ -40,12 +39,11 @@ class Divisor {
   std::uint64_t limit_ = ~std::uint64_t{0};  ///< the most that this way divides
 };
 
-/// Where a list of uses starts or goes on: the use's place in the map's store, from 1; 0 ends it. Half a pointer.
+/// A link in a list of uses: the position in the map's store, from 1; 0 ends the list. Half a pointer.
 using UseIndex = std::uint32_t;
 
-/// What touches one cell of a grid, or a tensor as a whole. The last task that wrote exactly that is noted here and not
-/// in the list, so that the next one to come finds it, as most do, without another step. A note goes stale by itself:
-/// when its task is reclaimed nothing comes back to erase it.
+/// The uses of one cell of a grid, or of a tensor as a whole. The last task that wrote exactly that is noted here and
+/// not in the list, so that the next one finds it without another step. A note of a reclaimed task is stale.
 struct Cell {
   std::uint64_t number = 0;  ///< of that task; 0: none
   std::uint64_t key = 0;     ///< which cell it wrote: many share a place
@@ -53,8 +51,8 @@ struct Cell {
   UseIndex head[2] = {};     ///< readers; writers of something else
 };
 
-/// All uses of one tensor whose boxes have about the same extents. They are found by cell: the tensor is divided into
-/// boxes of exactly these extents, and a use lies in the cell of its lowest corner.
+/// The uses of one tensor whose boxes have about the same extents. The tensor is divided into boxes of exactly these
+/// extents, and a use lies in the cell of its lowest corner.
 struct Grid {
   Divisor tile[max_rank];
   std::uint64_t pitch[max_rank] = {};  ///< how far apart neighbours in a dimension are numbered
@@ -67,7 +65,7 @@ struct Grid {
   Grid* next = nullptr;
 };
 
-/// A tensor that tasks may touch: one of the interface, or an intermediate. What adding a task looks at comes first.
+/// A tensor of the interface, or an intermediate. The members that adding a task reads come first.
 struct alignas(64) TensorState {
   std::uint64_t serial = 0;
   Cell whole;  ///< uses of the whole tensor, or of boxes that fit no grid
@@ -91,9 +89,9 @@ struct alignas(64) TensorState {
 
 /// One task's use of one region.
 struct alignas(64) RegionUse {
-  /// While it is in the list of a cell: what refers to it; null if it has left.
+  /// The link that refers to it while it is in the list of a cell; else null.
   UseIndex* place = nullptr;
-  /// Not in a list, but noted in this cell, as long as the note is its task's.
+  /// The cell in which it is noted instead, as long as the note is its task's.
   Cell* noted = nullptr;
   TaskSlot* task = nullptr;
   Grid* grid = nullptr;            ///< of whose list it is an element; null if of none
@@ -107,7 +105,7 @@ struct alignas(64) RegionUse {
   Box box{};
 };
 
-/// What a task is about to do to a region.
+/// A use that a task is about to make of a region.
 struct Touch {
   Touch() noexcept {}  // of arrays that are filled as far as they are needed
   Touch(TensorState* t, BoxView b, Access a) noexcept : tensor{t}, box{b}, access{a} {}

@@ -21,39 +21,21 @@ namespace rondo::platform::sim::dynamic {
 
 using runtime::StreamOptions;
 
-/// What a chip allows a task, as values: orchestrators are the same for all chips.
-struct ChipLimits {
-  const char* name;
-  std::uint32_t blocks;
-  std::uint32_t tensors;
-  std::uint32_t scalars;
-  std::uint32_t granule;
-  std::uint32_t guard;
-  std::uint32_t alignment;
-  bool has_fp8;
-
-  template <arch::Arch A>
-  [[nodiscard]] static constexpr ChipLimits of() noexcept {
-    return {A::name,          A::max_blocks,  A::max_task_tensors, A::max_task_scalars,
-            A::block_granule, A::block_guard, A::tensor_alignment, A::has_fp8};
-  }
-};
-
-/// Thrown through an orchestration whose round has failed, so that it ends; no std::exception, so that an orchestration
-/// that catches those does not catch this.
+/// Thrown to end an orchestration whose round has failed; no std::exception, so that handlers for those do not catch
+/// it.
 struct Stopped {};
 
-/// What both runtimes that build their graph during a round have in common: rings of tasks, intermediates and memory,
-/// one for each depth of scopes; making room when one is full; telling when none will come; ending a round clean.
+/// The common part of the runtimes that build their graph during a round: rings of tasks, intermediates and memory, one
+/// for each depth of scopes; making room when one is full; detecting deadlock; ending a round.
 ///
-/// Thread safety: the orchestrating thread alone. Errors: a round that cannot go on is failed, and Stopped thrown.
-/// Cost per task: a look at the oldest tasks every few; nothing that grows with the number of tasks or tensors.
+/// Thread safety: the orchestrating thread alone. Errors: a round that cannot go on is failed, and Stopped thrown. Cost
+/// per task: a look at the oldest tasks every few; nothing that grows with the number of tasks or tensors.
 class StreamCore {
  public:
   static constexpr std::uint32_t max_scopes = 64;
   static constexpr std::uint32_t max_rings = 4;
 
-  StreamCore(const StreamOptions& options, std::uint32_t threads, std::uint32_t rings, const ChipLimits& limits,
+  StreamCore(const StreamOptions& options, std::uint32_t threads, std::uint32_t rings, const arch::Limits& limits,
              const graph::GraphView& interface)
       : limits_{limits},
         late_{options.late && threads == 0},
@@ -99,7 +81,7 @@ class StreamCore {
     depth_ = 0;
     scopes_[0] = {++scope_serial_, 0, 0, nullptr, nullptr};
   }
-  /// Runs what is left and forgets everything; the round's status.
+  /// Runs the remaining tasks, forgets everything, and returns the round's status.
   Status end_round() noexcept {
     close_tensors();
     for (std::uint32_t times = 0; reclaim(), !all_reclaimed();) {
@@ -186,7 +168,6 @@ class StreamCore {
       take_words(slot, words);
     return slot;
   }
-  /// The prepared slot becomes a task.
   void commit_slot(TaskSlot& slot) noexcept {
     draft_ = nullptr;
     ScopeRing& ring = this->ring();
@@ -204,7 +185,7 @@ class StreamCore {
     }
   }
 
-  /// `consumer` starts only when `producer` is done. To be called while the consumer's guard is up.
+  /// `consumer` starts only when `producer` is done. Precondition: the consumer's guard is up.
   void link(TaskSlot& consumer, TaskSlot& producer) noexcept {
     if (producer.mark == consumer.number) return;
     producer.mark = consumer.number;
@@ -238,7 +219,7 @@ class StreamCore {
     } while (!producer.fan_out.compare_exchange_weak(head, edge, std::memory_order_release, std::memory_order_acquire));
     add_linked(consumer, spare);
   }
-  /// Sees to it that the next link() finds an edge without waiting. Waits for room.
+  /// Makes sure that the next link() finds an edge without waiting. Waits for room.
   void reserve_edge() {
     if (edges_.left() != 0) return;
     make_room([&] { return edges_.left() != 0; },
@@ -246,7 +227,6 @@ class StreamCore {
                 return Shortage{"pending edges", edges_.capacity() + 1, edges_.capacity(), "edges"};
               });
   }
-  /// Takes the guard down.
   void release(TaskSlot& task) noexcept {
     const std::uint32_t down = TaskSlot::guard - task.linked;
     if (!stream_.threaded()) {
@@ -262,21 +242,21 @@ class StreamCore {
   [[nodiscard]] TensorState& take_tensor(std::uint64_t bytes) {
     check_running();
     ScopeRing& ring = this->ring();
-    const std::uint64_t length = align_up(bytes, limits_.granule) + limits_.guard;
+    const std::uint64_t length = limits_.block_bytes(bytes);
     if (ring.tensors.full()) [[unlikely]] {
       make_room([&] { return !ring.tensors.full(); },
                 [&] {
                   return Shortage{"intermediates", ring.tensors.capacity() + 1, ring.tensors.capacity(), "tensors"};
                 });
     }
-    if (ring.heap.missing(length, limits_.alignment) != 0) [[unlikely]] {
-      make_room([&] { return ring.heap.missing(length, limits_.alignment) == 0; },
+    if (ring.heap.missing(length, limits_.tensor_alignment) != 0) [[unlikely]] {
+      make_room([&] { return ring.heap.missing(length, limits_.tensor_alignment) == 0; },
                 [&] {
-                  return Shortage{"bytes", ring.heap.size() + ring.heap.missing(length, limits_.alignment),
+                  return Shortage{"bytes", ring.heap.size() + ring.heap.missing(length, limits_.tensor_alignment),
                                   ring.heap.size(), "ring_bytes"};
                 });
     }
-    const std::uint64_t position = ring.heap.place(length, limits_.alignment);
+    const std::uint64_t position = ring.heap.place(length, limits_.tensor_alignment);
     ring.heap.take_until(position + length);
     TensorState& tensor = *tensors_.take();
     ring.tensors.push(&tensor);
@@ -295,7 +275,7 @@ class StreamCore {
     return tensor.serial == serial && tensor.depth <= depth_ && scopes_[tensor.depth].serial == tensor.scope;
   }
 
-  ChipLimits limits_;
+  arch::Limits limits_;
   bool late_;
   std::uint32_t deadlock_after_ms_;
   std::uint32_t ring_count_;
@@ -320,7 +300,7 @@ class StreamCore {
   TaskStream stream_;
 
  private:
-  /// What there is not enough of.
+  /// A resource that ran out.
   struct Shortage {
     const char* what;
     std::uint64_t needed;
@@ -336,11 +316,11 @@ class StreamCore {
     }
     return true;
   }
-  /// From now on the open scope's intermediates wait only for the tasks there are.
+  /// From now on the intermediates of the open scope wait only for the present tasks.
   void close_tensors() noexcept;
   void take_words(TaskSlot& slot, std::uint64_t words);
 
-  /// Waits until `there_is()`; helps meanwhile. Fails the round and throws Stopped if it will never be.
+  /// Waits until `there_is()`, and helps meanwhile. Fails the round and throws Stopped if nothing can make room.
   template <class Room, class Describe>
   [[gnu::noinline, gnu::cold]] void make_room(Room there_is, Describe describe) {
     (void)reclaim();
@@ -374,8 +354,8 @@ class StreamCore {
     consumer.spare = spare;
   }
 
-  /// Without reclaiming anything: a walk through the map may be under way. Every task goes before those added later, so
-  /// this one comes to its end without them.
+  /// Reclaims nothing, since a walk through the map may be under way. Tasks precede those added later, so this one ends
+  /// without them.
   [[gnu::cold]] void wait_for(TaskSlot& task) noexcept {
     for (std::uint32_t times = 0; !task.done();) {
       if (!stream_.help()) TaskStream::back_off(times);

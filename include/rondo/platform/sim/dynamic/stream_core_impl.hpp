@@ -4,7 +4,7 @@
 
 #include <rondo/platform/sim/dynamic/stream_core.hpp>
 
-/// The bodies of StreamCore's members that are too long for its class; include stream_core.hpp.
+/// The bodies of StreamCore's longer members; include stream_core.hpp.
 namespace rondo::platform::sim::dynamic {
 
 inline bool StreamCore::reclaim() noexcept {

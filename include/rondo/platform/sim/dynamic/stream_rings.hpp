@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-/// First in, first out: what the scopes of one depth hold. Positions count up through a round and never come back, so
-/// comparing them needs no thought of wrapping.
+/// The rings of the scopes of one depth. Positions count up through a round, so comparing them needs no thought of
+/// wrapping.
 namespace rondo::platform::sim::dynamic {
 
 /// A queue of fixed capacity.
@@ -48,13 +48,13 @@ class HeapRing {
   HeapRing() noexcept = default;  ///< has no room
   explicit HeapRing(std::uint64_t size) : size_{size} {}
 
-  /// Where a piece of `length` would start: a position; the caller turns it into an offset with offset().
+  /// The position at which a piece of `length` would start; offset() turns it into an offset.
   [[nodiscard]] std::uint64_t place(std::uint64_t length, std::uint64_t alignment) const noexcept {
     const std::uint64_t start = align_up(head_, alignment);
     const std::uint64_t offset = start % size_;
     return offset + length <= size_ ? start : start + (size_ - offset);
   }
-  /// How much more would have to be free; 0 if there is room. A piece larger than the ring never has any.
+  /// The room that is missing for a piece; 0 if it fits. A piece larger than the ring never does.
   [[nodiscard]] std::uint64_t missing(std::uint64_t length, std::uint64_t alignment) const noexcept {
     if (length > size_) return length - size_;
     const std::uint64_t end = place(length, alignment) + length;
@@ -79,8 +79,7 @@ class HeapRing {
   std::uint64_t tail_ = 0;
 };
 
-/// All that the scopes of one depth hold: their unfinished tasks, the arguments of tasks that have many, and their
-/// intermediates.
+/// The unfinished tasks of the scopes of one depth, the arguments of tasks that have many, and the intermediates.
 struct ScopeRing {
   ScopeRing() noexcept = default;  ///< has no room
   ScopeRing(std::size_t window, std::size_t tensor_capacity, std::uint64_t heap_bytes)

@@ -15,33 +15,33 @@ struct TensorMapRingBuffer;
 
 namespace rondo::platform::sim::dynamic {
 
-/// What an orchestration adds tasks with; edges are found from the regions that tasks touch.
+/// Adds the tasks of an orchestration; edges follow from the regions that tasks touch.
 class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
  public:
   static constexpr std::uint32_t rings = max_rings;
-  RegionOrchestrator(const StreamOptions& options, std::uint32_t threads, const ChipLimits& limits,
+  RegionOrchestrator(const StreamOptions& options, std::uint32_t threads, const arch::Limits& limits,
                      const graph::GraphView& interface)
       : Orchestrator<RegionOrchestrator>{options, threads, rings, limits, interface},
-        at_once_{threads == 0 && !options.late},
-        words_(at_once_ ? ScopeRing::word_count : 0) {}
+        runs_at_once_{threads == 0 && !options.late},
+        immediate_words_(runs_at_once_ ? ScopeRing::word_count : 0) {}
 
  private:
   friend class Orchestrator<RegionOrchestrator>;
 
   TaskSlot& prepare(std::size_t words, std::size_t uses) {
-    if (!at_once_) return prepare_slot(words, uses);
+    if (!runs_at_once_) return prepare_slot(words, uses);
     check_running();
-    own_.args = words <= TaskSlot::own_words ? own_.own_words_block : words_.data();
-    return own_;
+    immediate_slot_.args = words <= TaskSlot::own_words ? immediate_slot_.own_words_block : immediate_words_.data();
+    return immediate_slot_;
   }
 
-  /// As soon as it is known what a task touches the map is asked where that is, so that it is on its way.
-  void expect(Touch& touch) noexcept {
-    if (!at_once_ && is_tracked(touch)) map_.locate(touch);
+  /// Locates the uses of a region as soon as it is known, so that their memory is on its way.
+  void prefetch(Touch& touch) noexcept {
+    if (!runs_at_once_ && is_tracked(touch)) map_.locate(touch);
   }
 
   TaskRef finish_add(TaskSlot& slot, Touch* touches, std::size_t count) {
-    if (at_once_) {
+    if (runs_at_once_) {
       // All tasks before it in the program are done, so nothing can be in its way.
       slot.number = ++task_number_;
       stream_.run_now(slot);
@@ -50,37 +50,35 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
     slot.waiting.store(TaskSlot::guard, std::memory_order_relaxed);
     commit_slot(slot);
     const std::uint64_t number = slot.number;
-    Befores befores;
+    Predecessors predecessors;
     auto* uses = static_cast<RegionUse*>(nullptr);
     for (std::size_t i = 0; i < count; ++i) {
       if (!is_tracked(touches[i])) continue;
       map_.find(touches[i], [&](TaskSlot& before, std::uint64_t its_number) {
-        if (!befores.add(before, its_number) && before.number == its_number) link(slot, before);
+        if (!predecessors.add(before, its_number) && before.number == its_number) link(slot, before);
       });
       map_.insert(touches[i], slot, uses);
     }
     slot.uses = uses;
-    for (std::size_t i = 0; i < befores.count; ++i) {
-      if (befores.all[i].task->number == befores.all[i].number) link(slot, *befores.all[i].task);
+    for (std::size_t i = 0; i < predecessors.count; ++i) {
+      if (predecessors.all[i].task->number == predecessors.all[i].number) link(slot, *predecessors.all[i].task);
     }
     release(slot);
     return {&slot, number};
   }
 
-  /// The tasks that one waits for, as far as they fit. They are somewhere in memory and asked for when they are
-  /// found, so they are looked at last.
-  struct Befores {
-    /// One of them.
-    struct Before {
+  /// The tasks that a task waits for, as far as they fit. They are prefetched when they are found, and looked at last.
+  struct Predecessors {
+    /// A task that must be done first.
+    struct Predecessor {
       TaskSlot* task;
       std::uint64_t number;  ///< of the task that is meant: the slot may be another's by now
     };
     static constexpr std::size_t most = 8;
     std::size_t count = 0;
-    Before all[most];
+    Predecessor all[most];
 
-    Befores() noexcept {}  // leaves all of them unset
-    /// False if there is no room.
+    Predecessors() noexcept {}  // leaves all of them unset
     [[nodiscard]] bool add(TaskSlot& task, std::uint64_t number) noexcept {
       if (count == most) [[unlikely]]
         return false;
@@ -91,16 +89,15 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
     }
   };
 
-  /// Nobody writes an input during a round.
   static bool is_tracked(const Touch& touch) noexcept { return touch.tensor->direction != Direction::in; }
 
   void end_scope() noexcept {}
 
-  bool at_once_;
-  TaskSlot own_;
-  std::vector<ArgWord> words_;
+  bool runs_at_once_;
+  TaskSlot immediate_slot_;
+  std::vector<ArgWord> immediate_words_;
 };
-/// The orchestrator of TensorMapRingBuffer.
+/// The orchestrator of the runtime.
 template <>
 struct OrchestratorFor<runtime::TensorMapRingBuffer> {
   using type = RegionOrchestrator;

@@ -28,7 +28,7 @@ struct Nothing {
 template <class Orchestrator>
 struct Bench {
   explicit Bench(StreamOptions options, std::uint32_t threads = 0)
-      : round(options, threads, ChipLimits::of<arch::A2A3>(), interface.view()), heaps(round.heap_bytes().value) {
+      : round(options, threads, arch::limits_of<arch::A2A3>, interface.view()), heaps(round.heap_bytes().value) {
     round.place_heaps(reinterpret_cast<std::uint64_t>(heaps.data()));
     round.place_interface(0, reinterpret_cast<std::uint64_t>(memory));
     round.place_interface(1, reinterpret_cast<std::uint64_t>(memory + 16));

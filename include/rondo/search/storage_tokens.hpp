@@ -13,17 +13,22 @@
 #include <utility>
 #include <vector>
 
-namespace rondo::memory {
+namespace rondo::search {
+
+using memory::aligned;
+using memory::Buffer;
+using memory::Plan;
+using memory::Problem;
 
 /// The memory planner of TVM's Relay ("PlanMemory"): storage tokens with reference counts and greedy reuse.
 ///
 /// Walks the schedule. A buffer that starts asks for a token: among the free ones at least as large as it, and at most
 /// match_range times, the smallest is taken; failing that, among the smaller ones down to size / match_range the
 /// largest, which then grows; failing that, a new token. A buffer gives its token back when its last user is done; one
-/// that nobody uses gives it back at once. In the end the tokens lie side by side. Shares whole tokens, never parts of
+/// without users gives it back at once. In the end the tokens lie side by side. Shares whole tokens, never parts of
 /// them, which is why its arenas are large; here as a named rival and as the simplest thing that reuses memory.
 ///
-/// Gaps are not made use of. A pinned buffer keeps its place and takes no part; the tokens then lie above all pinned
+/// Gaps are not made use of. A buffer of fixed offset takes no part; the tokens then lie above all such
 /// ones. A token is not given to a buffer that explicitly conflicts with one of its earlier owners.
 /// Thread safety: stateless. Cost: O(n log n).
 struct StorageTokens {
@@ -53,9 +58,9 @@ struct StorageTokens {
     std::int64_t base = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
       const Buffer& b = problem.buffers[i];
-      if (b.is_pinned()) {
-        result[i] = b.pinned;
-        base = std::max(base, b.pinned + b.size);
+      if (b.is_fixed()) {
+        result[i] = b.fixed_offset;
+        base = std::max(base, b.fixed_offset + b.size);
       } else {
         events.push_back({b.lower, true, i});
         if (b.lower < b.upper) events.push_back({b.upper, false, i});
@@ -113,7 +118,7 @@ struct StorageTokens {
       token.bytes = std::max(token.bytes, b.size);
       token.alignment = std::max(token.alignment, b.alignment);
       token_of[e.buffer] = chosen;
-      if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // nobody uses it
+      if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // without users
     }
 
     std::vector<std::int64_t> offset_of(tokens.size());
@@ -130,6 +135,6 @@ struct StorageTokens {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };
-static_assert(check_planner<StorageTokens>());
+static_assert(memory::check_planner<StorageTokens>());
 
-}  // namespace rondo::memory
+}  // namespace rondo::search

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-
-#include <rondo/memory/storage_tokens.hpp>
+#include <rondo/search/storage_tokens.hpp>
 
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/platform/select.hpp>
@@ -15,6 +14,7 @@
 #include <vector>
 
 using namespace rondo::memory;
+using rondo::search::StorageTokens;
 using Offsets = std::vector<std::int64_t>;
 
 TEST_CASE("a chain of equal buffers alternates between two tokens") {
@@ -58,10 +58,10 @@ TEST_CASE("an orphan, which nobody uses, gives its token back at once") {
   CHECK(StorageTokens::offsets(orphan) == Offsets{0, 0});
 }
 
-TEST_CASE("tokens keep the largest alignment of their owners and lie above pinned buffers") {
+TEST_CASE("tokens keep the largest alignment of their owners and lie above buffers of fixed offset") {
   const Problem p{{{.lower = 0, .upper = 1, .size = 3},
                    {.lower = 0, .upper = 1, .size = 5, .alignment = 8},
-                   {.lower = 0, .upper = 1, .size = 2, .pinned = 4}},
+                   {.lower = 0, .upper = 1, .size = 2, .fixed_offset = 4}},
                   {}};
   CHECK(StorageTokens::offsets(p) == Offsets{6, 16, 4});
 }

@@ -350,4 +350,4 @@ class TaskGraph {
 
 }  // namespace rondo
 
-#include <rondo/graph/task_graph_impl.hpp>  // IWYU pragma: export
+#include <rondo/graph/task_draft.hpp>  // IWYU pragma: export

@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/task_graph_impl.hpp>
+
+#include <algorithm>
+#include <vector>
+
+/// How TaskGraph::add() makes a task: the bodies of its Draft; include task_graph.hpp.
+namespace rondo {
+
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
+  if (!graph.has(key)) {
+    fail_task(task, "is handed a tensor of another graph; use the handles of this one");
+  }
+  const std::uint32_t id = index(key.tensor());
+  for (const graph::ArgRecord& other : args) {
+    if (other.is_address_of(id) && (writes(other.access) || writes(access))) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("task '", task, "' is handed tensor '", graph.name(graph.tensors_[id].name),
+                              "' twice and writes it; pass it once, as InOut"));
+    }
+  }
+  args.push_back({graph::ArgRecord::Kind::address, access, id, 0});
+}
+
+template <class A>
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argument) {
+  if constexpr (requires {
+                  argument.access;
+                  argument.handle.key;
+                }) {
+    add_address(task, argument.handle.key, argument.access);
+  } else {
+    static_assert(!detail::is_tensor_handle<A>,
+                  "rondo: say what the raw kernel does to the tensor: pass reads(x), writes(x) or updates(x)");
+    static_assert((std::is_arithmetic_v<A> || std::is_enum_v<A>)&&sizeof(A) <= sizeof(ArgWord),
+                  "rondo: a scalar argument is an arithmetic or enumeration value of at most 8 bytes");
+    args.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, detail::to_word(argument)});
+  }
+}
+
+/// Adds the tensor's address, and its extents as a parameter of `rank` dimensions sees them: in one dimension, all
+/// elements.
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key,
+                                                               const Shape* reshaped, Access access, std::size_t rank) {
+  add_address(task, key, access);
+  const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
+  const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
+  const bool is_known = !tensor.shape.is_symbolic() && !shape.is_symbolic();
+  if (reshaped != nullptr && !is_known) add_reshaped(task, index(key.tensor()), shape);
+  if (reshaped != nullptr && is_known) {
+    std::int64_t count = 1;
+    bool fits = shape.rank() <= max_rank;
+    for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
+      fits = shape.extent(d) >= 1 && !__builtin_mul_overflow(count, shape.extent(d), &count);
+    }
+    if (!fits || static_cast<std::uint64_t>(count) != tensor.count) {
+      throw Error(Errc::wrong_size, Error::Text("task '", task, "' takes tensor '", graph.name(tensor.name),
+                                                "' under a shape that does not hold its ", tensor.count, " elements"));
+    }
+  }
+  if (rank == 1) {
+    extents.push_back(
+        {graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), static_cast<ArgWord>(tensor.count)});
+    return;
+  }
+  if (shape.rank() != rank) {
+    throw Error(Errc::invalid_argument, Error::Text("task '", task, "' takes a tensor of ", rank, " dimensions, but '",
+                                                    graph.name(tensor.name), "' has ", shape.rank()));
+  }
+  for (std::size_t d = 0; d < rank; ++d) {
+    extents.push_back({graph::ArgRecord::Kind::extent, Access::read, index(key.tensor()), shape.extent(d)});
+    extents.back().dimension = static_cast<std::uint16_t>(d);
+    if (reshaped == nullptr || is_known) continue;
+    extents.back().kind = graph::ArgRecord::Kind::reshaped_extent;
+    extents.back().bits = static_cast<ArgWord>(graph.reshapes_.size() + reshapes.size() - 1);
+  }
+}
+#if RONDO_HAS_BODIES
+RONDO_INLINE void TaskGraph::Draft::add_tensor_at_run_time(std::string_view task, TensorKey key, const Shape* reshaped,
+                                                           Access access, std::size_t rank) {
+  return add_tensor_here(task, key, reshaped, access, rank);
+}
+#endif
+constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
+                                            std::size_t rank) {
+  return std::is_constant_evaluated() ? add_tensor_here(task, key, reshaped, access, rank)
+                                      : add_tensor_at_run_time(task, key, reshaped, access, rank);
+}
+
+/// Notes a shape; instantiate() checks whether it holds as many elements.
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor,
+                                                            const Shape& shape) {
+  bool fits = shape.rank() <= max_rank;
+  for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
+    if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
+    if (!shape.dim(d).empty()) graph.check_dim(shape.dim(d), "task", task, Where::current());
+  }
+  if (!fits) fail_task(task, "takes a tensor under a shape of too many dimensions, or of an extent below 1");
+  reshapes.push_back({static_cast<std::uint32_t>(graph.tasks_.size()), tensor, shape});
+}
+
+template <class P, class A>
+[[gnu::cold]] constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& argument) {
+  static_assert(detail::check_argument<P, A>());
+  using Param = detail::Parameter<P>;
+  if constexpr (!Param::is_tensor) {
+    args.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, detail::to_word(P{argument})});
+  } else if constexpr (detail::is_reshaped<A>) {
+    add_tensor(task, argument.handle.key, &argument.shape, Param::access, Param::rank);
+  } else {
+    add_tensor(task, argument.key, nullptr, Param::access, Param::rank);
+  }
+}
+
+/// Checks that the task is the first that touches the workspace, since later ones find no zeros unless each leaves
+/// them.
+[[gnu::cold]] constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor,
+                                                             Zeroed when) const {
+  const graph::TensorRecord& record = graph.tensors_[tensor];
+  const auto fail = [&](const char* what) {
+    fail_task(task, "wants zeros in tensor '", graph.name(record.name), "', ", what);
+  };
+  if (record.direction != Direction::workspace) fail("which is no workspace; hand it one");
+  if (record.zeroed != Zeroed::never && record.zeroed != when) {
+    fail("which is zeroed each round and once; hand it a workspace of its own");
+  }
+  if (when == Zeroed::once) return;
+  for (const graph::ArgRecord& arg : graph.args_) {
+    if (arg.is_address_of(tensor)) fail("which a task before it touches; hand it a workspace of its own");
+  }
+}
+
+/// Notes that the task may write one tensor over another, unless it takes that other in more than one place.
+[[gnu::cold]] constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
+  constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
+  std::uint16_t source = nowhere;
+  for (std::size_t a = 0; a < args.size() && a < nowhere; ++a) {
+    if (!args[a].is_address_of(in)) continue;
+    if (source != nowhere) return;
+    source = static_cast<std::uint16_t>(a);
+  }
+  for (graph::ArgRecord& arg : args) {
+    if (arg.is_address_of(out)) arg.in_place_of = source;
+  }
+}
+
+[[gnu::cold]] constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType core, Blocks blocks,
+                                                             KernelEntry entry, CostEntry cost) {
+  if (name.empty()) fail_task(name, "has no name; give its kernel one");
+  if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
+  if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, Where::current());
+  if (block_bytes == 0) {  // no format was given: one word after the other
+    for (const graph::ArgRecord& extent : extents) args.push_back(extent);
+    for (graph::ArgRecord& arg : args) {
+      arg.offset = block_bytes;
+      block_bytes += static_cast<std::uint32_t>(sizeof(ArgWord));
+    }
+  }
+  const auto id = static_cast<std::uint32_t>(graph.tasks_.size());
+  const auto first = static_cast<std::uint32_t>(graph.args_.size());
+  // What may throw comes first, so that a failed allocation leaves the graph as it was.
+  const auto make_room = [](auto& vector, std::size_t more) {
+    const std::size_t wanted = vector.size() + more;
+    if (wanted > vector.capacity()) vector.reserve(std::max(wanted, 2 * vector.capacity()));
+  };
+  make_room(graph.tasks_, 1);
+  make_room(graph.reshapes_, reshapes.size());
+  make_room(graph.args_, args.size());
+  const graph::NameRef text = graph.intern(name);
+  for (const Reshape& reshape : reshapes) graph.reshapes_.push_back(reshape);
+  for (const graph::ArgRecord& arg : args) graph.args_.push_back(arg);
+  graph::TaskRecord record{text, core,        blocks.count, first, static_cast<std::uint32_t>(args.size()),
+                           id,   block_bytes, entry,        cost};
+  record.blocks_dim = blocks.dim;
+  graph.tasks_.push_back(record);
+  return TaskId{id};
+}
+#if RONDO_HAS_BODIES
+RONDO_INLINE TaskId TaskGraph::Draft::commit_at_run_time(std::string_view name, CoreType core, Blocks blocks,
+                                                         KernelEntry entry, CostEntry cost) {
+  return commit_here(name, core, blocks, entry, cost);
+}
+#endif
+constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                          CostEntry cost) {
+  return std::is_constant_evaluated() ? commit_here(name, core, blocks, entry, cost)
+                                      : commit_at_run_time(name, core, blocks, entry, cost);
+}
+
+/// Replaces the kernel by the wide one where an index of 32 bits does not suffice.
+[[gnu::cold]] constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
+  for (const graph::ArgRecord& arg : args_of(task)) {
+    if (task.wide_name.size == 0 || !arg.is_address() || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
+    task.entry = task.wide_entry;
+    task.name = task.wide_name;
+    task.cost = nullptr;
+    task.wide_name = {};
+  }
+}
+
+[[gnu::cold]] constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks,
+                                                       KernelEntry entry, const std::vector<graph::ArgRecord>& args,
+                                                       std::uint32_t block_bytes) {
+  if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
+  for (const graph::ArgRecord& arg : args) {
+    const bool is_there = !arg.is_address() || arg.tensor < tensors_.size();
+    if (!is_there || arg.offset > block_bytes || arg.width > block_bytes - arg.offset || block_bytes % 8 != 0) {
+      fail_task(name, "has a word outside of its argument block, or of no tensor of this graph");
+    }
+  }
+  Draft draft{*this};
+  draft.args = args;
+  draft.block_bytes = block_bytes;
+  return draft.commit(name, core, blocks, entry);
+}
+
+template <Kernel K, class... P, class... A>
+[[gnu::cold]] constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P...>,
+                                                      const A&... arguments) {
+  using List = detail::ParameterList<P...>;
+  constexpr std::size_t wanted = detail::arguments_before(sizeof...(P), List{});
+  static_assert(sizeof...(A) == wanted,
+                "rondo: add<K> takes one argument for each parameter of K::run, but rondo::Block");
+  if constexpr (sizeof...(A) == wanted) {
+    const std::string_view name{K::name.data(), K::name.size()};
+    Draft draft{*this};
+    const auto add_one = [&]<std::size_t I, class Param>() {
+      if constexpr (detail::Parameter<Param>::is_block) {
+        draft.args.push_back({graph::ArgRecord::Kind::block, Access::read, 0, 0});
+      } else {
+        draft.template add_parameter<Param>(name, detail::nth<detail::arguments_before(I, List{})>(arguments...));
+      }
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (add_one.template operator()<I, P>(), ...); }
+    (std::make_index_sequence<sizeof...(P)>{});
+    [[maybe_unused]] std::uint32_t in_place[2] = {};
+    if constexpr (WorksInPlace<K>) {
+      in_place[0] = draft.args[K::in_place.out].tensor;  // an argument for each parameter, as yet in their order
+      in_place[1] = draft.args[K::in_place.in].tensor;
+    }
+    [[maybe_unused]] std::uint32_t zeros = 0;
+    if constexpr (WantsZeros<K>) zeros = draft.args[K::zeros.parameter].tensor;
+    if constexpr (detail::DeclaresArgs<K>) {
+      static_assert(!(detail::is_reshaped<A> || ...),
+                    "rondo: a kernel that declares an args format is told the tensors' own shapes; pass the tensor");
+      static_assert(detail::check_declared_args<K>());
+      draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
+    }
+    if constexpr (WorksInPlace<K>) draft.let_share(in_place[0], in_place[1]);
+    if constexpr (WantsZeros<K>) draft.ask_for_zeros(name, zeros, K::zeros.when);
+    const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
+    if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
+    if constexpr (HasWide<K>) {
+      static_assert(detail::has_args_of_its_wide<K>(),
+                    "rondo: a kernel and its Wide are handed the same arguments; declare the same args format in both");
+      graph::TaskRecord& record = tasks_.back();
+      record.wide_name = intern({K::Wide::name.data(), K::Wide::name.size()});
+      record.wide_entry = &detail::kernel_entry<typename K::Wide>;
+      widen(record);
+    }
+    return id;
+  }
+}
+
+}  // namespace rondo

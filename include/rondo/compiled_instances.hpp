@@ -15,6 +15,8 @@
 #define RONDO_EXTERN extern
 #endif
 namespace rondo::detail {
+RONDO_EXTERN template class SessionBase<RoundSession<A2A3Sim>, A2A3Sim, DefaultPolicies>;
+RONDO_EXTERN template class SessionBase<RoundSession<A5Sim>, A5Sim, DefaultPolicies>;
 RONDO_EXTERN template class Session<RoundSession<A2A3Sim>, A2A3Sim, DefaultPolicies, FrozenGraph, 1>;
 RONDO_EXTERN template class Session<RoundSession<A5Sim>, A5Sim, DefaultPolicies, FrozenGraph, 1>;
 }  // namespace rondo::detail

@@ -22,7 +22,7 @@ struct Scale {
 };
 
 struct Nothing {
-  static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries};
+  [[maybe_unused]] static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries};
   void round_begins(RoundIndex) noexcept {}
   void round_ends(RoundIndex, Status) noexcept {}
   void enters(Phase) noexcept {}

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/binding/host_ranges.hpp>
 #include <rondo/binding/prebound.hpp>
 #include <rondo/error.hpp>
@@ -19,15 +20,6 @@
 #include <vector>
 
 namespace rondo::detail {
-
-/// A platform as a base, for sessions whose queue is one, too.
-template <class P>
-struct PlatformHolder {
-  /// In place: platforms do not move.
-  template <class Options>
-  explicit PlatformHolder(const Options& options) : platform_(options) {}
-  [[no_unique_address]] P platform_;
-};
 
 /// The queue of a platform, opened when there is one and it is wanted.
 template <class P, bool is_wanted>
@@ -52,8 +44,8 @@ inline constexpr std::size_t slots_of = HasQueue<P>&& Depth > 1 ? Depth : 1;
 ///
 /// `Derived` has `may_submit()`, whether it takes rounds; `refusal_to_submit()`, why not; `fail(Status, slot)`,
 /// told of a failure; `has_shapes`, whether setting up a shape may deliver rounds; `note_submitted()`;
-/// `ranges_of_bound(bound...)`, the host memory that a round reads and writes; `run_on(channel, slot, settle,
-/// bound...)`, which runs it; `P& platform()`; and `Observer& observer()`.
+/// `ranges_of_bound(bound...)`, also of what a round of its own kind binds; `run_on(channel, slot, settle, bound...)`,
+/// which runs a round; `P& platform()`; and `Observer& observer()`.
 ///
 /// On a platform without a queue (see HasQueue), and with one slot, each round is over when it was submitted.
 template <class Derived, Platform P, class Policies, std::size_t Depth>
@@ -144,6 +136,14 @@ class InFlight {
 
   // --- submitting
 
+  /// The host memory that a round reads and writes.
+  template <BoundPair... B>
+  [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const B&... pairs) noexcept {
+    return ranges_of(pairs...);
+  }
+  [[nodiscard]] const auto& ranges_of_bound(DynamicBindings<Derived>& bindings) noexcept {
+    return dynamic_ranges_.take(bindings.bound(), bindings.interface());
+  }
   template <class T>
   static constexpr bool is_bound = BoundPair<std::remove_cvref_t<T>> || requires {
     requires std::remove_cvref_t<T>::stands_for_pairs;
@@ -370,6 +370,7 @@ class InFlight {
   std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from other sessions'
   WaitingRound* first_waiting_ = nullptr;
   WaitingRound* last_waiting_ = nullptr;
+  DynamicRanges dynamic_ranges_;
 };
 
 }  // namespace rondo::detail

@@ -40,6 +40,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   using Base = detail::Session<PipelinedSession, P, Policies, Graph, slots>;
   using Flights = detail::InFlight<PipelinedSession, P, Policies, Depth>;
   friend Base;
+  friend detail::SessionBase<PipelinedSession, P, Policies>;
   friend Flights;
 
  public:
@@ -81,18 +82,11 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
 
   // The side of the rounds in flight.
   static constexpr bool has_shapes = false;
-  [[nodiscard]] bool may_submit() const noexcept { return this->state_ == Base::State::open; }
   [[nodiscard]] Status refusal_to_submit() const noexcept { return this->refusal(); }
-  template <BoundPair... B>
-  [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const B&... pairs) noexcept {
-    return detail::ranges_of(pairs...);
-  }
+  using Flights::ranges_of_bound;
   template <class R>
   [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const Prebound<R, slots>& bound) noexcept {
     return detail::ranges_of(Base::resolved(bound).copies);
-  }
-  [[nodiscard]] const auto& ranges_of_bound(DynamicBindings<PipelinedSession>& bindings) noexcept {
-    return dynamic_ranges_.take(bindings.bound(), bindings.interface());
   }
   void note_submitted(std::uint32_t slot) noexcept { last_ = slot; }
   void fail(Status status, std::uint32_t slot) noexcept {
@@ -114,7 +108,6 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   [[nodiscard]] std::uint32_t last_slot() const noexcept { return last_; }
 
   std::uint32_t last_ = 0;  ///< the slot of the last round
-  detail::DynamicRanges dynamic_ranges_;
 };
 
 }  // namespace rondo

@@ -27,6 +27,7 @@ template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGrap
 class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P, Policies, Graph, 1> {
   using Base = detail::Session<RoundSession, P, Policies, Graph, 1>;
   friend Base;
+  friend detail::SessionBase<RoundSession, P, Policies>;
 
  public:
   using typename Base::Options;

@@ -12,6 +12,7 @@
 #include <rondo/session/policies.hpp>
 #include <rondo/session/residents.hpp>
 #include <rondo/session/round.hpp>
+#include <rondo/session/session_base.hpp>
 #include <rondo/session/slot_memory.hpp>
 
 #include <array>
@@ -36,25 +37,19 @@ namespace detail {
 /// `round_number()` and `next_slot()`, the number of the next round and its slot; and `settle(Status)`, which counts a
 /// round that ended, and returns its status.
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-class Session {
+class Session : public SessionBase<Derived, P, Policies> {
  protected:
+  using Base = SessionBase<Derived, P, Policies>;
+  friend Base;
+  using typename Base::State;
   using Plan = std::conditional_t<Slots == 1, typename Policies::Plan, memory::PortsLast<typename Policies::Plan>>;
   using Layout = memory::Layout<Graph, typename P::Arch, Plan, concurrency<P, Graph>>;
   using Instance = detail::Instance<P, Policies, Graph, Layout>;
   using Update = typename Policies::Update;
   using Observer = typename Policies::Observe;
-  static_assert(check_platform<P>());
-  static_assert(check_policies<Policies>());
-  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
 
  public:
-  /// What it runs on.
-  using Platform = P;
-  /// How it is opened: the platform's options, with the runtime's where that has some.
-  using Options = typename Policies::Runtime::template Options<P>;
-
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  using typename Base::Options;
 
   // --- rounds
 
@@ -104,10 +99,6 @@ class Session {
     return begin<true>(pairs...);
   }
 
-  /// Ends the round under way, or else the next, with `stopped`, and so poisons the session. The only call that any
-  /// thread may make, also while another runs a round.
-  void request_stop() noexcept requires HasStopping<P> { platform_.request_stop(); }
-
   // --- between rounds: all of them wait for the rounds in flight
 
   /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
@@ -142,20 +133,6 @@ class Session {
     return set_scalar_bits(task, n, to_word(value));
   }
 
-  /// Copies host memory into a resident tensor, or a resident tensor to the host, and waits. `host`: as in bind().
-  /// Errors: wrong_tensor, wrong_size, null_memory; busy, closed, poisoned.
-  template <Element T, class Host>
-  Status upload(Resident<T> tensor, const Host& host) noexcept {
-    const auto pair = bind(Input<T>{tensor.key}, host);
-    return move_resident(tensor.key, const_cast<T*>(pair.data()), pair.size(), sizeof(T), true);
-  }
-  /// As upload(), from the device to the host.
-  template <Element T, class Host>
-  Status download(Resident<T> tensor, Host&& host) noexcept {
-    const auto pair = bind(Output<T>{tensor.key}, std::forward<Host>(host));
-    return move_resident(tensor.key, pair.data(), pair.size(), sizeof(T), false);
-  }
-
   /// The device side of a tensor that stays there. @throws Error wrong_tensor, closed
   template <Element T, Direction D>
   requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
@@ -166,8 +143,6 @@ class Session {
 
   // --- state
 
-  /// Whether a round failed in a way that leaves nothing to rely on; then only close() works.
-  [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
   /// Bytes of device memory that the tensors take, those of all slots together.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
   /// Where every tensor lies and with which others it shares memory, bytes by kind of memory, lower bound. Include
@@ -177,21 +152,10 @@ class Session {
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
   /// The graph's tensors and tasks.
   [[nodiscard]] graph::GraphView interface() const noexcept { return graph_.view(); }
-  /// The platform, for what only the platform can tell.
-  [[nodiscard]] P& platform() noexcept { return platform_; }
-  /// How long the tasks of the last round ran, by the device's clock or its prediction, in nanoseconds; 0 before the
-  /// first. See DeviceTime.
-  [[nodiscard]] double last_round_ns() const noexcept requires HasRoundTime<P> { return platform_.last_round_ns(); }
-  /// The observer that Policies::Observe names, default-constructed.
-  [[nodiscard]] Observer& observer() noexcept { return observe_; }
-  /// Where the host sets scalars; see launch/round_values.hpp.
-  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
   /// The args table of the first slot, for inspection.
   [[nodiscard]] const args::ArgsTable& args() const noexcept { return instances_[0].refresher().table(); }
   /// What the last refresh of the args table did; rounds that bind only host memory make none.
   [[nodiscard]] update::Refreshed refreshed() const noexcept { return instances_[last_slot()].refresher().refreshed(); }
-  /// The highest level of refresh that its update strategy asks for.
-  static constexpr UpdateLevel highest_update = Update::highest;
   /// Whether so many bytes are what a tensor takes; wrong_size otherwise, wrong_tensor if
   /// the graph has no such tensor.
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
@@ -205,24 +169,19 @@ class Session {
   /// A sentence for a status of this session, naming the tensor or task.
   [[nodiscard]] Error::Text explain(Status status) const noexcept;
 
-  /// Waits for the device and releases everything; later rounds return `closed`. Works on a poisoned session too: the
-  /// round that failed has told what poisoned it, so only a failure to release is told here. Calling it again does
-  /// nothing.
-  Status close() noexcept;
-
  protected:
-  /// What a destructor does; out of line, since programs have one at the end of each scope.
-  void close_and_report() noexcept;
-
-  enum class State : std::uint8_t { open, in_round, poisoned, closed };
+  using Base::derived;
+  using Base::direct;
+  using Base::observe_;
+  using Base::platform_;
+  using Base::state_;
+  using Base::teller;
+  using Base::values_;
 
   Session(Graph graph, const Options& options);
   ~Session();
 
-  [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   [[nodiscard]] std::size_t last_slot() const noexcept { return static_cast<const Derived&>(*this).last_slot(); }
-  [[nodiscard]] Teller<Observer> teller() noexcept { return {observe_, derived().round_number()}; }
-  [[nodiscard]] platform::Direct<P> direct() noexcept { return {platform_}; }
   [[gnu::always_inline]] void enter(Phase phase) noexcept { teller().enters(phase); }
 
   template <BoundPair... B>
@@ -322,7 +281,7 @@ class Session {
 
   template <std::size_t... I>
   Session(Graph graph, const Options& options, std::index_sequence<I...>);
-  static Graph checked(Graph graph);
+  static const Graph& checked(const Graph& graph);
   template <std::size_t slot>
   [[nodiscard]] Instance make_instance(const Options& options) {
     if constexpr (slot == 0) {
@@ -357,9 +316,18 @@ class Session {
     unblock();
   }
 
+  // The steps of close().
+  void drop_open_round() noexcept;
+  template <class Keep>
+  void close_instances(const Keep& keep) noexcept {
+    for (Instance& instance : instances_) keep(instance.close());
+  }
+  Status release_arena() noexcept { return arena_.release(); }
+  void note_closed() noexcept { block(State::closed, Status{Errc::closed}); }
+
   Status set_held(TensorKey key, bool is_held) noexcept;
   Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
-  Status move_resident(TensorKey key, void* host, std::uint64_t count, std::uint64_t element, bool to_device) noexcept;
+  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device) noexcept;
   /// Sets self-resetting workspaces to zero; see TaskGraph::zero.
   Status reset_workspace() noexcept { return zero_workspace(platform_, graph_.view(), layout_.offsets(), arena_base_); }
 
@@ -367,15 +335,10 @@ class Session {
   // The order matters: what comes later uses what comes before and dies first.
   [[no_unique_address]] Graph graph_;
   [[no_unique_address]] Layout layout_;
-  [[no_unique_address]] P platform_;
-  [[no_unique_address]] typename Policies::Values::Store values_;  ///< of all slots together
   SlotMemory<typename P::Arch> memory_;
   memory::Arena<P> arena_;
   DevicePtr<std::byte> arena_base_;  ///< where the tensors are: in the arena, until it is moved
   Instance instances_[Slots];        ///< by slot
-  [[no_unique_address]] Observer observe_;
-
-  State state_ = State::open;
   Residents residents_;
   std::uint64_t rounds_when_lost_ = 0;  ///< how many rounds there were when what the last one left was lost
   std::uint64_t number_ = next_session_number();

@@ -20,10 +20,9 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options&
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 template <std::size_t... I>
 Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options, std::index_sequence<I...>)
-    : graph_{checked(std::move(graph))},
+    : Base{options, checked(graph).view()},
+      graph_{std::move(graph)},
       layout_{graph_},
-      platform_{options},
-      values_{graph_.view()},
       memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes()},
       arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
@@ -42,13 +41,6 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
 Session<Derived, P, Policies, Graph, Slots>::~Session() = default;
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-[[gnu::noinline]] void Session<Derived, P, Policies, Graph, Slots>::close_and_report() noexcept {
-  if (const Status status = close(); !status && status.code() != Errc::poisoned) {
-    Policies::report_unclosed(status, explain(status).c_str());
-  }
-}
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 [[gnu::noinline]] Error::Text Session<Derived, P, Policies, Graph, Slots>::explain(Status status) const noexcept {
   const Error::Text* said = nullptr;
   for (const Instance& instance : instances_) {
@@ -61,7 +53,7 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Graph Session<Derived, P, Policies, Graph, Slots>::checked(Graph graph) {
+const Graph& Session<Derived, P, Policies, Graph, Slots>::checked(const Graph& graph) {
   if constexpr (Graph::is_static) {
     static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
   } else {
@@ -129,16 +121,14 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_scalar_bits(TaskId task,
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key, void* host, std::uint64_t count,
-                                                                  std::uint64_t element, bool to_device) noexcept {
+Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key, void* host, Bytes size,
+                                                                  bool to_device) noexcept {
   if (const Status status = come_to_rest(); !status) return status;
   if (!owns(key) || record(key).direction != Direction::resident) return Status{Errc::wrong_tensor};
   const std::uint32_t t = index(key.tensor());
-  const Bytes bytes{record(key).bytes};
-  if (count != record(key).count) return check_bytes(key.tensor(), Bytes{bytes_or_most(count, element)});
+  if (const Status status = check_bytes(key.tensor(), size); !status) return status;
   if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
-  Status status =
-      to_device ? platform_.copy_in(device(key), host, bytes) : platform_.copy_out(host, device(key), bytes);
+  Status status = to_device ? platform_.copy_in(device(key), host, size) : platform_.copy_out(host, device(key), size);
   if (const Status waited = wait_for_device(); status.ok()) status = waited;
   if (!status) return note_failure(status);
   if (to_device) {
@@ -149,27 +139,11 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key,
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::close() noexcept {
-  if (state_ == State::closed) return {};
-  derived().finish_all();
-  log_closing<Policies>(platform_, derived().rounds());
-  if (open_round_ != nullptr) {
-    observe_.round_ends(RoundIndex{derived().round_number()}, Status{Errc::closed});
-    open_round_->detach();
-    open_round_ = nullptr;
-  }
-  Status status = wait_for_device();
-  const auto keep = [&](Status next) {
-    if (status.ok()) status = next;
-  };
-  const Status queue_closed = derived().close_queue();  // nothing of its rounds runs when programs are unloaded
-  for (Instance& instance : instances_) keep(instance.close());
-  if (state_ == State::poisoned) status = {};  // the round that failed has told
-  keep(queue_closed);
-  keep(arena_.release());
-  if constexpr (HasClose<P>) keep(platform_.close());
-  block(State::closed, Status{Errc::closed});
-  return status;
+void Session<Derived, P, Policies, Graph, Slots>::drop_open_round() noexcept {
+  if (open_round_ == nullptr) return;
+  observe_.round_ends(RoundIndex{derived().round_number()}, Status{Errc::closed});
+  open_round_->detach();
+  open_round_ = nullptr;
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

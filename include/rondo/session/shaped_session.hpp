@@ -10,6 +10,7 @@
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/known_shape.hpp>
 #include <rondo/session/log.hpp>
+#include <rondo/session/session_base.hpp>
 #include <rondo/session/shared_shapes.hpp>
 
 #include <cstddef>
@@ -44,19 +45,16 @@ namespace rondo {
 /// set-up, for which rounds in flight are waited for. A shape is known by the order in which its tensors are bound:
 /// keep to one order.
 template <Platform P, class Policies = DefaultPolicies, class Capacity = launch::Lru<64>, std::size_t Depth = 1>
-class ShapedSession : detail::PlatformHolder<P>,
+class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capacity, Depth>, P, Policies>,
                       public detail::InFlight<ShapedSession<P, Policies, Capacity, Depth>, P, Policies, Depth> {
+  using Base = detail::SessionBase<ShapedSession, P, Policies>;
+  friend Base;
   using Flights = detail::InFlight<ShapedSession, P, Policies, Depth>;
   friend Flights;
-  static_assert(check_platform<P>());
-  static_assert(check_policies<Policies>());
-  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
+  using typename Base::State;
 
  public:
-  /// What it runs on.
-  using Platform = P;
-  /// How it is opened.
-  using Options = typename Policies::Runtime::template Options<P>;
+  using typename Base::Options;
   /// What sessions may share.
   using Shapes = SharedShapes<P, Policies, Capacity, Depth>;
 
@@ -66,13 +64,7 @@ class ShapedSession : detail::PlatformHolder<P>,
       : ShapedSession(Shapes(std::move(graph)), options) {}
   /// The same over shapes that other sessions use as well.
   explicit ShapedSession(Shapes shapes, const Options& options = {});
-  ShapedSession(const ShapedSession&) = delete;
-  ShapedSession& operator=(const ShapedSession&) = delete;
-  ~ShapedSession() {
-    if (const Status status = close(); !status && status.code() != Errc::poisoned) {
-      Policies::report_unclosed(status, explain(status).c_str());
-    }
-  }
+  ~ShapedSession() { this->close_and_report(); }
 
   /// One round, run at once after those in flight, and waited for; see RoundSession::run_round. Bindings as in
   /// submit_round. The first argument may be values of symbols; see with_symbols(). Errors: also invalid_argument for
@@ -83,7 +75,7 @@ class ShapedSession : detail::PlatformHolder<P>,
       if (this->in_flight() != 0) (void)this->wait_all();
     }
     return run_on(
-        platform::Direct<P>{this->platform_},
+        platform::Direct<P>{platform_},
         this->next_slot(), [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
   }
 
@@ -110,24 +102,7 @@ class ShapedSession : detail::PlatformHolder<P>,
     grow(wanted);
   }
 
-  /// As RoundSession::upload; waits for the rounds in flight.
-  template <Element T, class Host>
-  Status upload(Resident<T> tensor, const Host& host) noexcept {
-    const auto pair = bind(Input<T>{tensor.key}, host);
-    return move_resident(tensor.key, const_cast<T*>(pair.data()), pair.size(), true);
-  }
-  /// As upload(), from the device to the host.
-  template <Element T, class Host>
-  Status download(Resident<T> tensor, Host&& host) noexcept {
-    const auto pair = bind(Output<T>{tensor.key}, std::forward<Host>(host));
-    return move_resident(tensor.key, pair.data(), pair.size(), false);
-  }
-  /// As RoundSession::request_stop.
-  void request_stop() noexcept requires HasStopping<P> { this->platform_.request_stop(); }
-
   using Flights::rounds;
-  /// The observer that Policies::Observe names, default-constructed: one for all shapes.
-  [[nodiscard]] typename Policies::Observe& observer() noexcept { return observe_; }
   /// The number of shapes that are known at present.
   [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size() + by_symbol_.size(); }
   /// How shapes were found, for policies that have `using Lookups = launch::Counts;`.
@@ -148,19 +123,6 @@ class ShapedSession : detail::PlatformHolder<P>,
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
   /// The symbolic graph's tensors.
   [[nodiscard]] graph::GraphView interface() const noexcept { return graph_.interface(); }
-  /// The platform, for what only the platform can tell.
-  [[nodiscard]] P& platform() noexcept { return this->platform_; }
-  /// How long the tasks of the last round ran, by the device's clock or its prediction, in nanoseconds; 0 before the
-  /// first. See DeviceTime.
-  [[nodiscard]] double last_round_ns() const noexcept requires HasRoundTime<P> {
-    return this->platform_.last_round_ns();
-  }
-  /// Where the host sets scalars; see launch/round_values.hpp.
-  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
-  /// Whether a round failed in a way that leaves nothing to rely on; then only close() works.
-  [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
-  /// The highest level of refresh that its update strategy asks for.
-  static constexpr UpdateLevel highest_update = Policies::Update::highest;
   /// Whether so many bytes may be bound to a tensor; wrong_size otherwise, wrong_tensor if
   /// the graph has no such tensor.
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
@@ -181,11 +143,12 @@ class ShapedSession : detail::PlatformHolder<P>,
     return text;
   }
 
-  /// Waits for the rounds in flight, and releases everything; later rounds return `closed`. As RoundSession::close.
-  Status close() noexcept;
-
  private:
-  enum class State : std::uint8_t { open, poisoned, closed };
+  using Base::observe_;
+  using Base::platform_;
+  using Base::state_;
+  using Base::teller;
+  using Base::values_;
   static constexpr std::size_t slots = Flights::depth;
   /// What a slot of the queue stages at most; a round that copies more waits for its copies.
   static constexpr std::uint64_t staging_bytes = std::uint64_t{1} << 20;
@@ -272,36 +235,25 @@ class ShapedSession : detail::PlatformHolder<P>,
     if (!status.ok()) explain_failure(known, status);
     return status;
   }
-  [[nodiscard]] auto teller() noexcept {
-    return detail::Teller<typename Policies::Observe>{observe_, this->round_number()};
-  }
-
   // --- the side of the rounds in flight
 
   static constexpr bool has_shapes = true;
-  [[nodiscard]] bool may_submit() const noexcept { return state_ == State::open; }
   [[nodiscard]] Status refusal_to_submit() const noexcept {
     if (state_ == State::open) return {};
     return state_ == State::closed ? Status{Errc::closed} : Status{Errc::poisoned}.poisoning();
   }
-  template <BoundPair... B>
-  [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const B&... pairs) noexcept {
-    return detail::ranges_of(pairs...);
-  }
+  using Flights::ranges_of_bound;
   template <std::size_t N, BoundPair... B>
   [[nodiscard, gnu::always_inline]] static auto ranges_of_bound(const launch::StatedSymbols<N>&,
                                                                 const B&... pairs) noexcept {
     return detail::ranges_of(pairs...);
-  }
-  [[nodiscard]] const auto& ranges_of_bound(DynamicBindings<ShapedSession>& bindings) noexcept {
-    return dynamic_ranges_.take(bindings.bound(), bindings.interface());
   }
   void note_submitted(std::uint32_t) noexcept {
     if constexpr (!Flights::is_queued) forget_last();  // the next round looks whether this one was delivered
   }
   void fail(Status status, std::size_t slot) noexcept {
     if (!status.poisoned()) {
-      (void)this->platform_.wait();  // nothing of the round is left under way
+      (void)platform_.wait();  // nothing of the round is left under way
       return;
     }
     state_ = State::poisoned;
@@ -309,10 +261,10 @@ class ShapedSession : detail::PlatformHolder<P>,
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
-    detail::tell_end<Policies>(observe_, RoundIndex{this->round_number()}, status, this->platform_);
+    detail::tell_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
     if (!status.ok()) [[unlikely]] {
       if (!status.poisoned()) {
-        (void)this->platform_.wait();  // nothing of the round is left under way
+        (void)platform_.wait();  // nothing of the round is left under way
         return status;
       }
     }
@@ -374,15 +326,25 @@ class ShapedSession : detail::PlatformHolder<P>,
   static void check(Status status) {
     if (!status) throw Error(status.code(), Error::Text("moving the arena: ", status.message()));
   }
-  Status move_resident(TensorKey key, void* host, std::uint64_t count, bool to_device) noexcept;
+  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device) noexcept;
+
+  // The steps of close().
+  void finish_all() noexcept { (void)this->wait_all(); }
+  static void drop_open_round() noexcept {}
+  Status wait_for_device() noexcept { return platform_.wait(); }
+  template <class Keep>
+  void close_instances(const Keep& keep) noexcept {
+    for_each_known([&](std::unique_ptr<Known>& known) { keep(known->close()); });
+    forget_shapes();
+  }
+  Status release_arena() noexcept { return base_ ? platform_.release(std::exchange(base_, {})) : Status{}; }
+  static void note_closed() noexcept {}
 
   Options options_;
   Shapes shapes_;
   const TaskGraph& graph_;
-  [[no_unique_address]] typename Policies::Values::Store values_;  ///< for all shapes together
-  [[no_unique_address]] typename Policies::Observe observe_;       ///< likewise
-  std::vector<std::uint64_t> offsets_;                             ///< by tensor: of a resident in the arena
-  std::vector<std::uint8_t> uploaded_;                             ///< by tensor: whether the resident has contents
+  std::vector<std::uint64_t> offsets_;  ///< by tensor: of a resident in the arena
+  std::vector<std::uint8_t> uploaded_;  ///< by tensor: whether the resident has contents
   std::uint64_t residents_end_ = 0;
   bool resets_workspace_ = false;  ///< any workspace is to be zero again when its shape comes back
   DevicePtr<std::byte> base_;
@@ -392,9 +354,7 @@ class ShapedSession : detail::PlatformHolder<P>,
   Entries by_shape_;                  ///< of rounds that bring shapes
   Entries by_symbol_;                 ///< of rounds that state values of symbols
   const Known* in_slot_[slots] = {};  ///< the shape of the last round of each slot of the queue
-  detail::DynamicRanges dynamic_ranges_;
-  State state_ = State::open;
-  Status failed_{Errc::abandoned};  ///< the last failure, of which text_ tells
+  Status failed_{Errc::abandoned};    ///< the last failure, of which text_ tells
   Error::Text text_;
   Error::Text poison_text_;
 };

@@ -14,12 +14,11 @@ namespace rondo {
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const Options& options)
-    : detail::PlatformHolder<P>(options),
-      Flights(this->platform_, shapes.graph().tensors().size(), Bytes{Flights::is_queued ? staging_bytes : 0}),
+    : Base(options, shapes.graph().interface()),
+      Flights(platform_, shapes.graph().tensors().size(), Bytes{Flights::is_queued ? staging_bytes : 0}),
       options_{options},
       shapes_{std::move(shapes)},
       graph_{shapes_.graph()},
-      values_{graph_.interface()},
       offsets_(graph_.tensors().size(), 0),
       uploaded_(graph_.tensors().size(), 0),
       by_count_{key_width(1)},
@@ -88,7 +87,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Known& k
   const Error::Text* said = nullptr;
   for (std::size_t s = 0; s < slots && said == nullptr; ++s) said = known.instance(s).runner().failure_text();
   if constexpr (HasFailureText<P>) {
-    if (said == nullptr) said = &this->platform_.failure_text();
+    if (said == nullptr) said = &platform_.failure_text();
   }
   std::uint64_t bytes = 0;
   for (std::size_t s = 0; s < slots && bytes == 0; ++s) bytes = known.instance(s).bytes_bound();
@@ -110,7 +109,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(Entries& entrie
   if (slot != this->next_slot()) return Status{Errc::busy};
   forget_last();
   found = entries.find_in_table(key);
-  if (found != nullptr) return resets_workspace_ ? (*found)->zero_workspace(this->platform_, base_) : Status{};
+  if (found != nullptr) return resets_workspace_ ? (*found)->zero_workspace(platform_, base_) : Status{};
   const Status made = make_entry(entries, key, sizes, values, found);
   if (const Status status = refusal_to_submit(); !status) return status;  // a round waited for has failed
   return made.ok() && slot != this->next_slot() ? Status{Errc::busy} : made;
@@ -162,9 +161,9 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_known(std::shared_ptr<con
     -> std::unique_ptr<Known> {
   const detail::ShapedArena needed = Known::parts_of(*shape);
   grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
-  auto known = std::make_unique<Known>(this->platform_, std::move(shape), base_, parts_, values_, options_);
+  auto known = std::make_unique<Known>(platform_, std::move(shape), base_, parts_, values_, options_);
   known->note_uploads(uploaded_);
-  if (const Status status = known->zero_workspace(this->platform_, base_); !status) {
+  if (const Status status = known->zero_workspace(platform_, base_); !status) {
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
   }
   detail::log_opened<P, Policies>(known->view(), capacity_,
@@ -183,10 +182,10 @@ void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
       } else {
         std::shared_ptr<const Resolved> shape = known->shape();
         known.reset();
-        known = std::make_unique<Known>(this->platform_, std::move(shape), base_, parts_, values_, options_);
+        known = std::make_unique<Known>(platform_, std::move(shape), base_, parts_, values_, options_);
       }
       known->note_uploads(uploaded_);
-      check(known->zero_workspace(this->platform_, base_));
+      check(known->zero_workspace(platform_, base_));
     });
   } catch (...) {
     forget_shapes();  // some of them are in pieces; each comes back when it is met again
@@ -204,11 +203,11 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
   (void)this->wait_all();
   std::vector<std::byte> residents(base_ ? residents_end_ : 0);
   if (!residents.empty()) {
-    check(this->platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
-    check(this->platform_.wait());
+    check(platform_.copy_out(residents.data(), DevicePtr<const std::byte>{base_}, Bytes{residents.size()}));
+    check(platform_.wait());
   }
   const detail::ShapedArena before = parts_;
-  if (base_) check(this->platform_.release(base_));
+  if (base_) check(platform_.release(base_));
   base_ = {};
   try {
     allocate(parts, residents);
@@ -229,16 +228,16 @@ void ShapedSession<P, Policies, Capacity, Depth>::allocate(const detail::ShapedA
                                                            std::span<const std::byte> residents) {
   parts_ = {0, 0, slots};
   capacity_ = {};
-  base_ = this->platform_.allocate(parts.whole(), Bytes{P::Arch::arena_alignment});
+  base_ = platform_.allocate(parts.whole(), Bytes{P::Arch::arena_alignment});
   parts_ = parts;
   capacity_ = parts.whole();
   if (residents.empty()) return;
-  check(this->platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
-  check(this->platform_.wait());
+  check(platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
+  check(platform_.wait());
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key, void* host, std::uint64_t count,
+Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key, void* host, Bytes size,
                                                                   bool to_device) noexcept {
   (void)this->wait_all();
   if (const Status status = refusal_to_submit(); !status) return status;
@@ -246,7 +245,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key,
   if (key.graph() != graph_.tag() || t >= uploaded_.size() || graph_.tensors()[t].direction != Direction::resident) {
     return Status{Errc::wrong_tensor};
   }
-  if (count != graph_.tensors()[t].count) return Status::of_tensor(Errc::wrong_size, t);
+  if (size.value != graph_.tensors()[t].bytes) return Status::of_tensor(Errc::wrong_size, t);
   if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
   if (!base_) {
     try {
@@ -257,38 +256,15 @@ Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key,
       return Status::of_tensor(Errc::out_of_memory, t);
     }
   }
-  const Bytes bytes{graph_.tensors()[t].bytes};
   const DevicePtr<std::byte> device = base_.offset(Bytes{offsets_[t]});
-  to_device ? teller().copies_in(bytes) : teller().copies_out(bytes);
-  Status status =
-      to_device ? this->platform_.copy_in(device, host, bytes) : this->platform_.copy_out(host, device, bytes);
-  if (const Status waited = this->platform_.wait(); status.ok()) status = waited;
+  to_device ? teller().copies_in(size) : teller().copies_out(size);
+  Status status = to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
+  if (const Status waited = platform_.wait(); status.ok()) status = waited;
   if (status.poisoned()) (void)this->noted(status);
   if (status.ok() && to_device && uploaded_[t] == 0) {
     uploaded_[t] = 1;
     for_each_known([&](std::unique_ptr<Known>& known) { known->note_uploads(uploaded_); });
   }
-  return status;
-}
-
-template <Platform P, class Policies, class Capacity, std::size_t Depth>
-Status ShapedSession<P, Policies, Capacity, Depth>::close() noexcept {
-  if (state_ == State::closed) return {};
-  (void)this->wait_all();
-  detail::log_closing<Policies>(this->platform_, rounds());
-  Status status = this->platform_.wait();
-  const auto keep = [&](Status next) {
-    if (status.ok()) status = next;
-  };
-  const Status queue_closed = this->close_queue();  // nothing of its rounds runs when programs are unloaded
-  for_each_known([&](std::unique_ptr<Known>& known) { keep(known->close()); });
-  forget_shapes();
-  if (state_ == State::poisoned) status = {};  // the round that failed has told
-  keep(queue_closed);
-  if (base_) keep(this->platform_.release(base_));
-  base_ = {};
-  if constexpr (HasClose<P>) keep(this->platform_.close());
-  state_ = State::closed;
   return status;
 }
 

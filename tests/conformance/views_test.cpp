@@ -475,7 +475,7 @@ TEST_CASE("What cannot be a view is refused where it is declared") {
   TaskGraph odd;
   const auto ox = odd.input<float>("x", {n});
   const auto ow = odd.workspace<float>("w", {2});
-  odd.view(ow, ox, 1);
+  odd.make_view(ow, ox, 1);
   odd.add<Scale>(ow, odd.output<float>("y", {2}), 1.0F);
   CHECK(says(refused([&] { (void)open<A2A3Sim>(odd); }, Errc::misaligned), "starts at byte 4 of 'x'"));
 }

@@ -53,7 +53,7 @@ namespace detail {
 /// The types of C++ that stand for the element types, in the order of DataType.
 template <class... T>
 struct ElementTypes {
-  static constexpr std::size_t sizes[] = {sizeof(T)...};
+  static constexpr std::size_t sizes[sizeof...(T)] = {sizeof(T)...};
   template <class U>
   static constexpr std::size_t find() noexcept {
     std::size_t number = 0;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <rondo/detail/compiled.hpp>
+#include <rondo/graph/lanes.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace rondo {
 
 namespace graph {
 struct Analysis;
-}
+struct LaneRules;
+}  // namespace graph
 
 /// A graph that can no longer change: checked, ordered, in flat arrays. Made by freeze(); read by planners, args tables
 /// and engines, which may share it between threads.
@@ -33,8 +36,9 @@ class FrozenGraph {
 
   /// All records of the graph, as spans; as long as the graph lives.
   [[nodiscard]] graph::GraphView view() const noexcept {
-    return {tensors_, tasks_, args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
-            tag_};
+    return {
+        tensors_, tasks_,      args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
+        tag_,     lanes_.get()};
   }
 
   /// The handle of the tensor called `name`. @throws Error invalid_argument
@@ -61,6 +65,7 @@ class FrozenGraph {
  private:
   friend FrozenGraph freeze(const TaskGraph& graph);
   friend FrozenGraph freeze_interface(const TaskGraph& graph);
+  friend FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules);
   FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis);
 
   std::vector<graph::TensorRecord> tensors_;
@@ -71,6 +76,7 @@ class FrozenGraph {
   std::vector<std::uint32_t> predecessor_count_;
   std::vector<char> text_;
   std::uint32_t tag_;
+  std::unique_ptr<const graph::Lanes> lanes_;  ///< none: one
 };
 
 /// Checks and orders a graph, for good. The graph itself is left as it was; its handles serve the frozen one.

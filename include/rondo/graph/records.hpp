@@ -124,6 +124,8 @@ struct TaskRecord {
   bool idle = false;                 ///< has nothing to do, so that freezing leaves it out; its order stays
 };
 
+struct Lanes;
+
 /// A frozen graph as its readers see it. Trivially copyable; points into the graph, which outlives it.
 struct GraphView {
   std::span<const TensorRecord> tensors;
@@ -133,7 +135,8 @@ struct GraphView {
   std::span<const std::uint32_t> successors;         ///< positions in `tasks`
   std::span<const std::uint32_t> predecessor_count;  ///< one per task
   std::string_view text;
-  std::uint32_t tag = 0;  ///< the graph half of its TensorKeys
+  std::uint32_t tag = 0;         ///< the graph half of its TensorKeys
+  const Lanes* lanes = nullptr;  ///< how its tasks are dealt to lanes; none: they run on one, in their order
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {
     return {text.data() + ref.begin, ref.size};

@@ -19,6 +19,8 @@
 /// fails; `check_platform<P>()` says in a sentence what to write for it. Nothing else is probed for.
 namespace rondo {
 
+class FrozenGraph;
+
 // --- Required -------------------------------------------------------------------------------------------------------
 
 /// The chip whose facts the platform obeys, as a type: `using Arch = arch::A2A3;`
@@ -308,6 +310,16 @@ concept HasRemarks = detail::declares<P, Capability::remarks> &&
   noexcept->std::same_as<void>;
 };
 
+/// A platform whose `concurrency` is in_lanes deals tasks to lanes before memory is planned: `static FrozenGraph
+/// deal(FrozenGraph, const Options&)`, which throws Error. A graph that the compiler knows is not dealt.
+template <class P>
+concept HasLanes = memory::concurrency_of<P>()
+== memory::Concurrency::in_lanes;
+template <class P>
+concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options) {
+  { P::deal(static_cast<FrozenGraph&&>(graph), options) } -> std::same_as<FrozenGraph>;
+};
+
 /// Shows observers the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
@@ -387,6 +399,9 @@ consteval bool check_platform() {
   static_assert(!detail::declares<P, Capability::remarks> || HasRemarks<P>,
                 "rondo: the platform declares Capability::remarks; write `template <class Sink> void "
                 "remarks(rondo::Moment, Sink&& sink) const noexcept;`");
+  static_assert(!HasLanes<P> || Deals<P>,
+                "rondo: the platform's concurrency is in_lanes; write `static FrozenGraph deal(FrozenGraph, const "
+                "Options&);`");
   static_assert(!detail::declares<P, Capability::engine> || HasEngine<P>,
                 "rondo: the platform declares Capability::engine; write `Engine& engine() noexcept;`");
   static_assert(!detail::declares<P, Capability::orchestration> || HasOrchestration<P>,

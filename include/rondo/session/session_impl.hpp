@@ -20,7 +20,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options&
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 template <std::size_t... I>
 Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options, std::index_sequence<I...>)
-    : graph_{checked(std::move(graph))},
+    : graph_{prepared(std::move(graph), options)},
       layout_{graph_},
       platform_{options},
       values_{graph_.view()},
@@ -61,11 +61,12 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Graph Session<Derived, P, Policies, Graph, Slots>::checked(Graph graph) {
+Graph Session<Derived, P, Policies, Graph, Slots>::prepared(Graph graph, [[maybe_unused]] const Options& options) {
   if constexpr (Graph::is_static) {
     static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
   } else {
     graph::check_limits<typename P::Arch>(graph.view());
+    if constexpr (HasLanes<P> && std::is_same_v<Graph, FrozenGraph>) return P::deal(std::move(graph), options);
   }
   return graph;
 }

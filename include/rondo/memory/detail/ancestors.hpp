@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/graph/lanes.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
@@ -30,8 +31,33 @@ class Ancestors {
   [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {
     return (bits_[after * words_ + before / 64] >> (before % 64) & 1U) != 0;
   }
+
+ private:
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+/// What is certain of the order of a graph's tasks: everything where they run one after the other, else what the lanes
+/// or the edges say. Refers to what it is made of.
+class Certainty {
+ public:
+  constexpr Certainty() = default;
+  constexpr explicit Certainty(const Ancestors& ancestors) noexcept : ancestors_{&ancestors} {}
+  constexpr explicit Certainty(const graph::Lanes& lanes) noexcept : lanes_{&lanes} {}
+
+  /// The task that comes at a turn, counted from 0, in the order of planning: the graph's, or that of its lanes.
+  [[nodiscard]] constexpr std::uint32_t task_at(std::size_t turn) const noexcept {
+    return lanes_ == nullptr ? static_cast<std::uint32_t>(turn) : lanes_->order[turn];
+  }
+  [[nodiscard]] constexpr bool is_total() const noexcept { return ancestors_ == nullptr && lanes_ == nullptr; }
+  /// Does the one task end before the other starts on every schedule? `before` comes first in the order of planning.
+  [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {
+    if (lanes_ != nullptr) return lanes_->precedes(before, after);
+    return ancestors_ == nullptr || ancestors_->precedes(before, after);
+  }
   [[nodiscard]] constexpr bool all_precede(const std::vector<std::uint32_t>& before,
                                            const std::vector<std::uint32_t>& after) const noexcept {
+    if (is_total()) return true;
     for (const std::uint32_t b : before) {
       for (const std::uint32_t a : after) {
         if (!precedes(b, a)) return false;
@@ -41,8 +67,8 @@ class Ancestors {
   }
 
  private:
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
+  const Ancestors* ancestors_ = nullptr;
+  const graph::Lanes* lanes_ = nullptr;
 };
 
 }  // namespace rondo::memory::detail

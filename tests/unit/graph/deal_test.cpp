@@ -181,17 +181,17 @@ TEST_CASE("Chains, single tasks and tasks that are shorter than a wait stay on o
 
 TEST_CASE("Long independent tasks take as many lanes as there are cores, and the prediction says what that brings") {
   const Lanes lanes = deal_to(dealt::independent(480), 100'000);
-  CHECK(lanes.count == 48);  // vector cores
+  CHECK(lanes.count == 24);  // cube cores
   CHECK(lanes.one_lane_ns == 48e6);
-  CHECK(lanes.predicted_ns == 1e6 + 2'000 + 6 * 2'000);  // ten each, the start, and six joins one after the other
-  CHECK(lanes.waits.size() == 47);
-  CHECK(lanes.joins.size() == 47);
+  CHECK(lanes.predicted_ns == 2e6 + 2'000 + 5 * 2'000);  // twenty each, the start, and five joins one after the other
+  CHECK(lanes.waits.size() == 23);
+  CHECK(lanes.joins.size() == 23);
 }
 
 TEST_CASE("A task on as many cores as there are leaves no room for others") {
   TaskGraph graph(Edges::explicit_);
   for (int t = 0; t < 8; ++t) {
-    graph.add<dealt::Touch>(Blocks{48}, graph.inout<float>("t" + std::to_string(t), {1}));
+    graph.add<dealt::Touch>(Blocks{24}, graph.workspace<float>("t" + std::to_string(t), {1}));
   }
   CHECK(deal_to(graph, 100'000).count == 1);
 }
@@ -200,13 +200,13 @@ TEST_CASE("A measured time counts more than what the kernel states, and that mor
   TaskGraph g;
   g.add<Stated>(g.inout<float>("x", {4}), 2.5F);
   g.add<Stated>(Blocks{30}, g.inout<float>("y", {4}), 2.5F);
-  g.add<dealt::Touch>(g.inout<float>("z", {400'000}));
+  g.add<dealt::Touch>(g.workspace<float>("z", {400'000}));
   const FrozenGraph frozen = freeze(g);
   const double measured[] = {0, 7};
   const std::vector<double> costs = graph::task_costs(frozen.view(), rules_for(measured));
   CHECK(costs[0] == 10'000);
   CHECK(costs[1] == 7);
-  CHECK(costs[2] == 1000 + 1'600'000 * 48 / 1600);
+  CHECK(costs[2] == 1000 + 1'600'000 * 24 / 1600);
   CHECK(graph::task_costs(frozen.view(), rules_for({}))[1] == 20'000);  // 30 blocks on 24 cores go in two turns
 }
 

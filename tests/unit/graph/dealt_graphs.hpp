@@ -14,11 +14,11 @@
 /// Graphs of many equal tasks, for tests of what spreads them.
 namespace dealt {
 
-/// Touches a tensor that no other task touches, so that the edges alone order tasks.
+/// Writes a tensor that no other task touches, so that the edges alone order tasks.
 struct Touch {
   static constexpr std::string_view name = "touch";
-  static constexpr auto core = rondo::CoreType::vector;
-  static void run(rondo::InOut<float> x) noexcept { x[0] += 1; }
+  static constexpr auto core = rondo::CoreType::cube;
+  static void run(rondo::Out<float> x) noexcept { x[0] = 1; }
 };
 
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
@@ -26,7 +26,9 @@ using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 inline rondo::TaskGraph make(std::uint32_t tasks, const Edges& edges) {
   rondo::TaskGraph graph(rondo::Edges::explicit_);
   for (std::uint32_t t = 0; t < tasks; ++t) {
-    graph.add<Touch>(graph.inout<float>("t" + std::to_string(t), {1}));
+    const auto tensor = graph.workspace<float>("t" + std::to_string(t), {1});
+    graph.keep(tensor);
+    graph.add<Touch>(tensor);
   }
   for (const auto& [before, after] : edges) graph.add_edge(rondo::TaskId{before}, rondo::TaskId{after});
   return graph;

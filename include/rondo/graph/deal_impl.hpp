@@ -164,28 +164,34 @@ class Dealer {
       free_cores_[best] -= needed_cores(starting_.back());
     }
   }
-  /// Those that can follow on a task they depend on do so; then come the others.
+  /// First those that follow directly on a task that they depend on, then those that follow on one later, then the
+  /// rest: each saves a wait.
   void give_lanes() {
-    for (std::uint32_t& task : starting_) {
-      std::uint32_t best = Lanes::none;
-      for (const std::uint32_t p : predecessors_.of(task)) {
-        const std::uint32_t lane = lanes_.lane_of[p];
-        if (lane == Lanes::none || is_idle_[lane] == 0 || last_[lane] != p) continue;
-        if (best == Lanes::none || ended_[p] > ended_[last_[best]]) best = lane;
-      }
-      if (best == Lanes::none) continue;
-      place(task, best);
-      task = Lanes::none;
-    }
+    give_lanes_after([&](std::uint32_t p) { return last_[lanes_.lane_of[p]] == p; });
+    give_lanes_after([](std::uint32_t) { return true; });
+    std::uint32_t lane = 0;
     for (const std::uint32_t task : starting_) {
-      if (task == Lanes::none) continue;
-      std::uint32_t lane = 0;
       while (is_idle_[lane] == 0) ++lane;
-      for (const std::uint32_t p : predecessors_.of(task)) {
-        if (lanes_.lane_of[p] != Lanes::none && is_idle_[lanes_.lane_of[p]] != 0) lane = lanes_.lane_of[p];
-      }
       place(task, lane);
     }
+  }
+  /// To tasks that find the lane of such a predecessor idle; of several, the one that ended last.
+  template <class IsWanted>
+  void give_lanes_after(const IsWanted& is_wanted) {
+    std::size_t left = 0;
+    for (const std::uint32_t task : starting_) {
+      std::uint32_t best = Lanes::none;
+      for (const std::uint32_t p : predecessors_.of(task)) {
+        if (lanes_.lane_of[p] == Lanes::none || is_idle_[lanes_.lane_of[p]] == 0 || !is_wanted(p)) continue;
+        if (best == Lanes::none || ended_[p] > ended_[best]) best = p;
+      }
+      if (best != Lanes::none) {
+        place(task, lanes_.lane_of[best]);
+      } else {
+        starting_[left++] = task;
+      }
+    }
+    starting_.resize(left);
   }
   void place(std::uint32_t task, std::uint32_t lane) {
     bool waits = last_[lane] == Lanes::none && lane != 0;

@@ -66,6 +66,14 @@ double lower_bound(const TaskGraph& graph, std::uint32_t cores) {
   return std::max(longest, task_ns * static_cast<double>(view.tasks.size()) / cores);
 }
 
+/// What it states is enough to spread such tasks.
+struct Slow {
+  static constexpr std::string_view name = "touch";
+  static constexpr auto core = CoreType::cube;
+  static void run(In<float> x, Out<float> y) noexcept { y[0] = x[0]; }
+  static double cost(In<float>, Out<float>) noexcept { return task_ns; }
+};
+
 /// Six branches x → a → b that share nothing, summed one after the other into y. A workspace of one branch may lie
 /// where another's was.
 struct Branches {
@@ -206,6 +214,32 @@ TEST_CASE_TEMPLATE("A graph is captured on several streams, and a steady round m
                                                           {"aclrtSynchronizeStreamWithTimeout", 10}});
 }
 
+TEST_CASE("Costs that kernels state spread tasks over streams without an option; the options' costs count more") {
+  if (!captures()) return;
+  using P = A5OverStandIn;
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {1});
+  for (int t = 0; t < 8; ++t) graph.add<Slow>(x, graph.workspace<float>("t" + std::to_string(t), {1}));
+  const auto streams_of = [&](const typename P::Options& options) {
+    auto session = open<P>(graph, options);
+    const Floats one(1, 1);
+    REQUIRE(session.run_round(bind(x, one)).ok());
+    return session.platform().streams();
+  };
+  CHECK(streams_of({}) == 8);
+  P::Options options;
+  options.costs.stream_wait_ns = 10 * task_ns;
+  CHECK(streams_of(options) == 1);
+  const std::vector<double> quick(8, 100);
+  options = {};
+  options.task_ns = quick;
+  CHECK(streams_of(options) == 1);
+  options = {};
+  options.wait_after_each_task = true;
+  CHECK(streams_of(options) == 1);
+}
+
 TEST_CASE_TEMPLATE("However the streams of a graph take turns, its results are right", P, A2A3OverStandIn,
                    A5OverStandIn) {
   for (const char* const order : {"any", "first_stream_first", "last_stream_first"}) {
@@ -272,6 +306,9 @@ TEST_CASE("With fewer streams, queues or events than wanted a graph takes those 
     auto session = open<P>(g.graph, on_streams<P>(6));
     g.check(session);
     CHECK(session.platform().is_captured());
+    std::string said;
+    session.platform().remarks(Moment::closing, [&](const char* remark) { said = remark; });
+    CHECK((said.find("of the 6 streams") != std::string::npos) == (session.platform().streams() != 6));
     return session.platform().streams();
   };
   CHECK(streams_with("streams", 6) == 6);

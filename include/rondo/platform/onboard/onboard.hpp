@@ -204,6 +204,11 @@ class Onboard {
       sink(
           Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
     }
+    if (when == Moment::closing && last_ != nullptr && last_->streams() < last_->wanted_streams()) {
+      sink(Error::Text("the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
+                       " streams over which the graph's tasks were to be spread")
+               .c_str());
+    }
   }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
   /// Is the program that was launched last one replay?

@@ -73,6 +73,8 @@ class Program {
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
   /// Over how many streams its tasks are spread.
   [[nodiscard]] std::uint32_t streams() const noexcept { return is_captured() ? streams_ : 1; }
+  /// Over how many they were to be.
+  [[nodiscard]] std::uint32_t wanted_streams() const noexcept { return wanted_streams_; }
 
   /// The task that a device's words name, if they name exactly one; otherwise the one that was waited for.
   [[nodiscard]] Status blame(Status status, std::string_view said) const noexcept {
@@ -172,6 +174,7 @@ class Program {
     if (view_.lanes == nullptr) return;
     graph::Lanes lanes = *view_.lanes;
     if (options_.streams != 0) lanes = graph::fold_lanes(view_, lanes, options_.streams);
+    wanted_streams_ = lanes.count;
     while (lanes.count > 1) {
       const LaneScript script(lanes);
       AclError code = code_out_of_queues;
@@ -314,6 +317,7 @@ class Program {
   Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;
+  std::uint32_t wanted_streams_ = 1;
   std::uint32_t under_way_ = none;
   bool marks_ranges_ = false;
 };

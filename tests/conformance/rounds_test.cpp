@@ -9,7 +9,7 @@
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
-#include <rondo/session/dynamic_bindings.hpp>
+#include <rondo/binding/dynamic_bindings.hpp>
 
 #include <doctest/doctest.h>
 

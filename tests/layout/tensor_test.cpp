@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/session/bindings.hpp>
-#include <rondo/session/prebound.hpp>
+#include <rondo/binding/bindings.hpp>
+#include <rondo/binding/prebound.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/tensor/view.hpp>
 #include <rondo/types.hpp>

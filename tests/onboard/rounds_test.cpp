@@ -7,7 +7,7 @@
 #include "onboard/fixture.hpp"
 
 #include <rondo/platform/onboard/onboard.hpp>
-#include <rondo/session/dynamic_bindings.hpp>
+#include <rondo/binding/dynamic_bindings.hpp>
 
 #include <doctest/doctest.h>
 

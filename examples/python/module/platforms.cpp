@@ -7,7 +7,7 @@
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/pool.hpp>
-#include <rondo/session/dynamic_bindings.hpp>
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/session/open.hpp>
 
 #include <span>

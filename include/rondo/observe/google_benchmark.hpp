@@ -5,7 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/measure/timing.hpp>
 #include <rondo/observe/clocks.hpp>
-#include <rondo/session/bindings.hpp>
+#include <rondo/binding/bindings.hpp>
 
 #include <cstdint>
 #include <type_traits>

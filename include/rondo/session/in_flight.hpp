@@ -4,9 +4,9 @@
 
 #include <rondo/error.hpp>
 #include <rondo/platform/channel.hpp>
-#include <rondo/session/host_ranges.hpp>
+#include <rondo/binding/host_ranges.hpp>
 #include <rondo/session/policies.hpp>
-#include <rondo/session/prebound.hpp>
+#include <rondo/binding/prebound.hpp>
 #include <rondo/session/round_awaiter.hpp>
 #include <rondo/session/round_ticket.hpp>
 

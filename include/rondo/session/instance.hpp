@@ -4,12 +4,12 @@
 
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/layout.hpp>
-#include <rondo/session/bindings.hpp>
+#include <rondo/binding/bindings.hpp>
 #include <rondo/session/executor.hpp>
 #include <rondo/session/policies.hpp>
-#include <rondo/session/port_rules.hpp>
-#include <rondo/session/ports.hpp>
-#include <rondo/session/prebound.hpp>
+#include <rondo/binding/port_rules.hpp>
+#include <rondo/binding/ports.hpp>
+#include <rondo/binding/prebound.hpp>
 #include <rondo/update/refresher.hpp>
 
 #include <cstddef>

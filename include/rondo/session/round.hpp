@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/session/bindings.hpp>
+#include <rondo/binding/bindings.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
@@ -16,6 +16,9 @@ namespace rondo {
 enum class Stage : std::uint8_t { bound, launched, finished };
 
 namespace detail {
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+class Session;
 
 /// Ties a round that is under way to its session, whichever of the two moves or dies first.
 template <class Session>

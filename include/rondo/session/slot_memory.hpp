@@ -5,7 +5,7 @@
 #include <rondo/arch/arch.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/concept.hpp>
-#include <rondo/session/ports.hpp>
+#include <rondo/binding/ports.hpp>
 #include <rondo/types.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/lay_out.hpp>
 #include <rondo/platform/select.hpp>
-#include <rondo/session/ports.hpp>
+#include <rondo/binding/ports.hpp>
 #include <rondo/update/refresher_impl.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>

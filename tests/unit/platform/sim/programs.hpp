@@ -6,7 +6,7 @@
 #include <rondo/args/args_table_impl.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/lay_out.hpp>
-#include <rondo/session/ports.hpp>
+#include <rondo/binding/ports.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/session/port_rules.hpp>
+#include <rondo/binding/port_rules.hpp>
 
 #include <doctest/doctest.h>
 

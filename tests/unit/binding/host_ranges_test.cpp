@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/session/host_ranges.hpp>
+#include <rondo/binding/host_ranges.hpp>
 
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/tensor/pair.hpp>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/session/dynamic_bindings.hpp>
+#include <rondo/binding/dynamic_bindings.hpp>
 
 #include <rondo/session/open.hpp>
 #include <unit/session/scripted_platform.hpp>

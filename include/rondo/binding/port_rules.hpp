@@ -4,8 +4,8 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/session/bindings.hpp>
-#include <rondo/session/ports.hpp>
+#include <rondo/binding/bindings.hpp>
+#include <rondo/binding/ports.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include <rondo/error.hpp>
 #include <rondo/platform/concept.hpp>
-#include <rondo/session/bindings.hpp>
+#include <rondo/binding/bindings.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -13,6 +13,9 @@
 
 namespace rondo {
 namespace detail {
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+class Session;
 
 /// Numbers sessions from 1, so that a prebinding finds out that its session is gone even when another one stands at the
 /// same address.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/session/prebound.hpp>
+#include <rondo/binding/prebound.hpp>
 
 #include <rondo/session/open.hpp>
 #include <unit/session/scripted_platform.hpp>

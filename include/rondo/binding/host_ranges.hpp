@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/graph/records.hpp>
-#include <rondo/session/bindings.hpp>
+#include <rondo/binding/bindings.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/launch/solve.hpp>
-#include <rondo/session/bindings.hpp>
+#include <rondo/binding/bindings.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/types.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
-#include <rondo/session/ports.hpp>
+#include <rondo/binding/ports.hpp>
 
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/graph/freeze.hpp>

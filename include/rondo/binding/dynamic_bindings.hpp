@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
-#include <rondo/session/bindings.hpp>
+#include <rondo/binding/bindings.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <rondo/platform/concept.hpp>
-#include <rondo/session/ports.hpp>
+#include <rondo/binding/ports.hpp>
 #include <rondo/tensor/concept.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/update/concept.hpp>
@@ -14,9 +14,6 @@
 #include <utility>
 
 namespace rondo::detail {
-
-template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-class Session;
 
 template <BoundPair B>
 [[nodiscard]] constexpr TensorKey key_of(const B& pair) noexcept {

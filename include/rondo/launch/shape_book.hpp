@@ -7,6 +7,7 @@
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/memory/layout.hpp>
+#include <rondo/platform/concept.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,19 @@
 #include <vector>
 
 namespace rondo::launch {
+
+/// Deals a frozen graph to lanes where the platform does that, and leaves it as it is elsewhere.
+template <class P>
+struct Dealing {
+  explicit Dealing(const typename P::Options&) noexcept {}
+  [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return graph; }
+};
+template <HasLanes P>
+struct Dealing<P> {
+  explicit Dealing(const typename P::Options& asked) : options{asked} {}
+  [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return P::deal(std::move(graph), options); }
+  typename P::Options options;
+};
 
 /// A shape of a symbolic graph with all that does not depend on the session: extents, block counts and views resolved,
 /// tasks checked and in order, the arena planned. Immutable, so that threads may share it.

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/host_ranges.hpp>
+#include <rondo/binding/prebound.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/channel.hpp>
-#include <rondo/binding/host_ranges.hpp>
 #include <rondo/session/policies.hpp>
-#include <rondo/binding/prebound.hpp>
 #include <rondo/session/round_awaiter.hpp>
 #include <rondo/session/round_ticket.hpp>
 

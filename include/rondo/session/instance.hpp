@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/graph/records.hpp>
-#include <rondo/memory/layout.hpp>
 #include <rondo/binding/bindings.hpp>
-#include <rondo/session/executor.hpp>
-#include <rondo/session/policies.hpp>
 #include <rondo/binding/port_rules.hpp>
 #include <rondo/binding/ports.hpp>
 #include <rondo/binding/prebound.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/memory/layout.hpp>
+#include <rondo/session/executor.hpp>
+#include <rondo/session/policies.hpp>
 #include <rondo/update/refresher.hpp>
 
 #include <cstddef>

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/dynamic_bindings.hpp>
+#include <rondo/binding/prebound.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/layout.hpp>
-#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/session/explain.hpp>
 #include <rondo/session/instance.hpp>
 #include <rondo/session/log.hpp>
 #include <rondo/session/policies.hpp>
-#include <rondo/binding/prebound.hpp>
 #include <rondo/session/residents.hpp>
 #include <rondo/session/round.hpp>
 #include <rondo/session/slot_memory.hpp>

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/dynamic_bindings.hpp>
+#include <rondo/binding/shape_words.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
-#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/session/in_flight.hpp>
 #include <rondo/session/known_shape.hpp>
 #include <rondo/session/log.hpp>
-#include <rondo/binding/shape_words.hpp>
 #include <rondo/session/shared_shapes.hpp>
 
 #include <cstddef>

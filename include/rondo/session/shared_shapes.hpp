@@ -16,23 +16,6 @@
 
 namespace rondo {
 
-namespace detail {
-
-/// Deals a frozen graph to lanes where the platform does that, and leaves it as it is elsewhere.
-template <class P>
-struct Dealing {
-  explicit Dealing(const typename P::Options&) noexcept {}
-  [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return graph; }
-};
-template <HasLanes P>
-struct Dealing<P> {
-  explicit Dealing(const typename P::Options& asked) : options{asked} {}
-  [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return P::deal(std::move(graph), options); }
-  typename P::Options options;
-};
-
-}  // namespace detail
-
 /// A symbolic graph and its shapes, resolved once for all sessions over it: what a launch needs but for addresses.
 ///
 ///     const auto shapes = share_shapes<A2A3Sim>(graph);
@@ -55,7 +38,7 @@ class SharedShapes {
 
   /// `options`: by them a platform deals tasks to lanes; see HasLanes.
   explicit SharedShapes(TaskGraph graph, const typename P::Options& options = {})
-      : book_{std::make_shared<Book>(std::move(graph), detail::Dealing<P>(options))} {}
+      : book_{std::make_shared<Book>(std::move(graph), launch::Dealing<P>(options))} {}
 
   /// Resolves a shape before any session meets it. @throws Error as an unknown shape's round reports
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) const {
@@ -73,7 +56,7 @@ class SharedShapes {
   [[nodiscard]] const TaskGraph& graph() const noexcept { return book_->graph(); }
 
  private:
-  using Book = launch::ShapeBook<Resolved, Capacity, detail::Dealing<P>>;
+  using Book = launch::ShapeBook<Resolved, Capacity, launch::Dealing<P>>;
   std::shared_ptr<Book> book_;
 };
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <rondo/arch/arch.hpp>
+#include <rondo/binding/ports.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/concept.hpp>
-#include <rondo/binding/ports.hpp>
 #include <rondo/types.hpp>
 
 #include <algorithm>

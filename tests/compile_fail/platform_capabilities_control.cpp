@@ -13,7 +13,8 @@ struct Mine : NullPlatform {
       Capability::zero_fill,     Capability::device_refresh, Capability::launch_refresh,      Capability::arena_move,
       Capability::staying_awake, Capability::stopping,       Capability::failure_text,        Capability::remarks,
       Capability::engine,        Capability::orchestration,  Capability::queued_orchestration};
-  static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
+  static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;
   struct Queue {
     Status copy_in(std::uint32_t, DevicePtr<std::byte>, const void*, Bytes) noexcept;

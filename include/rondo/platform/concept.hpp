@@ -313,8 +313,9 @@ concept HasRemarks = detail::declares<P, Capability::remarks> &&
 /// A platform whose `concurrency` is in_lanes deals tasks to lanes before memory is planned: `static FrozenGraph
 /// deal(FrozenGraph, const Options&)`, which throws Error. A graph that the compiler knows is not dealt.
 template <class P>
-concept HasLanes = memory::concurrency_of<P>()
-== memory::Concurrency::in_lanes;
+concept HasLanes = requires {
+  requires P::concurrency == memory::Concurrency::in_lanes;
+};
 template <class P>
 concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options) {
   { P::deal(static_cast<FrozenGraph&&>(graph), options) } -> std::same_as<FrozenGraph>;

@@ -58,8 +58,8 @@ class Dealer {
     }
     for (std::uint32_t t = 0; t < costs_.size(); ++t) in_order_.push_back(t);
     by_way_to_end_ = in_order_;
-    std::stable_sort(by_way_to_end_.begin(), by_way_to_end_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return to_end[a] > to_end[b]; });
+    std::sort(by_way_to_end_.begin(), by_way_to_end_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return to_end[a] != to_end[b] ? to_end[a] > to_end[b] : a < b; });
   }
 
   [[nodiscard]] double all_ns() const noexcept { return all_ns_; }

@@ -6,5 +6,6 @@
 #define RONDO_COMPILED
 #endif
 #define RONDO_COMPILES_BODIES
+#include <rondo/graph/deal.hpp>
 #include <rondo/graph/orchestrated.hpp>
 #include <rondo/rondo.hpp>

@@ -15,7 +15,8 @@ struct Mine : NullPlatform {
       Capability::stopping,       Capability::failure_text,  Capability::remarks,
       Capability::engine,         Capability::orchestration, Capability::queued_orchestration,
       Capability::round_time};
-  static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
+  static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;
   struct Queue {
     Status copy_in(std::uint32_t, DevicePtr<std::byte>, const void*, Bytes) noexcept;

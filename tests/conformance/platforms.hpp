@@ -21,7 +21,8 @@ inline constexpr rondo::Errc failure_of_a_kernel =
     is_over_stand_in<P> ? rondo::Errc::device_failed : rondo::Errc::kernel_failed;
 
 /// Options under which a platform shows what it can do: a pool spreads even short tasks over three threads from the
-/// first round on, where by default it would find out that one thread is faster.
+/// first round on, where by default it would find out that one thread is faster; a captured graph has three streams,
+/// where its short tasks would stay on one.
 template <class P>
 typename P::Options busy_options() {
   typename P::Options options{};
@@ -36,5 +37,6 @@ typename P::Options busy_options() {
   } else if constexpr (requires { options.engine; }) {
     make_busy(options.engine);
   }
+  if constexpr (requires { options.streams; }) options.streams = 3;
   return options;
 }

@@ -13,6 +13,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -51,6 +52,15 @@ void open_by_number() {
   auto session = rondo::open<rondo::A5Onboard>(saxpy_graph(), options);
 }
 
+void open_on_streams() {
+  const std::vector<double> measured{120'000};
+  rondo::A2A3Onboard::Options options;
+  options.streams = 0;                  // the default: as many as make the round shorter; 1: one stream; 8: eight
+  options.task_ns = measured;           // nanoseconds by TaskId, where you have measured them
+  options.costs.stream_wait_ns = 3000;  // what a wait for another stream costs on your device
+  auto session = rondo::open<rondo::A2A3Onboard>(saxpy_graph(), options);
+}
+
 void open_orchestrated() {
   rondo::TaskGraph interface;
   (void)interface.input<float>("x", {16});
@@ -74,7 +84,7 @@ TEST_CASE(
     const bool is_shown = here.find(wanted) != std::string::npos || device.find(wanted) != std::string::npos;
     CHECK(is_shown);
   }
-  for (void (*const open)() : {&open_by_name, &open_by_number, &open_orchestrated}) {
+  for (void (*const open)() : {&open_by_name, &open_by_number, &open_on_streams, &open_orchestrated}) {
     try {
       open();
       FAIL("there is no device");

@@ -163,6 +163,9 @@ void rondo_stand_in_reset() {
   m.faults.clear();
   m.misuses.clear();
   m.limits.clear();
+  m.costs.clear();
+  m.cores = 24;
+  m.replay_order = ReplayOrder::any;
   m.let_go();
 }
 void rondo_stand_in_chip(const char* name) {
@@ -194,6 +197,25 @@ void rondo_stand_in_hold() {
 void rondo_stand_in_let_go() {
   const std::lock_guard lock{machine().mutex};
   machine().let_go();
+}
+void rondo_stand_in_cost(const char* what, double ns) {
+  const std::lock_guard lock{machine().mutex};
+  machine().costs[what] = ns;
+}
+void rondo_stand_in_cores(std::uint32_t cores) {
+  const std::lock_guard lock{machine().mutex};
+  machine().cores = cores;
+}
+double rondo_stand_in_device_ns() {
+  const std::lock_guard lock{machine().mutex};
+  return machine().device_ns;
+}
+void rondo_stand_in_replay_order(const char* name) {
+  const std::lock_guard lock{machine().mutex};
+  const std::string order = name;
+  machine().replay_order = order == "first_stream_first"  ? ReplayOrder::first_stream_first
+                           : order == "last_stream_first" ? ReplayOrder::last_stream_first
+                                                          : ReplayOrder::any;
 }
 std::uint64_t rondo_stand_in_faults_left() {
   const std::lock_guard lock{machine().mutex};
@@ -326,6 +348,7 @@ int aclrtCreateStreamWithConfig(void** stream, std::uint32_t, std::uint32_t) {
   Machine& m = machine();
   if (m.streams.size() >= m.limit("streams")) return refuse(out_of_streams, "no stream is left");
   auto* const made = new StreamState;
+  made->now_ns = m.device_ns;
   m.streams.insert(made);
   m.start(*made);
   *stream = made;
@@ -385,9 +408,11 @@ int aclrtRecordEvent(void* handle, void* on) {
   StreamState* const stream = stream_of("aclrtRecordEvent", on);
   if (event == nullptr || stream == nullptr) return bad_parameter;
   if (stream->capture != nullptr) {
+    Op op;
+    op.kind = Op::Kind::record;
+    machine().submit(*stream, std::move(op));
     event->captured_in = stream->capture.get();
-    event->captured_on = stream;
-    event->captured_at = stream->capture->streams[stream];
+    event->captured_at = stream->capture->ops.size() - 1;
     return ok;
   }
   event->captured_in = nullptr;
@@ -408,15 +433,22 @@ int aclrtStreamWaitEvent(void* who, void* handle) {
     // The stream joins the capture that the event belongs to.
     for (StreamState* const s : machine().streams) {
       if (s->capture.get() != event->captured_in) continue;
+      Graph& graph = *s->capture;
+      if (!machine().take_entries(graph, static_cast<std::uint32_t>(graph.lanes.size()), 1)) {
+        graph.is_lost = true;
+        return refuse(out_of_queues, "no queue is left for a stream that joins a capture");
+      }
       stream->capture = s->capture;
-      s->capture->streams.try_emplace(stream, 0);
+      graph.lanes.try_emplace(stream, static_cast<std::uint32_t>(graph.lanes.size()));
       break;
     }
   }
   if (stream->capture != nullptr) {
     if (event->captured_in != stream->capture.get()) return refuse(not_supported, "an event from outside the capture");
-    std::uint64_t& joined = stream->capture->joined[event->captured_on];
-    if (event->captured_on != stream) joined = std::max(joined, event->captured_at + 1);
+    Op op;
+    op.kind = Op::Kind::wait;
+    op.ticket = event->captured_at;
+    machine().submit(*stream, std::move(op));
     return ok;
   }
   Op op;
@@ -795,6 +827,19 @@ int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on
 // --- capture
 // ---------------------------------------------------------------------------------------------------------
 
+namespace {
+/// Is the last that each further stream did the record of an event that another one waits for?
+bool is_joined(const Graph& graph) {
+  std::vector<std::uint64_t> last(graph.lanes.size(), graph.ops.size());
+  for (std::uint64_t i = 0; i < graph.ops.size(); ++i) last[graph.ops[i].lane] = i;
+  return std::all_of(last.begin() + 1, last.end(), [&](std::uint64_t at) {
+    return at < graph.ops.size() && graph.ops[at].kind == Op::Kind::record &&
+           std::any_of(graph.ops.begin(), graph.ops.end(),
+                       [&](const Op& op) { return op.kind == Op::Kind::wait && op.ticket == at; });
+  });
+}
+}  // namespace
+
 int aclmdlRICaptureBegin(void* on, int mode) {
   const Entry entry("aclmdlRICaptureBegin", Needs::context);
   if (entry.injected != ok) return entry.injected;
@@ -805,7 +850,11 @@ int aclmdlRICaptureBegin(void* on, int mode) {
   stream->capture->owner = std::this_thread::get_id();
   stream->capture->mode = mode;
   stream->capture->origin = stream;
-  stream->capture->streams.try_emplace(stream, 0);
+  stream->capture->lanes.try_emplace(stream, 0);
+  if (!machine().take_entries(*stream->capture, 0, 1)) {
+    stream->capture = nullptr;
+    return refuse(out_of_queues, "no queue is left for a capture");
+  }
   return ok;
 }
 int aclmdlRICaptureEnd(void* on, void** instance) {
@@ -816,15 +865,14 @@ int aclmdlRICaptureEnd(void* on, void** instance) {
   if (stream == nullptr) return bad_parameter;
   if (stream->capture == nullptr) return refuse(bad_parameter, "the stream is not being captured");
   const std::shared_ptr<Graph> graph = stream->capture;
-  for (const auto& [s, ops] : graph->streams) s->capture = nullptr;
+  for (const auto& [s, lane] : graph->lanes) s->capture = nullptr;
   for (EventState* const event : machine().events) {
     if (event->captured_in == graph.get()) event->captured_in = nullptr;
   }
   if (entry.injected != ok) return entry.injected;
   if (graph->owner != std::this_thread::get_id()) return refuse(capture_of_another_thread, "begun by another thread");
-  for (const auto& [s, ops] : graph->streams) {
-    if (s != graph->origin && graph->joined[s] < ops + 1) return refuse(capture_unjoined, "a stream was not joined");
-  }
+  if (graph->is_lost) return refuse(capture_is_lost, "a call that belongs to the capture failed");
+  if (!is_joined(*graph)) return refuse(capture_unjoined, "a stream was not joined");
   *instance = graph.get();
   machine().instances[graph.get()] = graph;
   return ok;

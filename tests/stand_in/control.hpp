@@ -17,9 +17,9 @@ void rondo_stand_in_reset();
 /// "a2a3" (Ascend910B4), "a5" (Ascend950PR_9579), or any SoC name; from the next question on. The environment variable
 /// RONDO_STAND_IN_CHIP names the first.
 void rondo_stand_in_chip(const char* name);
-/// What there is at most: "memory" (bytes), "streams", "events", "devices"; and what it can do, 0 or 1:
-/// "virtual_memory", "snapshot_copies", "kernel_names" (finding kernels by name), "kernel_entries" (by number),
-/// "cpu_kernels".
+/// What there is at most: "memory" (bytes), "streams", "events", "devices", "queues" of captured graphs; and what it
+/// can do, 0 or 1: "virtual_memory", "snapshot_copies", "kernel_names" (finding kernels by name), "kernel_entries" (by
+/// number), "cpu_kernels".
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its
@@ -30,6 +30,15 @@ void rondo_stand_in_clear_faults();
 /// A device slower than any host: it begins nothing more until it is let go, or somebody waits for it without a limit.
 void rondo_stand_in_hold();
 void rondo_stand_in_let_go();
+/// The virtual clock: what a kernel takes, by its name or for all ("kernel"), and what a "wait" for an event takes, in
+/// nanoseconds; nothing unless told. Streams run at the same time on it, and kernels take a core for each block.
+void rondo_stand_in_cost(const char* what, double ns);
+void rondo_stand_in_cores(std::uint32_t cores);
+/// How far the device is on the virtual clock.
+double rondo_stand_in_device_ns();
+/// How a captured graph's streams take turns, where their events leave that open: "any", which is another at each
+/// replay, "first_stream_first", "last_stream_first".
+void rondo_stand_in_replay_order(const char* name);
 /// How many of them have not come to pass.
 std::uint64_t rondo_stand_in_faults_left();
 

@@ -66,6 +66,7 @@ std::uint64_t Machine::limit(const char* what) const {
   const std::string name = what;
   if (name == "memory") return std::uint64_t{1} << 36;
   if (name == "streams") return 1984;
+  if (name == "queues") return 1984;
   if (name == "events") return 65536;
   if (name == "devices") return 1;
   return name == "virtual_memory" ? 0 : 1;
@@ -182,13 +183,35 @@ void Machine::start(StreamState& stream) {
 
 void Machine::submit(StreamState& stream, Op op) {
   if (stream.capture != nullptr) {
-    ++stream.capture->streams[&stream];
+    op.lane = stream.capture->lanes[&stream];
+    if (!take_entries(*stream.capture, op.lane, op.kind == Op::Kind::wait ? 4 : 1)) stream.capture->is_lost = true;
     stream.capture->ops.push_back(std::move(op));
     return;
   }
   stream.queue.push_back(std::move(op));
   ++stream.queued;
   stream.work.notify_one();
+}
+
+std::uint64_t Machine::queues_in_use() const {
+  std::set<const Graph*> graphs;
+  for (const auto& [at, graph] : instances) graphs.insert(graph.get());
+  for (const StreamState* const stream : streams) {
+    if (stream->capture != nullptr) graphs.insert(stream->capture.get());
+  }
+  std::uint64_t queues = 0;
+  for (const Graph* const graph : graphs) {
+    for (const std::uint64_t n : graph->entries) queues += (n + 2007) / 2008;
+  }
+  return queues;
+}
+
+bool Machine::take_entries(Graph& graph, std::uint32_t lane, std::uint64_t entries) {
+  if (graph.entries.size() <= lane) graph.entries.resize(lane + 1, 0);
+  const bool is_another = (graph.entries[lane] + entries + 2007) / 2008 != (graph.entries[lane] + 2007) / 2008;
+  if (is_another && queues_in_use() >= limit("queues")) return false;
+  graph.entries[lane] += entries;
+  return true;
 }
 
 void Machine::let_go() {
@@ -265,6 +288,7 @@ void Machine::work(StreamState& stream) {
         if (!kernel.empty()) stream.error_text += ", fault kernel_name=" + kernel;
       }
     }
+    pass_time(stream, op);
     if (op.kind == Op::Kind::record) {
       op.event->complete = std::max(op.event->complete, op.ticket);
       op.event->time = std::chrono::steady_clock::now();
@@ -280,6 +304,15 @@ void Machine::work(StreamState& stream) {
     // Nobody is woken to find that what it waits for is still to come.
     if (is_record || (!stream.awaited.empty() && *stream.awaited.begin() <= stream.done)) changed.notify_all();
   }
+}
+
+void Machine::pass_time(StreamState& stream, const Op& op) {
+  if (costs.empty()) return;  // the clock stands still
+  if (op.kind == Op::Kind::kernel) stream.now_ns += kernel_ns(op);
+  if (op.kind == Op::Kind::graph) stream.now_ns += play_graph(*op.graph);
+  if (op.kind == Op::Kind::wait) stream.now_ns = std::max(stream.now_ns, op.event->at_ns) + wait_ns();
+  if (op.kind == Op::Kind::record) op.event->at_ns = stream.now_ns;
+  device_ns = std::max(device_ns, stream.now_ns);
 }
 
 int Machine::run(Op& op, std::string& text, std::string& kernel) {
@@ -333,13 +366,9 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
       op.call(op.user);
       in_host_func = false;
       return ok;
-    case Op::Kind::graph:
-      for (Op& inner : op.graph->ops) {
-        if (const int code = run(inner, text, kernel); code != ok) return code;
-      }
-      return ok;
+    case Op::Kind::graph: return run_graph(*op.graph, text, kernel);
     case Op::Kind::record:
-    case Op::Kind::wait: return ok;  // in a graph: the order of its operations is one that its events allow
+    case Op::Kind::wait: return ok;  // in a graph, whose order they make
   }
   return ok;
 }

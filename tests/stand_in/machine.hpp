@@ -38,6 +38,11 @@ inline constexpr int out_of_memory = 207001;
 inline constexpr int out_of_streams = 207005;
 inline constexpr int kernel_exception = 507015;
 inline constexpr int wait_timed_out = 507046;
+inline constexpr int out_of_queues = 207008;
+inline constexpr int capture_is_lost = 507903;
+
+/// In which order the operations of a captured graph run: any is one that streams and events allow.
+enum class ReplayOrder { any, first_stream_first, last_stream_first };
 
 /// Memory of the device. The host's address is mapped without access; the device works through another mapping, but
 /// while kernels run, which know the host's addresses.
@@ -72,9 +77,9 @@ struct EventState {
   std::uint64_t complete = 0;
   bool has_time = false;  ///< made with the flag of a time line
   std::chrono::steady_clock::time_point time;
+  double at_ns = 0;  ///< on the virtual clock
   Graph* captured_in = nullptr;
-  StreamState* captured_on = nullptr;
-  std::uint64_t captured_at = 0;  ///< how many operations its stream had put into the graph
+  std::uint64_t captured_at = 0;  ///< which of the graph's operations records it
 };
 
 struct Op {
@@ -89,7 +94,8 @@ struct Op {
   const Function* function = nullptr;
   std::uint32_t blocks = 1;
   EventState* event = nullptr;
-  std::uint64_t ticket = 0;
+  std::uint64_t ticket = 0;  ///< of an event; of a wait in a graph, which of its operations is waited for
+  std::uint32_t lane = 0;    ///< in a graph: the stream it was captured on
   void (*call)(void*) = nullptr;
   void* user = nullptr;
   std::shared_ptr<Graph> graph;
@@ -97,8 +103,9 @@ struct Op {
 
 struct Graph {
   std::vector<Op> ops;
-  std::map<StreamState*, std::uint64_t> streams;  ///< how many operations each put in
-  std::map<StreamState*, std::uint64_t> joined;   ///< how many of them another one has waited for
+  std::map<StreamState*, std::uint32_t> lanes;  ///< the streams that take part, by number; the origin is 0
+  std::vector<std::uint64_t> entries;           ///< by lane: what it takes of queues of the device's
+  bool is_lost = false;                         ///< a call that belongs to it failed
   std::thread::id owner;
   int mode = 0;
   StreamState* origin = nullptr;
@@ -108,6 +115,7 @@ struct StreamState {
   std::deque<Op> queue;
   std::uint64_t queued = 0;
   std::uint64_t done = 0;
+  double now_ns = 0;        ///< on the virtual clock
   int error = 0;            ///< the first failure
   bool is_stopped = false;  ///< by a copy that failed; after a kernel that fails it works on
   std::string error_text;
@@ -143,6 +151,11 @@ struct Machine {
   std::map<std::string, std::uint64_t> counts;
   std::list<Fault> faults;
   std::vector<std::string> misuses;
+  ReplayOrder replay_order = ReplayOrder::any;
+  std::uint64_t replays = 0;
+  std::map<std::string, double> costs;  ///< of a kernel, by name; of any "kernel"; of a "wait"; in nanoseconds
+  std::uint32_t cores = 24;
+  double device_ns = 0;  ///< how far the virtual clock is
   bool is_held = false;  ///< no stream begins anything
 
   // What is live.
@@ -181,8 +194,20 @@ struct Machine {
   bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
   void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);
 
+  /// How many queues captured graphs take. A queue has room for 2008 entries.
+  [[nodiscard]] std::uint64_t queues_in_use() const;
+  /// Takes room in the queues for an operation that is captured. @returns false if there is none
+  [[nodiscard]] bool take_entries(Graph& graph, std::uint32_t lane, std::uint64_t entries);
+
  private:
   void work(StreamState& stream);
+  void pass_time(StreamState& stream, const Op& op);
+  [[nodiscard]] double kernel_ns(const Op& op) const;
+  [[nodiscard]] double wait_ns() const;
+  /// What a graph takes on the virtual clock.
+  [[nodiscard]] double play_graph(const Graph& graph) const;
+  /// Runs a graph, the lock not held. @returns a code
+  int run_graph(Graph& graph, std::string& text, std::string& kernel);
   /// Runs one operation, the lock not held. @returns a code
   int run(Op& op, std::string& text, std::string& kernel);
   int run_kernel(const Op& op, std::string& text);

@@ -25,16 +25,17 @@ struct Costs {
   double copy_out_latency_ns = not_given;  ///< of each copy device to host
   double copy_out_gbps = not_given;
 
-  double memory_gbps = not_given;    ///< device memory, whole chip; a core's share is this / cores of its type
-  double task_floor_ns = not_given;  ///< a task that states no cost takes this + its bytes / its core's share
-  double host_factor = not_given;    ///< a block timed on the host takes this × that time on the chip
+  double memory_gbps = not_given;     ///< device memory, whole chip; a core's share is this / cores of its type
+  double stream_wait_ns = not_given;  ///< until a stream goes on that waits for an event of another one
+  double task_floor_ns = not_given;   ///< a task that states no cost takes this + its bytes / its core's share
+  double host_factor = not_given;     ///< a block timed on the host takes this × that time on the chip
 
   /// Returns these costs; those that are not given are taken from `other`.
   [[nodiscard]] constexpr Costs or_else(const Costs& other) const noexcept {
     constexpr double Costs::*figures[] = {&Costs::launch_ns,           &Costs::dispatch_ns,        &Costs::retire_ns,
                                           &Costs::complete_ns,         &Costs::copy_in_latency_ns, &Costs::copy_in_gbps,
                                           &Costs::copy_out_latency_ns, &Costs::copy_out_gbps,      &Costs::memory_gbps,
-                                          &Costs::task_floor_ns,       &Costs::host_factor};
+                                          &Costs::stream_wait_ns,      &Costs::task_floor_ns,      &Costs::host_factor};
     Costs result = *this;
     for (const auto figure : figures) {
       if (result.*figure < 0) result.*figure = other.*figure;
@@ -65,6 +66,9 @@ inline constexpr Costs costs_of<A2A3> = {
     .copy_out_gbps = 23,
     // Reported: 1.6 TB/s for each die of a 910B. Other reports say as little as 0.4 TB/s.
     .memory_gbps = 1600,
+    // Assumed: the wait is a small program that polls a word of memory. Telling the AICPU something through memory
+    // takes 1 µs as reported by the peer runtime; this is that twice, for the record and the wait.
+    .stream_wait_ns = 2000,
     // Assumed: between nothing and the 1.78 µs that small kernels took on average in the peer's run above.
     .task_floor_ns = 1000,
     // Assumed: one core of the chip is as fast as one of the host. Wrong in both directions; use it to compare.

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <rondo/detail/compiled.hpp>
+#include <rondo/graph/lanes.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/task_graph.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace rondo {
 
 namespace graph {
 struct Analysis;
-}
+struct LaneRules;
+}  // namespace graph
 
 /// A checked and ordered graph that can no longer change, in flat arrays. Made by freeze(); planners, args tables and
 /// engines may share it between threads.
@@ -30,8 +33,9 @@ class FrozenGraph {
 
   /// All records of the graph, valid as long as the graph lives.
   [[nodiscard]] graph::GraphView view() const noexcept {
-    return {tensors_, tasks_, args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
-            tag_};
+    return {
+        tensors_, tasks_,      args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
+        tag_,     lanes_.get()};
   }
 
   /// The handle of the tensor called `name`, of this type and direction. @throws Error invalid_argument
@@ -55,6 +59,7 @@ class FrozenGraph {
  private:
   friend FrozenGraph freeze(const TaskGraph& graph);
   friend FrozenGraph freeze_interface(const TaskGraph& graph);
+  friend FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules);
   FrozenGraph(const TaskGraph& source, const graph::Analysis& analysis);
 
   std::vector<graph::TensorRecord> tensors_;
@@ -65,6 +70,7 @@ class FrozenGraph {
   std::vector<std::uint32_t> predecessor_count_;
   std::vector<char> text_;
   std::uint32_t tag_;
+  std::unique_ptr<const graph::Lanes> lanes_;  ///< none: one
 };
 
 /// Checks and orders a graph. The graph is left as it was; its handles serve the frozen one.

@@ -123,6 +123,8 @@ struct TaskRecord {
   bool idle = false;                 ///< has nothing to do, so that freezing leaves it out; its order stays
 };
 
+struct Lanes;
+
 /// A frozen graph as spans. Trivially copyable; the graph outlives it.
 struct GraphView {
   std::span<const TensorRecord> tensors;
@@ -132,7 +134,8 @@ struct GraphView {
   std::span<const std::uint32_t> successors;         ///< positions in `tasks`
   std::span<const std::uint32_t> predecessor_count;  ///< one per task
   std::string_view text;
-  std::uint32_t tag = 0;  ///< the graph half of its TensorKeys
+  std::uint32_t tag = 0;         ///< the graph half of its TensorKeys
+  const Lanes* lanes = nullptr;  ///< how its tasks are dealt to lanes; none: they run on one, in their order
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {
     return {text.data() + ref.begin, ref.size};

@@ -7,6 +7,7 @@
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/memory/layout.hpp>
+#include <rondo/platform/concept.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,13 +20,26 @@
 
 namespace rondo::launch {
 
+/// Deals a frozen graph to lanes where the platform does that, and leaves it as it is elsewhere.
+template <class P>
+struct Dealing {
+  explicit Dealing(const typename P::Options&) noexcept {}
+  [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return graph; }
+};
+template <HasLanes P>
+struct Dealing<P> {
+  explicit Dealing(const typename P::Options& asked) : options{asked} {}
+  [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return P::deal(std::move(graph), options); }
+  typename P::Options options;
+};
+
 /// A shape of a symbolic graph with all that does not depend on the session: extents, block counts and views resolved,
 /// tasks checked and ordered, the arena planned. Immutable, so that threads may share it.
 template <arch::Arch A, class Planner, memory::Concurrency concurrency>
 struct ResolvedShape {
   using Plan = memory::Layout<FrozenGraph, A, Planner, concurrency>;
 
-  explicit ResolvedShape(const TaskGraph& plain) : graph{freeze(plain)}, plan{graph} {}
+  explicit ResolvedShape(FrozenGraph plain) : graph{std::move(plain)}, plan{graph} {}
 
   FrozenGraph graph;  ///< without symbols
   Plan plan;          ///< where its tensors are
@@ -52,29 +66,30 @@ struct ResolvedShape {
 }
 
 /// The resolved shapes of one symbolic graph, by the values of its symbols; sessions over the graph share them.
-/// `Capacity`, an Lru, says how many are kept; an evicted one lives on in the sessions that hold it.
+/// `Capacity`, an Lru, says how many are kept; an evicted one lives on in the sessions that hold it. `Deal` makes of
+/// each frozen graph the one that is planned.
 ///
 /// Thread safety: every call, from any thread. Two threads that ask for the same new shape get the same one, resolved
 /// once. Errors: what instantiate(), freeze() and the planner throw; then nothing is kept. Cost: a lock for each call;
 /// rounds make none.
-template <class Resolved, class Capacity>
+template <class Resolved, class Capacity, class Deal>
 class ShapeBook {
  public:
   using Shape = std::shared_ptr<const Resolved>;
 
-  explicit ShapeBook(TaskGraph graph) : graph_{std::move(graph)}, pages_{graph_.symbols().size()} {}
+  explicit ShapeBook(TaskGraph graph, const Deal& deal)
+      : graph_{std::move(graph)}, deal_{deal}, pages_{graph_.symbols().size()} {}
 
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
 
   /// The shape under these values of the symbols, by number.
   [[nodiscard]] Shape find_or_resolve(std::span<const std::int64_t> values) {
-    if (values.size() != graph_.symbols().size()) return std::make_shared<const Resolved>(instantiate(graph_, values));
+    if (values.size() != graph_.symbols().size()) return resolve(values);
     const std::vector<std::uint64_t> key(values.begin(), values.end());
     const std::shared_ptr<Page> page = find_page(key);
     const std::lock_guard lock(page->mutex);
     if (page->shape == nullptr) {
-      page->shape =
-          std::make_shared<const Resolved>(instantiate(graph_, values));  // if it throws, the page stays empty
+      page->shape = resolve(values);  // if it throws, the page stays empty
       const std::lock_guard count(mutex_);
       ++resolved_;
     }
@@ -98,12 +113,16 @@ class ShapeBook {
     Shape shape;
   };
 
+  [[nodiscard]] Shape resolve(std::span<const std::int64_t> values) const {
+    return std::make_shared<const Resolved>(deal_(freeze(instantiate(graph_, values))));
+  }
   [[nodiscard]] std::shared_ptr<Page> find_page(KeyView key) {
     const std::lock_guard lock(mutex_);
     return pages_.find_or_insert(key, [] { return std::make_shared<Page>(); });
   }
 
   const TaskGraph graph_;
+  const Deal deal_;
   mutable std::mutex mutex_;  ///< of what follows
   LaunchCache<std::shared_ptr<Page>, Capacity> pages_;
   std::uint64_t resolved_ = 0;

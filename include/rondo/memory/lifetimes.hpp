@@ -61,11 +61,11 @@ namespace detail {
 /// a tensor whose old value has been read, the time in between is a gap. An output that reuses an input, and the Out of
 /// a kernel that works in place on an In used there for the last time, share one buffer.
 ///
-/// Sequential: two buffers may share bytes if they are never wanted at the same time in the graph's order. Parallel: if
-/// moreover on every schedule all users of the one precede all users of the other; beyond 16,384 tasks no two are known
-/// to. Unordered: none share.
+/// Sequential: two buffers may share bytes if they are never wanted at the same time in the graph's order. In lanes: if
+/// moreover edges and lanes order all users of the one before all users of the other; as sequential, if the graph is
+/// not dealt to lanes. Parallel: if the edges alone do; beyond 16,384 tasks no two are known to. Unordered: none share.
 ///
-/// Cost: linear for a sequential schedule; for a parallel one tasks² / 64 words and (tensors · users)² at worst.
+/// Cost: linear for a sequential schedule; else (tensors · users)² at worst, and tasks² / 64 words for a parallel one.
 /// @throws Error overflow, naming the tensor at which all lengths together pass 2^62 bytes
 [[nodiscard, gnu::cold]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
                                                             Concurrency concurrency) {
@@ -73,7 +73,11 @@ namespace detail {
   if (graph.tasks.size() > detail::Ancestors::most_tasks && concurrency == Concurrency::parallel) {
     concurrency = Concurrency::unordered;
   }
-  Tokens tokens = detail::UseFinder(graph).run();
+  const detail::Ancestors known(concurrency == Concurrency::parallel ? graph : graph::GraphView{});
+  detail::Certainty order;
+  if (concurrency == Concurrency::parallel) order = detail::Certainty(known);
+  if (concurrency == Concurrency::in_lanes && graph.lanes != nullptr) order = detail::Certainty(*graph.lanes);
+  Tokens tokens = detail::UseFinder(graph, order).run();
   if (concurrency == Concurrency::unordered) {
     const auto end = static_cast<std::int64_t>(graph.tasks.size()) + 1;
     for (Token& token : tokens.tokens) {
@@ -81,19 +85,15 @@ namespace detail {
       token.uses.push_back({0, end});
     }
   }
-  const bool parallel = concurrency == Concurrency::parallel;
-  const detail::Ancestors known(parallel ? graph : graph::GraphView{});
-  const detail::Ancestors* ancestors = parallel ? &known : nullptr;
-  if (concurrency != Concurrency::unordered) detail::InPlaceMerger(tokens, ancestors).run(graph);
+  if (concurrency != Concurrency::unordered) detail::InPlaceMerger(tokens, order).run(graph);
 
   Lifetimes result{{}, tokens.of_tensor};
   for (const Token& token : tokens.tokens) result.problem.buffers.push_back(detail::make_buffer(token, chip));
-  if (!parallel) return result;
+  if (order.is_total()) return result;
   for (std::uint32_t a = 0; a < tokens.tokens.size(); ++a) {
     for (std::uint32_t b = a + 1; b < tokens.tokens.size(); ++b) {
       if (in_use_together(result.problem.buffers[a], result.problem.buffers[b])) continue;  // the planners see that
-      if (!detail::are_apart(tokens.tokens[a], tokens.tokens[b], ancestors))
-        result.problem.conflicts.emplace_back(a, b);
+      if (!detail::are_apart(tokens.tokens[a], tokens.tokens[b], order)) result.problem.conflicts.emplace_back(a, b);
     }
   }
   return result;

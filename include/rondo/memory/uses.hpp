@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/graph/lanes.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/memory/detail/ancestors.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +16,11 @@
 namespace rondo::memory {
 
 /// A stretch of time in which memory holds a value that is still needed, both ends included. The copies in are time 0,
-/// the task at position p of the frozen graph is time p + 1, the copies out follow the last task.
+/// the tasks times 1, 2, … in the order of planning, the copies out follow the last task.
 struct Use {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  std::vector<std::uint32_t> users{};  ///< positions of the tasks that touch it, ascending
+  std::vector<std::uint32_t> users{};  ///< positions of the tasks that touch it, in the order of planning
 };
 
 /// Memory of one or several tensors, and its uses in ascending order.
@@ -36,41 +38,6 @@ struct Tokens {
 
 namespace detail {
 
-/// For each task the tasks that precede it on every schedule, one bit each. Cost: tasks² / 8 bytes; edges · tasks / 64
-/// steps.
-class Ancestors {
- public:
-  /// The bits of so many tasks take 32 MiB.
-  static constexpr std::size_t most_tasks = 16'384;
-
-  constexpr explicit Ancestors(const graph::GraphView& graph)
-      : words_{(graph.tasks.size() + 63) / 64}, bits_(words_ * graph.tasks.size(), std::uint64_t{0}) {
-    for (std::size_t p = 0; p < graph.tasks.size(); ++p) {
-      for (const std::uint32_t s : graph.successors_of(p)) {
-        for (std::size_t w = 0; w < words_; ++w) bits_[s * words_ + w] |= bits_[p * words_ + w];
-        bits_[s * words_ + p / 64] |= std::uint64_t{1} << (p % 64);
-      }
-    }
-  }
-
-  [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {
-    return (bits_[after * words_ + before / 64] >> (before % 64) & 1U) != 0;
-  }
-  [[nodiscard]] constexpr bool all_precede(const std::vector<std::uint32_t>& before,
-                                           const std::vector<std::uint32_t>& after) const noexcept {
-    for (const std::uint32_t b : before) {
-      for (const std::uint32_t a : after) {
-        if (!precedes(b, a)) return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
-};
-
 /// The tensor whose memory a tensor takes: itself, its source if it is a view, or the input that it reuses.
 [[nodiscard]] constexpr std::uint32_t home_of(const graph::GraphView& graph, std::uint32_t tensor) noexcept {
   tensor = graph::root_of(graph.tensors, tensor);
@@ -86,15 +53,20 @@ class Ancestors {
 /// Follows the tasks in their order and notes the uses of each memory.
 class UseFinder {
  public:
-  constexpr explicit UseFinder(const graph::GraphView& graph)
-      : graph_{graph}, end_{static_cast<std::int64_t>(graph.tasks.size()) + 1}, was_read_(graph.tensors.size(), '\0') {
+  constexpr UseFinder(const graph::GraphView& graph, Certainty order)
+      : graph_{graph},
+        order_{order},
+        end_{static_cast<std::int64_t>(graph.tasks.size()) + 1},
+        was_read_(graph.tensors.size(), '\0') {
     result_.of_tensor = std::vector<std::uint32_t>(graph.tensors.size(), Tokens::none);
     kept_ = std::vector<char>(graph.tensors.size(), '\0');
   }
 
   [[nodiscard, gnu::cold]] constexpr Tokens run() {
     make_tokens();
-    for (std::size_t p = 0; p < graph_.tasks.size(); ++p) visit(static_cast<std::uint32_t>(p));
+    for (std::size_t turn = 0; turn < graph_.tasks.size(); ++turn) {
+      visit(order_.task_at(turn), static_cast<std::int64_t>(turn) + 1);
+    }
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const std::uint32_t token = result_.of_tensor[t];
       if (token != Tokens::none && copies_out(graph_.tensors[t].direction)) extend(result_.tokens[token], end_);
@@ -132,7 +104,7 @@ class UseFinder {
 
   /// A task that writes the whole of a memory without reading it starts a new use, if the old value has been read. Two
   /// writers in a row share a use.
-  [[gnu::cold]] constexpr void visit(std::uint32_t position) {
+  [[gnu::cold]] constexpr void visit(std::uint32_t position, std::int64_t time) {
     const graph::TaskRecord& task = graph_.tasks[position];
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
       if (!arg.is_address() || result_.of_tensor[arg.tensor] == Tokens::none) continue;
@@ -140,8 +112,8 @@ class UseFinder {
       Token& token = result_.tokens[k];
       const bool here = !token.uses.empty() && !token.uses.back().users.empty() &&
                         token.uses.back().users.back() == position;  // the task takes it twice
-      if (was_read_[k] != 0 && !here && !reads_memory(task, k)) token.uses.push_back({position + 1, position + 1});
-      extend(token, static_cast<std::int64_t>(position) + 1);
+      if (was_read_[k] != 0 && !here && !reads_memory(task, k)) token.uses.push_back({time, time});
+      extend(token, time);
       if (!here) token.uses.back().users.push_back(position);
       was_read_[k] = reads(arg.access) || (here && was_read_[k] != 0) ? 1 : 0;
     }
@@ -171,23 +143,23 @@ class UseFinder {
   }
 
   graph::GraphView graph_;
+  Certainty order_;
   std::int64_t end_;
   std::vector<char> was_read_;  ///< by token: has the value been read since it was written? char: see analysis.hpp
   std::vector<char> kept_{};    ///< by token
   Tokens result_{};
 };
 
-/// Whether the two uses are apart on every schedule; `ancestors` is null for a sequential one.
-[[nodiscard]] constexpr bool are_apart(const Use& a, const Use& b, const Ancestors* ancestors) {
+/// Whether the two uses are apart on every schedule.
+[[nodiscard]] constexpr bool are_apart(const Use& a, const Use& b, Certainty order) {
   if (a.first <= b.last && b.first <= a.last) return false;
-  if (ancestors == nullptr) return true;
-  return a.last < b.first ? ancestors->all_precede(a.users, b.users) : ancestors->all_precede(b.users, a.users);
+  return a.last < b.first ? order.all_precede(a.users, b.users) : order.all_precede(b.users, a.users);
 }
 
-[[nodiscard]] constexpr bool are_apart(const Token& a, const Token& b, const Ancestors* ancestors) {
+[[nodiscard]] constexpr bool are_apart(const Token& a, const Token& b, Certainty order) {
   for (const Use& x : a.uses) {
     for (const Use& y : b.uses) {
-      if (!are_apart(x, y, ancestors)) return false;
+      if (!are_apart(x, y, order)) return false;
     }
   }
   return true;
@@ -197,23 +169,24 @@ class UseFinder {
 /// and both have the same size.
 class InPlaceMerger {
  public:
-  constexpr InPlaceMerger(Tokens& tokens, const Ancestors* ancestors) : tokens_{tokens}, ancestors_{ancestors} {}
+  constexpr InPlaceMerger(Tokens& tokens, Certainty order) : tokens_{tokens}, order_{order} {}
 
   [[gnu::cold]] constexpr void run(const graph::GraphView& graph) {
-    for (std::uint32_t p = 0; p < graph.tasks.size(); ++p) {
+    for (std::size_t turn = 0; turn < graph.tasks.size(); ++turn) {
+      const std::uint32_t p = order_.task_at(turn);
       const auto args = graph.args_of(graph.tasks[p]);
       for (const graph::ArgRecord& arg : args) {
         if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
         if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it lies among its like
-        merge(p, tokens_.of_tensor[args[arg.in_place_of].tensor], tokens_.of_tensor[arg.tensor]);
+        merge(p, static_cast<std::int64_t>(turn) + 1, tokens_.of_tensor[args[arg.in_place_of].tensor],
+              tokens_.of_tensor[arg.tensor]);
       }
     }
   }
 
  private:
-  [[gnu::cold]] constexpr void merge(std::uint32_t position, std::uint32_t in, std::uint32_t out) {
+  [[gnu::cold]] constexpr void merge(std::uint32_t position, std::int64_t time, std::uint32_t in, std::uint32_t out) {
     if (in == Tokens::none || out == Tokens::none || in == out) return;
-    const std::int64_t time = static_cast<std::int64_t>(position) + 1;
     Token& from = tokens_.tokens[in];
     Token& to = tokens_.tokens[out];
     if (from.bytes != to.bytes) return;
@@ -226,7 +199,7 @@ class InPlaceMerger {
     for (std::size_t i = 0; i < from.uses.size(); ++i) {
       for (std::size_t j = 0; j < to.uses.size(); ++j) {
         const bool meet = i == ending && j == starting;
-        if (meet ? !others_precede(from.uses[i], position) : !are_apart(from.uses[i], to.uses[j], ancestors_)) return;
+        if (meet ? !others_precede(from.uses[i], position) : !are_apart(from.uses[i], to.uses[j], order_)) return;
       }
     }
     Use& joined = from.uses[ending];
@@ -245,15 +218,14 @@ class InPlaceMerger {
   }
 
   [[nodiscard]] constexpr bool others_precede(const Use& use, std::uint32_t position) const {
-    if (ancestors_ == nullptr) return true;
     for (const std::uint32_t user : use.users) {
-      if (user != position && !ancestors_->precedes(user, position)) return false;
+      if (user != position && !order_.precedes(user, position)) return false;
     }
     return true;
   }
 
   Tokens& tokens_;
-  const Ancestors* ancestors_;
+  Certainty order_;
 };
 
 }  // namespace detail

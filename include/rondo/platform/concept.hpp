@@ -19,6 +19,8 @@
 /// fails; `check_platform<P>()` says in a sentence what to write for it. Nothing else is probed for.
 namespace rondo {
 
+class FrozenGraph;
+
 // --- Required -------------------------------------------------------------------------------------------------------
 
 /// The chip whose facts the platform obeys, as a type: `using Arch = arch::A2A3;`
@@ -312,6 +314,17 @@ concept HasRoundTime = detail::declares<P, Capability::round_time> && requires(c
   noexcept->std::same_as<double>;
 };
 
+/// A platform whose `concurrency` is in_lanes deals tasks to lanes before memory is planned: `static FrozenGraph
+/// deal(FrozenGraph, const Options&)`, which throws Error. A graph that the compiler knows is not dealt.
+template <class P>
+concept HasLanes = requires {
+  requires P::concurrency == memory::Concurrency::in_lanes;
+};
+template <class P>
+concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options) {
+  { P::deal(static_cast<FrozenGraph&&>(graph), options) } -> std::same_as<FrozenGraph>;
+};
+
 /// Gives observers the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
@@ -393,6 +406,9 @@ consteval bool check_platform() {
                 "remarks(rondo::Moment, Sink&& sink) const noexcept;`");
   static_assert(!detail::declares<P, Capability::round_time> || HasRoundTime<P>,
                 "rondo: the platform declares Capability::round_time; write `double last_round_ns() const noexcept;`");
+  static_assert(!HasLanes<P> || Deals<P>,
+                "rondo: the platform's concurrency is in_lanes; write `static FrozenGraph deal(FrozenGraph, const "
+                "Options&);`");
   static_assert(!detail::declares<P, Capability::engine> || HasEngine<P>,
                 "rondo: the platform declares Capability::engine; write `Engine& engine() noexcept;`");
   static_assert(!detail::declares<P, Capability::orchestration> || HasOrchestration<P>,

@@ -281,7 +281,7 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   template <std::size_t... I>
   Session(Graph graph, const Options& options, std::index_sequence<I...>);
-  static const Graph& checked(const Graph& graph);
+  static Graph prepared(Graph graph, const Options& options);
   template <std::size_t slot>
   [[nodiscard]] Instance make_instance(const Options& options) {
     if constexpr (slot == 0) {

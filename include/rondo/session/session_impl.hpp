@@ -15,12 +15,12 @@ namespace rondo::detail {
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options)
-    : Session(std::move(graph), options, std::make_index_sequence<Slots>{}) {}
+    : Session(prepared(std::move(graph), options), options, std::make_index_sequence<Slots>{}) {}
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 template <std::size_t... I>
 Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options, std::index_sequence<I...>)
-    : Base{options, checked(graph).view()},
+    : Base{options, graph.view()},
       graph_{std::move(graph)},
       layout_{graph_},
       memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes()},
@@ -53,11 +53,12 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-const Graph& Session<Derived, P, Policies, Graph, Slots>::checked(const Graph& graph) {
+Graph Session<Derived, P, Policies, Graph, Slots>::prepared(Graph graph, [[maybe_unused]] const Options& options) {
   if constexpr (Graph::is_static) {
     static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
   } else {
     graph::check_limits<typename P::Arch>(graph.view());
+    if constexpr (HasLanes<P> && std::is_same_v<Graph, FrozenGraph>) return P::deal(std::move(graph), options);
   }
   return graph;
 }

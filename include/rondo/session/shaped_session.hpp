@@ -61,7 +61,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
   /// the platform throws
   explicit ShapedSession(TaskGraph graph, const Options& options = {})
-      : ShapedSession(Shapes(std::move(graph)), options) {}
+      : ShapedSession(Shapes(std::move(graph), options), options) {}
   /// The same over shapes that other sessions use as well.
   explicit ShapedSession(Shapes shapes, const Options& options = {});
   ~ShapedSession() { this->close_and_report(); }

@@ -36,8 +36,9 @@ class SharedShapes {
   /// A shape, resolved: its plain graph and the plan of its arena.
   using Resolved = launch::ResolvedShape<typename P::Arch, Plan, detail::concurrency<P, FrozenGraph>>;
 
-  explicit SharedShapes(TaskGraph graph)
-      : book_{std::make_shared<launch::ShapeBook<Resolved, Capacity>>(std::move(graph))} {}
+  /// `options`: by them a platform deals tasks to lanes; see HasLanes.
+  explicit SharedShapes(TaskGraph graph, const typename P::Options& options = {})
+      : book_{std::make_shared<Book>(std::move(graph), launch::Dealing<P>(options))} {}
 
   /// Resolves a shape before any session meets it. @throws Error as an unknown shape's round reports
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) const {
@@ -55,14 +56,16 @@ class SharedShapes {
   [[nodiscard]] const TaskGraph& graph() const noexcept { return book_->graph(); }
 
  private:
-  std::shared_ptr<launch::ShapeBook<Resolved, Capacity>> book_;
+  using Book = launch::ShapeBook<Resolved, Capacity, launch::Dealing<P>>;
+  std::shared_ptr<Book> book_;
 };
 
 /// Shares a symbolic graph's shapes between sessions; see SharedShapes. `Depth`: that of the sessions.
 /// @throws std::bad_alloc
 template <Platform P, class Policies = DefaultPolicies, class Capacity = launch::Lru<64>, std::size_t Depth = 1>
-[[nodiscard]] SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity, Depth> share_shapes(TaskGraph graph) {
-  return SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity, Depth>(std::move(graph));
+[[nodiscard]] SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity, Depth> share_shapes(
+    TaskGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
+  return SharedShapes<CheckedPlatform<P, Policies>, Policies, Capacity, Depth>(std::move(graph), options);
 }
 
 }  // namespace rondo

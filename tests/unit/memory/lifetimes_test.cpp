@@ -4,7 +4,9 @@
 
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
+#include <rondo/graph/deal.hpp>
 #include <rondo/graph/freeze.hpp>
+#include <rondo/memory/lay_out.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -12,6 +14,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +38,11 @@ struct Next {
 
 Lifetimes lives_of(const TaskGraph& graph, Concurrency concurrency = Concurrency::sequential) {
   return memory::find_lifetimes<arch::A5>(freeze(graph).view(), concurrency);
+}
+
+template <Concurrency C>
+std::uint64_t arena_of(const FrozenGraph& graph) {
+  return memory::Layout<FrozenGraph, arch::A5, memory::Greedy, C>(graph).arena_bytes().value;
 }
 
 template <class H>
@@ -296,4 +305,95 @@ TEST_CASE("One tensor of 2^63-1 bytes is refused as well") {
 
 TEST_CASE("A graph without tensors has no lifetimes") {
   CHECK(lives_of(TaskGraph{}, Concurrency::parallel).problem.buffers.empty());
+}
+
+TEST_CASE("In lanes, tensors share memory where edges or lanes order all their users, and nowhere else") {
+  // Four chains x -> a -> b -> y, dealt to two lanes: on a lane the second chain may use what the first one leaves.
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {64});
+  std::vector<Workspace<float>> a, b;
+  for (int i = 0; i < 4; ++i) {
+    a.push_back(graph.workspace<float>("a" + std::to_string(i), {64}));
+    b.push_back(graph.workspace<float>("b" + std::to_string(i), {64}));
+    graph.add<Scale>(x, a.back(), 2.0F);
+    graph.add<Scale>(a.back(), b.back(), 2.0F);
+    graph.add<Scale>(b.back(), graph.output<float>("y" + std::to_string(i), {64}), 2.0F);
+  }
+  const std::vector<double> ns(12, 1e5);
+  graph::LaneRules rules{arch::chip_of<arch::A5>, 2};
+  rules.task_ns = ns;
+  const FrozenGraph dealt = deal(freeze(graph), rules);
+  REQUIRE(dealt.view().lanes != nullptr);
+  const graph::Lanes& lanes = *dealt.view().lanes;
+  const Lifetimes lives = memory::find_lifetimes<arch::A5>(dealt.view(), Concurrency::in_lanes);
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      if (i == j) continue;
+      CAPTURE(i);
+      CAPTURE(j);
+      const bool on_one_lane = lanes.lane_of[3 * i] == lanes.lane_of[3 * j];
+      const bool apart = memory::overlap(alive(lives, a[i]), alive(lives, b[j])) || conflict(lives, a[i], b[j]);
+      CHECK(apart != on_one_lane);
+    }
+  }
+  // The same graph without lanes is planned as one that runs in order, and with them no order is taken for granted.
+  const FrozenGraph plain = freeze(graph);
+  CHECK(memory::find_lifetimes<arch::A5>(plain.view(), Concurrency::in_lanes).problem.buffers ==
+        memory::find_lifetimes<arch::A5>(plain.view(), Concurrency::sequential).problem.buffers);
+  CHECK(memory::find_lifetimes<arch::A5>(dealt.view(), Concurrency::sequential).problem.buffers ==
+        memory::find_lifetimes<arch::A5>(plain.view(), Concurrency::sequential).problem.buffers);
+  CHECK(memory::find_lifetimes<arch::A5>(plain.view(), Concurrency::in_lanes).problem.conflicts.empty());
+  const std::uint64_t one = arena_of<Concurrency::in_lanes>(plain);
+  const std::uint64_t two = arena_of<Concurrency::in_lanes>(dealt);
+  CHECK(one == arena_of<Concurrency::sequential>(plain));
+  CHECK(two < arena_of<Concurrency::parallel>(plain));
+  CHECK(one < two);
+}
+
+TEST_CASE("In lanes, random graphs put no two tensors at one place that tasks may use at the same time") {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random{seed};
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {16});
+    std::vector<Workspace<float>> spaces;
+    for (int i = 0; i < 30; ++i) {
+      const auto t = graph.workspace<float>("t" + std::to_string(i), {16});
+      if (spaces.empty() || random() % 3 == 0) {
+        graph.add<Next>(x, t);
+      } else {
+        graph.add<Next>(spaces[random() % spaces.size()], t);
+      }
+      spaces.push_back(t);
+    }
+    graph.add<Next>(spaces.back(), graph.output<float>("y", {16}));
+    const std::vector<double> ns(31, 1e5);
+    graph::LaneRules rules{arch::chip_of<arch::A5>, 2 + seed % 5};
+    rules.task_ns = ns;
+    const FrozenGraph dealt = deal(freeze(graph), rules);
+    const graph::GraphView view = dealt.view();
+    REQUIRE(view.lanes != nullptr);
+    const memory::Layout<FrozenGraph, arch::A5, memory::Greedy, Concurrency::in_lanes> layout(dealt);
+    // By offset, so that tensors that were merged count as one: their tasks are ordered as well.
+    std::vector<std::vector<std::uint32_t>> users(view.tensors.size());
+    for (std::uint32_t t = 0; t < view.tasks.size(); ++t) {
+      for (const graph::ArgRecord& arg : view.args_of(view.tasks[t])) {
+        if (arg.is_address()) users[arg.tensor].push_back(t);
+      }
+    }
+    std::uint64_t shared = 0, wrong = 0;
+    for (std::size_t p = 0; p < users.size(); ++p) {
+      for (std::size_t q = p + 1; q < users.size(); ++q) {
+        if (layout.offsets()[p] != layout.offsets()[q]) continue;
+        ++shared;
+        for (const std::uint32_t a : users[p]) {
+          for (const std::uint32_t b : users[q]) {
+            wrong += a == b || view.lanes->precedes(a, b) || view.lanes->precedes(b, a) ? 0 : 1;
+          }
+        }
+      }
+    }
+    CHECK(wrong == 0);
+    CHECK(shared != 0);
+  }
 }

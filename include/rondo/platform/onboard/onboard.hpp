@@ -5,6 +5,7 @@
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
 #include <rondo/detail/fixed_text.hpp>
+#include <rondo/graph/deal.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/platform/onboard/device_queue.hpp>
 #include <rondo/platform/onboard/memory.hpp>
@@ -16,10 +17,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace rondo::platform {
 
-/// A real NPU through the ACL runtime: device memory, pinned staging, one stream in order, the graph as one replay.
+/// A real NPU through the ACL runtime: device memory, pinned staging, one stream in order, the graph as one replay,
+/// inside of which independent tasks run on streams of their own.
 ///
 /// Kernels come from Options::kernels, by name. Ordinary host memory travels through pinned staging, so it may be
 /// touched again when a copy in has returned; outputs are in it when wait() has. Pinned memory (allocate_pinned)
@@ -45,7 +48,7 @@ class Onboard {
   using Program = onboard::Program;
   static constexpr detail::FixedText<32> name_text{A::name, "_onboard"};
   static constexpr const char* name = name_text.c_str();
-  static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;  // one stream, in order
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
 
   static constexpr Capabilities capabilities =
       Capabilities{Capability::close,         Capability::queue,         Capability::snapshot_copy,
@@ -62,6 +65,16 @@ class Onboard {
   Onboard(const Onboard&) = delete;
   Onboard& operator=(const Onboard&) = delete;
   ~Onboard() { (void)close(true); }
+
+  /// Deals the tasks of a graph to the streams on which it is captured. A graph that is dealt already stays as it is.
+  /// @throws Error invalid_argument if a kernel states a cost that is no cost
+  [[nodiscard]] static FrozenGraph deal(FrozenGraph graph, const Options& options) {
+    if (!options.capture || options.wait_after_each_task || graph.view().lanes != nullptr) return graph;
+    graph::LaneRules rules{arch::chip_of<A>, options.streams};
+    rules.chip.costs = options.costs.or_else(rules.chip.costs);
+    rules.task_ns = options.task_ns;
+    return rondo::deal(std::move(graph), rules);
+  }
 
   // --- memory
   // ---------------------------------------------------------------------------------------------------------
@@ -205,6 +218,11 @@ class Onboard {
       sink(
           Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
     }
+    if (when == Moment::closing && last_ != nullptr && last_->streams() < last_->wanted_streams()) {
+      sink(Error::Text("the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
+                       " streams over which the graph's tasks were to be spread")
+               .c_str());
+    }
   }
   /// Of the last round that was waited for or delivered.
   [[nodiscard]] double last_round_ns() const noexcept requires is_timed { return round_ns_; }
@@ -212,6 +230,8 @@ class Onboard {
   /// Is the program that was launched last one replay?
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_captured(); }
   [[nodiscard]] std::uint32_t refused_captures() const noexcept { return last_ == nullptr ? 0 : last_->refusals(); }
+  /// Over how many streams the tasks of the program that was launched last are spread.
+  [[nodiscard]] std::uint32_t streams() const noexcept { return last_ == nullptr ? 0 : last_->streams(); }
 
  private:
   static constexpr std::uint64_t least_staging = 65536;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/costs.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -73,6 +74,16 @@ struct Options {
   /// Capture the graph once and replay it with one call. Where the runtime cannot, or refuses, tasks are launched one
   /// by one, with the same results.
   bool capture = true;
+  /// Over how many streams of the captured graph independent tasks are spread: 0 leaves that to their costs, 1 keeps
+  /// them on one, more asks for so many. Fewer are used where the runtime has fewer left. Graphs that the compiler
+  /// knows run on one.
+  std::uint32_t streams = 0;
+  /// What each task takes on the device, in nanoseconds, by TaskId, where it was measured; looked at when a graph, or a
+  /// new shape of it, is opened. Where a figure is missing or not positive, what the kernel states counts, or else an
+  /// estimate from the bytes that the task touches.
+  std::span<const double> task_ns{};
+  /// By these costs tasks are spread; those given replace the chip's.
+  arch::Costs costs{};
   /// Run the graph once while opening, over memory that is all zero, so that no round pays for what the runtime does at
   /// its first: loading kernels, allocating. Kernels must stand it; leave it out if they do not.
   bool warm_up = true;

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/graph/connect_lanes.hpp>
+#include <rondo/graph/lanes.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/onboard/binaries.hpp>
+#include <rondo/platform/onboard/lane_script.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -13,7 +16,8 @@
 namespace rondo::platform::onboard {
 
 /// A graph as the device runs it: its kernels, one launch for each task in an order that its edges allow, and all of it
-/// as one captured instance where the runtime can.
+/// as one captured instance where the runtime can. Tasks that are dealt to lanes are captured on a stream for each
+/// lane.
 ///
 /// A task of n blocks is one launch on n blocks; its args are its n argument blocks, one after the other, and a kernel
 /// that wants its own finds it at the index that the hardware tells it.
@@ -67,6 +71,10 @@ class Program {
   /// How often a capture, or its replay, was refused.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
+  /// Over how many streams its tasks are spread.
+  [[nodiscard]] std::uint32_t streams() const noexcept { return is_captured() ? streams_ : 1; }
+  /// Over how many they were to be.
+  [[nodiscard]] std::uint32_t wanted_streams() const noexcept { return wanted_streams_; }
 
   /// The task that a device's words name, if they name exactly one; otherwise the one that was waited for.
   [[nodiscard]] Status blame(Status status, std::string_view said) const noexcept {
@@ -98,6 +106,7 @@ class Program {
 
  private:
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
+  static constexpr AclError code_out_of_queues = 207008;
 
   struct Fill {
     std::uint64_t address = 0;
@@ -129,7 +138,9 @@ class Program {
                                                  "aclrtLaunchKernelWithHostArgs; install a newer one"));
     }
     Launch* launch = launches_.data();
-    for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) {
+    for (std::uint32_t i = 0; i < view_.tasks.size(); ++i) {
+      // The order of the lanes is the one that the plan of the memory allows, on one stream as well.
+      const std::uint32_t t = view_.lanes == nullptr ? i : view_.lanes->order[i];
       const graph::TaskRecord& task = view_.tasks[t];
       if (task.block_bytes == 0) {
         throw Error(Errc::unsupported, Error::Text(device_.identity().platform, ": kernel '", view_.name(task.name),
@@ -148,9 +159,71 @@ class Program {
     }
   }
 
-  /// Whatever is refused on the way means: no capture.
-  void capture() noexcept {
+  /// Captures on a stream for each lane, on fewer if that is refused, and at last on one. Whatever is refused on the
+  /// way of that one means: no capture.
+  void capture() {
     if (device_.wait() != code_ok) return;
+    capture_lanes();
+    if (instance_ == nullptr) capture_in_order();
+    if (fill_.bytes != 0) {  // a round then takes the way that looks for a fill
+      behind_fill_ = instance_;
+      instance_ = nullptr;
+    }
+  }
+  void capture_lanes() {
+    if (view_.lanes == nullptr) return;
+    graph::Lanes lanes = *view_.lanes;
+    if (options_.streams != 0) lanes = graph::fold_lanes(view_, lanes, options_.streams);
+    wanted_streams_ = lanes.count;
+    while (lanes.count > 1) {
+      const LaneScript script(lanes);
+      AclError code = code_out_of_queues;
+      if (script.queues() <= LaneScript::most_queues) code = capture_script(script);
+      streams_ = instance_ == nullptr ? 1 : lanes.count;
+      if (instance_ != nullptr) return;
+      lanes = graph::fold_lanes(view_, lanes, errc_of(code) == Errc::out_of_resources ? lanes.count / 2 : 1);
+    }
+  }
+  /// Streams and events are needed only while capturing. @returns the first failure; then there is no instance
+  [[nodiscard]] AclError capture_script(const LaneScript& script) {
+    std::vector<Stream> streams(script.lanes(), nullptr);
+    std::vector<Event> events(script.events(), nullptr);
+    AclError code = code_ok;
+    streams[0] = device_.stream();
+    for (std::size_t s = 1; s < streams.size() && code == code_ok; ++s) {
+      code = calls().create_stream(&streams[s], 0, stream_flag_fast_launch | stream_flag_fast_sync);
+    }
+    for (std::size_t e = 0; e < events.size() && code == code_ok; ++e) {
+      code = calls().create_event(&events[e], event_flag_sync);
+    }
+    if (code == code_ok) code = calls().capture_begin(streams[0], capture_thread_local);
+    if (code == code_ok) {
+      for (const LaneScript::Step& step : script.steps()) {
+        Stream const stream = streams[step.lane];
+        const char* call = nullptr;
+        switch (step.kind) {
+          case LaneScript::Step::Kind::launch: code = launch_one(launches_[step.what], call, stream); break;
+          case LaneScript::Step::Kind::record: code = calls().record_event(events[step.what], stream); break;
+          case LaneScript::Step::Kind::wait: code = calls().wait_event(stream, events[step.what]); break;
+        }
+        if (code != code_ok) break;
+      }
+      const AclError ended = calls().capture_end(streams[0], &instance_);
+      if (code == code_ok) code = ended;
+      if (code != code_ok && instance_ != nullptr) {
+        (void)calls().destroy_instance(instance_);
+        instance_ = nullptr;
+      }
+    }
+    for (std::size_t s = 1; s < streams.size(); ++s) {
+      if (streams[s] != nullptr) (void)calls().destroy_stream(streams[s]);
+    }
+    for (Event const event : events) {
+      if (event != nullptr) (void)calls().destroy_event(event);
+    }
+    return code;
+  }
+  void capture_in_order() noexcept {
     AclError code = calls().capture_begin(device_.stream(), capture_thread_local);
     if (code == code_ok) {
       const char* call = nullptr;
@@ -160,10 +233,6 @@ class Program {
     }
     const char* call = nullptr;
     if (code != code_ok) (void)drop_instance(call, device_.stream());
-    if (fill_.bytes != 0) {  // a round then takes the way that looks for a fill
-      behind_fill_ = instance_;
-      instance_ = nullptr;
-    }
   }
   /// @returns how the wait for what it still runs ended, which must not lose its graph
   [[gnu::cold]] AclError drop_instance(const char*& call, Stream stream) noexcept {
@@ -195,14 +264,7 @@ class Program {
 
   [[nodiscard]] AclError launch_each(const char*& call, Stream stream) noexcept {
     for (const Launch& l : launches_) {
-      AclError code = code_ok;
-      if (calls().launch_device_args != nullptr) {
-        call = "aclrtLaunchKernelV2";
-        code = calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, nullptr, stream);
-      } else {
-        call = "aclrtLaunchKernelWithHostArgs";
-        code = calls().launch_host_args(l.function, l.blocks, stream, nullptr, l.host_args, l.bytes, nullptr, 0);
-      }
+      AclError code = launch_one(l, call, stream);
       if (code != code_ok) return code;
       if (!options_.wait_after_each_task) continue;
       under_way_ = l.position;
@@ -211,6 +273,15 @@ class Program {
       under_way_ = none;
     }
     return code_ok;
+  }
+
+  [[nodiscard]] AclError launch_one(const Launch& l, const char*& call, Stream stream) noexcept {
+    if (calls().launch_device_args != nullptr) {
+      call = "aclrtLaunchKernelV2";
+      return calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, nullptr, stream);
+    }
+    call = "aclrtLaunchKernelWithHostArgs";
+    return calls().launch_host_args(l.function, l.blocks, stream, nullptr, l.host_args, l.bytes, nullptr, 0);
   }
 
   /// Waits for what a stream has been handed so far, in the middle of more.
@@ -245,6 +316,8 @@ class Program {
   RunInstance behind_fill_ = nullptr;  ///< the instance where there is a fill to come first
   Fill fill_;
   std::uint32_t refusals_ = 0;
+  std::uint32_t streams_ = 1;
+  std::uint32_t wanted_streams_ = 1;
   std::uint32_t under_way_ = none;
   bool marks_ranges_ = false;
 };

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/graph/lanes.hpp>
+#include <rondo/graph/records.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// Set-up only: the waits between lanes whose tasks are known.
+namespace rondo::graph {
+
+/// Joins lanes until there are at most so many. What a task could rely on before it can still rely on, so a memory plan
+/// for `lanes` holds for the result.
+[[nodiscard]] RONDO_INLINE Lanes fold_lanes(const GraphView& graph, const Lanes& lanes, std::size_t most);
+
+namespace detail {
+
+/// Who comes before each task, in the form in which the graph has who comes after it.
+struct Predecessors {
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> all;
+
+  explicit Predecessors(const GraphView& graph) : begin(graph.tasks.size() + 1, 0U), all(graph.successors.size(), 0U) {
+    for (std::size_t t = 0; t < graph.tasks.size(); ++t) begin[t + 1] = begin[t] + graph.predecessor_count[t];
+    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+    for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
+      for (const std::uint32_t s : graph.successors_of(t)) all[next[s]++] = t;
+    }
+  }
+  [[nodiscard]] std::span<const std::uint32_t> of(std::size_t task) const noexcept {
+    return std::span(all).subspan(begin[task], begin[task + 1] - begin[task]);
+  }
+};
+
+/// Finds the waits, joins and certain orders of lanes whose tasks and order are there.
+[[gnu::cold]] inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& predecessors) {
+  const std::size_t tasks = graph.tasks.size();
+  const std::size_t count = lanes.count;
+  lanes.place = std::vector<std::uint32_t>(tasks, 0U);
+  lanes.known = std::vector<std::uint32_t>(tasks * count, 0U);
+  std::vector<std::uint32_t> turn(tasks, 0U);
+  for (std::uint32_t i = 0; i < tasks; ++i) turn[lanes.order[i]] = i;
+  std::vector<std::uint32_t> last(count, Lanes::none);
+  std::vector<char> is_awaited(tasks, '\0');
+  std::vector<std::uint32_t> before;
+  for (const std::uint32_t task : lanes.order) {
+    const std::uint32_t lane = lanes.lane_of[task];
+    if (lane == Lanes::none) continue;
+    std::uint32_t* const known = &lanes.known[task * count];
+    const auto learn = [&](std::uint32_t other) {
+      const std::uint32_t* const more = &lanes.known[other * count];
+      for (std::size_t l = 0; l < count; ++l) known[l] = std::max(known[l], more[l]);
+      known[lanes.lane_of[other]] = std::max(known[lanes.lane_of[other]], lanes.place[other] + 1);
+    };
+    const bool is_first = last[lane] == Lanes::none;
+    if (!is_first) learn(last[lane]);
+    lanes.place[task] = known[lane];
+    // The latest first: what follows from it is known by then, and needs no wait.
+    before.assign(predecessors.of(task).begin(), predecessors.of(task).end());
+    std::sort(before.begin(), before.end(), [&](std::uint32_t a, std::uint32_t b) { return turn[a] > turn[b]; });
+    bool waits = false;
+    for (const std::uint32_t other : before) {
+      if (lanes.lane_of[other] == Lanes::none || lanes.place[other] < known[lanes.lane_of[other]]) continue;
+      lanes.waits.push_back({task, other});
+      is_awaited[other] = 1;
+      waits = true;
+      learn(other);
+    }
+    if (is_first && lane != 0 && !waits) lanes.waits.push_back({task, Lanes::none});
+    last[lane] = task;
+  }
+  // Pairs of lanes, then pairs of pairs: the last waits are made at the same time.
+  std::vector<std::uint32_t> open{0};
+  for (std::uint32_t l = 1; l < count; ++l) {
+    if (last[l] != Lanes::none && is_awaited[last[l]] == 0) open.push_back(l);
+  }
+  for (std::size_t step = 1; step < open.size(); step *= 2) {
+    for (std::size_t i = 0; i + step < open.size(); i += 2 * step) lanes.joins.push_back({open[i], open[i + step]});
+  }
+}
+
+}  // namespace detail
+
+#if RONDO_HAS_BODIES
+[[gnu::cold]] RONDO_INLINE Lanes fold_lanes(const GraphView& graph, const Lanes& lanes, std::size_t most) {
+  if (lanes.count <= most) return lanes;
+  if (most <= 1) return {};
+  Lanes folded;
+  folded.count = static_cast<std::uint32_t>(most);
+  folded.order = lanes.order;
+  folded.lane_of = lanes.lane_of;
+  for (std::uint32_t& lane : folded.lane_of) lane = lane == Lanes::none ? lane : lane % folded.count;
+  folded.one_lane_ns = lanes.one_lane_ns;
+  detail::connect(folded, graph, detail::Predecessors(graph));
+  return folded;
+}
+#endif
+
+}  // namespace rondo::graph

@@ -1,0 +1,357 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/connect_lanes.hpp>
+#include <rondo/graph/deal.hpp>
+#include <rondo/graph/words.hpp>
+#include <rondo/types.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// The bodies of what deals tasks to lanes.
+namespace rondo::graph {
+
+namespace detail {
+
+/// What one block takes as its kernel states it, from shapes and scalars; no tensor has an address yet.
+[[nodiscard, gnu::cold]] inline double stated_cost(const GraphView& graph, const TaskRecord& task) {
+  std::vector<ArgWord> words(task.block_bytes / sizeof(ArgWord) + 1, ArgWord{0});
+  for (const ArgRecord& arg : graph.args_of(task)) {
+    const bool is_known = arg.kind == ArgRecord::Kind::scalar || arg.kind == ArgRecord::Kind::extent ||
+                          arg.kind == ArgRecord::Kind::constant;
+    ArgWord bits = is_known ? arg.bits : ArgWord{0};
+    if (arg.kind == ArgRecord::Kind::block) bits = rondo::detail::to_word(Block{0, task.blocks});
+    __builtin_memcpy(reinterpret_cast<std::byte*>(words.data()) + arg.offset, &bits, arg.width);
+  }
+  return task.cost(words.data());
+}
+
+[[nodiscard]] inline std::uint32_t cores_of(const arch::Chip& chip, CoreType type) noexcept {
+  return std::max(1U, type == CoreType::cube ? chip.cube_cores : chip.vector_cores);
+}
+
+/// Deals one graph to several numbers of lanes.
+class Dealer {
+ public:
+  [[gnu::cold]] Dealer(const GraphView& graph, const LaneRules& rules)
+      : graph_{graph},
+        chip_{rules.chip},
+        wait_ns_{std::max(0.0, rules.chip.costs.stream_wait_ns)},
+        predecessors_{graph},
+        costs_{task_costs(graph, rules)} {
+    std::vector<double> to_end(costs_.size(), 0.0);
+    for (std::size_t t = costs_.size(); t-- > 0;) {
+      for (const std::uint32_t s : graph.successors_of(t)) to_end[t] = std::max(to_end[t], to_end[s]);
+      to_end[t] += costs_[t];
+      all_ns_ += costs_[t];
+      longest_ns_ = std::max(longest_ns_, to_end[t]);
+      cores_ += uses_[static_cast<std::size_t>(graph.tasks[t].core)] ? 0 : cores_of(chip_, graph.tasks[t].core);
+      uses_[static_cast<std::size_t>(graph.tasks[t].core)] = true;
+    }
+    for (std::uint32_t t = 0; t < costs_.size(); ++t) in_order_.push_back(t);
+    by_way_to_end_ = in_order_;
+    std::sort(by_way_to_end_.begin(), by_way_to_end_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return to_end[a] != to_end[b] ? to_end[a] > to_end[b] : a < b; });
+  }
+
+  [[nodiscard]] double all_ns() const noexcept { return all_ns_; }
+  /// Of the tasks that have to come one after the other, those that take longest.
+  [[nodiscard]] double longest_ns() const noexcept { return longest_ns_; }
+  /// Of the types that the graph uses.
+  [[nodiscard]] std::uint32_t cores() const noexcept { return cores_; }
+
+  /// The graph's own order takes less memory: it ends what it has begun before it begins more.
+  [[nodiscard, gnu::cold]] Lanes deal(std::uint32_t count) {
+    constexpr double price_of_memory = 1.02;
+    Lanes own = deal(count, in_order_);
+    Lanes urgent = deal(count, by_way_to_end_);
+    return own.predicted_ns <= price_of_memory * urgent.predicted_ns ? own : urgent;
+  }
+
+ private:
+  [[nodiscard, gnu::cold]] Lanes deal(std::uint32_t count, const std::vector<std::uint32_t>& by_urgency) {
+    task_at_ = by_urgency;
+    rank_.resize(task_at_.size());
+    for (std::uint32_t r = 0; r < task_at_.size(); ++r) rank_[task_at_[r]] = r;
+    begin(count);
+    while (placed_ < graph_.tasks.size()) {
+      choose();
+      give_lanes();
+      pass_time();
+    }
+    Lanes lanes = std::exchange(lanes_, {});
+    lanes.count = 0;  // lanes are taken in their order, and not always all of them
+    while (lanes.count < count && last_[lanes.count] != Lanes::none) ++lanes.count;
+    connect(lanes, graph_, predecessors_);
+    lanes.one_lane_ns = all_ns_;
+    lanes.predicted_ns = play(lanes);
+    return lanes;
+  }
+
+  struct Running {
+    double end = 0;
+    std::uint32_t task = 0;
+  };
+  [[nodiscard]] static bool is_later(const Running& a, const Running& b) noexcept { return a.end > b.end; }
+  [[nodiscard]] static bool is_greater(double a, double b) noexcept { return a > b; }
+  [[nodiscard]] static bool is_less_urgent(std::uint32_t a, std::uint32_t b) noexcept { return a > b; }
+  [[nodiscard]] std::uint32_t needed_cores(std::uint32_t task) const noexcept {
+    return std::min(graph_.tasks[task].blocks, cores_of(chip_, graph_.tasks[task].core));
+  }
+  [[nodiscard]] std::size_t type_of(std::uint32_t task) const noexcept {
+    return static_cast<std::size_t>(graph_.tasks[task].core);
+  }
+
+  void begin(std::uint32_t count) {
+    lanes_ = {};
+    lanes_.count = count;
+    lanes_.lane_of = std::vector<std::uint32_t>(graph_.tasks.size(), Lanes::none);
+    waiting_.assign(graph_.predecessor_count.begin(), graph_.predecessor_count.end());
+    ended_ = std::vector<double>(graph_.tasks.size(), 0.0);
+    last_ = std::vector<std::uint32_t>(count, Lanes::none);
+    is_idle_ = std::vector<char>(count, '\1');
+    idle_ = count;
+    running_.clear();
+    now_ = 0;
+    placed_ = 0;
+    for (std::size_t type = 0; type < core_type_count; ++type) {
+      ready_[type].clear();
+      free_cores_[type] = cores_of(chip_, static_cast<CoreType>(type));
+    }
+    for (std::uint32_t t = 0; t < graph_.tasks.size(); ++t) {
+      if (graph_.predecessor_count[t] != 0) continue;
+      if (!graph_.tasks[t].fills) {
+        make_ready(t);
+        continue;
+      }
+      lanes_.order.push_back(t);
+      ++placed_;
+      free_successors(t);
+    }
+  }
+  void make_ready(std::uint32_t task) {
+    std::vector<std::uint32_t>& heap = ready_[type_of(task)];
+    heap.push_back(rank_[task]);
+    std::push_heap(heap.begin(), heap.end(), is_less_urgent);
+  }
+  void free_successors(std::uint32_t task) {
+    for (const std::uint32_t s : graph_.successors_of(task)) {
+      if (--waiting_[s] == 0) make_ready(s);
+    }
+  }
+  /// Takes the tasks that start now, the most urgent first; one that finds too few cores holds back those of its type.
+  void choose() {
+    starting_.clear();
+    while (starting_.size() < idle_) {
+      std::size_t best = core_type_count;
+      for (std::size_t type = 0; type < core_type_count; ++type) {
+        if (ready_[type].empty() || needed_cores(task_at_[ready_[type][0]]) > free_cores_[type]) continue;
+        if (best == core_type_count || ready_[type][0] < ready_[best][0]) best = type;
+      }
+      if (best == core_type_count) return;
+      std::vector<std::uint32_t>& heap = ready_[best];
+      starting_.push_back(task_at_[heap[0]]);
+      std::pop_heap(heap.begin(), heap.end(), is_less_urgent);
+      heap.pop_back();
+      free_cores_[best] -= needed_cores(starting_.back());
+    }
+  }
+  /// First those that follow directly on a task that they depend on, then those that follow on one later, then the
+  /// rest: each saves a wait.
+  void give_lanes() {
+    give_lanes_after([&](std::uint32_t p) { return last_[lanes_.lane_of[p]] == p; });
+    give_lanes_after([](std::uint32_t) { return true; });
+    std::uint32_t lane = 0;
+    for (const std::uint32_t task : starting_) {
+      while (is_idle_[lane] == 0) ++lane;
+      place(task, lane);
+    }
+  }
+  /// To tasks that find the lane of such a predecessor idle; of several, the one that ended last.
+  template <class IsWanted>
+  void give_lanes_after(const IsWanted& is_wanted) {
+    std::size_t left = 0;
+    for (const std::uint32_t task : starting_) {
+      std::uint32_t best = Lanes::none;
+      for (const std::uint32_t p : predecessors_.of(task)) {
+        if (lanes_.lane_of[p] == Lanes::none || is_idle_[lanes_.lane_of[p]] == 0 || !is_wanted(p)) continue;
+        if (best == Lanes::none || ended_[p] > ended_[best]) best = p;
+      }
+      if (best != Lanes::none) {
+        place(task, lanes_.lane_of[best]);
+      } else {
+        starting_[left++] = task;
+      }
+    }
+    starting_.resize(left);
+  }
+  void place(std::uint32_t task, std::uint32_t lane) {
+    bool waits = last_[lane] == Lanes::none && lane != 0;
+    for (const std::uint32_t p : predecessors_.of(task)) {
+      waits = waits || (lanes_.lane_of[p] != Lanes::none && lanes_.lane_of[p] != lane);
+    }
+    lanes_.lane_of[task] = lane;
+    lanes_.order.push_back(task);
+    last_[lane] = task;
+    is_idle_[lane] = 0;
+    --idle_;
+    ++placed_;
+    ended_[task] = now_ + (waits ? wait_ns_ : 0) + costs_[task];
+    running_.push_back({ended_[task], task});
+    std::push_heap(running_.begin(), running_.end(), is_later);
+  }
+  void pass_time() {
+    if (running_.empty()) return;
+    now_ = running_[0].end;
+    while (!running_.empty() && running_[0].end <= now_) {
+      const std::uint32_t task = running_[0].task;
+      std::pop_heap(running_.begin(), running_.end(), is_later);
+      running_.pop_back();
+      is_idle_[lanes_.lane_of[task]] = 1;
+      ++idle_;
+      free_cores_[type_of(task)] += needed_cores(task);
+      free_successors(task);
+    }
+  }
+
+  /// What a round takes on these lanes, each wait counted.
+  [[nodiscard, gnu::cold]] double play(const Lanes& lanes) {
+    std::vector<double> lane_at(lanes.count, 0.0);
+    std::vector<double> core_at[core_type_count];  // heaps
+    for (std::size_t type = 0; type < core_type_count; ++type) {
+      core_at[type] = std::vector<double>(cores_of(chip_, static_cast<CoreType>(type)), 0.0);
+    }
+    std::size_t w = 0;
+    for (const std::uint32_t task : lanes.order) {
+      if (lanes.lane_of[task] == Lanes::none) continue;
+      double& lane = lane_at[lanes.lane_of[task]];
+      for (; w < lanes.waits.size() && lanes.waits[w].task == task; ++w) {
+        const std::uint32_t after = lanes.waits[w].after;
+        lane = std::max(lane, after == Lanes::none ? 0.0 : ended_[after]) + wait_ns_;
+      }
+      std::vector<double>& heap = core_at[type_of(task)];
+      const auto cores = static_cast<std::ptrdiff_t>(needed_cores(task));
+      const auto end = static_cast<std::ptrdiff_t>(heap.size());
+      for (std::ptrdiff_t c = 0; c < cores; ++c) {
+        std::pop_heap(heap.begin(), heap.begin() + (end - c), is_greater);
+        lane = std::max(lane, heap[static_cast<std::size_t>(end - c - 1)]);
+      }
+      lane += costs_[task];
+      ended_[task] = lane;
+      for (std::ptrdiff_t c = cores; c-- > 0;) {
+        heap[static_cast<std::size_t>(end - c - 1)] = lane;
+        std::push_heap(heap.begin(), heap.begin() + (end - c), is_greater);
+      }
+    }
+    for (const Lanes::Join& join : lanes.joins) {
+      lane_at[join.lane] = std::max(lane_at[join.lane], lane_at[join.joined]) + wait_ns_;
+    }
+    return lane_at[0];
+  }
+
+  GraphView graph_;
+  const arch::Chip& chip_;
+  double wait_ns_;
+  Predecessors predecessors_;
+  std::vector<double> costs_;
+  std::vector<std::uint32_t> in_order_;
+  std::vector<std::uint32_t> by_way_to_end_;  ///< the longest first
+  double all_ns_ = 0;
+  double longest_ns_ = 0;
+  std::uint32_t cores_ = 0;
+  bool uses_[core_type_count] = {};
+
+  // While a graph is dealt.
+  std::vector<std::uint32_t> task_at_;  ///< by rank: the most urgent first
+  std::vector<std::uint32_t> rank_;     ///< by task
+  Lanes lanes_;
+  double now_ = 0;
+  std::size_t placed_ = 0;
+  std::vector<std::uint32_t> waiting_;                 ///< by task: predecessors that have not ended
+  std::vector<double> ended_;                          ///< by task
+  std::vector<std::uint32_t> last_;                    ///< by lane: its last task so far
+  std::vector<char> is_idle_;                          ///< by lane
+  std::size_t idle_ = 0;                               ///< lanes
+  std::vector<std::uint32_t> ready_[core_type_count];  ///< ranks of tasks that may start, as a heap
+  std::uint32_t free_cores_[core_type_count] = {};
+  std::vector<std::uint32_t> starting_;
+  std::vector<Running> running_;  ///< a heap
+};
+
+}  // namespace detail
+
+[[gnu::cold]] RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRules& rules) {
+  std::vector<double> costs;
+  for (const TaskRecord& task : graph.tasks) {
+    if (task.fills) {
+      costs.push_back(0);
+      continue;
+    }
+    if (task.added_as < rules.task_ns.size() && rules.task_ns[task.added_as] > 0) {
+      costs.push_back(rules.task_ns[task.added_as]);
+      continue;
+    }
+    const std::uint32_t cores = detail::cores_of(rules.chip, task.core);
+    const double turns = (task.blocks + cores - 1) / cores;
+    double block_ns = 0;
+    if (task.cost != nullptr) {
+      block_ns = detail::stated_cost(graph, task);
+      if (!(block_ns >= 0 && block_ns < 1e18)) {
+        throw Error(Errc::invalid_argument, Error::Text("kernel '", graph.name(task.name),
+                                                        "' states a cost that is negative or no number of nanoseconds; "
+                                                        "mend its cost()"));
+      }
+    } else {
+      double bytes = 0;
+      for (const ArgRecord& arg : graph.args_of(task)) {
+        if (arg.is_address()) bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
+      }
+      block_ns = rules.chip.costs.task_floor_ns + bytes / task.blocks * cores / rules.chip.costs.memory_gbps;
+    }
+    costs.push_back(turns * block_ns);
+  }
+  return costs;
+}
+
+[[gnu::cold]] RONDO_INLINE Lanes deal_lanes(const GraphView& graph, const LaneRules& rules) {
+  std::size_t tasks = graph.tasks.size();
+  if (tasks != 0 && graph.tasks[0].fills) --tasks;
+  if (rules.lanes == 1 || tasks < 2 || tasks > most_dealt_tasks) return {};
+  const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(rules.most_lanes, tasks));
+  detail::Dealer dealer(graph, rules);
+  if (rules.lanes != 0) {
+    Lanes lanes = dealer.deal(std::min(rules.lanes, most));
+    return lanes.count > 1 ? std::move(lanes) : Lanes{};
+  }
+  constexpr double least_gain = 0.9;
+  constexpr double least_step = 0.98;
+  if (dealer.longest_ns() > least_gain * dealer.all_ns()) return {};
+  Lanes best;
+  best.predicted_ns = dealer.all_ns();
+  const std::uint32_t end = std::min(most, dealer.cores());
+  for (std::uint32_t count = 2; count <= end; count = count < end ? std::min(2 * count, end) : end + 1) {
+    Lanes lanes = dealer.deal(count);
+    if (lanes.predicted_ns < least_step * best.predicted_ns) best = std::move(lanes);
+  }
+  return best.predicted_ns < least_gain * dealer.all_ns() ? std::move(best) : Lanes{};
+}
+
+}  // namespace rondo::graph
+
+namespace rondo {
+
+[[gnu::cold]] RONDO_INLINE FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules) {
+  graph::Lanes lanes = graph::deal_lanes(graph.view(), rules);
+  if (lanes.count > 1) graph.lanes_ = std::make_unique<const graph::Lanes>(std::move(lanes));
+  return graph;
+}
+
+}  // namespace rondo

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/lanes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rondo::platform::onboard {
+
+/// What is captured on which stream when tasks are dealt to lanes, step by step: launches, and events that are recorded
+/// and waited for. An event that all have waited for is recorded again.
+class LaneScript {
+ public:
+  struct Step {
+    enum class Kind : std::uint8_t { launch, record, wait };
+    Kind kind = Kind::launch;
+    std::uint32_t lane = 0;
+    std::uint32_t what = 0;  ///< a launch, counted in the order of the lanes without the fill; else an event
+  };
+
+  /// What a graph may take of the device's queues, and how many entries one has for a graph's tasks.
+  static constexpr std::uint64_t most_queues = 1024;
+  static constexpr std::uint64_t queue_entries = 2048 - 32 - 8;
+
+  explicit LaneScript(const graph::Lanes& lanes) : events_of_(lanes.lane_of.size() + 1, 0U), lanes_{lanes.count} {
+    const std::size_t start = lanes.lane_of.size();
+    std::vector<std::uint32_t> waiting(start + 1, 0U);
+    for (const graph::Lanes::Wait& wait : lanes.waits) ++waiting[slot_of(wait, start)];
+    if (waiting[start] != 0) record(0, start);
+    std::size_t w = 0;
+    std::uint32_t launch = 0;
+    for (const std::uint32_t task : lanes.order) {
+      const std::uint32_t lane = lanes.lane_of[task];
+      if (lane == graph::Lanes::none) continue;
+      for (; w < lanes.waits.size() && lanes.waits[w].task == task; ++w) {
+        const std::size_t slot = slot_of(lanes.waits[w], start);
+        steps_.push_back({Step::Kind::wait, lane, events_of_[slot]});
+        if (--waiting[slot] == 0) free_.push_back(events_of_[slot]);
+      }
+      steps_.push_back({Step::Kind::launch, lane, launch++});
+      if (waiting[task] != 0) record(lane, task);
+    }
+    for (const graph::Lanes::Join& join : lanes.joins) {
+      record(join.joined, start);
+      steps_.push_back({Step::Kind::wait, join.lane, events_of_[start]});
+      free_.push_back(events_of_[start]);
+    }
+  }
+
+  [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
+  /// How many streams and events it takes.
+  [[nodiscard]] std::uint32_t lanes() const noexcept { return lanes_; }
+  [[nodiscard]] std::uint32_t events() const noexcept { return events_; }
+  /// How many of the device's queues the graph takes: each stream one, and another where one is full.
+  [[nodiscard]] std::uint64_t queues() const {
+    std::vector<std::uint64_t> entries(lanes_, 1);
+    for (const Step& step : steps_) {
+      entries[step.lane] += step.kind == Step::Kind::wait ? 4 : 1;
+      if (step.kind == Step::Kind::record) ++entries[0];  // at the end each event is reset
+    }
+    std::uint64_t queues = 0;
+    for (const std::uint64_t n : entries) queues += (n + queue_entries - 1) / queue_entries;
+    return queues;
+  }
+
+ private:
+  [[nodiscard]] static std::size_t slot_of(const graph::Lanes::Wait& wait, std::size_t start) noexcept {
+    return wait.after == graph::Lanes::none ? start : wait.after;
+  }
+  void record(std::uint32_t lane, std::size_t slot) {
+    if (free_.empty()) free_.push_back(events_++);
+    events_of_[slot] = free_.back();
+    free_.pop_back();
+    steps_.push_back({Step::Kind::record, lane, events_of_[slot]});
+  }
+
+  std::vector<Step> steps_;
+  std::vector<std::uint32_t> events_of_;  ///< by task; the last is that of the start, and of joins
+  std::vector<std::uint32_t> free_;       ///< events
+  std::uint32_t lanes_;
+  std::uint32_t events_ = 0;
+};
+
+}  // namespace rondo::platform::onboard

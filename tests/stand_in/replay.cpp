@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How the machine replays a captured graph: in any order that its streams and events allow, and what that takes on a
+// clock of its own.
+
+#include "machine.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stand_in {
+
+namespace {
+
+/// The operations of a graph by the stream they were captured on, and how far each stream is.
+struct Lanes {
+  explicit Lanes(const Graph& graph) : ops(graph.lanes.size()), next(graph.lanes.size(), 0) {
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) ops[graph.ops[i].lane].push_back(i);
+  }
+  [[nodiscard]] bool is_through(std::size_t lane) const { return next[lane] == ops[lane].size(); }
+  [[nodiscard]] std::size_t head(std::size_t lane) const { return ops[lane][next[lane]]; }
+
+  std::vector<std::vector<std::size_t>> ops;
+  std::vector<std::size_t> next;
+};
+
+std::uint64_t stir(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+int Machine::run_graph(Graph& graph, std::string& text, std::string& kernel) {
+  ReplayOrder order = ReplayOrder::any;
+  std::uint64_t seed = 0;
+  {
+    const std::lock_guard lock{mutex};
+    order = replay_order;
+    seed = stir(++replays);
+  }
+  Lanes lanes(graph);
+  std::vector<char> is_done(graph.ops.size(), '\0');
+  std::vector<std::size_t> ready;
+  for (std::size_t left = graph.ops.size(); left != 0; --left) {
+    ready.clear();
+    for (std::size_t lane = 0; lane < lanes.ops.size(); ++lane) {
+      if (lanes.is_through(lane)) continue;
+      const Op& op = graph.ops[lanes.head(lane)];
+      if (op.kind != Op::Kind::wait || is_done[op.ticket] != 0) ready.push_back(lane);
+    }
+    if (ready.empty()) {
+      const std::lock_guard lock{mutex};
+      misuse("the streams of a captured graph wait for each other");
+      return kernel_exception;
+    }
+    std::size_t lane = ready.front();
+    if (order == ReplayOrder::last_stream_first) lane = ready.back();
+    if (order == ReplayOrder::any) lane = ready[(seed = stir(seed + left)) % ready.size()];
+    const std::size_t at = lanes.head(lane);
+    if (const int code = run(graph.ops[at], text, kernel); code != ok) return code;
+    is_done[at] = 1;
+    ++lanes.next[lane];
+  }
+  return ok;
+}
+
+double Machine::kernel_ns(const Op& op) const {
+  const auto own = costs.find(op.function->name);
+  const auto any = costs.find("kernel");
+  return own != costs.end() ? own->second : any != costs.end() ? any->second : 0;
+}
+
+double Machine::wait_ns() const {
+  const auto found = costs.find("wait");
+  return found == costs.end() ? 0 : found->second;
+}
+
+double Machine::play_graph(const Graph& graph) const {
+  Lanes lanes(graph);
+  std::vector<double> now(lanes.ops.size(), 0.0);
+  std::vector<double> recorded(graph.ops.size(), -1.0);
+  std::vector<double> core_is_free(std::max<std::uint32_t>(1, cores), 0.0);
+  for (;;) {
+    // Events take no core, so they happen as soon as they can.
+    for (bool has_moved = true; has_moved;) {
+      has_moved = false;
+      for (std::size_t lane = 0; lane < lanes.ops.size(); ++lane) {
+        while (!lanes.is_through(lane)) {
+          const Op& op = graph.ops[lanes.head(lane)];
+          if (op.kind == Op::Kind::kernel) break;
+          if (op.kind == Op::Kind::wait) {
+            if (recorded[op.ticket] < 0) break;
+            now[lane] = std::max(now[lane], recorded[op.ticket]) + wait_ns();
+          }
+          if (op.kind == Op::Kind::record) recorded[lanes.head(lane)] = now[lane];
+          ++lanes.next[lane];
+          has_moved = true;
+        }
+      }
+    }
+    // Of the kernels that are asked for, the one that was asked for first gets its cores first.
+    std::size_t first = lanes.ops.size();
+    for (std::size_t lane = 0; lane < lanes.ops.size(); ++lane) {
+      if (lanes.is_through(lane) || graph.ops[lanes.head(lane)].kind != Op::Kind::kernel) continue;
+      if (first == lanes.ops.size() || now[lane] < now[first]) first = lane;
+    }
+    if (first == lanes.ops.size()) return *std::max_element(now.begin(), now.end());
+    const Op& op = graph.ops[lanes.head(first)];
+    std::sort(core_is_free.begin(), core_is_free.end());
+    const std::size_t wanted = std::min<std::size_t>(op.blocks, core_is_free.size());
+    now[first] = std::max(now[first], core_is_free[wanted - 1]) + kernel_ns(op);
+    std::fill_n(core_is_free.begin(), wanted, now[first]);
+    ++lanes.next[first];
+  }
+}
+
+}  // namespace stand_in

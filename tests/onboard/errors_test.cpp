@@ -5,9 +5,18 @@
 
 #include "onboard/fixture.hpp"
 
+#include <rondo/platform/onboard/library.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 
 #include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
 
 using namespace rondo;
 using namespace onboard_test;
@@ -164,6 +173,65 @@ TEST_CASE_TEMPLATE("A kernel that fails is named where the device names it, and 
   CHECK(session.close().ok());
 }
 
+TEST_CASE_TEMPLATE("A round that failed in flight is told, whatever became of the one after it", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  Chain g;
+  auto session = open_pipelined<P, 3>(g.graph);
+  const Floats good(4, 1), bad(4, 13);
+  Floats y0(4, -1), y1(4, -1), y2(4, -1);
+  REQUIRE(session.wait(session.submit_round(bind(g.x, good), bind(g.y, y0))).ok());
+  y0.assign(4, -1);
+  Status refused;
+  SUBCASE("it is behind it") {
+    const RoundTicket failing = session.submit_round(bind(g.x, bad), bind(g.y, y0));
+    const RoundTicket next = session.submit_round(bind(g.x, good), bind(g.y, y1));
+    CHECK(session.wait(failing).code() == Errc::device_failed);
+    CHECK(session.wait(next).code() == Errc::poisoned);
+  }
+  SUBCASE("it is asked for first") {
+    (void)session.submit_round(bind(g.x, bad), bind(g.y, y0));
+    CHECK(session.wait(session.submit_round(bind(g.x, good), bind(g.y, y1))).code() == Errc::poisoned);
+  }
+  SUBCASE("it was refused") {
+    rondo_stand_in_hold();
+    const RoundTicket failing = session.submit_round(bind(g.x, bad), bind(g.y, y0));
+    REQUIRE(failing);
+    rondo_stand_in_fault("aclrtRecordEvent", 1, 107000);
+    rondo_stand_in_let_go();
+    CHECK_FALSE(session.submit_round(bind(g.x, good), bind(g.y, y1)));
+    CHECK(session.wait(failing).code() == Errc::device_failed);
+  }
+  SUBCASE("it was refused, and fails") {
+    const RoundTicket before = session.submit_round(bind(g.x, good), bind(g.y, y2));
+    rondo_stand_in_fault("aclrtRecordEvent", 1, 107000);
+    CHECK_FALSE(session.submit_round(bind(g.x, bad), bind(g.y, y0)));
+    CHECK(session.wait(before).ok());
+    CHECK(y2 == good);
+    CHECK_FALSE(session.submit_round(bind(g.x, good), bind(g.y, y1)));
+    CHECK(session.poisoned());
+  }
+  CHECK(y0 == Floats(4, -1));
+  CHECK(y1 == Floats(4, -1));
+  (void)session.wait_all();
+  CHECK(session.poisoned());
+}
+
+TEST_CASE_TEMPLATE("A call that is refused hides no failure of the device", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Chain g;
+  auto session = open<P>(g.graph);
+  const Floats good(4, 1), bad(4, 13);
+  Floats y(4, -1);
+  REQUIRE(session.run_round(bind(g.x, good), bind(g.y, y)).ok());
+  y.assign(4, -1);
+  rondo_stand_in_fault("aclrtMemcpyAsync", 2, 107000);  // the copy out, behind a kernel that fails
+  const Status failed = session.run_round(bind(g.x, bad), bind(g.y, y));
+  CHECK(failed.code() == Errc::device_failed);
+  CHECK(failed.poisoned());
+  CHECK(y == Floats(4, -1));
+}
+
 TEST_CASE("Of two tasks with one kernel none is blamed, unless each was waited for") {
   const Clean clean;
   TaskGraph graph;
@@ -209,6 +277,123 @@ TEST_CASE_TEMPLATE("A device that does not finish in time fails the round with t
   rondo_stand_in_let_go();
   (void)session.close();  // waits for it once more, and gets it
   CHECK(y == Floats(4, -1));
+}
+
+namespace {
+/// What a session that closes over a device that hangs may take, in seconds: the limit twice, and what force takes.
+double seconds(const std::function<void()>& act) {
+  const auto began = std::chrono::steady_clock::now();
+  act();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+}  // namespace
+
+TEST_CASE_TEMPLATE("A session closes in bounded time over a device that hangs", P, A2A3Onboard, A5Onboard) {
+  const Clean clean;
+  rondo_stand_in_chip(P::Arch::name);
+  stand_in::Binary binary;
+  binary.add("superstitious", rondo::detail::kernel_entry<Superstitious>);
+  binary.add("superstitious_too", rondo::detail::kernel_entry<SuperstitiousToo>);
+  const auto bytes = binary.bytes();
+  const KernelBinary kernels[] = {KernelBinary::from_memory(bytes)};
+  typename P::Options options;
+  options.kernels = kernels;
+  options.timeout_ms = 200;
+  SUBCASE("whose streams can be aborted") {}
+  SUBCASE("whose streams can only be destroyed") { rondo_stand_in_limit("abort", 0); }
+  SUBCASE("that must be reset") {
+    rondo_stand_in_limit("abort", 0);
+    rondo_stand_in_limit("destroy_by_force", 0);
+    options.reset_lost_device = true;
+  }
+  for (const bool in_flight : {false, true}) {
+    const Chain g;
+    const Floats x(4, 1);
+    Floats y(4, -1), z(4, -1);
+    const double took = seconds([&] {
+      if (in_flight) {
+        auto session = open_pipelined<P, 2>(g.graph, options);
+        rondo_stand_in_hang();
+        const RoundTicket first = session.submit_round(bind(g.x, x), bind(g.y, y));
+        (void)session.submit_round(bind(g.x, x), bind(g.y, z));
+        CHECK(session.wait(first).code() == Errc::timed_out);
+        (void)session.close();
+      } else {
+        auto session = open<P>(g.graph, options);
+        rondo_stand_in_hang();
+        CHECK(session.run_round(bind(g.x, x), bind(g.y, y)).code() == Errc::timed_out);
+        (void)session.close();
+      }
+    });
+    CHECK(took < 10);
+    CHECK(y == Floats(4, -1));
+    CHECK(z == Floats(4, -1));
+    CHECK(misuses() == "");
+    CHECK(rondo_stand_in_live(nullptr) == 0);
+    rondo_stand_in_let_go();
+    auto another = open<P>(g.graph, options);
+    REQUIRE(another.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    CHECK(another.close().ok());
+  }
+}
+
+TEST_CASE("A device that hangs and that nothing ends is left to the process's end") {
+  const Clean clean;
+  rondo_stand_in_chip("a2a3");
+  stand_in::Binary binary;
+  binary.add("superstitious", rondo::detail::kernel_entry<Superstitious>);
+  binary.add("superstitious_too", rondo::detail::kernel_entry<SuperstitiousToo>);
+  const auto bytes = binary.bytes();
+  const KernelBinary kernels[] = {KernelBinary::from_memory(bytes)};
+  A2A3Onboard::Options options;
+  options.kernels = kernels;
+  options.timeout_ms = 200;
+  for (const bool in_flight : {false, true}) {
+    std::fflush(nullptr);
+    const pid_t child = fork();  // a process of its own, since it keeps the device
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      alarm(30);
+      rondo_stand_in_limit("abort", 0);
+      rondo_stand_in_limit("destroy_by_force", 0);
+      const Chain g;
+      const Floats x(4, 1);
+      Floats y(4, -1);
+      Status status;
+      if (in_flight) {
+        auto session = open_pipelined<A2A3Onboard, 2>(g.graph, options);
+        rondo_stand_in_hang();
+        status = session.wait(session.submit_round(bind(g.x, x), bind(g.y, y)));
+        (void)session.close();
+      } else {
+        auto session = open<A2A3Onboard>(g.graph, options);
+        rondo_stand_in_hang();
+        status = session.run_round(bind(g.x, x), bind(g.y, y));
+        (void)session.close();
+      }
+      const bool is_right = status.code() == Errc::timed_out && misuses().empty() && y == Floats(4, -1) &&
+                            rondo_stand_in_calls("aclrtResetDevice") == 0 &&
+                            rondo_stand_in_live("memory") != 0;  // the device may still use it
+      std::_Exit(is_right ? 0 : 1);
+    }
+    int how = 0;
+    REQUIRE(waitpid(child, &how, 0) == child);
+    CHECK(how == 0);
+  }
+}
+
+TEST_CASE("No time to wait is refused before anything is opened") {
+  const Clean clean;
+  Graph g;
+  A2A3OverStandIn::Options options;
+  for (const std::int32_t timeout : {0, -2}) {
+    options.timeout_ms = timeout;
+    CHECK(contains(error_of<A2A3OverStandIn>(g.graph, options, Errc::invalid_argument), "Options::timeout_ms is"));
+  }
+  CHECK(rondo_stand_in_calls(nullptr) == 0);
+  options.timeout_ms = -1;
+  auto session = open<A2A3OverStandIn>(g.graph, options);
+  CHECK(session.close().ok());
 }
 
 TEST_CASE("A kernel that fails over zeros fails the opening, with what to do about it") {

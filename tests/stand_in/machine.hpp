@@ -35,7 +35,9 @@ inline constexpr int capture_of_another_thread = 107038;
 inline constexpr int not_supported = 207000;
 inline constexpr int out_of_memory = 207001;
 inline constexpr int out_of_streams = 207005;
+inline constexpr int copy_failed = 507013;
 inline constexpr int kernel_exception = 507015;
+inline constexpr int cpu_kernel_exception = 507018;
 inline constexpr int wait_timed_out = 507046;
 
 /// Memory of the device. The host's address is mapped without access; the device works through another mapping, but
@@ -56,6 +58,8 @@ struct Physical {
 struct Function {
   std::string name;
   Kernel kernel = nullptr;
+  int core = 1;          ///< 0: both, 1: cube, which is what a runtime assumes, 2: vector, 100: AICPU
+  bool is_there = true;  ///< else it was registered, and fails when it is launched
 };
 struct BinaryFile {
   void* library = nullptr;
@@ -106,8 +110,7 @@ struct StreamState {
   std::deque<Op> queue;
   std::uint64_t queued = 0;
   std::uint64_t done = 0;
-  int error = 0;            ///< the first failure
-  bool is_stopped = false;  ///< by a copy that failed; after a kernel that fails it works on
+  int error = 0;  ///< the first failure that nobody has been told of yet
   std::string error_text;
   bool stopping = false;
   std::condition_variable work;          ///< something is queued, or the worker is to stop
@@ -142,6 +145,7 @@ struct Machine {
   std::list<Fault> faults;
   std::vector<std::string> misuses;
   bool is_held = false;  ///< no stream begins anything
+  bool is_hung = false;  ///< and will not, whoever waits
 
   // What is live.
   std::map<std::uintptr_t, Block> blocks;
@@ -178,6 +182,8 @@ struct Machine {
   /// @returns false when it took longer than timeout_ms (−1: for ever)
   bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
   void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);
+  /// What is queued never happens.
+  void discard(StreamState& stream);
 
  private:
   void work(StreamState& stream);

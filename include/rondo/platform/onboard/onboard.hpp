@@ -11,6 +11,7 @@
 #include <rondo/platform/onboard/orchestration.hpp>
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
+#include <rondo/platform/onboard/zero_fill.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,7 @@ class Onboard {
       : options_{options},
         device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},
         memory_{device_, options},
+        zeros_{device_},
         transfers_{device_} {}
   Onboard(const Onboard&) = delete;
   Onboard& operator=(const Onboard&) = delete;
@@ -115,14 +117,14 @@ class Onboard {
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     prepare(graph.view());
-    return Program(device_, options_, graph.view(), args, [this](Program& program) { begin(program); });
+    return Program(device_, zeros_, options_, graph.view(), args, [this](Program& program) { begin(program); });
   }
   /// Sets device memory to zero, between rounds; waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
     device_.work_begins();
-    const onboard::AclError code =
-        device_.calls().set_async(reinterpret_cast<void*>(to.address()), size.value, 0, size.value, device_.stream());
-    return code == onboard::code_ok ? wait() : told("aclrtMemsetAsync", code);
+    const char* call = nullptr;
+    const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
+    return code == onboard::code_ok ? wait() : told(call, code);
   }
   /// The arena has moved, and with it what each round's fill zeroes.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
@@ -203,9 +205,7 @@ class Onboard {
   [[nodiscard]] onboard::Staging& staging() noexcept { return transfers_.staging(); }
   /// With the task's name, where the device's words name it.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
-    if (status.code() != Errc::device_failed || last_ == nullptr) return status;
-    const Error::Text& said = device_.failure_text();
-    return last_->blame(status, {said.data(), said.size()});
+    return last_ == nullptr ? status : last_->blame(status);
   }
   [[gnu::cold]] Status told(const char* call, onboard::AclError code) noexcept {
     device_.note(call, code);
@@ -257,9 +257,9 @@ class Onboard {
     last_ = nullptr;
     if (status.ok()) return;
     --programs_;
-    Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(), "; it said: ");
+    Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
+                     ". If a kernel cannot stand zeros, set Options::warm_up = false; it said: ");
     text.append(failure_text());
-    text.append(". If a kernel cannot stand zeros, set Options::warm_up = false");
     throw Error(status.code(), text);
   }
 
@@ -271,6 +271,7 @@ class Onboard {
       if (first == onboard::code_ok) first = code;
     };
     keep(device_.stop());
+    keep(zeros_.release());
     if (at_the_end) keep(staging().release_all());
     if (at_the_end) keep(memory_.release_all());
     transfers_.forget_plan();
@@ -285,6 +286,7 @@ class Onboard {
   const Options options_;
   onboard::Device device_;
   onboard::DeviceMemory memory_;
+  onboard::ZeroFill zeros_;
   onboard::Transfers<A> transfers_;
   Program* last_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone

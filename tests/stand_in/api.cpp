@@ -105,6 +105,7 @@ int check_device_side(const char* call, const void* p, std::size_t size) {
 /// What a stream has to tell of a failure. It tells it once, as the runtime does unless a stream stops at failures.
 int take_error(StreamState& stream) {
   if (stream.error != ok) recent_error = stream.error_text;
+  stream.skips = false;
   return std::exchange(stream.error, ok);
 }
 

@@ -259,11 +259,12 @@ void Machine::work(StreamState& stream) {
     Op& op = stream.running.front();
 
     // The device goes on after an operation that fails: it is skipped, the stream works on, and its events tell nothing
-    // of it. Whoever synchronises this stream next, and nobody else, learns the first failure.
+    // of it. Whoever synchronises this stream next, and nobody else, learns the first failure. What follows a copy that
+    // failed is skipped until then: a kernel would take for addresses what is none, and this process would die of it.
     int code = ok;
     if (op.kind == Op::Kind::wait) {
       changed.wait(lock, [&] { return op.event->complete >= op.ticket; });
-    } else if (op.kind != Op::Kind::record) {
+    } else if (op.kind != Op::Kind::record && !stream.skips) {
       std::string text, kernel;
       for (auto fault = faults.begin(); fault != faults.end(); ++fault) {
         if (fault->call != "device" || (!fault->is_each && --fault->uses_left != 0)) continue;
@@ -279,6 +280,7 @@ void Machine::work(StreamState& stream) {
       lock.unlock();
       if (code == ok) code = run(op, text, kernel);
       lock.lock();
+      stream.skips = code != ok && op.kind != Op::Kind::kernel && op.kind != Op::Kind::graph;
       if (code != ok && stream.error == ok) {
         stream.error = code;
         stream.error_text = std::move(text);

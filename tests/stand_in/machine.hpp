@@ -110,7 +110,8 @@ struct StreamState {
   std::deque<Op> queue;
   std::uint64_t queued = 0;
   std::uint64_t done = 0;
-  int error = 0;  ///< the first failure that nobody has been told of yet
+  int error = 0;       ///< the first failure that nobody has been told of yet
+  bool skips = false;  ///< all operations, after a copy that failed, until then
   std::string error_text;
   bool stopping = false;
   std::condition_variable work;          ///< something is queued, or the worker is to stop

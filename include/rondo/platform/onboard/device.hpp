@@ -86,19 +86,17 @@ class Device {
   [[gnu::cold]] void end_by_force(Stream& stream) noexcept {
     if (stream == nullptr || is_gone()) return;
     const Calls& c = runtime_.calls();
-    const auto done = [this](auto* call, auto argument) {
-      return call != nullptr &&
-             bounded(force_limit_ms, [call, argument, &runtime = runtime_, token = token_, device = options_.device] {
-               const AclError code = runtime.enter(token, device);
-               return code == code_ok ? call(argument) : code;
-             }) == code_ok;
+    const auto done = [&](auto* call, auto argument, bool gives_back = true) {
+      return call != nullptr && elsewhere(
+                                    force_limit_ms, [call, argument] { return call(argument); }, gives_back) == code_ok;
     };
     if (done(c.abort_stream, stream)) return;
     if (done(c.destroy_stream_by_force, stream)) {
       stream = nullptr;
       return;
     }
-    if (options_.reset_lost_device && done(c.reset_device_by_force, static_cast<std::int32_t>(options_.device))) {
+    if (options_.reset_lost_device &&
+        done(c.reset_device_by_force, static_cast<std::int32_t>(options_.device), false)) {
       runtime_.forget(options_.device);
     } else {
       runtime_.lose(options_.device);
@@ -114,11 +112,8 @@ class Device {
   [[nodiscard, gnu::cold]] AclError synchronize_again(Stream stream) noexcept {
     if (is_gone()) return code_timed_out;
     const std::int32_t limit = options_.timeout_ms;
-    return bounded(limit + std::int64_t{1000}, [synchronize = calls().synchronize, stream, limit, &runtime = runtime_,
-                                                token = token_, device = options_.device] {
-      const AclError code = runtime.enter(token, device);
-      return code == code_ok ? synchronize(stream, limit) : code;
-    });
+    return elsewhere(limit + std::int64_t{1000},
+                     [synchronize = calls().synchronize, stream, limit] { return synchronize(stream, limit); });
   }
 
   /// What a refused call comes to: its status, with nothing left in flight; where that cannot be had, what poisons.
@@ -254,6 +249,18 @@ class Device {
     return calls;
   }
 
+  /// A call of the runtime's that may not come back; see bounded(). The device is that thread's meanwhile.
+  template <class Call>
+  [[nodiscard]] AclError elsewhere(std::int64_t limit_ms, Call call, bool gives_back = true) const noexcept {
+    return bounded(limit_ms, [call, gives_back, set = calls().set_device, reset = calls().reset_device,
+                              device = static_cast<std::int32_t>(options_.device)] {
+      AclError code = set(device);
+      if (code != code_ok) return code;
+      code = call();
+      if (gives_back) (void)reset(device);
+      return code;
+    });
+  }
   [[nodiscard]] AclError synchronize(std::int32_t timeout_ms) noexcept {
     const AclError code = calls().synchronize(stream_, timeout_ms);
     is_busy_ = may_go_on(code);

@@ -8,11 +8,14 @@ using namespace rondo;
 
 struct Mine : NullPlatform {
   using NullPlatform::NullPlatform;
-  static constexpr Capabilities capabilities{
-      Capability::close,         Capability::queue,          Capability::snapshot_copy,       Capability::pinned_memory,
-      Capability::zero_fill,     Capability::device_refresh, Capability::launch_refresh,      Capability::arena_move,
-      Capability::staying_awake, Capability::stopping,       Capability::failure_text,        Capability::remarks,
-      Capability::engine,        Capability::orchestration,  Capability::queued_orchestration};
+  static constexpr Capabilities capabilities{Capability::close,          Capability::queue,
+                                             Capability::snapshot_copy,  Capability::pinned_memory,
+                                             Capability::zero_fill,      Capability::device_refresh,
+                                             Capability::launch_refresh, Capability::arena_move,
+                                             Capability::staying_awake,  Capability::stopping,
+                                             Capability::failure_text,   Capability::remarks,
+                                             Capability::holdings,       Capability::engine,
+                                             Capability::orchestration,  Capability::queued_orchestration};
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
   Status close() noexcept;
   struct Queue {
@@ -40,6 +43,8 @@ struct Mine : NullPlatform {
   const Error::Text& failure_text() const noexcept;
   template <class Sink>
   void remarks(Moment, Sink&&) const noexcept;
+  template <class Sink>
+  void holdings(Sink&&) const noexcept;
   struct Engine {};
   Engine& engine() noexcept;
   template <class Runtime, class Graph>

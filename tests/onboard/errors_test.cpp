@@ -232,28 +232,84 @@ TEST_CASE_TEMPLATE("A call that is refused hides no failure of the device", P, A
   CHECK(y == Floats(4, -1));
 }
 
-TEST_CASE("Of two tasks with one kernel none is blamed, unless each was waited for") {
+TEST_CASE_TEMPLATE("Of two tasks with one kernel the one whose arguments the device names is blamed", P,
+                   A2A3OverStandIn, A5OverStandIn) {
   const Clean clean;
   TaskGraph graph;
   const auto x = graph.input<float>("x", {4});
   const auto between = graph.workspace<float>("between", {4});
+  const auto shifted = graph.workspace<float>("shifted", {4});
   const auto y = graph.output<float>("y", {4});
-  const TaskId first = graph.add<Superstitious>(x, between);
-  graph.add<Superstitious>(between, y);
-  const Floats bad(4, 13);
+  graph.add<Superstitious>(x, between);
+  graph.add<kernels::Scale>(between, shifted, 13.0F);
+  const TaskId second = graph.add<Superstitious>(shifted, y);
+  const Floats bad(4, 1);
   Floats out(4);
+  typename P::Options options;
+  bool is_named = true;
+  SUBCASE("in a replay") {}
+  SUBCASE("in plain launches") { options.capture = false; }
+  SUBCASE("it names none") {
+    rondo_stand_in_limit("exception_callback", 0);
+    is_named = false;
+  }
+  SUBCASE("it names none, but each was waited for") {
+    rondo_stand_in_limit("exception_callback", 0);
+    options.wait_after_each_task = true;
+  }
+  const Status expected = Status::of_task(Errc::device_failed, index(second)).poisoning();
   {
-    auto session = open<A2A3OverStandIn>(graph);
+    auto session = open<P>(graph, options);
     const Status failed = session.run_round(bind(x, bad), bind(y, out));
-    CHECK(failed.code() == Errc::device_failed);
-    CHECK(failed.subject() == Status::Subject::none);
+    CHECK(failed == (is_named ? expected : Status{Errc::device_failed}.poisoning()));
     CHECK(contains(session.explain(failed).c_str(), "superstitious"));
   }
-  A2A3OverStandIn::Options options;
-  options.wait_after_each_task = true;
-  auto session = open<A2A3OverStandIn>(graph, options);
-  const Status failed = session.run_round(bind(x, bad), bind(y, out));
-  CHECK(failed == Status::of_task(Errc::device_failed, index(first)).poisoning());
+  auto in_flight = open_pipelined<P, 2>(graph, options);
+  const Status failed = in_flight.wait(in_flight.submit_round(bind(x, bad), bind(y, out)));
+  CHECK(failed == (is_named ? expected : Status{Errc::device_failed}.poisoning()));
+}
+
+TEST_CASE_TEMPLATE("A task that runs longer than it may is ended by the device, and named", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  const Chain g;
+  typename P::Options options;
+  options.task_timeout_ms = 20;
+  SUBCASE("in a replay") {}
+  SUBCASE("in plain launches") { options.capture = false; }
+  auto session = open<P>(g.graph, options);
+  rondo_stand_in_slow("superstitious", 60'000'000);
+  const Floats x(4, 1);
+  Floats y(4, -1);
+  const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(status == Status::of_task(Errc::timed_out, index(g.task)).poisoning());
+  CHECK(y == Floats(4, -1));
+  CHECK(session.close().ok());  // the device has come to an end
+}
+
+TEST_CASE_TEMPLATE("A device that failed is reset by force where the user allows it", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  const Chain g;
+  typename P::Options options;
+  options.reset_failed_device = true;
+  Floats x(4, 1), y(4, -1);
+  {
+    auto session = open<P>(g.graph, options);
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    CHECK(session.close().ok());
+    CHECK(calls("aclrtResetDeviceForce") == 0);  // nothing failed
+  }
+  x.assign(4, 13);
+  auto session = open<P>(g.graph, options);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).poisoned());
+  CHECK(session.close().ok());
+  CHECK(calls("aclrtResetDeviceForce") == 1);
+  CHECK(rondo_stand_in_live(nullptr) == 0);
+  x.assign(4, 1);
+  auto another = open<P>(g.graph, options);
+  CHECK(another.run_round(bind(g.x, x), bind(g.y, y)).ok());
+  CHECK(another.close().ok());
 }
 
 TEST_CASE_TEMPLATE("A device that does not finish in time fails the round with timed_out and poisons", P,
@@ -304,7 +360,7 @@ TEST_CASE_TEMPLATE("A session closes in bounded time over a device that hangs", 
   SUBCASE("that must be reset") {
     rondo_stand_in_limit("abort", 0);
     rondo_stand_in_limit("destroy_by_force", 0);
-    options.reset_lost_device = true;
+    options.reset_failed_device = true;
   }
   for (const bool in_flight : {false, true}) {
     const Chain g;

@@ -159,6 +159,7 @@ bool may_be_absorbed(const std::string& call, Errc errc) {
       "aclrtMapMem",
       "aclrtLaunchKernelV2",        // while the graph is captured
       "aclrtGetFunctionAttribute",  // what it would tell is not known
+      "aclrtBinarySetExceptionCallback",
   };
   // Loaded once more, without options.
   const bool refuses = errc == Errc::unsupported || errc == Errc::invalid_argument;

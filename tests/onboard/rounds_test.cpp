@@ -8,6 +8,7 @@
 
 #include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/session/dynamic_bindings.hpp>
+#include <rondo/session/memory_report.hpp>
 
 #include <doctest/doctest.h>
 
@@ -266,6 +267,39 @@ TEST_CASE_TEMPLATE("Zeros come from the device's own memory, not over the bus", 
   }
   CHECK(calls("set_through_host") == 0);
   CHECK(rondo_stand_in_calls(nullptr) == 4 * 5);  // in, zeros, replay, out, wait
+}
+
+TEST_CASE_TEMPLATE("Kernels whose blocks meet have all of them begin together", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  typename P::Options options;
+  const char* const names[] = {"add", "another"};
+  options.blocks_meet = names;
+  options.capture = false;
+  auto session = open<P>(g.graph, options);
+  rondo_stand_in_reset();
+  check_rounds(session, g, 3);
+  CHECK(calls("all_at_once") == 3);
+}
+
+TEST_CASE_TEMPLATE("What a runtime has no virtual memory for, it is asked once", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  rondo_stand_in_limit("virtual_memory", 1);
+  rondo_stand_in_fault("aclrtReserveMemAddress", 0, 207000);
+  auto session = open<P>(g.graph);
+  check_rounds(session, g);
+  CHECK(calls("aclrtReserveMemAddress") == 1);
+  CHECK_FALSE(session.platform().has_virtual_memory());
+}
+
+TEST_CASE_TEMPLATE("The report on memory counts what is pinned for staging", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  auto session = open<P>(g.graph);
+  CHECK(session.memory_report().bytes(memory::MemoryKind::pinned_host) == Bytes{65536});
+  auto in_flight = open_pipelined<P, 3>(g.graph);
+  CHECK(in_flight.memory_report().bytes(memory::MemoryKind::pinned_host) > Bytes{65536});
 }
 
 TEST_CASE("A refused capture is counted, and rounds are plain launches") {

@@ -182,6 +182,7 @@ void rondo_stand_in_reset() {
   m.faults.clear();
   m.misuses.clear();
   m.limits.clear();
+  m.slow.clear();
   m.let_go();
 }
 void rondo_stand_in_chip(const char* name) {
@@ -209,6 +210,10 @@ void rondo_stand_in_clear_faults() {
 void rondo_stand_in_hold() {
   const std::lock_guard lock{machine().mutex};
   machine().is_held = true;
+}
+void rondo_stand_in_slow(const char* kernel, std::uint64_t microseconds) {
+  const std::lock_guard lock{machine().mutex};
+  machine().slow[kernel] = microseconds;
 }
 void rondo_stand_in_hang() {
   const std::lock_guard lock{machine().mutex};
@@ -728,6 +733,29 @@ struct LoadOptions {
   const LoadOption* options;
   std::size_t count;
 };
+struct LaunchAttr {
+  std::int32_t id;
+  std::uint32_t value[4];
+};
+struct LaunchConfig {
+  const LaunchAttr* attrs;
+  std::size_t count;
+};
+/// @returns a code
+int read_config(const void* config, Op& op) {
+  if (config == nullptr) return ok;
+  const auto& given = *static_cast<const LaunchConfig*>(config);
+  for (const LaunchAttr* a = given.attrs; a != given.attrs + given.count; ++a) {
+    if (a->id == 8) {
+      op.timeout_us = a->value[0] + (std::uint64_t{a->value[1]} << 32);
+    } else if (a->id == 1) {
+      machine().counts["all_at_once"] += a->value[0];
+    } else {
+      return refuse(bad_parameter, "unknown attribute of a launch");
+    }
+  }
+  return ok;
+}
 constexpr std::int32_t magic = 2;
 constexpr std::int32_t cpu_kernel_mode = 3;
 
@@ -844,6 +872,24 @@ int aclrtBinaryGetFunctionByEntry(void* handle, std::uint64_t number, void** fun
   }
   return refuse(bad_parameter, "the binary has no kernel of this number");
 }
+int aclrtBinarySetExceptionCallback(void* handle, void (*told)(void*, void*), void* user) {
+  const Entry entry("aclrtBinarySetExceptionCallback", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  auto* const binary = static_cast<BinaryFile*>(handle);
+  if (!machine().binaries.contains(binary)) return misuse("aclrtBinarySetExceptionCallback", "no such binary");
+  if (machine().limit("exception_callback") == 0) return refuse(not_supported, "nobody is told of exceptions");
+  binary->on_exception = told;
+  binary->user = user;
+  for (Function& f : binary->functions) f.binary = binary;
+  return ok;
+}
+int aclrtGetArgsFromExceptionInfo(const void* info, void** args, std::uint32_t* size) {
+  const Entry entry("aclrtGetArgsFromExceptionInfo", Needs::nothing);
+  if (entry.injected != ok) return entry.injected;
+  *args = static_cast<const Exception*>(info)->args;
+  *size = static_cast<const Exception*>(info)->size;
+  return ok;
+}
 int aclrtGetFunctionAttribute(void* function, int attribute, std::int64_t* value) {
   const Entry entry("aclrtGetFunctionAttribute", Needs::context);
   if (entry.injected != ok) return entry.injected;
@@ -867,7 +913,7 @@ int aclrtRegisterCpuFunc(void* handle, const char* name, const char* kernel, voi
   *function = &binary->functions.back();
   return ok;
 }
-int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, std::size_t size, const void*,
+int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, std::size_t size, const void* config,
                         void* on) {
   const Entry entry("aclrtLaunchKernelV2", Needs::context);
   if (entry.injected != ok) return entry.injected;
@@ -877,6 +923,7 @@ int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, 
   if (reinterpret_cast<std::uintptr_t>(args) % 8 != 0) machine().misuse("aclrtLaunchKernelV2: args not at 8 bytes");
   Op op;
   op.kind = Op::Kind::kernel;
+  if (const int code = read_config(config, op); code != ok) return code;
   op.function = static_cast<const Function*>(function);
   if (op.function->core == 1) ++machine().counts["on_cube_cores"];
   if (op.function->core == 2) ++machine().counts["on_vector_cores"];
@@ -886,7 +933,7 @@ int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, 
   machine().submit(*stream, std::move(op));
   return ok;
 }
-int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on, const void*, void* args,
+int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on, const void* config, void* args,
                                   std::size_t size, const void*, std::size_t) {
   const Entry entry("aclrtLaunchKernelWithHostArgs", Needs::context);
   if (entry.injected != ok) return entry.injected;
@@ -894,6 +941,7 @@ int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on
   if (stream == nullptr || blocks == 0 || size == 0) return bad_parameter;
   Op op;
   op.kind = Op::Kind::kernel;
+  if (const int code = read_config(config, op); code != ok) return code;
   op.function = static_cast<const Function*>(function);
   if (op.function->core == 1) ++machine().counts["on_cube_cores"];
   if (op.function->core == 2) ++machine().counts["on_vector_cores"];

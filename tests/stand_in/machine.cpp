@@ -351,7 +351,13 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
       }
       if (op.bytes.empty() && inside(op.from, op.size) == nullptr) return kernel_exception;
       const int code = run_kernel(op, text);
-      if (code != ok) kernel = op.function->name;
+      if (code == ok) return ok;
+      kernel = op.function->name;
+      Exception told{const_cast<std::byte*>(op.bytes.empty() ? op.from : op.bytes.data()),
+                     static_cast<std::uint32_t>(op.size)};
+      if (const BinaryFile* const from = op.function->binary; from != nullptr && from->on_exception != nullptr) {
+        from->on_exception(&told, from->user);
+      }
       return code;
     }
     case Op::Kind::host_func:
@@ -373,6 +379,17 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
 int Machine::run_kernel(const Op& op, std::string& text) {
   const std::size_t stride = op.size / op.blocks;
   const auto* const first = op.bytes.empty() ? op.from : op.bytes.data();
+  std::uint64_t takes_us = 0;
+  {
+    const std::lock_guard lock{mutex};
+    if (const auto found = slow.find(op.function->name); found != slow.end()) takes_us = found->second;
+  }
+  const bool is_ended = op.timeout_us != 0 && takes_us > op.timeout_us;
+  std::this_thread::sleep_for(std::chrono::microseconds(is_ended ? op.timeout_us : takes_us));
+  if (is_ended) {
+    text = "the kernel ran longer than it may";
+    return kernel_timed_out;
+  }
   try {
     for (std::uint32_t b = 0; b < op.blocks; ++b) {
       op.function->kernel(reinterpret_cast<std::int64_t*>(const_cast<std::byte*>(first) + b * stride));

@@ -36,6 +36,7 @@ inline constexpr int not_supported = 207000;
 inline constexpr int out_of_memory = 207001;
 inline constexpr int out_of_streams = 207005;
 inline constexpr int copy_failed = 507013;
+inline constexpr int kernel_timed_out = 507014;
 inline constexpr int kernel_exception = 507015;
 inline constexpr int cpu_kernel_exception = 507018;
 inline constexpr int wait_timed_out = 507046;
@@ -55,16 +56,25 @@ struct Physical {
   std::size_t size = 0;
 };
 
+struct BinaryFile;
 struct Function {
   std::string name;
   Kernel kernel = nullptr;
   int core = 1;          ///< 0: both, 1: cube, which is what a runtime assumes, 2: vector, 100: AICPU
   bool is_there = true;  ///< else it was registered, and fails when it is launched
+  const BinaryFile* binary = nullptr;
+};
+/// What the callback for kernels that fail is given.
+struct Exception {
+  void* args = nullptr;
+  std::uint32_t size = 0;
 };
 struct BinaryFile {
   void* library = nullptr;
   bool is_for_cpu = false;  ///< its functions are registered one by one, and run on the AICPU
   std::list<Function> functions;
+  void (*on_exception)(void*, void*) = nullptr;
+  void* user = nullptr;
 };
 
 struct StreamState;
@@ -90,6 +100,7 @@ struct Op {
   std::uint64_t hash = 0;        ///< of the host's bytes when the copy was queued
   const Function* function = nullptr;
   std::uint32_t blocks = 1;
+  std::uint64_t timeout_us = 0;  ///< 0: none
   EventState* event = nullptr;
   std::uint64_t ticket = 0;
   void (*call)(void*) = nullptr;
@@ -145,8 +156,9 @@ struct Machine {
   std::map<std::string, std::uint64_t> counts;
   std::list<Fault> faults;
   std::vector<std::string> misuses;
-  bool is_held = false;  ///< no stream begins anything
-  bool is_hung = false;  ///< and will not, whoever waits
+  bool is_held = false;                       ///< no stream begins anything
+  bool is_hung = false;                       ///< and will not, whoever waits
+  std::map<std::string, std::uint64_t> slow;  ///< kernels that take longer, by name, in microseconds
 
   // What is live.
   std::map<std::uintptr_t, Block> blocks;

@@ -105,6 +105,7 @@ enum class Capability : std::uint8_t {
   stopping,
   failure_text,
   remarks,
+  holdings,
   engine,
   orchestration,
   queued_orchestration
@@ -308,6 +309,15 @@ concept HasRemarks = detail::declares<P, Capability::remarks> &&
   noexcept->std::same_as<void>;
 };
 
+/// What the platform holds besides what it was asked for: `template <class Sink> void holdings(Sink&& sink) const
+/// noexcept` calls `sink(const char* what, Bytes, bool on_device)` once for each; what is not on the device is pinned.
+template <class P>
+concept HasHoldings = detail::declares<P, Capability::holdings> &&
+    requires(const P& p, void (&sink)(const char*, Bytes, bool) noexcept) {
+  { p.holdings(sink) }
+  noexcept->std::same_as<void>;
+};
+
 /// Shows observers the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
@@ -387,6 +397,9 @@ consteval bool check_platform() {
   static_assert(!detail::declares<P, Capability::remarks> || HasRemarks<P>,
                 "rondo: the platform declares Capability::remarks; write `template <class Sink> void "
                 "remarks(rondo::Moment, Sink&& sink) const noexcept;`");
+  static_assert(!detail::declares<P, Capability::holdings> || HasHoldings<P>,
+                "rondo: the platform declares Capability::holdings; write `template <class Sink> void holdings(Sink&& "
+                "sink) const noexcept;`");
   static_assert(!detail::declares<P, Capability::engine> || HasEngine<P>,
                 "rondo: the platform declares Capability::engine; write `Engine& engine() noexcept;`");
   static_assert(!detail::declares<P, Capability::orchestration> || HasOrchestration<P>,

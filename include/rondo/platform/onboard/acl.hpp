@@ -16,6 +16,7 @@ using BinHandle = void*;
 using FuncHandle = void*;
 using RunInstance = void*;     ///< a captured graph
 using PhysicalMemory = void*;  ///< memory without an address
+using ExceptionInfo = void;    ///< what is told of a kernel that failed
 
 /// How memory is asked for: huge pages first.
 inline constexpr int huge_first = 0;
@@ -151,6 +152,8 @@ struct Calls {
   AclError (*granularity)(const void* prop, int option, std::size_t*) = nullptr;
   AclError (*device_info)(std::uint32_t device, int attribute, std::int64_t*) = nullptr;
   AclError (*function_attribute)(FuncHandle, int attribute, std::int64_t*) = nullptr;
+  AclError (*on_exception)(BinHandle, void (*)(ExceptionInfo*, void*), void*) = nullptr;
+  AclError (*args_of_exception)(const ExceptionInfo*, void** device_args, std::uint32_t* size) = nullptr;
   AclError (*abort_stream)(Stream) = nullptr;
   AclError (*destroy_stream_by_force)(Stream) = nullptr;
   AclError (*reset_device_by_force)(std::int32_t) = nullptr;
@@ -219,6 +222,8 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("aclrtMemGetAllocationGranularity", c.granularity);
   visit("aclrtGetDeviceInfo", c.device_info);
   visit("aclrtGetFunctionAttribute", c.function_attribute);
+  visit("aclrtBinarySetExceptionCallback", c.on_exception);
+  visit("aclrtGetArgsFromExceptionInfo", c.args_of_exception);
   visit("aclrtStreamAbort", c.abort_stream);
   visit("aclrtDestroyStreamForce", c.destroy_stream_by_force);
   visit("aclrtResetDeviceForce", c.reset_device_by_force);

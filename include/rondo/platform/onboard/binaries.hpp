@@ -72,6 +72,14 @@ class Binaries {
     fail(name, last, has_number);
   }
 
+  /// Calls `told(info, user)`, on a thread of the runtime's, of each kernel that fails.
+  void on_exception(void (*told)(ExceptionInfo*, void*), void* user) const noexcept {
+    if (calls().on_exception == nullptr) return;
+    for (const std::vector<BinHandle>& handles : handles_) {
+      for (const BinHandle& binary : handles) (void)calls().on_exception(binary, told, user);
+    }
+  }
+
   /// @returns the first failure
   AclError release() noexcept {
     AclError first = code_ok;

@@ -95,7 +95,7 @@ class Device {
       stream = nullptr;
       return;
     }
-    if (options_.reset_lost_device &&
+    if (options_.reset_failed_device &&
         done(c.reset_device_by_force, static_cast<std::int32_t>(options_.device), false)) {
       runtime_.forget(options_.device);
     } else {
@@ -132,6 +132,7 @@ class Device {
     const std::string_view kernel = kernel_named_in(said == nullptr ? "" : said);
     kernel_ = {};
     kernel_.append(kernel);
+    has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
     text_ = Error::Text(call, " returned ", code);
     if (!kernel.empty()) text_.append(", kernel '"), text_.append(kernel), text_.append("'");
     if (said != nullptr && *said != '\0') {
@@ -190,6 +191,12 @@ class Device {
   AclError close() noexcept {
     if (token_ == 0) return code_ok;
     AclError first = destroy_stream();
+    if (has_failed_ && !is_gone() && options_.reset_failed_device && calls().reset_device_by_force != nullptr) {
+      (void)enter();
+      const AclError code = calls().reset_device_by_force(static_cast<std::int32_t>(options_.device));
+      if (code == code_ok) runtime_.forget(options_.device);
+      if (first == code_ok) first = code;
+    }
     const AclError code = runtime_.close(options_.device);
     if (first == code_ok) first = code;
     token_ = 0;
@@ -323,6 +330,7 @@ class Device {
   std::unique_ptr<std::atomic<bool>> is_done_ = std::make_unique<std::atomic<bool>>(false);
   bool is_busy_ = false;
   bool is_stopped_ = false;
+  bool has_failed_ = false;
   int timeouts_ = 0;
   Error::Text text_;
   rondo::detail::FixedText<256> kernel_;

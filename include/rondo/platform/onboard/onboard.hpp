@@ -41,9 +41,9 @@ class Onboard {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;  // one stream, in order
 
   static constexpr Capabilities capabilities{
-      Capability::close,         Capability::queue,         Capability::snapshot_copy,
-      Capability::pinned_memory, Capability::zero_fill,     Capability::arena_move,
-      Capability::failure_text,  Capability::orchestration, Capability::remarks};
+      Capability::close,     Capability::queue,      Capability::snapshot_copy, Capability::pinned_memory,
+      Capability::zero_fill, Capability::arena_move, Capability::failure_text,  Capability::orchestration,
+      Capability::remarks,   Capability::holdings};
 
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
   explicit Onboard(const Options& options)
@@ -175,6 +175,7 @@ class Onboard {
 
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] onboard::DeviceQueue<A> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
+    queue_staging_ = 2 * slots * align_up(bytes.value, 64);
     return {device_, options_.timeout_ms, slots, outputs, bytes};
   }
 
@@ -193,6 +194,12 @@ class Onboard {
       sink(
           Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
     }
+  }
+  template <class Sink>
+  void holdings(Sink&& sink) const noexcept {
+    sink("staging", Bytes{transfers_.staging_bytes()}, false);
+    sink("staging of rounds in flight", Bytes{queue_staging_}, false);
+    sink("zeros", Bytes{zeros_.bytes()}, true);
   }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
   /// Is the program that was launched last one replay?
@@ -291,6 +298,7 @@ class Onboard {
   Program* last_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;
+  std::uint64_t queue_staging_ = 0;
   bool is_closed_ = false;
 };
 

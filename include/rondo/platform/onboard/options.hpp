@@ -73,9 +73,15 @@ struct Options {
   /// How long the end of a round is waited for, in milliseconds, more than 0; -1: for ever. Beyond it the round fails
   /// with timed_out and the session is poisoned.
   std::int32_t timeout_ms = 50'000;
-  /// Reset the device by force while closing, where it does not finish and its work cannot be ended in another way.
-  /// That ends everything that this process has on the device: all of its other sessions, too.
-  bool reset_lost_device = false;
+  /// How long a single task may run on the device, in milliseconds; 0: as long as the device allows by itself, which is
+  /// some 18 minutes. The device ends what takes longer, and the round fails with timed_out and names the task.
+  std::uint32_t task_timeout_ms = 0;
+  /// Kernels whose blocks wait for each other, by name: all blocks of one begin at the same time, or none does.
+  std::span<const char* const> blocks_meet{};
+  /// Reset the device by force while closing, where it failed, or ended a task that took too long, or does not come to
+  /// an end: it may be of no use to anybody until then. That ends everything that this process has on the device, all
+  /// of its other sessions, too.
+  bool reset_failed_device = false;
   /// Pinned memory through which ordinary host memory travels, at most. A round that needs more waits for the device in
   /// between.
   Bytes staging{std::uint64_t{256} << 20};

@@ -7,6 +7,7 @@
 #include <rondo/platform/onboard/binaries.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ class Program {
     device_.must("aclrtSetDevice", device_.enter());
     place_launches(args);
     if (fill_.bytes != 0) zeros_.prepare(fill_.bytes);
+    if (calls().args_of_exception != nullptr) binaries_.on_exception(&note_exception, this);
     if (options_.capture && !options_.wait_after_each_task && calls().captures() && !launches_.empty()) capture();
     begin(*this);
   }
@@ -70,10 +72,15 @@ class Program {
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
 
-  /// The task that was waited for; otherwise the only one that runs the kernel which the device named, if there is one.
+  /// The task that was waited for; otherwise the one whose args the device named; otherwise the only one that runs the
+  /// kernel which its words name, if there is one.
   [[nodiscard]] Status blame(Status status) const noexcept {
     if (status.code() != Errc::device_failed && status.code() != Errc::timed_out) return status;
     if (under_way_ != none) return of_task(status, under_way_);
+    const void* const args = failed_args_.load(std::memory_order_acquire);
+    for (const Launch& launch : launches_) {
+      if (args != nullptr && launch.device_args == args) return of_task(status, launch.position);
+    }
     if (device_.failed_kernel().empty()) return status;
     std::uint32_t found = none;
     for (const Launch& launch : launches_) {
@@ -114,6 +121,7 @@ class Program {
     std::size_t bytes = 0;
     std::uint32_t blocks = 1;
     std::uint32_t position = 0;
+    bool blocks_meet = false;
   };
 
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view)
@@ -151,6 +159,23 @@ class Program {
       *launch++ = {binaries_.find(view_.name(task.name), task.core), block,       args.bytes() + offset,
                    std::size_t{task.blocks} * task.block_bytes,      task.blocks, t};
     }
+  }
+
+  [[nodiscard]] bool meets(std::string_view kernel) const noexcept {
+    for (const char* const name : options_.blocks_meet) {
+      if (kernel == name) return true;
+    }
+    return false;
+  }
+  /// Of the first that failed.
+  static void note_exception(ExceptionInfo* info, void* self) noexcept {
+    Program& program = *static_cast<Program*>(self);
+    void* args = nullptr;
+    std::uint32_t size = 0;
+    if (program.calls().args_of_exception(info, &args, &size) != code_ok) return;
+    const void* nothing_yet = nullptr;
+    (void)program.failed_args_.compare_exchange_strong(nothing_yet, args, std::memory_order_release,
+                                                       std::memory_order_relaxed);
   }
 
   /// Whatever is refused on the way means: no capture.
@@ -197,14 +222,23 @@ class Program {
   }
 
   [[nodiscard]] AclError launch_each(const char*& call, Stream stream) noexcept {
+    // The limit first, so that those without the other attribute leave it out.
+    LaunchAttr attrs[2];
+    LaunchAttr* end = attrs;
+    if (const std::uint64_t limit_us = std::uint64_t{options_.task_timeout_ms} * 1000; limit_us != 0) {
+      *end++ = {launch_timeout_us, {static_cast<std::int32_t>(limit_us), static_cast<std::int32_t>(limit_us >> 32)}};
+    }
+    *end = {launch_schedule_mode, {schedule_all_at_once}};
     for (const Launch& l : launches_) {
+      const LaunchConfig config{attrs, static_cast<std::size_t>(end - attrs) + (l.blocks_meet ? 1 : 0)};
+      const LaunchConfig* const how = config.count == 0 ? nullptr : &config;
       AclError code = code_ok;
       if (calls().launch_device_args != nullptr) {
         call = "aclrtLaunchKernelV2";
-        code = calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, nullptr, stream);
+        code = calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, how, stream);
       } else {
         call = "aclrtLaunchKernelWithHostArgs";
-        code = calls().launch_host_args(l.function, l.blocks, stream, nullptr, l.host_args, l.bytes, nullptr, 0);
+        code = calls().launch_host_args(l.function, l.blocks, stream, how, l.host_args, l.bytes, nullptr, 0);
       }
       if (code != code_ok) return code;
       if (!options_.wait_after_each_task) continue;
@@ -238,6 +272,7 @@ class Program {
   Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t under_way_ = none;
+  std::atomic<const void*> failed_args_{nullptr};
   bool marks_ranges_ = false;
   ProfilerCalls profiler_;
 };

@@ -14,7 +14,7 @@ struct Mine : NullPlatform {
       Capability::launch_refresh, Capability::arena_move,    Capability::staying_awake,
       Capability::stopping,       Capability::failure_text,  Capability::remarks,
       Capability::engine,         Capability::orchestration, Capability::queued_orchestration,
-      Capability::round_time};
+      Capability::round_time,     Capability::holdings};
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
   static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;
@@ -44,6 +44,8 @@ struct Mine : NullPlatform {
   template <class Sink>
   void remarks(Moment, Sink&&) const noexcept;
   double last_round_ns() const noexcept;
+  template <class Sink>
+  void holdings(Sink&&) const noexcept;
   struct Engine {};
   Engine& engine() noexcept;
   template <class Runtime, class Graph>

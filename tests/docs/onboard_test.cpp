@@ -45,8 +45,8 @@ void open_by_name() {
 }
 
 void open_by_number() {
-  const char* const names[] = {"saxpy", "scale"};  // numbers 0 and 1 of the binary
-  const rondo::KernelBinary binaries[] = {rondo::KernelBinary::from_file("kernels.o").with_entries(names)};
+  const rondo::KernelNumber numbers[] = {{"saxpy", 0}, {"scale", 1}};
+  const rondo::KernelBinary binaries[] = {rondo::KernelBinary::from_file("kernels.o").with_numbers(numbers)};
   rondo::A5Onboard::Options options;
   options.kernels = binaries;
   auto session = rondo::open<rondo::A5Onboard>(saxpy_graph(), options);

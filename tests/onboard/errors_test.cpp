@@ -5,9 +5,18 @@
 
 #include "onboard/fixture.hpp"
 
+#include <rondo/platform/onboard/library.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 
 #include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
 
 using namespace rondo;
 using namespace onboard_test;
@@ -164,28 +173,143 @@ TEST_CASE_TEMPLATE("A kernel that fails is named where the device names it, and 
   CHECK(session.close().ok());
 }
 
-TEST_CASE("Of two tasks with one kernel none is blamed, unless each was waited for") {
+TEST_CASE_TEMPLATE("A round that failed in flight is told, whatever became of the one after it", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  Chain g;
+  auto session = open_pipelined<P, 3>(g.graph);
+  const Floats good(4, 1), bad(4, 13);
+  Floats y0(4, -1), y1(4, -1), y2(4, -1);
+  REQUIRE(session.wait(session.submit_round(bind(g.x, good), bind(g.y, y0))).ok());
+  y0.assign(4, -1);
+  Status refused;
+  SUBCASE("it is behind it") {
+    const RoundTicket failing = session.submit_round(bind(g.x, bad), bind(g.y, y0));
+    const RoundTicket next = session.submit_round(bind(g.x, good), bind(g.y, y1));
+    CHECK(session.wait(failing).code() == Errc::device_failed);
+    CHECK(session.wait(next).code() == Errc::poisoned);
+  }
+  SUBCASE("it is asked for first") {
+    (void)session.submit_round(bind(g.x, bad), bind(g.y, y0));
+    CHECK(session.wait(session.submit_round(bind(g.x, good), bind(g.y, y1))).code() == Errc::poisoned);
+  }
+  SUBCASE("it was refused") {
+    rondo_stand_in_hold();
+    const RoundTicket failing = session.submit_round(bind(g.x, bad), bind(g.y, y0));
+    REQUIRE(failing);
+    rondo_stand_in_fault("aclrtRecordEvent", 1, 107000);
+    rondo_stand_in_let_go();
+    CHECK_FALSE(session.submit_round(bind(g.x, good), bind(g.y, y1)));
+    CHECK(session.wait(failing).code() == Errc::device_failed);
+  }
+  SUBCASE("it was refused, and fails") {
+    const RoundTicket before = session.submit_round(bind(g.x, good), bind(g.y, y2));
+    rondo_stand_in_fault("aclrtRecordEvent", 1, 107000);
+    CHECK_FALSE(session.submit_round(bind(g.x, bad), bind(g.y, y0)));
+    CHECK(session.wait(before).ok());
+    CHECK(y2 == good);
+    CHECK_FALSE(session.submit_round(bind(g.x, good), bind(g.y, y1)));
+    CHECK(session.poisoned());
+  }
+  CHECK(y0 == Floats(4, -1));
+  CHECK(y1 == Floats(4, -1));
+  (void)session.wait_all();
+  CHECK(session.poisoned());
+}
+
+TEST_CASE_TEMPLATE("A call that is refused hides no failure of the device", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Chain g;
+  auto session = open<P>(g.graph);
+  const Floats good(4, 1), bad(4, 13);
+  Floats y(4, -1);
+  REQUIRE(session.run_round(bind(g.x, good), bind(g.y, y)).ok());
+  y.assign(4, -1);
+  rondo_stand_in_fault("aclrtMemcpyAsync", 2, 107000);  // the copy out, behind a kernel that fails
+  const Status failed = session.run_round(bind(g.x, bad), bind(g.y, y));
+  CHECK(failed.code() == Errc::device_failed);
+  CHECK(failed.poisoned());
+  CHECK(y == Floats(4, -1));
+}
+
+TEST_CASE_TEMPLATE("Of two tasks with one kernel the one whose arguments the device names is blamed", P,
+                   A2A3OverStandIn, A5OverStandIn) {
   const Clean clean;
   TaskGraph graph;
   const auto x = graph.input<float>("x", {4});
   const auto between = graph.workspace<float>("between", {4});
+  const auto shifted = graph.workspace<float>("shifted", {4});
   const auto y = graph.output<float>("y", {4});
-  const TaskId first = graph.add<Superstitious>(x, between);
-  graph.add<Superstitious>(between, y);
-  const Floats bad(4, 13);
+  graph.add<Superstitious>(x, between);
+  graph.add<kernels::Scale>(between, shifted, 13.0F);
+  const TaskId second = graph.add<Superstitious>(shifted, y);
+  const Floats bad(4, 1);
   Floats out(4);
+  typename P::Options options;
+  bool is_named = true;
+  SUBCASE("in a replay") {}
+  SUBCASE("in plain launches") { options.capture = false; }
+  SUBCASE("it names none") {
+    rondo_stand_in_limit("exception_callback", 0);
+    is_named = false;
+  }
+  SUBCASE("it names none, but each was waited for") {
+    rondo_stand_in_limit("exception_callback", 0);
+    options.wait_after_each_task = true;
+  }
+  const Status expected = Status::of_task(Errc::device_failed, index(second)).poisoning();
   {
-    auto session = open<A2A3OverStandIn>(graph);
+    auto session = open<P>(graph, options);
     const Status failed = session.run_round(bind(x, bad), bind(y, out));
-    CHECK(failed.code() == Errc::device_failed);
-    CHECK(failed.subject() == Status::Subject::none);
+    CHECK(failed == (is_named ? expected : Status{Errc::device_failed}.poisoning()));
     CHECK(contains(session.explain(failed).c_str(), "superstitious"));
   }
-  A2A3OverStandIn::Options options;
-  options.wait_after_each_task = true;
-  auto session = open<A2A3OverStandIn>(graph, options);
-  const Status failed = session.run_round(bind(x, bad), bind(y, out));
-  CHECK(failed == Status::of_task(Errc::device_failed, index(first)).poisoning());
+  auto in_flight = open_pipelined<P, 2>(graph, options);
+  const Status failed = in_flight.wait(in_flight.submit_round(bind(x, bad), bind(y, out)));
+  CHECK(failed == (is_named ? expected : Status{Errc::device_failed}.poisoning()));
+}
+
+TEST_CASE_TEMPLATE("A task that runs longer than it may is ended by the device, and named", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  const Chain g;
+  typename P::Options options;
+  options.task_timeout_ms = 20;
+  SUBCASE("in a replay") {}
+  SUBCASE("in plain launches") { options.capture = false; }
+  auto session = open<P>(g.graph, options);
+  rondo_stand_in_slow("superstitious", 60'000'000);
+  const Floats x(4, 1);
+  Floats y(4, -1);
+  const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(status == Status::of_task(Errc::timed_out, index(g.task)).poisoning());
+  CHECK(y == Floats(4, -1));
+  CHECK(session.close().ok());  // the device has come to an end
+}
+
+TEST_CASE_TEMPLATE("A device that failed is reset by force where the user allows it", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  const Chain g;
+  typename P::Options options;
+  options.reset_failed_device = true;
+  Floats x(4, 1), y(4, -1);
+  {
+    auto session = open<P>(g.graph, options);
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    CHECK(session.close().ok());
+    CHECK(calls("aclrtResetDeviceForce") == 0);  // nothing failed
+  }
+  x.assign(4, 13);
+  auto session = open<P>(g.graph, options);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).poisoned());
+  CHECK(session.close().ok());
+  CHECK(calls("aclrtResetDeviceForce") == 1);
+  CHECK(rondo_stand_in_live(nullptr) == 0);
+  x.assign(4, 1);
+  auto another = open<P>(g.graph, options);
+  CHECK(another.run_round(bind(g.x, x), bind(g.y, y)).ok());
+  CHECK(another.close().ok());
 }
 
 TEST_CASE_TEMPLATE("A device that does not finish in time fails the round with timed_out and poisons", P,
@@ -209,6 +333,123 @@ TEST_CASE_TEMPLATE("A device that does not finish in time fails the round with t
   rondo_stand_in_let_go();
   (void)session.close();  // waits for it once more, and gets it
   CHECK(y == Floats(4, -1));
+}
+
+namespace {
+/// What a session that closes over a device that hangs may take, in seconds: the limit twice, and what force takes.
+double seconds(const std::function<void()>& act) {
+  const auto began = std::chrono::steady_clock::now();
+  act();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+}  // namespace
+
+TEST_CASE_TEMPLATE("A session closes in bounded time over a device that hangs", P, A2A3Onboard, A5Onboard) {
+  const Clean clean;
+  rondo_stand_in_chip(P::Arch::name);
+  stand_in::Binary binary;
+  binary.add("superstitious", rondo::detail::kernel_entry<Superstitious>);
+  binary.add("superstitious_too", rondo::detail::kernel_entry<SuperstitiousToo>);
+  const auto bytes = binary.bytes();
+  const KernelBinary kernels[] = {KernelBinary::from_memory(bytes)};
+  typename P::Options options;
+  options.kernels = kernels;
+  options.timeout_ms = 200;
+  SUBCASE("whose streams can be aborted") {}
+  SUBCASE("whose streams can only be destroyed") { rondo_stand_in_limit("abort", 0); }
+  SUBCASE("that must be reset") {
+    rondo_stand_in_limit("abort", 0);
+    rondo_stand_in_limit("destroy_by_force", 0);
+    options.reset_failed_device = true;
+  }
+  for (const bool in_flight : {false, true}) {
+    const Chain g;
+    const Floats x(4, 1);
+    Floats y(4, -1), z(4, -1);
+    const double took = seconds([&] {
+      if (in_flight) {
+        auto session = open_pipelined<P, 2>(g.graph, options);
+        rondo_stand_in_hang();
+        const RoundTicket first = session.submit_round(bind(g.x, x), bind(g.y, y));
+        (void)session.submit_round(bind(g.x, x), bind(g.y, z));
+        CHECK(session.wait(first).code() == Errc::timed_out);
+        (void)session.close();
+      } else {
+        auto session = open<P>(g.graph, options);
+        rondo_stand_in_hang();
+        CHECK(session.run_round(bind(g.x, x), bind(g.y, y)).code() == Errc::timed_out);
+        (void)session.close();
+      }
+    });
+    CHECK(took < 10);
+    CHECK(y == Floats(4, -1));
+    CHECK(z == Floats(4, -1));
+    CHECK(misuses() == "");
+    CHECK(rondo_stand_in_live(nullptr) == 0);
+    rondo_stand_in_let_go();
+    auto another = open<P>(g.graph, options);
+    REQUIRE(another.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    CHECK(another.close().ok());
+  }
+}
+
+TEST_CASE("A device that hangs and that nothing ends is left to the process's end") {
+  const Clean clean;
+  rondo_stand_in_chip("a2a3");
+  stand_in::Binary binary;
+  binary.add("superstitious", rondo::detail::kernel_entry<Superstitious>);
+  binary.add("superstitious_too", rondo::detail::kernel_entry<SuperstitiousToo>);
+  const auto bytes = binary.bytes();
+  const KernelBinary kernels[] = {KernelBinary::from_memory(bytes)};
+  A2A3Onboard::Options options;
+  options.kernels = kernels;
+  options.timeout_ms = 200;
+  for (const bool in_flight : {false, true}) {
+    std::fflush(nullptr);
+    const pid_t child = fork();  // a process of its own, since it keeps the device
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      alarm(30);
+      rondo_stand_in_limit("abort", 0);
+      rondo_stand_in_limit("destroy_by_force", 0);
+      const Chain g;
+      const Floats x(4, 1);
+      Floats y(4, -1);
+      Status status;
+      if (in_flight) {
+        auto session = open_pipelined<A2A3Onboard, 2>(g.graph, options);
+        rondo_stand_in_hang();
+        status = session.wait(session.submit_round(bind(g.x, x), bind(g.y, y)));
+        (void)session.close();
+      } else {
+        auto session = open<A2A3Onboard>(g.graph, options);
+        rondo_stand_in_hang();
+        status = session.run_round(bind(g.x, x), bind(g.y, y));
+        (void)session.close();
+      }
+      const bool is_right = status.code() == Errc::timed_out && misuses().empty() && y == Floats(4, -1) &&
+                            rondo_stand_in_live("devices") != 0 &&
+                            rondo_stand_in_live("memory") != 0;  // the device may still use it
+      std::_Exit(is_right ? 0 : 1);
+    }
+    int how = 0;
+    REQUIRE(waitpid(child, &how, 0) == child);
+    CHECK(how == 0);
+  }
+}
+
+TEST_CASE("No time to wait is refused before anything is opened") {
+  const Clean clean;
+  Graph g;
+  A2A3OverStandIn::Options options;
+  for (const std::int32_t timeout : {0, -2}) {
+    options.timeout_ms = timeout;
+    CHECK(contains(error_of<A2A3OverStandIn>(g.graph, options, Errc::invalid_argument), "Options::timeout_ms is"));
+  }
+  CHECK(rondo_stand_in_calls(nullptr) == 0);
+  options.timeout_ms = -1;
+  auto session = open<A2A3OverStandIn>(g.graph, options);
+  CHECK(session.close().ok());
 }
 
 TEST_CASE("A kernel that fails over zeros fails the opening, with what to do about it") {

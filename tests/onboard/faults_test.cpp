@@ -150,11 +150,20 @@ Life live(const typename P::Options& options, bool alike) {
 /// Calls without which all goes on: a capability less, or a failure that takes nothing from anybody.
 bool may_be_absorbed(const std::string& call, Errc errc) {
   static const std::set<std::string> calls{
-      "aclmdlRICaptureBegin", "aclmdlRICaptureEnd",     "aclrtMemGetAllocationGranularity",
-      "aclrtGetDeviceInfo",   "aclrtReserveMemAddress", "aclrtMallocPhysical",
+      "aclmdlRICaptureBegin",
+      "aclmdlRICaptureEnd",
+      "aclrtMemGetAllocationGranularity",
+      "aclrtGetDeviceInfo",
+      "aclrtReserveMemAddress",
+      "aclrtMallocPhysical",
       "aclrtMapMem",
-      "aclrtLaunchKernelV2",  // while the graph is captured
+      "aclrtLaunchKernelV2",        // while the graph is captured
+      "aclrtGetFunctionAttribute",  // what it would tell is not known
+      "aclrtBinarySetExceptionCallback",
   };
+  // Loaded once more, without options.
+  const bool refuses = errc == Errc::unsupported || errc == Errc::invalid_argument;
+  if (call == "aclrtBinaryLoadFromData" && refuses) return true;
   return calls.contains(call) || (errc == Errc::unsupported && (call == "aclmdlRIExecuteAsync" ||  // plain launches
                                                                 call == "aclrtMemcpyAsync"));      // staged copies
 }
@@ -227,6 +236,8 @@ void fail_each_call_once(const Config& config) {
         for (const Errc e : life.told) told = told || e == errc;
         // A SoC that does not tell its name is not the one that was asked for.
         if (call == "aclrtGetSocName") told = !life.opened;
+        // Without the option a kernel may turn out to be for other cores, which is what is told.
+        if (call == "aclrtBinaryLoadFromData") told = told || (!life.opened && !life.told.empty());
         const bool unheard = life.told.empty() && life.good_rounds == 3;
         // Another life may make fewer calls: what is asked again and again is not asked equally often.
         const bool as_it_should = told || (unheard && (!came_to_pass || may_be_absorbed(call, errc)));

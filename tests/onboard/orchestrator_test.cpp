@@ -266,11 +266,11 @@ TEST_CASE("Kernels are found by number where the runtime finds none by name") {
   graph.add<kernels::Accumulate>(x, s);
   rondo_stand_in_chip("a5");
   stand_in::Binary binary;
-  binary.add("anything_0", &rondo::detail::kernel_entry<kernels::Accumulate>);
-  binary.add("anything_1", &rondo::detail::kernel_entry<kernels::Scale>);
+  binary.add("anything_40", &rondo::detail::kernel_entry<kernels::Accumulate>);
+  binary.add("anything_7", &rondo::detail::kernel_entry<kernels::Scale>);
   const auto bytes = binary.bytes();
-  const char* const names[] = {"accumulate", "scale"};
-  const KernelBinary named[] = {KernelBinary::from_memory(bytes).with_entries(names)};
+  const KernelNumber numbers[] = {{"accumulate", 40}, {"scale", 7}};
+  const KernelBinary named[] = {KernelBinary::from_memory(bytes).with_numbers(numbers)};
   const KernelBinary unnamed[] = {KernelBinary::from_memory(bytes)};
   P::Options options;
   const auto why = [&](Errc expected) -> std::string {
@@ -294,7 +294,7 @@ TEST_CASE("Kernels are found by number where the runtime finds none by name") {
   options.kernels = named;
   runs(graph);
   options.kernels = unnamed;
-  CHECK(contains(why(Errc::unsupported), "KernelBinary::with_entries"));
+  CHECK(contains(why(Errc::unsupported), "KernelBinary::with_numbers"));
   rondo_stand_in_limit("kernel_entries", 0);
   options.kernels = named;
   CHECK(contains(why(Errc::unsupported), "neither by name nor by number"));
@@ -315,9 +315,9 @@ TEST_CASE("A kernel whose name ends with its number needs no list") {
       "double_1", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
   stand_in::Binary binary;
   binary.add(
-      "a", +[](std::int64_t*) {});
+      "other_0", +[](std::int64_t*) {});
   binary.add(
-      "b", +[](std::int64_t* args) {
+      "double_1", +[](std::int64_t* args) {
         for (std::size_t i = 0; i < 8; ++i) {
           reinterpret_cast<float*>(args[1])[i] = 2 * reinterpret_cast<const float*>(args[0])[i];
         }
@@ -332,4 +332,24 @@ TEST_CASE("A kernel whose name ends with its number needs no list") {
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
   CHECK(hy == Floats(8, 8));
   CHECK(session.close().ok());
+}
+
+TEST_CASE_TEMPLATE(
+    "Where the runtime looks for the entry only when it runs, the first round tells that it is not there", C,
+    RONDO_TEST_CASES) {
+  const Clean clean;
+  const Interface g;
+  const auto bytes = program<typename C::R>();
+  auto options = small_rings<Options<C>>();
+  options.orchestrator.binary = KernelBinary::from_memory(bytes);
+  options.orchestrator.entry = "another";
+  CHECK(contains(refusal<C>(options, Errc::invalid_argument), "no function another"));
+  rondo_stand_in_limit("strict", 0);
+  auto session = open<typename C::P, With<typename C::R>>(g.graph, on_device, options);
+  const Floats x(32, 1);
+  Floats y(32, -1);
+  const std::vector<std::int32_t> steps{1};
+  const Status status = session.run_round(bind(g.x, x), bind(g.y, y), bind(g.steps, steps));
+  CHECK(status.code() == Errc::device_failed);
+  CHECK(status.poisoned());
 }

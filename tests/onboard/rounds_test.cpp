@@ -8,6 +8,7 @@
 
 #include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
+#include <rondo/session/memory_report.hpp>
 
 #include <doctest/doctest.h>
 
@@ -282,6 +283,8 @@ TEST_CASE_TEMPLATE("Whatever the runtime can, or refuses, results are the same",
   SUBCASE("a host func says that it is over") { options.completion = Completion::host_func; }
   SUBCASE("hardly any staging") { options.staging = Bytes{1}; }
   SUBCASE("marks for the profiler") { options.profiler_ranges = true; }
+  SUBCASE("the runtime lets pass what it finds later") { rondo_stand_in_limit("strict", 0); }
+  SUBCASE("copies of ordinary memory are asynchronous") { rondo_stand_in_limit("old_driver", 1); }
   auto session = open<P>(g.graph, options);
   {
     DeviceFloats<P> x(session.platform(), Graph::n, 5), y(session.platform(), Graph::n);
@@ -293,6 +296,62 @@ TEST_CASE_TEMPLATE("Whatever the runtime can, or refuses, results are the same",
     check_rounds(session, g);
   }
   REQUIRE(session.close().ok());
+}
+
+TEST_CASE_TEMPLATE("Zeros come from the device's own memory, not over the bus", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto sum = graph.workspace<float>("sum", {8});
+  graph.add<kernels::Accumulate>(x, sum);
+  graph.add<kernels::Scale>(sum, y, 2.0F);
+  graph.zero(sum);
+  auto session = open<P>(graph);
+  const Floats hx(8, 3);
+  Floats hy(8);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  rondo_stand_in_reset();
+  for (int round = 0; round < 4; ++round) {
+    hy.assign(8, 0);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(hy == Floats(8, 6));
+  }
+  CHECK(calls("set_through_host") == 0);
+  CHECK(rondo_stand_in_calls(nullptr) == 4 * 5);  // in, zeros, replay, out, wait
+}
+
+TEST_CASE_TEMPLATE("Kernels whose blocks meet have all of them begin together", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  typename P::Options options;
+  const char* const names[] = {"add", "another"};
+  options.blocks_meet = names;
+  options.capture = false;
+  auto session = open<P>(g.graph, options);
+  rondo_stand_in_reset();
+  check_rounds(session, g, 3);
+  CHECK(calls("all_at_once") == 3);
+}
+
+TEST_CASE_TEMPLATE("What a runtime has no virtual memory for, it is asked once", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  rondo_stand_in_limit("virtual_memory", 1);
+  rondo_stand_in_fault("aclrtReserveMemAddress", 0, 207000);
+  auto session = open<P>(g.graph);
+  check_rounds(session, g);
+  CHECK(calls("aclrtReserveMemAddress") == 1);
+  CHECK_FALSE(session.platform().has_virtual_memory());
+}
+
+TEST_CASE_TEMPLATE("The report on memory counts what is pinned for staging", P, A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  Graph g;
+  auto session = open<P>(g.graph);
+  CHECK(session.memory_report().bytes(memory::MemoryKind::pinned_host) == Bytes{65536});
+  auto in_flight = open_pipelined<P, 3>(g.graph);
+  CHECK(in_flight.memory_report().bytes(memory::MemoryKind::pinned_host) > Bytes{65536});
 }
 
 TEST_CASE("A refused capture is counted, and rounds are plain launches") {
@@ -475,8 +534,12 @@ TEST_CASE("The device is given back once, behind the last session, and everythin
     check_rounds(second, g);
     rondo_stand_in_reset();
   }
-  const std::vector<std::string> expected{"aclmdlRIDestroy", "aclrtBinaryUnLoad", "aclrtDestroyStream", "aclrtFree",
-                                          "aclrtFree",       "aclrtFreeHost",     "aclrtResetDevice",   "aclFinalize"};
+  const std::vector<std::string> expected{"aclmdlRIDestroy",    "aclrtBinaryUnLoad", "aclrtBinaryUnLoad",
+                                          "aclrtDestroyStream", "aclrtFree",         "aclrtFree",
+                                          "aclrtFreeHost",      "aclrtResetDevice",  "aclFinalize"};
+  std::string made;
+  for (const std::string& call : log()) made += call + ' ';
+  CAPTURE(made);
   CHECK(log() == expected);
   CHECK(rondo_stand_in_live(nullptr) == 0);
 }

@@ -187,7 +187,7 @@ TEST_CASE("A host func runs behind what was queued, and makes no call") {
 TEST_CASE("A thread that has not set the device has none") {
   Bare b;
   int code = 0;
-  std::thread{[&] { code = b.c.synchronize(b.stream, 0); }}.join();
+  std::thread{[&] { code = b.c.synchronize(b.stream, 1); }}.join();
   CHECK(code == 107002);
 }
 
@@ -223,6 +223,47 @@ TEST_CASE("A wait that takes too long says so, and may be repeated") {
   CHECK(b.c.synchronize(b.stream, -1) == 0);
 }
 
+TEST_CASE("A stream is not waited for without any time") {
+  Bare b;
+  for (const int limit : {0, -2}) CHECK(b.c.synchronize(b.stream, limit) == 107000);
+}
+
+TEST_CASE("What is not strict, a device finds out when it runs, and tells its own stream once") {
+  Bare b;
+  rondo_stand_in_limit("strict", 0);
+  Stream other = nullptr;
+  REQUIRE(b.c.create_stream(&other, 0, 0) == 0);
+  CHECK(b.c.copy_async(b.block, 256, b.host, 0, host_to_device, b.stream) == 0);  // nothing to do
+  b.write("kind");
+  CHECK(b.c.copy_async(b.block, 256, b.host, 4, device_to_host, b.stream) == 0);  // it sees what is meant
+  CHECK(b.c.synchronize(b.stream, -1) == 0);
+  CHECK(b.inside(4) == "kind");
+  void* const near_the_end = static_cast<std::byte*>(b.block) + 192;
+  CHECK(b.c.copy_async(near_the_end, 128, b.host, 128, host_to_device, b.stream) == 0);  // past the block
+  CHECK(b.c.synchronize(other, -1) == 0);
+  CHECK(b.c.synchronize(b.stream, -1) == 507013);
+  CHECK(b.c.synchronize(b.stream, -1) == 0);
+  CHECK(b.c.destroy_stream(other) == 0);
+  CHECK(misuses() == "");
+}
+
+TEST_CASE("An old driver copies ordinary memory asynchronously, in a capture, too") {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  Bare b;
+  rondo_stand_in_limit("old_driver", 1);
+  const std::string text = "ordinary";
+  rondo_stand_in_hold();
+  REQUIRE(b.copy_in(text.data(), 8) == 0);
+  CHECK(b.inside(8) != text);
+  REQUIRE(b.c.synchronize(b.stream, -1) == 0);
+  CHECK(b.inside(8) == text);
+  RunInstance graph = nullptr;
+  REQUIRE(b.c.capture_begin(b.stream, capture_thread_local) == 0);
+  CHECK(b.copy_in(text.data(), 8) == 0);
+  REQUIRE(b.c.capture_end(b.stream, &graph) == 0);
+  CHECK(b.c.destroy_instance(graph) == 0);
+}
+
 TEST_CASE("A capture refuses what the runtime's refuses") {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
   Bare b;
@@ -240,7 +281,7 @@ TEST_CASE("A capture refuses what the runtime's refuses") {
               b.stream, [](void*) {}, nullptr) == 0);  // host func
     CHECK(b.copy_in(text.data(), 8) == 107000);        // pageable
     CHECK(b.c.copy(b.block, 256, b.host, 8, host_to_device) == (mode == capture_relaxed ? 0 : 107030));
-    CHECK(b.c.synchronize(b.stream, 0) == 107027);
+    CHECK(b.c.synchronize(b.stream, 1) == 107027);
     CHECK(b.c.capture_begin(b.stream, mode) == 107027);
     CHECK(b.c.wait_event(b.stream, event) == 207000);  // from outside
     CHECK(b.c.capture_end(b.stream, &graph) == 0);

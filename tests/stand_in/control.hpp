@@ -19,7 +19,10 @@ void rondo_stand_in_reset();
 void rondo_stand_in_chip(const char* name);
 /// What there is at most: "memory" (bytes), "streams", "events", "devices", "queues" of captured graphs; and what it
 /// can do, 0 or 1: "virtual_memory", "snapshot_copies", "kernel_names" (finding kernels by name), "kernel_entries" (by
-/// number), "cpu_kernels".
+/// number), "cpu_kernels", "exception_callback", "load_magic" (the option that says for which cores kernels are),
+/// "abort" and "destroy_by_force" (of streams), "reset_by_force" (of the device). "strict" (1): what a runtime would
+/// let pass, and fail of later or never, is refused and noted. "old_driver" (0): copies of pageable memory are
+/// asynchronous, and allowed in a capture.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its
@@ -39,10 +42,16 @@ double rondo_stand_in_device_ns();
 /// How a captured graph's streams take turns, where their events leave that open: "any", which is another at each
 /// replay, "first_stream_first", "last_stream_first".
 void rondo_stand_in_replay_order(const char* name);
-/// How many of them have not come to pass.
+/// A device that begins nothing more at all until it is let go: whoever waits for it without a limit misuses it.
+void rondo_stand_in_hang();
+/// A kernel that takes so long.
+void rondo_stand_in_slow(const char* kernel, std::uint64_t microseconds);
+/// How many of the faults have not come to pass.
 std::uint64_t rondo_stand_in_faults_left();
 
-/// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait.
+/// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait;
+/// "set_through_host", fills that went over the bus; "on_cube_cores" and "on_vector_cores", launches; "all_at_once",
+/// those whose blocks begin together.
 std::uint64_t rondo_stand_in_calls(const char* call);
 /// The calls since reset in order, one in each line. @returns what the text takes
 std::size_t rondo_stand_in_log(char* text, std::size_t size);

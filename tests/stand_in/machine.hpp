@@ -36,7 +36,10 @@ inline constexpr int capture_of_another_thread = 107038;
 inline constexpr int not_supported = 207000;
 inline constexpr int out_of_memory = 207001;
 inline constexpr int out_of_streams = 207005;
+inline constexpr int copy_failed = 507013;
+inline constexpr int kernel_timed_out = 507014;
 inline constexpr int kernel_exception = 507015;
+inline constexpr int cpu_kernel_exception = 507018;
 inline constexpr int wait_timed_out = 507046;
 inline constexpr int out_of_queues = 207008;
 inline constexpr int capture_is_lost = 507903;
@@ -59,14 +62,25 @@ struct Physical {
   std::size_t size = 0;
 };
 
+struct BinaryFile;
 struct Function {
   std::string name;
   Kernel kernel = nullptr;
+  int core = 1;          ///< 0: both, 1: cube, which is what a runtime assumes, 2: vector, 100: AICPU
+  bool is_there = true;  ///< else it was registered, and fails when it is launched
+  const BinaryFile* binary = nullptr;
+};
+/// What the callback for kernels that fail is given.
+struct Exception {
+  void* args = nullptr;
+  std::uint32_t size = 0;
 };
 struct BinaryFile {
   void* library = nullptr;
   bool is_for_cpu = false;  ///< its functions are registered one by one, and run on the AICPU
   std::list<Function> functions;
+  void (*on_exception)(void*, void*) = nullptr;
+  void* user = nullptr;
 };
 
 struct StreamState;
@@ -93,6 +107,7 @@ struct Op {
   std::uint64_t hash = 0;        ///< of the host's bytes when the copy was queued
   const Function* function = nullptr;
   std::uint32_t blocks = 1;
+  std::uint64_t timeout_us = 0;  ///< 0: none
   EventState* event = nullptr;
   std::uint64_t ticket = 0;  ///< of an event; of a wait in a graph, which of its operations is waited for
   std::uint32_t lane = 0;    ///< in a graph: the stream it was captured on
@@ -115,9 +130,9 @@ struct StreamState {
   std::deque<Op> queue;
   std::uint64_t queued = 0;
   std::uint64_t done = 0;
-  double now_ns = 0;        ///< on the virtual clock
-  int error = 0;            ///< the first failure
-  bool is_stopped = false;  ///< by a copy that failed; after a kernel that fails it works on
+  double now_ns = 0;   ///< on the virtual clock
+  int error = 0;       ///< the first failure that nobody has been told of yet
+  bool skips = false;  ///< all operations, after a copy that failed, until then
   std::string error_text;
   bool stopping = false;
   std::condition_variable work;          ///< something is queued, or the worker is to stop
@@ -155,8 +170,10 @@ struct Machine {
   std::uint64_t replays = 0;
   std::map<std::string, double> costs;  ///< of a kernel, by name; of any "kernel"; of a "wait"; in nanoseconds
   std::uint32_t cores = 24;
-  double device_ns = 0;  ///< how far the virtual clock is
-  bool is_held = false;  ///< no stream begins anything
+  double device_ns = 0;                       ///< how far the virtual clock is
+  bool is_held = false;                       ///< no stream begins anything
+  bool is_hung = false;                       ///< and will not, whoever waits
+  std::map<std::string, std::uint64_t> slow;  ///< kernels that take longer, by name, in microseconds
 
   // What is live.
   std::map<std::uintptr_t, Block> blocks;
@@ -193,6 +210,8 @@ struct Machine {
   /// @returns false when it took longer than timeout_ms (−1: for ever)
   bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
   void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);
+  /// What is queued never happens.
+  void discard(StreamState& stream);
 
   /// How many queues captured graphs take. A queue has room for 2008 entries.
   [[nodiscard]] std::uint64_t queues_in_use() const;

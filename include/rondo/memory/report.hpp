@@ -15,11 +15,13 @@ namespace rondo::memory {
 /// The place of memory.
 enum class MemoryKind : std::uint8_t {
   host,
-  hbm,  ///< the device's main memory: arenas, args tables
+  pinned_host,  ///< host memory that the device reaches by itself
+  hbm,          ///< the device's main memory: arenas, args tables
 };
 
 [[nodiscard]] constexpr const char* to_string(MemoryKind kind) noexcept {
-  return kind == MemoryKind::host ? "host" : "HBM";
+  constexpr const char* names[] = {"host", "pinned host", "HBM"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 /// The uses of a session's memory. A value that is independent of the session.

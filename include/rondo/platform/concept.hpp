@@ -106,6 +106,7 @@ enum class Capability : std::uint8_t {
   failure_text,
   remarks,
   round_time,
+  holdings,
   engine,
   orchestration,
   queued_orchestration
@@ -325,6 +326,15 @@ concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options
   { P::deal(static_cast<FrozenGraph&&>(graph), options) } -> std::same_as<FrozenGraph>;
 };
 
+/// What the platform holds besides what it was asked for: `template <class Sink> void holdings(Sink&& sink) const
+/// noexcept` calls `sink(const char* what, Bytes, bool on_device)` once for each; what is not on the device is pinned.
+template <class P>
+concept HasHoldings = detail::declares<P, Capability::holdings> &&
+    requires(const P& p, void (&sink)(const char*, Bytes, bool) noexcept) {
+  { p.holdings(sink) }
+  noexcept->std::same_as<void>;
+};
+
 /// Gives observers the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
@@ -409,6 +419,9 @@ consteval bool check_platform() {
   static_assert(!HasLanes<P> || Deals<P>,
                 "rondo: the platform's concurrency is in_lanes; write `static FrozenGraph deal(FrozenGraph, const "
                 "Options&);`");
+  static_assert(!detail::declares<P, Capability::holdings> || HasHoldings<P>,
+                "rondo: the platform declares Capability::holdings; write `template <class Sink> void holdings(Sink&& "
+                "sink) const noexcept;`");
   static_assert(!detail::declares<P, Capability::engine> || HasEngine<P>,
                 "rondo: the platform declares Capability::engine; write `Engine& engine() noexcept;`");
   static_assert(!detail::declares<P, Capability::orchestration> || HasOrchestration<P>,

@@ -27,6 +27,13 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
   report.holdings.push_back({memory::MemoryKind::hbm, "tensors", arena_.size()});
   report.holdings.push_back({memory::MemoryKind::hbm, "args", args});
   report.holdings.push_back({memory::MemoryKind::host, "args image", image});
+  if constexpr (HasHoldings<P>) {
+    const auto add = [&](const char* what, Bytes bytes, bool on_device) {
+      const auto kind = on_device ? memory::MemoryKind::hbm : memory::MemoryKind::pinned_host;
+      if (bytes.value != 0) report.holdings.push_back({kind, what, bytes});
+    };
+    platform_.holdings(add);
+  }
   return report;
 }
 

@@ -16,6 +16,7 @@ using BinHandle = void*;
 using FuncHandle = void*;
 using RunInstance = void*;     ///< a captured graph
 using PhysicalMemory = void*;  ///< memory without an address
+using ExceptionInfo = void;    ///< what is told of a kernel that failed
 
 /// How memory is asked for: huge pages first.
 inline constexpr int huge_first = 0;
@@ -23,6 +24,7 @@ inline constexpr int huge_first = 0;
 enum CopyKind : int {
   host_to_device = 1,
   device_to_host = 2,
+  device_to_device = 3,
   host_to_buffer_to_device = 5,  ///< takes the host's bytes before the call returns
 };
 enum CaptureMode : int { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
@@ -32,6 +34,12 @@ inline constexpr std::uint32_t stream_flag_fast_launch = 1;
 inline constexpr std::uint32_t stream_flag_fast_sync = 2;
 inline constexpr int event_complete = 1;
 inline constexpr int device_info_npu_arch = 601;
+inline constexpr int function_kernel_type = 1;
+inline constexpr std::int64_t kernel_on_cube_cores = 1;
+inline constexpr std::int64_t kernel_on_vector_cores = 2;
+inline constexpr std::int32_t launch_schedule_mode = 1;
+inline constexpr std::int32_t launch_timeout_us = 8;
+inline constexpr std::int32_t schedule_all_at_once = 1;
 
 /// One attribute of a launch; laid out as the runtime has it.
 struct LaunchAttr {
@@ -53,6 +61,9 @@ struct LoadOptions {
   const LoadOption* options = nullptr;
   std::size_t count = 0;
 };
+inline constexpr std::int32_t load_option_magic = 2;  ///< for which cores kernels are that do not say it themselves
+inline constexpr std::uint32_t magic_vector_core = 0x4141'5246;
+inline constexpr std::uint32_t magic_cube_core = 0x4149'4343;
 inline constexpr std::int32_t load_option_cpu_kernel_mode = 3;
 inline constexpr std::uint32_t cpu_kernels_from_data = 2;  ///< the bytes of a shared library for the AICPU
 
@@ -141,8 +152,12 @@ struct Calls {
   AclError (*unmap_memory)(void*) = nullptr;
   AclError (*granularity)(const void* prop, int option, std::size_t*) = nullptr;
   AclError (*device_info)(std::uint32_t device, int attribute, std::int64_t*) = nullptr;
-  std::uint64_t (*range_start)(const char*, Stream) = nullptr;
-  void (*range_end)(std::uint64_t) = nullptr;
+  AclError (*function_attribute)(FuncHandle, int attribute, std::int64_t*) = nullptr;
+  AclError (*on_exception)(BinHandle, void (*)(ExceptionInfo*, void*), void*) = nullptr;
+  AclError (*args_of_exception)(const ExceptionInfo*, void** device_args, std::uint32_t* size) = nullptr;
+  AclError (*abort_stream)(Stream) = nullptr;
+  AclError (*destroy_stream_by_force)(Stream) = nullptr;
+  AclError (*reset_device_by_force)(std::int32_t) = nullptr;
 
   [[nodiscard]] constexpr bool launches() const noexcept { return launch_device_args || launch_host_args; }
   /// Capture serves only with a device args block: host args would be frozen in it.
@@ -207,8 +222,18 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("aclrtUnmapMem", c.unmap_memory);
   visit("aclrtMemGetAllocationGranularity", c.granularity);
   visit("aclrtGetDeviceInfo", c.device_info);
-  visit("mstxRangeStartA", c.range_start);
-  visit("mstxRangeEnd", c.range_end);
+  visit("aclrtGetFunctionAttribute", c.function_attribute);
+  visit("aclrtBinarySetExceptionCallback", c.on_exception);
+  visit("aclrtGetArgsFromExceptionInfo", c.args_of_exception);
+  visit("aclrtStreamAbort", c.abort_stream);
+  visit("aclrtDestroyStreamForce", c.destroy_stream_by_force);
+  visit("aclrtResetDeviceForce", c.reset_device_by_force);
 }
+
+/// Ranges of the vendor's profiler, which has a library of its own; both or none.
+struct ProfilerCalls {
+  std::uint64_t (*range_start)(const char*, Stream) = nullptr;
+  void (*range_end)(std::uint64_t) = nullptr;
+};
 
 }  // namespace rondo::platform::onboard

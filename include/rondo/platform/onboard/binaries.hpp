@@ -4,115 +4,198 @@
 
 #include <rondo/platform/onboard/device.hpp>
 
+#include <unistd.h>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace rondo::platform::onboard {
 
+/// The bytes of a file; none where it cannot be read.
+[[nodiscard]] inline std::vector<std::byte> bytes_of_file(const char* path) {
+  std::FILE* const file = std::fopen(path, "rb");
+  if (file == nullptr) return {};
+  long size = -1;
+  if (std::fseek(file, 0, SEEK_END) == 0) size = std::ftell(file);
+  std::vector<std::byte> bytes(size > 0 ? static_cast<std::size_t>(size) : 0);
+  const bool is_read =
+      size > 0 && std::fseek(file, 0, SEEK_SET) == 0 && std::fread(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  (void)std::fclose(file);
+  return is_read ? bytes : std::vector<std::byte>{};
+}
+
 /// The kernel binaries of a program, loaded, and what is found in them.
 ///
-/// Lifetime: the device outlives it; release() unloads. Thread safety: none. Errors: load() and find() throw. Cost:
-/// set-up only.
+/// Which cores a kernel is for, its compiler may have written into the binary, or beside it (a .json of the same name);
+/// the runtime takes all others for kernels of cube cores. So it is told what the graph's tasks say, which holds for a
+/// whole binary: one whose kernels are for both is loaded once for each type of cores.
+///
+/// Lifetime: the device outlives it; release() unloads. Thread safety: none. Errors: find() throws. Cost: set-up only.
 class Binaries {
  public:
-  explicit Binaries(Device& device) : device_{device} {}
+  Binaries(Device& device, std::span<const KernelBinary> sources) : device_{device}, sources_{sources} {}
   Binaries(const Binaries&) = delete;
   Binaries& operator=(const Binaries&) = delete;
 
-  /// @throws Error invalid_argument (no such file), and what the runtime reports
-  void load(std::span<const KernelBinary> binaries) {
-    sources_ = binaries;
-    handles_ = std::vector<BinHandle>(binaries.size());
-    for (std::size_t b = 0; b < handles_.size(); ++b) {
-      const KernelBinary& binary = binaries[b];
-      if (binary.file == nullptr) {
-        device_.must("aclrtBinaryLoadFromData",
-                     calls().load_data(binary.data.data(), binary.data.size(), nullptr, &handles_[b]));
-        continue;
-      }
-      char* const path = realpath(binary.file, nullptr);  // the runtime takes absolute paths only
-      if (path == nullptr) {
-        throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": there is no kernel binary ",
-                                                        binary.file, "; build it, see docs/onboard.md"));
-      }
-      const AclError code = calls().load_file(path, nullptr, &handles_[b]);
-      std::free(path);
-      device_.must("aclrtBinaryLoadFromFile", code);
-    }
-  }
-
-  /// The kernel of this name, by its name, or else by its number. @throws Error invalid_argument, and what the runtime
-  /// reports
-  [[nodiscard]] FuncHandle find(std::string_view name) {
+  /// The kernel of this name for these cores, by its name, or else by its number. @throws Error invalid_argument (no
+  /// such file, no such kernel, one for other cores), and what the runtime reports
+  [[nodiscard]] FuncHandle find(std::string_view name, CoreType core) {
+    load_all(core);
     char text[256];
     if (name.size() >= sizeof(text)) fail(name, code_bad_parameter, false);
     for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];
     text[name.size()] = '\0';
     AclError last = code_bad_parameter;
-    for (const BinHandle& binary : handles_) {
+    const std::vector<BinHandle>& handles = handles_[static_cast<std::size_t>(core)];
+    for (const BinHandle& binary : handles) {
       FuncHandle function = nullptr;
       last = calls().get_function(binary, text, &function);
-      if (last == code_ok && function != nullptr) return function;
+      if (last == code_ok && function != nullptr) return checked(function, name, core);
     }
     // A refusal means that this runtime finds no names; an unknown name is told likewise. So numbers are tried for
     // both.
     bool has_number = false;
-    for (std::size_t b = 0; b < handles_.size(); ++b) {
-      std::uint64_t entry = 0;
-      if (!entry_of(name, sources_[b], entry)) continue;
+    for (std::size_t b = 0; b < handles.size(); ++b) {
+      std::uint64_t number = 0;
+      if (!number_of(name, sources_[b], number)) continue;
       has_number = true;
       if (calls().get_function_by_entry == nullptr) break;
       FuncHandle function = nullptr;
-      last = calls().get_function_by_entry(handles_[b], entry, &function);
-      if (last == code_ok && function != nullptr) return function;
+      last = calls().get_function_by_entry(handles[b], number, &function);
+      if (last == code_ok && function != nullptr) return checked(function, name, core);
     }
     fail(name, last, has_number);
+  }
+
+  /// Calls `told(info, user)`, on a thread of the runtime's, of each kernel that fails.
+  void on_exception(void (*told)(ExceptionInfo*, void*), void* user) const noexcept {
+    if (calls().on_exception == nullptr) return;
+    for (const std::vector<BinHandle>& handles : handles_) {
+      for (const BinHandle& binary : handles) (void)calls().on_exception(binary, told, user);
+    }
   }
 
   /// @returns the first failure
   AclError release() noexcept {
     AclError first = code_ok;
-    for (BinHandle& binary : handles_) {
-      if (binary == nullptr) continue;
-      const AclError code = calls().unload(binary);
-      if (first == code_ok) first = code;
+    for (std::vector<BinHandle>& handles : handles_) {
+      for (BinHandle& binary : handles) {
+        if (binary == nullptr) continue;
+        const AclError code = calls().unload(binary);
+        if (first == code_ok) first = code;
+      }
+      handles = {};
     }
-    handles_ = {};
     return first;
   }
-  [[nodiscard]] bool empty() const noexcept { return handles_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return handles_[0].empty() && handles_[1].empty(); }
 
  private:
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
 
-  [[nodiscard]] static bool entry_of(std::string_view name, const KernelBinary& binary, std::uint64_t& entry) noexcept {
-    for (std::size_t i = 0; i < binary.entries.size(); ++i) {
-      if (name == binary.entries[i]) {
-        entry = i;
-        return true;
+  void load_all(CoreType core) {
+    std::vector<BinHandle>& handles = handles_[static_cast<std::size_t>(core)];
+    if (!handles.empty()) return;
+    handles = std::vector<BinHandle>(sources_.size());
+    for (std::size_t b = 0; b < handles.size(); ++b) {
+      if (sources_[b].file == nullptr) {
+        load(sources_[b].data, core, handles[b]);
+      } else {
+        load_file(sources_[b].file, core, handles[b]);
       }
     }
-    if (!binary.entries.empty()) return false;
+  }
+  void load(std::span<const std::byte> bytes, CoreType core, BinHandle& handle) {
+    const LoadOption option{load_option_magic, {core == CoreType::vector ? magic_vector_core : magic_cube_core}};
+    const LoadOptions options{&option, 1};
+    AclError code = calls().load_data(bytes.data(), bytes.size(), &options, &handle);
+    // One that does not know the option may know the binary; find() looks at what comes of it.
+    if (errc_of(code) == Errc::invalid_argument || errc_of(code) == Errc::unsupported) {
+      code = calls().load_data(bytes.data(), bytes.size(), nullptr, &handle);
+    }
+    device_.must("aclrtBinaryLoadFromData", code);
+  }
+  /// The option is for binaries in memory only, so files are read, unless it is told beside them, or they are none of a
+  /// device's.
+  void load_file(const char* file, CoreType core, BinHandle& handle) {
+    char* const path = realpath(file, nullptr);  // the runtime takes absolute paths only
+    if (path == nullptr) {
+      throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": there is no kernel binary ", file,
+                                                      "; build it, see docs/onboard.md"));
+    }
+    const std::vector<std::byte> bytes = has_json(path) ? std::vector<std::byte>{} : bytes_of_file(path);
+    if (is_of_a_device(bytes)) {
+      std::free(path);
+      return load(bytes, core, handle);
+    }
+    const AclError code = calls().load_file(path, nullptr, &handle);
+    std::free(path);
+    device_.must("aclrtBinaryLoadFromFile", code);
+  }
+  [[nodiscard]] static bool has_json(std::string_view path) {
+    std::string_view stem = path;
+    if (const std::size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > path.rfind('/')) {
+      stem = path.substr(0, dot);
+    }
+    std::vector<char> name(stem.begin(), stem.end());
+    for (const char c : {'.', 'j', 's', 'o', 'n', '\0'}) name.push_back(c);
+    return access(name.data(), R_OK) == 0;
+  }
+  /// Is it an ELF file, and for another machine than this host?
+  [[nodiscard]] static bool is_of_a_device(std::span<const std::byte> bytes) noexcept {
+    constexpr std::size_t machine_at = 18;
+    constexpr std::uint16_t x86_64 = 62, aarch64 = 183;
+    if (bytes.size() < machine_at + 2 || std::memcmp(bytes.data(), "\177ELF", 4) != 0) return false;
+    std::uint16_t machine = 0;
+    std::memcpy(&machine, bytes.data() + machine_at, sizeof(machine));
+    return machine != x86_64 && machine != aarch64;
+  }
+
+  /// Where the runtime tells which cores a kernel is for.
+  [[nodiscard]] FuncHandle checked(FuncHandle function, std::string_view name, CoreType core) const {
+    std::int64_t kind = 0;
+    if (calls().function_attribute == nullptr ||
+        calls().function_attribute(function, function_kernel_type, &kind) != code_ok) {
+      return function;
+    }
+    const std::int64_t other = core == CoreType::vector ? kernel_on_cube_cores : kernel_on_vector_cores;
+    if (kind != other) return function;
+    throw Error(Errc::invalid_argument,
+                Error::Text(device_.identity().platform, ": kernel '", name, "' is for ",
+                            to_string(core == CoreType::vector ? CoreType::cube : CoreType::vector),
+                            " cores in its binary, and for ", to_string(core),
+                            " cores in the graph; build it for those, or change the kernel's `core`"));
+  }
+
+  [[nodiscard]] static bool number_of(std::string_view name, const KernelBinary& binary,
+                                      std::uint64_t& number) noexcept {
+    for (const KernelNumber& known : binary.numbers) {
+      if (name != known.kernel) continue;
+      number = known.number;
+      return true;
+    }
     const std::size_t bar = name.rfind('_');
     if (bar == std::string_view::npos || bar + 1 == name.size() || name.size() - bar > 19) return false;
     for (const char c : name.substr(bar + 1)) {
       if (c < '0' || c > '9') return false;
-      entry = 10 * entry + static_cast<std::uint64_t>(c - '0');
+      number = 10 * number + static_cast<std::uint64_t>(c - '0');
     }
     return true;
   }
 
   [[noreturn]] void fail(std::string_view name, AclError last, bool has_number) const {
     const Errc errc = last == code_ok ? Errc::invalid_argument : errc_of(last);
-    Error::Text text(device_.identity().platform, ": kernel '", name, "' was found in none of the ", handles_.size(),
+    Error::Text text(device_.identity().platform, ": kernel '", name, "' was found in none of the ", sources_.size(),
                      " binaries of Options::kernels (the last said ", last, "); ");
     if (errc != Errc::unsupported) {
       text.append("build it with the vendor's compiler, see docs/onboard.md");
     } else if (!has_number) {
-      text.append("this runtime finds no kernel by name, so say which has which number: KernelBinary::with_entries");
+      text.append("this runtime finds no kernel by name, so say which has which number: KernelBinary::with_numbers");
     } else {
       text.append("this runtime finds kernels neither by name nor by number; install a newer one");
     }
@@ -121,7 +204,7 @@ class Binaries {
 
   Device& device_;
   std::span<const KernelBinary> sources_;
-  std::vector<BinHandle> handles_;
+  std::vector<BinHandle> handles_[core_type_count];  ///< by core, then in the order of the sources
 };
 
 }  // namespace rondo::platform::onboard

@@ -5,6 +5,9 @@
 #include <rondo/error.hpp>
 #include <rondo/platform/onboard/acl.hpp>
 
+#include <cstddef>
+#include <string_view>
+
 /// The runtime's error codes, and what Rondo makes of them.
 namespace rondo::platform::onboard {
 
@@ -13,40 +16,150 @@ inline constexpr AclError code_initialised_already = 100002;
 inline constexpr AclError code_bad_parameter = 107000;
 inline constexpr AclError code_not_open = 107002;
 inline constexpr AclError code_out_of_host_memory = 207001;
+inline constexpr AclError code_timed_out = 507046;
 
+/// Codes of the documented table; one that is not in it is a failure of the device, so that nothing is promised any
+/// more.
 [[nodiscard]] constexpr Errc errc_of(AclError code) noexcept {
   switch (code) {
     case 0: return Errc::ok;
-    case 100000:
-    case 107000: return Errc::invalid_argument;
-    case 107001: return Errc::no_such_device;
+
+    case 107001:
+    case 200002:
+    case 207004:
+    case 507033: return Errc::no_such_device;
+    case 100001:
+    case 100037:
     case 107002: return Errc::not_open;
-    case 107019:
-    case 507046: return Errc::timed_out;
-    case 200001:
-    case 200006:
-    case 207000:
-    case 207019:
-    case 107025:  // what a capture refuses, and a capture that was lost
-    case 107027:
-    case 107028:
-    case 107030:
-    case 107038: return Errc::unsupported;
-    case 207001:
+    case 107008:
+    case 200003: return Errc::misaligned;
+
+    // The caller came too early.
+    case 107037:
+    case 107040:
+    case 148051:
+    case 507004:
+    case 507006: return Errc::busy;
+
+    case 200000:
+    case 207001:  // also told where a module could not be made after a task ran out of time
     case 207018: return Errc::out_of_memory;
     case 207005:
+    case 207007:
     case 207008:
-    case 207009: return Errc::out_of_resources;
-    default: return Errc::device_failed;  // 5070xx by name, and whatever is not documented
+    case 207009:
+    case 207010:
+    case 207011:
+    case 207012:
+    case 207014:
+    case 300000:
+    case 507002:
+    case 507032: return Errc::out_of_resources;
+
+    // The host did not wait longer: the work may still be under way.
+    case 100036:
+    case 107019:
+    case 207020:
+    case 507012:
+    case 507046:
+    case 507047:
+    case 507905:
+    // The device did not wait longer and ended the task.
+    case 107020:
+    case 507014:
+    case 507017:
+    case 507034:
+    case 507048:
+    case 507915: return Errc::timed_out;
+    case 107022:
+    case 107023:
+    case 107035:
+    case 507023: return Errc::stopped;
+
+    // What a capture refuses, and a capture that was lost.
+    case 107024:
+    case 107025:
+    case 107026:
+    case 107027:
+    case 107028:
+    case 107029:
+    case 107030:
+    case 107031:
+    case 107032:
+    case 107033:
+    case 107034:
+    case 107036:
+    case 107038:
+    case 107041:
+    case 107045:
+    case 507009:
+    case 507903:
+    // What this driver, this firmware, this chip or this user has not.
+    case 100026:
+    case 100039:
+    case 148050:
+    case 148052:
+    case 200001:
+    case 200006:
+    case 200007:
+    case 207000:
+    case 207006:
+    case 207019:
+    case 207021: return Errc::unsupported;
+
+    case 200004:
+    case 200005:
+    case 207013:
+    case 207015:
+    case 507024:
+    case 507027:
+    case 507028:
+    case 507031:
+    case 507038:
+    case 507039:
+    case 507040:
+    case 507041:
+    case 507910:
+    case 507911: return Errc::invalid_argument;
+    default: break;
+  }
+  const bool is_callers =
+      (code >= 100000 && code <= 100045) || (code >= 107000 && code <= 107045) || (code >= 148046 && code <= 148053);
+  return is_callers ? Errc::invalid_argument : Errc::device_failed;
+}
+
+/// Does what was waited for go on, as far as this code tells?
+[[nodiscard]] constexpr bool may_go_on(AclError code) noexcept {
+  switch (code) {
+    case 107020:
+    case 507014:
+    case 507017:
+    case 507034:
+    case 507048:
+    case 507915: return false;  // the device ended the task
+    default: return code != code_ok && errc_of(code) != Errc::device_failed && errc_of(code) != Errc::stopped;
   }
 }
 
-/// What a call that works on something under way has come to: a device that failed, or does not finish, takes its
-/// session with it.
+/// What a call that works on something under way has come to: a device that failed, was stopped, or does not finish,
+/// takes its session with it.
 [[nodiscard]] constexpr Status status_of(AclError code) noexcept {
   const Status status{errc_of(code)};
-  const bool lost = status.code() == Errc::device_failed || status.code() == Errc::timed_out;
+  const bool lost =
+      status.code() == Errc::device_failed || status.code() == Errc::timed_out || status.code() == Errc::stopped;
   return lost ? status.poisoning() : status;
+}
+
+/// The kernel that a text of the runtime's names; empty if it names none. It names the first that failed first. The
+/// two halves of a kernel for both types of cores are one kernel.
+[[nodiscard]] constexpr std::string_view kernel_named_in(std::string_view text) noexcept {
+  constexpr std::string_view mark = "fault kernel_name=";
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + mark.size());
+  text = text.substr(0, text.find_first_of(", \t\r\n"));
+  if (text.ends_with("_mix_aic") || text.ends_with("_mix_aiv")) text.remove_suffix(8);
+  return text == "none" ? std::string_view{} : text;
 }
 
 /// @throws Error with the code, the runtime's own words, and what to do

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/arch/arch.hpp>
+#include <rondo/platform/onboard/bounded.hpp>
 #include <rondo/platform/onboard/options.hpp>
 #include <rondo/platform/onboard/runtime.hpp>
 
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -30,9 +32,12 @@ struct Identity {
 /// compare per call.
 class Device {
  public:
-  /// @throws Error no_such_device, unsupported (another chip), and what the runtime reports
+  /// @throws Error invalid_argument (no time to wait), no_such_device, unsupported (another chip), and what the runtime
+  /// reports
   Device(const Identity& identity, const Options& options)
-      : identity_{identity}, options_{options}, token_{runtime_.open(options.device, identity.platform)} {
+      : identity_{identity},
+        options_{checked(identity, options)},
+        token_{runtime_.open(options.device, identity.platform)} {
     try {
       check_chip();
       create_stream();
@@ -45,10 +50,12 @@ class Device {
   Device& operator=(const Device&) = delete;
   ~Device() { (void)close(); }
 
-  [[nodiscard]] const Calls& calls() const noexcept { return runtime_.calls(); }
+  [[nodiscard]] const Calls& calls() const noexcept { return *calls_; }
   [[nodiscard]] const Identity& identity() const noexcept { return identity_; }
   [[nodiscard]] Stream stream() const noexcept { return stream_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }
+  /// The kernel that the runtime named as the one that failed last; empty: it named none.
+  [[nodiscard]] std::string_view failed_kernel() const noexcept { return {kernel_.data(), kernel_.size()}; }
   /// To be asked before each call of the runtime's.
   [[nodiscard]] AclError enter() noexcept { return runtime_.enter(token_, options_.device); }
   /// @throws Error
@@ -59,19 +66,54 @@ class Device {
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
 
   /// Waits until all work is done. A device that failed is through, one that did not finish is not; it is waited for
-  /// once more, then no longer.
+  /// once more, and then what it still does is ended by force.
   [[nodiscard]] AclError wait() noexcept {
-    if (!is_busy_ || timeouts_ > 1) return code_ok;
+    if (!is_busy_) return code_ok;
     AclError code = enter();
+    if (timeouts_ != 0) [[unlikely]]
+      return wait_again(code);
     if (code == code_ok && options_.completion != Completion::stream) [[unlikely]]
       code = poll();
     if (code == code_ok && is_busy_) code = synchronize(options_.timeout_ms);
-    if (code != code_ok && errc_of(code) == Errc::timed_out) [[unlikely]] {
+    if (code != code_ok && may_go_on(code) && errc_of(code) == Errc::timed_out) [[unlikely]]
       ++timeouts_;
-    } else {
-      timeouts_ = 0;
-    }
     return code;
+  }
+
+  /// Ends what a stream does that does not end by itself, in bounded time: its work is thrown away, or it is destroyed
+  /// and null, or the device is reset where the user allows it. Where nothing helps, all that is held on the device is
+  /// left to the process's end, and so it is after a reset: from then on this makes no call of the runtime's any more.
+  [[gnu::cold]] void end_by_force(Stream& stream) noexcept {
+    if (stream == nullptr || is_gone()) return;
+    const Calls& c = runtime_.calls();
+    const auto done = [&](auto* call, auto argument, bool gives_back = true) {
+      return call != nullptr && elsewhere(
+                                    force_limit_ms, [call, argument] { return call(argument); }, gives_back) == code_ok;
+    };
+    if (done(c.abort_stream, stream)) return;
+    if (done(c.destroy_stream_by_force, stream)) {
+      stream = nullptr;
+      return;
+    }
+    if (options_.reset_failed_device &&
+        done(c.reset_device_by_force, static_cast<std::int32_t>(options_.device), false)) {
+      runtime_.forget(options_.device);
+    } else {
+      runtime_.lose(options_.device);
+      (void)is_done_.release();  // the device may still write to it
+    }
+    calls_ = &no_calls();
+    stream = nullptr;
+  }
+  /// Was the device reset, or given up?
+  [[nodiscard]] bool is_gone() const noexcept { return calls_ != &runtime_.calls(); }
+  /// Waits for a stream that did not finish in time before, for no longer than that, whatever the runtime does on the
+  /// way.
+  [[nodiscard, gnu::cold]] AclError synchronize_again(Stream stream) noexcept {
+    if (is_gone()) return code_timed_out;
+    const std::int32_t limit = options_.timeout_ms;
+    return elsewhere(limit + std::int64_t{1000},
+                     [synchronize = calls().synchronize, stream, limit] { return synchronize(stream, limit); });
   }
 
   /// What a refused call comes to: its status, with nothing left in flight; where that cannot be had, what poisons.
@@ -79,14 +121,21 @@ class Device {
     note(call, code);
     const Status status = status_of(code);
     if (status.poisoned()) return status;
-    if (const AclError waited = wait(); waited != code_ok) {
-      if (const AclError again = wait(); again != code_ok) return Status{errc_of(waited)}.poisoning();
-    }
+    const AclError waited = wait();
+    if (errc_of(waited) == Errc::device_failed) return Status{Errc::device_failed}.poisoning();
+    if (waited != code_ok && wait() != code_ok) return Status{errc_of(waited)}.poisoning();
     return status;
   }
+  /// Keeps the runtime's words, and the kernel they name, which often stands at the end of very many.
   [[gnu::cold]] void note(const char* call, AclError code) noexcept {
+    const char* const said = calls().recent_error();
+    const std::string_view kernel = kernel_named_in(said == nullptr ? "" : said);
+    kernel_ = {};
+    kernel_.append(kernel);
+    has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
     text_ = Error::Text(call, " returned ", code);
-    if (const char* const said = calls().recent_error(); said != nullptr && *said != '\0') {
+    if (!kernel.empty()) text_.append(", kernel '"), text_.append(kernel), text_.append("'");
+    if (said != nullptr && *said != '\0') {
       text_.append(": ");
       text_.append(said);
     }
@@ -116,13 +165,17 @@ class Device {
   }
   /// Waits, and destroys the stream and what belongs to it. @returns the first failure
   AclError destroy_stream() noexcept {
-    if (stream_ == nullptr) return code_ok;
-    AclError first = wait();
+    AclError first = code_ok;
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
     };
+    if (stream_ != nullptr) {
+      keep(wait());
+      if (is_busy_ && timeouts_ != 0) keep(wait());  // it waits for the second time, and ends it
+    }
+    if (stream_ == nullptr && done_ == nullptr) return first;
     keep(enter());
-    keep(calls().destroy_stream(stream_));
+    if (stream_ != nullptr) keep(calls().destroy_stream(stream_));
     if (done_ != nullptr) keep(calls().destroy_event(done_));
     stream_ = nullptr;
     done_ = nullptr;
@@ -138,6 +191,12 @@ class Device {
   AclError close() noexcept {
     if (token_ == 0) return code_ok;
     AclError first = destroy_stream();
+    if (has_failed_ && !is_gone() && options_.reset_failed_device && calls().reset_device_by_force != nullptr) {
+      (void)enter();
+      const AclError code = calls().reset_device_by_force(static_cast<std::int32_t>(options_.device));
+      if (code == code_ok) runtime_.forget(options_.device);
+      if (first == code_ok) first = code;
+    }
     const AclError code = runtime_.close(options_.device);
     if (first == code_ok) first = code;
     token_ = 0;
@@ -169,9 +228,60 @@ class Device {
     throw Error(Errc::unsupported, text);
   }
 
+  static constexpr std::int64_t force_limit_ms = 15'000;
+
+  [[nodiscard]] static const Options& checked(const Identity& identity, const Options& options) {
+    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;
+    throw Error(Errc::invalid_argument, Error::Text(identity.platform, ": Options::timeout_ms is ", options.timeout_ms,
+                                                    "; say for how long a round is waited for, or -1: for ever"));
+  }
+  /// Releases nothing and does nothing, successfully or not.
+  [[nodiscard]] static const Calls& no_calls() noexcept {
+    static const Calls calls = [] {
+      Calls c;
+      const auto fill = []<class... A>(const char*, AclError (*&slot)(A...)) {
+        slot = [](A...) { return code_not_open; };
+      };
+      const auto fill_any = [&](const char* name, auto& slot) {
+        if constexpr (requires { fill(name, slot); }) fill(name, slot);
+      };
+      visit_required(c, fill_any);
+      visit_optional(c, fill_any);
+      c.recent_error = []() -> const char* { return "the device was given up after it did not finish in time"; };
+      c.destroy_stream = c.unload = c.destroy_instance = [](void*) { return code_ok; };
+      c.destroy_event = c.free = c.free_host = c.free_physical = c.destroy_stream;
+      c.release_address = c.unmap_memory = c.destroy_stream;
+      return c;
+    }();
+    return calls;
+  }
+
+  /// A call of the runtime's that may not come back; see bounded(). The device is that thread's meanwhile.
+  template <class Call>
+  [[nodiscard]] AclError elsewhere(std::int64_t limit_ms, Call call, bool gives_back = true) const noexcept {
+    return bounded(limit_ms, [call, gives_back, set = calls().set_device, reset = calls().reset_device,
+                              device = static_cast<std::int32_t>(options_.device)] {
+      AclError code = set(device);
+      if (code != code_ok) return code;
+      code = call();
+      if (gives_back) (void)reset(device);
+      return code;
+    });
+  }
   [[nodiscard]] AclError synchronize(std::int32_t timeout_ms) noexcept {
     const AclError code = calls().synchronize(stream_, timeout_ms);
-    is_busy_ = code != code_ok && errc_of(code) != Errc::device_failed;
+    is_busy_ = may_go_on(code);
+    return code;
+  }
+  [[gnu::cold, gnu::noinline]] AclError wait_again(AclError code) noexcept {
+    if (code == code_ok) code = synchronize_again(stream_);
+    if (may_go_on(code) && errc_of(code) == Errc::timed_out) {
+      end_by_force(stream_);
+      is_busy_ = false;
+    } else {
+      is_busy_ = may_go_on(code);
+    }
+    timeouts_ = 0;
     return code;
   }
 
@@ -180,19 +290,19 @@ class Device {
   [[gnu::noinline]] AclError poll() noexcept {
     const bool by_event = options_.completion == Completion::event;
     if (!by_event && calls().launch_host_func == nullptr) return code_ok;
-    const auto call_host = [](void* self) {
-      static_cast<Device*>(self)->is_done_.store(true, std::memory_order_release);
+    const auto call_host = [](void* is_done) {
+      static_cast<std::atomic<bool>*>(is_done)->store(true, std::memory_order_release);
     };
-    is_done_.store(false, std::memory_order_relaxed);
+    is_done_->store(false, std::memory_order_relaxed);
     AclError code =
-        by_event ? calls().record_event(done_, stream_) : calls().launch_host_func(stream_, call_host, this);
+        by_event ? calls().record_event(done_, stream_) : calls().launch_host_func(stream_, call_host, is_done_.get());
     constexpr std::int64_t pause_us = 50;
     constexpr std::int64_t pauses = 200;  // between two looks at the stream, and at the clock
     std::int64_t began_ms = 0;
     for (std::int64_t slept = 1; code == code_ok; ++slept) {
       int status = 0;
       if (by_event) code = calls().query_event(done_, &status);
-      if (code != code_ok || (by_event ? status == event_complete : is_done_.load(std::memory_order_acquire))) break;
+      if (code != code_ok || (by_event ? status == event_complete : is_done_->load(std::memory_order_acquire))) break;
       const timespec pause{0, pause_us * 1000};
       (void)nanosleep(&pause, nullptr);
       if (slept % pauses != 0) continue;
@@ -213,14 +323,17 @@ class Device {
   Identity identity_;
   const Options options_;
   Runtime& runtime_ = Runtime::instance();
+  const Calls* calls_ = &runtime_.calls();
   std::uint64_t token_;
   Stream stream_ = nullptr;
   Event done_ = nullptr;
-  std::atomic<bool> is_done_{false};
+  std::unique_ptr<std::atomic<bool>> is_done_ = std::make_unique<std::atomic<bool>>(false);
   bool is_busy_ = false;
   bool is_stopped_ = false;
+  bool has_failed_ = false;
   int timeouts_ = 0;
   Error::Text text_;
+  rondo::detail::FixedText<256> kernel_;
 };
 
 }  // namespace rondo::platform::onboard

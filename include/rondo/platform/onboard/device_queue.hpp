@@ -127,16 +127,24 @@ class DeviceQueue {
       copy_outputs(slot);
     } else if (broken_.ok()) {
       // The caller, once told, may free what rounds use; those after this one are not waited for any more.
-      if (device_.enter() == code_ok) (void)synchronize();
+      if (device_.enter() == code_ok) (void)settle(s.code);
       broken_ = Status{Errc::poisoned}.poisoning();
     }
     reset(s);
     return status;
   }
-  /// Waits for whatever the slot has on its way.
+  /// Waits for whatever the slot has on its way, and for nothing of any other's: who waits for a stream takes the
+  /// failure away that it has to tell.
   void cancel(std::uint32_t slot) noexcept {
-    if (device_.enter() == code_ok) (void)synchronize();
-    reset(slots_[slot]);
+    Slot& s = slots_[slot];
+    AclError code = device_.enter();
+    if (code == code_ok) code = calls().synchronize(s.stream, timeout_ms_);
+    if (status_of(code).poisoned()) [[unlikely]] {
+      (void)settle(code);
+      lost_ = code;
+      has_launched_ = false;
+    }
+    reset(s);
   }
 
   /// Waits, and gives back streams, events and staging. Errors: what the runtime refused first, but for what a failed
@@ -147,7 +155,7 @@ class DeviceQueue {
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
     };
-    if (const AclError code = synchronize(); broken_.ok()) keep(code);
+    if (const AclError code = settle(code_ok); broken_.ok()) keep(code);
     const auto destroy = [&](Stream& stream) {
       if (stream != nullptr) keep(calls().destroy_stream(stream));
       stream = nullptr;
@@ -248,7 +256,9 @@ class DeviceQueue {
     close(s.out);
   }
   /// What opening the session asked of the device's own stream, such as clearing memory, comes before any copy of ours.
+  /// Nothing comes after a round that was cancelled because the device failed.
   [[gnu::noinline, gnu::cold]] void await_set_up(Slot& s) noexcept {
+    if (s.code == code_ok) s.code = lost_;
     then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return device_.wait(); });
   }
   /// What staging has no room for, as the args table: the slot is idle, so nothing uses what is overwritten.
@@ -294,25 +304,32 @@ class DeviceQueue {
   [[gnu::cold, gnu::noinline]] Status fail(const Slot& s) noexcept {
     device_.note(call_, s.code);
     const Status status = status_of(s.code);
-    if (status.code() != Errc::device_failed || s.program == nullptr) return status;
-    const Error::Text& said = device_.failure_text();
-    return s.program->blame(status, {said.data(), said.size()});
+    return s.program == nullptr ? status : s.program->blame(status);
   }
 
   void create(Stream& stream) {
     device_.must("aclrtCreateStreamWithConfig",
                  calls().create_stream(&stream, 0, stream_flag_fast_launch | stream_flag_fast_sync));
   }
-  /// Waits for everything.
-  [[nodiscard]] AclError synchronize() noexcept {
+  /// Waits for everything, once more where `so_far` says that something was late; what is late twice is ended by force,
+  /// with all that may wait for it. @returns the first failure
+  [[gnu::cold]] AclError settle(AclError so_far) noexcept {
+    const auto is_late = [](AclError code) { return may_go_on(code) && errc_of(code) == Errc::timed_out; };
     AclError first = code_ok;
     const auto wait_for = [&](Stream stream) {
-      if (stream == nullptr) return;
+      if (stream == nullptr || is_late(so_far)) return;
       const AclError code = calls().synchronize(stream, timeout_ms_);
       if (first == code_ok) first = code;
+      if (is_late(code)) so_far = code;
     };
     wait_for(device_.stream());
     for (const Slot& slot : slots_) wait_for(slot.stream);
+    bool is_hung = false;
+    for (Slot& slot : slots_) {
+      if (!is_late(so_far) || slot.stream == nullptr) continue;
+      if (!is_hung) is_hung = is_late(device_.synchronize_again(slot.stream));
+      if (is_hung) device_.end_by_force(slot.stream);
+    }
     return first;
   }
 
@@ -326,7 +343,8 @@ class DeviceQueue {
   Event computed_ = nullptr;  ///< of the last round that was launched
   const char* call_ = "";     ///< the last of the runtime's
   bool has_launched_ = false;
-  Status broken_;  ///< what rounds after a failed one end with
+  AclError lost_ = code_ok;  ///< what the device failed with in a round that was cancelled
+  Status broken_;            ///< what rounds after a failed one end with
 };
 
 }  // namespace rondo::platform::onboard

@@ -52,4 +52,17 @@ inline void open_library(Calls& calls) {
                           looked, "); install the vendor's runtime, or let RONDO_ACL_LIBRARY name it"));
 }
 
+/// The profiler's ranges, looked for once; null where there is no such library.
+inline const ProfilerCalls& profiler_calls() noexcept {
+  static const ProfilerCalls found = [] {
+    ProfilerCalls calls;
+    void* const library = dlopen("libms_tools_ext.so", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return calls;
+    calls.range_start = reinterpret_cast<decltype(calls.range_start)>(dlsym(library, "mstxRangeStartA"));
+    calls.range_end = reinterpret_cast<decltype(calls.range_end)>(dlsym(library, "mstxRangeEnd"));
+    return calls.range_start != nullptr && calls.range_end != nullptr ? calls : ProfilerCalls{};
+  }();
+  return found;
+}
+
 }  // namespace rondo::platform::onboard

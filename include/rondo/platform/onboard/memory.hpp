@@ -95,7 +95,10 @@ class DeviceMemory {
     const std::size_t size = ((block.bytes == 0 ? 1 : block.bytes) + granule_ - 1) / granule_ * granule_;
     void* address = nullptr;
     PhysicalMemory pages = nullptr;
-    if (calls().reserve_address(&address, size, 0, nullptr, 0) != code_ok) return;
+    if (calls().reserve_address(&address, size, 0, nullptr, 0) != code_ok) {
+      granule_ = 0;  // it has the calls, and not what they are for: asked once
+      return;
+    }
     if (calls().malloc_physical(&pages, size, &kind_, 0) != code_ok) {
       (void)calls().release_address(address);
       return;

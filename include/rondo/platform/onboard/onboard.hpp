@@ -13,6 +13,7 @@
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/round_events.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
+#include <rondo/platform/onboard/zero_fill.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -51,9 +52,9 @@ class Onboard {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
 
   static constexpr Capabilities capabilities =
-      Capabilities{Capability::close,         Capability::queue,         Capability::snapshot_copy,
-                   Capability::pinned_memory, Capability::zero_fill,     Capability::arena_move,
-                   Capability::failure_text,  Capability::orchestration, Capability::remarks} |
+      Capabilities{Capability::close,     Capability::queue,      Capability::snapshot_copy, Capability::pinned_memory,
+                   Capability::zero_fill, Capability::arena_move, Capability::failure_text,  Capability::orchestration,
+                   Capability::remarks,   Capability::holdings} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
 
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
@@ -61,6 +62,7 @@ class Onboard {
       : options_{options},
         device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},
         memory_{device_, options},
+        zeros_{device_},
         transfers_{device_} {}
   Onboard(const Onboard&) = delete;
   Onboard& operator=(const Onboard&) = delete;
@@ -140,14 +142,14 @@ class Onboard {
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     prepare(graph.view());
-    return Program(device_, options_, graph.view(), args, [this](Program& program) { begin(program); });
+    return Program(device_, zeros_, options_, graph.view(), args, [this](Program& program) { begin(program); });
   }
   /// Sets device memory to zero, between rounds; waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
     device_.work_begins();
-    const onboard::AclError code =
-        device_.calls().set_async(reinterpret_cast<void*>(to.address()), size.value, 0, size.value, device_.stream());
-    return code == onboard::code_ok ? wait() : told("aclrtMemsetAsync", code);
+    const char* call = nullptr;
+    const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
+    return code == onboard::code_ok ? wait() : told(call, code);
   }
   /// The arena has moved, and with it what each round's fill zeroes.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
@@ -200,6 +202,7 @@ class Onboard {
 
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] onboard::DeviceQueue<A, RoundEvents> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
+    queue_staging_ = 2 * slots * align_up(bytes.value, 64);
     return {device_, options_.timeout_ms, slots, outputs, bytes, round_ns_};
   }
 
@@ -226,6 +229,12 @@ class Onboard {
   }
   /// Of the last round that was waited for or delivered.
   [[nodiscard]] double last_round_ns() const noexcept requires is_timed { return round_ns_; }
+  template <class Sink>
+  void holdings(Sink&& sink) const noexcept {
+    sink("staging", Bytes{transfers_.staging_bytes()}, false);
+    sink("staging of rounds in flight", Bytes{queue_staging_}, false);
+    sink("zeros", Bytes{zeros_.bytes()}, true);
+  }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
   /// Is the program that was launched last one replay?
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_captured(); }
@@ -239,9 +248,7 @@ class Onboard {
   [[nodiscard]] onboard::Staging& staging() noexcept { return transfers_.staging(); }
   /// With the task's name, where the device's words name it.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
-    if (status.code() != Errc::device_failed || last_ == nullptr) return status;
-    const Error::Text& said = device_.failure_text();
-    return last_->blame(status, {said.data(), said.size()});
+    return last_ == nullptr ? status : last_->blame(status);
   }
   [[gnu::cold]] Status told(const char* call, onboard::AclError code) noexcept {
     device_.note(call, code);
@@ -294,9 +301,9 @@ class Onboard {
     last_ = nullptr;
     if (status.ok()) return;
     --programs_;
-    Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(), "; it said: ");
+    Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
+                     ". If a kernel cannot stand zeros, set Options::warm_up = false; it said: ");
     text.append(failure_text());
-    text.append(". If a kernel cannot stand zeros, set Options::warm_up = false");
     throw Error(status.code(), text);
   }
 
@@ -309,6 +316,7 @@ class Onboard {
     };
     keep(device_.stop());
     keep(events_.close(device_));
+    keep(zeros_.release());
     if (at_the_end) keep(staging().release_all());
     if (at_the_end) keep(memory_.release_all());
     transfers_.forget_plan();
@@ -323,12 +331,14 @@ class Onboard {
   const Options options_;
   onboard::Device device_;
   onboard::DeviceMemory memory_;
+  onboard::ZeroFill zeros_;
   onboard::Transfers<A> transfers_;
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   Program* last_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;
+  std::uint64_t queue_staging_ = 0;
   bool is_closed_ = false;
 };
 

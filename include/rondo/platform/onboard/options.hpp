@@ -12,24 +12,30 @@
 /// What an onboard session may be told.
 namespace rondo {
 
+/// The number by which a runtime finds a kernel that it does not find by name.
+struct KernelNumber {
+  const char* kernel = nullptr;
+  std::uint64_t number = 0;
+};
+
 /// Kernels as the vendor's compiler wrote them: a file, or its bytes in memory. A kernel's name in the graph is its
-/// name in the binary. Where the runtime finds no kernel by its name, as on a5 chips, it is asked by number: the
-/// kernel's place in `entries`, or else the digits after the last _ of its name (kernel_7: 7).
+/// name in the binary. An old runtime that finds no kernel by its name is asked by number: the one that the compiler
+/// wrote into the binary, which you give in `numbers`, or else the digits after the last _ of the name (kernel_7: 7).
 struct KernelBinary {
   /// The file it was read from, for messages.
   const char* file = nullptr;
   /// The compiled kernel, as the vendor's compiler wrote it.
   std::span<const std::byte> data{};
-  /// Names of the kernels by their numbers, where the runtime finds none by name.
-  std::span<const char* const> entries{};
+  /// Numbers of kernels, for runtimes that find none by name.
+  std::span<const KernelNumber> numbers{};
 
   /// Read when a session opens. The path is kept, not copied.
   [[nodiscard]] static KernelBinary from_file(const char* path) noexcept { return {path}; }
   /// Bytes that outlive the session's opening.
   [[nodiscard]] static KernelBinary from_memory(std::span<const std::byte> bytes) noexcept { return {nullptr, bytes}; }
-  /// The same, with names for the kernels that are known by number only. The names outlive the opening.
-  [[nodiscard]] KernelBinary with_entries(std::span<const char* const> names) const noexcept {
-    return {file, data, names};
+  /// The same, with numbers that outlive the opening.
+  [[nodiscard]] KernelBinary with_numbers(std::span<const KernelNumber> list) const noexcept {
+    return {file, data, list};
   }
 };
 
@@ -65,9 +71,18 @@ struct Options {
   OrchestratorBinary orchestrator{};
   /// What the session may take of the device's memory at most.
   Bytes device_memory{std::uint64_t{1} << 62};
-  /// How long the end of a round is waited for, in milliseconds; -1: for ever. Beyond it the round fails with timed_out
-  /// and the session is poisoned.
+  /// How long the end of a round is waited for, in milliseconds, more than 0; -1: for ever. Beyond it the round fails
+  /// with timed_out and the session is poisoned.
   std::int32_t timeout_ms = 50'000;
+  /// How long a single task may run on the device, in milliseconds; 0: as long as the device allows by itself, which is
+  /// some 18 minutes. The device ends what takes longer, and the round fails with timed_out and names the task.
+  std::uint32_t task_timeout_ms = 0;
+  /// Kernels whose blocks wait for each other, by name: all blocks of one begin at the same time, or none does.
+  std::span<const char* const> blocks_meet{};
+  /// Reset the device by force while closing, where it failed, or ended a task that took too long, or does not come to
+  /// an end: it may be of no use to anybody until then. That ends everything that this process has on the device, all
+  /// of its other sessions, too.
+  bool reset_failed_device = false;
   /// Pinned memory through which ordinary host memory travels, at most. A round that needs more waits for the device in
   /// between.
   Bytes staging{std::uint64_t{256} << 20};

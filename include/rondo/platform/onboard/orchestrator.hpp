@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/platform/onboard/device.hpp>
+#include <rondo/platform/onboard/binaries.hpp>
 
 #include <cstdint>
-#include <cstdio>
 #include <span>
 #include <vector>
 
@@ -91,18 +90,10 @@ class Orchestrator {
     device_.must("aclrtRegisterCpuFunc", code);
   }
   [[nodiscard]] std::vector<std::byte> read(const char* path) const {
-    std::FILE* const file = std::fopen(path, "rb");
-    long size = -1;
-    if (file != nullptr && std::fseek(file, 0, SEEK_END) == 0) size = std::ftell(file);
-    std::vector<std::byte> bytes(size > 0 ? static_cast<std::size_t>(size) : 0);
-    bool is_read = size > 0 && std::fseek(file, 0, SEEK_SET) == 0;
-    is_read = is_read && std::fread(bytes.data(), 1, bytes.size(), file) == bytes.size();
-    if (file != nullptr) (void)std::fclose(file);
-    if (!is_read) {
-      throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": the orchestrator's binary ", path,
-                                                      " cannot be read; build it, see docs/onboard.md"));
-    }
-    return bytes;
+    std::vector<std::byte> bytes = bytes_of_file(path);
+    if (!bytes.empty()) return bytes;
+    throw Error(Errc::invalid_argument, Error::Text(device_.identity().platform, ": the orchestrator's binary ", path,
+                                                    " cannot be read; build it, see docs/onboard.md"));
   }
 
   Device& device_;

@@ -8,7 +8,9 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/onboard/binaries.hpp>
 #include <rondo/platform/onboard/lane_script.hpp>
+#include <rondo/platform/onboard/zero_fill.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -22,8 +24,8 @@ namespace rondo::platform::onboard {
 /// A task of n blocks is one launch on n blocks; its args are its n argument blocks, one after the other, and a kernel
 /// that wants its own finds it at the index that the hardware tells it.
 ///
-/// The fill of zeroed workspaces is no kernel but a call of the runtime's, in front of the rest. It stands outside of
-/// the capture, whose addresses would be those of the day it was made.
+/// The fill of zeroed workspaces is no kernel but a call of the runtime's (see ZeroFill), in front of the rest. It
+/// stands outside of the capture, whose addresses would be those of the day it was made.
 ///
 /// Lifetime: immovable; device, args table and graph outlive it. Thread safety: the session's. Errors: the constructor
 /// throws; a refused capture is none. Cost on the hot path: one call, or one for each task.
@@ -32,11 +34,13 @@ class Program {
   /// `begin(*this)` is called once all is in place. @throws Error invalid_argument (a kernel is in no binary),
   /// unsupported, what the runtime reports, and what begin() throws
   template <class Begin>
-  Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args, Begin begin)
-      : Program(device, options, view) {
+  Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
+          Begin begin)
+      : Program(device, zeros, options, view) {
     device_.must("aclrtSetDevice", device_.enter());
-    binaries_.load(options.kernels);
     place_launches(args);
+    if (fill_.bytes != 0) zeros_.prepare(fill_.bytes);
+    if (calls().args_of_exception != nullptr) binaries_.on_exception(&note_exception, this);
     if (options_.capture && !options_.wait_after_each_task && calls().captures() && !launches_.empty()) capture();
     begin(*this);
   }
@@ -48,19 +52,19 @@ class Program {
   [[nodiscard]] AclError launch(const char*& call, Stream stream) noexcept {
     if (instance_ == nullptr && launches_.empty()) return code_ok;
     std::uint64_t range = 0;
-    if (marks_ranges_) range = calls().range_start("rondo round", stream);
+    if (marks_ranges_) range = profiler_.range_start("rondo round", stream);
     AclError code = code_ok;
     if (instance_ != nullptr) [[likely]] {
       call = "aclmdlRIExecuteAsync";
       code = calls().execute(instance_, stream);
-      if (errc_of(code) == Errc::unsupported) [[unlikely]] {
+      if (code != code_ok && errc_of(code) == Errc::unsupported) [[unlikely]] {
         code = drop_instance(call, stream);
         if (code == code_ok) code = launch_each(call, stream);
       }
     } else {
       code = launch_uncaptured(call, stream);
     }
-    if (marks_ranges_) calls().range_end(range);
+    if (marks_ranges_) profiler_.range_end(range);
     return code;
   }
 
@@ -76,12 +80,19 @@ class Program {
   /// Over how many they were to be.
   [[nodiscard]] std::uint32_t wanted_streams() const noexcept { return wanted_streams_; }
 
-  /// The task that a device's words name, if they name exactly one; otherwise the one that was waited for.
-  [[nodiscard]] Status blame(Status status, std::string_view said) const noexcept {
+  /// The task that was waited for; otherwise the one whose args the device named; otherwise the only one that runs the
+  /// kernel which its words name, if there is one.
+  [[nodiscard]] Status blame(Status status) const noexcept {
+    if (status.code() != Errc::device_failed && status.code() != Errc::timed_out) return status;
     if (under_way_ != none) return of_task(status, under_way_);
+    const void* const args = failed_args_.load(std::memory_order_acquire);
+    for (const Launch& launch : launches_) {
+      if (args != nullptr && launch.device_args == args) return of_task(status, launch.position);
+    }
+    if (device_.failed_kernel().empty()) return status;
     std::uint32_t found = none;
     for (const Launch& launch : launches_) {
-      if (!names(said, view_.name(view_.tasks[launch.position].name))) continue;
+      if (device_.failed_kernel() != view_.name(view_.tasks[launch.position].name)) continue;
       if (found != none) return status;
       found = launch.position;
     }
@@ -119,11 +130,13 @@ class Program {
     std::size_t bytes = 0;
     std::uint32_t blocks = 1;
     std::uint32_t position = 0;
+    bool blocks_meet = false;
   };
 
-  Program(Device& device, const Options& options, const graph::GraphView& view)
-      : device_{device}, options_{options}, view_{view}, binaries_{device} {
-    marks_ranges_ = options.profiler_ranges && calls().range_start != nullptr && calls().range_end != nullptr;
+  Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view)
+      : device_{device}, zeros_{zeros}, options_{options}, view_{view}, binaries_{device, options.kernels} {
+    if (options.profiler_ranges) profiler_ = profiler_calls();
+    marks_ranges_ = profiler_.range_start != nullptr;
   }
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
@@ -154,9 +167,26 @@ class Program {
         fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
         continue;
       }
-      *launch++ = {binaries_.find(view_.name(task.name)),       block,       args.bytes() + offset,
-                   std::size_t{task.blocks} * task.block_bytes, task.blocks, t};
+      *launch++ = {binaries_.find(view_.name(task.name), task.core), block,       args.bytes() + offset,
+                   std::size_t{task.blocks} * task.block_bytes,      task.blocks, t};
     }
+  }
+
+  [[nodiscard]] bool meets(std::string_view kernel) const noexcept {
+    for (const char* const name : options_.blocks_meet) {
+      if (kernel == name) return true;
+    }
+    return false;
+  }
+  /// Of the first that failed.
+  static void note_exception(ExceptionInfo* info, void* self) noexcept {
+    Program& program = *static_cast<Program*>(self);
+    void* args = nullptr;
+    std::uint32_t size = 0;
+    if (program.calls().args_of_exception(info, &args, &size) != code_ok) return;
+    const void* nothing_yet = nullptr;
+    (void)program.failed_args_.compare_exchange_strong(nothing_yet, args, std::memory_order_release,
+                                                       std::memory_order_relaxed);
   }
 
   /// Captures on a stream for each lane, on fewer if that is refused, and at last on one. Whatever is refused on the
@@ -248,14 +278,12 @@ class Program {
   /// Out of line, so that what replays saves no registers for it.
   [[nodiscard, gnu::noinline]] AclError launch_uncaptured(const char*& call, Stream stream) noexcept {
     if (fill_.bytes == 0) return launch_each(call, stream);
-    call = "aclrtMemsetAsync";
-    AclError code = calls().set_async(reinterpret_cast<void*>(fill_.address), fill_.bytes, 0, fill_.bytes,  // NOLINT
-                                      stream);
+    AclError code = zeros_.fill(fill_.address, fill_.bytes, stream, call);
     if (code != code_ok) return code;
     if (behind_fill_ == nullptr) return launch_each(call, stream);
     call = "aclmdlRIExecuteAsync";
     code = calls().execute(behind_fill_, stream);
-    if (errc_of(code) != Errc::unsupported) return code;
+    if (code == code_ok || errc_of(code) != Errc::unsupported) return code;
     instance_ = behind_fill_;
     behind_fill_ = nullptr;
     code = drop_instance(call, stream);
@@ -276,12 +304,21 @@ class Program {
   }
 
   [[nodiscard]] AclError launch_one(const Launch& l, const char*& call, Stream stream) noexcept {
+    // The limit first, so that those without the other attribute leave it out.
+    LaunchAttr attrs[2];
+    LaunchAttr* end = attrs;
+    if (const std::uint64_t limit_us = std::uint64_t{options_.task_timeout_ms} * 1000; limit_us != 0) {
+      *end++ = {launch_timeout_us, {static_cast<std::int32_t>(limit_us), static_cast<std::int32_t>(limit_us >> 32)}};
+    }
+    *end = {launch_schedule_mode, {schedule_all_at_once}};
+    const LaunchConfig config{attrs, static_cast<std::size_t>(end - attrs) + (l.blocks_meet ? 1 : 0)};
+    const LaunchConfig* const how = config.count == 0 ? nullptr : &config;
     if (calls().launch_device_args != nullptr) {
       call = "aclrtLaunchKernelV2";
-      return calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, nullptr, stream);
+      return calls().launch_device_args(l.function, l.blocks, l.device_args, l.bytes, how, stream);
     }
     call = "aclrtLaunchKernelWithHostArgs";
-    return calls().launch_host_args(l.function, l.blocks, stream, nullptr, l.host_args, l.bytes, nullptr, 0);
+    return calls().launch_host_args(l.function, l.blocks, stream, how, l.host_args, l.bytes, nullptr, 0);
   }
 
   /// Waits for what a stream has been handed so far, in the middle of more.
@@ -295,19 +332,8 @@ class Program {
     const Status named = Status::of_task(status.code(), view_.tasks[position].added_as);
     return status.poisoned() ? named.poisoning() : named;
   }
-  /// Is `name` a word of `text`?
-  [[nodiscard]] static bool names(std::string_view text, std::string_view name) noexcept {
-    const auto is_part = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-      const std::size_t end = at + name.size();
-      if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
-    }
-    return false;
-  }
-
   Device& device_;
+  ZeroFill& zeros_;
   const Options& options_;
   graph::GraphView view_;
   Binaries binaries_;
@@ -319,7 +345,9 @@ class Program {
   std::uint32_t streams_ = 1;
   std::uint32_t wanted_streams_ = 1;
   std::uint32_t under_way_ = none;
+  std::atomic<const void*> failed_args_{nullptr};
   bool marks_ranges_ = false;
+  ProfilerCalls profiler_;
 };
 
 }  // namespace rondo::platform::onboard

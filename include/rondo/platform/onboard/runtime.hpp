@@ -65,12 +65,14 @@ class Runtime {
     return entered_ == token ? code_ok : enter_anew(token, device);
   }
 
-  /// Undoes open(): the last one gives the device back, and ends what it began.
+  /// Undoes open(): the last one gives the device back, and ends what it began. A device that hangs would not come
+  /// back from that: it is left to the process's end.
   [[nodiscard]] AclError close(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};
     Device& d = devices_[device];
     AclError code = code_ok;
     if (--d.open == 0) {
+      if (d.is_lost) d.taken = 0;
       for (; d.taken != 0; --d.taken) {
         const AclError reset = calls_.reset_device(static_cast<std::int32_t>(device));
         if (code == code_ok) code = reset;
@@ -82,11 +84,26 @@ class Runtime {
     return code == code_ok ? left : code;
   }
 
+  /// Something on the device hangs and cannot be ended.
+  void lose(std::uint32_t device) noexcept {
+    const std::lock_guard lock{mutex_};
+    devices_[device].is_lost = true;
+    has_lost_ = true;
+  }
+  /// The device was reset by force: nobody has it any more, so each thread takes it anew.
+  void forget(std::uint32_t device) noexcept {
+    const std::lock_guard lock{mutex_};
+    devices_[device].taken = 0;
+    devices_[device].is_lost = false;
+    entered_ = 0;
+  }
+
  private:
   struct Device {
     std::uint32_t open = 0;
     std::uint32_t taken = 0;  ///< how often we set it: the runtime counts, and wants as many resets
     std::uint64_t token = 0;  ///< a number of its own for each time it is open
+    bool is_lost = false;
   };
 
   Runtime() = default;
@@ -101,7 +118,7 @@ class Runtime {
     return code;
   }
   AclError leave() noexcept {
-    if (--open_ != 0 || !is_ours_) return code_ok;
+    if (--open_ != 0 || !is_ours_ || has_lost_) return code_ok;
     is_ours_ = false;
     return calls_.finalize();
   }
@@ -113,6 +130,7 @@ class Runtime {
   Calls calls_;
   bool is_found_ = false;
   bool is_ours_ = false;
+  bool has_lost_ = false;
   std::uint32_t open_ = 0;
   std::uint64_t last_token_ = 0;
   Device devices_[max_devices];

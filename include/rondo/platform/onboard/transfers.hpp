@@ -31,6 +31,7 @@ class Transfers {
   explicit Transfers(Device& device) : device_{device}, staging_{device} {}
 
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
+  [[nodiscard]] std::uint64_t staging_bytes() const noexcept { return staging_.capacity(); }
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     RoundPlan::Step* const step = plan_.next_in();

@@ -475,6 +475,11 @@ TEST_CASE_TEMPLATE("Asynchronous rounds take pinned memory and snapshots, and do
             .code() == Errc::mixed_modes);
   CHECK(other.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).ok());
   static_assert(!AsyncPair<decltype(bind(g.x, w))> && AsyncPair<decltype(bind(g.x, x))>);
+
+  PinnedArray<float, P> moved = std::move(x);
+  CHECK(moved.size() == Graph::n);
+  CHECK(x.size() == 0);
+  CHECK(other.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, hy), bind(g.s, hs)).code() == Errc::wrong_size);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
 /// Host memory for asynchronous copies, distinguished by type: pinned memory, and snapshots.
 namespace rondo {
@@ -23,6 +24,12 @@ class PinnedArray {
   PinnedArray(P& platform, std::size_t size)
       : data_{static_cast<T*>(platform.allocate_pinned(Bytes{size * sizeof(T)})), {&platform}}, size_{size} {
     std::uninitialized_value_construct_n(data_.get(), size);
+  }
+  PinnedArray(PinnedArray&& other) noexcept : data_{std::move(other.data_)}, size_{std::exchange(other.size_, 0)} {}
+  PinnedArray& operator=(PinnedArray&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
   }
 
   [[nodiscard]] T* data() noexcept { return data_.get(); }

@@ -90,9 +90,11 @@ TEST_CASE("A device that knows how long a round takes on it is asked after each 
   CHECK(times.device_seconds[0] > 100e-6);
 }
 
+namespace {
 struct Timed : DefaultPolicies {
   using Time = DeviceTime;
 };
+}  // namespace
 
 TEST_CASE("A session tells how long the tasks of its last round ran where its platform can") {
   static_assert(HasRoundTime<A2A3SimOn<Model>> && !HasRoundTime<A2A3Sim>);

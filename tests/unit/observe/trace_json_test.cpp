@@ -335,9 +335,11 @@ TEST_CASE("Rounds in flight have a track for each slot, and the host's phases na
   for (const char* phase : {"bind", "copy in", "launch", "copy out", "wait"}) CHECK(rounds_of[phase].size() == many);
 }
 
+namespace {
 struct Timed : Traces {
   using Time = DeviceTime;
 };
+}  // namespace
 
 TEST_CASE("What rounds took on the device has a track of its own, one after the other") {
   Rounds rounds;

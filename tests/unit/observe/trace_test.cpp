@@ -86,9 +86,11 @@ TEST_CASE("A refresh of the args table is a phase of its own, with its strategy"
   CHECK(spans[2].end == spans[3].start);
 }
 
+namespace {
 struct Timed : Counted {
   using Time = DeviceTime;
 };
+}  // namespace
 
 TEST_CASE("With DeviceTime a round's time on the device is kept beside its time on the host; without it, it is not") {
   Rig rig;

@@ -270,7 +270,7 @@ class Device {
   }
   [[nodiscard]] AclError synchronize(std::int32_t timeout_ms) noexcept {
     const AclError code = calls().synchronize(stream_, timeout_ms);
-    is_busy_ = may_go_on(code);
+    is_busy_ = code != code_ok && may_go_on(code);
     return code;
   }
   [[gnu::cold, gnu::noinline]] AclError wait_again(AclError code) noexcept {

@@ -228,7 +228,7 @@ class Device {
     throw Error(Errc::unsupported, text);
   }
 
-  static constexpr std::int64_t force_limit_ms = 15'000;
+  static constexpr std::int64_t force_limit_ms = 5'000;
 
   [[nodiscard]] static const Options& checked(const Identity& identity, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;

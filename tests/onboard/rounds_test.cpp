@@ -334,6 +334,18 @@ TEST_CASE_TEMPLATE("Kernels whose blocks meet have all of them begin together", 
   CHECK(calls("all_at_once") == 3);
 }
 
+TEST_CASE("Ranges for the profiler come from its own library") {
+  const Clean clean;
+  Graph g;
+  A2A3OverStandIn::Options options;
+  options.profiler_ranges = true;
+  auto session = open<A2A3OverStandIn>(g.graph, options);
+  rondo_stand_in_reset();
+  check_rounds(session, g, 3);
+  CHECK(calls("mstxRangeStartA") == 3);
+  CHECK(calls("mstxRangeEnd") == 3);
+}
+
 TEST_CASE_TEMPLATE("What a runtime has no virtual memory for, it is asked once", P, A2A3OverStandIn, A5OverStandIn) {
   const Clean clean;
   Graph g;

@@ -228,7 +228,7 @@ class Device {
     throw Error(Errc::unsupported, text);
   }
 
-  static constexpr std::int64_t force_limit_ms = 15'000;
+  static constexpr std::int64_t force_limit_ms = 5'000;
 
   [[nodiscard]] static const Options& checked(const Identity& identity, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;
@@ -270,7 +270,7 @@ class Device {
   }
   [[nodiscard]] AclError synchronize(std::int32_t timeout_ms) noexcept {
     const AclError code = calls().synchronize(stream_, timeout_ms);
-    is_busy_ = may_go_on(code);
+    is_busy_ = code != code_ok && may_go_on(code);
     return code;
   }
   [[gnu::cold, gnu::noinline]] AclError wait_again(AclError code) noexcept {

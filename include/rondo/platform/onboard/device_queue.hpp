@@ -84,8 +84,10 @@ class DeviceQueue {
     then(s, "aclrtLaunchKernelV2",
          [&] { return s.events.around(device_, call_, s.stream, [&] { return program.launch(call_, s.stream); }); });
     then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.computed, s.stream); });
-    if (s.code == code_ok) computed_ = s.computed;
-    return told(s.code);
+    if (s.code != code_ok) [[unlikely]]
+      return fail(s);
+    computed_ = s.computed;
+    return {};
   }
   Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     Slot& s = slots_[slot];

@@ -167,8 +167,14 @@ class Program {
         fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
         continue;
       }
-      *launch++ = {binaries_.find(view_.name(task.name), task.core), block,       args.bytes() + offset,
-                   std::size_t{task.blocks} * task.block_bytes,      task.blocks, t};
+      const std::string_view kernel = view_.name(task.name);
+      *launch++ = {binaries_.find(kernel, task.core),
+                   block,
+                   args.bytes() + offset,
+                   std::size_t{task.blocks} * task.block_bytes,
+                   task.blocks,
+                   t,
+                   meets(kernel)};
     }
   }
 

@@ -7,6 +7,8 @@
 #include "onboard/fixture.hpp"
 #include "scale.hpp"
 
+#include <rondo/orchestrated.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>

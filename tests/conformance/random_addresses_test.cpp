@@ -339,8 +339,8 @@ using Default = DefaultPolicies::Refresh;
 
 TEST_CASE_TEMPLATE("Rounds in random order see the memory that they bind, whatever came before", T,
                    On<A2A3SimOn<Inline>, Default, false>, On<A2A3SimOn<Inline>, Default, true>,
-                   On<A5SimOn<Inline>, update::Always<Mechanism::suffix_copy>, false>,
-                   On<Flaky<A2A3SimOn<Inline>>, update::Always<Mechanism::suffix_copy>, true>,
+                   On<A5SimOn<Inline>, update::Always<Mechanism::segment_copy>, false>,
+                   On<Flaky<A2A3SimOn<Inline>>, update::Always<Mechanism::segment_copy>, true>,
                    On<Flaky<A5SimOn<Inline>>, update::Always<Mechanism::device_op>, false>,
                    On<A5OverStandIn, Default, false>, On<A2A3OverStandIn, Default, true>) {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {

@@ -19,15 +19,15 @@ struct RefreshCosts {
   std::uint64_t device_slot = 25;       ///< 40 cores, one slot per ns each
   std::uint64_t launched_byte = 1'000;  ///< a write through the BAR: uncached, 64 bytes at a time
 
-  /// What it would take to copy the changed suffix, in nanoseconds.
-  [[nodiscard]] constexpr std::uint64_t of_suffix_copy(const RefreshFacts& f) const noexcept {
-    return copy + copied_byte * f.suffix_bytes + host_slot * f.slots;
+  /// What it would take to copy the changed segments, in picoseconds.
+  [[nodiscard]] constexpr std::uint64_t of_segment_copy(const RefreshFacts& f) const noexcept {
+    return copy * f.segments + copied_byte * f.segment_bytes + host_slot * f.slots;
   }
-  /// What it would take to have the device compute, in nanoseconds.
+  /// What it would take to have the device compute, in picoseconds.
   [[nodiscard]] constexpr std::uint64_t of_device_op(const RefreshFacts& f) const noexcept {
     return copy + copied_byte * f.base_bytes + device_op + device_slot * f.lanes;
   }
-  /// What it would take inside the launch, in nanoseconds.
+  /// What it would take inside the launch, in picoseconds.
   [[nodiscard]] constexpr std::uint64_t of_in_launch(const RefreshFacts& f) const noexcept {
     return launched_byte * f.launch_bytes + device_op + device_slot * f.lanes;
   }
@@ -36,17 +36,18 @@ struct RefreshCosts {
 
 /// The cheapest of what is possible, each round anew:
 ///
-///     suffix copy   copy + bytes of the suffix · copied_byte + slots written · host_slot
-///     device op     copy + bytes of the bases · copied_byte + device_op + slots of the suffix · device_slot
-///     in launch     bytes carried · launched_byte + device_op + slots of the suffix · device_slot
+///     segment copy   copies · copy + bytes of the segments · copied_byte + slots written · host_slot
+///     device op      copy + bytes of the bases · copied_byte + device_op + slots computed · device_slot
+///     in launch      bytes carried · launched_byte + device_op + slots computed · device_slot
 ///
 /// A platform whose kernels read host memory needs none of the three: the slots are written in place.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCost {
+  static constexpr RefreshCosts costs = Costs;
   static constexpr bool allows(Mechanism) noexcept { return true; }
   [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts& f) noexcept {
-    Mechanism best = Mechanism::suffix_copy;
-    std::uint64_t least = Costs.of_suffix_copy(f);
+    Mechanism best = Mechanism::segment_copy;
+    std::uint64_t least = Costs.of_segment_copy(f);
     if (f.device_op && Costs.of_device_op(f) < least) {
       best = Mechanism::device_op;
       least = Costs.of_device_op(f);

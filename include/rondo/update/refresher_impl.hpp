@@ -6,6 +6,8 @@
 #include <rondo/error.hpp>
 #include <rondo/update/refresher.hpp>
 
+#include <algorithm>
+
 /// The set-up of the refreshers, as far as it does not depend on the platform. Out of line but not `cold`: GCC takes a
 /// function that always makes a cold call for cold itself, up to the caller that goes on to run rounds.
 namespace rondo::update {
@@ -58,7 +60,7 @@ namespace detail {
     slots += table_.rewrite(id, now_[id]);
     in_table_[id] = now_[id];
   }
-  refreshed_ = {UpdateLevel::init, in_image_.empty() ? Mechanism::in_place : Mechanism::suffix_copy, slots, 0};
+  refreshed_ = {UpdateLevel::init, in_image_.empty() ? Mechanism::in_place : Mechanism::segment_copy, slots, 0};
   if (!device) return {};
   in_image_ = now_;
   if (!on_device_.empty()) on_device_ = now_;
@@ -71,11 +73,25 @@ namespace detail {
   return {sorted.begin(), sorted.end()};
 }
 
+[[gnu::noinline]] RONDO_INLINE void DeferredBases::divide(const RefreshCosts& costs) {
+  worth_ = costs.copy / std::max<std::uint64_t>(costs.copied_byte, 1);
+  first_segment_.push_back(0);
+  for (std::uint32_t id = 0; id < table_.bases().count; ++id) {
+    for (const args::Lane& slot : table_.slots_of(id)) {
+      const Segment own{slot.at, slot.at + (slot.narrow != 0 ? 4U : 8U)};
+      if (segments_.size() == first_segment_[id] || own.begin > segments_.back().end + worth_) segments_.push_back(own);
+      segments_.back().end = own.end;
+    }
+    first_segment_.push_back(static_cast<std::uint32_t>(segments_.size()));
+  }
+}
+
 [[gnu::cold]] RONDO_INLINE void DeferredBases::distrust_device() noexcept {
   host_inputs_changed_ = true;
   constants_changed_ = true;
   raise(UpdateLevel::init);
   for (std::uint64_t& address : on_device_) address = nowhere;
+  stale_on_device_ = {0, table_.bases().count};
 }
 
 /// @throws Error unless the copy went well

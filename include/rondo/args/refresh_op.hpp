@@ -25,6 +25,7 @@ struct RefreshOp {
   DevicePtr<const Lane> lanes;
   std::uint64_t count = 0;
   DevicePtr<const std::uint64_t> bases;
+  std::uint64_t base_count = 0;
 };
 
 /// The same, with the bases (and the bytes of host inputs) carried by the launch itself instead of lying on the device.

@@ -48,11 +48,14 @@ class DeferredRefresher : public detail::DeferredBases {
   [[gnu::noinline]] DeferredRefresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,
                                       args::BaseLayout bases, std::span<const std::uint64_t> addresses,
                                       args::SystemProvider provider = &args::no_system_provider)
-      : DeferredBases(view, sources, bases, addresses, provider, {!in_place, has_device_op, has_lanes}),
+      : DeferredBases(view, sources, bases, addresses, provider, parts_of(platform)),
         platform_{platform},
         device_{platform, Bytes{wanted_bytes_}, Bytes{P::Arch::arena_alignment}} {
     if constexpr (copies_segments) divide(costs());
-    const std::vector<args::Lane> lanes = write_table(device_.base(), has_lanes);  // lives until the copies are done
+    if constexpr (!in_place && !C::allows(Mechanism::segment_copy)) {
+      if (!has_lanes_) detail::refuse_device_refresh(P::name);
+    }
+    const std::vector<args::Lane> lanes = write_table(device_.base());  // lives until the copies are done
     if constexpr (!in_place) {
       if (!device_.base()) return;
       detail::check_table_copy(copy(platform::Direct<P>{platform}, 0, table_.bytes(), table_.shape().size()));
@@ -60,7 +63,7 @@ class DeferredRefresher : public detail::DeferredBases {
         detail::check_table_copy(platform.copy_in(device_.base().offset(Bytes{lanes_at_}), lanes.data(),
                                                   Bytes{sizeof(args::Lane) * lanes.size()}));
       }
-      if constexpr (has_device_op) {
+      if (!on_device_.empty()) {
         detail::check_table_copy(platform.copy_in(device_.base().offset(Bytes{bases_at_}), now_.data(),
                                                   Bytes{sizeof(std::uint64_t) * now_.size()}));
       }
@@ -98,6 +101,11 @@ class DeferredRefresher : public detail::DeferredBases {
   static constexpr bool has_lanes = has_device_op || has_in_launch;
   static constexpr bool copies_segments = !in_place && C::allows(Mechanism::segment_copy);
 
+  [[nodiscard]] static DeviceParts parts_of([[maybe_unused]] const P& platform) noexcept {
+    bool computes = false;
+    if constexpr (has_lanes) computes = platform.can_refresh_args();
+    return {!in_place, has_device_op && computes, computes};
+  }
   /// What refreshing costs here, as far as the choice of mechanism says.
   [[nodiscard]] static constexpr RefreshCosts costs() noexcept {
     if constexpr (requires { RefreshCosts{C::costs}; }) {
@@ -137,7 +145,7 @@ class DeferredRefresher : public detail::DeferredBases {
       } else {
         widen(stale_in_image_, range);
         widen(stale_on_device_, range);
-        if (all || constants_changed_) {
+        if (!copies_segments || all || constants_changed_) {
           pieces.add({table_.shape()[partition_of(needed)], table_.shape().size()});
         } else if (host_inputs_changed_) {
           const std::uint64_t begin = table_.shape()[args::Partition::host_input];
@@ -158,34 +166,35 @@ class DeferredRefresher : public detail::DeferredBases {
   template <class Channel>
   Status refresh_device(UpdateLevel level, std::uint64_t slots, const detail::Pieces& pieces,
                         const Channel& channel) noexcept requires(!in_place) {
-    static_assert(Channel::carries_refresh || !has_in_launch || C::allows(Mechanism::segment_copy) || has_device_op,
+    constexpr bool computes = has_device_op && Channel::computes_args;
+    static_assert(C::allows(Mechanism::segment_copy) || computes || (has_in_launch && Channel::carries_refresh),
                   "rondo: rounds in flight are launched by a queue, whose launches carry no base table; choose another "
                   "refresh mechanism, or rounds one at a time");
     Mechanism mechanism = Mechanism::segment_copy;
+    RefreshFacts facts;
     // The device computes addresses. Bytes of host inputs alone, and constants, are for the host to bring.
     if (level != UpdateLevel::init && (slots != 0 || !C::allows(Mechanism::segment_copy))) {
-      RefreshFacts facts;
       facts.segments = pieces.all().size();
       facts.segment_bytes = pieces.bytes();
       facts.slots = slots;
-      facts.device_op = has_device_op;
       if constexpr (has_lanes) facts.lanes = lane_count_ - first_lane(level);
-      if constexpr (has_device_op) {
+      if constexpr (computes) {
+        facts.device_op = has_lanes_;
         const BaseRange range = missing_on_device();
         facts.base_bytes = 8 * std::uint64_t{range.end - range.begin} + host_input_bytes();
       }
       if constexpr (has_in_launch) {
         facts.launch_bytes = launch_bytes();
-        facts.in_launch = Channel::carries_refresh && facts.launch_bytes <= P::max_launch_bytes;
+        facts.in_launch = Channel::carries_refresh && has_lanes_ && facts.launch_bytes <= P::max_launch_bytes;
       }
       mechanism = choice_.choose(facts);
     }
     refreshed_.mechanism = mechanism;
-    if constexpr (has_device_op) {
-      if (mechanism == Mechanism::device_op) return compute_on_device(level, channel);
+    if constexpr (computes) {
+      if (mechanism == Mechanism::device_op && facts.device_op) return compute_on_device(level, channel);
     }
     if constexpr (has_in_launch && Channel::carries_refresh) {
-      if (mechanism == Mechanism::in_launch) return send_with_launch(level);
+      if (mechanism == Mechanism::in_launch && facts.in_launch) return send_with_launch(level);
     }
     refreshed_.mechanism = Mechanism::segment_copy;
     return copy_pieces(pieces, channel);
@@ -222,7 +231,7 @@ class DeferredRefresher : public detail::DeferredBases {
     if (status.ok()) status = copy(channel, host_inputs, table_.bytes() + host_inputs, host_input_bytes());
     const args::RefreshOp op = refresh_op(level, device_.base());
     refreshed_.slots = op.count;
-    if (status.ok() && op.count != 0) status = platform_.refresh_args(op);
+    if (status.ok() && op.count != 0) status = channel.refresh_args(op);
     return status;
   }
 

@@ -120,6 +120,7 @@ class Sim {
     return status;
   }
 
+  [[nodiscard]] static constexpr bool can_refresh_args() noexcept { return true; }
   /// Computes args on the simulated device. It runs on the calling thread; on a device it would not.
   Status refresh_args(const args::RefreshOp& op) noexcept {
     traffic_.computed(op.count);

@@ -26,6 +26,7 @@ namespace detail {
 
 /// Throws Error unless `status` is good; the text says that the table was being copied.
 void check_table_copy(Status status);
+[[noreturn]] void refuse_device_refresh(const char* platform);
 [[noreturn]] void refuse_launch_bytes(std::uint64_t bytes, const char* platform, std::uint64_t most);
 
 /// The part of DeferredRefresher that no platform changes: the table, where each base is, what changed.
@@ -88,7 +89,7 @@ class DeferredBases {
                 std::span<const std::uint64_t> addresses, args::SystemProvider provider, DeviceParts parts);
   /// Writes the image for the first time; on the device the table is at `device`, if anywhere. Returns all slots in the
   /// order of the table, if the device needs them.
-  [[nodiscard]] std::vector<args::Lane> write_table(DevicePtr<std::byte> device, bool has_lanes);
+  [[nodiscard]] std::vector<args::Lane> write_table(DevicePtr<std::byte> device);
 
   /// The changes since the last refresh.
   [[nodiscard]] Changes changes() const noexcept {
@@ -147,6 +148,7 @@ class DeferredBases {
   }
   /// The entries of the base table that the device has not got, from the first to the last.
   [[nodiscard]] BaseRange missing_on_device() noexcept {
+    if (on_device_.empty()) return {0, 0};
     BaseRange& range = stale_on_device_;
     range.begin = next_moved(range.begin, range.end, on_device_);
     while (range.end > range.begin && now_[range.end - 1] == on_device_[range.end - 1]) --range.end;
@@ -191,7 +193,7 @@ class DeferredBases {
   [[nodiscard]] args::RefreshOp refresh_op(UpdateLevel level, DevicePtr<std::byte> device) const noexcept {
     const std::uint32_t first = first_lane(level);
     return {device, device.offset(Bytes{lanes_at_ + sizeof(args::Lane) * first}).template as<const args::Lane>(),
-            lane_count_ - first, device.offset(Bytes{bases_at_}).template as<const std::uint64_t>()};
+            lane_count_ - first, device.offset(Bytes{bases_at_}).template as<const std::uint64_t>(), now_.size()};
   }
 
   args::ArgsTable table_;
@@ -216,6 +218,7 @@ class DeferredBases {
   std::uint64_t bases_at_ = 0;
   std::uint64_t lanes_at_ = 0;
   std::uint64_t wanted_bytes_ = 0;
+  bool has_lanes_ = false;  ///< and so the device can compute
   std::uint32_t lane_count_ = 0;
   std::uint32_t first_lane_[args::partition_count] = {};
 };

@@ -12,8 +12,8 @@ namespace rondo::update::detail {
 
 /// Bytes of the args table, [begin, end).
 struct Segment {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+  std::uint64_t begin;
+  std::uint64_t end;
 };
 
 /// The copies that bring a set of segments to the device: at most `most`, in ascending order. Segments become one piece

@@ -251,6 +251,9 @@ bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t si
   return block != nullptr;
 }
 
+std::uint32_t rondo_stand_in_block_index() { return block_index; }
+std::uint32_t rondo_stand_in_block_count() { return block_count; }
+
 // --- process and device
 // ----------------------------------------------------------------------------------------------
 
@@ -651,6 +654,10 @@ struct LoadOptions {
   std::size_t count;
 };
 constexpr std::int32_t cpu_kernel_mode = 3;
+struct PlaceHolder {
+  std::uint32_t address_offset;
+  std::uint32_t data_offset;
+};
 }  // namespace
 
 int aclrtBinaryLoadFromData(const void* data, std::size_t size, const void* options, void** handle) {
@@ -676,7 +683,7 @@ int aclrtBinaryLoadFromData(const void* data, std::size_t size, const void* opti
   for (std::uint64_t i = 0; i < header.entries; ++i) {
     BinaryEntry e;
     std::memcpy(&e, static_cast<const std::byte*>(data) + sizeof(header) + i * sizeof(e), sizeof(e));
-    made->functions.push_back({e.name, e.kernel});
+    made->functions.push_back({e.name, e.kernel, e.shares_args});
   }
   machine().binaries.insert(made);
   *handle = made;
@@ -726,7 +733,8 @@ int aclrtBinaryGetFunction(void* handle, const char* name, void** function) {
     if (f.name == name) return *function = &f, ok;
   }
   if (void* const symbol = binary->library == nullptr ? nullptr : dlsym(binary->library, name); symbol != nullptr) {
-    binary->functions.push_back({name, reinterpret_cast<Kernel>(symbol)});
+    const bool shares_args = dlsym(binary->library, (std::string(name) + "_shares_args").c_str()) != nullptr;
+    binary->functions.push_back({name, reinterpret_cast<Kernel>(symbol), shares_args});
     *function = &binary->functions.back();
     return ok;
   }
@@ -771,7 +779,7 @@ int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, 
   return ok;
 }
 int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on, const void*, void* args,
-                                  std::size_t size, const void*, std::size_t) {
+                                  std::size_t size, const void* placeholders, std::size_t count) {
   const Entry entry("aclrtLaunchKernelWithHostArgs", Needs::context);
   if (entry.injected != ok) return entry.injected;
   StreamState* const stream = stream_of("aclrtLaunchKernelWithHostArgs", on);
@@ -780,8 +788,20 @@ int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on
   op.kind = Op::Kind::kernel;
   op.function = static_cast<const Function*>(function);
   op.blocks = blocks;
-  op.bytes.assign(static_cast<const std::byte*>(args), static_cast<const std::byte*>(args) + size);
+  // The runtime writes where the data of each placeholder will lie into the caller's own bytes, then takes all of them
+  // before it returns. What a capture takes is what every replay has.
+  op.bytes.resize(size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const PlaceHolder& place = static_cast<const PlaceHolder*>(placeholders)[i];
+    if (std::size_t{place.address_offset} + sizeof(void*) > size || place.data_offset >= size) {
+      return refuse(bad_parameter, "a placeholder leaves the args");
+    }
+    const std::byte* const data = op.bytes.data() + place.data_offset;
+    std::memcpy(static_cast<std::byte*>(args) + place.address_offset, &data, sizeof(data));
+  }
+  std::memcpy(op.bytes.data(), args, size);
   op.size = size;
+  if (size > machine().limit("launch_bytes")) ++machine().counts["args_copies"];
   machine().submit(*stream, std::move(op));
   return ok;
 }

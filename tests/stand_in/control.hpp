@@ -19,7 +19,7 @@ void rondo_stand_in_reset();
 void rondo_stand_in_chip(const char* name);
 /// What there is at most: "memory" (bytes), "streams", "events", "devices"; and what it can do, 0 or 1:
 /// "virtual_memory", "snapshot_copies", "kernel_names" (finding kernels by name), "kernel_entries" (by number),
-/// "cpu_kernels".
+/// "cpu_kernels". And "launch_bytes": args of a launch up to this size travel without a copy.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its
@@ -33,7 +33,8 @@ void rondo_stand_in_let_go();
 /// How many of them have not come to pass.
 std::uint64_t rondo_stand_in_faults_left();
 
-/// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait.
+/// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait,
+/// and "args_copies", launches whose args were too large to travel without a copy of their own.
 std::uint64_t rondo_stand_in_calls(const char* call);
 /// The calls since reset in order, one in each line. @returns what the text takes
 std::size_t rondo_stand_in_log(char* text, std::size_t size);
@@ -45,18 +46,26 @@ std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size);
 /// Reads or writes device memory as a device would. @returns false if it is none
 bool rondo_stand_in_peek(std::uint64_t address, void* to, std::size_t size);
 bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t size);
+
+/// Inside a kernel that shares its args: which of how many blocks runs.
+std::uint32_t rondo_stand_in_block_index();
+std::uint32_t rondo_stand_in_block_count();
+/// Rondo's refresh kernel, as its source for the device says, compiled for the host; it shares its args.
+void rondo_stand_in_refresh(std::int64_t* args);
 }
 
 namespace stand_in {
 
-/// A kernel of the stand-in: a host function that gets the words of one block's arguments.
+/// A kernel of the stand-in: a host function that gets the words of one block's arguments; one that shares its args
+/// gets those of the launch, as each block does on a device, and asks for its index.
 using Kernel = void (*)(std::int64_t* args);
 
 /// One entry of a kernel binary that aclrtBinaryLoadFromData takes here. From files the stand-in loads shared libraries
-/// of the host instead, whose symbols are the kernels.
+/// of the host instead, whose symbols are the kernels; a kernel `k` shares its args if there is a symbol k_shares_args.
 struct BinaryEntry {
-  static constexpr std::size_t longest = 119;
+  static constexpr std::size_t longest = 118;
   char name[longest + 1] = {};
+  bool shares_args = false;
   Kernel kernel = nullptr;
 };
 struct BinaryHeader {
@@ -68,8 +77,9 @@ struct BinaryHeader {
 /// Kernels by name, in the form of a binary.
 class Binary {
  public:
-  void add(std::string_view name, Kernel kernel) {
+  void add(std::string_view name, Kernel kernel, bool shares_args = false) {
     BinaryEntry entry;
+    entry.shares_args = shares_args;
     std::memcpy(entry.name, name.data(), name.size() < BinaryEntry::longest ? name.size() : BinaryEntry::longest);
     entry.kernel = kernel;
     entries_.push_back(entry);

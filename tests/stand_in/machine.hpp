@@ -56,6 +56,7 @@ struct Physical {
 struct Function {
   std::string name;
   Kernel kernel = nullptr;
+  bool shares_args = false;
 };
 struct BinaryFile {
   void* library = nullptr;
@@ -192,5 +193,7 @@ struct Machine {
 void set_current_device(int device, std::uint64_t generation);
 extern thread_local bool in_host_func;
 extern thread_local std::string recent_error;
+extern thread_local std::uint32_t block_index;  ///< of the block that this thread runs
+extern thread_local std::uint32_t block_count;
 
 }  // namespace stand_in

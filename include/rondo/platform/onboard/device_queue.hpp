@@ -5,6 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/platform/onboard/device.hpp>
 #include <rondo/platform/onboard/program.hpp>
+#include <rondo/platform/onboard/refresh_kernel.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +27,10 @@ template <arch::Arch A>
 class DeviceQueue {
  public:
   /// `bytes`: what a slot's rounds copy at most in each direction. @throws Error out_of_memory, out_of_resources
-  DeviceQueue(Device& device, std::int32_t timeout_ms, std::size_t slots, std::size_t outputs, Bytes bytes)
+  DeviceQueue(Device& device, RefreshKernel& refresh, std::int32_t timeout_ms, std::size_t slots, std::size_t outputs,
+              Bytes bytes)
       : device_{device},
+        refresh_{refresh},
         timeout_ms_{timeout_ms},
         room_{align_up(bytes.value, 64)},
         slots_(slots),
@@ -62,6 +65,17 @@ class DeviceQueue {
     if (staged == nullptr) [[unlikely]]
       return copy_in_at_once(s, to, from, size);
     __builtin_memcpy(staged, from, size.value);
+    return told(s.code);
+  }
+  /// The slot is idle, so its args are nobody's but this round's, whatever runs on other streams.
+  Status refresh_args(std::uint32_t slot, const args::RefreshOp& op) noexcept {
+    Slot& s = slots_[slot];
+    call_ = "aclrtSetDevice";
+    if (s.code == code_ok) s.code = device_.enter();
+    if (!has_launched_) [[unlikely]]
+      await_set_up(s);
+    flush_in(s);
+    then(s, "aclrtLaunchKernelWithHostArgs", [&] { return refresh_.launch(op, nullptr, s.stream); });
     return told(s.code);
   }
   Status launch(std::uint32_t slot, Program& program) noexcept {
@@ -306,6 +320,7 @@ class DeviceQueue {
   }
 
   Device& device_;
+  RefreshKernel& refresh_;
   std::int32_t timeout_ms_;
   std::uint64_t room_;
   std::vector<Slot> slots_;

@@ -10,6 +10,7 @@
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/orchestration.hpp>
 #include <rondo/platform/onboard/program.hpp>
+#include <rondo/platform/onboard/refresh_kernel.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
 
 #include <cstddef>
@@ -40,16 +41,18 @@ class Onboard {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;  // one stream, in order
 
   static constexpr Capabilities capabilities{
-      Capability::close,         Capability::queue,         Capability::snapshot_copy,
-      Capability::pinned_memory, Capability::zero_fill,     Capability::arena_move,
-      Capability::failure_text,  Capability::orchestration, Capability::remarks};
+      Capability::close,     Capability::queue,          Capability::snapshot_copy, Capability::pinned_memory,
+      Capability::zero_fill, Capability::arena_move,     Capability::failure_text,  Capability::orchestration,
+      Capability::remarks,   Capability::device_refresh, Capability::launch_refresh};
+  static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
   explicit Onboard(const Options& options)
       : options_{options},
         device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},
         memory_{device_, options},
-        transfers_{device_} {}
+        transfers_{device_},
+        refresh_{device_, options_.kernels} {}
   Onboard(const Onboard&) = delete;
   Onboard& operator=(const Onboard&) = delete;
   ~Onboard() { (void)close(true); }
@@ -145,6 +148,20 @@ class Onboard {
     return unloaded(code);
   }
 
+  // --- args that the device computes
+  // --------------------------------------------------------------------------------------------
+
+  /// Whether Rondo's refresh kernel is among the kernels, and computes what it should.
+  [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
+  Status refresh_args(const args::RefreshOp& op) noexcept {
+    return transfers_.launch_beside([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });
+  }
+  /// The bases travel with the launch: nothing is copied.
+  Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
+    if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
+    return transfers_.launch_beside([&](onboard::Stream stream) { return refresh_.launch(op, &payload, stream); });
+  }
+
   // --- a round whose graph a program of the device's own builds
   // --------------------------------------------------------
 
@@ -173,7 +190,7 @@ class Onboard {
 
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] onboard::DeviceQueue<A> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
-    return {device_, options_.timeout_ms, slots, outputs, bytes};
+    return {device_, refresh_, options_.timeout_ms, slots, outputs, bytes};
   }
 
   /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
@@ -187,6 +204,7 @@ class Onboard {
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
     if (when == Moment::opening && !has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
+    if (when == Moment::opening && !can_refresh_args()) sink(refresh_.remark());
     if (when == Moment::closing && refused_captures() != 0) {
       sink(
           Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
@@ -271,6 +289,7 @@ class Onboard {
       if (first == onboard::code_ok) first = code;
     };
     keep(device_.stop());
+    keep(refresh_.release());
     if (at_the_end) keep(staging().release_all());
     if (at_the_end) keep(memory_.release_all());
     transfers_.forget_plan();
@@ -286,6 +305,7 @@ class Onboard {
   onboard::Device device_;
   onboard::DeviceMemory memory_;
   onboard::Transfers<A> transfers_;
+  onboard::RefreshKernel refresh_;
   Program* last_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;

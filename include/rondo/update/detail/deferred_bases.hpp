@@ -152,7 +152,8 @@ class DeferredBases {
     BaseRange& range = stale_on_device_;
     range.begin = next_moved(range.begin, range.end, on_device_);
     while (range.end > range.begin && now_[range.end - 1] == on_device_[range.end - 1]) --range.end;
-    return range.begin < range.end ? range : BaseRange{0, 0};
+    if (range.begin >= range.end) return {0, 0};
+    return {range.begin & ~7U, range.end};  // a copy begins at a multiple of 64 bytes
   }
   /// The first base from `id` on whose address is not that in `other`; `end`, or more, if there is none.
   [[nodiscard]] std::uint32_t next_moved(std::uint32_t id, std::uint32_t end,

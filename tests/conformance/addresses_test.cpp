@@ -49,7 +49,11 @@ struct On {
       On<A5SimOn<Inline, Traffic>, By<update::ByCostOnDevice<>, update::InitOnce>>,                     \
       On<A2A3SimOn<Pool, Traffic>, By<update::ByCostOnDevice<>>>, On<A2A3OverStandIn, DefaultPolicies>, \
       On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>>>,                                   \
-      On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>, update::InitOnce>>
+      On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>, update::InitOnce>>,                 \
+      On<A2A3ThatComputes, By<update::Always<Mechanism::device_op>>>,                                   \
+      On<A5ThatComputes, By<update::Always<Mechanism::device_op>>>,                                     \
+      On<A2A3ThatComputes, By<update::Always<Mechanism::in_launch>>>,                                   \
+      On<A5ThatComputes, By<update::Always<Mechanism::in_launch>>>, On<A2A3ThatComputes, By<update::ByCost<>>>
 
 /// y = 3 (x + w), s += x, through a workspace.
 struct Graph {

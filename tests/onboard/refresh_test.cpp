@@ -12,10 +12,14 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -352,4 +356,82 @@ TEST_CASE_TEMPLATE("Without the kernel, or with one that is wrong, addresses are
       CHECK(std::string_view(e.what()).find("rondo_refresh") != std::string_view::npos);
     }
   }
+}
+
+TEST_CASE_TEMPLATE("The mechanism of a round is the cheapest by the costs that the platform was given", P,
+                   A2A3ThatComputes, A5ThatComputes) {
+  if (launches_nothing() || lacks("aclrtLaunchKernelWithHostArgs") || !missing_required().empty()) return;
+  const Clean clean;
+  const auto chosen = [&](std::optional<RefreshCosts> costs) {
+    typename P::Options options;
+    options.refresh_costs = costs;
+    Graph g;
+    auto session = open<P>(g.graph, options);
+    DeviceFloats x(session.platform(), Graph::n, 1);
+    Floats w(Graph::n, 1), y(Graph::n), s(Graph::n);
+    REQUIRE(session.run_round(bind(g.x, x.span()), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+    CHECK(y == Floats(Graph::n, 6));
+    return session.refreshed().mechanism;
+  };
+  CHECK(chosen({}) == Mechanism::segment_copy);
+  CHECK(chosen(RefreshCosts{.host_slot = 50'000'000}) == Mechanism::in_launch);
+  CHECK(chosen(RefreshCosts{.host_slot = 50'000'000, .launched_byte = 1'000'000}) == Mechanism::device_op);
+  CHECK(chosen(RefreshCosts{.copy = 20'000'000}) == Mechanism::in_launch);
+}
+
+TEST_CASE_TEMPLATE("Costs are measured when a session is told to, with and without the kernel, and nothing is left", P,
+                   A2A3ThatComputes, A5OverStandIn) {
+  if (launches_nothing() || !missing_required().empty()) return;
+  const Clean clean;
+  for (const bool has_snapshots : {true, false}) {
+    rondo_stand_in_limit("snapshot_copies", has_snapshots ? 1 : 0);
+    typename P::Options options;
+    options.measure_refresh_costs = true;
+    P platform{options};
+    const RefreshCosts* const costs = platform.refresh_costs();
+    REQUIRE(costs != nullptr);
+    for (const auto& cost : rondo::detail::named_costs) CHECK(costs->*cost.value > 0);
+    CHECK(costs->host_slot != RefreshCosts{}.host_slot);
+    CHECK((costs->copy != RefreshCosts{}.copy) == has_snapshots);
+    CHECK((costs->device_op != RefreshCosts{}.device_op) == platform.can_refresh_args());
+    CHECK(calls(nullptr) < 500);
+    REQUIRE(platform.close().ok());
+    rondo_stand_in_reset();
+  }
+  for (const char* const call : {"aclrtMalloc", "aclrtMemcpyAsync", "aclrtSynchronizeStreamWithTimeout"}) {
+    CAPTURE(call);
+    typename P::Options options;
+    options.measure_refresh_costs = true;
+    rondo_stand_in_fault(call, 5, 507015);
+    rondo_stand_in_fault(call, 1, 507015);
+    CHECK_THROWS_AS(P{options}, Error);
+    rondo_stand_in_reset();
+  }
+}
+
+TEST_CASE("Costs are the same after they were written to a file and read again; a file that is none is refused") {
+  const std::string path = "refresh_costs_" + std::to_string(getpid()) + ".txt";
+  const RefreshCosts costs{1, 2, 3, 4'000'000'000'000, 5, 6};
+  write_refresh_costs(path.c_str(), costs);
+  CHECK(read_refresh_costs(path.c_str()) == costs);
+  const auto write = [&](const char* text) {
+    std::FILE* const file = std::fopen(path.c_str(), "w");
+    std::fputs(text, file);
+    std::fclose(file);
+  };
+  write("copied_byte 7\n");
+  CHECK(read_refresh_costs(path.c_str()) == RefreshCosts{.copied_byte = 7});
+  for (const char* const text : {"copy 1\ncopies 2\n", "copy 1\ncopied_byte\n"}) {
+    write(text);
+    try {
+      (void)read_refresh_costs(path.c_str());
+      FAIL("read");
+    } catch (const Error& e) {
+      CHECK(e.code() == Errc::invalid_argument);
+      CHECK(std::string_view(e.what()).find(", line 2: a cost is one of") != std::string_view::npos);
+    }
+  }
+  std::remove(path.c_str());
+  CHECK_THROWS_AS((void)read_refresh_costs(path.c_str()), Error);
+  CHECK_THROWS_AS(write_refresh_costs("/nowhere/at/all", costs), Error);
 }

@@ -46,6 +46,19 @@ struct LaunchPayload {
   [[nodiscard]] constexpr std::uint64_t bytes() const noexcept { return bytes(base_count, host_input_bytes); }
 };
 
+/// What refreshing costs, in picoseconds. The defaults are orders of magnitude for a card behind PCIe 4.0 ×16, chosen
+/// so that the ranking of mechanisms comes out as users of such systems report it.
+struct RefreshCosts {
+  std::uint64_t copy = 2'000'000;       ///< submitting one asynchronous copy: 2 µs
+  std::uint64_t copied_byte = 40;       ///< 25 GB/s
+  std::uint64_t host_slot = 1'200;      ///< writing one slot of the image
+  std::uint64_t device_op = 3'000'000;  ///< launching the small kernel that computes the slots
+  std::uint64_t device_slot = 25;       ///< 40 cores, one slot per ns each
+  std::uint64_t launched_byte = 1'000;  ///< a write through the BAR: uncached, 64 bytes at a time
+
+  friend constexpr bool operator==(const RefreshCosts&, const RefreshCosts&) noexcept = default;
+};
+
 /// Writes one address (by the built-in: `<cstring>` would cost every user 500 lines); `at` need not be a multiple of
 /// anything.
 inline void store_address(std::byte* at, std::uint64_t address, bool narrow) noexcept {

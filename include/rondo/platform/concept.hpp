@@ -242,12 +242,15 @@ concept HasZeroFill = detail::declares<P, Capability::zero_fill> &&
   noexcept->std::same_as<Status>;
 };
 
-/// Whether the device has what it takes to compute args, known once the platform is open: `bool can_refresh_args()
-/// const noexcept`. Part of both capabilities below.
+/// What an open platform knows of refreshing; part of both capabilities below. `bool can_refresh_args() const
+/// noexcept`: whether the device has what it takes to compute args. `const args::RefreshCosts* refresh_costs() const
+/// noexcept`: what refreshing costs here, if that was measured, else null.
 template <class P>
 concept AnswersForRefresh = requires(const P& p) {
   { p.can_refresh_args() }
   noexcept->std::same_as<bool>;
+  { p.refresh_costs() }
+  noexcept->std::same_as<const args::RefreshCosts*>;
 };
 
 /// The device computes args from addresses by itself, in order with copies and launches: `Status refresh_args(const
@@ -381,11 +384,13 @@ consteval bool check_platform() {
                 "Bytes) noexcept;`");
   static_assert(!detail::declares<P, Capability::device_refresh> || HasDeviceRefresh<P>,
                 "rondo: the platform declares Capability::device_refresh; write `Status refresh_args(const "
-                "args::RefreshOp&) noexcept;` and `bool can_refresh_args() const noexcept;`");
+                "args::RefreshOp&) noexcept;`, `bool can_refresh_args() const noexcept;` and `const "
+                "args::RefreshCosts* refresh_costs() const noexcept;`");
   static_assert(!detail::declares<P, Capability::launch_refresh> || HasLaunchRefresh<P>,
                 "rondo: the platform declares Capability::launch_refresh; write `static constexpr std::uint32_t "
                 "max_launch_bytes = ...;`, `Status refresh_in_launch(const args::RefreshOp&, const "
-                "args::LaunchPayload&) noexcept;` and `bool can_refresh_args() const noexcept;`");
+                "args::LaunchPayload&) noexcept;`, `bool can_refresh_args() const noexcept;` and `const "
+                "args::RefreshCosts* refresh_costs() const noexcept;`");
   static_assert(!detail::declares<P, Capability::staying_awake> || HasStayingAwake<P>,
                 "rondo: the platform declares Capability::staying_awake; write `void keep_awake(bool) noexcept;`");
   static_assert(!detail::declares<P, Capability::stopping> || HasStopping<P>,

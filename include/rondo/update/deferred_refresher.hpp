@@ -51,7 +51,7 @@ class DeferredRefresher : public detail::DeferredBases {
       : DeferredBases(view, sources, bases, addresses, provider, parts_of(platform)),
         platform_{platform},
         device_{platform, Bytes{wanted_bytes_}, Bytes{P::Arch::arena_alignment}} {
-    if constexpr (copies_segments) divide(costs());
+    if constexpr (copies_segments) divide(costs(platform));
     if constexpr (!in_place && !C::allows(Mechanism::segment_copy)) {
       if (!has_lanes_) detail::refuse_device_refresh(P::name);
     }
@@ -106,8 +106,11 @@ class DeferredRefresher : public detail::DeferredBases {
     if constexpr (has_lanes) computes = platform.can_refresh_args();
     return {!in_place, has_device_op && computes, computes};
   }
-  /// What refreshing costs here, as far as the choice of mechanism says.
-  [[nodiscard]] static constexpr RefreshCosts costs() noexcept {
+  /// What refreshing costs, as far as the platform knows, or else the choice of mechanism says.
+  [[nodiscard]] static RefreshCosts costs([[maybe_unused]] const P& platform) noexcept {
+    if constexpr (has_lanes) {
+      if (const RefreshCosts* const known = platform.refresh_costs(); known != nullptr) return *known;
+    }
     if constexpr (requires { RefreshCosts{C::costs}; }) {
       return C::costs;
     } else {
@@ -177,7 +180,10 @@ class DeferredRefresher : public detail::DeferredBases {
       facts.segments = pieces.all().size();
       facts.segment_bytes = pieces.bytes();
       facts.slots = slots;
-      if constexpr (has_lanes) facts.lanes = lane_count_ - first_lane(level);
+      if constexpr (has_lanes) {
+        facts.lanes = lane_count_ - first_lane(level);
+        facts.costs = platform_.refresh_costs();
+      }
       if constexpr (computes) {
         facts.device_op = has_lanes_;
         const BaseRange range = missing_on_device();

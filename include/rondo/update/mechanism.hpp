@@ -48,16 +48,19 @@ template <class P>
   return false;
 }
 
+using args::RefreshCosts;
+
 /// The figures that a choice of mechanism is made from.
 struct RefreshFacts {
-  std::uint64_t segments = 0;       ///< how many copies the changed segments would take
-  std::uint64_t segment_bytes = 0;  ///< what they would move
-  std::uint64_t slots = 0;          ///< what the host would write for it
-  std::uint64_t base_bytes = 0;     ///< what a device op would move: bases, and host inputs if they changed
-  std::uint64_t lanes = 0;          ///< what the device would compute
-  std::uint64_t launch_bytes = 0;   ///< what the launch would carry
-  bool device_op = false;           ///< is possible here
-  bool in_launch = false;           ///< is possible here: the platform can, and the payload fits
+  std::uint64_t segments = 0;           ///< how many copies the changed segments would take
+  std::uint64_t segment_bytes = 0;      ///< what they would move
+  std::uint64_t slots = 0;              ///< what the host would write for it
+  std::uint64_t base_bytes = 0;         ///< what a device op would move: bases, and host inputs if they changed
+  std::uint64_t lanes = 0;              ///< what the device would compute
+  std::uint64_t launch_bytes = 0;       ///< what the launch would carry
+  bool device_op = false;               ///< is possible here
+  bool in_launch = false;               ///< is possible here: the platform can, and the payload fits
+  const RefreshCosts* costs = nullptr;  ///< as the platform knows them; null: it does not
 };
 
 /// Always the same mechanism. Where only the host can do it (the first round, changed constants), a copy of the whole

@@ -10,11 +10,13 @@
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/orchestration.hpp>
 #include <rondo/platform/onboard/program.hpp>
+#include <rondo/platform/onboard/refresh_costs.hpp>
 #include <rondo/platform/onboard/refresh_kernel.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace rondo::platform {
 
@@ -52,7 +54,17 @@ class Onboard {
         device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},
         memory_{device_, options},
         transfers_{device_},
-        refresh_{device_, options_.kernels} {}
+        refresh_{device_, options_.kernels},
+        refresh_costs_{options_.refresh_costs} {
+    if (!refresh_costs_ && options_.measure_refresh_costs) {
+      try {
+        refresh_costs_ = onboard::RefreshMeasurement(device_, refresh_).measure();
+      } catch (...) {
+        (void)refresh_.release();
+        throw;
+      }
+    }
+  }
   Onboard(const Onboard&) = delete;
   Onboard& operator=(const Onboard&) = delete;
   ~Onboard() { (void)close(true); }
@@ -153,6 +165,10 @@ class Onboard {
 
   /// Whether Rondo's refresh kernel is among the kernels, and computes what it should.
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
+  /// What refreshing costs, if the options say or it was measured; else null.
+  [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept {
+    return refresh_costs_ ? &*refresh_costs_ : nullptr;
+  }
   Status refresh_args(const args::RefreshOp& op) noexcept {
     return transfers_.launch_beside([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });
   }
@@ -306,6 +322,7 @@ class Onboard {
   onboard::DeviceMemory memory_;
   onboard::Transfers<A> transfers_;
   onboard::RefreshKernel refresh_;
+  std::optional<args::RefreshCosts> refresh_costs_;
   Program* last_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;

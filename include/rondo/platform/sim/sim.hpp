@@ -121,6 +121,8 @@ class Sim {
   }
 
   [[nodiscard]] static constexpr bool can_refresh_args() noexcept { return true; }
+  /// Nothing was measured: a host that computes in a device's place tells nothing of one.
+  [[nodiscard]] static constexpr const args::RefreshCosts* refresh_costs() noexcept { return nullptr; }
   /// Computes args on the simulated device. It runs on the calling thread; on a device it would not.
   Status refresh_args(const args::RefreshOp& op) noexcept {
     traffic_.computed(op.count);

@@ -2,12 +2,13 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# count_onboard_instructions.sh <onboard_instructions> [--check]
+# count_onboard_instructions.sh <onboard_instructions> [--check | --refreshes]
 #
 # Rondo's own instructions per onboard round, counted by callgrind: what is in the program itself, so neither the
 # runtime's (here the stand-in's) nor memcpy's. For k = 1, 4 and 16 tensors of 4 KiB that go in and out, bindings checked
 # each round or prebound; and for k inputs and k outputs, checked. With --check: fails above 400 + 40 for each bound
-# pair, of which there are k, and 2 k where inputs and outputs are different tensors.
+# pair, of which there are k, and 2 k where inputs and outputs are different tensors. With --refreshes: per refresh of an
+# args table instead, by mechanism, slots, and how many of 64 bases move.
 set -euo pipefail
 program=$1
 check=${2-}
@@ -26,6 +27,16 @@ count() {
   echo $(((total[1] - total[0] + 50) / 100))
 }
 
+if [ "$check" = --refreshes ]; then
+  printf '%7s %7s %12s %9s %9s\n' slots moved segment_copy device_op in_launch
+  for slots in 100 400 1000 10000; do
+    for moved in 0 1 6 64; do
+      printf '%7d %7d %12d %9d %9d\n' $slots $moved "$(count segment_copy:$moved $slots)" \
+        "$(count device_op:$moved $slots)" "$(count in_launch:$moved $slots)"
+    done
+  done
+  exit 0
+fi
 bad=0
 printf '%4s %9s %7s %6s\n' k case counted most
 for k in 1 4 16; do

@@ -31,18 +31,11 @@ class DeferredRefresher : public detail::DeferredBases {
  public:
   /// Whether kernels read the host's image.
   static constexpr bool in_place = C::allows(Mechanism::in_place) && HasArgsInHostMemory<P>;
-  static_assert(is_capable<P>(Mechanism::in_place) || C::allows(Mechanism::segment_copy) ||
-                    C::allows(Mechanism::device_op) || C::allows(Mechanism::in_launch),
-                "rondo: the platform's kernels cannot read args in host memory; choose another refresh mechanism");
-  static_assert(is_capable<P>(Mechanism::device_op) || C::allows(Mechanism::segment_copy) ||
-                    !C::allows(Mechanism::device_op),
-                "rondo: the platform cannot compute args on the device; write `Status refresh_args(const "
-                "args::RefreshOp&) noexcept;` or choose another refresh mechanism");
-  static_assert(is_capable<P>(Mechanism::in_launch) || C::allows(Mechanism::segment_copy) ||
-                    !C::allows(Mechanism::in_launch),
-                "rondo: the platform's launches carry no base table; write `static constexpr std::uint32_t "
-                "max_launch_bytes` and `Status refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) "
-                "noexcept;`, or choose another refresh mechanism");
+  static_assert(in_place || C::allows(Mechanism::segment_copy) ||
+                    (C::allows(Mechanism::device_op) && HasDeviceRefresh<P>) ||
+                    (C::allows(Mechanism::in_launch) && HasLaunchRefresh<P>),
+                "rondo: the platform has none of the refresh mechanisms that the policies allow; choose another one, or "
+                "declare Capability::args_in_host_memory, device_refresh or launch_refresh");
 
   /// `addresses`: of each base at the start; those of `absolute` and `table` are ignored.
   [[gnu::noinline]] DeferredRefresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,
@@ -146,8 +139,10 @@ class DeferredRefresher : public detail::DeferredBases {
       if constexpr (in_place) {
         refreshed_.mechanism = Mechanism::in_place;
       } else {
-        widen(stale_in_image_, range);
-        widen(stale_on_device_, range);
+        if (range.begin < range.end) {
+          widen(stale_in_image_, range);
+          widen(stale_on_device_, range);
+        }
         if (!copies_segments || all || constants_changed_) {
           pieces.add({table_.shape()[partition_of(needed)], table_.shape().size()});
         } else if (host_inputs_changed_) {

@@ -187,7 +187,6 @@ class DeferredBases {
     return slots;
   }
   static void widen(BaseRange& range, BaseRange by) noexcept {
-    if (by.begin >= by.end) return;
     if (by.begin < range.begin) range.begin = by.begin;
     if (by.end > range.end) range.end = by.end;
   }

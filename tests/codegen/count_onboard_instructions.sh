@@ -15,19 +15,21 @@ check=${2-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+few=20 many=120
 # count <case> <k>: instructions per round, rounded. Runs of two lengths are subtracted, so set-up drops out.
 count() {
   local rounds total=()
-  for rounds in 20 120; do
+  for rounds in $few $many; do
     valgrind --tool=callgrind --callgrind-out-file="$work/out" --toggle-collect='*measured*' "$program" "$1" "$2" \
       "$rounds" >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
     total+=("$(callgrind_annotate --threshold=100 "$work/out" | grep -F "[$program]" |
       awk '/^ *[0-9,]+ \(/ { gsub(",", "", $1); sum += $1 } END { print sum + 0 }')")
   done
-  echo $(((total[1] - total[0] + 50) / 100))
+  echo $(((total[1] - total[0] + (many - few) / 2) / (many - few)))
 }
 
 if [ "$check" = --refreshes ]; then
+  few=4 many=14  # the stand-in computes all slots in each round
   printf '%7s %7s %12s %9s %9s\n' slots moved segment_copy device_op in_launch
   for slots in 100 400 1000 10000; do
     for moved in 0 1 6 64; do

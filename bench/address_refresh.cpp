@@ -4,7 +4,7 @@
 // What it costs to bring the args table up to date when addresses change between rounds: tables of n slots over b
 // bases, of which a share changes each round; the uses of a base are spread evenly.
 //   refresh/rondo          Auto, mechanism by cost: on a simulated chip, whose kernels read host memory, in place
-//   refresh/rondo_suffix   Auto, the suffix of the table copied
+//   refresh/rondo_suffix   Auto, the changed segments of the table copied; named as when that was all up to its end
 //   refresh/rondo_device   Auto, the base table copied, the slots computed "on the device": here, by the same host core
 //   refresh/rondo_bar      Auto, the base table inside the launch, where it fits 1 KiB
 //   refresh/rival_full     every slot written, every round, by a hand-written loop over (base, offset)
@@ -164,7 +164,7 @@ void register_case(std::size_t slots, std::size_t bases, std::size_t changed) {
                                  [=](benchmark::State& state) { run(state, slots, bases, changed); });
   };
   add("rondo", &run_rondo<update::ByCost<>>);
-  add("rondo_suffix", &run_rondo<update::Always<Mechanism::suffix_copy>>);
+  add("rondo_suffix", &run_rondo<update::Always<Mechanism::segment_copy>>);
   add("rondo_device", &run_rondo<update::Always<Mechanism::device_op>>);
   if (args::LaunchPayload::bytes(3 + bases, 0) <= P::max_launch_bytes) {
     add("rondo_bar", &run_rondo<update::Always<Mechanism::in_launch>>);

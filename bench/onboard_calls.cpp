@@ -5,9 +5,13 @@
 // same work written by hand against the runtime's calls as users of it commonly do: a copy for each tensor from
 // ordinary memory, the args block by a copy each round, one launch for each task, a wait.
 //
+// refresh/* is the refresh of an args table alone, by mechanism: slots over 64 bases, of which some move each round.
+// The counters are the calls, without the wait, the bytes that are copied or carried, and the table's own.
+//
 // Times are the stand-in's, so they tell nothing of a device. Own instructions per round are counted by
 // tests/codegen/count_onboard_instructions.sh.
 
+#include "refresh_cases.hpp"
 #include "round_cases.hpp"
 #include "stand_in/over_stand_in.hpp"
 
@@ -118,6 +122,23 @@ void register_pairs() {
   });
 }
 
+template <class Choice>
+void register_refresh(const char* mechanism, std::uint32_t slots, std::uint32_t moved) {
+  const std::string name =
+      std::string("refresh/") + mechanism + "/slots:" + std::to_string(slots) + "/moved:" + std::to_string(moved);
+  benchmark::RegisterBenchmark(name.c_str(), [slots, moved](benchmark::State& state) {
+    refresh_cases::RefreshCase<Choice> table(slots);
+    for (auto _ : state) {
+      if (!table.round(moved) || !table.wait()) state.SkipWithError("a refresh failed");
+    }
+    const auto calls = rondo_stand_in_calls(nullptr) - rondo_stand_in_calls("aclrtSynchronizeStreamWithTimeout");
+    state.counters["calls"] = static_cast<double>(calls) / static_cast<double>(state.iterations());
+    state.counters["bytes"] = static_cast<double>(table.refresher().refreshed().bytes);
+    state.counters["table"] = static_cast<double>(table.refresher().table().shape().size());
+    rondo_stand_in_reset();
+  });
+}
+
 void register_chain(std::size_t tasks) {
   const std::string tail = "/tasks:" + std::to_string(tasks + 1);
   benchmark::RegisterBenchmark(("chain/raw" + tail).c_str(), [tasks](benchmark::State& state) {
@@ -163,6 +184,14 @@ int main(int argc, char** argv) {
   register_pairs<4>();
   register_pairs<16>();
   for (const std::size_t tasks : {1U, 15U, 63U}) register_chain(tasks);
+  using rondo::update::Always, rondo::update::Mechanism;
+  for (const std::uint32_t slots : {100U, 400U, 1'000U, 10'000U}) {
+    for (const std::uint32_t moved : {0U, 1U, 6U, refresh_cases::bases}) {
+      register_refresh<Always<Mechanism::segment_copy>>("segment_copy", slots, moved);
+      register_refresh<Always<Mechanism::device_op>>("device_op", slots, moved);
+      register_refresh<Always<Mechanism::in_launch>>("in_launch", slots, moved);
+    }
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

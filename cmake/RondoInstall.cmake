@@ -6,6 +6,9 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/rondo)
 install(TARGETS rondo EXPORT rondoTargets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Kernels of Rondo's own, which users compile for their device.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rondo/platform/onboard/device
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/platform/onboard)
 if(RONDO_COMPILED_LIBRARY)
   install(TARGETS rondo_compiled EXPORT rondoTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

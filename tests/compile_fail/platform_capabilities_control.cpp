@@ -34,6 +34,8 @@ struct Mine : NullPlatform {
   void* allocate_pinned(Bytes);
   void release_pinned(void*) noexcept;
   Status fill_zeros(DevicePtr<std::byte>, Bytes) noexcept;
+  bool can_refresh_args() const noexcept;
+  const args::RefreshCosts* refresh_costs() const noexcept;
   Status refresh_args(const args::RefreshOp&) noexcept;
   static constexpr std::uint32_t max_launch_bytes = 1024;
   Status refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept;

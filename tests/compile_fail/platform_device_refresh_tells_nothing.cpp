@@ -8,6 +8,8 @@ using namespace rondo;
 struct Mine : NullPlatform {
   using NullPlatform::NullPlatform;
   static constexpr Capabilities capabilities{Capability::device_refresh};
+  bool can_refresh_args() const noexcept;
+  const args::RefreshCosts* refresh_costs() const noexcept;
   void refresh_args(const args::RefreshOp&) noexcept;  // no Status
 };
 static_assert(check_platform<Mine>());

@@ -8,6 +8,8 @@ using namespace rondo;
 struct Mine : NullPlatform {
   using NullPlatform::NullPlatform;
   static constexpr Capabilities capabilities{Capability::launch_refresh};
+  bool can_refresh_args() const noexcept;
+  const args::RefreshCosts* refresh_costs() const noexcept;
   Status refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept;
 };
 static_assert(check_platform<Mine>());

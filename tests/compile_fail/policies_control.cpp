@@ -10,7 +10,7 @@ struct Decides {
 struct Policies : rondo::DefaultPolicies {
   using Update = Decides;
   using Plan = rondo::memory::Disjoint;
-  using Refresh = rondo::update::Always<rondo::update::Mechanism::suffix_copy>;
+  using Refresh = rondo::update::Always<rondo::update::Mechanism::segment_copy>;
   using Lookups = rondo::launch::Counts;
   static std::uint64_t system_address(rondo::args::SystemSlot) { return 1; }
   static void log(rondo::LogEvent, const char*) noexcept {}

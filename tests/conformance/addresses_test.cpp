@@ -45,13 +45,17 @@ struct On {
 };
 #define RONDO_TEST_ROUNDS                                                                               \
   On<A2A3SimOn<Inline, Traffic>, DefaultPolicies>,                                                      \
-      On<A2A3SimOn<Inline, Traffic>, By<update::Always<Mechanism::suffix_copy>>>,                       \
+      On<A2A3SimOn<Inline, Traffic>, By<update::Always<Mechanism::segment_copy>>>,                      \
       On<A5SimOn<Inline, Traffic>, By<update::Always<Mechanism::device_op>>>,                           \
       On<A5SimOn<Pool, Traffic>, By<update::Always<Mechanism::in_launch>>>,                             \
       On<A5SimOn<Inline, Traffic>, By<update::ByCostOnDevice<>, update::InitOnce>>,                     \
       On<A2A3SimOn<Pool, Traffic>, By<update::ByCostOnDevice<>>>, On<A2A3OverStandIn, DefaultPolicies>, \
-      On<A5OverStandIn, By<update::Always<Mechanism::suffix_copy>>>,                                    \
-      On<A5OverStandIn, By<update::Always<Mechanism::suffix_copy>, update::InitOnce>>
+      On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>>>,                                   \
+      On<A5OverStandIn, By<update::Always<Mechanism::segment_copy>, update::InitOnce>>,                 \
+      On<A2A3ThatComputes, By<update::Always<Mechanism::device_op>>>,                                   \
+      On<A5ThatComputes, By<update::Always<Mechanism::device_op>>>,                                     \
+      On<A2A3ThatComputes, By<update::Always<Mechanism::in_launch>>>,                                   \
+      On<A5ThatComputes, By<update::Always<Mechanism::in_launch>>>, On<A2A3ThatComputes, By<update::ByCost<>>>
 
 /// y = 3 (x + w), s += x, through a workspace.
 struct Graph {
@@ -129,7 +133,7 @@ TEST_CASE_TEMPLATE("Rounds bind host and device memory in any mixture, each with
 
 TEST_CASE("Device memory is not copied, and a round that repeats it refreshes nothing") {
   Graph g;
-  auto session = open<A2A3SimOn<Inline, Traffic>, By<update::Always<Mechanism::suffix_copy>>>(g.graph);
+  auto session = open<A2A3SimOn<Inline, Traffic>, By<update::Always<Mechanism::segment_copy>>>(g.graph);
   CHECK(session.refreshed().level == UpdateLevel::init);
   auto& p = session.platform();
   DeviceFloats x(p, Graph::n, 2), w(p, Graph::n, 1), y(p, Graph::n), s(p, Graph::n), other(p, Graph::n, 5);
@@ -147,8 +151,7 @@ TEST_CASE("Device memory is not copied, and a round that repeats it refreshes no
   CHECK(session.platform().traffic().bytes_out == 0);
   REQUIRE(run(other).ok());
   CHECK(session.refreshed().slots == 2);
-  const auto& shape = session.args().shape();
-  CHECK(session.refreshed().bytes == shape.size() - shape[args::Partition::model_io]);
+  CHECK(session.refreshed().bytes == 64);  // the two tasks that use x stand together
   CHECK(session.platform().traffic().bytes_in == before.bytes_in + session.refreshed().bytes);
   CHECK(y.values() == Floats(Graph::n, 18));
 }
@@ -216,11 +219,11 @@ TEST_CASE("Host inputs alone cost their own partition, in the launch or beside i
     return session.run_round(bind(y, dy.span()), bind(position, p), bind(z, one)).ok();
   };
   {
-    auto session = open<P, By<update::Always<Mechanism::suffix_copy>>>(graph);
+    auto session = open<P, By<update::Always<Mechanism::segment_copy>>>(graph);
     REQUIRE(round(session, 1));
     REQUIRE(round(session, 2));
     CHECK(session.refreshed().level == UpdateLevel::host_input);
-    CHECK(session.refreshed().bytes == 64);
+    CHECK(session.refreshed().bytes == 32);
   }
   {
     auto session = open<P, By<update::Always<Mechanism::in_launch>>>(graph);
@@ -485,7 +488,7 @@ TEST_CASE_TEMPLATE("Asynchronous rounds take pinned memory and snapshots, and do
 namespace {
 struct Counted : DefaultPolicies {
   using Observe = observe::Counters;
-  using Refresh = update::Always<Mechanism::suffix_copy>;
+  using Refresh = update::Always<Mechanism::segment_copy>;
 };
 }  // namespace
 
@@ -513,8 +516,7 @@ TEST_CASE("Counters tell how often each strategy refreshed, what it rewrote and 
   CHECK(refreshes(UpdateLevel::model_io) == 1);
   CHECK(refreshes(UpdateLevel::none) == 1);
   CHECK(refreshes(UpdateLevel::host_input) == 0);
-  const auto& shape = session.args().shape();
-  CHECK(counters.bytes == 3 * shape.size() - shape[args::Partition::model_io]);
-  CHECK(counters.mechanisms[static_cast<std::size_t>(Mechanism::suffix_copy)] == 3);
+  CHECK(counters.bytes == 2 * session.args().shape().size() + 64);
+  CHECK(counters.mechanisms[static_cast<std::size_t>(Mechanism::segment_copy)] == 3);
   CHECK(counters.refresh_ns == 0);
 }

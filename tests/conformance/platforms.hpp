@@ -12,8 +12,8 @@
 
 template <class P>
 inline constexpr bool is_over_stand_in = false;
-template <class A>
-inline constexpr bool is_over_stand_in<stand_in::OverStandIn<A>> = true;
+template <class A, bool has_refresh_kernel>
+inline constexpr bool is_over_stand_in<stand_in::OverStandIn<A, has_refresh_kernel>> = true;
 
 /// What a kernel that throws comes to: where there are exceptions, that; on a device, a failure of the device.
 template <class P>

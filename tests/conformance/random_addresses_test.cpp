@@ -64,6 +64,13 @@ struct Flaky : P {
   }
 };
 
+}  // namespace
+
+template <class P>
+inline constexpr bool is_over_stand_in<Flaky<P>> = is_over_stand_in<P>;
+
+namespace {
+
 /// y = factor (x + w), s += x, z = y + position; or without a position.
 template <bool has_position>
 struct Graph {
@@ -339,10 +346,15 @@ using Default = DefaultPolicies::Refresh;
 
 TEST_CASE_TEMPLATE("Rounds in random order see the memory that they bind, whatever came before", T,
                    On<A2A3SimOn<Inline>, Default, false>, On<A2A3SimOn<Inline>, Default, true>,
-                   On<A5SimOn<Inline>, update::Always<Mechanism::suffix_copy>, false>,
-                   On<Flaky<A2A3SimOn<Inline>>, update::Always<Mechanism::suffix_copy>, true>,
+                   On<A5SimOn<Inline>, update::Always<Mechanism::segment_copy>, false>,
+                   On<Flaky<A2A3SimOn<Inline>>, update::Always<Mechanism::segment_copy>, true>,
                    On<Flaky<A5SimOn<Inline>>, update::Always<Mechanism::device_op>, false>,
-                   On<A5OverStandIn, Default, false>, On<A2A3OverStandIn, Default, true>) {
+                   On<A5OverStandIn, Default, false>, On<A2A3OverStandIn, Default, true>,
+                   On<A2A3ThatComputes, update::Always<Mechanism::device_op>, true>,
+                   On<Flaky<A5ThatComputes>, update::Always<Mechanism::device_op>, false>,
+                   On<Flaky<A2A3ThatComputes>, update::Always<Mechanism::in_launch>, false>,
+                   On<A5ThatComputes, update::Always<Mechanism::in_launch>, true>,
+                   On<A5ThatComputes, update::ByCost<>, true>) {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     Rig<typename T::P, typename T::Policies, T::has_position> rig{seed};

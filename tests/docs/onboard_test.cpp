@@ -44,6 +44,23 @@ void open_by_name() {
   auto session = rondo::open<rondo::A2A3Onboard>(graph, options);
 }
 
+void open_with_refresh_kernel() {
+  const auto graph = saxpy_graph();
+  const rondo::KernelBinary binaries[] = {rondo::KernelBinary::from_file("saxpy.o"),
+                                          rondo::KernelBinary::from_file("refresh.o")};
+  rondo::A2A3Onboard::Options options;
+  options.kernels = binaries;
+  options.measure_refresh_costs = true;
+  auto session = rondo::open<rondo::A2A3Onboard>(graph, options);
+  rondo::write_refresh_costs("refresh_costs.txt", *session.platform().refresh_costs());
+}
+
+void open_with_known_costs() {
+  rondo::A2A3Onboard::Options options;
+  options.refresh_costs = rondo::read_refresh_costs("refresh_costs.txt");
+  auto session = rondo::open<rondo::A2A3Onboard>(saxpy_graph(), options);
+}
+
 void open_by_number() {
   const rondo::KernelNumber numbers[] = {{"saxpy", 0}, {"scale", 1}};
   const rondo::KernelBinary binaries[] = {rondo::KernelBinary::from_file("kernels.o").with_numbers(numbers)};
@@ -84,7 +101,8 @@ TEST_CASE(
     const bool is_shown = here.find(wanted) != std::string::npos || device.find(wanted) != std::string::npos;
     CHECK(is_shown);
   }
-  for (void (*const open)() : {&open_by_name, &open_by_number, &open_on_streams, &open_orchestrated}) {
+  for (void (*const open)() : {&open_by_name, &open_with_refresh_kernel, &open_with_known_costs, &open_by_number,
+                               &open_on_streams, &open_orchestrated}) {
     try {
       open();
       FAIL("there is no device");

@@ -310,6 +310,9 @@ bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t si
   return block != nullptr;
 }
 
+std::uint32_t rondo_stand_in_block_index() { return block_index; }
+std::uint32_t rondo_stand_in_block_count() { return block_count; }
+
 // --- process and device
 // ----------------------------------------------------------------------------------------------
 
@@ -771,6 +774,10 @@ struct LoadOptions {
   const LoadOption* options;
   std::size_t count;
 };
+struct PlaceHolder {
+  std::uint32_t address_offset;
+  std::uint32_t data_offset;
+};
 struct LaunchAttr {
   std::int32_t id;
   std::uint32_t value[4];
@@ -817,6 +824,7 @@ int read_kernels(const void* data, std::size_t size, int core, std::list<Functio
     BinaryEntry e;
     std::memcpy(&e, static_cast<const std::byte*>(data) + sizeof(header) + i * sizeof(e), sizeof(e));
     functions.push_back({e.name, e.kernel, core});
+    functions.back().shares_args = e.shares_args;
   }
   return ok;
 }
@@ -893,6 +901,8 @@ int aclrtBinaryGetFunction(void* handle, const char* name, void** function) {
   }
   if (void* const symbol = binary->library == nullptr ? nullptr : dlsym(binary->library, name); symbol != nullptr) {
     binary->functions.push_back({name, reinterpret_cast<Kernel>(symbol), 0});  // of no core at all
+    binary->functions.back().shares_args =
+        dlsym(binary->library, (std::string(name) + "_shares_args").c_str()) != nullptr;
     *function = &binary->functions.back();
     return ok;
   }
@@ -972,7 +982,7 @@ int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, 
   return ok;
 }
 int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on, const void* config, void* args,
-                                  std::size_t size, const void*, std::size_t) {
+                                  std::size_t size, const void* placeholders, std::size_t count) {
   const Entry entry("aclrtLaunchKernelWithHostArgs", Needs::context);
   if (entry.injected != ok) return entry.injected;
   StreamState* const stream = stream_of("aclrtLaunchKernelWithHostArgs", on);
@@ -984,8 +994,20 @@ int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on
   if (op.function->core == 1) ++machine().counts["on_cube_cores"];
   if (op.function->core == 2) ++machine().counts["on_vector_cores"];
   op.blocks = blocks;
-  op.bytes.assign(static_cast<const std::byte*>(args), static_cast<const std::byte*>(args) + size);
+  // The runtime writes where the data of each placeholder will lie into the caller's own bytes, then takes all of them
+  // before it returns. What a capture takes is what every replay has.
+  op.bytes.resize(size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const PlaceHolder& place = static_cast<const PlaceHolder*>(placeholders)[i];
+    if (std::size_t{place.address_offset} + sizeof(void*) > size || place.data_offset >= size) {
+      return refuse(bad_parameter, "a placeholder leaves the args");
+    }
+    const std::byte* const data = op.bytes.data() + place.data_offset;
+    std::memcpy(static_cast<std::byte*>(args) + place.address_offset, &data, sizeof(data));
+  }
+  std::memcpy(op.bytes.data(), args, size);
   op.size = size;
+  if (size > machine().limit("launch_bytes")) ++machine().counts["args_copies"];
   machine().submit(*stream, std::move(op));
   return ok;
 }

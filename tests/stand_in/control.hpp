@@ -22,7 +22,7 @@ void rondo_stand_in_chip(const char* name);
 /// number), "cpu_kernels", "exception_callback", "load_magic" (the option that says for which cores kernels are),
 /// "abort" and "destroy_by_force" (of streams), "reset_by_force" (of the device). "strict" (1): what a runtime would
 /// let pass, and fail of later or never, is refused and noted. "old_driver" (0): copies of pageable memory are
-/// asynchronous, and allowed in a capture.
+/// asynchronous, and allowed in a capture. "launch_bytes": args of a launch up to this size travel without a copy.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its
@@ -51,7 +51,7 @@ std::uint64_t rondo_stand_in_faults_left();
 
 /// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait;
 /// "set_through_host", fills that went over the bus; "on_cube_cores" and "on_vector_cores", launches; "all_at_once",
-/// those whose blocks begin together.
+/// those whose blocks begin together; "args_copies", those whose args were too large to travel without a copy.
 std::uint64_t rondo_stand_in_calls(const char* call);
 /// The calls since reset in order, one in each line. @returns what the text takes
 std::size_t rondo_stand_in_log(char* text, std::size_t size);
@@ -63,18 +63,26 @@ std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size);
 /// Reads or writes device memory as a device would. @returns false if it is none
 bool rondo_stand_in_peek(std::uint64_t address, void* to, std::size_t size);
 bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t size);
+
+/// Inside a kernel that shares its args: which of how many blocks runs.
+std::uint32_t rondo_stand_in_block_index();
+std::uint32_t rondo_stand_in_block_count();
+/// Rondo's refresh kernel, as its source for the device says, compiled for the host; it shares its args.
+void rondo_stand_in_refresh(std::int64_t* args);
 }
 
 namespace stand_in {
 
-/// A kernel of the stand-in: a host function that gets the words of one block's arguments.
+/// A kernel of the stand-in: a host function that gets the words of one block's arguments; one that shares its args
+/// gets those of the launch, as each block does on a device, and asks for its index.
 using Kernel = void (*)(std::int64_t* args);
 
 /// One entry of a kernel binary that aclrtBinaryLoadFromData takes here. From files the stand-in loads shared libraries
-/// of the host instead, whose symbols are the kernels.
+/// of the host instead, whose symbols are the kernels; a kernel `k` shares its args if there is a symbol k_shares_args.
 struct BinaryEntry {
-  static constexpr std::size_t longest = 119;
+  static constexpr std::size_t longest = 118;
   char name[longest + 1] = {};
+  bool shares_args = false;
   Kernel kernel = nullptr;
 };
 struct BinaryHeader {
@@ -86,8 +94,9 @@ struct BinaryHeader {
 /// Kernels by name, in the form of a binary.
 class Binary {
  public:
-  void add(std::string_view name, Kernel kernel) {
+  void add(std::string_view name, Kernel kernel, bool shares_args = false) {
     BinaryEntry entry;
+    entry.shares_args = shares_args;
     std::memcpy(entry.name, name.data(), name.size() < BinaryEntry::longest ? name.size() : BinaryEntry::longest);
     entry.kernel = kernel;
     entries_.push_back(entry);

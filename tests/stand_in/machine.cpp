@@ -14,6 +14,8 @@ namespace stand_in {
 
 thread_local bool in_host_func = false;
 thread_local std::string recent_error;
+thread_local std::uint32_t block_index = 0;
+thread_local std::uint32_t block_count = 1;
 
 namespace {
 
@@ -83,6 +85,7 @@ std::uint64_t Machine::limit(const char* what) const {
   if (name == "queues") return 1984;
   if (name == "events") return 65536;
   if (name == "devices") return 1;
+  if (name == "launch_bytes") return 1024;
   return name == "virtual_memory" || name == "old_driver" ? 0 : 1;
 }
 
@@ -406,7 +409,7 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
 }
 
 int Machine::run_kernel(const Op& op, std::string& text) {
-  const std::size_t stride = op.size / op.blocks;
+  const std::size_t stride = op.function->shares_args ? 0 : op.size / op.blocks;
   const auto* const first = op.bytes.empty() ? op.from : op.bytes.data();
   std::uint64_t takes_us = 0;
   {
@@ -420,7 +423,9 @@ int Machine::run_kernel(const Op& op, std::string& text) {
     return kernel_timed_out;
   }
   try {
+    block_count = op.blocks;
     for (std::uint32_t b = 0; b < op.blocks; ++b) {
+      block_index = b;
       op.function->kernel(reinterpret_cast<std::int64_t*>(const_cast<std::byte*>(first) + b * stride));
     }
   } catch (const std::exception& e) {

@@ -69,6 +69,7 @@ struct Function {
   int core = 1;          ///< 0: both, 1: cube, which is what a runtime assumes, 2: vector, 100: AICPU
   bool is_there = true;  ///< else it was registered, and fails when it is launched
   const BinaryFile* binary = nullptr;
+  bool shares_args = false;  ///< all blocks are given the same args
 };
 /// What the callback for kernels that fail is given.
 struct Exception {
@@ -238,5 +239,7 @@ struct Machine {
 void set_current_device(int device, std::uint64_t generation);
 extern thread_local bool in_host_func;
 extern thread_local std::string recent_error;
+extern thread_local std::uint32_t block_index;  ///< of the block that this thread runs
+extern thread_local std::uint32_t block_count;
 
 }  // namespace stand_in

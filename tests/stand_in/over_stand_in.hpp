@@ -35,8 +35,14 @@ class KernelsOfGraph {
 
  protected:
   template <class Options>
-  [[nodiscard]] Options options_for(const char* chip, Options options) {
+  [[nodiscard]] Options options_for(const char* chip, Options options, bool has_refresh_kernel) {
     rondo_stand_in_chip(chip);
+    if (has_refresh_kernel) {
+      Binary binary;
+      binary.add("rondo_refresh", &rondo_stand_in_refresh, true);
+      bytes_ = binary.bytes();
+      binary_ = rondo::KernelBinary::from_memory(bytes_);
+    }
     if (options.kernels.empty()) options.kernels = {&binary_, 1};
     return options;
   }
@@ -79,15 +85,16 @@ class KernelsOfGraph {
 };
 
 /// An onboard platform over the stand-in, whose device has the kernels of whatever graph is loaded: tests that know
-/// nothing of kernel binaries run on it unchanged.
-template <rondo::arch::Arch A, class RoundEvents = rondo::platform::onboard::NoRoundEvents>
+/// nothing of kernel binaries run on it unchanged. With `has_refresh_kernel`, Rondo's is among them.
+template <rondo::arch::Arch A, bool has_refresh_kernel = false,
+          class RoundEvents = rondo::platform::onboard::NoRoundEvents>
 class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, RoundEvents> {
   using Base = rondo::platform::Onboard<A, RoundEvents>;
 
  public:
-  using Timed = OverStandIn<A, rondo::platform::onboard::RoundEvents>;
+  using Timed = OverStandIn<A, has_refresh_kernel, rondo::platform::onboard::RoundEvents>;
   using Options = typename Base::Options;
-  explicit OverStandIn(const Options& options) : Base(options_for(A::name, options)) {}
+  explicit OverStandIn(const Options& options) : Base(options_for(A::name, options, has_refresh_kernel)) {}
 
   template <class Graph>
   [[nodiscard]] typename Base::Program load(const Graph& graph, rondo::args::ArgsTable& args) {
@@ -109,4 +116,6 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, R
 
 using A2A3OverStandIn = stand_in::OverStandIn<rondo::arch::A2A3>;
 using A5OverStandIn = stand_in::OverStandIn<rondo::arch::A5>;
+using A2A3ThatComputes = stand_in::OverStandIn<rondo::arch::A2A3, true>;
+using A5ThatComputes = stand_in::OverStandIn<rondo::arch::A5, true>;
 static_assert(rondo::check_platform<A2A3OverStandIn>() && rondo::check_platform<A5OverStandIn>());

@@ -57,6 +57,10 @@ class ArgsTable {
   [[nodiscard]] std::uint32_t uses(std::uint32_t base) const noexcept {
     return use_begin_[base + 1] - use_begin_[base];
   }
+  /// The slots that use `base`, in the order of the table.
+  [[nodiscard]] std::span<const Lane> slots_of(std::uint32_t base) const noexcept {
+    return {uses_.data() + use_begin_[base], uses(base)};
+  }
   /// Writes the slots that use `base`, now at `address`. @returns how many
   std::uint32_t rewrite(std::uint32_t base, std::uint64_t address) noexcept {
     const Lane* use = uses_.data() + use_begin_[base];

@@ -30,14 +30,15 @@ RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const
   place(graph);
   write_constants(graph, sources, provider);
   const std::vector<Lane> found = find_addresses(graph, sources);
+  std::vector<rondo::detail::Keyed> order;
   for (const Lane& lane : found) {
     ++use_begin_[lane.base + 1];
     has_narrow_ = has_narrow_ || lane.narrow != 0;
+    order.push_back({static_cast<std::int64_t>(std::uint64_t{lane.base} << 32 | lane.at), order.size()});
   }
   for (std::uint32_t b = 0; b < bases.count; ++b) use_begin_[b + 1] += use_begin_[b];
-  uses_ = std::vector<Lane>(found.size());
-  std::vector<std::uint32_t> next = use_begin_;
-  for (const Lane& lane : found) uses_[next[lane.base]++] = lane;
+  sort_keyed(order);
+  for (const rondo::detail::Keyed& each : order) uses_.push_back(found[each.item]);
   (void)rewrite(BaseLayout::absolute, 0);
 }
 
@@ -75,7 +76,11 @@ RONDO_INLINE std::vector<Lane> ArgsTable::find_addresses(const graph::GraphView&
 RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
   std::uint64_t next[partition_count];
   for (std::size_t p = 0; p < partition_count; ++p) next[p] = shape_.begin[p];
-  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+  std::vector<rondo::detail::Keyed> order;
+  for (const std::uint32_t group : groups_of(graph)) order.push_back({group, order.size()});
+  sort_keyed(order);
+  for (const rondo::detail::Keyed& each : order) {
+    const std::size_t t = each.item;
     std::uint64_t& begin = next[static_cast<std::size_t>(partition_of(graph, graph.tasks[t]))];
     task_begin_[t] = static_cast<std::uint32_t>(begin);
     block_bytes_[t] = graph.tasks[t].block_bytes;

@@ -25,6 +25,7 @@ struct RefreshOp {
   DevicePtr<const Lane> lanes;
   std::uint64_t count = 0;
   DevicePtr<const std::uint64_t> bases;
+  std::uint64_t base_count = 0;
 };
 
 /// The same, with the bases and the bytes of host inputs carried by the launch itself. Host memory, valid during the
@@ -43,6 +44,19 @@ struct LaunchPayload {
     return launch_bytes + align_up(8 * base_count, 32) + host_input_bytes;
   }
   [[nodiscard]] constexpr std::uint64_t bytes() const noexcept { return bytes(base_count, host_input_bytes); }
+};
+
+/// The costs of refreshing, in picoseconds. The defaults are orders of magnitude for a card on PCIe 4.0 ×16, chosen so
+/// that the ranking of mechanisms is as users of such systems report it.
+struct RefreshCosts {
+  std::uint64_t copy = 2'000'000;       ///< submitting one asynchronous copy: 2 µs
+  std::uint64_t copied_byte = 40;       ///< 25 GB/s
+  std::uint64_t host_slot = 1'200;      ///< writing one slot of the image
+  std::uint64_t device_op = 3'000'000;  ///< launching the small kernel that computes the slots
+  std::uint64_t device_slot = 25;       ///< 40 cores, one slot per ns each
+  std::uint64_t launched_byte = 1'000;  ///< a write through the BAR: uncached, 64 bytes at a time
+
+  friend constexpr bool operator==(const RefreshCosts&, const RefreshCosts&) noexcept = default;
 };
 
 /// Writes one address, by the built-in since `<cstring>` has 500 lines. `at` need not be aligned.

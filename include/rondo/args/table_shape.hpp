@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 /// The places of the tasks' arguments in the table. They follow from the graph alone, so a static graph has them as
 /// constants.
@@ -72,13 +73,43 @@ struct TableShape {
   return shape;
 }
 
+/// The order of tasks within a partition is that of their groups, then of their positions. Tasks that share an input or
+/// output are a group, named by the position of its first task, so that the slots of a base that moves lie close to
+/// each other. A task that has several of them is in the group of that which the fewest others share.
+[[nodiscard]] constexpr std::vector<std::uint32_t> groups_of(const graph::GraphView& graph) {
+  constexpr std::uint32_t none = 0xFFFF'FFFF;
+  std::vector<std::uint32_t> uses(graph.tensors.size());
+  std::vector<std::uint32_t> first_user(graph.tensors.size(), none);
+  std::vector<std::uint32_t> groups(graph.tasks.size());
+  const auto visit = [&](const graph::TaskRecord& task, auto&& use) {
+    for (const graph::ArgRecord& arg : graph.args_of(task)) {
+      if (!arg.is_address()) continue;
+      const std::uint32_t tensor = graph::root_of(graph.tensors, arg.tensor);
+      if (partition_of(graph.tensors[tensor]) == Partition::model_io) use(tensor);
+    }
+  };
+  for (const graph::TaskRecord& task : graph.tasks) visit(task, [&](std::uint32_t tensor) { ++uses[tensor]; });
+  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
+    std::uint32_t least = none;
+    visit(graph.tasks[t], [&](std::uint32_t tensor) {
+      if (uses[tensor] > 1 && (least == none || uses[tensor] < uses[least])) least = tensor;
+    });
+    if (least != none && first_user[least] == none) first_user[least] = t;
+    groups[t] = least == none ? t : first_user[least];
+  }
+  return groups;
+}
+
 /// The number of words before the first argument block of the task at `position`. A task of n blocks has n argument
 /// blocks, one after the other, that differ in their block words only. O(tasks); ArgsTable::block() is O(1).
-[[nodiscard]] constexpr std::size_t words_before(const graph::GraphView& graph, std::size_t position) noexcept {
+[[nodiscard]] constexpr std::size_t words_before(const graph::GraphView& graph, std::size_t position) {
   const Partition own = partition_of(graph, graph.tasks[position]);
+  const std::vector<std::uint32_t> groups = groups_of(graph);
   std::uint64_t bytes = shape_of(graph)[own];
-  for (const graph::TaskRecord& task : graph.tasks.first(position)) {
-    if (partition_of(graph, task) == own) bytes += std::uint64_t{task.blocks} * task.block_bytes;
+  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+    const bool is_before = groups[t] != groups[position] ? groups[t] < groups[position] : t < position;
+    if (!is_before || partition_of(graph, graph.tasks[t]) != own) continue;
+    bytes += std::uint64_t{graph.tasks[t].blocks} * graph.tasks[t].block_bytes;
   }
   return bytes / sizeof(ArgWord);
 }

@@ -19,6 +19,8 @@ struct Direct {
   P& platform;
   /// Whether a launch may carry what it refreshes.
   static constexpr bool carries_refresh = true;
+  /// Whether the device may compute the args of the round.
+  static constexpr bool computes_args = HasDeviceRefresh<P>;
   /// Whether finish() means that the round is over.
   static constexpr bool is_synchronous = true;
 
@@ -29,6 +31,7 @@ struct Direct {
     }
     return platform.copy_in(to, from, size);
   }
+  Status refresh_args(const args::RefreshOp& op) const noexcept { return platform.refresh_args(op); }
   template <class Runner>
   [[gnu::always_inline]] Status launch(Runner& runner) const noexcept {
     return runner.launch();
@@ -48,11 +51,13 @@ struct QueueSlot {
   Queue& queue;
   std::uint32_t slot;
   static constexpr bool carries_refresh = false;
+  static constexpr bool computes_args = requires(Queue & q, const args::RefreshOp& op) { q.refresh_args(0U, op); };
   static constexpr bool is_synchronous = false;
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool) const noexcept {
     return queue.copy_in(slot, to, from, size);
   }
+  Status refresh_args(const args::RefreshOp& op) const noexcept { return queue.refresh_args(slot, op); }
   template <class Runner>
   [[gnu::always_inline]] Status launch(Runner& runner) const noexcept {
     return queue.launch(slot, runner.program());

@@ -240,10 +240,22 @@ concept HasZeroFill = detail::declares<P, Capability::zero_fill> &&
   noexcept->std::same_as<Status>;
 };
 
-/// The device computes args from addresses by itself, in order with copies and launches: `Status refresh_args(const
-/// args::RefreshOp&) noexcept`.
+/// What an open platform knows of refreshing; part of both capabilities below. `bool can_refresh_args() const
+/// noexcept`: whether the device has what it takes to compute args. `const args::RefreshCosts* refresh_costs() const
+/// noexcept`: what refreshing costs here, if that was measured, else null.
 template <class P>
-concept HasDeviceRefresh = detail::declares<P, Capability::device_refresh> &&
+concept AnswersForRefresh = requires(const P& p) {
+  { p.can_refresh_args() }
+  noexcept->std::same_as<bool>;
+  { p.refresh_costs() }
+  noexcept->std::same_as<const args::RefreshCosts*>;
+};
+
+/// The device computes args from addresses by itself, in order with copies and launches: `Status refresh_args(const
+/// args::RefreshOp&) noexcept`. Its queue, if it has one, does so for a round in flight: `Status refresh_args(slot,
+/// const args::RefreshOp&) noexcept` comes after the slot's copies in and before its launch.
+template <class P>
+concept HasDeviceRefresh = detail::declares<P, Capability::device_refresh> && AnswersForRefresh<P> &&
     requires(P& p, const args::RefreshOp& op) {
   { p.refresh_args(op) }
   noexcept->std::same_as<Status>;
@@ -253,7 +265,7 @@ concept HasDeviceRefresh = detail::declares<P, Capability::device_refresh> &&
 /// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept` takes what the payload points to
 /// before it returns, and the next launch that succeeds sees the args refreshed.
 template <class P>
-concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> &&
+concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> && AnswersForRefresh<P> &&
     requires(P& p, const args::RefreshOp& op, const args::LaunchPayload& payload) {
   { P::max_launch_bytes } -> std::convertible_to<std::uint32_t>;
   { p.refresh_in_launch(op, payload) }
@@ -399,11 +411,13 @@ consteval bool check_platform() {
                 "Bytes) noexcept;`");
   static_assert(!detail::declares<P, Capability::device_refresh> || HasDeviceRefresh<P>,
                 "rondo: the platform declares Capability::device_refresh; write `Status refresh_args(const "
-                "args::RefreshOp&) noexcept;`");
+                "args::RefreshOp&) noexcept;`, `bool can_refresh_args() const noexcept;` and `const "
+                "args::RefreshCosts* refresh_costs() const noexcept;`");
   static_assert(!detail::declares<P, Capability::launch_refresh> || HasLaunchRefresh<P>,
                 "rondo: the platform declares Capability::launch_refresh; write `static constexpr std::uint32_t "
-                "max_launch_bytes = ...;` and `Status refresh_in_launch(const args::RefreshOp&, const "
-                "args::LaunchPayload&) noexcept;`");
+                "max_launch_bytes = ...;`, `Status refresh_in_launch(const args::RefreshOp&, const "
+                "args::LaunchPayload&) noexcept;`, `bool can_refresh_args() const noexcept;` and `const "
+                "args::RefreshCosts* refresh_costs() const noexcept;`");
   static_assert(!detail::declares<P, Capability::staying_awake> || HasStayingAwake<P>,
                 "rondo: the platform declares Capability::staying_awake; write `void keep_awake(bool) noexcept;`");
   static_assert(!detail::declares<P, Capability::stopping> || HasStopping<P>,

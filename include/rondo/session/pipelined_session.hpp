@@ -49,7 +49,8 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   /// As RoundSession's. Prefer open_pipelined(). @throws Error likewise; out_of_resources
   explicit PipelinedSession(Graph graph, const Options& options = {})
       : Base(std::move(graph), options),
-        Flights(this->platform_, count_outputs(this->interface()), Bytes{this->memory_.stride}) {
+        Flights(this->platform_, count_outputs(this->interface()),
+                Bytes{this->memory_.stride + this->instances_[0].refresher().device_bytes().value}) {
     if (delivers_shared(this->interface())) this->limit_ = 1;
   }
   ~PipelinedSession() { this->close_and_report(); }

@@ -8,47 +8,36 @@
 
 namespace rondo::update {
 
-/// The costs of refreshing, in picoseconds. The defaults are orders of magnitude for a card on PCIe 4.0 ×16, chosen so
-/// that the ranking of mechanisms is as users of such systems report it; measure your own system and pass the figures
-/// to ByCost.
-struct RefreshCosts {
-  std::uint64_t copy = 2'000'000;       ///< submitting one asynchronous copy: 2 µs
-  std::uint64_t copied_byte = 40;       ///< 25 GB/s
-  std::uint64_t host_slot = 1'200;      ///< writing one slot of the image
-  std::uint64_t device_op = 3'000'000;  ///< launching the small kernel that computes the slots
-  std::uint64_t device_slot = 25;       ///< 40 cores, one slot per ns each
-  std::uint64_t launched_byte = 1'000;  ///< a write through the BAR: uncached, 64 bytes at a time
-
-  [[nodiscard]] constexpr std::uint64_t of_suffix_copy(const RefreshFacts& f) const noexcept {
-    return copy + copied_byte * f.suffix_bytes + host_slot * f.slots;
-  }
-  [[nodiscard]] constexpr std::uint64_t of_device_op(const RefreshFacts& f) const noexcept {
-    return copy + copied_byte * f.base_bytes + device_op + device_slot * f.lanes;
-  }
-  [[nodiscard]] constexpr std::uint64_t of_in_launch(const RefreshFacts& f) const noexcept {
-    return launched_byte * f.launch_bytes + device_op + device_slot * f.lanes;
-  }
-  friend constexpr bool operator==(const RefreshCosts&, const RefreshCosts&) noexcept = default;
-};
-
-/// The cheapest possible mechanism, chosen each round:
+/// What refreshing would cost by a mechanism, in picoseconds:
 ///
-///     suffix copy   copy + bytes of the suffix · copied_byte + slots written · host_slot
-///     device op     copy + bytes of the bases · copied_byte + device_op + slots of the suffix · device_slot
-///     in launch     bytes carried · launched_byte + device_op + slots of the suffix · device_slot
-///
-/// A platform whose kernels read host memory needs none of the three: the slots are written in place.
+///     segment copy   copies · copy + bytes of the segments · copied_byte + slots written · host_slot
+///     device op      copy + bytes of the bases · copied_byte + device_op + slots computed · device_slot
+///     in launch      bytes carried · launched_byte + device_op + slots computed · device_slot
+[[nodiscard]] constexpr std::uint64_t cost_of(Mechanism m, const RefreshCosts& c, const RefreshFacts& f) noexcept {
+  if (m == Mechanism::segment_copy)
+    return c.copy * f.segments + c.copied_byte * f.segment_bytes + c.host_slot * f.slots;
+  const std::uint64_t moved =
+      m == Mechanism::device_op ? c.copy + c.copied_byte * f.base_bytes : c.launched_byte * f.launch_bytes;
+  return moved + c.device_op + c.device_slot * f.lanes;
+}
+
+/// The cheapest of what is possible, each round anew, by the costs that the platform knows of itself, or else these. A
+/// platform whose kernels read host memory needs none of the three: the slots are written in place.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCost {
+  static constexpr RefreshCosts costs = Costs;
   static constexpr bool allows(Mechanism) noexcept { return true; }
   [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts& f) noexcept {
-    Mechanism best = Mechanism::suffix_copy;
-    std::uint64_t least = Costs.of_suffix_copy(f);
-    if (f.device_op && Costs.of_device_op(f) < least) {
-      best = Mechanism::device_op;
-      least = Costs.of_device_op(f);
-    }
-    if (f.in_launch && Costs.of_in_launch(f) < least) best = Mechanism::in_launch;
+    const RefreshCosts& c = f.costs != nullptr ? *f.costs : costs;
+    Mechanism best = Mechanism::segment_copy;
+    std::uint64_t least = cost_of(best, c, f);
+    const auto weigh = [&](bool is_possible, Mechanism m) {
+      if (!is_possible || cost_of(m, c, f) >= least) return;
+      best = m;
+      least = cost_of(m, c, f);
+    };
+    weigh(f.device_op, Mechanism::device_op);
+    weigh(f.in_launch, Mechanism::in_launch);
     return best;
   }
 };

@@ -13,16 +13,16 @@ namespace rondo::update {
 
 /// The way in which changes of the args table reach the device.
 enum class Mechanism : std::uint8_t {
-  none,         ///< nothing had to be refreshed
-  in_place,     ///< kernels read the host's image: the changed slots are written, nothing is copied
-  suffix_copy,  ///< the changed slots are written, then the table is copied from the changed partition to its end
-  device_op,    ///< the base table is copied from its first to its last changed entry; the device computes the slots
-  in_launch,    ///< the base table travels inside the launch; the device computes the slots
+  none,          ///< nothing had to be refreshed
+  in_place,      ///< kernels read the host's image: the changed slots are written, nothing is copied
+  segment_copy,  ///< the changed slots are written, then the parts of the table that hold them are copied
+  device_op,     ///< the base table is copied from its first to its last changed entry; the device computes the slots
+  in_launch,     ///< the base table travels inside the launch; the device computes the slots
 };
 inline constexpr std::size_t mechanism_count = 5;
 
 [[nodiscard]] constexpr const char* to_string(Mechanism m) noexcept {
-  constexpr const char* names[mechanism_count] = {"none", "in_place", "suffix_copy", "device_op", "in_launch"};
+  constexpr const char* names[mechanism_count] = {"none", "in_place", "segment_copy", "device_op", "in_launch"};
   return names[static_cast<std::size_t>(m)];
 }
 
@@ -39,7 +39,7 @@ template <class P>
 [[nodiscard]] constexpr bool is_capable(Mechanism m) noexcept {
   switch (m) {
     case Mechanism::none:
-    case Mechanism::suffix_copy: return true;
+    case Mechanism::segment_copy: return true;
     case Mechanism::in_place: return HasArgsInHostMemory<P>;
     case Mechanism::device_op: return HasDeviceRefresh<P>;
     case Mechanism::in_launch: return HasLaunchRefresh<P>;
@@ -47,15 +47,19 @@ template <class P>
   return false;
 }
 
+using args::RefreshCosts;
+
 /// The figures that a choice of mechanism is made from.
 struct RefreshFacts {
-  std::uint64_t suffix_bytes = 0;  ///< of a suffix copy
-  std::uint64_t slots = 0;         ///< that the host writes for it
-  std::uint64_t base_bytes = 0;    ///< of a device op: bases, and host inputs if they changed
-  std::uint64_t lanes = 0;         ///< that the device computes
-  std::uint64_t launch_bytes = 0;  ///< in a launch
-  bool device_op = false;          ///< is possible here
-  bool in_launch = false;          ///< is possible here, and the payload fits
+  std::uint64_t segments = 0;           ///< how many copies the changed segments would take
+  std::uint64_t segment_bytes = 0;      ///< what they would move
+  std::uint64_t slots = 0;              ///< what the host would write for it
+  std::uint64_t base_bytes = 0;         ///< what a device op would move: bases, and host inputs if they changed
+  std::uint64_t lanes = 0;              ///< what the device would compute
+  std::uint64_t launch_bytes = 0;       ///< what the launch would carry
+  bool device_op = false;               ///< is possible here
+  bool in_launch = false;               ///< is possible here: the platform can, and the payload fits
+  const RefreshCosts* costs = nullptr;  ///< as the platform knows them; null: it does not
 };
 
 /// Always the same mechanism. The first round and changed constants take a copy of the whole table.

@@ -6,6 +6,8 @@
 #include <rondo/error.hpp>
 #include <rondo/update/refresher.hpp>
 
+#include <algorithm>
+
 /// The set-up of the refreshers that is the same for all platforms. Out of line but not `cold`: GCC takes a function
 /// that always makes a cold call for cold itself, up to the caller that goes on to run rounds.
 namespace rondo::update {
@@ -39,18 +41,18 @@ namespace detail {
       in_table_(bases.count),
       in_image_(parts.table ? bases.count : 0),
       on_device_(parts.bases ? bases.count : 0),
-      compared_{bases.first_io, bases.count} {
+      compared_{bases.first_io, bases.count},
+      has_lanes_{parts.lanes} {
   for (std::uint32_t id = BaseLayout::first_feature_map; id < bases.count; ++id) now_[id] = addresses[id];
   bases_at_ = align_up(table_.shape().size(), 64);
   lanes_at_ = align_up(bases_at_ + sizeof(std::uint64_t) * on_device_.size(), 64);
   if (!parts.table || table_.shape().size() == 0) return;
   std::uint64_t lanes = 0;
   for (std::uint32_t id = 0; parts.lanes && id < bases.count; ++id) lanes += table_.uses(id);
-  wanted_bytes_ = lanes_at_ + sizeof(args::Lane) * lanes;
+  wanted_bytes_ = lanes_at_ + align_up(sizeof(args::Lane) * lanes, 64);
 }
 
-[[gnu::noinline]] RONDO_INLINE std::vector<args::Lane> DeferredBases::write_table(DevicePtr<std::byte> device,
-                                                                                  bool has_lanes) {
+[[gnu::noinline]] RONDO_INLINE std::vector<args::Lane> DeferredBases::write_table(DevicePtr<std::byte> device) {
   if (device) table_.show_at(device);
   now_[BaseLayout::table] = table_.seen().address();
   std::uint64_t slots = 0;
@@ -58,11 +60,11 @@ namespace detail {
     slots += table_.rewrite(id, now_[id]);
     in_table_[id] = now_[id];
   }
-  refreshed_ = {UpdateLevel::init, in_image_.empty() ? Mechanism::in_place : Mechanism::suffix_copy, slots, 0};
+  refreshed_ = {UpdateLevel::init, in_image_.empty() ? Mechanism::in_place : Mechanism::segment_copy, slots, 0};
   if (!device) return {};
   in_image_ = now_;
   if (!on_device_.empty()) on_device_ = now_;
-  if (!has_lanes) return {};
+  if (!has_lanes_) return {};
   const auto sorted = table_.lanes();
   lane_count_ = static_cast<std::uint32_t>(sorted.size());
   for (std::size_t p = 0; p < args::partition_count; ++p) {
@@ -71,15 +73,35 @@ namespace detail {
   return {sorted.begin(), sorted.end()};
 }
 
+[[gnu::noinline]] RONDO_INLINE void DeferredBases::divide(const RefreshCosts& costs) {
+  worth_ = costs.copy / std::max<std::uint64_t>(costs.copied_byte, 1);
+  first_segment_.push_back(0);
+  for (std::uint32_t id = 0; id < table_.bases().count; ++id) {
+    for (const args::Lane& slot : table_.slots_of(id)) {
+      const Segment own{slot.at, slot.at + (slot.narrow != 0 ? 4U : 8U)};
+      if (segments_.size() == first_segment_[id] || own.begin > segments_.back().end + worth_) segments_.push_back(own);
+      segments_.back().end = own.end;
+    }
+    first_segment_.push_back(static_cast<std::uint32_t>(segments_.size()));
+  }
+}
+
 [[gnu::cold]] RONDO_INLINE void DeferredBases::distrust_device() noexcept {
   host_inputs_changed_ = true;
   constants_changed_ = true;
   raise(UpdateLevel::init);
   for (std::uint64_t& address : on_device_) address = nowhere;
+  stale_on_device_ = {0, table_.bases().count};
 }
 
 [[gnu::noinline]] RONDO_INLINE void check_table_copy(Status status) {
   if (!status) throw Error(status.code(), Error::Text("copying the args table to the device: ", status.message()));
+}
+[[noreturn, gnu::cold]] RONDO_INLINE void refuse_device_refresh(const char* platform) {
+  throw Error(Errc::unsupported,
+              Error::Text(platform,
+                          ": the device has nothing to compute its args with; give it the refresh kernel, see "
+                          "docs/onboard.md, or choose another refresh mechanism"));
 }
 [[noreturn, gnu::cold]] RONDO_INLINE void refuse_launch_bytes(std::uint64_t bytes, const char* platform,
                                                               std::uint64_t most) {

@@ -82,7 +82,7 @@ struct With {
 }  // namespace
 
 #define RONDO_TEST_MECHANISMS \
-  With<Mechanism::in_place>, With<Mechanism::suffix_copy>, With<Mechanism::device_op>, With<Mechanism::in_launch>
+  With<Mechanism::in_place>, With<Mechanism::segment_copy>, With<Mechanism::device_op>, With<Mechanism::in_launch>
 
 TEST_CASE_TEMPLATE("The first base that changed is not skipped, nor the last", T, RONDO_TEST_MECHANISMS) {
   Ports ports(9);
@@ -141,7 +141,7 @@ TEST_CASE_TEMPLATE("A slot that holds the low half of an address is set, its nei
 }
 
 TEST_CASE_TEMPLATE("More than 11,588 bases are as good as few", T, With<Mechanism::in_place>,
-                   With<Mechanism::suffix_copy>, With<Mechanism::device_op>) {
+                   With<Mechanism::segment_copy>, With<Mechanism::device_op>) {
   Ports ports(12'000);
   P platform{{}};
   auto refresher = ports.make<By<T::mechanism>>(platform);
@@ -155,7 +155,7 @@ TEST_CASE("A suffix reaches to the end of the table, also where partitions in be
   // Ports and host inputs, no feature map: the partition between is empty.
   Ports ports(3, false, 2);
   P platform{{}};
-  auto refresher = ports.make<By<Mechanism::suffix_copy>>(platform);
+  auto refresher = ports.make<By<Mechanism::segment_copy>>(platform);
   ports.move(refresher, 1);
   refresher.host_input(3)[0] = std::byte{7};
   refresher.host_input(4)[63] = std::byte{9};
@@ -182,7 +182,7 @@ TEST_CASE("Host inputs of two tensors ride in a launch of 272 bytes, and arrive 
     CHECK(seen[refresher.table().host_input_begin(4) + 6] == std::byte{2});
   }
   P platform{{}};
-  auto refresher = ports.make<By<Mechanism::suffix_copy>>(platform);
+  auto refresher = ports.make<By<Mechanism::segment_copy>>(platform);
   refresher.host_input(4)[6] = std::byte{2};
   REQUIRE(refresher.refresh());
   const auto* seen = reinterpret_cast<const std::byte*>(refresher.table().seen().address());
@@ -193,12 +193,12 @@ TEST_CASE("A base vector that is too short is refused, and a tensor in a base th
   Ports ports(3);
   P platform{{}};
   ports.addresses.pop_back();
-  const Raised few = raised([&] { auto r = ports.make<By<Mechanism::suffix_copy>>(platform); });
+  const Raised few = raised([&] { auto r = ports.make<By<Mechanism::segment_copy>>(platform); });
   CHECK(few.code == Errc::invalid_argument);
   CHECK(says(few.text, "6 bases", "5 addresses"));
   ports.addresses.push_back(0x1'0000'0000);
   ports.sources[1].base = 6;
-  const Raised none = raised([&] { auto r = ports.make<By<Mechanism::suffix_copy>>(platform); });
+  const Raised none = raised([&] { auto r = ports.make<By<Mechanism::segment_copy>>(platform); });
   CHECK(none.code == Errc::invalid_argument);
   CHECK(says(none.text, "'x1'", "base 6"));
 }

@@ -5,6 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/platform/onboard/device.hpp>
 #include <rondo/platform/onboard/program.hpp>
+#include <rondo/platform/onboard/refresh_kernel.hpp>
 #include <rondo/platform/onboard/round_events.hpp>
 
 #include <cstddef>
@@ -30,9 +31,10 @@ class DeviceQueue {
  public:
   /// `bytes`: what a slot's rounds copy at most in each direction; `round_ns`: where it writes how long the last
   /// delivered round took on the device. @throws Error out_of_memory, out_of_resources
-  DeviceQueue(Device& device, std::int32_t timeout_ms, std::size_t slots, std::size_t outputs, Bytes bytes,
-              double& round_ns)
+  DeviceQueue(Device& device, RefreshKernel& refresh, std::int32_t timeout_ms, std::size_t slots, std::size_t outputs,
+              Bytes bytes, double& round_ns)
       : device_{device},
+        refresh_{refresh},
         round_ns_{round_ns},
         timeout_ms_{timeout_ms},
         room_{align_up(bytes.value, 64)},
@@ -69,6 +71,17 @@ class DeviceQueue {
     if (staged == nullptr) [[unlikely]]
       return copy_in_at_once(s, to, from, size);
     __builtin_memcpy(staged, from, size.value);
+    return told(s.code);
+  }
+  /// The slot is idle, so its args are nobody's but this round's, whatever runs on other streams.
+  Status refresh_args(std::uint32_t slot, const args::RefreshOp& op) noexcept {
+    Slot& s = slots_[slot];
+    call_ = "aclrtSetDevice";
+    if (s.code == code_ok) s.code = device_.enter();
+    if (!has_launched_) [[unlikely]]
+      await_set_up(s);
+    flush_in(s);
+    then(s, "aclrtLaunchKernelWithHostArgs", [&] { return refresh_.launch(op, nullptr, s.stream); });
     return told(s.code);
   }
   Status launch(std::uint32_t slot, Program& program) noexcept {
@@ -336,6 +349,7 @@ class DeviceQueue {
   }
 
   Device& device_;
+  RefreshKernel& refresh_;
   double& round_ns_;
   std::int32_t timeout_ms_;
   std::uint64_t room_;

@@ -11,12 +11,15 @@
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/orchestration.hpp>
 #include <rondo/platform/onboard/program.hpp>
+#include <rondo/platform/onboard/refresh_costs.hpp>
+#include <rondo/platform/onboard/refresh_kernel.hpp>
 #include <rondo/platform/onboard/round_events.hpp>
 #include <rondo/platform/onboard/transfers.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -52,10 +55,12 @@ class Onboard {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
 
   static constexpr Capabilities capabilities =
-      Capabilities{Capability::close,     Capability::queue,      Capability::snapshot_copy, Capability::pinned_memory,
-                   Capability::zero_fill, Capability::arena_move, Capability::failure_text,  Capability::orchestration,
-                   Capability::remarks,   Capability::holdings} |
+      Capabilities{Capability::close,         Capability::queue,          Capability::snapshot_copy,
+                   Capability::pinned_memory, Capability::zero_fill,      Capability::arena_move,
+                   Capability::failure_text,  Capability::orchestration,  Capability::remarks,
+                   Capability::holdings,      Capability::device_refresh, Capability::launch_refresh} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
+  static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
   /// @throws Error no_such_device (no runtime, no such device), unsupported (another chip, too old a runtime), …
   explicit Onboard(const Options& options)
@@ -63,7 +68,18 @@ class Onboard {
         device_{{name, A::name, A::soc_prefixes, A::npu_arch}, options},
         memory_{device_, options},
         zeros_{device_},
-        transfers_{device_} {}
+        transfers_{device_},
+        refresh_{device_, options_.kernels},
+        refresh_costs_{options_.refresh_costs} {
+    if (!refresh_costs_ && options_.measure_refresh_costs) {
+      try {
+        refresh_costs_ = onboard::RefreshMeasurement(device_, refresh_).measure();
+      } catch (...) {
+        (void)refresh_.release();
+        throw;
+      }
+    }
+  }
   Onboard(const Onboard&) = delete;
   Onboard& operator=(const Onboard&) = delete;
   ~Onboard() { (void)close(true); }
@@ -174,6 +190,24 @@ class Onboard {
     return unloaded(code);
   }
 
+  // --- args that the device computes
+  // --------------------------------------------------------------------------------------------
+
+  /// Whether Rondo's refresh kernel is among the kernels, and computes what it should.
+  [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
+  /// What refreshing costs, if the options say or it was measured; else null.
+  [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept {
+    return refresh_costs_ ? &*refresh_costs_ : nullptr;
+  }
+  Status refresh_args(const args::RefreshOp& op) noexcept {
+    return transfers_.launch_beside([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });
+  }
+  /// The bases travel with the launch: nothing is copied.
+  Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
+    if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
+    return transfers_.launch_beside([&](onboard::Stream stream) { return refresh_.launch(op, &payload, stream); });
+  }
+
   // --- a round whose graph a program of the device's own builds
   // --------------------------------------------------------
 
@@ -203,7 +237,7 @@ class Onboard {
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] onboard::DeviceQueue<A, RoundEvents> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
     queue_staging_ = 2 * slots * align_up(bytes.value, 64);
-    return {device_, options_.timeout_ms, slots, outputs, bytes, round_ns_};
+    return {device_, refresh_, options_.timeout_ms, slots, outputs, bytes, round_ns_};
   }
 
   /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
@@ -217,6 +251,7 @@ class Onboard {
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
     if (when == Moment::opening && !has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
+    if (when == Moment::opening && !can_refresh_args()) sink(refresh_.remark());
     if (when == Moment::closing && refused_captures() != 0) {
       sink(
           Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
@@ -317,6 +352,7 @@ class Onboard {
     keep(device_.stop());
     keep(events_.close(device_));
     keep(zeros_.release());
+    keep(refresh_.release());
     if (at_the_end) keep(staging().release_all());
     if (at_the_end) keep(memory_.release_all());
     transfers_.forget_plan();
@@ -335,6 +371,8 @@ class Onboard {
   onboard::Transfers<A> transfers_;
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
+  onboard::RefreshKernel refresh_;
+  std::optional<args::RefreshCosts> refresh_costs_;
   Program* last_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;

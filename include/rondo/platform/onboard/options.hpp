@@ -3,10 +3,12 @@
 #pragma once
 
 #include <rondo/arch/costs.hpp>
+#include <rondo/args/refresh_op.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 /// What an onboard session may be told.
@@ -106,6 +108,11 @@ struct Options {
   bool virtual_memory = true;
   /// For finding a fault: launch tasks one by one and wait after each, so that a failure names its task for certain.
   bool wait_after_each_task = false;
+  /// What refreshing addresses costs on this machine, from which update::ByCost chooses how it is done: see
+  /// read_refresh_costs(). Where it is not given it can be measured while the session opens, which takes some
+  /// milliseconds; otherwise the constants of RefreshCosts hold.
+  std::optional<args::RefreshCosts> refresh_costs{};
+  bool measure_refresh_costs = false;
   /// Mark rounds for the vendor's profiler, where it is there.
   bool profiler_ranges = false;
   Completion completion = Completion::stream;

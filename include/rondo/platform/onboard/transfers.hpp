@@ -69,6 +69,16 @@ class Transfers {
     return told(copy_in_staged(to, from, size));
   }
 
+  /// Launches a kernel of Rondo's own: `launch(stream)` returns a code. Nothing that was gathered needs to go before
+  /// it: that is of other memory.
+  template <class Launch>
+  Status launch_beside(Launch launch) noexcept {
+    if (const AclError code = begin_beside(); code != code_ok) [[unlikely]]
+      return refused(code);
+    call_ = "aclrtLaunchKernelWithHostArgs";
+    return told(launch(device_.stream()));
+  }
+
   /// Waits for all of it; outputs are where they belong then. Nothing to wait for costs no call.
   Status wait() noexcept { return told(finish()); }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/args/refresh_op.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/traffic.hpp>
@@ -69,6 +70,8 @@ class DeviceQueue {
     std::memcpy(reinterpret_cast<void*>(to.address()), from, size.value);  // NOLINT: simulated device memory
     return {};
   }
+  /// The slot's memory is free, so this need not wait for the rounds under way either.
+  Status refresh_args(std::uint32_t, const args::RefreshOp& op) noexcept { return platform_.refresh_args(op); }
   template <class Program>
   [[gnu::always_inline]] Status launch(std::uint32_t slot, Program& program) noexcept {
     slots_[slot].program = &program;

@@ -118,6 +118,9 @@ class Sim {
     return status;
   }
 
+  [[nodiscard]] static constexpr bool can_refresh_args() noexcept { return true; }
+  /// Nothing was measured: a host that computes in a device's place tells nothing of one.
+  [[nodiscard]] static constexpr const args::RefreshCosts* refresh_costs() noexcept { return nullptr; }
   /// Computes args, as the device would, on the calling thread.
   Status refresh_args(const args::RefreshOp& op) noexcept {
     traffic_.computed(op.count);

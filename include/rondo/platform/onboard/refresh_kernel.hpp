@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/platform/onboard/binaries.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rondo::platform::onboard {
+
+/// Rondo's kernel that computes args on the device, device/refresh.cpp, if it is among the session's kernels. It is
+/// launched in front of the graph, on the stream that the graph runs on.
+///
+/// When it is loaded it computes a table that the host computes, too. So a kernel that was built wrongly is found out,
+/// and no round pays for what the runtime does at a kernel's first launch.
+///
+/// Lifetime: the device outlives it; release() unloads. Thread safety: the session's. Errors: the constructor throws
+/// what the runtime reports; that the kernel is not there is no error. Cost on the hot path: one call.
+class RefreshKernel {
+ public:
+  static constexpr std::string_view name = "rondo_refresh";
+  /// The most that a launch carries without a copy of its own; the runtime has one limit for each kind of host.
+#if defined(__aarch64__)
+  static constexpr std::uint32_t most_bytes = 4096;
+#else
+  static constexpr std::uint32_t most_bytes = 1024;
+#endif
+
+  /// @throws Error what the runtime reports, and what the device does when it runs the kernel
+  RefreshKernel(Device& device, std::span<const KernelBinary> kernels)
+      : device_{device}, binaries_{device, first_that_names_it(kernels)} {
+    if (calls().launch_host_args == nullptr) return;
+    try {
+      find();
+      if (function_ != nullptr) is_right_ = computes_right();
+    } catch (...) {
+      (void)release();
+      throw;
+    }
+  }
+  RefreshKernel(const RefreshKernel&) = delete;
+  RefreshKernel& operator=(const RefreshKernel&) = delete;
+  ~RefreshKernel() = default;
+
+  /// Whether the device can compute args.
+  [[nodiscard]] bool is_usable() const noexcept { return is_right_; }
+  /// Why it cannot, for the session's log.
+  [[nodiscard]] const char* remark() const noexcept {
+    if (function_ != nullptr) return "the kernel rondo_refresh computes wrong addresses and is not used; build it anew";
+    return "there is no kernel rondo_refresh; addresses that change are computed by the host";
+  }
+
+  /// Computes args from the base table on the device, or from that in `carried`, which is taken before this returns.
+  [[nodiscard]] AclError launch(const args::RefreshOp& op, const args::LaunchPayload* carried, Stream stream) noexcept {
+    // The parameters of the kernel. Behind them comes what the launch carries, and the runtime writes where.
+    enum : std::uint32_t { table, lanes, lane_count, bases, base_count, host_inputs, host_input_bytes, to, parameters };
+    words_[table] = op.args.address();
+    words_[lanes] = op.lanes.address();
+    words_[lane_count] = op.count;
+    words_[bases] = op.bases.address();
+    words_[base_count] = op.base_count;
+    words_[host_input_bytes] = 0;
+    Placeholder places[2];
+    std::size_t placed = 0;
+    std::uint64_t size = sizeof(words_[0]) * parameters;
+    if (carried != nullptr) {
+      const auto carry = [&](std::uint32_t parameter, const void* from, std::uint64_t bytes) {
+        __builtin_memcpy(reinterpret_cast<std::byte*>(words_) + size, from, bytes);
+        places[placed++] = {parameter * 8, static_cast<std::uint32_t>(size)};
+        size = align_up(size + bytes, 32);
+      };
+      words_[base_count] = carried->base_count;
+      carry(bases, carried->bases, 8 * std::uint64_t{carried->base_count});
+      if (carried->host_input_bytes != 0) carry(host_inputs, carried->host_inputs, carried->host_input_bytes);
+      words_[host_input_bytes] = carried->host_input_bytes;
+      words_[to] = carried->host_inputs_to.address();
+    }
+    const auto blocks = static_cast<std::uint32_t>(
+        op.count < most_blocks * lanes_of_block ? 1 + op.count / lanes_of_block : most_blocks);
+    return calls().launch_host_args(function_, blocks, stream, nullptr, words_, size, places, placed);
+  }
+
+  /// @returns the first failure
+  AclError release() noexcept {
+    is_right_ = false;
+    function_ = nullptr;
+    return binaries_.release();
+  }
+
+ private:
+  static constexpr std::uint32_t lanes_of_block = 1024;
+  static constexpr std::uint32_t most_blocks = 32;  ///< fewer than any chip has vector cores
+
+  [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
+
+  /// Most binaries have not, and need not be loaded to find out.
+  [[nodiscard]] static std::span<const KernelBinary> first_that_names_it(std::span<const KernelBinary> kernels) {
+    for (std::size_t b = 0; b < kernels.size(); ++b) {
+      if (names_it(kernels[b])) return kernels.subspan(b, 1);
+    }
+    return {};
+  }
+  [[nodiscard]] static bool names_it(const KernelBinary& binary) {
+    for (const KernelNumber& known : binary.numbers) {
+      if (name == known.kernel) return true;
+    }
+    std::vector<std::byte> read;
+    if (binary.file != nullptr) read = bytes_of_file(binary.file);
+    const std::span<const std::byte> bytes = binary.file != nullptr ? std::span<const std::byte>(read) : binary.data;
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).find(name) !=
+           std::string_view::npos;
+  }
+  void find() {
+    try {
+      function_ = binaries_.find(name, CoreType::vector);
+    } catch (const Error& e) {
+      (void)binaries_.release();
+      if (e.code() != Errc::invalid_argument && e.code() != Errc::unsupported) throw;
+    }
+  }
+
+  /// Runs the kernel over slots of both widths, aligned and not, with gaps in between, for more than one block.
+  [[nodiscard]] bool computes_right() {
+    const std::uint64_t values[] = {0, 0xFFFF'FFF0, 0x7FFF'1234'5678};
+    std::vector<args::Lane> lanes(2 * lanes_of_block + 100);
+    std::uint32_t end = 0;
+    for (std::uint32_t i = 0; i < lanes.size(); ++i) {
+      const bool is_narrow = i % 5 == 0;
+      const std::uint32_t at = i % 11 == 0 ? end + 3 : static_cast<std::uint32_t>(align_up(end + i % 9, 8));
+      lanes[i].addend = std::uint64_t{i} << 20 | i;
+      lanes[i].at = at;
+      lanes[i].base = i % 3 & 3;
+      lanes[i].narrow = is_narrow ? 1 : 0;
+      end = at + (is_narrow ? 4 : 8);
+    }
+    const std::uint64_t table_bytes = align_up(end, 64);
+    const std::uint64_t lane_bytes = align_up(sizeof(args::Lane) * lanes.size(), 64);
+    std::vector<std::byte> image(table_bytes + lane_bytes + 64, std::byte{0x5A});
+    __builtin_memcpy(image.data() + table_bytes, lanes.data(), sizeof(args::Lane) * lanes.size());
+    __builtin_memcpy(image.data() + table_bytes + lane_bytes, values, sizeof(values));
+
+    void* memory = nullptr;
+    device_.must("aclrtMalloc", calls().malloc(&memory, image.size(), huge_first));
+    std::vector<std::byte> computed(table_bytes);
+    const char* call = "aclrtMemcpy";
+    AclError code = calls().copy(memory, image.size(), image.data(), image.size(), host_to_device);
+    if (code == code_ok) {
+      call = "aclrtLaunchKernelWithHostArgs, for rondo_refresh";
+      const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory)};
+      device_.work_begins();
+      code = launch({block, block.offset(Bytes{table_bytes}).as<const args::Lane>(), lanes.size(),
+                     block.offset(Bytes{table_bytes + lane_bytes}).as<const std::uint64_t>(), std::size(values)},
+                    nullptr, device_.stream());
+    }
+    if (code == code_ok) {
+      call = "aclrtSynchronizeStreamWithTimeout, for rondo_refresh";
+      code = device_.wait();
+    }
+    if (code == code_ok) {
+      call = "aclrtMemcpy";
+      code = calls().copy(computed.data(), table_bytes, memory, table_bytes, device_to_host);
+    }
+    const AclError freed = calls().free(memory);
+    device_.must(call, code);
+    device_.must("aclrtFree", freed);
+    args::run_refresh(image.data(), lanes.data(), lanes.size(), values);
+    return std::equal(computed.begin(), computed.end(), image.begin());
+  }
+
+  Device& device_;
+  Binaries binaries_;
+  FuncHandle function_ = nullptr;
+  bool is_right_ = false;
+  alignas(64) std::uint64_t words_[most_bytes / sizeof(std::uint64_t)] = {};
+};
+
+}  // namespace rondo::platform::onboard

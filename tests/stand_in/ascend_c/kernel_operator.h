@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// As much of Ascend C as Rondo's own kernels use, on the host: local memory is of the host, copies are made at once,
+// and whatever the chip would refuse ends the program. Which block runs is told by the stand-in.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#define __global__
+#define __aicore__
+#define __gm__
+using GM_ADDR = std::uint8_t*;
+using event_t = int;
+
+extern "C" std::uint32_t rondo_stand_in_block_index();
+extern "C" std::uint32_t rondo_stand_in_block_count();
+
+namespace AscendC {
+
+enum class TPosition { VECCALC };
+enum class HardEvent { MTE2_S, S_MTE2, S_MTE3, MTE3_S, MTE3_MTE2 };
+
+inline void require(bool condition, const char* rule) {
+  if (condition) return;
+  std::fprintf(stderr, "Ascend C on the host: %s\n", rule);
+  std::abort();
+}
+
+template <class T>
+class LocalTensor {
+ public:
+  LocalTensor() = default;
+  LocalTensor(T* begin, std::uint32_t count) : begin_{begin}, count_{count} {}
+  [[nodiscard]] T GetValue(std::uint32_t i) const {
+    require(i < count_, "a local tensor is read beyond its end");
+    return begin_[i];
+  }
+  void SetValue(std::uint32_t i, T value) const {
+    require(i < count_, "a local tensor is written beyond its end");
+    begin_[i] = value;
+  }
+  [[nodiscard]] T* data() const { return begin_; }
+  [[nodiscard]] std::uint32_t size() const { return count_; }
+
+ private:
+  T* begin_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+template <class T>
+class GlobalTensor {
+ public:
+  void SetGlobalBuffer(T* at) { at_ = at; }
+  [[nodiscard]] GlobalTensor operator[](std::uint64_t i) const {
+    GlobalTensor part;
+    part.at_ = at_ + i;
+    return part;
+  }
+  [[nodiscard]] T* data() const { return at_; }
+
+ private:
+  T* at_ = nullptr;
+};
+
+template <TPosition position>
+class TBuf {
+ public:
+  template <class T>
+  [[nodiscard]] LocalTensor<T> Get() const {
+    return {reinterpret_cast<T*>(memory_.get()), bytes_ / static_cast<std::uint32_t>(sizeof(T))};
+  }
+
+ private:
+  friend class TPipe;
+  std::unique_ptr<std::byte[]> memory_;
+  std::uint32_t bytes_ = 0;
+};
+
+class TPipe {
+ public:
+  template <TPosition position>
+  void InitBuffer(TBuf<position>& buffer, std::uint32_t bytes) {
+    used_ += bytes;
+    require(used_ <= 183 * 1024, "the local memory is full");
+    buffer.memory_ = std::make_unique<std::byte[]>(bytes);
+    buffer.bytes_ = bytes;
+  }
+  [[nodiscard]] int FetchEventID(HardEvent) const { return 0; }
+
+ private:
+  std::uint32_t used_ = 0;
+};
+inline TPipe* GetTPipePtr() {
+  static TPipe pipe;
+  return &pipe;
+}
+
+template <HardEvent event>
+void SetFlag(event_t) {}
+template <HardEvent event>
+void WaitFlag(event_t) {}
+
+template <class T>
+void DataCopy(const LocalTensor<T>& to, const GlobalTensor<T>& from, std::uint32_t count) {
+  require(count * sizeof(T) % 32 == 0, "a copy is not of whole blocks of 32 bytes");
+  require(count <= to.size(), "a copy leaves its local tensor");
+  std::memcpy(to.data(), static_cast<const void*>(from.data()), count * sizeof(T));
+}
+template <class T>
+void DataCopy(const GlobalTensor<T>& to, const LocalTensor<T>& from, std::uint32_t count) {
+  require(count * sizeof(T) % 32 == 0, "a copy is not of whole blocks of 32 bytes");
+  require(count <= from.size(), "a copy leaves its local tensor");
+  std::memcpy(static_cast<void*>(to.data()), from.data(), count * sizeof(T));
+}
+
+inline std::int64_t GetBlockIdx() { return rondo_stand_in_block_index(); }
+inline std::int64_t GetBlockNum() { return rondo_stand_in_block_count(); }
+
+}  // namespace AscendC

@@ -26,6 +26,7 @@ struct Dealing {
   explicit Dealing(const typename P::Options&) noexcept {}
   [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return graph; }
 };
+/// The same for platforms with lanes.
 template <HasLanes P>
 struct Dealing<P> {
   explicit Dealing(const typename P::Options& asked) : options{asked} {}

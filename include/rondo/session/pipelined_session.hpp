@@ -40,7 +40,8 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   using Base = detail::Session<PipelinedSession, P, Policies, Graph, slots>;
   using Flights = detail::InFlight<PipelinedSession, P, Policies, Depth>;
   friend Base;
-  friend detail::SessionBase<PipelinedSession, P, Policies>;
+  using Root = detail::SessionBase<PipelinedSession, P, Policies>;
+  friend Root;
   friend Flights;
 
  public:

@@ -26,8 +26,9 @@ namespace rondo {
 template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGraph>
 class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P, Policies, Graph, 1> {
   using Base = detail::Session<RoundSession, P, Policies, Graph, 1>;
+  using Root = detail::SessionBase<RoundSession, P, Policies>;
   friend Base;
-  friend detail::SessionBase<RoundSession, P, Policies>;
+  friend Root;
 
  public:
   using typename Base::Options;

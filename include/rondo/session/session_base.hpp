@@ -4,6 +4,8 @@
 
 #include <rondo/binding/bindings.hpp>
 #include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/channel.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/session/log.hpp>
 #include <rondo/session/observer.hpp>
@@ -100,7 +102,7 @@ class SessionBase {
  protected:
   enum class State : std::uint8_t { open, in_round, poisoned, closed };
 
-  SessionBase(const Options& options, const graph::GraphView& graph) : platform_{options}, values_{graph} {}
+  SessionBase(const Options& options, const graph::GraphView& view) : platform_{options}, values_{view} {}
   ~SessionBase() = default;
 
   /// What a destructor does; out of line, since programs have one at the end of each scope.

@@ -14,6 +14,7 @@ namespace rondo::platform::onboard {
 /// and waited for. An event that all have waited for is recorded again.
 class LaneScript {
  public:
+  /// One call of the capture.
   struct Step {
     enum class Kind : std::uint8_t { launch, record, wait };
     Kind kind = Kind::launch;

@@ -334,6 +334,7 @@ class Onboard {
     Status status = launch(program);
     if (status.ok()) status = wait();
     last_ = nullptr;
+    round_ns_ = 0;  // that was no round
     if (status.ok()) return;
     --programs_;
     Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),

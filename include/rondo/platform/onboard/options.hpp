@@ -16,8 +16,8 @@ namespace rondo {
 
 /// The number by which a runtime finds a kernel that it does not find by name.
 struct KernelNumber {
-  const char* kernel = nullptr;
-  std::uint64_t number = 0;
+  const char* kernel = nullptr;  ///< its name in the graph
+  std::uint64_t number = 0;      ///< what the compiler gave it
 };
 
 /// Kernels as the vendor's compiler wrote them: a file, or its bytes in memory. A kernel's name in the graph is its

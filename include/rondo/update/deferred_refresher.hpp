@@ -31,11 +31,11 @@ class DeferredRefresher : public detail::DeferredBases {
  public:
   /// Whether kernels read the host's image.
   static constexpr bool in_place = C::allows(Mechanism::in_place) && HasArgsInHostMemory<P>;
-  static_assert(in_place || C::allows(Mechanism::segment_copy) ||
-                    (C::allows(Mechanism::device_op) && HasDeviceRefresh<P>) ||
-                    (C::allows(Mechanism::in_launch) && HasLaunchRefresh<P>),
-                "rondo: the platform has none of the refresh mechanisms that the policies allow; choose another one, or "
-                "declare Capability::args_in_host_memory, device_refresh or launch_refresh");
+  static_assert(
+      in_place || C::allows(Mechanism::segment_copy) || (C::allows(Mechanism::device_op) && HasDeviceRefresh<P>) ||
+          (C::allows(Mechanism::in_launch) && HasLaunchRefresh<P>),
+      "rondo: the platform has none of the refresh mechanisms that the policies allow; choose another one, or "
+      "declare Capability::args_in_host_memory, device_refresh or launch_refresh");
 
   /// `addresses`: of each base at the start; those of `absolute` and `table` are ignored.
   [[gnu::noinline]] DeferredRefresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,

@@ -78,9 +78,9 @@ struct TableShape {
 /// each other. A task that has several of them is in the group of that which the fewest others share.
 [[nodiscard]] constexpr std::vector<std::uint32_t> groups_of(const graph::GraphView& graph) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
-  std::vector<std::uint32_t> uses(graph.tensors.size());
+  std::vector<std::uint32_t> uses(graph.tensors.size(), 0);
   std::vector<std::uint32_t> first_user(graph.tensors.size(), none);
-  std::vector<std::uint32_t> groups(graph.tasks.size());
+  std::vector<std::uint32_t> groups(graph.tasks.size(), 0);
   const auto visit = [&](const graph::TaskRecord& task, auto&& use) {
     for (const graph::ArgRecord& arg : graph.args_of(task)) {
       if (!arg.is_address()) continue;

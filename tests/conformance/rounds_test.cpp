@@ -6,10 +6,10 @@
 #include "conformance/kernels.hpp"
 #include "conformance/platforms.hpp"
 
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
-#include <rondo/binding/dynamic_bindings.hpp>
 
 #include <doctest/doctest.h>
 

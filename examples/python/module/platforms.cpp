@@ -4,10 +4,10 @@
 #include "elements.hpp"
 #include "errors.hpp"
 
+#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/pool.hpp>
-#include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/session/open.hpp>
 
 #include <span>

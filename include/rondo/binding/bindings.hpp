@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/platform/concept.hpp>
 #include <rondo/binding/ports.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/tensor/concept.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/update/concept.hpp>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/error.hpp>
 #include <rondo/binding/bindings.hpp>
+#include <rondo/error.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/graph/records.hpp>
 #include <rondo/binding/bindings.hpp>
+#include <rondo/graph/records.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/error.hpp>
-#include <rondo/graph/records.hpp>
 #include <rondo/binding/bindings.hpp>
 #include <rondo/binding/ports.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/bindings.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/concept.hpp>
-#include <rondo/binding/bindings.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/launch/solve.hpp>
 #include <rondo/binding/bindings.hpp>
+#include <rondo/launch/solve.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/types.hpp>
 

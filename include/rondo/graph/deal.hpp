@@ -38,9 +38,9 @@ inline constexpr std::size_t most_dealt_tasks = 16'384;
 
 /// Deals the tasks by list scheduling: of the tasks that may start, the one that the graph has first goes first, or, if
 /// that is faster by more than 2 %, the one with the longest way to the end; it takes a lane whose last task it waits
-/// for anyway, where there is one. Of 2, 4, 8, … lanes up to the number of cores, more are taken where that shortens the
-/// predicted round by more than 2 %; and one, where all of them do not by a tenth.
-/// Cost: O((tasks + edges) · (log tasks + lanes)) for each number of lanes.
+/// for anyway, where there is one. Of 2, 4, 8, … lanes up to the number of cores, more are taken where that shortens
+/// the predicted round by more than 2 %; and one, where all of them do not by a tenth. Cost: O((tasks + edges) · (log
+/// tasks + lanes)) for each number of lanes.
 /// @throws Error what task_costs() throws
 [[nodiscard]] RONDO_INLINE Lanes deal_lanes(const GraphView& graph, const LaneRules& rules);
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/runtime/host_build_graph.hpp>
 
+#include <rondo/binding/ports.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/arena.hpp>
 #include <rondo/memory/lay_out.hpp>
 #include <rondo/platform/select.hpp>
-#include <rondo/binding/ports.hpp>
 #include <rondo/update/refresher_impl.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>

@@ -4,9 +4,9 @@
 
 #include <rondo/arch/a5.hpp>
 #include <rondo/args/args_table_impl.hpp>
+#include <rondo/binding/ports.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/lay_out.hpp>
-#include <rondo/binding/ports.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <count_traffic.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/update/refresher_impl.hpp>
@@ -24,7 +25,7 @@ using update::detail::Segment;
 
 namespace {
 
-using P = A2A3SimOn<Inline, platform::sim::CountTraffic>;
+using P = A2A3SimOn<Inline, test::CountTraffic>;
 using SegmentCopy = update::Refresher<P, update::Auto, update::Always<Mechanism::segment_copy>>;
 
 /// 64 inputs, each a base of its own, and one arena.

@@ -11,9 +11,9 @@
 #include <rondo/rondo.hpp>
 
 template <class P>
-inline constexpr bool is_over_stand_in = false;
-template <class A, bool has_refresh_kernel>
-inline constexpr bool is_over_stand_in<stand_in::OverStandIn<A, has_refresh_kernel>> = true;
+inline constexpr bool is_over_stand_in = requires {
+  requires P::runs_over_stand_in;
+};
 
 /// What a kernel that throws comes to: where there are exceptions, that; on a device, a failure of the device.
 template <class P>

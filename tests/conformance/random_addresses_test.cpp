@@ -64,13 +64,6 @@ struct Flaky : P {
   }
 };
 
-}  // namespace
-
-template <class P>
-inline constexpr bool is_over_stand_in<Flaky<P>> = is_over_stand_in<P>;
-
-namespace {
-
 /// y = factor (x + w), s += x, z = y + position; or without a position.
 template <bool has_position>
 struct Graph {

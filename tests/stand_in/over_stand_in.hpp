@@ -92,6 +92,7 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, R
   using Base = rondo::platform::Onboard<A, RoundEvents>;
 
  public:
+  static constexpr bool runs_over_stand_in = true;
   using Timed = OverStandIn<A, has_refresh_kernel, rondo::platform::onboard::RoundEvents>;
   using Options = typename Base::Options;
   explicit OverStandIn(const Options& options) : Base(options_for(A::name, options, has_refresh_kernel)) {}

@@ -20,12 +20,14 @@ static_assert(HasQueue<A2A3Sim> && HasQueuedOrchestration<A5SimOn<Pool>> && HasQ
 static_assert(HasOrchestration<A5Onboard> && !HasQueuedOrchestration<A5Onboard>);
 static_assert(!HasQueue<A2A3SimOn<Checked<Pool>>> && !HasQueue<A5SimOn<Model>> && !HasQueue<NullPlatform>);
 static_assert(HasArgsInHostMemory<NullPlatform> && HasArgsInHostMemory<A5Sim> && !HasArgsInHostMemory<A5Onboard>);
-static_assert(HasDeviceRefresh<A5Sim> && HasLaunchRefresh<A5Sim> && !HasDeviceRefresh<A5Onboard>);
+static_assert(HasDeviceRefresh<A5Sim> && HasLaunchRefresh<A5Sim> && HasDeviceRefresh<A5Onboard>);
 static_assert(HasSnapshotCopy<A5Sim> && HasPinnedMemory<A5Sim> && HasZeroFill<A5Sim> && HasStopping<A5Sim>);
 static_assert(HasSnapshotCopy<A5Onboard> && HasPinnedMemory<A5Onboard> && HasZeroFill<A5Onboard>);
 static_assert(HasStayingAwake<A5Sim> && HasFailureText<A5Sim> && HasEngine<A5Sim> && HasFailureText<A5Onboard>);
 static_assert(HasClose<A5Onboard> && !HasClose<A5Sim> && HasArenaMove<A5Onboard> && !HasArenaMove<A5Sim>);
 static_assert(HasRemarks<A5SimOn<Pool>> && !HasRemarks<A5Sim> && HasRemarks<A5Onboard>);
+static_assert(HasRoundTime<A5SimOn<Model>> && !HasRoundTime<A5Onboard> && HasRoundTime<A5Onboard::Timed>);
+static_assert(HasHoldings<A5Onboard> && !HasHoldings<A5Sim> && HasLanes<A5Onboard>);
 static_assert(platform::sim::Engine<Inline> && platform::sim::Engine<Pool> && platform::sim::Engine<Checked<Pool>>);
 static_assert(platform::sim::LooksAtGraphs<Checked<Pool>> && platform::sim::CountsThreads<Pool>);
 static_assert(platform::sim::KnowsItsChip<Model> && platform::sim::HearsOfCopies<Model>);

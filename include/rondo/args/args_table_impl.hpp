@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/detail/compiled.hpp>
 #include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
 
@@ -10,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#if RONDO_HAS_BODIES
 /// The bodies of set-up of ArgsTable.
 namespace rondo::args {
 
@@ -134,3 +136,4 @@ RONDO_INLINE std::vector<Lane> ArgsTable::lanes() const {
 }
 
 }  // namespace rondo::args
+#endif

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/connect_lanes.hpp>
 #include <rondo/graph/deal.hpp>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#if RONDO_HAS_BODIES
 /// The bodies of what deals tasks to lanes.
 namespace rondo::graph {
 
@@ -355,3 +357,4 @@ namespace rondo {
 }
 
 }  // namespace rondo
+#endif

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/analysis.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/zeroed.hpp>
 
+#if RONDO_HAS_BODIES
 /// The bodies of FrozenGraph and of the functions that make one.
 namespace rondo {
 
@@ -61,3 +63,4 @@ RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
 }
 
 }  // namespace rondo
+#endif

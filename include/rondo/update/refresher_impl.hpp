@@ -3,11 +3,13 @@
 #pragma once
 
 #include <rondo/args/args_table_impl.hpp>
+#include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/update/refresher.hpp>
 
 #include <algorithm>
 
+#if RONDO_HAS_BODIES
 /// The set-up of the refreshers that is the same for all platforms. Out of line but not `cold`: GCC takes a function
 /// that always makes a cold call for cold itself, up to the caller that goes on to run rounds.
 namespace rondo::update {
@@ -131,3 +133,4 @@ namespace detail {
 }
 
 }  // namespace rondo::update
+#endif

@@ -182,7 +182,6 @@ TEST_CASE_TEMPLATE("A round that failed in flight is told, whatever became of th
   Floats y0(4, -1), y1(4, -1), y2(4, -1);
   REQUIRE(session.wait(session.submit_round(bind(g.x, good), bind(g.y, y0))).ok());
   y0.assign(4, -1);
-  Status refused;
   SUBCASE("it is behind it") {
     const RoundTicket failing = session.submit_round(bind(g.x, bad), bind(g.y, y0));
     const RoundTicket next = session.submit_round(bind(g.x, good), bind(g.y, y1));

@@ -242,7 +242,6 @@ TEST_CASE_TEMPLATE("Onboard the fill is one call of the runtime's in front of on
   // The runtime of an a2a3 sends what it sets over the bus, so zeros are copied from a block on the device there.
   CHECK(rondo_stand_in_calls("aclrtMemsetAsync") == (std::is_same_v<P, A5OverStandIn> ? 5 : 0));
   CHECK(rondo_stand_in_calls("set_through_host") == 0);
-  CHECK(rondo_stand_in_calls(nullptr) == 5 * 5);  // inputs, zeros, replay, outputs, wait
   CHECK(rondo_stand_in_calls("aclmdlRIExecuteAsync") == 5);
   CHECK(rondo_stand_in_calls("aclrtLaunchKernelV2") == 0);
 }

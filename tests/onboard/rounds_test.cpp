@@ -102,18 +102,22 @@ TEST_CASE_TEMPLATE("With DeviceTime a session tells how long its rounds ran, for
                               {"aclrtRecordEvent", 2},
                               {"aclrtEventElapsedTime", 1},
                               {"aclrtSynchronizeStreamWithTimeout", 1}});
-    CHECK(session.last_round_ns() >= 20e6);
+    // Sleeping takes no less than it was told, and on a busy machine as much more as it likes.
+    const double longer = session.last_round_ns();
+    CHECK(longer >= 20e6);
     CHECK(session.run_round(bind(g.ms, g.shortly), bind(g.out, g.result)).ok());
     CHECK(session.last_round_ns() >= 1e6);
-    CHECK(session.last_round_ns() < 20e6);
+    CHECK(session.last_round_ns() != longer);
+    rondo_stand_in_fault("aclrtEventElapsedTime", 1, 107000);
+    CHECK(session.run_round(bind(g.ms, g.shortly), bind(g.out, g.result)).ok());
+    CHECK(session.last_round_ns() == 0);
   }
   auto session = open_pipelined<P, 2, Timed>(g.graph);
   CHECK(session.last_round_ns() == 0);
-  CHECK(session.submit_round(bind(g.ms, g.long_time), bind(g.out, g.result)));
   CHECK(session.submit_round(bind(g.ms, g.shortly), bind(g.out, g.result)));
+  CHECK(session.submit_round(bind(g.ms, g.long_time), bind(g.out, g.result)));
   CHECK(session.wait_all().ok());
-  CHECK(session.last_round_ns() >= 1e6);
-  CHECK(session.last_round_ns() < 20e6);
+  CHECK(session.last_round_ns() >= 20e6);
 }
 
 TEST_CASE_TEMPLATE("Device memory costs no copy: one refresh of the args table where it changed, none where it did not",

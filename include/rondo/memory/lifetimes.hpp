@@ -25,7 +25,7 @@ struct Lifetimes {
 
 namespace detail {
 
-/// The bytes that all buffers take one behind the other stay below 2^62, so that no planner's sum overflows.
+/// The bytes that all buffers take one after the other stay below 2^62, so that no planner's sum overflows.
 [[gnu::cold]] constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& chip) {
   constexpr std::uint64_t limit = std::uint64_t{1} << 62;
   std::uint64_t total = 0;

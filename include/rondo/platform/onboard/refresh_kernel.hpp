@@ -60,7 +60,7 @@ class RefreshKernel {
 
   /// Computes args from the base table on the device, or from that in `carried`, which is taken before this returns.
   [[nodiscard]] AclError launch(const args::RefreshOp& op, const args::LaunchPayload* carried, Stream stream) noexcept {
-    // The parameters of the kernel. Behind them comes what the launch carries, and the runtime writes where.
+    // The parameters of the kernel. The data that the launch carries follows them; the runtime writes its addresses.
     enum : std::uint32_t { table, lanes, lane_count, bases, base_count, host_inputs, host_input_bytes, to, parameters };
     words_[table] = op.args.address();
     words_[lanes] = op.lanes.address();

@@ -34,13 +34,13 @@ class RoundEvents {
     is_pending_ = true;
     return device.calls().record_event(end_, stream);
   }
-  /// Reads how long the tasks took into `ns`, once the stream is through and if a round was launched since the last
-  /// time.
+  /// Writes to `ns` how long the tasks took, or 0 if the runtime refuses to tell; nothing if no round was launched
+  /// since the last call. The stream is through.
   void read(Device& device, double& ns) noexcept {
     float ms = 0;
     if (!is_pending_) return;
     is_pending_ = false;
-    if (device.calls().elapsed_time(&ms, begin_, end_) == code_ok) ns = 1e6 * static_cast<double>(ms);
+    ns = device.calls().elapsed_time(&ms, begin_, end_) == code_ok ? 1e6 * static_cast<double>(ms) : 0;
   }
   /// @returns the first failure
   AclError close(Device& device) noexcept {

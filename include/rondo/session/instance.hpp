@@ -12,6 +12,7 @@
 #include <rondo/session/policies.hpp>
 #include <rondo/update/refresher.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -267,6 +268,7 @@ class Instance {
         refresher_{platform, frozen.view(), bases.sources, bases.layout, bases.addresses, &Policies::system_address},
         runner_{first, frozen, refresher_.table(), rest...},
         held_(ports_.view().size()),
+        bindings_(ports_.view().size()),
         rules_{frozen.view()} {
     values_.open(frozen.view(), bases.sources, &values);
     tell_addresses();
@@ -306,9 +308,8 @@ class Instance {
   template <class Channel, class O, class Settle>
   [[gnu::noinline, gnu::cold]] Status run_prebound_in_general(Channel channel, Teller<O> tell, Settle settle,
                                                               std::span<const Binding> kept) noexcept {
-    Binding bindings[Arch::max_graph_tensors];  // of ports; checked when the session was opened
-    for (std::size_t p = 0; p < kept.size(); ++p) bindings[p] = kept[p];
-    return run(channel, tell, settle, std::span(bindings, kept.size()));
+    std::copy(kept.begin(), kept.end(), bindings_.begin());
+    return run(channel, tell, settle, std::span(bindings_.data(), kept.size()));
   }
 
   /// Checks bindings and puts them into the order of the ports.
@@ -393,7 +394,8 @@ class Instance {
   bool refresh_due_ = false;  ///< the next launch refreshes first
   bool is_async_ = false;     ///< rounds are asynchronous; once one was, all are
   std::size_t held_count_ = 0;
-  std::vector<char> held_;  ///< by port
+  std::vector<char> held_;         ///< by port
+  std::vector<Binding> bindings_;  ///< of a prebound round that is not plain
   Rules rules_;
   std::uint64_t bytes_bound_ = 0;
 };

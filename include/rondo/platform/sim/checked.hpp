@@ -164,15 +164,23 @@ using platform::sim::Finding;
 namespace detail {
 template <class P>
 struct CheckedOn {
-  static_assert(!sizeof(P), "rondo: CheckRounds looks into device memory, which a simulated platform alone allows");
+  static_assert(!sizeof(P),
+                "rondo: CheckRounds looks into device memory, which the simulated platforms and the host "
+                "alone allow");
 };
-template <class A, class Engine, class Traffic>
-struct CheckedOn<platform::Sim<A, Engine, Traffic>> {
-  using type = platform::Sim<A, Checked<Engine>, Traffic>;
+template <class Engine>
+struct CheckedEngine {
+  using type = Checked<Engine>;
 };
-template <class A, class Engine, class Traffic>
-struct CheckedOn<platform::Sim<A, Checked<Engine>, Traffic>> {
-  using type = platform::Sim<A, Checked<Engine>, Traffic>;
+template <class Inner>
+struct CheckedEngine<Checked<Inner>> {
+  using type = Checked<Inner>;
+};
+/// The platforms whose device is within the host.
+template <class P>
+requires requires { typename P::template On<Checked<typename P::Engine>>; }
+struct CheckedOn<P> {
+  using type = typename P::template On<typename CheckedEngine<typename P::Engine>::type>;
 };
 }  // namespace detail
 

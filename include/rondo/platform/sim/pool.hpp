@@ -11,6 +11,7 @@
 #include <rondo/platform/sim/schedule.hpp>
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/waiting.hpp>
+#include <rondo/platform/sim/worker_team.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -52,6 +53,7 @@ class Pool {
     std::uint32_t learning_rounds = 6;  ///< the first is thrown away: it meets cold caches
     std::uint32_t trial_rounds = 32;    ///< on several threads, before that is settled
     ReplayCosts costs = {};
+    TeamOptions team = {};  ///< where the threads run, but for the calling one, and how they wait
   };
 
   /// A graph with its threads, and the costs learnt so far.
@@ -148,7 +150,8 @@ class Pool {
       const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_));
       const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
       if (schedule.order.size() < 2) return;
-      replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks, halt_, parks_));
+      replay_ = std::unique_ptr<Replay>(
+          new Replay(nodes, schedule, calls_.calls, calls_.tasks, halt_, parks_, options_.team));
     }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
@@ -167,7 +170,7 @@ class Pool {
     std::unique_ptr<Replay> replay_;  ///< none: one thread does it all
   };
 
-  Pool(const Options& options, std::uint32_t most_threads) noexcept : options_{options} {
+  Pool(const Options& options, std::uint32_t most_threads) : options_{options} {
     const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
     threads_ = std::min(wanted, most_threads);
   }

@@ -34,9 +34,9 @@ namespace rondo::platform::sim {
 class Replay {
  public:
   /// `calls`: all calls of the graph, in its order. `tasks`: the TaskId of each. `parks`: counts how often a thread
-  /// goes to sleep. @throws Error out_of_resources if a thread cannot be started
+  /// goes to sleep. @throws Error out_of_resources if a thread cannot be started; what WorkerTeam throws
   Replay(const NodeGraph& graph, const Schedule& schedule, const std::vector<Inline::Call>& calls,
-         std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks);
+         std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks, const TeamOptions& team);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
@@ -56,7 +56,7 @@ class Replay {
         report(epoch_, executed);
         backoff.reset();
       } else {
-        backoff.wait();
+        backoff.wait(spins_);
       }
     }
   }
@@ -179,7 +179,7 @@ class Replay {
         lanes_[worker].cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
         if (help(worker, epoch, executed)) backoff.reset();
       }
-      backoff.wait();
+      backoff.wait(spins_);
     }
     return false;
   }
@@ -208,19 +208,22 @@ class Replay {
   std::uint32_t batch_count_ = 0;
   std::uint32_t epoch_ = 0;
   Halt& halt_;
+  unsigned spins_;  ///< before a thread that waits within a round sleeps
   alignas(cache_line) std::atomic<std::uint32_t> executed_{0};
   alignas(cache_line) std::atomic<std::uint32_t> finished_{0};
   WorkerTeam<Replay> team_;  ///< last: its threads end before what they use
 };
 
 inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const std::vector<Inline::Call>& calls,
-                      std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks)
+                      std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks,
+                      const TeamOptions& team)
     : calls_(calls.size()),
       tasks_(calls.size()),
       lanes_(schedule.order.size()),
       threads_{schedule.order.size()},
       halt_{halt},
-      team_(schedule.order.size() - 1, *this, parks) {
+      spins_{team.spins.within_rounds},
+      team_(schedule.order.size() - 1, *this, parks, team) {
   const auto next_line = [](std::uint32_t i) { return (i + per_line - 1) / per_line * per_line; };
   const double batch_cost = std::max(2000.0, schedule.makespan / 64);
 

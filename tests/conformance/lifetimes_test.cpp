@@ -27,7 +27,7 @@
 using namespace rondo;
 
 #define RONDO_TEST_PLATFORMS                                                                      \
-  NullPlatform, A2A3Sim, A5Sim, A2A3SimOn<Pool>, A5SimOn<Pool>, A2A3SimOn<Model>, A5SimOn<Model>, \
+  NullPlatform, A2A3Sim, A5Sim, HostOn<Pool>, A5SimOn<Pool>, A2A3SimOn<Model>, A5SimOn<Model>, \
       A2A3SimOn<Checked<Pool>>, A5SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn, toy::ToyPlatform
 
 namespace {
@@ -43,7 +43,7 @@ struct Doubling {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("closing is idempotent, and rounds behind it are refused", P, RONDO_TEST_PLATFORMS) {
+TEST_CASE_TEMPLATE("closing is idempotent, and later rounds are refused", P, RONDO_TEST_PLATFORMS) {
   Doubling g;
   auto session = open<P>(g.graph, busy_options<P>());
   std::vector<float> x(4), y(4);

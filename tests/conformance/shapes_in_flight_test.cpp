@@ -27,7 +27,7 @@ namespace {
 using Floats = std::vector<float>;
 
 // The checking engine knows the addresses that its program was loaded with, and so nothing of an arena that has grown.
-#define RONDO_TEST_PLATFORMS A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
+#define RONDO_TEST_PLATFORMS A2A3Sim, HostOn<Pool>, A2A3SimOn<Model>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
 
 /// last += x[0]; y = x + last: the order of rounds shows in the resident.
 struct Chain {
@@ -167,7 +167,7 @@ TEST_CASE_TEMPLATE("a completion may submit rounds while a new shape waits for t
   for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == static_cast<float>(i + 1));
 }
 
-TEST_CASE_TEMPLATE("a round of some shape that fails names its task, and poisons those behind it", P,
+TEST_CASE_TEMPLATE("a round of some shape that fails names its task, and poisons those after it", P,
                    RONDO_TEST_PLATFORMS) {
   const Picking g;
   Session<P> session(g.graph, busy_options<P>());

@@ -95,9 +95,8 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
 
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
-    auto program = [&] { return Base::load(graph, args); };
     if (caller_ != nullptr && !is_queued_) caller_->run_on_first();
-    return program();
+    return Base::load(graph, args);
   }
   [[nodiscard]] sim::DeviceQueue<Host> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
     is_queued_ = true;

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -60,6 +61,19 @@ struct WhereAmI {
   }
 };
 constexpr std::uint32_t blocks = 8;
+
+/// Two blocks, each of which waits until the other one runs, so that two threads take part.
+struct Meet {
+  static inline std::atomic<int> arrived{0};
+  static constexpr std::string_view name = "meet";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<std::int32_t> y, Block block) noexcept {
+    arrived.fetch_add(1);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (arrived.load() < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    WhereAmI::run(y, block);
+  }
+};
 
 struct Rig {
   TaskGraph graph;
@@ -149,15 +163,45 @@ TEST_CASE("Each thread runs on its core alone, and the caller gets its cores bac
   CHECK(my_cores() == cores);
 }
 
-TEST_CASE("With rounds in flight all threads run on the given cores") {
+TEST_CASE("Two threads that run at the same time are each on a core of their own") {
   const std::vector<std::uint32_t> cores = my_cores();
-  Rig rig;
+  if (cores.size() < 2) return;  // nothing to tell apart
+  TaskGraph graph;
+  const auto y = graph.inout<std::int32_t>("y", {6});
+  graph.add<Meet>(Blocks{2}, y);
+  OnPool::Options on = options();
+  on.cores = {cores[1], cores[0]};
+  auto session = open<OnPool>(graph, on);
+  std::vector<std::int32_t> hy(6);
+  Meet::arrived = 0;
+  REQUIRE(session.run_round(bind(y, hy)).ok());
+  CHECK(hy[1] == 1);
+  CHECK(hy[4] == 1);
+  CHECK(hy[2] + hy[5] == static_cast<std::int32_t>(cores[0] + cores[1]));
+  CHECK(hy[2] != hy[5]);
+}
+
+TEST_CASE("With rounds in flight all threads run on all of the given cores") {
+  std::vector<std::uint32_t> given = my_cores();
+  given.resize(std::min<std::size_t>(given.size(), 2));
   Host::Options on;
-  on.cores = {cores.back()};
-  auto session = open_pipelined<Host, 2>(rig.graph, on);
-  REQUIRE(session.wait(session.submit_round(bind(rig.y, rig.hy))).ok());
-  CHECK(rig.hy[1] == 1);
-  CHECK(rig.hy[2] == static_cast<std::int32_t>(cores.back()));
+  on.cores = given;
+  const auto all = static_cast<std::int32_t>(given.size());
+  {
+    Rig rig;
+    auto session = open_pipelined<Host, 2>(rig.graph, on);
+    REQUIRE(session.wait(session.submit_round(bind(rig.y, rig.hy))).ok());
+    CHECK(rig.hy[1] == all);
+    CHECK(my_cores() == given);
+  }
+  TaskGraph graph;  // of a shape that is loaded when the queue is there
+  const auto y = graph.inout<std::int32_t>("y", {graph.dim("n")});
+  graph.add<WhereAmI>(y);
+  auto session = open_shaped<Host, DefaultPolicies, launch::Lru<64>, 2>(graph, on);
+  std::vector<std::int32_t> hy(3);
+  REQUIRE(session.wait(session.submit_round(bind(y, hy))).ok());
+  CHECK(hy[1] == all);
+  CHECK(my_cores() == given);
 }
 
 TEST_CASE("Cores that cannot be had are refused, the option named, and the caller's stay") {

@@ -85,25 +85,23 @@ class Checked {
     is_reported_ = false;
     running_ = nullptr;
     checker.begin_round();
-    checker.restore(false);
-    if (const Status s = checker.run_watched(halt_, findings_); !s || !findings_.empty()) return s;
-    checker.restore(true);
-    if (const Status s = checker.run_in_order(halt_); !s) return s;
-    checker.compare(Finding::Kind::not_repeatable, findings_);
-    if (!findings_.empty()) return {};
-    checker.restore(true);
-    if (const Status s = checker.run_in_other_order(halt_, rounds_++); !s) return s;
-    checker.compare(Finding::Kind::depends_on_order, findings_);
-    if (!findings_.empty()) return {};
-    checker.restore(true);
-    running_ = &checker;
-    return inner_.launch(program.inner);
+    Status status = check(checker);
+    if (status.ok() && findings_.empty()) {
+      checker.restore(true);
+      running_ = &checker;
+      status = inner_.launch(program.inner);
+      if (status.ok()) return status;
+      running_ = nullptr;
+    }
+    checker.end_round(false);
+    return status;
   }
 
   Status wait() noexcept {
     Status status = inner_.wait();
-    if (RoundChecker* const checker = std::exchange(running_, nullptr); checker != nullptr && status.ok()) {
-      checker->compare(Finding::Kind::race, findings_);
+    if (RoundChecker* const checker = std::exchange(running_, nullptr); checker != nullptr) {
+      if (status.ok()) checker->compare(Finding::Kind::race, findings_);
+      checker->end_round(status.ok() && findings_.empty());
     }
     if (status.ok() && !std::exchange(is_reported_, true)) status = findings_.status();
     return status;
@@ -146,6 +144,20 @@ class Checked {
   void idle() noexcept requires HearsOfCopies<Inner> { inner_.idle(); }
 
  private:
+  /// The first three runs, up to one with a finding.
+  [[nodiscard]] Status check(RoundChecker& checker) noexcept {
+    checker.restore(false);
+    if (const Status s = checker.run_watched(halt_, findings_); !s || !findings_.empty()) return s;
+    checker.restore(true);
+    if (const Status s = checker.run_in_order(halt_); !s) return s;
+    checker.compare(Finding::Kind::not_repeatable, findings_);
+    if (!findings_.empty()) return {};
+    checker.restore(true);
+    if (const Status s = checker.run_in_other_order(halt_, rounds_++); !s) return s;
+    checker.compare(Finding::Kind::depends_on_order, findings_);
+    return {};
+  }
+
   Inner inner_;
   Halt halt_;
   Findings findings_;

@@ -50,6 +50,16 @@ struct OneOfBlocks {
   static void run(InOut<std::uint32_t> y, Block block) noexcept { y[block.index] += block.count; }
 };
 
+/// y = 2 x, but stops at a number.
+struct Double {
+  static constexpr double forbidden = 13;
+  static constexpr std::string_view name = "double";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<double> x, Out<double> y) noexcept {
+    for (std::size_t i = 0; i < y.size() && x[i] != forbidden; ++i) y[i] = 2 * x[i];
+  }
+};
+
 /// y = x, and writes what it says that it reads.
 struct Lies {
   static constexpr std::string_view name = "lies";
@@ -234,6 +244,32 @@ TEST_CASE_TEMPLATE("Rounds in flight and orchestrations work on the host", P, Ho
     REQUIRE(session.run_round(bind(x, hx), bind(sum, result)).ok());
     CHECK(result == 6);
   }
+}
+
+TEST_CASE_TEMPLATE("The engine Checked checks memory in place like all other, and leaves the caller what a round gives",
+                   P, HostOn<Checked<Inline>>, HostOn<Checked<Pool>>) {
+  TaskGraph graph;
+  const auto x = graph.input<double>("x", {4});
+  const auto sum = graph.inout<double>("sum", {1});
+  const auto y = graph.output<double>("y", {4});
+  graph.add<Sum<double>>(x, sum);
+  graph.add<Double>(x, y);
+  auto session = open<P>(graph);
+  std::vector<double> hx(4, 2), hs(1), hy(4, -1);
+  for (int round = 1; round <= 3; ++round) {
+    if (round == 2) REQUIRE(session.run_round(bind(x, hx), bind(sum, hs), bind(y, hy)).ok());
+    if (round != 2)
+      REQUIRE(session.run_round(bind(x, in_place(hx)), bind(sum, in_place(hs)), bind(y, in_place(hy))).ok());
+    CHECK(hs[0] == 8 * round);
+    CHECK(hy == std::vector<double>(4, 4));
+    hy.assign(4, -1);
+  }
+  // A round with a finding changes nothing of the caller's.
+  hx[3] = Double::forbidden;
+  CHECK(session.run_round(bind(x, in_place(hx)), bind(sum, in_place(hs)), bind(y, in_place(hy))).code() ==
+        Errc::check_failed);
+  CHECK(hs[0] == 24);
+  CHECK(hy == std::vector<double>(4, -1));
 }
 
 TEST_CASE("The engine Checked finds on the host what it finds on a chip") {

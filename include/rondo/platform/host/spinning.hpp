@@ -18,8 +18,9 @@ inline constexpr std::uint32_t most_spin_us = 1'000'000;
 /// invalid_argument
 [[nodiscard]] inline sim::SpinLimits spin_for(std::uint32_t us) {
   if (us > most_spin_us) {
-    throw Error(Errc::invalid_argument, Error::Text("host: options.spin_us is ", us, "; the most is ", most_spin_us,
-                                                    ", one second; keep_awake() keeps threads from sleeping at all"));
+    throw Error(Errc::invalid_argument,
+                Error::Text("host: options.spin_us is ", us, "; the most is ", most_spin_us,
+                            ", one second; session.platform().keep_awake(true) keeps threads from sleeping at all"));
   }
   constexpr std::uint64_t pauses = 100;
   std::uint64_t least = ~std::uint64_t{0};

@@ -8,7 +8,8 @@
 #include <rondo/platform/sim/sim.hpp>
 
 /// The platforms by name. Programs that use the engine Pool include platform/sim/pool.hpp; the onboard platforms are in
-/// platform/onboard/onboard.hpp, which is included here where the build selects one.
+/// platform/onboard/onboard.hpp and the host in platform/host/host.hpp, each of which is included here where the build
+/// selects it.
 
 #ifndef RONDO_PLATFORM
 #define RONDO_PLATFORM a2a3_sim
@@ -17,12 +18,16 @@
 #define RONDO_SELECTS_a2a3_onboard 1
 #define RONDO_SELECTS_a5_onboard 1
 #define RONDO_JOIN_NAMES(a, b) a##b
+#define RONDO_SELECTS_host 2
 #define RONDO_SELECTS(name) RONDO_JOIN_NAMES(RONDO_SELECTS_, name)
-#if RONDO_SELECTS(RONDO_PLATFORM)
+#if RONDO_SELECTS(RONDO_PLATFORM) == 1
 #include <rondo/platform/onboard/onboard.hpp>
+#elif RONDO_SELECTS(RONDO_PLATFORM) == 2
+#include <rondo/platform/host/host.hpp>
 #endif
 #undef RONDO_SELECTS_a2a3_onboard
 #undef RONDO_SELECTS_a5_onboard
+#undef RONDO_SELECTS_host
 #undef RONDO_JOIN_NAMES
 #undef RONDO_SELECTS
 
@@ -34,6 +39,8 @@ struct NoRoundEvents;
 }
 template <arch::Arch A, class RoundEvents>
 class Onboard;
+template <class E>
+class Host;
 namespace sim {
 class Pool;
 }
@@ -61,7 +68,7 @@ using A5Onboard = platform::Onboard<arch::A5, platform::onboard::NoRoundEvents>;
 
 namespace platform {
 
-// The macro RONDO_PLATFORM holds one of these four names, bare; the build system's variable of that name sets it.
+// The macro RONDO_PLATFORM holds one of these names, bare; the build system's variable of that name sets it.
 // Looking it up as a member keeps the macro away from every other header.
 /// The platforms by the names that a build is configured with.
 struct Names {
@@ -69,12 +76,13 @@ struct Names {
   using a5_sim = A5Sim;
   using a2a3_onboard = A2A3Onboard;
   using a5_onboard = A5Onboard;
+  using host = platform::Host<sim::Inline>;
 };
 
 }  // namespace platform
 
-/// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim, a2a3_onboard or
-/// a5_onboard.
+/// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim,
+/// a2a3_onboard, a5_onboard or host.
 using SelectedPlatform = platform::Names::RONDO_PLATFORM;
 
 }  // namespace rondo

@@ -42,8 +42,9 @@ namespace rondo::platform::sim {
   for (const std::vector<User>& list : users) {
     for (const User& before : list) {
       for (const User& after : list) {
-        // A task always comes after itself.
-        if (before.task == after.task || !(before.writes || after.writes)) continue;
+        // A block always comes after itself, but not after the other blocks of its task.
+        if (before.task == after.task && graph.tasks[after.task].blocks == 1) continue;
+        if (!(before.writes || after.writes)) continue;
         if (carried.size() == most) return std::nullopt;
         carried.emplace_back(before.task, after.task);
       }

@@ -81,22 +81,33 @@ class Replay {
 
   // Of the round that was launched in a slot last.
 
-  [[nodiscard]] bool has_slot_ended(std::uint32_t slot) noexcept { return has_ended(epochs_[slot]); }
+  /// Sees to it that somebody has the first lane: a caller that only asks may be all that the round waits for.
+  [[nodiscard]] bool has_slot_ended(std::uint32_t slot) noexcept {
+    if (has_ended(epochs_[slot])) return true;
+    if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {
+      const bool has_work = positions_[0].epoch != epoch_ + 1;
+      first_lane_is_taken_.store(false, std::memory_order_release);
+      if (has_work) wake_stand_in();
+    }
+    return false;
+  }
   /// Works until it is over, and sleeps where there is nothing to do.
   void await(std::uint32_t slot) noexcept {
     const std::uint32_t epoch = epochs_[slot];
     if (has_ended(epoch)) return;
     caller_waits_.store(true, std::memory_order_relaxed);
+    bool has_worked = false;  // the thread that stands by may leave the first lane to this one at any time
     Backoff backoff;
     while (!has_ended(epoch)) {
       if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {
         work_until(0, epoch_, [&] { return has_ended(epoch); });
         first_lane_is_taken_.store(false, std::memory_order_release);
+        has_worked = true;
       }
       Signal& finished = round(epoch).finished;
       const std::uint32_t seen = finished.load(std::memory_order_acquire);
       if (seen == epoch) break;
-      backoff.out_of_patience() ? finished.wait(seen) : backoff.wait(spins_);
+      has_worked && backoff.out_of_patience() ? finished.wait(seen) : backoff.wait(spins_);
     }
     caller_waits_.store(false, std::memory_order_relaxed);
   }
@@ -252,7 +263,7 @@ class Replay {
   void stand_by() noexcept {
     for (;;) {
       is_needed_.wait(0);
-      is_needed_.store(0, std::memory_order_seq_cst);
+      (void)is_needed_.exchange(0, std::memory_order_seq_cst);  // reads the last store, and so sees `is_closing_`
       if (is_closing_.load(std::memory_order_relaxed)) return;
       const auto caller_waits = [this] { return caller_waits_.load(std::memory_order_relaxed); };
       if (!caller_waits() && !first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {

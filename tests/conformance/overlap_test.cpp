@@ -8,6 +8,7 @@
 #include "unit/platform/sim/programs.hpp"
 
 #include <rondo/platform/sim/pool.hpp>
+#include <rondo/platform/sim/waiting.hpp>
 
 #include <doctest/doctest.h>
 
@@ -300,4 +301,175 @@ TEST_CASE("rounds overlap once their costs were learned, and a session of one th
   CHECK(fewer_bytes < bytes);  // one workspace instead of three
   options = overlapping(1);
   CHECK(run(options) == std::pair{false, fewer_bytes});
+}
+
+namespace {
+
+void pass_us(Word us) { platform::sim::wait_until_ns(platform::sim::now_ns() + 1000 * us); }
+
+/// Takes as many microseconds as its input says.
+struct Take {
+  static constexpr std::string_view name = "take";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<Word> x, Out<Word> y) {
+    if (x[0] != 0) pass_us(x[0]);
+    y[0] = x[0];
+  }
+};
+
+/// Two chains, each of which one thread has to itself.
+struct TwoChains {
+  TaskGraph graph;
+  Input<Word> x0 = graph.input<Word>("x0", {1});
+  Input<Word> x1 = graph.input<Word>("x1", {1});
+  Output<Word> y0 = graph.output<Word>("y0", {1});
+  Output<Word> y1 = graph.output<Word>("y1", {1});
+
+  TwoChains() {
+    for (const auto& [x, y] : {std::pair{x0, y0}, std::pair{x1, y1}}) {
+      auto last = graph.workspace<Word>("of " + std::to_string(index(x.key.tensor())), {1});
+      graph.add<Take>(x, last);
+      for (int i = 0; i < 10; ++i) {
+        const auto next =
+            graph.workspace<Word>(std::to_string(i) + " of " + std::to_string(index(x.key.tensor())), {1});
+        graph.add<Take>(last, next);
+        last = next;
+      }
+      graph.add<Take>(last, y);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("rounds end, whatever thread has the slow part, when the caller comes late or only polls") {
+  const TwoChains g;
+  auto session = open_pipelined<Overlapping, 4>(g.graph, overlapping(2));
+  Word slow = 0, out[2] = {};
+  const Word quick = 0;
+  const auto submit = [&] {
+    return session.submit_round(bind(g.x0, std::span(&slow, 1)), bind(g.x1, std::span(&quick, 1)),
+                                bind(g.y0, std::span(&out[0], 1)), bind(g.y1, std::span(&out[1], 1)));
+  };
+  for (int i = 0; i < 8; ++i) REQUIRE(submit());
+  REQUIRE(session.wait_all().ok());
+  REQUIRE(session.platform().engine().is_overlapping());
+  slow = 300;  // for each of twelve tasks
+  for (int i = 0; i < 20; ++i) {
+    for (int r = 0; r < 4; ++r) REQUIRE(submit());
+    pass_us(4000);  // the thread that stands by has the slow chain by now, and the other one sleeps
+    REQUIRE(session.wait_all().ok());
+  }
+  for (int i = 0; i < 20; ++i) {
+    const RoundTicket first = submit();
+    for (int r = 1; r < 4; ++r) REQUIRE(submit());
+    REQUIRE(session.wait(first).ok());  // the caller had the slow chain, and leaves it
+    const std::uint64_t end = platform::sim::now_ns() + 10'000'000'000U;
+    while (session.poll() != 0 && platform::sim::now_ns() < end) pass_us(10);
+    REQUIRE(session.in_flight() == 0);
+  }
+}
+
+namespace {
+
+/// Its blocks swap their parts of `y` from round to round; the first one takes its time.
+struct TakeTurns {
+  static constexpr std::string_view name = "take_turns";
+  static constexpr auto core = CoreType::vector;
+  static void run(Block b, In<Word> x, InOut<Word> y) {
+    const std::size_t mine = (b.index + x[0]) % b.count;
+    const Word before = y[mine];
+    if (b.index == 0) pass_us(100);
+    y[mine] = stir(before, x[0]);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a block comes after all blocks of its task in the round before, where they write what rounds share") {
+  TaskGraph graph;
+  const auto x = graph.input<Word>("x", {1});
+  const auto y = graph.output<Word>("y", {1});
+  const auto r = graph.resident<Word>("r", {2});
+  graph.add<TakeTurns>(Blocks{2}, x, r);
+  graph.add<Take>(x, y);
+  const auto run = [&](auto& session) {
+    Words state{1, 2}, out(1);
+    REQUIRE(session.upload(r, state).ok());
+    for (Word i = 0; i < 100; ++i) {
+      const Words in{i % 3};
+      if constexpr (requires { session.wait_all(); }) {
+        REQUIRE(session.submit_round(bind(x, in), bind(y, out)));
+      } else {
+        REQUIRE(session.run_round(bind(x, in), bind(y, out)).ok());
+      }
+    }
+    REQUIRE(session.download(r, state).ok());
+    return state;
+  };
+  auto one = open<A5Sim>(graph);
+  auto many = open_pipelined<Overlapping, 4>(graph, overlapping(3));
+  CHECK(run(one) == run(many));
+  CHECK(many.platform().engine().is_overlapping());
+}
+
+namespace {
+
+Overlapping* to_be_stopped = nullptr;
+
+/// Passes x on. 1: only after a while; 2: throws, a while after it requested a stop; 3: requests a stop.
+struct Stops {
+  static constexpr std::string_view name = "stops";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<Word> x, Out<Word> y) {
+    if (x[0] == 1) pass_us(20'000);
+    if (x[0] == 2 || x[0] == 3) to_be_stopped->request_stop();
+    if (x[0] == 2) {
+      pass_us(60'000);
+      throw Refusal("2 is refused");
+    }
+    y[0] = x[0] + 4;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a stop request fails the first round that lacks a task, and none that lacks none") {
+  for (const Word last : {2, 3}) {
+    TaskGraph graph;
+    const auto x = graph.input<Word>("x", {1});
+    const auto z = graph.input<Word>("z", {1});
+    const auto w = graph.output<Word>("w", {1});
+    const auto y = graph.output<Word>("y", {1});
+    const auto v = graph.workspace<Word>("v", {1});
+    const TaskId first = graph.add<Stops>(x, w);
+    const TaskId second = graph.add<Stops>(z, v);
+    graph.add_edge(first, second);
+    graph.add<Stops>(v, y);
+    auto session = open_pipelined<Overlapping, 4>(graph, overlapping(2));
+    to_be_stopped = &session.platform();
+    std::vector<std::pair<Errc, Word>> ends;  // with what came out
+    Words out[4] = {Words(1), Words(1), Words(1), Words(1)};
+    const auto submit = [&](Word a, Word b, std::size_t i) {
+      const Words ha{a}, hb{b};
+      return session.submit_round(bind(x, ha), bind(z, hb), bind(w, out[3]), bind(y, out[i]),
+                                  [&ends, to = &out[i]](Status s) noexcept { ends.emplace_back(s.code(), (*to)[0]); });
+    };
+    for (int i = 0; i < 8; ++i) REQUIRE(submit(0, 0, 0));
+    REQUIRE(session.wait_all().ok());
+    REQUIRE(session.platform().engine().is_overlapping());
+    ends.clear();
+    out[0] = Words(1);
+    REQUIRE(submit(0, 0, 0));  // over, though not delivered, when the stop is requested
+    pass_us(20'000);
+    REQUIRE(submit(0, 1, 1));
+    REQUIRE(submit(last, 0, 2));
+    REQUIRE(submit(0, 0, 3));
+    CHECK(session.wait_all().code() == Errc::stopped);
+    REQUIRE(ends.size() == 4);
+    CHECK(ends[0] == std::pair{Errc::ok, Word{8}});
+    CHECK(ends[1] == std::pair{Errc::stopped, Word{0}});
+    CHECK(ends[2].first == Errc::poisoned);
+    CHECK(ends[3].first == Errc::poisoned);
+  }
 }

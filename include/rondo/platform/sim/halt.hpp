@@ -23,20 +23,23 @@ namespace rondo::platform::sim {
 }
 
 /// The reason why a program stopped: the first kernel that threw, or a request from outside. Where rounds overlap, the
-/// first kernel is that of the earliest round, and rounds before it go on.
+/// first kernel is that of the earliest round, and rounds before it go on unless a stop was requested before.
 ///
-/// Thread safety: record() and request_stop() from any thread; status() and text() once the round is over.
+/// Thread safety: record(), skips() and request_stop() from any thread; status() and text() once the round is over.
 class Halt {
  public:
   /// Keeps the text of the exception being handled, if no round before this one, or the same, has one.
   [[gnu::cold, gnu::noinline]] void record(std::uint32_t task, std::uint32_t round = 0) noexcept {
     const std::lock_guard lock(mutex_);
-    const bool is_first = cause_.load(std::memory_order_relaxed) != Cause::kernel;
-    if (!is_first && !is_before(round, round_.load(std::memory_order_relaxed))) return;
+    Cause cause = cause_.load(std::memory_order_relaxed);
+    if (has_kernel(cause) && !is_before(round, failed_)) return;
     task_ = task;
     text_ = current_exception_text();
-    round_.store(round, std::memory_order_relaxed);
-    cause_.store(Cause::kernel, std::memory_order_release);
+    failed_ = round;
+    // A request may come at the same time.
+    while (!cause_.compare_exchange_weak(cause, has_request(cause) ? Cause::both : Cause::kernel,
+                                         std::memory_order_release, std::memory_order_relaxed)) {
+    }
   }
   void request_stop() noexcept {
     Cause none = Cause::none;
@@ -45,42 +48,57 @@ class Halt {
 
   /// Whether further tasks are skipped.
   [[nodiscard]] bool requested() const noexcept { return cause_.load(std::memory_order_relaxed) != Cause::none; }
-  /// Whether further tasks of this round are skipped.
-  [[nodiscard, gnu::cold]] bool skips(std::uint32_t round) const noexcept {
-    const Cause cause = cause_.load(std::memory_order_acquire);
-    return cause == Cause::request ||
-           (cause == Cause::kernel && !is_before(round, round_.load(std::memory_order_relaxed)));
+  /// Whether a task of this round, which would be the next to run, is skipped.
+  [[nodiscard, gnu::cold]] bool skips(std::uint32_t round) noexcept {
+    const std::lock_guard lock(mutex_);
+    const Cause cause = cause_.load(std::memory_order_relaxed);
+    if (has_kernel(cause) && !is_before(round, failed_)) return true;
+    if (!has_request(cause)) return false;
+    if (!has_stopped_ || is_before(round, stopped_)) stopped_ = round;
+    has_stopped_ = true;
+    return true;
   }
 
   [[nodiscard]] Status status() const noexcept {
     switch (cause_.load(std::memory_order_relaxed)) {
       case Cause::none: break;
       case Cause::request: return Status{Errc::stopped}.poisoning();
-      case Cause::kernel: return Status::of_task(Errc::kernel_failed, task_).poisoning();
+      case Cause::kernel:
+      case Cause::both: return Status::of_task(Errc::kernel_failed, task_).poisoning();
     }
     return {};
   }
-  /// The status of a round that is over; those after the one that failed are poisoned.
+  /// The status of a round that is over: ok if all its tasks ran; those after the first one that failed, or was
+  /// stopped, are poisoned.
   [[nodiscard]] Status status_of(std::uint32_t round) noexcept {
     if (!requested()) [[likely]]
       return {};
     const std::lock_guard lock(mutex_);
-    const std::uint32_t failed = round_.load(std::memory_order_relaxed);
-    if (cause_.load(std::memory_order_relaxed) == Cause::request || round == failed) return status();
-    return is_before(round, failed) ? Status{} : Status{Errc::poisoned}.poisoning();
+    const bool fails = has_kernel(cause_.load(std::memory_order_relaxed));
+    const bool after_failed = fails && is_before(failed_, round);
+    const bool after_stopped = has_stopped_ && is_before(stopped_, round);
+    if (after_failed || after_stopped) return Status{Errc::poisoned}.poisoning();
+    if (fails && round == failed_) return status();
+    return has_stopped_ && round == stopped_ ? Status{Errc::stopped}.poisoning() : Status{};
   }
   [[nodiscard]] const Error::Text& text() const noexcept { return text_; }
 
  private:
-  enum class Cause : std::uint8_t { none, request, kernel };
+  enum class Cause : std::uint8_t { none, request, kernel, both };
+  [[nodiscard]] static bool has_kernel(Cause cause) noexcept { return cause == Cause::kernel || cause == Cause::both; }
+  [[nodiscard]] static bool has_request(Cause cause) noexcept {
+    return cause == Cause::request || cause == Cause::both;
+  }
   [[nodiscard]] static bool is_before(std::uint32_t a, std::uint32_t b) noexcept {
     return static_cast<std::int32_t>(a - b) < 0;
   }
 
   std::atomic<Cause> cause_{Cause::none};
-  std::atomic<std::uint32_t> round_{0};  ///< that the task is of
-  std::uint32_t task_ = 0;
   std::mutex mutex_;
+  std::uint32_t task_ = 0;
+  std::uint32_t failed_ = 0;   ///< the round that the task is of
+  std::uint32_t stopped_ = 0;  ///< the first round of which a request left tasks out, if there is one
+  bool has_stopped_ = false;
   Error::Text text_;
 };
 

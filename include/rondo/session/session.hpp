@@ -108,7 +108,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
   /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, and until the next one when
   /// one failed or was dropped or the arena moved; shared_memory if others use its place in the arena within a round
-  /// (see TaskGraph::keep); busy, closed, poisoned.
+  /// (see TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot change; busy,
+  /// closed, poisoned.
   template <Element T>
   Status hold(Input<T> tensor) noexcept {
     return set_held(tensor.key, true);

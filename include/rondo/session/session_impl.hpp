@@ -101,6 +101,10 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool
   if (is_held && derived().rounds() == rounds_when_lost_) {
     return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
   }
+  // Each slot's tasks would have to read it where the last round had it.
+  if (is_held && Slots != 1 && record(key).fixed && !rides_in_args(record(key).direction)) {
+    return Status::of_tensor(Errc::fixed_address, index(key.tensor()));
+  }
   if (is_held && !last.may_hold(p)) return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
   for (Instance& instance : instances_) instance.set_held(p, is_held, last);
   return {};

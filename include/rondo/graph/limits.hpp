@@ -22,7 +22,7 @@ namespace rondo::graph {
 
 /// Checks a graph against the limits of a chip: blocks, tensors and scalars per task, tensors that each round binds,
 /// element types. @throws Error limit_exceeded, misaligned or unsupported, naming the task or tensor
-[[gnu::cold]] constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
+constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
   const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
     throw Error(Errc::limit_exceeded, Error::Text("task ", task.added_as, " '", graph.name(task.name), "' has ", count,
                                                   " ", what, "; the most on ", chip.name, " is ", most));

@@ -29,7 +29,7 @@
 namespace rondo {
 
 namespace platform {
-namespace onboard {
+namespace streams {
 struct NoRoundEvents;
 }
 template <arch::Arch A, class RoundEvents>
@@ -55,9 +55,9 @@ using A2A3Sim = A2A3SimOn<Inline>;
 using A5Sim = A5SimOn<Inline>;
 
 /// A real a2a3.
-using A2A3Onboard = platform::Onboard<arch::A2A3, platform::onboard::NoRoundEvents>;
+using A2A3Onboard = platform::Onboard<arch::A2A3, platform::streams::NoRoundEvents>;
 /// A real a5.
-using A5Onboard = platform::Onboard<arch::A5, platform::onboard::NoRoundEvents>;
+using A5Onboard = platform::Onboard<arch::A5, platform::streams::NoRoundEvents>;
 
 namespace platform {
 

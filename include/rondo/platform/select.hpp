@@ -8,7 +8,8 @@
 #include <rondo/platform/sim/sim.hpp>
 
 /// The platforms by name. Programs that use the engine Pool include platform/sim/pool.hpp; the onboard platforms are in
-/// platform/onboard/onboard.hpp, which is included here where the build selects one.
+/// platform/onboard/onboard.hpp, CUDA devices in platform/cuda/cuda.hpp, which are included here where the build selects
+/// them.
 
 #ifndef RONDO_PLATFORM
 #define RONDO_PLATFORM a2a3_sim
@@ -23,6 +24,11 @@
 #endif
 #undef RONDO_SELECTS_a2a3_onboard
 #undef RONDO_SELECTS_a5_onboard
+#define RONDO_SELECTS_cuda 1
+#if RONDO_SELECTS(RONDO_PLATFORM)
+#include <rondo/platform/cuda/cuda.hpp>
+#endif
+#undef RONDO_SELECTS_cuda
 #undef RONDO_JOIN_NAMES
 #undef RONDO_SELECTS
 
@@ -34,6 +40,8 @@ struct NoRoundEvents;
 }
 template <arch::Arch A, class RoundEvents>
 class Onboard;
+template <class RoundEvents>
+class Cuda;
 namespace sim {
 class Pool;
 }
@@ -59,9 +67,12 @@ using A2A3Onboard = platform::Onboard<arch::A2A3, platform::streams::NoRoundEven
 /// A real a5.
 using A5Onboard = platform::Onboard<arch::A5, platform::streams::NoRoundEvents>;
 
+/// A GPU through the CUDA driver.
+using Cuda = platform::Cuda<platform::streams::NoRoundEvents>;
+
 namespace platform {
 
-// The macro RONDO_PLATFORM holds one of these four names, bare; the build system's variable of that name sets it.
+// The macro RONDO_PLATFORM holds one of these names, bare; the build system's variable of that name sets it.
 // Looking it up as a member keeps the macro away from every other header.
 /// The platforms by the names that a build is configured with.
 struct Names {
@@ -69,12 +80,13 @@ struct Names {
   using a5_sim = A5Sim;
   using a2a3_onboard = A2A3Onboard;
   using a5_onboard = A5Onboard;
+  using cuda = rondo::Cuda;
 };
 
 }  // namespace platform
 
-/// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim, a2a3_onboard or
-/// a5_onboard.
+/// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim, a2a3_onboard,
+/// a5_onboard or cuda.
 using SelectedPlatform = platform::Names::RONDO_PLATFORM;
 
 }  // namespace rondo

@@ -64,6 +64,8 @@ class Device {
   [[nodiscard]] AclError copy_now(void* to, const void* from, std::uint64_t size, int kind, Stream) const noexcept {
     return calls().copy(to, size, from, size, kind);
   }
+  /// What copy_snapshot() takes at most; for more, staging is better.
+  [[nodiscard]] static constexpr std::uint64_t snapshot_room() noexcept { return std::uint64_t{1} << 20; }
   /// A copy on the device's stream that has taken the host's bytes when this returns.
   [[nodiscard]] AclError copy_snapshot(void* to, const void* from, std::uint64_t size) const noexcept {
     return calls().copy_async(to, size, from, size, host_to_buffer_to_device, stream_);

@@ -59,7 +59,7 @@ class Transfers {
 
   /// Takes the bytes before it returns. The runtime does so itself for what is small, as the args table is.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    if (!takes_snapshots_ || size > most_snapshot) return told(copy_in_staged(to, from, size));
+    if (!takes_snapshots_ || size > device_.snapshot_room()) return told(copy_in_staged(to, from, size));
     // Nothing that was gathered needs to go before it: that is of other memory.
     if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
       return refused(code);
@@ -132,8 +132,6 @@ class Transfers {
   }
 
  private:
-  /// What is handed to the runtime to snapshot at most; more goes through our own staging.
-  static constexpr std::uint64_t most_snapshot = std::uint64_t{1} << 20;
   /// Pinned memory of at least this much travels directly; less is cheaper in a run.
   static constexpr std::uint64_t least_direct = 4096;
   static constexpr std::uint64_t first_staging = 65536;
@@ -155,7 +153,7 @@ class Transfers {
   }
 
   [[nodiscard]] static constexpr std::uint64_t step_of(std::uint64_t size) noexcept {
-    return align_up(arch::block_bytes<A>(size), 64);
+    return align_up(arch::block_bytes<A>(size), A::tensor_alignment);
   }
   template <class T>
   [[nodiscard]] static T* pointer(DevicePtr<T> p) noexcept {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/platform/cuda/driver.hpp>
+#include <rondo/platform/cuda/codes.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +21,9 @@ class StreamCalls {
   Result create_stream(Stream* stream, std::uint32_t priority, std::uint32_t flags) const noexcept {
     return calls_->create_stream(stream, flags, static_cast<int>(priority));
   }
-  Result destroy_stream(Stream stream) const noexcept { return calls_->destroy_stream(stream); }
+  Result destroy_stream(Stream stream) const noexcept { return released(calls_->destroy_stream(stream)); }
   Result create_event(Event* event, std::uint32_t flags) const noexcept { return calls_->create_event(event, flags); }
-  Result destroy_event(Event event) const noexcept { return calls_->destroy_event(event); }
+  Result destroy_event(Event event) const noexcept { return released(calls_->destroy_event(event)); }
   Result record_event(Event event, Stream stream) const noexcept { return calls_->record_event(event, stream); }
   Result wait_event(Stream stream, Event event) const noexcept { return calls_->wait_event(stream, event, 0); }
   Result query_event(Event event, int* status) const noexcept {
@@ -35,7 +35,7 @@ class StreamCalls {
   Result malloc_host(void** memory, std::size_t size) const noexcept {
     return calls_->malloc_host(memory, size, host_portable);
   }
-  Result free_host(void* memory) const noexcept { return calls_->free_host(memory); }
+  Result free_host(void* memory) const noexcept { return released(calls_->free_host(memory)); }
   Result copy_async(void* to, std::size_t, const void* from, std::size_t size, int kind, Stream stream) const noexcept {
     const auto address = [](const void* p) { return static_cast<Pointer>(reinterpret_cast<std::uintptr_t>(p)); };
     if (kind == streams::host_to_device) return calls_->copy_to_device(address(to), from, size, stream);

@@ -127,6 +127,10 @@ namespace rondo::platform::cuda {
   return is_sticky(code) || status.code() == Errc::timed_out ? status.poisoning() : status;
 }
 
+/// The result of releasing something. A context that is lost gives back everything by itself, and the wait before told
+/// of it.
+[[nodiscard]] constexpr Result released(Result code) noexcept { return is_sticky(code) ? success : code; }
+
 /// How the parts that platforms with streams share name this driver's calls, and read its codes; see streams/api.hpp.
 struct Api {
   static constexpr const char* enter = "cuCtxSetCurrent";

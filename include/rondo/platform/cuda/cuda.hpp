@@ -192,7 +192,7 @@ class Cuda {
     sink("staging of rounds in flight", Bytes{queue_staging_}, false);
   }
   /// Whether the program that was launched last is one CUDA graph.
-  [[nodiscard]] bool is_graph() const noexcept { return last_ != nullptr && last_->is_graph(); }
+  [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_graph(); }
 
  private:
   static constexpr std::uint64_t least_staging = 65536;

@@ -46,7 +46,7 @@ class DeviceMemory {
     blocks_.erase(found);
     free_.value += block.bytes;
     const Result entered = device_.enter();
-    const Result freed = device_.driver().free(block.whole);
+    const Result freed = released(device_.driver().free(block.whole));
     return entered == success || entered == stream_is_captured ? freed : entered;
   }
   /// What is left, at the end.

@@ -49,7 +49,7 @@ class Modules {
   Result release() noexcept {
     Result first = success;
     for (const Module module : modules_) {
-      const Result code = device_.driver().unload_module(module);
+      const Result code = released(device_.driver().unload_module(module));
       if (first == success) first = code;
     }
     modules_ = {};

@@ -74,7 +74,7 @@ class Program {
       if (first == success) first = code;
     };
     if (const Result entered = device_.enter(); entered != stream_is_captured) keep(entered);
-    if (exec_ != nullptr) keep(driver().destroy_exec(exec_));
+    if (exec_ != nullptr) keep(released(driver().destroy_exec(exec_)));
     exec_ = nullptr;
     keep(modules_.release());
     launches_ = {};

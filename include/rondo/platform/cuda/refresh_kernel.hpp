@@ -61,7 +61,7 @@ class RefreshKernel {
   Result release() noexcept {
     if (module_ == nullptr) return success;
     const Result entered = device_.enter();
-    const Result code = driver().unload_module(module_);
+    const Result code = released(driver().unload_module(module_));
     module_ = refresh_ = carried_ = nullptr;
     return entered == success || entered == stream_is_captured ? code : entered;
   }

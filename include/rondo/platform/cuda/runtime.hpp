@@ -79,7 +79,9 @@ class Runtime {
     return context;
   }
   /// Undoes open().
-  [[nodiscard]] Result close(DeviceId id) noexcept { return is_child() ? success : calls_.context_release(id); }
+  [[nodiscard]] Result close(DeviceId id) noexcept {
+    return is_child() ? success : released(calls_.context_release(id));
+  }
 
  private:
   Runtime() = default;

@@ -23,7 +23,8 @@ configure_package_config_file(
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/rondoConfig.cmake ${PROJECT_BINARY_DIR}/rondoConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/RondoPlatform.cmake ${CMAKE_CURRENT_LIST_DIR}/RondoProducts.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/RondoPlatform.cmake ${CMAKE_CURRENT_LIST_DIR}/RondoCudaKernels.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/RondoEmbedPtx.cmake ${CMAKE_CURRENT_LIST_DIR}/RondoProducts.cmake
         DESTINATION ${package_dir})
 
 # For builds without CMake. Paths are relative to the file, so that what is installed may be moved. It names neither the

@@ -44,6 +44,10 @@ bool rondo_cuda_stand_in_poke(std::uint64_t address, const void* from, std::size
 /// The host function that runs in place of an entry of PTX: it gets the words of one block's arguments, which are so
 /// many bytes. Where PTX has an entry of another name, looking it up fails.
 void rondo_cuda_stand_in_kernel(const char* entry, void (*kernel)(std::int64_t*), std::uint32_t block_bytes);
+
+/// Calls of the driver's that tests make themselves.
+int cuStreamBeginCapture_v2(void* stream, int mode);
+int cuStreamEndCapture(void* stream, void** graph);
 }
 
 namespace cuda_stand_in {

@@ -14,7 +14,6 @@ struct Cuda : CommonFacts {
   static constexpr std::uint32_t max_blocks = 0x7FFF'FFFF;  ///< of a grid's first dimension
   static constexpr std::uint32_t tensor_alignment = 256;    ///< bytes; as cuMemAlloc aligns
   static constexpr std::uint32_t arena_alignment = 256;     ///< bytes
-  static constexpr std::uint32_t block_granule = 256;       ///< bytes
   static constexpr std::uint32_t block_guard = 0;
   // Not limits of any GPU: what a session has room for.
   static constexpr std::uint32_t max_task_tensors = 1024;
@@ -31,6 +30,6 @@ struct Cuda : CommonFacts {
   static constexpr const char* vector_compiler_arch = "sm_70";
 };
 static_assert(Arch<Cuda>);
-static_assert(block_bytes<Cuda>(33) == 256);
+static_assert(block_bytes<Cuda>(33) == 64);
 
 }  // namespace rondo::arch

@@ -110,8 +110,8 @@ class Device {
       if (++timeouts_ == 2) give_up();
       return code;
     }
-    is_busy_ = code == stream_is_captured;
-    snapshots_used_ = 0;
+    is_busy_ = may_go_on(code);
+    if (!is_busy_) snapshots_used_ = 0;
     return code;
   }
   /// Waits once more for a stream that did not finish in time.

@@ -167,15 +167,15 @@ class DeviceQueue {
     reset(s);
   }
 
-  /// Waits, and gives back streams, events and staging. Errors: what the runtime refused first, but for what a failed
-  /// round has told.
+  /// Waits, and gives back streams, events and staging. Errors: what the runtime refused first, but for what a round
+  /// that failed or was cancelled has told.
   Status close() noexcept {
     if (slots_.empty()) return {};
     Code first = device_.enter();
     const auto keep = [&](Code code) {
       if (first == code_ok) first = code;
     };
-    if (const Code code = settle(code_ok); broken_.ok()) keep(code);
+    if (const Code code = settle(code_ok); broken_.ok() && lost_ == code_ok) keep(code);
     const auto destroy = [&](Stream& stream) {
       if (stream != nullptr) keep(calls().destroy_stream(stream));
       stream = nullptr;

@@ -137,7 +137,7 @@ TEST_CASE("moving every buffer takes as many calls for 300 tasks as for 4, by ea
 TEST_CASE("by cost, few slots are copied and many are computed on the device") {
   const Clean clean;
   CHECK(cost_of_moving<ByCost>(2)[2] == 0);
-  CHECK(cost_of_moving<ByCost>(400)[2] == 1);
+  CHECK(cost_of_moving<ByCost>(1000)[2] == 1);
 }
 
 TEST_CASE("a kernel finds its blocks' arguments one after the other") {

@@ -259,9 +259,6 @@ int load_ptx(CudaModule& module, const std::string& text, char* log, std::size_t
     at += 7;
     const std::string name = text.substr(at, text.find_first_of("( \n", at) - at);
     const RegisteredKernel kernel = driver().registered[name];
-    if (kernel.kernel == nullptr && !name.starts_with("rondo_refresh")) {
-      machine().misuse("the PTX entry " + name + " has no host function; see rondo_cuda_stand_in_kernel()");
-    }
     add_function(module, name, kernel.kernel, kernel.block_bytes);
   }
   return success;
@@ -774,6 +771,9 @@ CUDA_CALL cuModuleGetFunction(void** function, void* handle, const char* name) {
   if (!driver().modules.contains(module)) return misuse("cuModuleGetFunction", "no such module");
   const auto found = module->functions.find(name);
   if (found == module->functions.end()) return not_found;
+  if (found->second->on_machine.kernel == nullptr) {
+    return misuse("cuModuleGetFunction", std::string(name) + " is PTX without a host function");
+  }
   *function = found->second.get();
   return success;
 }

@@ -9,7 +9,7 @@ set(RONDO_SANITIZE "" CACHE STRING "Sanitizers for Rondo's own targets, for exam
 set(rondo_warnings -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 warns of an overlap inside its own std::string for "text" + std::string (GCC bug 105651), and at -O3 of
-  # reads behind the end of short vectors in loops that are not entered for them.
+  # reads past the end of short vectors in loops that are not entered for them.
   list(APPEND rondo_warnings -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
 endif()
 if(RONDO_WARNINGS_AS_ERRORS)

@@ -71,7 +71,7 @@ void print_platform_info() {
   fact("cache line", bytes(Arch::cache_line));
   fact("tensor alignment", bytes(Arch::tensor_alignment));
   fact("arena alignment", bytes(Arch::arena_alignment));
-  fact("guard behind a tensor", bytes(Arch::block_guard));
+  fact("guard after a tensor", bytes(Arch::block_guard));
   fact("tensors of a task", "at most " + std::to_string(Arch::max_task_tensors));
   fact("scalars of a task", "at most " + std::to_string(Arch::max_task_scalars));
   fact("tensors of a graph", "at most " + std::to_string(Arch::max_graph_tensors));

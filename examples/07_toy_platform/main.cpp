@@ -46,7 +46,7 @@ int main() {
       std::fprintf(stderr, "%s\n", session.explain(status).c_str());
       return 1;
     }
-    if (n == 1) std::printf("%s: %zu commands waited behind the launch\n", toy::ToyPlatform::name, queued);
+    if (n == 1) std::printf("%s: %zu commands waited after the launch\n", toy::ToyPlatform::name, queued);
   }
   std::printf("y[0] = %.0f after %llu rounds\n", static_cast<double>(hy[0]),
               static_cast<unsigned long long>(session.rounds()));

@@ -107,8 +107,8 @@ class ToyPlatform {
     return enqueue({to, pointer(from), size, nullptr});
   }
   Status launch(Program& program) noexcept { return enqueue({nullptr, nullptr, {}, &program}); }
-  /// Carries out what was asked for, in the order in which it was asked for. A kernel that throws ends it: what was
-  /// behind is dropped, and the session is poisoned.
+  /// Carries out what was asked for, in the order in which it was asked for. A kernel that throws ends it: what came
+  /// after it is dropped, and the session is poisoned.
   Status wait() noexcept {
     Status status;
     for (const Command& command : queue_) {

@@ -276,7 +276,7 @@ TEST_CASE_TEMPLATE("a wrong binding refuses the round and changes nothing", P, A
   CHECK(hs == Floats(8, 3.0F));
 }
 
-TEST_CASE_TEMPLATE("a round that fails fails its own ticket, and those behind it, each once", P, A2A3Sim, A5SimOn<Pool>,
+TEST_CASE_TEMPLATE("a round that fails fails its own ticket, and those after it, each once", P, A2A3Sim, A5SimOn<Pool>,
                    Timed, A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn) {
   Picking g;
   auto session = open_pipelined<P, 4>(g.graph, options<P>());
@@ -542,7 +542,7 @@ TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots",
     {
       RoundLoop submitted = run_loop(session, g, std::vector<Floats>(4, Floats(4, 9.0F)), out[1], nullptr, 0);
       RoundLoop waiting = run_loop(session, g, std::vector<Floats>(4, Floats(4, 9.0F)), out[2], nullptr, 0);
-      RoundLoop behind = run_loop(session, g, std::vector<Floats>(4, Floats(4, 9.0F)), out[3], nullptr, 0);
+      RoundLoop later = run_loop(session, g, std::vector<Floats>(4, Floats(4, 9.0F)), out[3], nullptr, 0);
       { const RoundLoop dropped = std::move(waiting); }
       waiting = run_loop(session, g, {}, out[2], nullptr, 0);
       CHECK(waiting.done());

@@ -200,7 +200,7 @@ TEST_CASE("A full cache takes no more of the host's memory, however many shapes 
 }
 
 TEST_CASE_TEMPLATE("Values of symbols that a round records are part of its key", P, A2A3Sim, A2A3OverStandIn) {
-  // Nothing that is bound tells n: y shows n elements of x behind its first 16.
+  // Nothing that is bound tells n: y shows n elements of x after its first 16.
   TaskGraph graph;
   const Dim n = graph.dim("n");
   const Dim m = graph.dim("m");

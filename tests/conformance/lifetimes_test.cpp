@@ -43,7 +43,7 @@ struct Doubling {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("closing is idempotent, and rounds behind it are refused", P, RONDO_TEST_PLATFORMS) {
+TEST_CASE_TEMPLATE("closing is idempotent, and later rounds are refused", P, RONDO_TEST_PLATFORMS) {
   Doubling g;
   auto session = open<P>(g.graph, busy_options<P>());
   std::vector<float> x(4), y(4);

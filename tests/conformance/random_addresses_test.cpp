@@ -136,7 +136,7 @@ class Rig {
   [[nodiscard]] std::size_t below(std::size_t limit) { return random_() % limit; }
   std::int32_t next_position() { return position_ = static_cast<std::int32_t>(below(100)); }
 
-  /// Calls `f` with pairs, and with those of what is always host memory behind them: where the graph declared it.
+  /// Calls `f` with pairs, and, after them, with those of what is always host memory: where the graph declared it.
   template <class F, class... Pairs>
   auto in_order(F f, const Pairs&... pairs) {
     if constexpr (has_position) {
@@ -258,7 +258,7 @@ class Rig {
   }
   /// What is held stays, whatever is bound to it.
   [[nodiscard]] Choice as_it_is(const Choice& c) const { return {c[0], is_held_ ? held_to_ : c[1], c[2], c[3]}; }
-  /// A round that does not come to its end, and one behind it, which may be the same again.
+  /// A round that does not come to its end, and one after it, which may be the same again.
   void drop_or_fail() {
     const Choice c = any_choice(), next = any_choice();
     if (collides(as_it_is(c)) || collides(as_it_is(next))) return;

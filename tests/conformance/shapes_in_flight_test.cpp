@@ -167,7 +167,7 @@ TEST_CASE_TEMPLATE("a completion may submit rounds while a new shape waits for t
   for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == static_cast<float>(i + 1));
 }
 
-TEST_CASE_TEMPLATE("a round of some shape that fails names its task, and poisons those behind it", P,
+TEST_CASE_TEMPLATE("a round of some shape that fails names its task, and poisons those after it", P,
                    RONDO_TEST_PLATFORMS) {
   const Picking g;
   Session<P> session(g.graph, busy_options<P>());

@@ -60,7 +60,7 @@ struct Viewing {
     graph.add<Scale>(half, z, 3.0F);
   }
   TaskGraph graph;
-  // Outputs that are views stand before, between and behind those that are none.
+  // Outputs that are views stand before, between and after those that are none.
   Output<float> forwarded = graph.output<float>("forwarded", {n});
   Input<float> x = graph.input<float>("x", {n});
   Output<float> part = graph.output<float>("part", {n / 2});
@@ -364,8 +364,8 @@ TEST_CASE_TEMPLATE("A view whose place depends on the shape is found with the sh
   auto session = open_shaped<P>(graph, busy_options<P>());
   for (const std::size_t count : {6U, 2U, 1U, 33U, 6U, 2U, 33U}) {
     const std::size_t shown = count < 2 ? count : 2;
-    const std::size_t behind = count - count / 2;
-    Floats hx(16 * count), hy(16 * count), hlast(16 * shown, -1), hz(16 * behind, -1);
+    const std::size_t rest = count - count / 2;
+    Floats hx(16 * count), hy(16 * count), hlast(16 * shown, -1), hz(16 * rest, -1);
     for (std::size_t i = 0; i < hx.size(); ++i) hx[i] = static_cast<float>(i + count);
     const Status status = session.run_round(bind(x, hx), bind(y, hy), bind(last, hlast), bind(z, hz));
     CAPTURE(std::string(session.explain(status).c_str()));

@@ -182,7 +182,7 @@ TEST_CASE_TEMPLATE("A round that failed in flight is told, whatever became of th
   Floats y0(4, -1), y1(4, -1), y2(4, -1);
   REQUIRE(session.wait(session.submit_round(bind(g.x, good), bind(g.y, y0))).ok());
   y0.assign(4, -1);
-  SUBCASE("it is behind it") {
+  SUBCASE("it comes after it") {
     const RoundTicket failing = session.submit_round(bind(g.x, bad), bind(g.y, y0));
     const RoundTicket next = session.submit_round(bind(g.x, good), bind(g.y, y1));
     CHECK(session.wait(failing).code() == Errc::device_failed);
@@ -224,7 +224,7 @@ TEST_CASE_TEMPLATE("A call that is refused hides no failure of the device", P, A
   Floats y(4, -1);
   REQUIRE(session.run_round(bind(g.x, good), bind(g.y, y)).ok());
   y.assign(4, -1);
-  rondo_stand_in_fault("aclrtMemcpyAsync", 2, 107000);  // the copy out, behind a kernel that fails
+  rondo_stand_in_fault("aclrtMemcpyAsync", 2, 107000);  // the copy out, after a kernel that fails
   const Status failed = session.run_round(bind(g.x, bad), bind(g.y, y));
   CHECK(failed.code() == Errc::device_failed);
   CHECK(failed.poisoned());

@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("A steady round is its copies, one replay and one wait", P, A
   check_rounds(session, g, 10);
   CHECK(counted() ==
         Counts{{"aclrtMemcpyAsync", 20}, {"aclmdlRIExecuteAsync", 10}, {"aclrtSynchronizeStreamWithTimeout", 10}});
-  // x, w and s lie behind each other and travel together; y and s out together.
+  // x, w and s lie one after the other and travel together; y and s out together.
   CHECK(log()[0] == "aclrtMemcpyAsync");
   CHECK(log()[1] == "aclmdlRIExecuteAsync");
   CHECK(log()[2] == "aclrtMemcpyAsync");
@@ -158,7 +158,7 @@ TEST_CASE_TEMPLATE("Rounds queue up without the host waiting, each with its own 
   const auto arena = platform.allocate(Bytes{tensors * room}, Bytes{1024});
   const auto outputs = platform.allocate(Bytes{8 * room}, Bytes{1024});
   {
-    // What a session does, with the refresh of one round right behind the launch of the last.
+    // What a session does, with the refresh of one round right after the launch of the last.
     args::Source sources[tensors];
     std::uint64_t addresses[7] = {0, 0, arena.address()};
     std::uint32_t io = 3;
@@ -282,7 +282,7 @@ TEST_CASE_TEMPLATE("Whatever the runtime can, or refuses, results are the same",
     options.virtual_memory = false;
   }
   SUBCASE("no warm-up") { options.warm_up = false; }
-  SUBCASE("waiting behind each task") { options.wait_after_each_task = true; }
+  SUBCASE("waiting after each task") { options.wait_after_each_task = true; }
   SUBCASE("an event says that it is over") { options.completion = Completion::event; }
   SUBCASE("a host func says that it is over") { options.completion = Completion::host_func; }
   SUBCASE("hardly any staging") { options.staging = Bytes{1}; }
@@ -538,7 +538,7 @@ TEST_CASE("A session may go from thread to thread, and threads may have sessions
   std::thread{[&] { CHECK(session.close().ok()); }}.join();
 }
 
-TEST_CASE("The device is given back once, behind the last session, and everything in order") {
+TEST_CASE("The device is given back once, after the last session, and everything in order") {
   const Clean clean;
   Graph g;
   {

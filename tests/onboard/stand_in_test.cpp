@@ -165,7 +165,7 @@ TEST_CASE("What still has work to do may not be destroyed") {
   CHECK(misuses().find("aclrtDestroyStream: work is pending") != std::string::npos);
 }
 
-TEST_CASE("A host func runs behind what was queued, and makes no call") {
+TEST_CASE("A host func runs after what was queued, and makes no call") {
   Bare b;
   static Bare* bare;
   static bool ran;

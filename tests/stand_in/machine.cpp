@@ -22,7 +22,7 @@ namespace {
 thread_local int device_of_thread = -1;
 thread_local std::uint64_t generation_of_thread = 0;
 
-constexpr std::byte beyond{0xA5};   // what stands behind a block
+constexpr std::byte beyond{0xA5};   // what stands after a block
 constexpr std::byte garbage{0xCD};  // what a block holds at first
 constexpr std::size_t filled = 65536;
 
@@ -132,7 +132,7 @@ void Machine::unmap_block(Block& block) {
     const std::byte* const end = block.inside + block.mapped;
     if (std::any_of(static_cast<const std::byte*>(block.inside + block.size), end,
                     [](std::byte b) { return b != beyond; })) {
-      misuse("a kernel wrote behind a block of " + std::to_string(block.size) + " bytes");
+      misuse("a kernel wrote past the end of a block of " + std::to_string(block.size) + " bytes");
     }
   }
   munmap(block.inside, block.mapped);
@@ -318,7 +318,7 @@ void Machine::work(StreamState& stream) {
       op.event->complete = std::max(op.event->complete, op.ticket);
       op.event->time = std::chrono::steady_clock::now();
     }
-    // Behind the device's memory being closed: whoever waits for the device finds it so.
+    // After the device's memory is closed, so that a caller that waits for the device finds it closed.
     if (stream.queue.empty() && holds_memory) {
       close_memory();
       holds_memory = false;

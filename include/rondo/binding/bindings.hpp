@@ -169,4 +169,21 @@ struct Copies {
   }
 };
 
+template <class Move, BoundPair B>
+[[gnu::always_inline]] inline Status copy_pair_in(const Move& move, const Port& port, const B& pair) noexcept {
+  if constexpr (is_copied_in<B>) {
+    return move(port.device, pair.data(), Bytes{port.bytes}, false);
+  } else {
+    return {};
+  }
+}
+template <class Move, BoundPair B>
+[[gnu::always_inline]] inline Status copy_pair_out(const Move& move, const Port& port, const B& pair) noexcept {
+  if constexpr (is_copied_out<B>) {
+    return move(pair.data(), DevicePtr<const std::byte>{port.device}, Bytes{port.bytes});
+  } else {
+    return {};
+  }
+}
+
 }  // namespace rondo::detail

@@ -165,10 +165,10 @@ class PortRules {
   Status check_views(const Instance& now, std::span<const Binding> bindings) const noexcept {
     for (const PortView& view : views_) {
       if (bindings[view.port].device == 0) continue;
-      std::uint64_t expected = now.place_in_arena(view.port);
+      std::uint64_t expected = now.arena_address(view.port);
       if (view.source != PortView::in_the_arena) {
         const std::uint64_t bound = now.bound(view.source, bindings[view.source]);
-        expected = (bound != 0 ? bound : now.place_in_arena(view.source)) + view.offset;
+        expected = (bound != 0 ? bound : now.arena_address(view.source)) + view.offset;
       }
       if (bindings[view.port].device != expected) return Status::of_tensor(Errc::alias_broken, now.tensor(view.port));
     }

@@ -6,10 +6,10 @@
 #include <rondo/error.hpp>
 #include <rondo/platform/concept.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rondo {
 namespace detail {
@@ -34,9 +34,7 @@ struct Resolved {
   Copies<In, Out> copies;
   std::uint64_t places[Moves ? Pairs + 1 : 1] = {};  ///< by port: the address of its tensor
   std::uint32_t host_inputs[HostInputs + 1] = {};    ///< their ports
-  Binding bindings[Pairs + 1];                       ///< by port
-
-  [[nodiscard]] std::span<const Binding> list() const noexcept { return {bindings, Pairs}; }
+  std::array<Binding, Pairs> bindings;               ///< by port
 };
 
 }  // namespace detail

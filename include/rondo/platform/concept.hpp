@@ -6,12 +6,12 @@
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/error.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/capability.hpp>
 #include <rondo/types.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <type_traits>
 #include <utility>
 
@@ -90,69 +90,13 @@ concept Platform = HasArch<P> && HasName<P> && HasOptions<P> && HasMemory<P> && 
 
 // --- Optional -------------------------------------------------------------------------------------------------------
 
-/// The optional capabilities; each has a concept below that says what it promises.
-enum class Capability : std::uint8_t {
-  close,
-  queue,
-  snapshot_copy,
-  pinned_memory,
-  zero_fill,
-  device_refresh,
-  launch_refresh,
-  args_in_host_memory,
-  arena_move,
-  staying_awake,
-  stopping,
-  failure_text,
-  remarks,
-  round_time,
-  holdings,
-  engine,
-  orchestration,
-  queued_orchestration
-};
-
-/// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities
-/// capabilities{rondo::Capability::close, rondo::Capability::zero_fill};`. A declared capability whose member is
-/// missing, misspelt, of another type or without noexcept does not compile; a member whose capability is not declared
-/// is not used.
-class Capabilities {
- public:
-  constexpr Capabilities() noexcept = default;
-  constexpr Capabilities(std::initializer_list<Capability> all) noexcept {
-    for (const Capability c : all) bits_ |= bit(c);
-  }
-  [[nodiscard]] constexpr bool has(Capability c) const noexcept { return (bits_ & bit(c)) != 0; }
-  [[nodiscard]] friend constexpr Capabilities operator|(Capabilities a, Capabilities b) noexcept {
-    a.bits_ |= b.bits_;
-    return a;
-  }
-
- private:
-  static constexpr std::uint32_t bit(Capability c) noexcept { return 1U << static_cast<unsigned>(c); }
-  std::uint32_t bits_ = 0;
-};
-
 /// The moments at which a session asks for remarks.
 enum class Moment : std::uint8_t {
   opening,  ///< about what the platform cannot do here, and its substitute
   closing,  ///< about where it deviated from what it was asked to do
 };
 
-/// The capabilities that P declares; none where it declares nothing.
-template <class P>
-[[nodiscard]] consteval Capabilities capabilities_of() {
-  if constexpr (requires { P::capabilities; }) {
-    return P::capabilities;
-  } else {
-    return {};
-  }
-}
-
 namespace detail {
-
-template <class P, Capability c>
-inline constexpr bool declares = capabilities_of<P>().has(c);
 
 template <class P>
 using QueueOf = decltype(std::declval<P&>().open_queue(std::size_t{}, std::size_t{}, Bytes{}));

@@ -36,7 +36,7 @@ template <class Channel, class Instance, class Observer>
 struct Executor {
   Channel channel;
   Instance& instance;
-  Teller<Observer> tell;
+  RoundObserver<Observer> observer;
 
   /// A whole round: copies in ▶ refresh ▶ launch ▶ copies out ▶ end. Returns the failure of the first step that fails;
   /// the steps after it are not taken.
@@ -46,47 +46,47 @@ struct Executor {
     if (status.ok()) status = launch<W::refreshes>();
     if (status.ok()) status = copy_out(work);
     if (status.ok()) status = finish();
-    if constexpr (!Channel::is_synchronous) tell.enters(Phase::outside);
+    if constexpr (!Channel::is_synchronous) observer.enters(Phase::outside);
     return status;
   }
 
   // The steps, for rounds that the caller takes step by step.
   template <class W>
   [[gnu::always_inline]] Status copy_in(const W& work) const noexcept {
-    tell.begins();
-    tell.enters(Phase::copy_in);
+    observer.begins();
+    observer.enters(Phase::copy_in);
     return work.copy_in([&](DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot)
                             __attribute__((always_inline)) {
-                              tell.copies_in(size);
+                              observer.copies_in(size);
                               return channel.copy_in(to, from, size, snapshot);
                             });
   }
   template <Refreshes when>
   [[gnu::always_inline]] Status launch() const noexcept {
     if (when == Refreshes::always || (when == Refreshes::if_due && instance.is_refresh_due())) {
-      tell.refresh_begins();
+      observer.refresh_begins();
       const Status status = instance.refresh(channel);
-      tell.refreshed(instance.refresher());
+      observer.refreshed(instance.refresher());
       if (!status) [[unlikely]]
         return status;
     }
-    tell.enters(Phase::launch);
+    observer.enters(Phase::launch);
     return channel.launch(instance.runner());
   }
   template <class W>
   [[gnu::always_inline]] Status copy_out(const W& work) const noexcept {
-    tell.enters(Phase::copy_out);
+    observer.enters(Phase::copy_out);
     if constexpr (Channel::is_synchronous && Instance::Runner::has_settle) {
       if (const Status status = instance.runner().settle(); !status) [[unlikely]]
         return status;
     }
     return work.copy_out([&](void* to, DevicePtr<const std::byte> from, Bytes size) __attribute__((always_inline)) {
-      tell.copies_out(size);
+      observer.copies_out(size);
       return channel.copy_out(to, from, size);
     });
   }
   [[gnu::always_inline]] Status finish() const noexcept {
-    tell.enters(Phase::wait);
+    observer.enters(Phase::wait);
     return channel.finish(instance.runner());
   }
 };

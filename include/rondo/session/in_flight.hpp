@@ -107,7 +107,7 @@ class InFlight {
  protected:
   /// `outputs`: how many copies out a round makes at most; `bytes`: how much it copies at most in each direction.
   InFlight(P& platform, std::size_t outputs, Bytes bytes)
-      : most_outputs_{outputs}, queue_{platform, depth, outputs + 1, bytes}, writes_(depth * outputs) {}
+      : max_outputs_{outputs}, queue_{platform, depth, outputs + 1, bytes}, writes_(depth * outputs) {}
   ~InFlight() = default;
 
   template <class, BoundPair...>
@@ -116,7 +116,7 @@ class InFlight {
   [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   [[nodiscard]] const Derived& derived() const noexcept { return static_cast<const Derived&>(*this); }
   [[nodiscard]] const std::uint64_t& round_number() const noexcept { return submitted_; }
-  [[nodiscard]] std::uint32_t next_slot() const noexcept { return depth == 1 ? 0 : turn_; }
+  [[nodiscard]] std::uint32_t next_slot() const noexcept { return depth == 1 ? 0 : next_slot_; }
   [[nodiscard]] std::uint64_t delivered() const noexcept { return submitted_ - in_flight_; }
   [[nodiscard]] auto channel(std::uint32_t slot) noexcept {
     if constexpr (is_queued) {
@@ -174,7 +174,7 @@ class InFlight {
       };
       if (const Status status = make_room(waits, ranges, look_again); !status) return refused(status);
     }
-    const std::uint32_t slot = turn_;
+    const std::uint32_t slot = next_slot_;
     Status status = derived().run_on(
         channel(slot), slot, [ this, slot ](Status ended) __attribute__((always_inline)) {
           if (!ended) [[unlikely]]
@@ -186,7 +186,7 @@ class InFlight {
       if (!status) [[unlikely]] {
         // A completion submitted a round while a shape was set up: this slot was that round's.
         if constexpr (Derived::has_shapes) {
-          if (slot != turn_) return submit_anew(waits, std::forward<OnDone>(on_done), bound...);
+          if (slot != next_slot_) return submit_anew(waits, std::forward<OnDone>(on_done), bound...);
         }
         queue_.queue.cancel(slot);
         return refused(noted(status));
@@ -202,7 +202,7 @@ class InFlight {
     }
     note_writes(slot, ranges);
     derived().note_submitted(slot);
-    turn_ = next(slot);
+    next_slot_ = next(slot);
     ++in_flight_;
     return {first_ticket_ + submitted_++, Status{}};
   }
@@ -226,7 +226,7 @@ class InFlight {
     HostRange hull;
     for (std::size_t i = 0; i < ranges.out_count; ++i) {
       hull.include(ranges.out[i]);
-      if (ranges.out_count > 1) writes_[slot * most_outputs_ + i] = ranges.out[i];
+      if (ranges.out_count > 1) writes_[slot * max_outputs_ + i] = ranges.out[i];
     }
     rounds_[slot].hull = hull;
     rounds_[slot].writes = ranges.out_count;
@@ -249,7 +249,7 @@ class InFlight {
   [[nodiscard, gnu::cold]] bool writes(std::uint32_t slot, const HostRange& range) const noexcept {
     if (rounds_[slot].writes == 1) return true;
     for (std::size_t i = 0; i < rounds_[slot].writes; ++i) {
-      if (range.overlaps(writes_[slot * most_outputs_ + i])) return true;
+      if (range.overlaps(writes_[slot * max_outputs_ + i])) return true;
     }
     return false;
   }
@@ -279,12 +279,12 @@ class InFlight {
     auto& observer = derived().observer();
     const std::uint32_t slot = oldest_;
     const std::uint64_t round = delivered();
-    const Teller<std::remove_reference_t<decltype(observer)>> tell{observer, round};
-    tell.delivers();
+    const RoundObserver<std::remove_reference_t<decltype(observer)>> of_round{observer, round};
+    of_round.delivers();
     Status status = rounds_[slot].outcome;
     if constexpr (is_queued) {
       queue_.queue.await(slot);
-      tell.enters(Phase::copy_out);
+      of_round.enters(Phase::copy_out);
       status = queue_.queue.deliver(slot);
     }
     if (!status) [[unlikely]]
@@ -357,11 +357,11 @@ class InFlight {
   std::uint32_t limit_ = depth;  ///< how many rounds may be in flight
 
  private:
-  std::size_t most_outputs_;
+  std::size_t max_outputs_;
   [[no_unique_address]] QueueHolder<P, is_queued> queue_;
   Flight rounds_[depth];
   std::vector<HostRange> writes_;  ///< by slot: that memory
-  std::uint32_t turn_ = 0;         ///< the slot of the next round
+  std::uint32_t next_slot_ = 0;    ///< the slot of the next round
   std::uint32_t oldest_ = 0;       ///< the slot of the oldest in flight
   std::uint64_t submitted_ = 0;
   std::uint32_t in_flight_ = 0;

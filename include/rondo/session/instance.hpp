@@ -57,8 +57,8 @@ class Instance {
 
   /// A round of pairs. `settle(status)` is called for a round that began, and returns what the round returns.
   template <class Channel, class O, class Settle, std::size_t... I, BoundPair... B>
-  [[gnu::always_inline]] Status run(Channel channel, Teller<O> tell, Settle settle, std::index_sequence<I...>,
-                                    const B&... pairs) noexcept {
+  [[gnu::always_inline]] Status run(Channel channel, RoundObserver<O> observer, Settle settle,
+                                    std::index_sequence<I...>, const B&... pairs) noexcept {
     const auto ports = ports_.view();
     constexpr bool refreshes = !is_plain<B...>;
     // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this
@@ -70,7 +70,7 @@ class Instance {
                                !is_null(pairs)) &&
                               ...);
     if (!as_declared) [[unlikely]]
-      return run_in_any_order(channel, tell, settle, B{pairs}...);
+      return run_in_any_order(channel, observer, settle, B{pairs}...);
     if constexpr (refreshes) {
       if (const Status status = place(std::index_sequence<I...>{}, pairs...); !status) [[unlikely]]
         return status;
@@ -85,16 +85,16 @@ class Instance {
       (void)((status = copy_pair_out(move, ports[I], pairs), status.ok()) && ...);
       return status;
     };
-    return settle(on(channel, tell).run(make_work < refreshes ? Refreshes::always : Refreshes::never > (in, out)));
+    return settle(on(channel, observer).run(make_work < refreshes ? Refreshes::always : Refreshes::never > (in, out)));
   }
 
   /// A round of what was prebound.
   template <class Channel, class O, class Settle, std::size_t In, std::size_t Out, std::size_t Pairs,
             std::size_t HostInputs, bool Moves>
-  [[gnu::always_inline]] Status run(Channel channel, Teller<O> tell, Settle settle,
+  [[gnu::always_inline]] Status run(Channel channel, RoundObserver<O> observer, Settle settle,
                                     const Resolved<In, Out, Pairs, HostInputs, Moves>& bound) noexcept {
     if (!(Moves ? may_place() && bound.has_all_checked : readiness_ == Readiness::ready)) [[unlikely]]
-      return run_prebound_in_general(channel, tell, settle, bound.list());
+      return run_prebound_in_general(channel, observer, settle, bound);
     if constexpr (Moves) place_prebound(std::make_index_sequence<Pairs>{}, bound);
     const auto in = [&](const auto& move) __attribute__((always_inline)) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
@@ -116,15 +116,16 @@ class Instance {
       }
       (std::make_index_sequence<Out>{});
     };
-    return settle(on(channel, tell).run(make_work < Moves ? Refreshes::always : Refreshes::never > (in, out)));
+    return settle(on(channel, observer).run(make_work < Moves ? Refreshes::always : Refreshes::never > (in, out)));
   }
 
   /// A round of bindings in any order, which it sorts and changes.
   template <class Channel, class O, class Settle>
-  [[gnu::noinline]] Status run(Channel channel, Teller<O> tell, Settle settle, std::span<Binding> bindings) noexcept {
+  [[gnu::noinline]] Status run(Channel channel, RoundObserver<O> observer, Settle settle,
+                               std::span<Binding> bindings) noexcept {
     if (const Status status = prepare(bindings); !status) return status;
-    const Status status = on(channel, tell).run(work_of(bindings));
-    readiness_ = calm();
+    const Status status = on(channel, observer).run(work_of(bindings));
+    readiness_ = readiness_between_rounds();
     return settle(status);
   }
 
@@ -158,8 +159,9 @@ class Instance {
         });
   }
   template <class Channel, class O>
-  [[nodiscard, gnu::always_inline]] Executor<Channel, Instance, O> on(Channel channel, Teller<O> tell) noexcept {
-    return {channel, *this, tell};
+  [[nodiscard, gnu::always_inline]] Executor<Channel, Instance, O> on(Channel channel,
+                                                                      RoundObserver<O> observer) noexcept {
+    return {channel, *this, observer};
   }
 
   /// Checks and resolves bindings, which come in any order. @returns the status of the bindings
@@ -187,7 +189,7 @@ class Instance {
     refusal_ = why;
     readiness_ = Readiness::blocked;
   }
-  void unblock() noexcept { readiness_ = calm(); }
+  void unblock() noexcept { readiness_ = readiness_between_rounds(); }
   [[nodiscard]] bool is_blocked() const noexcept { return readiness_ == Readiness::blocked; }
   [[nodiscard]] Status refusal() const noexcept { return is_blocked() ? refusal_ : Status{}; }
 
@@ -200,7 +202,7 @@ class Instance {
   }
   /// Whether the input may be held where it is: nothing else uses its place within a round.
   [[nodiscard]] bool may_hold(std::size_t p) const noexcept {
-    return !Layout::ports_may_share || address(p) != place_in_arena(p) || record(p).kept ||
+    return !Layout::ports_may_share || address(p) != arena_address(p) || record(p).kept ||
            rides_in_args(record(p).direction);
   }
   [[nodiscard]] bool is_held(std::size_t p) const noexcept { return held_[p] != 0; }
@@ -238,12 +240,12 @@ class Instance {
   }
   /// The address of a port's tensor in the last round.
   [[nodiscard]] std::uint64_t address(std::size_t p) const noexcept { return refresher_.port_address(p); }
-  [[nodiscard]] std::uint64_t place_in_arena(std::size_t p) const noexcept { return ports_.view()[p].device.address(); }
+  [[nodiscard]] std::uint64_t arena_address(std::size_t p) const noexcept { return ports_.view()[p].device.address(); }
   /// The device memory that a round wants for a port; 0: its place in the arena.
   [[nodiscard]] std::uint64_t bound(std::size_t p, const Binding& binding) const noexcept {
     if (held_[p] == 0) return binding.device;
     // Its binding is not looked at: the tensor stays.
-    return address(p) == place_in_arena(p) ? 0 : address(p);
+    return address(p) == arena_address(p) ? 0 : address(p);
   }
 
   /// Whether rounds with such pairs are copies and a launch, unless something happened in between.
@@ -270,45 +272,27 @@ class Instance {
         rules_{frozen.view()} {
     values_.open(frozen.view(), bases.sources, &values);
     tell_addresses();
-    readiness_ = calm();
+    readiness_ = readiness_between_rounds();
   }
 
-  [[nodiscard]] Readiness calm() const noexcept {
+  [[nodiscard]] Readiness readiness_between_rounds() const noexcept {
     if (Values::any || rules_.has_aliases() || is_async_ || held_count_ != 0) return Readiness::general;
     return is_moved_ || refresh_due_ ? Readiness::moved : Readiness::ready;
-  }
-
-  template <class Move, BoundPair B>
-  [[gnu::always_inline]] static Status copy_pair_in(const Move& move, const Port& port, const B& pair) noexcept {
-    if constexpr (is_copied_in<B>) {
-      return move(port.device, pair.data(), Bytes{port.bytes}, false);
-    } else {
-      return {};
-    }
-  }
-  template <class Move, BoundPair B>
-  [[gnu::always_inline]] static Status copy_pair_out(const Move& move, const Port& port, const B& pair) noexcept {
-    if constexpr (is_copied_out<B>) {
-      return move(pair.data(), DevicePtr<const std::byte>{port.device}, Bytes{port.bytes});
-    } else {
-      return {};
-    }
   }
 
   /// What a round does that is not plain after all. Takes copies of the pairs, in a call that is never inlined: what is
   /// passed on by address, or kept for a cold branch, cannot stay in registers.
   template <class Channel, class O, class Settle, BoundPair... B>
-  [[gnu::noinline, gnu::cold]] Status run_in_any_order(Channel channel, Teller<O> tell, Settle settle,
+  [[gnu::noinline, gnu::cold]] Status run_in_any_order(Channel channel, RoundObserver<O> observer, Settle settle,
                                                        B... pairs) noexcept {
     Binding bindings[] = {Binding{pairs}..., {}};
-    return run(channel, tell, settle, std::span(bindings, sizeof...(B)));
+    return run(channel, observer, settle, std::span(bindings, sizeof...(B)));
   }
-  template <class Channel, class O, class Settle>
-  [[gnu::noinline, gnu::cold]] Status run_prebound_in_general(Channel channel, Teller<O> tell, Settle settle,
-                                                              std::span<const Binding> kept) noexcept {
-    Binding bindings[Arch::max_graph_tensors];  // of ports; checked when the session was opened
-    for (std::size_t p = 0; p < kept.size(); ++p) bindings[p] = kept[p];
-    return run(channel, tell, settle, std::span(bindings, kept.size()));
+  template <class Channel, class O, class Settle, class R>
+  [[gnu::noinline, gnu::cold]] Status run_prebound_in_general(Channel channel, RoundObserver<O> observer, Settle settle,
+                                                              const R& bound) noexcept {
+    auto bindings = bound.bindings;
+    return run(channel, observer, settle, std::span(bindings));
   }
 
   /// Checks bindings and puts them into the order of the ports.

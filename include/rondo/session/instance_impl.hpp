@@ -20,7 +20,7 @@ Status Instance<P, Policies, Graph, Layout>::prepare(std::span<Binding> bindings
   if (const Status s = rules_.check(*this, bindings); !s) return s;
   is_async_ = is_async;
   take_addresses(bindings);
-  readiness_ = calm();
+  readiness_ = readiness_between_rounds();
   return {};
 }
 
@@ -39,7 +39,7 @@ Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings
     const bool rides = rides_in_args(ports[p].direction);
     if (rides) resolved.host_inputs[host_input++] = static_cast<std::uint32_t>(p);
     if (p + 1 < std::size(resolved.places)) {
-      resolved.places[p] = rides ? address(p) : b.device != 0 ? b.device : place_in_arena(p);
+      resolved.places[p] = rides ? address(p) : b.device != 0 ? b.device : arena_address(p);
     }
   }
   return {};
@@ -73,7 +73,7 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
     if (view.source == PortView::in_the_arena) continue;
     const std::uint64_t place = address(view.source) + view.offset;
     refresher_.set_port_address(view.port, place);
-    is_moved_ = is_moved_ || place != place_in_arena(view.port);
+    is_moved_ = is_moved_ || place != arena_address(view.port);
   }
   if constexpr (Values::any) values_.update(refresher_);  // readiness general: a refresh is due
   refresh_due_ = refresh_due_ || is_moved_;
@@ -105,7 +105,7 @@ void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held,
       std::memcpy(refresher_.host_input(t), last.refresher_.host_input(t), record(p).bytes);
     } else {
       refresher_.set_port_address(p, last.address(p));
-      is_moved_ = is_moved_ || address(p) != place_in_arena(p);
+      is_moved_ = is_moved_ || address(p) != arena_address(p);
     }
     refresh_due_ = true;
     tell_addresses();
@@ -116,13 +116,13 @@ void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held,
   while (range.begin < range.end && held_[range.begin - first_io] != 0) ++range.begin;
   while (range.end > range.begin && held_[range.end - 1 - first_io] != 0) --range.end;
   refresher_.compare_only(range);
-  if (!is_blocked()) readiness_ = calm();
+  if (!is_blocked()) readiness_ = readiness_between_rounds();
 }
 
 template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::move(Placement at) noexcept {
   for (std::size_t p = 0; p < held_.size(); ++p) {
-    if (address(p) != place_in_arena(p)) continue;
+    if (address(p) != arena_address(p)) continue;
     if (held_[p] != 0) --held_count_;
     held_[p] = 0;
     const std::uint64_t offset = address(p) - at_.base_of(graph_.view(), tensor(p)).address();
@@ -136,7 +136,7 @@ void Instance<P, Policies, Graph, Layout>::move(Placement at) noexcept {
   refresher_.compare_only({first_io, first_io + static_cast<std::uint32_t>(held_.size())});
   refresh_due_ = true;
   tell_addresses();
-  if (!is_blocked()) readiness_ = calm();
+  if (!is_blocked()) readiness_ = readiness_between_rounds();
 }
 
 }  // namespace rondo::detail

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/detail/enum_set.hpp>
 #include <rondo/error.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/mechanism.hpp>
 
 #include <concepts>
 #include <cstdint>
-#include <initializer_list>
 
 namespace rondo {
 
@@ -27,19 +27,7 @@ enum class Event : std::uint8_t {
 };
 
 /// A set of events.
-class Events {
- public:
-  constexpr Events(std::initializer_list<Event> events) noexcept {
-    for (const Event event : events) bits_ |= 1U << static_cast<unsigned>(event);
-  }
-  /// Whether the set holds the event.
-  [[nodiscard]] constexpr bool has(Event event) const noexcept {
-    return (bits_ >> static_cast<unsigned>(event) & 1U) != 0;
-  }
-
- private:
-  unsigned bits_ = 0;
-};
+using Events = detail::EnumSet<Event>;
 
 /// The begin and the end of each round: `void round_begins(RoundIndex) noexcept` once its bindings are accepted, and
 /// `void round_ends(RoundIndex, Status) noexcept`.
@@ -147,7 +135,7 @@ namespace detail {
 
 /// Tells an observer what it declares to hear, of one round.
 template <class O>
-struct Teller {
+struct RoundObserver {
   O& observer;
   const std::uint64_t& number;  ///< of the round; not read for an observer that does not hear of it
 

@@ -92,7 +92,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   }
   void note_submitted(std::uint32_t slot) noexcept { last_ = slot; }
   void fail(Status status, std::uint32_t slot) noexcept {
-    if (slot < slots) this->blamed_ = slot;
+    if (slot < slots) this->refusing_slot_ = slot;
     (void)this->note_failure(status);
   }
 

@@ -151,6 +151,9 @@ template <class Policies, class O, class P>
   }
 }
 
+template <template <class> class>
+struct TakesPlatform;
+
 template <class Policies>
 inline constexpr bool has_log = !std::is_same_v<std::remove_cvref_t<decltype(Policies::log)>, NoLog>;
 
@@ -165,6 +168,11 @@ consteval bool check_policies() {
   static_assert(update::MechanismChoice<typename Policies::Refresh>,
                 "rondo: Policies::Refresh chooses no refresh mechanism; name update::ByCost<> or update::Always<...>");
   static_assert(check_observer<typename Policies::Observe>());
+  static_assert(std::is_same_v<typename Policies::Time, NoTime> || std::is_same_v<typename Policies::Time, DeviceTime>,
+                "rondo: Policies::Time is neither; name rondo::NoTime or rondo::DeviceTime");
+  static_assert(
+      requires { typename detail::TakesPlatform<Policies::Check::template Platform>; },
+      "rondo: Policies::Check names no platform; name rondo::NoCheck or rondo::CheckRounds");
   static_assert(std::is_same_v<typename Policies::Lookups, launch::NoCounts> ||
                     std::is_same_v<typename Policies::Lookups, launch::Counts>,
                 "rondo: Policies::Lookups is neither; name launch::NoCounts or launch::Counts");
@@ -192,10 +200,20 @@ consteval bool check_policies() {
   return true;
 }
 
+namespace detail {
+
+template <class P, class Policies>
+struct SessionPlatform {
+  static_assert(check_policies<Policies>());
+  using type = typename Policies::Check::template Platform<typename Policies::Time::template Platform<P>>;
+};
+
+}  // namespace detail
+
 /// The platform of the sessions that open<P, Policies>() opens: P, or what Policies::Time and Policies::Check make of
 /// it.
 template <class P, class Policies>
-using CheckedPlatform = typename Policies::Check::template Platform<typename Policies::Time::template Platform<P>>;
+using CheckedPlatform = typename detail::SessionPlatform<P, Policies>::type;
 
 namespace detail {
 

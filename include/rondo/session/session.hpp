@@ -64,7 +64,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     for (std::size_t s = 0; s < Slots && prebound.status_.ok(); ++s) {
       Binding bindings[] = {Binding{pairs}..., {}};
       prebound.status_ = instances_[s].resolve(std::span(bindings, sizeof...(B)), prebound.resolved_[s]);
-      blamed_ = s;
+      refusing_slot_ = s;
     }
     if (prebound.status_.ok()) prebound.session_ = number_;
     return prebound;
@@ -161,7 +161,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
     if (index(tensor) >= graph_.view().tensors.size()) return Status{Errc::wrong_tensor};
     if (graph_.view().tensors[index(tensor)].bytes == size.value) return {};
-    blamed_ = 0;
+    refusing_slot_ = 0;
     instances_[0].set_bytes_bound(size.value);
     return Status::of_tensor(Errc::wrong_size, index(tensor));
   }
@@ -174,15 +174,15 @@ class Session : public SessionBase<Derived, P, Policies> {
   using Base::direct;
   using Base::observe_;
   using Base::platform_;
+  using Base::round_observer;
   using Base::state_;
-  using Base::teller;
   using Base::values_;
 
   Session(Graph graph, const Options& options);
   ~Session();
 
   [[nodiscard]] std::size_t last_slot() const noexcept { return static_cast<const Derived&>(*this).last_slot(); }
-  [[gnu::always_inline]] void enter(Phase phase) noexcept { teller().enters(phase); }
+  [[gnu::always_inline]] void enter(Phase phase) noexcept { round_observer().enters(phase); }
 
   template <BoundPair... B>
   static consteval void check_strategy() {
@@ -203,7 +203,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle, const B&... pairs) noexcept {
     check_strategy<B...>();
     enter(Phase::bind);
-    return blaming(slot, instance(slot).run(channel, teller(), settle, std::index_sequence_for<B...>{}, pairs...));
+    return noting_refusal(
+        slot, instance(slot).run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...));
   }
   template <class Channel, class Settle, class R>
   [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle,
@@ -211,21 +212,22 @@ class Session : public SessionBase<Derived, P, Policies> {
     enter(Phase::bind);
     if (binding.session_ != number_) [[unlikely]]
       return refuse(binding);
-    return blaming(slot, instance(slot).run(channel, teller(), settle, binding.resolved_[Slots == 1 ? 0 : slot]));
+    return noting_refusal(
+        slot, instance(slot).run(channel, round_observer(), settle, binding.resolved_[Slots == 1 ? 0 : slot]));
   }
   template <class Channel, class Settle>
   Status run_on(Channel channel, std::size_t slot, Settle settle, DynamicBindings<Derived>& bindings) noexcept {
     enter(Phase::bind);
     if (const Status status = take(bindings); !status) return status;
-    return blaming(slot, instance(slot).run(channel, teller(), settle, bindings.list()));
+    return noting_refusal(slot, instance(slot).run(channel, round_observer(), settle, bindings.list()));
   }
   [[nodiscard, gnu::always_inline]] Instance& instance(std::size_t slot) noexcept {
     return instances_[Slots == 1 ? 0 : slot];
   }
-  [[gnu::always_inline]] Status blaming([[maybe_unused]] std::size_t slot, Status status) noexcept {
+  [[gnu::always_inline]] Status noting_refusal([[maybe_unused]] std::size_t slot, Status status) noexcept {
     if constexpr (Slots != 1) {
       if (!status) [[unlikely]]
-        blamed_ = slot;
+        refusing_slot_ = slot;
     }
     return status;
   }
@@ -305,7 +307,9 @@ class Session : public SessionBase<Derived, P, Policies> {
     return Bound{&derived(), round, copied, bindings};
   }
   Status prepare_open_round(std::span<Binding> bindings, bool is_async) noexcept;
-  [[nodiscard]] auto open_executor() noexcept { return instances_[derived().next_slot()].on(direct(), teller()); }
+  [[nodiscard]] auto open_executor() noexcept {
+    return instances_[derived().next_slot()].on(direct(), round_observer());
+  }
   Status copy_open_round_in(std::span<const Binding> bindings) noexcept;
   Status launch_open_round() noexcept;
   Status finish_open_round(Status status, std::span<const Binding> bindings) noexcept;
@@ -343,8 +347,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   std::uint64_t rounds_when_lost_ = 0;  ///< how many rounds there were when what the last one left was lost
   std::uint64_t number_ = next_session_number();
   RoundLink<Derived>* open_round_ = nullptr;
-  std::size_t blamed_ = 0;  ///< the slot that last refused a round
-  Status cause_;            ///< what poisoned the session
+  std::size_t refusing_slot_ = 0;  ///< the slot that last refused a round
+  Status cause_;                   ///< what poisoned the session
 };
 
 }  // namespace detail

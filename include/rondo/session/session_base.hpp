@@ -112,7 +112,9 @@ class SessionBase {
     }
   }
   [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
-  [[nodiscard]] Teller<typename Policies::Observe> teller() noexcept { return {observe_, derived().round_number()}; }
+  [[nodiscard]] RoundObserver<typename Policies::Observe> round_observer() noexcept {
+    return {observe_, derived().round_number()};
+  }
   [[nodiscard]] platform::Direct<P> direct() noexcept { return {platform_}; }
   [[nodiscard]] bool may_submit() const noexcept { return state_ == State::open; }
 

@@ -32,7 +32,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options&
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
   }
   unblock();
-  for (Instance& instance : instances_) teller().refreshed(instance.refresher());
+  for (Instance& instance : instances_) round_observer().refreshed(instance.refresher());
   log_opened<P, Policies>(graph_.view(), arena_.size(), Bytes{args().image().size()}, Slots);
   log_remarks<Policies>(platform_, Moment::opening);
 }
@@ -49,7 +49,7 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
   if constexpr (HasFailureText<P>) {
     if (said == nullptr) said = &platform_.failure_text();
   }
-  return explain_status(graph_.view(), status, instances_[blamed_].bytes_bound(), said, cause_);
+  return explain_status(graph_.view(), status, instances_[refusing_slot_].bytes_bound(), said, cause_);
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

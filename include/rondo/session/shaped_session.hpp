@@ -8,9 +8,9 @@
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
 #include <rondo/session/in_flight.hpp>
-#include <rondo/session/known_shape.hpp>
 #include <rondo/session/log.hpp>
 #include <rondo/session/session_base.hpp>
+#include <rondo/session/shape_entry.hpp>
 #include <rondo/session/shared_shapes.hpp>
 
 #include <cstddef>
@@ -146,16 +146,16 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
  private:
   using Base::observe_;
   using Base::platform_;
+  using Base::round_observer;
   using Base::state_;
-  using Base::teller;
   using Base::values_;
   static constexpr std::size_t slots = Flights::depth;
   /// What a slot of the queue stages at most; a round that copies more waits for its copies.
   static constexpr std::uint64_t staging_bytes = std::uint64_t{1} << 20;
   using Resolved = typename Shapes::Resolved;
-  using Known = detail::KnownShape<P, Policies, Resolved, slots>;
+  using Entry = detail::ShapeEntry<P, Policies, Resolved, slots>;
   // On the heap, so that one that makes the arena grow, which goes through all others, is made before it has a place.
-  using Entries = launch::LaunchCache<std::unique_ptr<Known>, Capacity, typename Policies::Lookups>;
+  using Entries = launch::LaunchCache<std::unique_ptr<Entry>, Capacity, typename Policies::Lookups>;
   template <class, BoundPair...>
   friend class detail::RoundAwaiter;
 
@@ -172,7 +172,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     constexpr bool with_shapes = (detail::has_shape<B> || ...);
     launch::ShapeKey<(with_shapes ? 1 + max_rank : 1) * sizeof...(B) + 1> key;
     (detail::append_size<with_shapes>(key, pairs), ...);
-    return run_known(channel, slot, settle, with_shapes ? by_shape_ : by_count_, key.view(), {}, pairs...);
+    return run_entry(channel, slot, settle, with_shapes ? by_shape_ : by_count_, key.view(), {}, pairs...);
   }
   /// Pairs, and symbols that the round states.
   template <class Channel, class Settle, std::size_t N, BoundPair... B>
@@ -190,7 +190,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
       values[s] = value;
     }
     for (std::size_t s = 0; s < count; ++s) key.append(static_cast<std::uint64_t>(values[s]));
-    return run_known(channel, slot, settle, by_symbol_, key.view(), {values, count}, pairs...);
+    return run_entry(channel, slot, settle, by_symbol_, key.view(), {values, count}, pairs...);
   }
   /// Bindings known only at run time.
   template <class Channel, class Settle>
@@ -198,41 +198,41 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
                    DynamicBindings<ShapedSession>& bindings) noexcept;
 
   template <class Channel, class Settle, BoundPair... B>
-  [[gnu::always_inline]] Status run_known(Channel channel, std::uint32_t slot, Settle settle, Entries& entries,
+  [[gnu::always_inline]] Status run_entry(Channel channel, std::uint32_t slot, Settle settle, Entries& entries,
                                           launch::KeyView key, std::span<const std::int64_t> values,
                                           const B&... pairs) noexcept {
-    std::unique_ptr<Known>* found = entries.find_last(key);
+    std::unique_ptr<Entry>* found = entries.find_last(key);
     if (found == nullptr) [[unlikely]] {
       const launch::BoundSize sizes[] = {detail::size_of(pairs)..., {}};
       if (const Status s = change_shape(entries, key, {sizes, sizeof...(B)}, values, slot, found); !s) return s;
     }
-    Known& known = **found;
-    if constexpr (!Channel::is_synchronous) in_slot_[slot] = &known;
-    teller().enters(Phase::bind);
-    if (known.is_empty()) [[unlikely]]
-      return run_empty<Channel, Settle, B...>(channel, known, slot, settle, pairs...);
+    Entry& entry = **found;
+    if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
+    round_observer().enters(Phase::bind);
+    if (entry.is_empty()) [[unlikely]]
+      return run_empty<Channel, Settle, B...>(channel, entry, slot, settle, pairs...);
     const Status status =
-        known.instance(slot).run(channel, teller(), settle, std::index_sequence_for<B...>{}, pairs...);
+        entry.instance(slot).run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...);
     if (!status.ok()) [[unlikely]]
-      explain_failure(known, status);
+      explain_failure(entry, status);
     return status;
   }
   /// Memory of no elements may be null. Takes copies, since pairs whose address is taken do not stay in registers.
   template <class Channel, class Settle, BoundPair... B>
-  [[gnu::cold, gnu::noinline]] Status run_empty(Channel channel, Known& known, std::uint32_t slot, Settle settle,
+  [[gnu::cold, gnu::noinline]] Status run_empty(Channel channel, Entry& entry, std::uint32_t slot, Settle settle,
                                                 detail::InRegisters<B>... pairs) noexcept {
     detail::Binding bindings[] = {detail::Binding{pairs}..., {}};
-    return run_list(channel, known, slot, settle, {bindings, sizeof...(B)});
+    return run_list(channel, entry, slot, settle, {bindings, sizeof...(B)});
   }
   template <class Channel, class Settle>
-  Status run_list(Channel channel, Known& known, std::uint32_t slot, Settle settle,
+  Status run_list(Channel channel, Entry& entry, std::uint32_t slot, Settle settle,
                   std::span<detail::Binding> bindings) noexcept {
     static std::byte nothing{};
     for (detail::Binding& b : bindings) {
       if (b.bytes == 0 && b.device == 0) b.data = &nothing;
     }
-    const Status status = known.instance(slot).run(channel, teller(), settle, bindings);
-    if (!status.ok()) explain_failure(known, status);
+    const Status status = entry.instance(slot).run(channel, round_observer(), settle, bindings);
+    if (!status.ok()) explain_failure(entry, status);
     return status;
   }
   // --- the side of the rounds in flight
@@ -281,37 +281,37 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     text_ = Error::Text("with_symbols: give the graph's own symbols values that are not negative");
     return failed_;
   }
-  [[gnu::cold, gnu::noinline]] void explain_failure(const Known& known, Status status) noexcept;
+  [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;
   /// The last round was of another shape, so that self-resetting workspaces may lie where it wrote. Errors: busy if
   /// `slot` is not the next one any more, since a completion has submitted a round meanwhile.
   [[gnu::noinline]] Status change_shape(Entries& entries, launch::KeyView key, std::span<const launch::BoundSize> sizes,
                                         std::span<const std::int64_t> values, std::uint32_t slot,
-                                        std::unique_ptr<Known>*& found) noexcept;
+                                        std::unique_ptr<Entry>*& found) noexcept;
   /// What set-up throws, as a status with its text.
   [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
                                                  std::span<const launch::BoundSize> sizes,
                                                  std::span<const std::int64_t> symbols,
-                                                 std::unique_ptr<Known>*& made) noexcept;
+                                                 std::unique_ptr<Entry>*& made) noexcept;
   void forget_last() noexcept {
     by_count_.forget_last();
     by_shape_.forget_last();
     by_symbol_.forget_last();
   }
   void check_bound(std::span<const launch::BoundSize> sizes) const;
-  std::unique_ptr<Known>& insert(Entries& entries, launch::KeyView key, std::shared_ptr<const Resolved> shape) {
+  std::unique_ptr<Entry>& insert(Entries& entries, launch::KeyView key, std::shared_ptr<const Resolved> shape) {
     (void)this->wait_all();  // a shape may be evicted
     require_usable();
-    std::unique_ptr<Known> entry = make_known(std::move(shape));
+    std::unique_ptr<Entry> entry = make_shape_entry(std::move(shape));
     return entries.insert(key, [&] { return std::move(entry); });
   }
-  [[nodiscard]] std::unique_ptr<Known> make_known(std::shared_ptr<const Resolved> shape);
+  [[nodiscard]] std::unique_ptr<Entry> make_shape_entry(std::shared_ptr<const Resolved> shape);
   void forget_shapes() noexcept {
     by_count_.clear();
     by_shape_.clear();
     by_symbol_.clear();
   }
   template <class F>
-  void for_each_known(F f) {
+  void for_each_entry(F f) {
     by_count_.for_each(f);
     by_shape_.for_each(f);
     by_symbol_.for_each(f);
@@ -334,7 +334,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Status wait_for_device() noexcept { return platform_.wait(); }
   template <class Keep>
   void close_instances(const Keep& keep) noexcept {
-    for_each_known([&](std::unique_ptr<Known>& known) { keep(known->close()); });
+    for_each_entry([&](std::unique_ptr<Entry>& entry) { keep(entry->close()); });
     forget_shapes();
   }
   Status release_arena() noexcept { return base_ ? platform_.release(std::exchange(base_, {})) : Status{}; }
@@ -353,7 +353,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Entries by_count_;
   Entries by_shape_;                  ///< of rounds that bring shapes
   Entries by_symbol_;                 ///< of rounds that state values of symbols
-  const Known* in_slot_[slots] = {};  ///< the shape of the last round of each slot of the queue
+  const Entry* in_slot_[slots] = {};  ///< the shape of the last round of each slot of the queue
   Status failed_{Errc::abandoned};    ///< the last failure, of which text_ tells
   Error::Text text_;
   Error::Text poison_text_;

@@ -73,26 +73,26 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_words(Channel channel, s
     sizes[b] = {t, list[b].bytes / size_of(graph_.tensors()[t].type), nullptr};
     key.append(detail::size_word(sizes[b].count, t));
   }
-  std::unique_ptr<Known>* found = by_count_.find_last(key.view());
+  std::unique_ptr<Entry>* found = by_count_.find_last(key.view());
   if (found == nullptr) {
     if (const Status s = change_shape(by_count_, key.view(), {sizes, list.size()}, {}, slot, found); !s) return s;
   }
-  Known& known = **found;
-  if constexpr (!Channel::is_synchronous) in_slot_[slot] = &known;
-  return run_list(channel, known, slot, settle, list);
+  Entry& entry = **found;
+  if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;
+  return run_list(channel, entry, slot, settle, list);
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Known& known, Status status) noexcept {
+void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& entry, Status status) noexcept {
   const Error::Text* said = nullptr;
-  for (std::size_t s = 0; s < slots && said == nullptr; ++s) said = known.instance(s).runner().failure_text();
+  for (std::size_t s = 0; s < slots && said == nullptr; ++s) said = entry.instance(s).runner().failure_text();
   if constexpr (HasFailureText<P>) {
     if (said == nullptr) said = &platform_.failure_text();
   }
   std::uint64_t bytes = 0;
-  for (std::size_t s = 0; s < slots && bytes == 0; ++s) bytes = known.instance(s).bytes_bound();
+  for (std::size_t s = 0; s < slots && bytes == 0; ++s) bytes = entry.instance(s).bytes_bound();
   failed_ = status;
-  text_ = detail::explain_status(known.view(), status, bytes, said, {});
+  text_ = detail::explain_status(entry.view(), status, bytes, said, {});
   if (!status.poisoned() || !poison_text_.empty()) return;
   poison_text_ = text_;
   detail::log_poisoned<Policies>(P::name, rounds(), [&] { return text_; });
@@ -103,7 +103,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(Entries& entrie
                                                                  std::span<const launch::BoundSize> sizes,
                                                                  std::span<const std::int64_t> values,
                                                                  std::uint32_t slot,
-                                                                 std::unique_ptr<Known>*& found) noexcept {
+                                                                 std::unique_ptr<Entry>*& found) noexcept {
   if (!Flights::is_queued || resets_workspace_) (void)this->wait_all();
   if (const Status status = refusal_to_submit(); !status) return status;
   if (slot != this->next_slot()) return Status{Errc::busy};
@@ -119,7 +119,7 @@ template <Platform P, class Policies, class Capacity, std::size_t Depth>
 Status ShapedSession<P, Policies, Capacity, Depth>::make_entry(Entries& entries, launch::KeyView key,
                                                                std::span<const launch::BoundSize> sizes,
                                                                std::span<const std::int64_t> symbols,
-                                                               std::unique_ptr<Known>*& made) noexcept {
+                                                               std::unique_ptr<Entry>*& made) noexcept {
   std::vector<std::int64_t> values;
   try {
     check_bound(sizes);
@@ -157,18 +157,18 @@ void ShapedSession<P, Policies, Capacity, Depth>::check_bound(std::span<const la
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-auto ShapedSession<P, Policies, Capacity, Depth>::make_known(std::shared_ptr<const Resolved> shape)
-    -> std::unique_ptr<Known> {
-  const detail::ShapedArena needed = Known::parts_of(*shape);
+auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_ptr<const Resolved> shape)
+    -> std::unique_ptr<Entry> {
+  const detail::ShapedArena needed = Entry::parts_of(*shape);
   grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
-  auto known = std::make_unique<Known>(platform_, std::move(shape), base_, parts_, values_, options_);
-  known->note_uploads(uploaded_);
-  if (const Status status = known->zero_workspace(platform_, base_); !status) {
+  auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, values_, options_);
+  entry->note_uploads(uploaded_);
+  if (const Status status = entry->zero_workspace(platform_, base_); !status) {
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
   }
-  detail::log_opened<P, Policies>(known->view(), capacity_,
-                                  Bytes{known->instance(0).refresher().table().image().size()}, slots);
-  return known;
+  detail::log_opened<P, Policies>(entry->view(), capacity_,
+                                  Bytes{entry->instance(0).refresher().table().image().size()}, slots);
+  return entry;
 }
 
 /// The arena has moved: all known shapes are told. One that cannot move, since one of its tasks has arguments that
@@ -176,16 +176,16 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_known(std::shared_ptr<con
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
   try {
-    for_each_known([&](std::unique_ptr<Known>& known) {
-      if (known->can_move()) {
-        known->move(base_, parts_);
+    for_each_entry([&](std::unique_ptr<Entry>& entry) {
+      if (entry->can_move()) {
+        entry->move(base_, parts_);
       } else {
-        std::shared_ptr<const Resolved> shape = known->shape();
-        known.reset();
-        known = std::make_unique<Known>(platform_, std::move(shape), base_, parts_, values_, options_);
+        std::shared_ptr<const Resolved> shape = entry->shape();
+        entry.reset();
+        entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, values_, options_);
       }
-      known->note_uploads(uploaded_);
-      check(known->zero_workspace(platform_, base_));
+      entry->note_uploads(uploaded_);
+      check(entry->zero_workspace(platform_, base_));
     });
   } catch (...) {
     forget_shapes();  // some of them are in pieces; each comes back when it is met again
@@ -257,13 +257,13 @@ Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key,
     }
   }
   const DevicePtr<std::byte> device = base_.offset(Bytes{offsets_[t]});
-  to_device ? teller().copies_in(size) : teller().copies_out(size);
+  to_device ? round_observer().copies_in(size) : round_observer().copies_out(size);
   Status status = to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
   if (const Status waited = platform_.wait(); status.ok()) status = waited;
   if (status.poisoned()) (void)this->noted(status);
   if (status.ok() && to_device && uploaded_[t] == 0) {
     uploaded_[t] = 1;
-    for_each_known([&](std::unique_ptr<Known>& known) { known->note_uploads(uploaded_); });
+    for_each_entry([&](std::unique_ptr<Entry>& entry) { entry->note_uploads(uploaded_); });
   }
   return status;
 }

@@ -25,7 +25,7 @@ TEST_CASE("a2a3 counts at 50 MHz and must invalidate the cache of its AICPU") {
   CHECK(A2A3::aicpu_invalidates_cache);
 }
 
-TEST_CASE("a2a3 puts 32 bytes behind each block of whole granules") {
+TEST_CASE("a2a3 puts 32 bytes after each block of whole granules") {
   CHECK(arch::block_bytes<A2A3>(0) == 32);
   CHECK(arch::block_bytes<A2A3>(1) == 64);
   CHECK(arch::block_bytes<A2A3>(32) == 64);

@@ -25,7 +25,7 @@ TEST_CASE("a5 counts at 1 GHz and keeps the cache of its AICPU coherent") {
   CHECK_FALSE(A5::aicpu_invalidates_cache);
 }
 
-TEST_CASE("a5 puts nothing behind a block of whole granules") {
+TEST_CASE("a5 puts nothing after a block of whole granules") {
   CHECK(arch::block_bytes<A5>(0) == 0);
   CHECK(arch::block_bytes<A5>(1) == 32);
   CHECK(arch::block_bytes<A5>(32) == 32);

@@ -109,7 +109,7 @@ TEST_CASE("A kernel's own format places its arguments, and its body finds them t
   CHECK(word_at(block, 12) == x + 64);
   CHECK(word_at(block, 4) == x + 128);
   CHECK(view.tasks[0].block_bytes == 64 + 8 * 7);
-  CHECK(word_at(block, 20) == reinterpret_cast<std::uintptr_t>(block) + 64);  // {t}: behind the format's 64 bytes
+  CHECK(word_at(block, 20) == reinterpret_cast<std::uintptr_t>(block) + 64);  // {t}: after the format's 64 bytes
   CHECK((word_at(block, 28) & 0xFFFF'FFFF) == 0);
   CHECK(word_at(block, 56) == 0);
   CHECK(word_at(block, 64) == 0x4040'0000);  // the scalar 3.0F, then the extents
@@ -137,7 +137,7 @@ TEST_CASE("A described tensor brings its shape and its address, which stays refr
   CHECK(hy == std::vector<float>(6, 8));
   const ArgWord* block = session.args().block(0, 0);
   CHECK(block[0] == static_cast<ArgWord>(reinterpret_cast<std::uintptr_t>(block)) + 16);
-  CHECK(block[2] == 32);             // the addresses are 32 bytes behind the start of the shape block
+  CHECK(block[2] == 32);             // the addresses start 32 bytes after the start of the shape block
   CHECK(block[3] == 0x1'0000'0002);  // rank 2
   CHECK(block[4] == 2);
   CHECK(block[5] == 3);

@@ -99,7 +99,7 @@ void check_order(const TaskGraph& g, const graph::Analysis& a, const graph::Edge
   std::vector<std::uint32_t> predecessors(n, 0);
   for (std::uint32_t p = 0; p < n; ++p) {
     for (std::uint32_t s = a.successor_begin[p]; s < a.successor_begin[p + 1]; ++s) {
-      REQUIRE(a.successors[s] > p);  // behind it
+      REQUIRE(a.successors[s] > p);  // after it
       if (s > a.successor_begin[p]) REQUIRE(a.successors[s] > a.successors[s - 1]);
       back.push_back({a.order[p], a.order[a.successors[s]]});
       ++predecessors[a.successors[s]];

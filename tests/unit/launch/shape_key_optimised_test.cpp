@@ -25,7 +25,7 @@ void check_length() {
   CAPTURE(n);
   std::uint64_t a[n + 1], b[n + 1];
   for (std::size_t i = 0; i <= n; ++i) a[i] = b[i] = 0x0123'4567'89ab'cdef * (i + 1);
-  b[n] = ~b[n];  // behind the key
+  b[n] = ~b[n];  // after the key
   CHECK(same_constant<n>(a, b));
   for (std::size_t i = 0; i < n; ++i) {
     for (const std::uint64_t bit : {std::uint64_t{1}, std::uint64_t{1} << 63}) {

@@ -96,7 +96,7 @@ TEST_CASE("Apart, tensors lie in their order with the chip's guard between them"
   CHECK(a5.arena_bytes() == Bytes{96});
 }
 
-TEST_CASE("Ports last: outputs behind the feature map, then inputs by ascending size, sharing with nothing") {
+TEST_CASE("Ports last: outputs after the feature map, then inputs by ascending size, sharing with nothing") {
   TaskGraph graph;
   const auto big = graph.input<float>("big", {64});
   const auto small = graph.input<float>("small", {16});

@@ -218,7 +218,7 @@ TEST_CASE("On a parallel schedule nobody writes over what an unordered task read
   const auto a = graph.workspace<float>("a", {8});
   const auto z = graph.inout<float>("z", {8});
   const auto y = graph.output<float>("y", {8});
-  graph.add<Accumulate>(x, z);  // may run behind the next
+  graph.add<Accumulate>(x, z);  // may run after the next
   graph.add<Next>(x, a);
   graph.add<Scale>(a, y, 1.0F);
   CHECK(share(lives_of(graph), x, a));
@@ -290,7 +290,7 @@ TEST_CASE("A graph whose tensors pass 2^62 bytes together is refused at the tens
   (void)graph.input<std::int8_t>("half", {std::int64_t{1} << 61});
   (void)graph.input<std::int8_t>("more", {std::int64_t{1} << 60});
   (void)graph.input<std::int8_t>("straw", {std::int64_t{1} << 61});
-  (void)graph.input<std::int8_t>("behind", {1});
+  (void)graph.input<std::int8_t>("after", {1});
   const Raised r = raised([&] { (void)lives_of(graph); });
   CAPTURE(r.text);
   CHECK(r.code == Errc::overflow);

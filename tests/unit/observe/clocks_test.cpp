@@ -10,7 +10,7 @@
 
 using namespace rondo::observe;
 
-TEST_CASE("A timebase turns readings into nanoseconds, before its anchor and behind it, and keeps their order") {
+TEST_CASE("A timebase turns readings into nanoseconds, before its anchor and after it, and keeps their order") {
   const Timebase base{1000, 5000, 0.5};
   CHECK(base.to_ns(1000) == 5000);
   CHECK(base.to_ns(1002) == 5001);

@@ -145,7 +145,7 @@ TEST_CASE_TEMPLATE("What was dumped replays to the same on every simulated platf
   }
 }
 
-TEST_CASE("A kernel that went wrong is found by itself, and in a chain spoils those behind it") {
+TEST_CASE("A kernel that went wrong is found by itself, and in a chain spoils those after it") {
   const Folder folder;
   Chain c;
   auto session = open<DumpingSim<>>(c.graph);

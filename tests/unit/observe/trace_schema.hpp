@@ -16,7 +16,7 @@ namespace rondo::test {
 
 using Json = nlohmann::json;
 
-/// Nanoseconds, exactly: three places behind the point are whole numbers.
+/// Nanoseconds, exactly: three places after the point are whole numbers.
 inline std::int64_t ns_of(const Json& microseconds) {
   return static_cast<std::int64_t>(microseconds.get<double>() * 1000 + 0.5);
 }

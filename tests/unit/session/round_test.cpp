@@ -136,7 +136,7 @@ TEST_CASE("A round that is dropped before or after its launch is waited for, cop
   CHECK(rig.hy == std::vector<float>{2, 4});
 }
 
-TEST_CASE("A step that fails is remembered: the steps behind it do nothing, and the end tells") {
+TEST_CASE("A step that fails is remembered: later steps do nothing, and the end tells") {
   Rig rig;
   rig.script.fail_on = "copy_in";
   rig.script.failure = Status{Errc::device_failed};

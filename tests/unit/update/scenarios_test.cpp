@@ -110,7 +110,8 @@ TEST_CASE_TEMPLATE("What a refresh has written counts as written, whoever wrote 
   CHECK(ports.is_right(refresher));
 }
 
-TEST_CASE_TEMPLATE("Inputs that are looked at no more, in front or behind, shift nothing", T, RONDO_TEST_MECHANISMS) {
+TEST_CASE_TEMPLATE("Inputs that are no longer compared, before or after the others, shift nothing", T,
+                   RONDO_TEST_MECHANISMS) {
   Ports ports(6);
   P platform{{}};
   auto refresher = ports.make<By<T::mechanism>>(platform);
@@ -221,7 +222,7 @@ TEST_CASE("Where kernels read the image, a base is written when it is set, and t
   CHECK(refresher.refreshed().slots == 0);
 }
 
-TEST_CASE_TEMPLATE("A base with one slot: behind it by some bytes, at an odd place, or in the feature map", T,
+TEST_CASE_TEMPLATE("A base with one slot: some bytes after it, at an odd place, or in the feature map", T,
                    RONDO_TEST_MECHANISMS) {
   Ports ports(3);
   TaskGraph graph;

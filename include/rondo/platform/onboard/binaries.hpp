@@ -31,9 +31,9 @@ namespace rondo::platform::onboard {
 
 /// The kernel binaries of a program, loaded, and what is found in them.
 ///
-/// Which cores a kernel is for, its compiler may have written into the binary, or beside it (a .json of the same name);
-/// the runtime takes all others for kernels of cube cores. So it is told what the graph's tasks say, which holds for a
-/// whole binary: one whose kernels are for both is loaded once for each type of cores.
+/// The compiler of a kernel may have written its type of cores into the binary, or into a .json of the same name next
+/// to it; the runtime takes all others for kernels of cube cores. So it is given what the graph's tasks say, which
+/// holds for a whole binary: one whose kernels are for both is loaded once for each type of cores.
 ///
 /// Lifetime: the device outlives it; release() unloads. Thread safety: none. Errors: find() throws. Cost: set-up only.
 class Binaries {
@@ -57,8 +57,7 @@ class Binaries {
       last = calls().get_function(binary, text, &function);
       if (last == code_ok && function != nullptr) return checked(function, name, core);
     }
-    // A refusal means that this runtime finds no names; an unknown name is told likewise. So numbers are tried for
-    // both.
+    // A runtime without names and a runtime that does not know this name refuse alike, so numbers are tried for both.
     bool has_number = false;
     for (std::size_t b = 0; b < handles.size(); ++b) {
       std::uint64_t number = 0;
@@ -72,11 +71,11 @@ class Binaries {
     fail(name, last, has_number);
   }
 
-  /// Calls `told(info, user)`, on a thread of the runtime's, of each kernel that fails.
-  void on_exception(void (*told)(ExceptionInfo*, void*), void* user) const noexcept {
+  /// Has the runtime call `callback(info, user)`, on a thread of its own, for each kernel that fails.
+  void on_exception(void (*callback)(ExceptionInfo*, void*), void* user) const noexcept {
     if (calls().on_exception == nullptr) return;
     for (const std::vector<BinHandle>& handles : handles_) {
-      for (const BinHandle& binary : handles) (void)calls().on_exception(binary, told, user);
+      for (const BinHandle& binary : handles) (void)calls().on_exception(binary, callback, user);
     }
   }
 
@@ -120,8 +119,8 @@ class Binaries {
     }
     device_.must("aclrtBinaryLoadFromData", code);
   }
-  /// The option is for binaries in memory only, so files are read, unless it is told beside them, or they are none of a
-  /// device's.
+  /// The option exists for binaries in memory only, so a file is read first, unless a .json next to it states the type
+  /// of cores or it is no device binary.
   void load_file(const char* file, CoreType core, BinHandle& handle) {
     char* const path = realpath(file, nullptr);  // the runtime takes absolute paths only
     if (path == nullptr) {

@@ -126,7 +126,7 @@ class Onboard {
   Status release(DevicePtr<std::byte> block) noexcept {
     const Status waited = transfers_.wait();
     const onboard::AclError code = memory_.release(block.address());
-    return code == onboard::code_ok ? waited : told("aclrtFree", code);
+    return code == onboard::code_ok ? waited : noted("aclrtFree", code);
   }
   /// Host memory that the device reaches by itself. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) {
@@ -171,7 +171,7 @@ class Onboard {
     device_.work_begins();
     const char* call = nullptr;
     const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
-    return code == onboard::code_ok ? wait() : told(call, code);
+    return code == onboard::code_ok ? wait() : noted(call, code);
   }
   /// The arena has moved, and with it what each round's fill zeroes.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
@@ -292,7 +292,7 @@ class Onboard {
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);
   }
-  [[gnu::cold]] Status told(const char* call, onboard::AclError code) noexcept {
+  [[gnu::cold]] Status noted(const char* call, onboard::AclError code) noexcept {
     device_.note(call, code);
     return Status{onboard::errc_of(code)};
   }
@@ -331,7 +331,7 @@ class Onboard {
       transfers_.forget_plan();
       staging().reset();
     }
-    return first == onboard::code_ok ? Status{} : told("unloading", first);
+    return first == onboard::code_ok ? Status{} : noted("unloading", first);
   }
   /// Runs a program for the first time, so that no round does. One that is loaded later, over memory in use, is not
   /// run.
@@ -369,7 +369,7 @@ class Onboard {
       keep(device_.close());
       is_closed_ = true;
     }
-    return first == onboard::code_ok ? waited : told("closing", first);
+    return first == onboard::code_ok ? waited : noted("closing", first);
   }
 
   const Options options_;

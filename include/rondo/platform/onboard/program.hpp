@@ -71,7 +71,7 @@ class Program {
   /// What the fill zeroes has moved by so much, modulo 2^64.
   void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
 
-  [[nodiscard]] bool is_captured() const noexcept { return instance_ != nullptr || behind_fill_ != nullptr; }
+  [[nodiscard]] bool is_captured() const noexcept { return instance_ != nullptr || after_fill_ != nullptr; }
   /// How often a capture, or its replay, was refused.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
@@ -108,8 +108,8 @@ class Program {
     };
     keep(device_.enter());
     if (instance_ != nullptr) keep(calls().destroy_instance(instance_));
-    if (behind_fill_ != nullptr) keep(calls().destroy_instance(behind_fill_));
-    instance_ = behind_fill_ = nullptr;
+    if (after_fill_ != nullptr) keep(calls().destroy_instance(after_fill_));
+    instance_ = after_fill_ = nullptr;
     keep(binaries_.release());
     launches_ = {};
     return first;
@@ -202,7 +202,7 @@ class Program {
     capture_lanes();
     if (instance_ == nullptr) capture_in_order();
     if (fill_.bytes != 0) {  // a round then takes the way that looks for a fill
-      behind_fill_ = instance_;
+      after_fill_ = instance_;
       instance_ = nullptr;
     }
   }
@@ -286,12 +286,12 @@ class Program {
     if (fill_.bytes == 0) return launch_each(call, stream);
     AclError code = zeros_.fill(fill_.address, fill_.bytes, stream, call);
     if (code != code_ok) return code;
-    if (behind_fill_ == nullptr) return launch_each(call, stream);
+    if (after_fill_ == nullptr) return launch_each(call, stream);
     call = "aclmdlRIExecuteAsync";
-    code = calls().execute(behind_fill_, stream);
+    code = calls().execute(after_fill_, stream);
     if (code == code_ok || errc_of(code) != Errc::unsupported) return code;
-    instance_ = behind_fill_;
-    behind_fill_ = nullptr;
+    instance_ = after_fill_;
+    after_fill_ = nullptr;
     code = drop_instance(call, stream);
     return code == code_ok ? launch_each(call, stream) : code;
   }
@@ -345,7 +345,7 @@ class Program {
   Binaries binaries_;
   std::vector<Launch> launches_;
   RunInstance instance_ = nullptr;
-  RunInstance behind_fill_ = nullptr;  ///< the instance where there is a fill to come first
+  RunInstance after_fill_ = nullptr;  ///< the instance where there is a fill to come first
   Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;

@@ -45,7 +45,7 @@ class DeviceQueue {
         room_{align_up(bytes.value, 64)},
         slots_(slots),
         outputs_(slots * outputs),
-        most_outputs_{outputs} {
+        max_outputs_{outputs} {
     try {
       device_.must(Api::enter, device_.enter());
       for (Slot& slot : slots_) {
@@ -76,7 +76,7 @@ class DeviceQueue {
     if (staged == nullptr) [[unlikely]]
       return copy_in_at_once(s, to, from, size);
     __builtin_memcpy(staged, from, size.value);
-    return told(s.code);
+    return noted(s.code);
   }
   /// The slot is idle, so its args are nobody's but this round's, whatever runs on other streams.
   Status refresh_args(std::uint32_t slot, const args::RefreshOp& op) noexcept {
@@ -87,7 +87,7 @@ class DeviceQueue {
       await_set_up(s);
     flush_in(s);
     then(s, Api::launch_refresh, [&] { return refresh_.launch(op, nullptr, s.stream); });
-    return told(s.code);
+    return noted(s.code);
   }
   Status launch(std::uint32_t slot, Program& program) noexcept {
     Slot& s = slots_[slot];
@@ -113,14 +113,14 @@ class DeviceQueue {
         gather(s.out, s.staging + room_, from.address(), size.value, [&] { return flush_out(s); });
     if (staged == nullptr) [[unlikely]]
       return copy_out_at_once(s, to, from, size);
-    outputs_[slot * most_outputs_ + s.outputs++] = {to, staged, size.value};
-    return told(s.code);
+    outputs_[slot * max_outputs_ + s.outputs++] = {to, staged, size.value};
+    return noted(s.code);
   }
   Status commit(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     flush_out(s);
     then(s, Api::record_event, [&] { return calls().record_event(s.done, s.stream); });
-    return told(s.code);
+    return noted(s.code);
   }
 
   [[nodiscard]] bool is_done(std::uint32_t slot) noexcept {
@@ -288,7 +288,7 @@ class DeviceQueue {
     then(s, Api::copy, [&] {
       return device_.copy_now(reinterpret_cast<void*>(to.address()), from, size.value, host_to_device, s.stream);
     });
-    return told(s.code);
+    return noted(s.code);
   }
   /// Outputs likewise, once the tasks are through.
   [[gnu::noinline]] Status copy_out_at_once(Slot& s, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
@@ -298,10 +298,10 @@ class DeviceQueue {
     then(s, Api::copy, [&] {
       return device_.copy_now(to, reinterpret_cast<const void*>(from.address()), size.value, device_to_host, s.stream);
     });
-    return told(s.code);
+    return noted(s.code);
   }
   void copy_outputs(std::uint32_t slot) noexcept {
-    const Output* const outputs = outputs_.data() + slot * most_outputs_;
+    const Output* const outputs = outputs_.data() + slot * max_outputs_;
     for (std::size_t i = 0; i < slots_[slot].outputs; ++i) {
       __builtin_memcpy(outputs[i].to, outputs[i].from, outputs[i].size);
     }
@@ -314,7 +314,7 @@ class DeviceQueue {
     s.code = code_ok;
   }
 
-  [[nodiscard, gnu::always_inline]] Status told(Code code) noexcept {
+  [[nodiscard, gnu::always_inline]] Status noted(Code code) noexcept {
     if (code == code_ok) [[likely]]
       return {};
     device_.note(call_, code);
@@ -359,7 +359,7 @@ class DeviceQueue {
   std::uint64_t room_;
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot
-  std::size_t most_outputs_;
+  std::size_t max_outputs_;
   Event computed_ = nullptr;  ///< of the last round that was launched
   const char* call_ = "";     ///< the last of the runtime's
   bool has_launched_ = false;

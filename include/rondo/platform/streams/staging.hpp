@@ -70,7 +70,7 @@ class Staging {
         return Api::code_out_of_host_memory;
       }
     }
-    most_outputs_ = outputs_.data() + outputs_.size();
+    max_outputs_ = outputs_.data() + outputs_.size();
     reset();
     if (bytes <= capacity_) return code_ok;
     Code code = release_buffer();
@@ -102,7 +102,7 @@ class Staging {
     next_ = buffer_ + (used < capacity_ ? used : capacity_);
   }
   [[nodiscard]] std::uint64_t outputs_left() const noexcept {
-    return static_cast<std::uint64_t>(most_outputs_ - last_output_);
+    return static_cast<std::uint64_t>(max_outputs_ - last_output_);
   }
   /// Once the device is through, `size` bytes from `from` in the buffer belong at `to`.
   void expect(void* to, const std::byte* from, std::uint64_t size) noexcept { *last_output_++ = {to, from, size}; }
@@ -168,7 +168,7 @@ class Staging {
   std::byte* next_ = nullptr;
   std::vector<Output> outputs_;
   Output* last_output_ = nullptr;  ///< after the last that is expected
-  Output* most_outputs_ = nullptr;
+  Output* max_outputs_ = nullptr;
 };
 
 }  // namespace rondo::platform::streams

@@ -59,7 +59,7 @@ class Transfers {
 
   /// Takes the bytes before it returns. The runtime does so itself for what is small, as the args table is.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    if (!takes_snapshots_ || size > device_.snapshot_room()) return told(copy_in_staged(to, from, size));
+    if (!takes_snapshots_ || size > device_.snapshot_room()) return noted(copy_in_staged(to, from, size));
     // Nothing that was gathered needs to go before it: that is of other memory.
     if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
       return refused(code);
@@ -69,7 +69,7 @@ class Transfers {
       return {};
     if (Api::errc_of(code) != Errc::unsupported) return refused(code);
     takes_snapshots_ = false;
-    return told(copy_in_staged(to, from, size));
+    return noted(copy_in_staged(to, from, size));
   }
 
   /// Launches a kernel of Rondo's own: `launch(stream)` returns a code. Nothing that was gathered needs to go before
@@ -79,11 +79,11 @@ class Transfers {
     if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
       return refused(code);
     call_ = Api::launch_refresh;
-    return told(launch(device_.stream()));
+    return noted(launch(device_.stream()));
   }
 
   /// Waits for all of it; outputs are where they belong then. Nothing to wait for costs no call.
-  Status wait() noexcept { return told(finish()); }
+  Status wait() noexcept { return noted(finish()); }
 
   /// To be called before a launch: hands over what was gathered, makes the device the calling thread's, and notes that
   /// there is something to wait for.
@@ -160,7 +160,7 @@ class Transfers {
     return reinterpret_cast<T*>(p.address());  // NOLINT: an address for the runtime; the host never follows it
   }
 
-  [[nodiscard]] Status told(Code code) noexcept {
+  [[nodiscard]] Status noted(Code code) noexcept {
     if (code == code_ok) [[likely]]
       return {};
     return refused(code);

@@ -108,7 +108,7 @@ Status Transfers<A, Device>::copy_in_anew(DevicePtr<std::byte> to, const void* f
   std::byte* const staged = direct ? nullptr : open(in_, to.address(), size);
   if (staged == nullptr) [[unlikely]] {
     plan_.spoil();
-    return told(direct ? copy_direct(pointer(to), from, size, host_to_device) : copy_in_staged(to, from, size));
+    return noted(direct ? copy_direct(pointer(to), from, size, host_to_device) : copy_in_staged(to, from, size));
   }
   plan_.record_in(to.address(), size, staged, true);
   __builtin_memcpy(staged, from, size);
@@ -131,7 +131,7 @@ Status Transfers<A, Device>::copy_out_anew(void* to, DevicePtr<const std::byte> 
   std::byte* const staged = direct ? nullptr : open(out_, from.address(), size);
   if (staged == nullptr) [[unlikely]] {
     plan_.spoil();
-    return told(direct ? copy_direct(to, pointer(from), size, device_to_host) : copy_out_staged(to, from, size));
+    return noted(direct ? copy_direct(to, pointer(from), size, device_to_host) : copy_out_staged(to, from, size));
   }
   plan_.record_out(from.address(), size, staged, true);
   staging_.expect(to, staged, size);

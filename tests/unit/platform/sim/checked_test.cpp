@@ -103,7 +103,7 @@ struct Finds {
   }
 };
 
-/// As Leaves and Finds, but right in every order when one runs behind the other: wrong only while both run at once.
+/// As Leaves and Finds, but right in every order when one runs after the other: wrong only while both run at once.
 std::atomic<int> inside{0};
 struct Overlaps {
   static constexpr std::string_view name = "overlaps";
@@ -363,9 +363,9 @@ TEST_CASE("A raw kernel that hides an access is found: it reads a tensor that an
   const auto y = graph.output<float>("y", {16});
   graph.add<Scale>(x, t, 3.0F);
   const auto sneaky = +[](ArgWord* args) {
-    const auto* behind = reinterpret_cast<const float*>(args[0]) + 16;  // on a5, tensors of 64 bytes touch
+    const auto* next = reinterpret_cast<const float*>(args[0]) + 16;  // on a5, tensors of 64 bytes touch
     auto* out = reinterpret_cast<float*>(args[1]);
-    for (int i = 0; i < 16; ++i) out[i] = behind[i];
+    for (int i = 0; i < 16; ++i) out[i] = next[i];
   };
   graph.add_raw("sneaky", CoreType::vector, sneaky, reads(x), writes(y));
   auto session = open<A5SimOn<Checked<Inline>>>(graph);
@@ -383,9 +383,9 @@ TEST_CASE(
   const auto t = graph.workspace<float>("t", {16});
   const auto y = graph.output<float>("y", {16});
   const auto sneaky = +[](ArgWord* args) {
-    const auto* behind = reinterpret_cast<const float*>(args[0]) + 16;  // t, on a5
+    const auto* next = reinterpret_cast<const float*>(args[0]) + 16;  // t, on a5
     auto* out = reinterpret_cast<float*>(args[1]);
-    for (int i = 0; i < 16; ++i) out[i] = behind[i];
+    for (int i = 0; i < 16; ++i) out[i] = next[i];
   };
   const TaskId first = graph.add_raw("sneaky", CoreType::vector, sneaky, reads(x), writes(y));
   graph.add_edge(first, graph.add<Scale>(x, t, 3.0F));
@@ -416,7 +416,7 @@ TEST_CASE("What goes wrong only while tasks run at the same time is found on the
   CHECK(says(findings[0].text.c_str(), "they race", "'overlaps'"));
 }
 
-TEST_CASE("A session goes on behind a round that failed its check") {
+TEST_CASE("A session goes on after a round that failed its check") {
   TaskGraph graph;
   const auto x = graph.input<std::uint8_t>("x", {64});
   const auto y = graph.output<std::uint8_t>("y", {64});

@@ -172,7 +172,7 @@ TEST_CASE("A pool takes no more threads than the chip has blocks") {
   CHECK(pool.unload(program).ok());
 }
 
-TEST_CASE("A kernel that throws fails the round by its task's number, with its text; what is behind it is left out") {
+TEST_CASE("A kernel that throws fails the round by its task's number, with its text; later tasks are left out") {
   for (const bool spread : {false, true}) {
     CAPTURE(spread);
     TaskGraph graph;
@@ -194,7 +194,7 @@ TEST_CASE("A kernel that throws fails the round by its task's number, with its t
     CHECK((launched.ok() || launched == status));
     CHECK(status == Status::of_task(Errc::kernel_failed, index(picky)).poisoning());
     CHECK(std::string{loaded.engine.failure_text().c_str()} == "a negative element");
-    CHECK(*loaded.at(y) == 4);  // the task before it ran, the one behind it did not
+    CHECK(*loaded.at(y) == 4);  // the task before it ran, the one after it did not
     CHECK(loaded.engine.unload(program).code() == Errc::kernel_failed);
   }
 }

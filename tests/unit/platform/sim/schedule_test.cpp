@@ -133,7 +133,7 @@ TEST_CASE("Fusing chains keeps each call once, loses no order, and leaves no cha
   }
 }
 
-TEST_CASE("A schedule places each node once, behind its predecessors, on any number of threads") {
+TEST_CASE("A schedule places each node once, after its predecessors, on any number of threads") {
   std::mt19937 random{43};
   for (int i = 0; i < 60; ++i) {
     const Sample sample{random, random() % 40};

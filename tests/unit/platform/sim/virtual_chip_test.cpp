@@ -123,7 +123,7 @@ TEST_CASE("A task of n blocks takes n cores, in waves if there are fewer, and en
   play.edge(0, 2);
   play.edge(1, 3);
   play.edge(2, 3);
-  // 6 blocks and one more task behind them on 4 cores: 4 blocks, then 2 and the task.
+  // 6 blocks and one more task after them on 4 cores: 4 blocks, then 2 and the task.
   const VirtualChip four = play.on({{1, 4}, 10, 0, 0});
   CHECK(four.times()[1].start == 10);
   CHECK(four.times()[1].end == 90);

@@ -339,7 +339,7 @@ TEST_CASE("what a reclaimed task wrote is not found, even when its place is anot
   CHECK(found == 0);
 }
 
-TEST_CASE("dividing by a multiplication is exact, up to where it is used and behind") {
+TEST_CASE("dividing by a multiplication is exact, up to where it is used and beyond") {
   std::mt19937_64 random{7};
   const std::uint64_t edge = 0xFFFF'FFFF;
   for (const std::uint64_t by : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{7},

@@ -30,7 +30,7 @@ struct ShapedArena {
 
 /// A shape as one session runs it: what sessions share of it, and over that an instance for each slot.
 template <Platform P, class Policies, class Resolved, std::size_t Slots>
-class KnownShape {
+class ShapeEntry {
   using Plan = typename Resolved::Plan;
 
  public:
@@ -38,9 +38,9 @@ class KnownShape {
   using Store = typename Policies::Values::Store;
   using Options = typename Policies::Runtime::template Options<P>;
 
-  KnownShape(P& platform, std::shared_ptr<const Resolved> shape, DevicePtr<std::byte> arena, const ShapedArena& parts,
+  ShapeEntry(P& platform, std::shared_ptr<const Resolved> shape, DevicePtr<std::byte> arena, const ShapedArena& parts,
              Store& values, const Options& options)
-      : KnownShape(platform, std::move(shape), arena, parts, values, options, std::make_index_sequence<Slots>{}) {}
+      : ShapeEntry(platform, std::move(shape), arena, parts, values, options, std::make_index_sequence<Slots>{}) {}
 
   /// The parts of an arena that such a shape needs.
   [[nodiscard]] static ShapedArena parts_of(const Resolved& shape) noexcept {
@@ -92,7 +92,7 @@ class KnownShape {
 
  private:
   template <std::size_t... I>
-  KnownShape(P& platform, std::shared_ptr<const Resolved>&& shape, DevicePtr<std::byte> arena, const ShapedArena& parts,
+  ShapeEntry(P& platform, std::shared_ptr<const Resolved>&& shape, DevicePtr<std::byte> arena, const ShapedArena& parts,
              Store& values, const Options& options, std::index_sequence<I...>)
       : shape_{std::move(shape)},
         instances_{make_instance<I>(platform, arena, parts, values, options)...},

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/enum_set.hpp>
+
+#include <cstdint>
+
+namespace rondo {
+
+/// The optional capabilities; a concept of the same name in platform/concept.hpp says what each promises.
+enum class Capability : std::uint8_t {
+  close,
+  queue,
+  snapshot_copy,
+  pinned_memory,
+  zero_fill,
+  device_refresh,
+  launch_refresh,
+  args_in_host_memory,
+  arena_move,
+  staying_awake,
+  stopping,
+  failure_text,
+  remarks,
+  round_time,
+  holdings,
+  engine,
+  orchestration,
+  queued_orchestration
+};
+
+/// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities
+/// capabilities{rondo::Capability::close, rondo::Capability::zero_fill};`. A declared capability whose member is
+/// missing, misspelt, of another type or without noexcept does not compile; a member whose capability is not declared
+/// is not used.
+using Capabilities = detail::EnumSet<Capability>;
+
+/// The capabilities that P declares; none where it declares nothing.
+template <class P>
+[[nodiscard]] consteval Capabilities capabilities_of() {
+  if constexpr (requires { P::capabilities; }) {
+    return P::capabilities;
+  } else {
+    return {};
+  }
+}
+
+namespace detail {
+
+template <class P, Capability c>
+inline constexpr bool declares = capabilities_of<P>().has(c);
+
+}  // namespace detail
+}  // namespace rondo

@@ -140,6 +140,20 @@ TEST_CASE("by cost, few slots are copied and many are computed on the device") {
   CHECK(cost_of_moving<ByCost>(1000)[2] == 1);
 }
 
+TEST_CASE("what refreshing costs is measured where a session is asked to") {
+  const Clean clean;
+  const Graph g;
+  P::Options options;
+  options.measure_refresh_costs = true;
+  auto session = open<P>(g.graph, options);
+  const RefreshCosts* const costs = session.platform().refresh_costs();
+  REQUIRE(costs != nullptr);
+  CHECK(costs->copy != RefreshCosts{}.copy);
+  CHECK(costs->device_op != RefreshCosts{}.device_op);
+  CHECK(run(session, g, 1.0F).second);
+  CHECK(open<P>(g.graph).platform().refresh_costs() == nullptr);
+}
+
 TEST_CASE("a kernel finds its blocks' arguments one after the other") {
   const Clean clean;
   TaskGraph graph;

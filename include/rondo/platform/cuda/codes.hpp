@@ -139,6 +139,7 @@ struct Api {
   static constexpr const char* create_event = "cuEventCreate";
   static constexpr const char* record_event = "cuEventRecord";
   static constexpr const char* wait_event = "cuStreamWaitEvent";
+  static constexpr const char* malloc = "cuMemAlloc";
   static constexpr const char* malloc_host = "cuMemHostAlloc";
   static constexpr const char* copy = "cuMemcpyAsync";
   static constexpr const char* copy_async = "cuMemcpyAsync";

@@ -8,11 +8,13 @@
 #include <rondo/platform/cuda/program.hpp>
 #include <rondo/platform/cuda/refresh_kernel.hpp>
 #include <rondo/platform/streams/device_queue.hpp>
+#include <rondo/platform/streams/refresh_costs.hpp>
 #include <rondo/platform/streams/round_events.hpp>
 #include <rondo/platform/streams/transfers.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 namespace rondo::platform {
@@ -62,7 +64,21 @@ class Cuda {
 
   /// @throws Error no_such_device (no driver, no such device), unsupported (too old a driver), …
   explicit Cuda(const Options& options)
-      : options_{options}, device_{name, options}, memory_{device_, options}, transfers_{device_}, refresh_{device_} {}
+      : options_{options},
+        device_{name, options},
+        memory_{device_, options},
+        transfers_{device_},
+        refresh_{device_},
+        refresh_costs_{options.refresh_costs} {
+    if (!refresh_costs_ && options.measure_refresh_costs) {
+      try {
+        refresh_costs_ = streams::RefreshMeasurement(device_, refresh_).measure();
+      } catch (...) {
+        (void)refresh_.release();
+        throw;
+      }
+    }
+  }
   Cuda(const Cuda&) = delete;
   Cuda& operator=(const Cuda&) = delete;
   ~Cuda() { (void)close(true); }
@@ -148,9 +164,9 @@ class Cuda {
   // --- args that the device computes
 
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
-  /// What refreshing costs, if the options say; else null.
+  /// What refreshing costs, if the options say or it was measured; else null.
   [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept {
-    return options_.refresh_costs ? &*options_.refresh_costs : nullptr;
+    return refresh_costs_ ? &*refresh_costs_ : nullptr;
   }
   Status refresh_args(const args::RefreshOp& op) noexcept {
     return transfers_.launch_beside([&](cuda::Stream stream) { return refresh_.launch(op, nullptr, stream); });
@@ -255,6 +271,7 @@ class Cuda {
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   cuda::RefreshKernel refresh_;
+  std::optional<args::RefreshCosts> refresh_costs_;
   Program* last_ = nullptr;
   std::uint64_t queue_staging_ = 0;
   bool is_closed_ = false;

@@ -150,6 +150,16 @@ class Device {
     return stream_ == nullptr ? not_initialised : success;
   }
 
+  /// Device memory for the platform's own use, and its return.
+  [[nodiscard]] Result take(void** memory, std::uint64_t size) const noexcept {
+    Pointer address = 0;
+    const Result code = driver().malloc(&address, size);
+    *memory = reinterpret_cast<void*>(address);  // NOLINT: an address for the driver
+    return code;
+  }
+  [[nodiscard]] Result give_back(void* memory) const noexcept {
+    return released(driver().free(reinterpret_cast<std::uintptr_t>(memory)));
+  }
   /// A copy that is through when this returns; the stream has nothing else to do.
   [[nodiscard]] Result copy_now(void* to, const void* from, std::uint64_t size, int kind,
                                 Stream stream) const noexcept {
@@ -198,7 +208,7 @@ class Device {
   }
 
  private:
-  static constexpr std::uint64_t snapshot_bytes = std::uint64_t{1} << 18;
+  static constexpr std::uint64_t snapshot_bytes = std::uint64_t{1} << 20;
 
   [[nodiscard]] static const Options& checked(const char* platform, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;

@@ -76,8 +76,10 @@ struct Options {
   /// For finding a fault: launch tasks one by one and wait after each, so that a failure names its task for certain.
   bool wait_after_each_task = false;
   /// What refreshing addresses costs on this machine, from which update::ByCost chooses how it is done; see
-  /// read_refresh_costs(). Without it the constants of RefreshCosts hold.
+  /// read_refresh_costs(). Where it is not given it can be measured while the session opens, which takes some
+  /// milliseconds; otherwise the constants of RefreshCosts hold.
   std::optional<args::RefreshCosts> refresh_costs{};
+  bool measure_refresh_costs = false;
 };
 
 }  // namespace platform::cuda

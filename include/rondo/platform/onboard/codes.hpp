@@ -183,6 +183,7 @@ struct Api {
   static constexpr const char* create_event = "aclrtCreateEventExWithFlag";
   static constexpr const char* record_event = "aclrtRecordEvent";
   static constexpr const char* wait_event = "aclrtStreamWaitEvent";
+  static constexpr const char* malloc = "aclrtMalloc";
   static constexpr const char* malloc_host = "aclrtMallocHost";
   static constexpr const char* copy = "aclrtMemcpy";
   static constexpr const char* copy_async = "aclrtMemcpyAsync";

@@ -60,6 +60,11 @@ class Device {
   [[nodiscard]] std::string_view failed_kernel() const noexcept { return {kernel_.data(), kernel_.size()}; }
   /// To be asked before each call of the runtime's.
   [[nodiscard]] AclError enter() noexcept { return runtime_.enter(token_, options_.device); }
+  /// Device memory for the platform's own use, and its return.
+  [[nodiscard]] AclError take(void** memory, std::uint64_t size) const noexcept {
+    return calls().malloc(memory, size, huge_first);
+  }
+  [[nodiscard]] AclError give_back(void* memory) const noexcept { return calls().free(memory); }
   /// A copy that is through when this returns, whatever streams do.
   [[nodiscard]] AclError copy_now(void* to, const void* from, std::uint64_t size, int kind, Stream) const noexcept {
     return calls().copy(to, size, from, size, kind);

@@ -10,10 +10,10 @@
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/orchestration.hpp>
 #include <rondo/platform/onboard/program.hpp>
-#include <rondo/platform/onboard/refresh_costs.hpp>
 #include <rondo/platform/onboard/refresh_kernel.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
 #include <rondo/platform/streams/device_queue.hpp>
+#include <rondo/platform/streams/refresh_costs.hpp>
 #include <rondo/platform/streams/round_events.hpp>
 #include <rondo/platform/streams/transfers.hpp>
 
@@ -79,7 +79,7 @@ class Onboard {
         refresh_costs_{options_.refresh_costs} {
     if (!refresh_costs_ && options_.measure_refresh_costs) {
       try {
-        refresh_costs_ = onboard::RefreshMeasurement(device_, refresh_).measure();
+        refresh_costs_ = streams::RefreshMeasurement(device_, refresh_).measure();
       } catch (...) {
         (void)refresh_.release();
         throw;

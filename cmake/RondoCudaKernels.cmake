@@ -5,7 +5,6 @@
 
 set(RONDO_CUDA_ARCH sm_70 CACHE STRING "The oldest GPUs on which kernels run; later ones run them, too")
 set(RONDO_CUDA_PTX ptx63 CACHE STRING "The version of PTX: the older, the older the drivers that take it")
-set(rondo_cuda_folder ${CMAKE_CURRENT_LIST_DIR})
 
 # rondo_add_cuda_kernels(<target> <file>...)
 #   Compiles each file to PTX and embeds it in the target, so that sessions on the platform Cuda find its kernels without
@@ -39,8 +38,8 @@ function(rondo_add_cuda_kernels target)
       COMMAND_EXPAND_LISTS VERBATIM)
     add_custom_command(
       OUTPUT ${ptx}.cpp
-      COMMAND ${CMAKE_COMMAND} -DPTX=${ptx} -DOUT=${ptx}.cpp -P ${rondo_cuda_folder}/RondoEmbedPtx.cmake
-      DEPENDS ${ptx} ${rondo_cuda_folder}/RondoEmbedPtx.cmake
+      COMMAND ${CMAKE_COMMAND} -DPTX=${ptx} -DOUT=${ptx}.cpp -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/RondoEmbedPtx.cmake
+      DEPENDS ${ptx} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/RondoEmbedPtx.cmake
       VERBATIM)
     target_sources(${target} PRIVATE ${ptx}.cpp)
   endforeach()

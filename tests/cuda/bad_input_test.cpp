@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 using namespace rondo;
@@ -39,9 +38,8 @@ struct One {
   Output<float> y = graph.output<float>("y", {4});
 };
 
-constexpr const char* ptx_of(const char* target) {
-  return std::strcmp(target, "sm_90") == 0 ? "\n.version 6.3\n.target sm_90\n" : "\n.version 9.9\n.target sm_70\n";
-}
+constexpr const char* ptx_for_a_later_chip = "\n.version 6.3\n.target sm_90\n";
+constexpr const char* ptx_for_a_newer_driver = "\n.version 9.9\n.target sm_70\n";
 
 }  // namespace
 
@@ -69,11 +67,11 @@ TEST_CASE("a module that is not there, is nothing, or is for another chip or a n
   CHECK(has(told.second, "/no/such/file.ptx is not there"));
   told = refuse(CudaModule::from_text("garbage"));
   CHECK(told.first == Errc::unsupported);
-  told = refuse(CudaModule::from_text(ptx_of("sm_90")));
+  told = refuse(CudaModule::from_text(ptx_for_a_later_chip));
   CHECK(told.first == Errc::unsupported);
   CHECK(has(told.second, "compute capability 8.0"));
   CHECK(has(told.second, "209"));
-  told = refuse(CudaModule::from_text(ptx_of("new")));
+  told = refuse(CudaModule::from_text(ptx_for_a_newer_driver));
   CHECK(told.first == Errc::unsupported);
   CHECK(has(told.second, "222"));
   told = refuse(CudaModule::from_text("\177ELF for another chip"));

@@ -169,8 +169,9 @@ class Program {
     Graph graph = nullptr;
     const char* call = "cuGraphCreate";
     Result code = driver().create_graph(&graph, 0);
+    std::vector<void*> parameters(launches_.size());  // nodes may point to them until the graph is instantiated
     if (code == success) {
-      code = add_nodes(graph, call);
+      code = add_nodes(graph, parameters, call);
       if (code == success) {
         call = "cuGraphInstantiateWithFlags";
         code = driver().instantiate(&exec_, graph, 0);
@@ -185,7 +186,7 @@ class Program {
     }
     device_.must(call, code);
   }
-  [[nodiscard]] Result add_nodes(Graph graph, const char*& call) {
+  [[nodiscard]] Result add_nodes(Graph graph, std::vector<void*>& parameters, const char*& call) {
     call = "cuGraphAddKernelNode";
     std::vector<GraphNode> nodes(launches_.size(), nullptr);
     const std::vector<std::vector<std::uint32_t>> all_needs = needs();
@@ -194,8 +195,8 @@ class Program {
       first.clear();
       for (const std::uint32_t need : all_needs[n]) first.push_back(nodes[need]);
       Launch& l = launches_[n];
-      void* parameters[] = {&l.args};
-      const KernelNodeParams params{l.function, {l.blocks, 1, 1}, {l.threads, 1, 1}, l.shared_bytes, parameters};
+      parameters[n] = &l.args;
+      const KernelNodeParams params{l.function, {l.blocks, 1, 1}, {l.threads, 1, 1}, l.shared_bytes, &parameters[n]};
       const Result code = driver().add_kernel_node(&nodes[n], graph, first.data(), first.size(), &params);
       if (code != success) return code;
     }

@@ -48,6 +48,7 @@ struct Driver {
   std::set<CudaModule*> modules;
   std::set<CudaGraph*> graphs;
   std::map<void*, std::shared_ptr<stand_in::Graph>> executables;
+  std::map<void*, NodePlaces> places;  ///< by executable
   std::map<std::string, RegisteredKernel> registered;
 };
 Driver& driver() {
@@ -852,8 +853,10 @@ CUDA_CALL cuGraphInstantiateWithFlags(void** exec, void* handle, unsigned long l
   if (entry.code != success) return entry.code;
   auto* const graph = static_cast<CudaGraph*>(handle);
   if (!driver().graphs.contains(graph)) return misuse("cuGraphInstantiateWithFlags", "no such graph");
-  auto made = instantiate(*graph);
+  NodePlaces places;
+  auto made = instantiate(*graph, places);
   *exec = made.get();
+  driver().places[*exec] = std::move(places);
   driver().executables[*exec] = std::move(made);
   return success;
 }
@@ -880,6 +883,7 @@ CUDA_CALL cuGraphLaunch(void* exec, void* on) {
 CUDA_CALL cuGraphExecDestroy(void* exec) {
   Entry entry("cuGraphExecDestroy", Needs::context);
   if (entry.code == invalid_context) return entry.code;
+  driver().places.erase(exec);
   if (driver().executables.erase(exec) == 0) return misuse("cuGraphExecDestroy", "no such graph");
   return entry.code;
 }
@@ -889,6 +893,37 @@ CUDA_CALL cuGraphDestroy(void* handle) {
   if (driver().graphs.erase(graph) == 0) return misuse("cuGraphDestroy", "no such graph");
   delete graph;
   return entry.code;
+}
+
+// --- what rivals of Rondo's call, in benchmarks
+
+CUDA_CALL cuGraphExecKernelNodeSetParams(void* exec, void* node, const rondo::platform::cuda::KernelNodeParams* p) {
+  const Entry entry("cuGraphExecKernelNodeSetParams", Needs::context);
+  if (entry.code != success) return entry.code;
+  const auto found = driver().executables.find(exec);
+  if (found == driver().executables.end() || !driver().places[exec].contains(node)) return invalid_value;
+  Op op;
+  const int code =
+      kernel_op(*static_cast<CudaFunction*>(p->function), p->grid, p->block, p->shared_bytes, p->parameters, op);
+  if (code != success) return code;
+  Op& old = found->second->ops[driver().places[exec][node]];
+  op.lane = old.lane;
+  old = std::move(op);
+  return success;
+}
+CUDA_CALL cuGraphExecUpdate(void* exec, void* handle, void** node, int* result) {
+  const Entry entry("cuGraphExecUpdate", Needs::context);
+  if (entry.code != success) return entry.code;
+  const auto found = driver().executables.find(exec);
+  auto* const graph = static_cast<CudaGraph*>(handle);
+  if (found == driver().executables.end() || !driver().graphs.contains(graph)) return invalid_value;
+  NodePlaces places;
+  auto made = instantiate(*graph, places);
+  *node = nullptr;
+  *result = made->ops.size() == found->second->ops.size() ? 0 : 1;
+  if (*result != 0) return 910;
+  *found->second = *made;
+  return success;
 }
 
 /// Looks up a call by its name, in the version that drivers of `version` had.

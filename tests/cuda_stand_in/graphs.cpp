@@ -25,7 +25,7 @@ namespace {
 
 /// Adds the nodes of a graph, which come after the operations `after`. @returns the operations that end it
 std::vector<std::uint64_t> add(stand_in::Graph& to, std::uint32_t& lanes, const CudaGraph& graph,
-                               const std::vector<std::uint64_t>& after) {
+                               const std::vector<std::uint64_t>& after, NodePlaces& places) {
   std::map<const CudaNode*, std::vector<std::uint64_t>> ends;
   std::set<const CudaNode*> needed;
   for (const auto& node : graph.nodes) {
@@ -35,7 +35,7 @@ std::vector<std::uint64_t> add(stand_in::Graph& to, std::uint32_t& lanes, const 
       waits.insert(waits.end(), ends[need].begin(), ends[need].end());
     }
     if (node->child != nullptr) {
-      ends[node.get()] = add(to, lanes, *node->child, waits);
+      ends[node.get()] = add(to, lanes, *node->child, waits, places);
       continue;
     }
     const std::uint32_t lane = lanes++;
@@ -50,6 +50,7 @@ std::vector<std::uint64_t> add(stand_in::Graph& to, std::uint32_t& lanes, const 
       push(std::move(wait));
     }
     push(node->op);
+    places[node.get()] = to.ops.size() - 1;
     ends[node.get()] = {to.ops.size() - 1};
   }
   std::vector<std::uint64_t> last;
@@ -61,10 +62,10 @@ std::vector<std::uint64_t> add(stand_in::Graph& to, std::uint32_t& lanes, const 
 
 }  // namespace
 
-std::shared_ptr<stand_in::Graph> instantiate(const CudaGraph& graph) {
+std::shared_ptr<stand_in::Graph> instantiate(const CudaGraph& graph, NodePlaces& places) {
   auto made = std::make_shared<stand_in::Graph>();
   std::uint32_t lanes = 0;
-  (void)add(*made, lanes, graph, {});
+  (void)add(*made, lanes, graph, {}, places);
   // The machine knows lanes by the streams that were captured; here are none, so any distinct keys serve.
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     made->lanes[reinterpret_cast<stand_in::StreamState*>(std::uintptr_t{lane} + 1)] = lane;

@@ -64,8 +64,10 @@ struct CudaGraph {
   [[nodiscard]] std::unique_ptr<CudaGraph> clone() const;
 };
 
+/// Where the operation of each kernel node is in the executable graph.
+using NodePlaces = std::map<const void*, std::size_t>;
 /// The graph as the machine runs it: each node on a lane of its own, after those that it needs.
-[[nodiscard]] std::shared_ptr<stand_in::Graph> instantiate(const CudaGraph& graph);
+[[nodiscard]] std::shared_ptr<stand_in::Graph> instantiate(const CudaGraph& graph, NodePlaces& places);
 /// What a capture recorded, as a graph whose nodes follow each other.
 [[nodiscard]] std::unique_ptr<CudaGraph> graph_of_capture(const stand_in::Graph& captured);
 

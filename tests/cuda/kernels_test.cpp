@@ -80,6 +80,22 @@ TEST_CASE("a session takes kernels from a file of PTX") {
   CHECK(calls("cuModuleLoadDataEx") == 2);  // it and Rondo's own: what is embedded was not needed
 }
 
+TEST_CASE("a session opens with the modules that it is told of") {
+  const Clean clean;
+  TaskGraph graph;
+  graph.add<Saxpy>(graph.input<float>("x", {16}), graph.inout<float>("y", {16}), 2.0F);
+  try {
+    const rondo::CudaModule modules[] = {rondo::CudaModule::from_file("kernels.cubin")};
+    rondo::Cuda::Options options;
+    options.kernels = modules;
+    auto session = rondo::open<rondo::Cuda>(graph, options);
+    FAIL("there is no such file");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::invalid_argument);
+    CHECK(has(e.what(), "kernels.cubin is not there"));
+  }
+}
+
 TEST_CASE("Rondo's own kernels take four words, or all that a launch carries") {
   const std::string_view ptx = platform::cuda::refresh_ptx;
   const std::string words = parameters_of(ptx, "rondo_refresh");

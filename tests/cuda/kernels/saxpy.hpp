@@ -13,7 +13,8 @@ struct Saxpy {
   static constexpr std::string_view name = "saxpy";
   static constexpr auto core = rondo::CoreType::vector;
   static constexpr std::uint32_t threads = 128;
-  static constexpr void run(rondo::In<float> x, rondo::InOut<float> y, float a, rondo::Block block) noexcept {
+  static constexpr std::uint32_t shared_bytes = 0;
+  static void run(rondo::In<float> x, rondo::InOut<float> y, float a, rondo::Block block) noexcept {
     for (std::size_t i = block.index; i < y.size(); i += block.count) y[i] += a * x[i];
   }
 };

@@ -33,11 +33,13 @@ TEST_CASE("The selected platform is the one that the build names") {
   if (wanted == "a5_sim") CHECK(std::is_same_v<SelectedPlatform, A5Sim>);
   if (wanted == "a2a3_onboard") CHECK(std::is_same_v<SelectedPlatform, A2A3Onboard>);
   if (wanted == "a5_onboard") CHECK(std::is_same_v<SelectedPlatform, A5Onboard>);
+  if (wanted == "cuda") CHECK(std::is_same_v<SelectedPlatform, Cuda>);
 }
 
-TEST_CASE("Each of the four names stands for its type") {
+TEST_CASE("Each of the names stands for its type") {
   CHECK(std::is_same_v<platform::Names::a2a3_sim, A2A3Sim>);
   CHECK(std::is_same_v<platform::Names::a5_sim, A5Sim>);
   CHECK(std::is_same_v<platform::Names::a2a3_onboard, platform::Onboard<arch::A2A3>>);
   CHECK(std::is_same_v<platform::Names::a5_onboard, platform::Onboard<arch::A5>>);
+  CHECK(std::is_same_v<platform::Names::cuda, Cuda>);
 }

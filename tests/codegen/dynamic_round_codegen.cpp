@@ -6,7 +6,7 @@
 // allow: memcpy
 // allow: .*detail::Instance<.*>::(run_in_any_order|run_prebound_in_general)<.*|_ZN5rondo6detail8Instance.*(run_in_any_order|run_prebound_in_general).*
 // allow: (rondo::Status )?rondo::detail::Session<.*>::(refuse<.*>|note_failure)\(.*
-// allow: rondo::platform::sim::Halt::record\(unsigned int\)
+// allow: rondo::platform::sim::Halt::record\(unsigned int, unsigned int\)
 // allow: __cxa_begin_catch|__cxa_end_catch|_Unwind_Resume|std::terminate\(\)
 
 // A round over a graph built at run time, on the Inline engine: the copies, one indirect call in a loop for the

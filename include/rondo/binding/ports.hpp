@@ -24,17 +24,26 @@ struct Port {
 };
 
 /// Where a session places tensors: `ports` is what the offsets of ports are relative to, `arena` of all others. The two
-/// differ where several rounds are in flight, each with memory of its own for what it binds.
+/// differ where several rounds are in flight, each with memory of its own for what it binds, and for its workspace
+/// where rounds overlap.
 struct Placement {
   DevicePtr<std::byte> arena;
   DevicePtr<std::byte> ports;
+  bool has_own_workspace = false;  ///< workspace lies with the ports
 
   /// Whether a tensor's offset is relative to `ports`. A view lies in the memory that it shows.
   [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t) noexcept {
     return graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].lies_with_ports();
   }
+  /// The same where each slot may have a workspace of its own.
+  [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t,
+                                                    bool has_own_workspace) noexcept {
+    if (is_with_ports(graph, t)) return true;
+    return has_own_workspace &&
+           !graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].is_shared_by_rounds();
+  }
   [[nodiscard]] constexpr DevicePtr<std::byte> base_of(const graph::GraphView& graph, std::size_t t) const noexcept {
-    return is_with_ports(graph, t) ? ports : arena;
+    return is_with_ports(graph, t, has_own_workspace) ? ports : arena;
   }
 };
 

@@ -64,6 +64,10 @@ struct TensorRecord {
     return is_bound_each_round(direction) ||
            (delivered && direction == Direction::workspace && zeroed == Zeroed::never);
   }
+  /// Whether all rounds in flight use the same memory for the tensor, even where each slot has a workspace of its own.
+  [[nodiscard]] constexpr bool is_shared_by_rounds() const noexcept {
+    return direction == Direction::resident || (direction == Direction::workspace && (kept || zeroed == Zeroed::once));
+  }
   [[nodiscard]] constexpr bool is_defined_at_start() const noexcept {
     return defined_at_start(direction) || zeroed != Zeroed::never;
   }

@@ -12,6 +12,7 @@ namespace rondo {
 enum class Capability : std::uint8_t {
   close,
   queue,
+  overlapping_rounds,
   snapshot_copy,
   pinned_memory,
   zero_fill,

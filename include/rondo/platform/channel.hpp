@@ -54,6 +54,11 @@ struct QueueSlot {
   static constexpr bool computes_args = requires(Queue & q, const args::RefreshOp& op) { q.refresh_args(0U, op); };
   static constexpr bool is_synchronous = false;
 
+  /// The round uses device memory of the caller, which other rounds may use, too.
+  [[gnu::always_inline]] void run_alone() const noexcept {
+    if constexpr (requires { queue.run_alone(slot); }) queue.run_alone(slot);
+  }
+
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool) const noexcept {
     return queue.copy_in(slot, to, from, size);
   }

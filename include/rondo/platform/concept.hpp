@@ -158,6 +158,18 @@ concept QueueLaunches = requires(detail::QueueOf<P>& queue, std::uint32_t slot, 
   noexcept->std::same_as<Status>;
 };
 
+/// Tasks of a round in flight may start while earlier rounds still run, as soon as what they read is there: `bool
+/// overlaps_rounds() const noexcept` says whether they do on this platform object. A session that gives each slot a
+/// workspace of its own then calls `void overlap_rounds()` of its queue, once. Rounds still see what all of them share
+/// (see TensorRecord::is_shared_by_rounds) in the order of their launches. The platform does not know which rounds use
+/// the same device memory of the caller; so before the launch of one that binds such memory, `void run_alone(slot)
+/// noexcept` of the queue tells that it overlaps with no other.
+template <class P>
+concept HasOverlappingRounds = detail::declares<P, Capability::overlapping_rounds> && requires(const P& p) {
+  { p.overlaps_rounds() }
+  noexcept->std::same_as<bool>;
+};
+
 /// Copies that have taken the host memory's bytes when they return: `Status copy_in_snapshot(device, const void*,
 /// Bytes) noexcept`.
 template <class P>
@@ -344,6 +356,11 @@ consteval bool check_platform() {
       !detail::declares<P, Capability::queue> || HasQueue<P>,
       "rondo: the platform declares Capability::queue; write `Queue open_queue(std::size_t slots, std::size_t "
       "outputs, Bytes bytes);`, whose Queue has the nine calls that HasQueue lists, each noexcept");
+  static_assert(
+      !detail::declares<P, Capability::overlapping_rounds> || (HasOverlappingRounds<P> && HasQueue<P>),
+      "rondo: the platform declares Capability::overlapping_rounds; declare Capability::queue, too, and write "
+      "`bool overlaps_rounds() const noexcept;`, and `void overlap_rounds();` and `void "
+      "run_alone(std::uint32_t slot) noexcept;` of its queue");
   static_assert(!detail::declares<P, Capability::snapshot_copy> || HasSnapshotCopy<P>,
                 "rondo: the platform declares Capability::snapshot_copy; write `Status "
                 "copy_in_snapshot(DevicePtr<std::byte>, const void*, Bytes) noexcept;`");

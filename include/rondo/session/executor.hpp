@@ -69,6 +69,9 @@ struct Executor {
       observer.refreshed(instance.refresher());
       if (!status) [[unlikely]]
         return status;
+      if constexpr (!Channel::is_synchronous) {
+        if (instance.uses_callers_memory()) channel.run_alone();
+      }
     }
     observer.enters(Phase::launch);
     return channel.launch(instance.runner());

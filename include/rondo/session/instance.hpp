@@ -171,6 +171,8 @@ class Instance {
   // --- the executor's side
 
   [[nodiscard]] bool is_refresh_due() const noexcept { return refresh_due_; }
+  /// Whether this round binds device memory of the caller.
+  [[nodiscard]] bool uses_callers_memory() const noexcept { return uses_callers_memory_; }
   template <class Channel>
   [[gnu::always_inline]] Status refresh(const Channel& channel) noexcept {
     const Status status = refresher_.refresh(channel);
@@ -353,7 +355,7 @@ class Instance {
     for (std::uint64_t i = 0; i < port.bytes; ++i) to[i] = static_cast<const std::byte*>(data)[i];
   }
   void note_moved() noexcept {
-    is_moved_ = true;
+    is_moved_ = uses_callers_memory_ = true;
     readiness_ = Readiness::moved;
     tell_addresses();
   }
@@ -373,7 +375,8 @@ class Instance {
   Readiness readiness_ = Readiness::ready;
   bool is_open_ = true;
   Status refusal_;
-  bool is_moved_ = false;     ///< a base may stand elsewhere than in the arena
+  bool is_moved_ = false;  ///< a base may stand elsewhere than in the arena
+  bool uses_callers_memory_ = false;
   bool refresh_due_ = false;  ///< the next launch refreshes first
   bool is_async_ = false;     ///< rounds are asynchronous; once one was, all are
   std::size_t held_count_ = 0;

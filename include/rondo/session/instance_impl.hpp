@@ -50,7 +50,7 @@ template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bindings) noexcept {
   const auto ports = ports_.view();
   refresh_due_ = refresh_due_ || readiness_ != Readiness::ready || !update::is_idle_while_unbound<Update>;
-  is_moved_ = false;
+  is_moved_ = uses_callers_memory_ = false;
   for (std::size_t p = 0; p < bindings.size(); ++p) {
     Binding& b = bindings[p];
     const Port& port = ports[p];
@@ -64,6 +64,7 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
     } else {
       const std::uint64_t place = b.device != 0 ? b.device : in_arena;
       is_moved_ = is_moved_ || place != in_arena;
+      uses_callers_memory_ = uses_callers_memory_ || place != in_arena;
       refresher_.set_port_address(p, place);
       // Source and destination are one: nothing to copy.
       if (reinterpret_cast<std::uintptr_t>(b.data) == place) b.bytes = 0;

@@ -22,9 +22,11 @@ namespace rondo {
 ///
 /// Each of the `Depth` slots has memory of its own for what rounds bind, and a program over it; everything else is
 /// shared, since the device runs one round at a time, in order. So residents see rounds in the order in which they were
-/// submitted. Inputs have been taken when submit_round returns; outputs are in host memory once the round was
-/// delivered, which happens on the calling thread, in order, inside the calls that submit, poll and wait. A round that
-/// reads host memory which one in flight will write waits until that is delivered. Everything else that a session
+/// submitted. Where the platform overlaps rounds (HasOverlappingRounds), each slot has a workspace of its own as well,
+/// and a task starts as soon as its inputs and the residents that it uses are ready, while earlier rounds still run;
+/// results are the same. Inputs have been taken when submit_round returns; outputs are in host memory once the round
+/// was delivered, which happens on the calling thread, in order, inside the calls that submit, poll and wait. A round
+/// that reads host memory which one in flight will write waits until that is delivered. Everything else that a session
 /// offers waits for the rounds in flight first. Where an output is a view of a resident or of zeroed workspace, which
 /// all slots share, a round waits until the one before it is delivered.
 ///
@@ -53,6 +55,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
         Flights(this->platform_, count_outputs(this->interface()),
                 Bytes{this->memory_.stride + this->instances_[0].refresher().device_bytes().value}) {
     if (delivers_shared(this->interface())) this->limit_ = 1;
+    if (this->overlaps()) Flights::overlap_rounds();
   }
   ~PipelinedSession() { this->close_and_report(); }
 

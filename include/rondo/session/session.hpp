@@ -42,7 +42,11 @@ class Session : public SessionBase<Derived, P, Policies> {
   using Base = SessionBase<Derived, P, Policies>;
   friend Base;
   using typename Base::State;
-  using Plan = std::conditional_t<Slots == 1, typename Policies::Plan, memory::PortsLast<typename Policies::Plan>>;
+  /// Whether rounds in flight may overlap, so that each slot has a workspace of its own.
+  static constexpr bool may_overlap = Slots > 1 && HasOverlappingRounds<P> && !is_orchestrated<Graph>;
+  using PlanOfSlots = memory::PortsLast<typename Policies::Plan>;
+  using Plan = std::conditional_t<Slots == 1, typename Policies::Plan,
+                                  std::conditional_t<may_overlap, memory::ResidentsFirst<PlanOfSlots>, PlanOfSlots>>;
   using Layout = memory::Layout<Graph, typename P::Arch, Plan, concurrency<P, Graph>>;
   using Instance = detail::Instance<P, Policies, Graph, Layout>;
   using Update = typename Policies::Update;
@@ -272,8 +276,12 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const noexcept {
     return arena_base_.offset(Bytes{layout_.offsets()[index(key.tensor())]});
   }
+  [[nodiscard]] bool overlaps() const noexcept {
+    if constexpr (may_overlap) return platform_.overlaps_rounds();
+    return false;
+  }
   [[nodiscard]] Placement placement(std::size_t slot) const noexcept {
-    return {arena_base_, arena_base_.offset(memory_.displacement(slot))};
+    return {arena_base_, arena_base_.offset(memory_.displacement(slot)), overlaps()};
   }
 
  private:

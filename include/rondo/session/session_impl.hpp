@@ -23,7 +23,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options&
     : Base{options, graph.view()},
       graph_{std::move(graph)},
       layout_{graph_},
-      memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes()},
+      memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes(), overlaps()},
       arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
       instances_{make_instance<I>(options)...},

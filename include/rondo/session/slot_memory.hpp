@@ -14,20 +14,21 @@
 
 namespace rondo::detail {
 
-/// Where the slots of a session have what their rounds bind: slot 0 where the plan has it, at its end; the others after
-/// the plan, one after the other.
+/// Where the slots of a session have what their rounds bind, and their workspace if each has its own: slot 0 where the
+/// plan has it; the others after the plan, one after the other.
 template <arch::Arch A>
 struct SlotMemory {
   std::uint64_t plan_bytes;
   std::uint64_t first = ~std::uint64_t{0};  ///< offset of the first port in the plan
   std::uint64_t stride = 0;                 ///< bytes of a slot
 
-  SlotMemory(const graph::GraphView& view, std::span<const std::uint64_t> offsets, Bytes plan) noexcept
+  SlotMemory(const graph::GraphView& view, std::span<const std::uint64_t> offsets, Bytes plan,
+             bool has_own_workspace = false) noexcept
       : plan_bytes{align_up(plan.value, A::arena_alignment)} {
     std::uint64_t end = 0;
     for (std::size_t t = 0; t < view.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = view.tensors[t];
-      if (!Placement::is_with_ports(view, t) || rides_in_args(tensor.direction)) continue;
+      if (!Placement::is_with_ports(view, t, has_own_workspace) || rides_in_args(tensor.direction)) continue;
       first = std::min(first, offsets[t]);
       end = std::max(end, offsets[t] + arch::block_bytes<A>(tensor.bytes));
     }

@@ -4,6 +4,7 @@
 
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/error.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/traffic.hpp>
 #include <rondo/platform/sim/waiting.hpp>
@@ -27,6 +28,61 @@ template <class Sim, class Program>
   return status.ok() ? platform.wait() : status;
 }
 
+/// The rounds in flight of an engine that does not overlap them.
+template <class Sim>
+struct Overlap {};
+
+/// Of one that does, from when the costs of its tasks are known.
+template <HasOverlappingRounds Sim>
+class Overlap<Sim> {
+  using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;
+  using Program = typename Engine::Program;
+  using Replay = std::remove_pointer_t<decltype(std::declval<Engine&>().overlap({}))>;
+
+ public:
+  void allow(std::size_t slots) { slots_.resize(slots); }
+
+  [[gnu::always_inline]] void note(std::uint32_t slot, Program& program) noexcept {
+    if (replay_ != nullptr || slots_.empty() || slots_[slot].program == &program) return;
+    program.expect_overlap();
+    slots_[slot].program = &program;
+  }
+  template <class Other>
+  void note(std::uint32_t, Other&) noexcept {}
+  void run_alone(std::uint32_t slot) noexcept {
+    if (!slots_.empty()) slots_[slot].is_alone = true;
+  }
+  void cancel(std::uint32_t slot) noexcept {
+    if (!slots_.empty()) slots_[slot].is_alone = false;
+  }
+
+  [[nodiscard]] bool is_due() const noexcept {
+    return !slots_.empty() && slots_.back().program != nullptr && slots_[0].program->has_learned();
+  }
+  [[nodiscard]] bool start(Engine& engine) noexcept {
+    std::vector<Program*> programs;
+    for (const Slot& slot : slots_) programs.push_back(slot.program);
+    replay_ = engine.overlap(programs);
+    if (replay_ == nullptr) slots_.clear();  // not asked again
+    return replay_ != nullptr;
+  }
+  [[nodiscard]] bool is_on() const noexcept { return replay_ != nullptr; }
+
+  // Once it is on.
+  void launch(std::uint32_t slot) noexcept { replay_->launch(slot, std::exchange(slots_[slot].is_alone, false)); }
+  void await(std::uint32_t slot) noexcept { replay_->await(slot); }
+  [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept { return replay_->has_slot_ended(slot); }
+  [[nodiscard]] Status status(std::uint32_t slot) noexcept { return replay_->status(slot); }
+
+ private:
+  struct Slot {
+    Program* program = nullptr;
+    bool is_alone = false;
+  };
+  std::vector<Slot> slots_;  ///< none: rounds do not overlap
+  Replay* replay_ = nullptr;
+};
+
 /// The simulated device's own thread, which runs rounds in the order in which they were committed, while the calling
 /// thread prepares the next ones. The calling thread makes copies in at once, since a slot's memory is free until its
 /// round is committed; deliver() makes copies out. On a bus that takes time (TakesTime) a round is launched when its
@@ -42,6 +98,7 @@ template <class Sim>
 class DeviceQueue {
   using Traffic = std::remove_cvref_t<decltype(std::declval<const Sim&>().traffic())>;
   static constexpr bool is_timed = TakesTime<Traffic>;
+  static constexpr bool can_overlap = HasOverlappingRounds<Sim>;
   static constexpr std::size_t cache_line = 64;
 
  public:
@@ -74,6 +131,7 @@ class DeviceQueue {
   Status refresh_args(std::uint32_t, const args::RefreshOp& op) noexcept { return platform_.refresh_args(op); }
   template <class Program>
   [[gnu::always_inline]] Status launch(std::uint32_t slot, Program& program) noexcept {
+    if constexpr (can_overlap) overlap_.note(slot, program);
     slots_[slot].program = &program;
     slots_[slot].run = [](Sim& platform, void* p) noexcept { return run_round(platform, *static_cast<Program*>(p)); };
     return {};
@@ -88,6 +146,12 @@ class DeviceQueue {
     Slot& s = slots_[slot];
     if (s.run == nullptr) [[unlikely]]
       return copy_now(slot);
+    if constexpr (can_overlap) {
+      if (overlap_.is_on() || may_start_overlap(slot)) {
+        overlap_.launch(slot);
+        return {};
+      }
+    }
     if constexpr (is_timed) {
       s.outputs_ns = 0;
       for (std::uint32_t i = 0; i < s.outputs; ++i) {
@@ -111,6 +175,9 @@ class DeviceQueue {
     return true;
   }
   void await(std::uint32_t slot) noexcept {
+    if constexpr (can_overlap) {
+      if (overlap_.is_on()) return overlap_.await(slot);
+    }
     if (!has_ended(slot)) {
       wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
@@ -123,7 +190,7 @@ class DeviceQueue {
   Status deliver(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     s.run = nullptr;
-    if (const Status status = results_[slot].status; !status) [[unlikely]] {
+    if (const Status status = outcome(slot); !status) [[unlikely]] {
       s.outputs = 0;
       return status;
     }
@@ -131,9 +198,13 @@ class DeviceQueue {
     return {};
   }
   void cancel(std::uint32_t slot) noexcept {
+    if constexpr (can_overlap) overlap_.cancel(slot);
     slots_[slot].run = nullptr;
     slots_[slot].outputs = 0;
   }
+  /// See HasOverlappingRounds.
+  void overlap_rounds() requires can_overlap { overlap_.allow(slot_count_); }
+  void run_alone(std::uint32_t slot) noexcept requires can_overlap { overlap_.run_alone(slot); }
   Status close() noexcept {
     if (!thread_.joinable()) return {};
     stopping_.store(true, std::memory_order_seq_cst);
@@ -164,9 +235,28 @@ class DeviceQueue {
     std::uint64_t outputs_at = 0;  ///< when all outputs will have arrived
   };
 
-  [[nodiscard]] bool has_ended(std::uint32_t slot) const noexcept {
+  [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept {
+    if constexpr (can_overlap) {
+      if (overlap_.is_on()) return overlap_.has_ended(slot);
+    }
     return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
   }
+  [[nodiscard]] Status outcome(std::uint32_t slot) noexcept {
+    if constexpr (can_overlap) {
+      if (overlap_.is_on()) return overlap_.status(slot);
+    }
+    return results_[slot].status;
+  }
+  /// Hands all rounds from this one on to threads that overlap them, once what that takes is known; then the thread of
+  /// this queue ends.
+  [[gnu::noinline, gnu::cold]] bool start_overlap(std::uint32_t slot) noexcept {
+    for (std::uint32_t other = 0; other < slot_count_; ++other) {
+      if (other != slot) await(other);
+    }
+    if (!broken_.ok() || !overlap_.start(platform_.engine_)) return false;
+    return close().ok();
+  }
+  [[nodiscard]] bool may_start_overlap(std::uint32_t slot) noexcept { return overlap_.is_due() && start_overlap(slot); }
   /// Called before any wait.
   void wake_if_asleep() noexcept {
     fence();
@@ -270,6 +360,7 @@ class DeviceQueue {
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot
   std::vector<Result> results_;  ///< by slot
+  [[no_unique_address]] Overlap<Sim> overlap_;
   std::size_t slot_count_;
   std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;

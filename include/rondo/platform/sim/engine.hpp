@@ -83,6 +83,13 @@ concept CountsThreads = requires(const E& engine) {
   engine.threads_used();
 };
 
+/// An engine that may run rounds of several programs at a time: `bool overlaps_rounds() const noexcept`, and
+/// `overlap(programs)`, as Pool has them.
+template <class E>
+concept OverlapsRounds = requires(const E& engine) {
+  { engine.overlaps_rounds() } -> std::same_as<bool>;
+};
+
 /// It predicts how long the tasks of the last round take on the chip: `double last_round_ns() const noexcept`.
 template <class E>
 concept PredictsTime = requires(const E& engine) {

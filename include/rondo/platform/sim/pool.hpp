@@ -7,6 +7,7 @@
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/overlap.hpp>
 #include <rondo/platform/sim/replay.hpp>
 #include <rondo/platform/sim/schedule.hpp>
 #include <rondo/platform/sim/signal.hpp>
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,6 +53,9 @@ class Pool {
     Scheduling scheduling = Scheduling::learned;
     std::uint32_t learning_rounds = 6;  ///< the first is thrown away: it meets cold caches
     std::uint32_t trial_rounds = 32;    ///< on several threads, before that is settled
+    /// Whether tasks of a round in flight may start while earlier rounds still run. Each slot of a PipelinedSession
+    /// then has a workspace of its own.
+    bool overlap_rounds = true;
     ReplayCosts costs = {};
   };
 
@@ -66,12 +71,13 @@ class Pool {
           threads_{threads},
           halt_{halt},
           parks_{parks} {
-      if (threads_ == 1 || options_.learning_rounds == 0) learned_ = true;
+      if (threads_ == 1 || options_.learning_rounds == 0) is_settled_ = true;
       if (options_.scheduling == Scheduling::uniform) {
-        learned_ = true;
+        is_settled_ = true;
         for (double& cost : costs_) cost = 1000;
         if (threads_ > 1) spread();
       }
+      if (is_settled_) has_learned_.store(true, std::memory_order_relaxed);
     }
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
@@ -83,8 +89,8 @@ class Pool {
         replay_->launch();
         return {};
       }
-      if (!learned_) [[unlikely]]
-        return learn();
+      if (!is_settled_) [[unlikely]]
+        return launch_unsettled();
       return Inline::run(calls_, halt_);
     }
     [[gnu::always_inline]] Status wait() noexcept {
@@ -92,6 +98,8 @@ class Pool {
         replay_->wait();
         if (trial_left_ != 0) [[unlikely]]
           note_trial();
+      } else if (shared_ != nullptr) {
+        shared_->await(slot_);
       }
       return halt_.status();
     }
@@ -101,10 +109,37 @@ class Pool {
     }
     void keep_awake(bool awake) noexcept {
       if (replay_ != nullptr) replay_->keep_awake(awake);
+      if (shared_ != nullptr) shared_->keep_awake(awake);
     }
-    [[nodiscard]] std::size_t threads_used() const noexcept { return replay_ == nullptr ? 1 : replay_->threads(); }
+    [[nodiscard]] std::size_t threads_used() const noexcept {
+      return replay_ != nullptr ? replay_->threads() : shared_ != nullptr ? shared_->threads() : 1;
+    }
+
+    // Of rounds that are to overlap with those of other programs; see Pool::overlap().
+
+    /// Called before the first round in flight: its rounds need no threads of their own.
+    void expect_overlap() noexcept { expects_overlap_ = true; }
+    /// Whether the costs of its tasks are known. From any thread.
+    [[nodiscard]] bool has_learned() const noexcept { return has_learned_.load(std::memory_order_acquire); }
 
    private:
+    friend class Pool;
+    /// Learns, or starts threads for what was learned.
+    [[gnu::cold, gnu::noinline]] Status launch_unsettled() noexcept {
+      if (shared_ != nullptr) {
+        shared_->launch(slot_, false);
+        return {};
+      }
+      if (!has_learned()) return learn();
+      if (expects_overlap_) return Inline::run(calls_, halt_);
+      is_settled_ = true;
+      try {
+        spread();
+        if (replay_ != nullptr) trial_left_ = options_.trial_rounds;
+      } catch (...) {  // no thread or no memory to be had: one thread does it all
+      }
+      return launch();
+    }
     [[gnu::cold, gnu::noinline]] Status learn() noexcept {
       // What reading the clock costs is taken off each figure; the least of several readings, like the figures
       // themselves.
@@ -126,13 +161,7 @@ class Pool {
         halt_.record(calls_.tasks[c]);
         return halt_.status();
       }
-      if (++rounds_ < options_.learning_rounds) return {};
-      learned_ = true;
-      try {
-        spread();
-        if (replay_ != nullptr) trial_left_ = options_.trial_rounds;
-      } catch (...) {  // no thread or no memory to be had: one thread does it all
-      }
+      if (++rounds_ >= options_.learning_rounds) has_learned_.store(true, std::memory_order_release);
       return {};
     }
     [[gnu::cold, gnu::noinline]] void note_trial() noexcept {
@@ -148,7 +177,8 @@ class Pool {
       const NodeGraph nodes = fuse_chains(make_node_graph(graph_, costs_));
       const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
       if (schedule.order.size() < 2) return;
-      replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, calls_.calls, calls_.tasks, halt_, parks_));
+      const Inline::DynamicProgram* const program = &calls_;
+      replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, {&program, 1}, halt_, parks_));
     }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
@@ -159,12 +189,16 @@ class Pool {
     std::uint32_t threads_;
     Halt& halt_;
     std::atomic<std::uint64_t>& parks_;
-    bool learned_ = false;
+    std::atomic<bool> has_learned_{false};
+    bool is_settled_ = false;  ///< how its own rounds run stands: by `replay_`, or on one thread
+    bool expects_overlap_ = false;
     std::uint32_t rounds_ = 0;
     std::uint32_t trial_left_ = 0;
     std::uint32_t trials_faster_ = 0;
     double trial_start_ = 0;          ///< 0: no round has been launched since the last wait
-    std::unique_ptr<Replay> replay_;  ///< none: one thread does it all
+    std::unique_ptr<Replay> replay_;  ///< none: one thread does it all, or `shared_`
+    Replay* shared_ = nullptr;        ///< the one of all rounds in flight, and this program's slot of it
+    std::uint32_t slot_ = 0;
   };
 
   Pool(const Options& options, std::uint32_t most_threads) noexcept : options_{options} {
@@ -187,8 +221,42 @@ class Pool {
   Status unload(Program& program) noexcept {
     const Status status = wait();
     program.stop();
+    if (program.shared_ != nullptr) {  // its session closes all of them
+      overlapped_.reset();
+      running_ = nullptr;
+    }
     if (running_ == &program) running_ = nullptr;
     return status;
+  }
+  /// Whether rounds in flight are to overlap; see overlap().
+  [[nodiscard]] bool overlaps_rounds() const noexcept { return options_.overlap_rounds && threads_ > 1; }
+  /// Whether rounds in flight overlap now: they do once the costs of the tasks are known, where it is of use.
+  [[nodiscard]] bool is_overlapping() const noexcept { return overlapped_ != nullptr; }
+  /// From now on rounds of these programs overlap: they are programs of one graph, each over tensors of its own but for
+  /// those that rounds share (see TensorRecord::is_shared_by_rounds), and the first one has learned. No round is under
+  /// way. Programs are given by slot, and unloaded together. Returns null, and nothing has changed, where that
+  /// gains nothing, or no thread is to be had.
+  [[nodiscard]] Replay* overlap(std::span<Program* const> programs) noexcept {
+    try {
+      const Program& first = *programs[0];
+      const auto carried = find_carried(first.graph_);
+      if (!carried) return nullptr;
+      const auto plan = plan_overlap(make_node_graph(first.graph_, first.costs_, *carried), threads_, programs.size(),
+                                     options_.costs);
+      if (!plan) return nullptr;
+      std::vector<const Inline::DynamicProgram*> calls;
+      for (const Program* program : programs) calls.push_back(&program->calls_);
+      overlapped_ = std::unique_ptr<Replay>(new Replay(plan->nodes, plan->schedule, calls, halt_, parks_));
+    } catch (...) {
+      return nullptr;
+    }
+    for (std::uint32_t slot = 0; slot < programs.size(); ++slot) {
+      programs[slot]->stop();
+      programs[slot]->is_settled_ = false;
+      programs[slot]->shared_ = overlapped_.get();
+      programs[slot]->slot_ = slot;
+    }
+    return overlapped_.get();
   }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
   void request_stop() noexcept { halt_.request_stop(); }
@@ -205,6 +273,7 @@ class Pool {
   std::uint32_t threads_ = 1;
   Halt halt_;
   std::atomic<std::uint64_t> parks_{0};
+  std::unique_ptr<Replay> overlapped_;
   Program* running_ = nullptr;
 };
 

@@ -5,19 +5,20 @@
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/schedule.hpp>
+#include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/waiting.hpp>
 #include <rondo/platform/sim/worker_team.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <thread>
 #include <vector>
 
 namespace rondo::platform::sim {
 
-/// Runs a scheduled graph on several threads, round after round.
+/// Runs a scheduled graph on several threads, round after round; with several slots, several rounds at a time.
 ///
 /// Each thread has its nodes in the order of the schedule, in batches. For each batch it waits until the predecessors
 /// on other threads are done, claims the batch, runs its nodes, and marks each as done. A claim is a compare-and-swap
@@ -29,37 +30,77 @@ namespace rondo::platform::sim {
 /// A node joins the batch before it if all it needs from other threads is expected to be done when the batch starts. So
 /// no two batches wait for each other.
 ///
-/// Lifetime: immovable. Thread safety: launch() and wait() from one thread. Cost per round: no allocation and no lock;
-/// a system call if a thread sleeps; per node about 15 ns.
+/// Where rounds overlap, a thread goes on from its nodes of one round to those of the next. A node comes after itself
+/// in the round before, and after the nodes of that round that `carried` lists; so rounds end in order. The calling
+/// thread is one of the threads while it waits; while it is away, the others do its part, and where that becomes too
+/// much, they wake a thread that stands by.
+///
+/// Lifetime: immovable. Thread safety: all public members from one thread. Cost per round: no allocation and no lock; a
+/// system call if a thread sleeps; per node about 15 ns.
 class Replay {
  public:
-  /// `calls`: all calls of the graph, in its order. `tasks`: the TaskId of each. `parks`: counts how often a thread
-  /// goes to sleep. @throws Error out_of_resources if a thread cannot be started
-  Replay(const NodeGraph& graph, const Schedule& schedule, const std::vector<Inline::Call>& calls,
-         std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks);
+  /// `programs`: the calls of each slot, in the order of the graph. The calling thread is one of the threads, in wait()
+  /// and await(). `parks` counts how often a thread goes to sleep. @throws Error out_of_resources if a thread cannot be
+  /// started
+  Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::DynamicProgram* const> programs,
+         Halt& halt, std::atomic<std::uint64_t>& parks);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
+  ~Replay() {
+    if (!stand_in_.joinable()) return;
+    is_closing_.store(true, std::memory_order_relaxed);
+    wake_stand_in();
+    stand_in_.join();
+  }
 
-  void launch() noexcept {
-    const std::uint32_t epoch = epoch_ + 1;
-    epoch_ = epoch;
-    team_.start(epoch);
+  /// Starts the next round of the only slot.
+  void launch() noexcept { team_.start(++epoch_); }
+  /// Starts the next round in a slot that is free. `alone`: it overlaps with no other round.
+  void launch(std::uint32_t slot, bool alone) noexcept {
+    Round& next = round(++epoch_);
+    next.first_call = slot * call_count_;
+    next.waits.store(alone || last_was_alone_, std::memory_order_relaxed);
+    last_was_alone_ = alone;
+    epochs_[slot] = epoch_;
+    team_.start(epoch_);
   }
 
   /// Does the caller's share and helps the others, and returns when all nodes are done.
   void wait() noexcept {
-    if (finished_.load(std::memory_order_acquire) == epoch_) return;
+    if (has_ended(epoch_)) return;
     work(0, epoch_);
     Backoff backoff;
-    while (finished_.load(std::memory_order_acquire) != epoch_) {
-      if (std::uint32_t executed = 0; help(0, epoch_, executed)) {
-        report(epoch_, executed);
+    while (!has_ended(epoch_)) {
+      if (help(0, epoch_)) {
         backoff.reset();
       } else {
         backoff.wait();
       }
     }
   }
+
+  // Of the round that was launched in a slot last.
+
+  [[nodiscard]] bool has_slot_ended(std::uint32_t slot) noexcept { return has_ended(epochs_[slot]); }
+  /// Works until it is over, and sleeps where there is nothing to do.
+  void await(std::uint32_t slot) noexcept {
+    const std::uint32_t epoch = epochs_[slot];
+    if (has_ended(epoch)) return;
+    caller_waits_.store(true, std::memory_order_relaxed);
+    Backoff backoff;
+    while (!has_ended(epoch)) {
+      if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {
+        work_until(0, epoch_, [&] { return has_ended(epoch); });
+        first_lane_is_taken_.store(false, std::memory_order_release);
+      }
+      Signal& finished = round(epoch).finished;
+      const std::uint32_t seen = finished.load(std::memory_order_acquire);
+      if (seen == epoch) break;
+      backoff.out_of_patience() ? finished.wait(seen) : backoff.wait();
+    }
+    caller_waits_.store(false, std::memory_order_relaxed);
+  }
+  [[nodiscard]] Status status(std::uint32_t slot) noexcept { return halt_.status_of(epochs_[slot]); }
 
   void keep_awake(bool awake) noexcept { team_.keep_awake(awake); }
   [[nodiscard]] std::size_t threads() const noexcept { return threads_; }
@@ -76,6 +117,7 @@ class Replay {
     std::uint32_t first_need = 0;
     std::uint32_t across_end = 0;  ///< needs from other threads come first
     std::uint32_t need_end = 0;
+    std::uint32_t carried_end = 0;  ///< then those from the round before
   };
   struct Calls {
     std::uint32_t begin = 0;
@@ -87,19 +129,49 @@ class Replay {
   struct alignas(cache_line) Lane {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
-    /// Epoch and batch below which all is claimed, a hint for helpers; of an older epoch it says nothing.
+    /// Epoch and batch below which all is claimed, a hint for helpers; of another epoch it says nothing.
     std::atomic<std::uint64_t> cursor{0};
+  };
+  /// How far the own thread of a lane has come; the next thread that takes the lane goes on there.
+  struct alignas(cache_line) Position {
+    std::uint32_t epoch = 0;
+    std::uint32_t batch = 0;
+    bool in_order = true;  ///< no other thread has run a batch of the lane in this round
+  };
+  /// A round under way. There are at least as many as slots, a power of two, so that epochs may wrap around.
+  struct alignas(cache_line) Round {
+    std::atomic<std::uint32_t> executed{0};  ///< batches
+    Signal finished{0};                      ///< the last epoch here that is over
+    std::uint32_t first_call = 0;            ///< of its slot
+    std::atomic<bool> waits{false};          ///< until the round before is over
   };
 
   [[nodiscard]] static std::atomic<std::uint32_t>& word(std::vector<Line>& lines, std::uint32_t i) noexcept {
     return lines[i / per_line].words[i % per_line];
   }
+  [[nodiscard]] Round& round(std::uint32_t epoch) noexcept { return rounds_[epoch & round_mask_]; }
+  [[nodiscard]] bool has_ended(std::uint32_t epoch) noexcept {
+    return static_cast<std::int32_t>(round(epoch).finished.load(std::memory_order_acquire) - epoch) >= 0;
+  }
+  /// Whether no batch of a round may run yet.
+  [[nodiscard]] bool is_held_up(std::uint32_t epoch) noexcept {
+    return round(epoch).waits.load(std::memory_order_relaxed) && !has_ended(epoch - 1);
+  }
 
-  [[nodiscard]] bool ready(std::uint32_t first, std::uint32_t end, std::uint32_t epoch) noexcept {
+  /// Whether these nodes are done in a round, or in a later one.
+  [[nodiscard]] bool are_done(std::uint32_t first, std::uint32_t end, std::uint32_t epoch) noexcept {
     for (std::uint32_t n = first; n < end; ++n) {
-      if (word(done_, needs_[n]).load(std::memory_order_acquire) != epoch) return false;
+      if (!is_done(needs_[n], epoch)) return false;
     }
     return true;
+  }
+  [[nodiscard]] bool is_done(std::uint32_t node, std::uint32_t epoch) noexcept {
+    return static_cast<std::int32_t>(word(done_, node).load(std::memory_order_acquire) - epoch) >= 0;
+  }
+  /// `need_end`: of those needs that are not known to be done.
+  [[nodiscard]] bool is_ready(const Batch& b, std::uint32_t need_end, std::uint32_t epoch) noexcept {
+    if (!are_done(b.first_need, need_end, epoch)) return false;
+    return !overlaps_ || (is_done(b.node_end - 1, epoch - 1) && are_done(b.need_end, b.carried_end, epoch - 1));
   }
   [[nodiscard]] bool claimable(std::uint32_t batch, std::uint32_t epoch) noexcept {
     return word(claims_, batch).load(std::memory_order_relaxed) == epoch - 1;
@@ -111,26 +183,30 @@ class Replay {
   }
 
   void run(const Batch& batch, std::uint32_t epoch) noexcept {
+    const std::uint32_t first_call = round(epoch).first_call;
     for (std::uint32_t node = batch.first_node; node != batch.node_end; ++node) {
-      if (!halt_.requested()) [[likely]]
-        run_calls(node_calls_[node]);
+      if (!halt_.requested() || !halt_.skips(epoch)) [[likely]]
+        run_calls(node_calls_[node], first_call, epoch);
       word(done_, node).store(epoch, std::memory_order_release);
     }
   }
-  void run_calls(Calls range) noexcept {
+  void run_calls(Calls range, std::uint32_t first_call, std::uint32_t epoch) noexcept {
     std::uint32_t call = range.begin;
+    const Inline::Call* const calls = calls_.data() + first_call;
     try {
-      for (; call != range.end; ++call) calls_[call].entry(calls_[call].args);
+      for (; call != range.end; ++call) calls[call].entry(calls[call].args);
     } catch (...) {
-      halt_.record(tasks_[call]);
+      halt_.record(tasks_[call], epoch);
     }
   }
 
   void report(std::uint32_t epoch, std::uint32_t executed) noexcept {
     if (executed == 0) return;
-    if (executed_.fetch_add(executed, std::memory_order_acq_rel) + executed == batch_count_) {
-      executed_.store(0, std::memory_order_relaxed);  // published with finished_
-      finished_.store(epoch, std::memory_order_release);
+    Round& r = round(epoch);
+    if (r.executed.fetch_add(executed, std::memory_order_acq_rel) + executed == batch_count_) {
+      r.executed.store(0, std::memory_order_relaxed);  // published with `finished`
+      r.finished.store(epoch, std::memory_order_release);
+      if (overlaps_) r.finished.notify_one();
     }
   }
 
@@ -139,7 +215,7 @@ class Replay {
   }
 
   /// Runs one ready unclaimed batch near the other threads' positions. Returns whether it found one.
-  bool help(std::size_t worker, std::uint32_t epoch, std::uint32_t& executed) noexcept {
+  bool help(std::size_t worker, std::uint32_t epoch) noexcept {
     for (std::size_t i = 1; i <= threads_; ++i) {
       Lane& lane = lanes_[(worker + i) % threads_];
       const std::uint64_t cursor = lane.cursor.load(std::memory_order_relaxed);
@@ -153,138 +229,144 @@ class Replay {
         if (!claimable(batch, epoch)) continue;
         ++waiting;
         const Batch& b = batches_[batch];
-        if (!ready(b.first_need, b.need_end, epoch) || !claim(batch, epoch)) continue;
+        if (!is_ready(b, b.need_end, epoch) || !claim(batch, epoch)) continue;
         run(b, epoch);
-        ++executed;
+        report(epoch, 1);
+        if (&lane == lanes_.data()) note_stray_help();
         return true;
       }
     }
     return false;
   }
+  /// Another thread ran a batch of the first lane. If that happens often while nobody has the lane, someone is needed.
+  void note_stray_help() noexcept {
+    if (!overlaps_ || first_lane_is_taken_.load(std::memory_order_relaxed)) return;
+    if (stray_helps_.fetch_add(1, std::memory_order_relaxed) + 1 != 4) return;
+    wake_stand_in();
+  }
+  void wake_stand_in() noexcept {
+    is_needed_.store(1, std::memory_order_seq_cst);
+    is_needed_.notify_one();
+  }
+  /// What the thread that stands by does.
+  void stand_by() noexcept {
+    for (;;) {
+      is_needed_.wait(0);
+      is_needed_.store(0, std::memory_order_seq_cst);
+      if (is_closing_.load(std::memory_order_relaxed)) return;
+      const auto caller_waits = [this] { return caller_waits_.load(std::memory_order_relaxed); };
+      if (!caller_waits() && !first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {
+        work_until(0, team_.epoch(), caller_waits);
+        first_lane_is_taken_.store(false, std::memory_order_release);
+      }
+      stray_helps_.store(0, std::memory_order_relaxed);
+    }
+  }
+  /// The same for all rounds under way, the oldest first.
+  bool help_any(std::size_t worker, std::uint32_t epoch) noexcept {
+    if (!overlaps_) return help(worker, epoch);
+    const std::uint32_t last = team_.epoch();
+    for (std::uint32_t e = last - round_mask_; e != last + 1; ++e) {
+      if (!has_ended(e) && !is_held_up(e) && help(worker, e)) return true;
+    }
+    return false;
+  }
 
-  /// Waits for a batch of the worker's own lane and runs it. `in_order`: whether all batches before it in the lane
-  /// count as done. Returns false if another worker has claimed it.
-  bool run_own(std::size_t worker, std::uint32_t batch, bool in_order, std::uint32_t epoch,
-               std::uint32_t& executed) noexcept {
+  enum class Turn : std::uint8_t { run, lost, left };
+  /// Waits for a batch of a worker's own lane and runs it, unless another worker has claimed it. `in_order`: whether
+  /// all batches before it in the lane count as done. Leaves when `is_enough()`.
+  template <class IsEnough>
+  Turn run_own(std::size_t own, std::uint32_t batch, bool in_order, std::uint32_t epoch, IsEnough is_enough) noexcept {
     const Batch& b = batches_[batch];
     Backoff backoff;
     while (claimable(batch, epoch)) {
-      if (ready(b.first_need, in_order ? b.across_end : b.need_end, epoch)) {
-        if (!claim(batch, epoch)) return false;
+      if (is_ready(b, in_order ? b.across_end : b.need_end, epoch)) {
+        if (!claim(batch, epoch)) return Turn::lost;
         run(b, epoch);
-        ++executed;
-        return true;
+        return Turn::run;
       }
+      if (is_enough()) return Turn::left;
       if (backoff.out_of_patience()) {
-        lanes_[worker].cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
-        if (help(worker, epoch, executed)) backoff.reset();
+        lanes_[own].cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
+        if (help_any(own, epoch)) backoff.reset();
       }
       backoff.wait();
     }
-    return false;
+    return Turn::lost;
   }
 
-  /// One worker's share of a round.
-  void work(std::size_t worker, std::uint32_t epoch) noexcept {
+  /// A worker's own share of a round, from `at` on. Returns false if it left before the end.
+  template <class IsEnough>
+  bool run_lane(std::size_t own, Position& at, IsEnough is_enough) noexcept {
+    if (overlaps_) {
+      for (Backoff backoff; is_held_up(at.epoch);) {
+        if (is_enough()) return false;
+        if (help_any(own, at.epoch)) backoff.reset();
+        backoff.wait();
+      }
+    }
     std::uint32_t executed = 0;
-    bool in_order = true;  // until another worker runs a batch of this lane
-    for (std::uint32_t batch = lanes_[worker].begin; batch != lanes_[worker].end; ++batch) {
-      in_order = run_own(worker, batch, in_order, epoch, executed) && in_order;
+    const std::uint32_t end = lanes_[own].end;
+    bool is_over = true;
+    for (; at.batch != end; ++at.batch) {
+      const Turn turn = is_enough() ? Turn::left : run_own(own, at.batch, at.in_order, at.epoch, is_enough);
+      is_over = turn != Turn::left;
+      if (!is_over) break;
+      executed += turn == Turn::run ? 1 : 0;
+      at.in_order = turn == Turn::run && at.in_order;
     }
-    while (help(worker, epoch, executed)) {
+    report(at.epoch, executed);
+    return is_over;
+  }
+  /// A worker's own share of all rounds up to `last`, then what is left of the others'. Leaves when `is_enough()`.
+  template <class IsEnough>
+  void work_until(std::size_t own, std::uint32_t last, IsEnough is_enough) noexcept {
+    Position& at = positions_[own];
+    Position now = at;
+    const std::uint32_t oldest = last - round_mask_;  // no round before it is still under way
+    if (static_cast<std::int32_t>(now.epoch - oldest) < 0) now = {oldest, lanes_[own].begin, true};
+    bool is_over = true;
+    while (is_over && now.epoch != last + 1) {
+      is_over = run_lane(own, now, is_enough);
+      if (is_over) now = {now.epoch + 1, lanes_[own].begin, true};
     }
-    report(epoch, executed);
+    at = now;
+    while (is_over && !is_enough() && help_any(own, last)) {
+    }
+  }
+  void work(std::size_t worker, std::uint32_t epoch) noexcept {
+    work_until(worker, epoch, [] { return false; });
   }
 
-  std::vector<Inline::Call> calls_;   ///< in the order of nodes
-  std::vector<std::uint32_t> tasks_;  ///< for each call its TaskId
+  std::vector<Inline::Call> calls_;   ///< slot by slot, in the order of nodes
+  std::vector<std::uint32_t> tasks_;  ///< for each call of a slot its TaskId
   std::vector<Calls> node_calls_;     ///< lane by lane, like the flags below
   std::vector<Batch> batches_;        ///< lane by lane; a lane's words start on a cache line of their own
   std::vector<std::uint32_t> needs_;  ///< nodes
   std::vector<Line> claims_;
   std::vector<Line> done_;
   std::vector<Lane> lanes_;
+  std::vector<Position> positions_;  ///< by lane
+  std::vector<Round> rounds_;
+  std::vector<std::uint32_t> epochs_;  ///< by slot: of its last round
   std::size_t threads_;
+  bool overlaps_;
+  bool last_was_alone_ = false;
+  std::uint32_t round_mask_;
+  std::uint32_t call_count_;  ///< of a slot
   std::uint32_t batch_count_ = 0;
   std::uint32_t epoch_ = 0;
   Halt& halt_;
-  alignas(cache_line) std::atomic<std::uint32_t> executed_{0};
-  alignas(cache_line) std::atomic<std::uint32_t> finished_{0};
-  WorkerTeam<Replay> team_;  ///< last: its threads end before what they use
+  // Of the first lane, where rounds overlap.
+  alignas(cache_line) std::atomic<bool> first_lane_is_taken_{false};
+  std::atomic<bool> caller_waits_{false};
+  std::atomic<std::uint32_t> stray_helps_{0};
+  std::atomic<bool> is_closing_{false};
+  Signal is_needed_{0};
+  WorkerTeam<Replay> team_;  ///< after all that its threads use
+  std::thread stand_in_;
 };
 
-inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule, const std::vector<Inline::Call>& calls,
-                      std::span<const std::uint32_t> tasks, Halt& halt, std::atomic<std::uint64_t>& parks)
-    : calls_(calls.size()),
-      tasks_(calls.size()),
-      lanes_(schedule.order.size()),
-      threads_{schedule.order.size()},
-      halt_{halt},
-      team_(schedule.order.size() - 1, *this, parks) {
-  const auto next_line = [](std::uint32_t i) { return (i + per_line - 1) / per_line * per_line; };
-  const double batch_cost = std::max(2000.0, schedule.makespan / 64);
-
-  std::vector<std::uint32_t> place(graph.nodes.size());
-  std::vector<std::uint32_t> thread(graph.nodes.size());
-  std::uint32_t nodes = 0;
-  for (std::size_t t = 0; t < threads_; ++t) {
-    for (const std::uint32_t node : schedule.order[t]) {
-      place[node] = nodes++;
-      thread[node] = static_cast<std::uint32_t>(t);
-    }
-    nodes = next_line(nodes);
-  }
-
-  node_calls_ = std::vector<Calls>(nodes);
-  std::vector<Batch> batches;
-  std::vector<std::uint32_t> needs;
-  std::uint32_t call = 0;
-  for (std::size_t t = 0; t < threads_; ++t) {
-    lanes_[t].begin = static_cast<std::uint32_t>(batches.size());
-    const std::vector<std::uint32_t>& order = schedule.order[t];
-    for (std::size_t i = 0; i < order.size();) {
-      const double start = schedule.start[order[i]];
-      const auto joins = [&](std::uint32_t node) {
-        return schedule.end[node] - start <= batch_cost &&
-               std::none_of(graph.predecessors[node].begin(), graph.predecessors[node].end(),
-                            [&](std::uint32_t p) { return thread[p] != t && schedule.end[p] >= start; });
-      };
-      std::size_t end = i + 1;
-      while (end < order.size() && joins(order[end])) ++end;
-
-      Batch batch{place[order[i]], place[order[i]] + static_cast<std::uint32_t>(end - i),
-                  static_cast<std::uint32_t>(needs.size()), 0, 0};
-      for (const bool across : {true, false}) {
-        for (std::size_t j = i; j < end; ++j) {
-          for (const std::uint32_t p : graph.predecessors[order[j]]) {
-            const bool inside = place[p] >= batch.first_node && place[p] < batch.node_end;
-            if ((thread[p] != t) == across && !inside) needs.push_back(place[p]);
-          }
-        }
-        (across ? batch.across_end : batch.need_end) = static_cast<std::uint32_t>(needs.size());
-      }
-      for (std::size_t j = i; j < end; ++j) {
-        const NodeGraph::Node& node = graph.nodes[order[j]];
-        Calls& range = node_calls_[place[order[j]]];
-        range.begin = call;
-        for (std::uint32_t c = 0; c < node.call_count; ++c, ++call) {
-          const std::uint32_t original = graph.calls[node.first_call + c];
-          calls_[call] = calls[original];
-          tasks_[call] = tasks[original];
-        }
-        range.end = call;
-      }
-      batches.push_back(batch);
-      ++batch_count_;
-      i = end;
-    }
-    lanes_[t].end = static_cast<std::uint32_t>(batches.size());
-    batches.resize(next_line(static_cast<std::uint32_t>(batches.size())));
-  }
-  batches_ = std::vector<Batch>(batches.begin(), batches.end());
-  needs_ = std::vector<std::uint32_t>(needs.begin(), needs.end());
-  claims_ = std::vector<Line>(batches.size() / per_line);
-  done_ = std::vector<Line>(nodes / per_line);
-}
-
 }  // namespace rondo::platform::sim
+
+#include <rondo/platform/sim/replay_impl.hpp>  // IWYU pragma: export

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -35,11 +36,16 @@ struct NodeGraph {
   std::vector<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
   std::vector<std::vector<std::uint32_t>> predecessors;
   std::vector<std::vector<std::uint32_t>> successors;
+  std::vector<std::vector<std::uint32_t>> carried;  ///< by node: nodes of the round before that it comes after
 };
 
-/// `call_costs`: one per task and block, in the order of the graph.
-[[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs) {
+/// `call_costs`: one per task and block, in the order of the graph. `carried`: pairs of tasks, of which the second, in
+/// a round, comes after the first in the round before.
+[[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs,
+                                               std::span<const std::pair<std::uint32_t, std::uint32_t>> carried = {}) {
   NodeGraph g;
+  std::vector<std::uint32_t> last_of(graph.tasks.size());                 // node
+  std::vector<std::vector<std::uint32_t>> first_of(graph.tasks.size());   // nodes
   std::vector<std::vector<std::uint32_t>> waits_for(graph.tasks.size());  // nodes
   std::uint32_t call = 0;
 
@@ -63,12 +69,20 @@ struct NodeGraph {
     }
     const std::uint32_t end = blocks == 1 ? block_nodes[0] : add_node(block_nodes);
     for (const std::uint32_t s : graph.successors_of(t)) waits_for[s].push_back(end);
+    last_of[t] = end;
+    first_of[t] = std::move(block_nodes);
+  }
+  g.carried.resize(g.nodes.size());
+  for (const auto& [before, after] : carried) {
+    for (const std::uint32_t node : first_of[after]) g.carried[node].push_back(last_of[before]);
   }
   return g;
 }
 
-/// Fuses each node into its only predecessor, where it is that one's only successor.
-[[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g) {
+/// Fuses each node into its only predecessor, where it is that one's only successor, up to nodes of `most_cost`
+/// nanoseconds.
+[[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g,
+                                           double most_cost = std::numeric_limits<double>::infinity()) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   NodeGraph fused;
   std::vector<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
@@ -76,7 +90,7 @@ struct NodeGraph {
     return g.predecessors[n].size() == 1 && g.successors[g.predecessors[n][0]].size() == 1;
   };
   for (std::uint32_t n = 0; n < g.nodes.size(); ++n) {
-    if (continues(n)) continue;
+    if (head[n] != none) continue;
     const auto id = static_cast<std::uint32_t>(fused.nodes.size());
     NodeGraph::Node node{static_cast<std::uint32_t>(fused.calls.size()), 0, 0.0};
     for (std::uint32_t m = n;; m = g.successors[m][0]) {
@@ -86,16 +100,22 @@ struct NodeGraph {
       for (std::uint32_t c = 0; c < g.nodes[m].call_count; ++c)
         fused.calls.push_back(g.calls[g.nodes[m].first_call + c]);
       if (g.successors[m].size() != 1 || !continues(g.successors[m][0])) break;
+      if (node.cost + g.nodes[g.successors[m][0]].cost > most_cost) break;
     }
     fused.nodes.push_back(node);
-    fused.predecessors.emplace_back();
-    fused.successors.emplace_back();
   }
+  fused.predecessors.resize(fused.nodes.size());
+  fused.successors.resize(fused.nodes.size());
+  fused.carried.resize(fused.nodes.size());
   for (std::uint32_t n = 0; n < g.nodes.size(); ++n) {
-    if (continues(n)) continue;
     for (const std::uint32_t p : g.predecessors[n]) {
+      if (head[p] == head[n]) continue;
       fused.predecessors[head[n]].push_back(head[p]);
       fused.successors[head[p]].push_back(head[n]);
+    }
+    if (g.carried.empty()) continue;
+    for (const std::uint32_t p : g.carried[n]) {
+      if (head[p] != head[n]) fused.carried[head[n]].push_back(head[p]);
     }
   }
   return fused;

@@ -44,6 +44,8 @@ class Sim {
                    Capability::engine,         Capability::orchestration} |
       (sim::WantsOneRound<Engine> ? Capabilities{}
                                   : Capabilities{Capability::queue, Capability::queued_orchestration}) |
+      (sim::OverlapsRounds<Engine> && !sim::TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds}
+                                                               : Capabilities{}) |
       (sim::CountsThreads<Engine> ? Capabilities{Capability::remarks} : Capabilities{}) |
       (sim::PredictsTime<Engine> ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
@@ -159,6 +161,10 @@ class Sim {
   /// Rounds in flight run on a thread of the queue's own. @throws Error out_of_resources if that cannot be started
   [[nodiscard]] sim::DeviceQueue<Sim> open_queue(std::size_t slots, std::size_t outputs, Bytes) {
     return sim::DeviceQueue<Sim>(*this, slots, outputs);
+  }
+
+  [[nodiscard]] bool overlaps_rounds() const noexcept requires sim::OverlapsRounds<Engine> {
+    return engine_.overlaps_rounds();
   }
 
   template <class Runtime, class Graph>

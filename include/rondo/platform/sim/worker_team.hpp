@@ -48,6 +48,9 @@ class WorkerTeam {
       epoch_.notify_all();
   }
 
+  /// The epoch that it is at.
+  [[nodiscard]] std::uint32_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
+
   /// While awake, threads spin from one epoch to the next and never sleep.
   void keep_awake(bool awake) noexcept { keep_awake_.store(awake, std::memory_order_relaxed); }
 

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/sim/schedule.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+/// Schedules for rounds that overlap: a thread that is done with its part of a round goes on with the next round.
+namespace rondo::platform::sim {
+
+/// Pairs of tasks, of which the second, in a round, comes after the first in the round before: one of them writes
+/// memory that both use and that all rounds share. That is residents, kept workspace and workspace that is zeroed once;
+/// sessions give each slot its own memory for all other tensors. None if the pairs were too many to look at in each
+/// round.
+[[nodiscard]] inline std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> find_carried(
+    const graph::GraphView& graph) {
+  struct User {
+    std::uint32_t task;
+    bool writes;
+  };
+  std::vector<std::vector<User>> users(graph.tensors.size());
+  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
+    for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[t])) {
+      if (!arg.is_address()) continue;
+      const std::uint32_t root = graph::root_of(graph.tensors, arg.tensor);
+      if (!graph.tensors[root].is_shared_by_rounds()) continue;
+      std::vector<User>& list = users[root];
+      if (list.empty() || list.back().task != t) list.push_back({t, false});
+      list.back().writes = list.back().writes || writes(arg.access);
+    }
+  }
+  const std::size_t most = 64 * graph.tasks.size();
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> carried;
+  for (const std::vector<User>& list : users) {
+    for (const User& before : list) {
+      for (const User& after : list) {
+        // A task always comes after itself.
+        if (before.task == after.task || !(before.writes || after.writes)) continue;
+        if (carried.size() == most) return std::nullopt;
+        carried.emplace_back(before.task, after.task);
+      }
+    }
+  }
+  return carried;
+}
+
+/// Cuts the nodes, in their order, into one stage of equal cost for each thread: while a thread runs its stage of one
+/// round, the thread before it runs its own of the next round. It keeps all threads busy whatever the edges within a
+/// round are, as long as enough rounds are in flight.
+[[nodiscard]] inline Schedule stages_on(const NodeGraph& g, std::size_t threads, const ReplayCosts& costs) {
+  const double per_node = std::max(1.0, costs.per_node);
+  double total = 0;
+  for (const NodeGraph::Node& node : g.nodes) total += node.cost + per_node;
+  Schedule stages;
+  stages.order.resize(threads);
+  double at = 0;
+  for (std::uint32_t n = 0; n < g.nodes.size(); ++n) {
+    const double cost = g.nodes[n].cost + per_node;
+    const auto stage = static_cast<std::size_t>((at + cost / 2) / total * static_cast<double>(threads));
+    stages.order[std::min(stage, threads - 1)].push_back(n);
+    stages.start.push_back(at);
+    stages.end.push_back(at += cost);
+  }
+  stages.makespan = at;
+  return stages;
+}
+
+/// The time from the end of one round to the end of the next, in nanoseconds, once `depth` rounds are in flight all the
+/// time. O(depth · (nodes · log nodes + edges)).
+[[nodiscard]] inline double period_of(const NodeGraph& g, const Schedule& schedule, std::size_t depth,
+                                      const ReplayCosts& costs) {
+  const double per_node = std::max(1.0, costs.per_node);
+  std::vector<std::uint32_t> order(g.nodes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return schedule.start[a] < schedule.start[b]; });
+  std::vector<std::size_t> thread(g.nodes.size());
+  for (std::size_t t = 0; t < schedule.order.size(); ++t) {
+    for (const std::uint32_t node : schedule.order[t]) thread[node] = t;
+  }
+  const std::size_t rounds = 6 * depth + 6;
+  std::vector<double> free_at(schedule.order.size());
+  std::vector<double> before(g.nodes.size());  // when each node of the round before was done
+  std::vector<double> done(g.nodes.size());
+  std::vector<double> ends(rounds);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const double begin = round < depth ? 0 : ends[round - depth] + costs.per_round;
+    for (const std::uint32_t node : order) {
+      const auto seen = [&](std::uint32_t other, double at) {
+        return at + (thread[other] == thread[node] ? 0 : costs.across_threads);
+      };
+      double start = std::max(begin, free_at[thread[node]]);
+      for (const std::uint32_t p : g.predecessors[node]) start = std::max(start, seen(p, done[p]));
+      for (const std::uint32_t p : g.carried[node]) start = std::max(start, seen(p, before[p]));
+      done[node] = free_at[thread[node]] = start + g.nodes[node].cost + per_node;
+      ends[round] = std::max(ends[round], done[node]);
+    }
+    std::swap(before, done);
+  }
+  const std::size_t half = rounds / 2;
+  return (ends[rounds - 1] - ends[half - 1]) / static_cast<double>(rounds - half);
+}
+
+/// A graph cut into nodes, and their schedule.
+struct OverlapPlan {
+  NodeGraph nodes;
+  Schedule schedule;
+};
+
+/// The schedule on up to `most` threads with the shortest period; none where one thread is as good. It compares the
+/// schedules of single rounds, each thread going on with the next round, and stages.
+[[nodiscard]] inline std::optional<OverlapPlan> plan_overlap(const NodeGraph& calls, std::size_t most,
+                                                             std::size_t depth, const ReplayCosts& costs) {
+  double alone = 0;
+  for (const NodeGraph::Node& node : calls.nodes) alone += node.cost;
+  double best = 0.95 * alone;
+  std::optional<OverlapPlan> plan;
+  for (std::size_t threads = 2; threads <= most;) {
+    // Small enough to be dealt out evenly, large enough that a node's own cost does not matter.
+    const NodeGraph nodes = fuse_chains(calls, alone / static_cast<double>(threads) / 128);
+    for (Schedule schedule : {stages_on(nodes, threads, costs), schedule_on(nodes, threads, costs)}) {
+      // Stages are preferred, since there a thread seldom waits for another; and fewer threads are.
+      const double period = period_of(nodes, schedule, depth, costs);
+      if (period >= best) continue;
+      best = 0.98 * period;
+      plan = OverlapPlan{nodes, std::move(schedule)};
+    }
+    if (threads == most) break;
+    threads = std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
+  }
+  return plan;
+}
+
+}  // namespace rondo::platform::sim

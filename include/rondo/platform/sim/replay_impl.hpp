@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/sim/replay.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// How Replay lays out a schedule; include replay.hpp.
+namespace rondo::platform::sim {
+
+inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
+                      std::span<const Inline::DynamicProgram* const> programs, Halt& halt,
+                      std::atomic<std::uint64_t>& parks)
+    : calls_(programs.size() * programs[0]->calls.size()),
+      tasks_(programs[0]->calls.size()),
+      lanes_(schedule.order.size()),
+      positions_(schedule.order.size()),
+      rounds_(std::bit_ceil(programs.size())),
+      epochs_(programs.size()),
+      threads_{schedule.order.size()},
+      overlaps_{programs.size() > 1},
+      round_mask_{static_cast<std::uint32_t>(rounds_.size() - 1)},
+      call_count_{static_cast<std::uint32_t>(tasks_.size())},
+      halt_{halt},
+      team_(threads_ - 1, *this, parks) {
+  const auto next_line = [](std::uint32_t i) { return (i + per_line - 1) / per_line * per_line; };
+  const double batch_cost = std::max(2000.0, schedule.makespan / 64);
+
+  std::vector<std::uint32_t> place(graph.nodes.size());
+  std::vector<std::uint32_t> thread(graph.nodes.size());
+  std::uint32_t nodes = 0;
+  for (std::size_t t = 0; t < threads_; ++t) {
+    for (const std::uint32_t node : schedule.order[t]) {
+      place[node] = nodes++;
+      thread[node] = static_cast<std::uint32_t>(t);
+    }
+    nodes = next_line(nodes);
+  }
+
+  node_calls_ = std::vector<Calls>(nodes);
+  std::vector<Batch> batches;
+  std::vector<std::uint32_t> needs;
+  std::uint32_t call = 0;
+  for (std::size_t t = 0; t < threads_; ++t) {
+    lanes_[t].begin = static_cast<std::uint32_t>(batches.size());
+    const std::vector<std::uint32_t>& order = schedule.order[t];
+    for (std::size_t i = 0; i < order.size();) {
+      const double start = schedule.start[order[i]];
+      const auto joins = [&](std::uint32_t node) {
+        return schedule.end[node] - start <= batch_cost && (!overlaps_ || graph.carried[node].empty()) &&
+               std::none_of(graph.predecessors[node].begin(), graph.predecessors[node].end(),
+                            [&](std::uint32_t p) { return thread[p] != t && schedule.end[p] >= start; });
+      };
+      std::size_t end = i + 1;
+      while (end < order.size() && joins(order[end])) ++end;
+
+      Batch batch{place[order[i]], place[order[i]] + static_cast<std::uint32_t>(end - i),
+                  static_cast<std::uint32_t>(needs.size())};
+      for (const bool across : {true, false}) {
+        for (std::size_t j = i; j < end; ++j) {
+          for (const std::uint32_t p : graph.predecessors[order[j]]) {
+            const bool inside = place[p] >= batch.first_node && place[p] < batch.node_end;
+            if ((thread[p] != t) == across && !inside) needs.push_back(place[p]);
+          }
+        }
+        (across ? batch.across_end : batch.need_end) = static_cast<std::uint32_t>(needs.size());
+      }
+      for (std::size_t j = i; overlaps_ && j < end; ++j) {
+        for (const std::uint32_t p : graph.carried[order[j]]) needs.push_back(place[p]);
+      }
+      batch.carried_end = static_cast<std::uint32_t>(needs.size());
+      for (std::size_t j = i; j < end; ++j) {
+        const NodeGraph::Node& node = graph.nodes[order[j]];
+        Calls& range = node_calls_[place[order[j]]];
+        range.begin = call;
+        for (std::uint32_t c = 0; c < node.call_count; ++c, ++call) {
+          const std::uint32_t original = graph.calls[node.first_call + c];
+          for (std::size_t slot = 0; slot < programs.size(); ++slot) {
+            calls_[slot * tasks_.size() + call] = programs[slot]->calls[original];
+          }
+          tasks_[call] = programs[0]->tasks[original];
+        }
+        range.end = call;
+      }
+      batches.push_back(batch);
+      ++batch_count_;
+      i = end;
+    }
+    lanes_[t].end = static_cast<std::uint32_t>(batches.size());
+    batches.resize(next_line(static_cast<std::uint32_t>(batches.size())));
+  }
+  batches_ = std::vector<Batch>(batches.begin(), batches.end());
+  needs_ = std::vector<std::uint32_t>(needs.begin(), needs.end());
+  claims_ = std::vector<Line>(batches.size() / per_line);
+  done_ = std::vector<Line>(nodes / per_line);
+  if (overlaps_) {
+    stand_in_ =
+        start_thread([this]() noexcept { stand_by(); }, "a thread of rounds that overlap", "; have one in flight");
+  }
+}
+
+}  // namespace rondo::platform::sim

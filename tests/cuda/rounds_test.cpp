@@ -154,6 +154,26 @@ TEST_CASE("what refreshing costs is measured where a session is asked to") {
   CHECK(open<P>(g.graph).platform().refresh_costs() == nullptr);
 }
 
+TEST_CASE("a snapshot has taken its bytes when the call returns, of pinned memory too, however many there are") {
+  const Clean clean;
+  P platform{P::Options{}};
+  constexpr std::size_t count = 40, size = 65536;
+  const auto block = platform.allocate(Bytes{count * size}, Bytes{256});
+  auto* const pinned = static_cast<std::byte*>(platform.allocate_pinned(Bytes{size}));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memset(pinned, static_cast<int>(i + 1), size);
+    REQUIRE(platform.copy_in_snapshot(block.offset(Bytes{i * size}), pinned, Bytes{size}).ok());
+  }
+  REQUIRE(platform.wait().ok());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<unsigned char> bytes(size);
+    REQUIRE(rondo_cuda_stand_in_peek(block.address() + i * size, bytes.data(), size));
+    CHECK(bytes == std::vector<unsigned char>(size, static_cast<unsigned char>(i + 1)));
+  }
+  platform.release_pinned(pinned);
+  CHECK(platform.release(block).ok());
+}
+
 TEST_CASE("a kernel finds its blocks' arguments one after the other") {
   const Clean clean;
   TaskGraph graph;

@@ -4,6 +4,8 @@
 
 #include <rondo/platform/streams/api.hpp>
 
+#include <initializer_list>
+
 namespace rondo::platform::streams {
 
 /// Two events on the device's time line around the tasks of a round. Lifetime: close() gives the events back.

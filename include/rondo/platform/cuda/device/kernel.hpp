@@ -23,6 +23,8 @@
 /// The body takes the parameters of run() and is called by every thread of every block; the threads of a block share
 /// its work. A kernel of several blocks has a rondo::Block among its parameters, as in simulation.
 
+#if defined(__CUDA__) || defined(__CUDACC__)  // nothing of it is for code of the host
+
 #define RONDO_GLOBAL __attribute__((global))
 #define RONDO_DEVICE __attribute__((device))
 
@@ -116,3 +118,5 @@ template <class K>
       const rondo::ArgWord* args) {                                                                               \
     rondo::cuda::detail::run<Kernel, &body>(args);                                                                \
   }
+
+#endif

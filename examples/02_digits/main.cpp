@@ -51,8 +51,9 @@ struct Options {
 
 template <class P>
 constexpr const char* engine_name = "the device";
-template <class Arch, class Engine>
-constexpr const char* engine_name<rondo::platform::Sim<Arch, Engine>> = Engine::name;
+template <class P>
+requires requires { P::Engine::name; }
+constexpr const char* engine_name<P> = P::Engine::name;
 
 void print_platform_info() {
   using Arch = SelectedPlatform::Arch;

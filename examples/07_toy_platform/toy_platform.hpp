@@ -7,6 +7,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
 
 #include <cstddef>

@@ -65,7 +65,8 @@ enum class Errc : std::uint16_t {
       return "the tensor is not an input, output or inout of this session's graph; bind its own tensors";
     case Errc::unbound_tensor: return "an input, output or inout is not bound; bind each one once per round";
     case Errc::bound_twice: return "the tensor is bound twice in one round; bind it once";
-    case Errc::misaligned: return "device memory starts at an address that is no multiple of 32; align it";
+    case Errc::misaligned:
+      return "device memory starts at an address that is no multiple of 32 (on the host: of 8); align it";
     case Errc::fixed_address:
       return "a task that cannot be refreshed holds this address; bind host memory, or do not fix the addresses of the "
              "task";

@@ -1,4 +1,4 @@
-// expect: CheckRounds looks into device memory, which a simulated platform alone allows
+// expect: CheckRounds looks into device memory, which the simulated platforms and the host alone allow
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/graph/freeze.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/null.hpp>
 #include <rondo/runtime/host_build_graph.hpp>
 

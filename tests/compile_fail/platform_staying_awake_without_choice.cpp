@@ -1,6 +1,7 @@
 // expect: rondo: the platform declares Capability::staying_awake; write `void keep_awake(bool) noexcept;`
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/null.hpp>
 
 using namespace rondo;

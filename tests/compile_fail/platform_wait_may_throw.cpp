@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/arch/a2a3.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
 
 struct Mine {

@@ -1,6 +1,7 @@
 // expect: rondo: the platform cannot run a graph; write `Program load
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/rondo.hpp>
 
 struct Mine : rondo::NullPlatform {

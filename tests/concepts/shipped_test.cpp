@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>

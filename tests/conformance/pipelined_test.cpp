@@ -29,7 +29,7 @@ namespace {
 using Floats = std::vector<float>;
 
 // The checking engine knows the addresses that its program was loaded with, so tests that move them leave it out.
-#define RONDO_TEST_PLATFORMS A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
+#define RONDO_TEST_PLATFORMS A2A3Sim, HostOn<Pool>, A2A3SimOn<Model>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
 #define RONDO_TEST_PLATFORMS_AND_CHECKED RONDO_TEST_PLATFORMS, A2A3SimOn<platform::sim::Checked<Pool>>
 
 /// y = a (x + w), total += x

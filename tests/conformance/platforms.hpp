@@ -5,6 +5,7 @@
 #include "../../examples/07_toy_platform/toy_platform.hpp"
 #include "stand_in/over_stand_in.hpp"
 
+#include <rondo/platform/host/host.hpp>
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>

@@ -27,7 +27,7 @@ namespace {
 using Floats = std::vector<float>;
 
 // The checking engine knows the addresses that its program was loaded with, and so nothing of an arena that has grown.
-#define RONDO_TEST_PLATFORMS A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
+#define RONDO_TEST_PLATFORMS A2A3Sim, HostOn<Pool>, A2A3SimOn<Model>, toy::ToyPlatform, A2A3OverStandIn, A5OverStandIn
 
 /// last += x[0]; y = x + last: the order of rounds shows in the resident.
 struct Chain {

@@ -4,6 +4,7 @@
 
 #include "stand_in/control.hpp"
 
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/onboard/device_orchestration.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/platform/select.hpp>

@@ -30,6 +30,7 @@ decltype(auto) with_element(DataType type, F&& f) {
     case DataType::boolean: return f(std::type_identity<bool>{});
     case DataType::fp8e4m3fn: return f(std::type_identity<Fp8E4M3Fn>{});
     case DataType::fp8e8m0: return f(std::type_identity<Fp8E8M0>{});
+    case DataType::float64: return f(std::type_identity<double>{});
     case DataType::fp4e2m1: break;
   }
   return f(std::type_identity<Fp4E2M1x2>{});
@@ -40,9 +41,9 @@ decltype(auto) with_element(DataType type, F&& f) {
   for (std::size_t t = 0; t < data_type_count; ++t) {
     if (name == to_string(static_cast<DataType>(t))) return static_cast<DataType>(t);
   }
-  fail(
-      Errc::invalid_argument, "no chip knows elements of type '", name,
-      "'; the types are float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1");
+  fail(Errc::invalid_argument, "no chip knows elements of type '", name,
+       "'; the types are float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool, fp8e4m3fn, fp8e8m0, "
+       "fp4e2m1, float64");
 }
 
 }  // namespace rondo::python

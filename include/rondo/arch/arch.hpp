@@ -23,6 +23,8 @@ struct CommonFacts {
   static constexpr std::uint32_t view_alignment = 64;             ///< bytes; where a view may start in its source
   static constexpr std::uint32_t block_granule = 32;              ///< bytes; a sub-allocation's length is a multiple
 
+  static constexpr bool has_float64 = false;
+
   static constexpr std::uint32_t max_task_tensors = 32;
   static constexpr std::uint32_t max_task_scalars = 16;
   static constexpr std::uint32_t max_graph_tensors = 256;
@@ -53,6 +55,7 @@ struct Limits {
   std::uint32_t block_granule = 1;
   std::uint32_t block_guard = 0;
   bool has_fp8 = false;
+  bool has_float64 = false;
 
   /// The length that a sub-allocation of `size` bytes takes: whole granules, and a guard where the chip wants one.
   [[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t size) const noexcept {
@@ -70,7 +73,8 @@ inline constexpr Limits limits_of = {A::name,
                                      A::view_alignment,
                                      A::block_granule,
                                      A::block_guard,
-                                     A::has_fp8};
+                                     A::has_fp8,
+                                     A::has_float64};
 
 template <class A>
 [[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t size) noexcept {
@@ -89,6 +93,7 @@ concept Arch = requires {
   { A::block_guard } -> std::convertible_to<std::uint32_t>;
   { A::aicpu_invalidates_cache } -> std::convertible_to<bool>;
   { A::has_fp8 } -> std::convertible_to<bool>;
+  { A::has_float64 } -> std::convertible_to<bool>;
   { A::cube_compiler_arch } -> std::convertible_to<const char*>;
   { A::vector_compiler_arch } -> std::convertible_to<const char*>;
   { A::tensor_alignment } -> std::convertible_to<std::uint32_t>;

@@ -11,6 +11,15 @@
 
 namespace rondo::graph {
 
+/// Whether the chip computes with elements of the type.
+[[nodiscard]] constexpr bool knows(const arch::Limits& chip, DataType type) noexcept {
+  return is_a5_only(type) ? chip.has_fp8 : type != DataType::float64 || chip.has_float64;
+}
+/// A chip that knows a type which not all know.
+[[nodiscard]] constexpr const char* knower_of(DataType type) noexcept {
+  return is_a5_only(type) ? "a5" : "the platform host";
+}
+
 /// Checks a graph against the limits of a chip: blocks, tensors and scalars per task, tensors that each round binds,
 /// element types. @throws Error limit_exceeded, misaligned or unsupported, naming the task or tensor
 [[gnu::cold]] constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
@@ -39,9 +48,10 @@ namespace rondo::graph {
                               tensor.view_offset(), " of '", graph.name(graph.tensors[tensor.view_of].name), "'; on ",
                               chip.name, " tensors start at multiples of ", chip.view_alignment));
     }
-    if (is_a5_only(tensor.type) && !chip.has_fp8) {
-      throw Error(Errc::unsupported, Error::Text("tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type),
-                                                 ", which ", chip.name, " does not know; choose a5 or another type"));
+    if (!knows(chip, tensor.type)) {
+      throw Error(Errc::unsupported,
+                  Error::Text("tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type), ", which ",
+                              chip.name, " does not know; choose ", knower_of(tensor.type), " or another type"));
     }
   }
   if (bound > chip.max_graph_tensors) {

@@ -62,6 +62,7 @@ template <class T>
 /// Integers, and fp4, whose elements are pairs, are compared as they are; all else within a tolerance.
 [[nodiscard]] constexpr bool is_exact(DataType type) noexcept {
   switch (type) {
+    case DataType::float64:
     case DataType::float32:
     case DataType::float16:
     case DataType::bfloat16:
@@ -75,6 +76,7 @@ template <class T>
 [[nodiscard]] inline double value_of(DataType type, const std::byte* at) noexcept {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   switch (type) {
+    case DataType::float64: return load<double>(at);
     case DataType::float32: return static_cast<double>(load<float>(at));
     case DataType::bfloat16:
       return static_cast<double>(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(at)} << 16));

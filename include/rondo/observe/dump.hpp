@@ -9,6 +9,7 @@
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/observe/concepts.hpp>
 #include <rondo/observe/detail/dump_writer.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/halt.hpp>

@@ -32,6 +32,7 @@ static_assert(std::endian::native == std::endian::little, "rondo: .npy files are
 [[nodiscard]] constexpr std::string_view npy_type(DataType type) noexcept {
   switch (type) {
     case DataType::float32: return "<f4";
+    case DataType::float64: return "<f8";
     case DataType::float16: return "<f2";
     case DataType::int32: return "<i4";
     case DataType::int16: return "<i2";

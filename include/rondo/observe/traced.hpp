@@ -6,6 +6,7 @@
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/observe/concepts.hpp>
 #include <rondo/observe/recorder.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/pool.hpp>

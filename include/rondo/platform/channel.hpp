@@ -56,7 +56,7 @@ struct QueueSlot {
 
   /// The round uses device memory of the caller, which other rounds may use, too.
   [[gnu::always_inline]] void run_alone() const noexcept {
-    if constexpr (requires { queue.run_alone(slot); }) queue.run_alone(slot);
+    if constexpr (QueueOverlaps<Queue>) queue.run_alone(slot);
   }
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool) const noexcept {

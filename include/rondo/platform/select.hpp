@@ -8,8 +8,8 @@
 #include <rondo/platform/sim/sim.hpp>
 
 /// The platforms by name. Programs that use the engine Pool include platform/sim/pool.hpp; the onboard platforms are in
-/// platform/onboard/onboard.hpp, CUDA devices in platform/cuda/cuda.hpp, which are included here where the build selects
-/// them.
+/// platform/onboard/onboard.hpp, the host in platform/host/host.hpp and CUDA devices in platform/cuda/cuda.hpp, each of
+/// which is included here where the build selects it.
 
 #ifndef RONDO_PLATFORM
 #define RONDO_PLATFORM a2a3_sim
@@ -18,16 +18,19 @@
 #define RONDO_SELECTS_a2a3_onboard 1
 #define RONDO_SELECTS_a5_onboard 1
 #define RONDO_JOIN_NAMES(a, b) a##b
+#define RONDO_SELECTS_host 2
+#define RONDO_SELECTS_cuda 3
 #define RONDO_SELECTS(name) RONDO_JOIN_NAMES(RONDO_SELECTS_, name)
-#if RONDO_SELECTS(RONDO_PLATFORM)
+#if RONDO_SELECTS(RONDO_PLATFORM) == 1
 #include <rondo/platform/onboard/onboard.hpp>
+#elif RONDO_SELECTS(RONDO_PLATFORM) == 2
+#include <rondo/platform/host/host.hpp>
+#elif RONDO_SELECTS(RONDO_PLATFORM) == 3
+#include <rondo/platform/cuda/cuda.hpp>
 #endif
 #undef RONDO_SELECTS_a2a3_onboard
 #undef RONDO_SELECTS_a5_onboard
-#define RONDO_SELECTS_cuda 1
-#if RONDO_SELECTS(RONDO_PLATFORM)
-#include <rondo/platform/cuda/cuda.hpp>
-#endif
+#undef RONDO_SELECTS_host
 #undef RONDO_SELECTS_cuda
 #undef RONDO_JOIN_NAMES
 #undef RONDO_SELECTS
@@ -40,6 +43,8 @@ struct NoRoundEvents;
 }
 template <arch::Arch A, class RoundEvents>
 class Onboard;
+template <class E>
+class Host;
 template <class RoundEvents>
 class Cuda;
 namespace sim {
@@ -80,13 +85,14 @@ struct Names {
   using a5_sim = A5Sim;
   using a2a3_onboard = A2A3Onboard;
   using a5_onboard = A5Onboard;
+  using host = platform::Host<sim::Inline>;
   using cuda = rondo::Cuda;
 };
 
 }  // namespace platform
 
 /// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim, a2a3_onboard,
-/// a5_onboard or cuda.
+/// a5_onboard, host or cuda.
 using SelectedPlatform = platform::Names::RONDO_PLATFORM;
 
 }  // namespace rondo

@@ -6,6 +6,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/channel.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/session/log.hpp>
 #include <rondo/session/observer.hpp>

@@ -350,6 +350,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   DevicePtr<std::byte> base_;
   detail::ShapedArena parts_{0, 0, slots};
   Bytes capacity_;
+  std::vector<launch::BoundSize> sizes_;   ///< of a round whose bindings are known at run time, by port
+  std::vector<std::uint64_t> size_words_;  ///< its key
   Entries by_count_;
   Entries by_shape_;                  ///< of rounds that bring shapes
   Entries by_symbol_;                 ///< of rounds that state values of symbols

@@ -21,6 +21,8 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
       graph_{shapes_.graph()},
       offsets_(graph_.tensors().size(), 0),
       uploaded_(graph_.tensors().size(), 0),
+      sizes_(key_width(1)),
+      size_words_(key_width(1)),
       by_count_{key_width(1)},
       by_shape_{key_width(1 + max_rank)},
       by_symbol_{key_width(1 + max_rank) + graph_.symbols().size()} {
@@ -65,17 +67,15 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_words(Channel channel, s
   if (!bindings.are_of(*this)) return Status{Errc::wrong_tensor};
   if (const Status status = bindings.find_unbound(); !status) return status;
   const std::span<detail::Binding> list = bindings.list();
-  launch::ShapeKey<P::Arch::max_graph_tensors> key;
-  launch::BoundSize sizes[P::Arch::max_graph_tensors];
-  if (list.size() > std::size(sizes)) return Status{Errc::limit_exceeded};
+  if (list.size() > P::Arch::max_graph_tensors) return Status{Errc::limit_exceeded};
   for (std::size_t b = 0; b < list.size(); ++b) {
     const std::uint32_t t = index(list[b].key.tensor());
-    sizes[b] = {t, list[b].bytes / size_of(graph_.tensors()[t].type), nullptr};
-    key.append(detail::size_word(sizes[b].count, t));
+    sizes_[b] = {t, list[b].bytes / size_of(graph_.tensors()[t].type), nullptr};
+    size_words_[b] = detail::size_word(sizes_[b].count, t);
   }
-  std::unique_ptr<Entry>* found = by_count_.find_last(key.view());
+  std::unique_ptr<Entry>* found = by_count_.find_last(size_words_);
   if (found == nullptr) {
-    if (const Status s = change_shape(by_count_, key.view(), {sizes, list.size()}, {}, slot, found); !s) return s;
+    if (const Status s = change_shape(by_count_, size_words_, sizes_, {}, slot, found); !s) return s;
   }
   Entry& entry = **found;
   if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;

@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// The element types that the chips know; the numbers are those of the peer runtime (hw-native-sys/simpler).
+/// The element types; the numbers of those that the chips know are those of the peer runtime (hw-native-sys/simpler).
 enum class DataType : std::uint8_t {
   float32 = 0,
   float16 = 1,
@@ -25,10 +25,13 @@ enum class DataType : std::uint8_t {
   fp8e4m3fn = 12,  ///< a5 only
   fp8e8m0 = 13,    ///< a5 only
   fp4e2m1 = 14,    ///< a5 only; two values in one stored byte
+  float64 = 15,    ///< the host only
 };
-inline constexpr std::size_t data_type_count = 15;
+inline constexpr std::size_t data_type_count = 16;
 
-[[nodiscard]] constexpr bool is_a5_only(DataType type) noexcept { return type >= DataType::fp8e4m3fn; }
+[[nodiscard]] constexpr bool is_a5_only(DataType type) noexcept {
+  return type >= DataType::fp8e4m3fn && type <= DataType::fp4e2m1;
+}
 
 /// Storage for element types without a C++ type of their own, without arithmetic.
 struct Float16 {
@@ -63,11 +66,11 @@ struct ElementTypes {
 };
 using AllElementTypes =
     ElementTypes<float, Float16, std::int32_t, std::int16_t, std::int8_t, std::uint8_t, BFloat16, std::int64_t,
-                 std::uint64_t, std::uint16_t, std::uint32_t, bool, Fp8E4M3Fn, Fp8E8M0, Fp4E2M1x2>;
+                 std::uint64_t, std::uint16_t, std::uint32_t, bool, Fp8E4M3Fn, Fp8E8M0, Fp4E2M1x2, double>;
 
 }  // namespace detail
 
-/// A C++ type that a tensor may hold. `double` is none: neither chip computes with it.
+/// A C++ type that a tensor may hold. No chip computes with `double`; a session on one refuses such a graph.
 template <class T>
 concept Element = detail::AllElementTypes::find<T>()
 < data_type_count;
@@ -82,9 +85,9 @@ inline constexpr DataType data_type_of = static_cast<DataType>(detail::AllElemen
 }
 
 [[nodiscard]] constexpr const char* to_string(DataType type) noexcept {
-  constexpr const char* names[data_type_count] = {"float32", "float16",  "int32",     "int16",   "int8",
-                                                  "uint8",   "bfloat16", "int64",     "uint64",  "uint16",
-                                                  "uint32",  "bool",     "fp8e4m3fn", "fp8e8m0", "fp4e2m1"};
+  constexpr const char* names[data_type_count] = {"float32",   "float16", "int32",   "int16",  "int8",   "uint8",
+                                                  "bfloat16",  "int64",   "uint64",  "uint16", "uint32", "bool",
+                                                  "fp8e4m3fn", "fp8e8m0", "fp4e2m1", "float64"};
   return names[static_cast<std::size_t>(type)];
 }
 

@@ -22,6 +22,7 @@ namespace rondo::dlpack {
   constexpr DLDataType names[] = {{kDLFloat, 32, 1}, {kDLFloat, 16, 1}, {kDLInt, 32, 1},    {kDLInt, 16, 1},
                                   {kDLInt, 8, 1},    {kDLUInt, 8, 1},   {kDLBfloat, 16, 1}, {kDLInt, 64, 1},
                                   {kDLUInt, 64, 1},  {kDLUInt, 16, 1},  {kDLUInt, 32, 1},   {kDLUInt, 8, 1}};
+  if (type == DataType::float64) return {kDLFloat, 64, 1};
   return is_a5_only(type) ? DLDataType{kDLOpaqueHandle, 8, 1} : names[static_cast<std::size_t>(type)];
 }
 

@@ -4,6 +4,7 @@
 
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
+#include <rondo/arch/host.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <unit/support.hpp>
 
@@ -113,4 +114,29 @@ TEST_CASE_TEMPLATE("Element types of a5 alone are refused on a2a3, the tensor an
   CAPTURE(r.text);
   CHECK(r.code == Errc::unsupported);
   CHECK(says(r.text, "'quantised'", to_string(data_type_of<T>), "a2a3", "choose a5"));
+}
+
+TEST_CASE("The host takes what is too much for every chip") {
+  CHECK(checked<arch::Host>(with_blocks(1'000'000)).code == Errc::ok);
+  CHECK(checked<arch::Host>(with_args<100, 50>()).code == Errc::ok);
+  CHECK(checked<arch::Host>(with_interface(1000, 10)).code == Errc::ok);
+}
+
+TEST_CASE_TEMPLATE("Tensors of double are for the host; a chip refuses them, the tensor and the type named", Chip,
+                   arch::A2A3, arch::A5) {
+  TaskGraph graph;
+  const auto x = graph.input<double>("precise", {4});
+  (void)graph.add_raw("reader", CoreType::vector, no_kernel, reads(x));
+  CHECK(checked<arch::Host>(graph).code == Errc::ok);
+  const Raised r = checked<Chip>(graph);
+  CAPTURE(r.text);
+  CHECK(r.code == Errc::unsupported);
+  CHECK(says(r.text, "'precise'", "float64", Chip::name, "choose the platform host"));
+}
+
+TEST_CASE("The host knows the element types of a5 as storage") {
+  TaskGraph graph;
+  const auto x = graph.input<Fp8E4M3Fn>("quantised", {4});
+  (void)graph.add_raw("reader", CoreType::vector, no_kernel, reads(x));
+  CHECK(checked<arch::Host>(graph).code == Errc::ok);
 }

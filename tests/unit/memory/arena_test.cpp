@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/memory/arena.hpp>
+#include <rondo/platform/check_platform.hpp>
 
 #include <rondo/platform/select.hpp>
 #include <unit/support.hpp>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/platform/select.hpp>
 

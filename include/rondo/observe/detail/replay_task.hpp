@@ -50,6 +50,7 @@ void with_element_type(DataType type, F&& f) {
     case DataType::fp8e4m3fn: return f.template operator()<Fp8E4M3Fn>();
     case DataType::fp8e8m0: return f.template operator()<Fp8E8M0>();
     case DataType::fp4e2m1: return f.template operator()<Fp4E2M1x2>();
+    case DataType::float64: return f.template operator()<double>();
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/arch/cuda.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/platform/cuda/memory.hpp>
 #include <rondo/platform/cuda/program.hpp>

@@ -85,25 +85,23 @@ class Checked {
     is_reported_ = false;
     running_ = nullptr;
     checker.begin_round();
-    checker.restore(false);
-    if (const Status s = checker.run_watched(halt_, findings_); !s || !findings_.empty()) return s;
-    checker.restore(true);
-    if (const Status s = checker.run_in_order(halt_); !s) return s;
-    checker.compare(Finding::Kind::not_repeatable, findings_);
-    if (!findings_.empty()) return {};
-    checker.restore(true);
-    if (const Status s = checker.run_in_other_order(halt_, rounds_++); !s) return s;
-    checker.compare(Finding::Kind::depends_on_order, findings_);
-    if (!findings_.empty()) return {};
-    checker.restore(true);
-    running_ = &checker;
-    return inner_.launch(program.inner);
+    Status status = check(checker);
+    if (status.ok() && findings_.empty()) {
+      checker.restore(true);
+      running_ = &checker;
+      status = inner_.launch(program.inner);
+      if (status.ok()) return status;
+      running_ = nullptr;
+    }
+    checker.end_round(false);
+    return status;
   }
 
   Status wait() noexcept {
     Status status = inner_.wait();
-    if (RoundChecker* const checker = std::exchange(running_, nullptr); checker != nullptr && status.ok()) {
-      checker->compare(Finding::Kind::race, findings_);
+    if (RoundChecker* const checker = std::exchange(running_, nullptr); checker != nullptr) {
+      if (status.ok()) checker->compare(Finding::Kind::race, findings_);
+      checker->end_round(status.ok() && findings_.empty());
     }
     if (status.ok() && !std::exchange(is_reported_, true)) status = findings_.status();
     return status;
@@ -146,6 +144,20 @@ class Checked {
   void idle() noexcept requires HearsOfCopies<Inner> { inner_.idle(); }
 
  private:
+  /// The first three runs, up to one with a finding.
+  [[nodiscard]] Status check(RoundChecker& checker) noexcept {
+    checker.restore(false);
+    if (const Status s = checker.run_watched(halt_, findings_); !s || !findings_.empty()) return s;
+    checker.restore(true);
+    if (const Status s = checker.run_in_order(halt_); !s) return s;
+    checker.compare(Finding::Kind::not_repeatable, findings_);
+    if (!findings_.empty()) return {};
+    checker.restore(true);
+    if (const Status s = checker.run_in_other_order(halt_, rounds_++); !s) return s;
+    checker.compare(Finding::Kind::depends_on_order, findings_);
+    return {};
+  }
+
   Inner inner_;
   Halt halt_;
   Findings findings_;
@@ -164,15 +176,23 @@ using platform::sim::Finding;
 namespace detail {
 template <class P>
 struct CheckedOn {
-  static_assert(!sizeof(P), "rondo: CheckRounds looks into device memory, which a simulated platform alone allows");
+  static_assert(!sizeof(P),
+                "rondo: CheckRounds looks into device memory, which the simulated platforms and the host "
+                "alone allow");
 };
-template <class A, class Engine, class Traffic>
-struct CheckedOn<platform::Sim<A, Engine, Traffic>> {
-  using type = platform::Sim<A, Checked<Engine>, Traffic>;
+template <class Engine>
+struct CheckedEngine {
+  using type = Checked<Engine>;
 };
-template <class A, class Engine, class Traffic>
-struct CheckedOn<platform::Sim<A, Checked<Engine>, Traffic>> {
-  using type = platform::Sim<A, Checked<Engine>, Traffic>;
+template <class Inner>
+struct CheckedEngine<Checked<Inner>> {
+  using type = Checked<Inner>;
+};
+/// The platforms whose device is within the host.
+template <class P>
+requires requires { typename P::template On<Checked<typename P::Engine>>; }
+struct CheckedOn<P> {
+  using type = typename P::template On<typename CheckedEngine<typename P::Engine>::type>;
 };
 }  // namespace detail
 

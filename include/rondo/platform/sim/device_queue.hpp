@@ -182,7 +182,7 @@ class DeviceQueue {
       wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
         if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;
-        backoff.wait();
+        backoff.wait(platform_.spins().within_rounds);
       }
     }
     if constexpr (is_timed) wait_until_ns(results_[slot].outputs_at);
@@ -335,9 +335,9 @@ class DeviceQueue {
   void work() noexcept {
     while (await_round()) (void)run_ready([] { return false; });
   }
-  /// Spins for some tens of microseconds, then sleeps. Returns false at the end.
+  /// Spins as the platform says, then sleeps. Returns false at the end.
   [[nodiscard]] bool await_round() noexcept {
-    for (unsigned i = 0; i < spins_before_sleep; ++i) {
+    for (unsigned i = 0, end = platform_.spins().between_rounds; i < end; ++i) {
       if (is_ready()) return true;
       if (i > eager_spins) pause();
     }
@@ -354,7 +354,6 @@ class DeviceQueue {
   }
 
   static constexpr unsigned eager_spins = 32;
-  static constexpr unsigned spins_before_sleep = 1500;  ///< 30 to 80 µs
 
   Sim& platform_;
   std::vector<Slot> slots_;

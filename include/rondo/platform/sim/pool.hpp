@@ -12,6 +12,7 @@
 #include <rondo/platform/sim/schedule.hpp>
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/waiting.hpp>
+#include <rondo/platform/sim/worker_team.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -57,6 +58,7 @@ class Pool {
     /// then has a workspace of its own.
     bool overlap_rounds = true;
     ReplayCosts costs = {};
+    TeamOptions team = {};  ///< where the threads run, but for the calling one, and how they wait
   };
 
   /// A graph with its threads, and the costs learnt so far.
@@ -178,7 +180,7 @@ class Pool {
       const Schedule schedule = best_schedule(nodes, threads_, options_.costs);
       if (schedule.order.size() < 2) return;
       const Inline::DynamicProgram* const program = &calls_;
-      replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, {&program, 1}, halt_, parks_));
+      replay_ = std::unique_ptr<Replay>(new Replay(nodes, schedule, {&program, 1}, halt_, parks_, options_.team));
     }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
@@ -201,7 +203,7 @@ class Pool {
     std::uint32_t slot_ = 0;
   };
 
-  Pool(const Options& options, std::uint32_t most_threads) noexcept : options_{options} {
+  Pool(const Options& options, std::uint32_t most_threads) : options_{options} {
     const std::uint32_t wanted = options.threads != 0 ? options.threads : host_cores();
     threads_ = std::min(wanted, most_threads);
   }
@@ -246,7 +248,8 @@ class Pool {
       if (!plan) return nullptr;
       std::vector<const Inline::DynamicProgram*> calls;
       for (const Program* program : programs) calls.push_back(&program->calls_);
-      overlapped_ = std::unique_ptr<Replay>(new Replay(plan->nodes, plan->schedule, calls, halt_, parks_));
+      overlapped_ =
+          std::unique_ptr<Replay>(new Replay(plan->nodes, plan->schedule, calls, halt_, parks_, options_.team));
     } catch (...) {
       return nullptr;
     }

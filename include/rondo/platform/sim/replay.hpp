@@ -41,9 +41,9 @@ class Replay {
  public:
   /// `programs`: the calls of each slot, in the order of the graph. The calling thread is one of the threads, in wait()
   /// and await(). `parks` counts how often a thread goes to sleep. @throws Error out_of_resources if a thread cannot be
-  /// started
+  /// started; what WorkerTeam throws
   Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::DynamicProgram* const> programs,
-         Halt& halt, std::atomic<std::uint64_t>& parks);
+         Halt& halt, std::atomic<std::uint64_t>& parks, const TeamOptions& team);
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
   ~Replay() {
@@ -74,7 +74,7 @@ class Replay {
       if (help(0, epoch_)) {
         backoff.reset();
       } else {
-        backoff.wait();
+        backoff.wait(spins_);
       }
     }
   }
@@ -96,7 +96,7 @@ class Replay {
       Signal& finished = round(epoch).finished;
       const std::uint32_t seen = finished.load(std::memory_order_acquire);
       if (seen == epoch) break;
-      backoff.out_of_patience() ? finished.wait(seen) : backoff.wait();
+      backoff.out_of_patience() ? finished.wait(seen) : backoff.wait(spins_);
     }
     caller_waits_.store(false, std::memory_order_relaxed);
   }
@@ -290,7 +290,7 @@ class Replay {
         lanes_[own].cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
         if (help_any(own, epoch)) backoff.reset();
       }
-      backoff.wait();
+      backoff.wait(spins_);
     }
     return Turn::lost;
   }
@@ -302,7 +302,7 @@ class Replay {
       for (Backoff backoff; is_held_up(at.epoch);) {
         if (is_enough()) return false;
         if (help_any(own, at.epoch)) backoff.reset();
-        backoff.wait();
+        backoff.wait(spins_);
       }
     }
     std::uint32_t executed = 0;
@@ -357,6 +357,7 @@ class Replay {
   std::uint32_t batch_count_ = 0;
   std::uint32_t epoch_ = 0;
   Halt& halt_;
+  unsigned spins_;  ///< before a thread that waits within a round sleeps
   // Of the first lane, where rounds overlap.
   alignas(cache_line) std::atomic<bool> first_lane_is_taken_{false};
   std::atomic<bool> caller_waits_{false};

@@ -7,6 +7,7 @@
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/memory_map.hpp>
+#include <rondo/platform/sim/moved_tensors.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -61,12 +62,13 @@ struct Difference {
 /// Allocates when made, and never after.
 class RoundChecker {
  public:
-  /// `graph` and `args` outlive this. The tensors' addresses must not change.
+  /// `graph` and `args` outlive this. Tensors that rounds bind to other memory are in the arena while it is checked.
   RoundChecker(const graph::GraphView& graph, const args::ArgsTable& args)
       : graph_{graph},
         calls_{Inline::load_calls(graph, args)},
         first_call_(graph.tasks.size() + 1),
         map_{graph, args},
+        moved_{graph, args},
         initial_(map_.size()),
         expected_(map_.size()),
         before_task_(map_.size()),
@@ -78,8 +80,12 @@ class RoundChecker {
 
   /// Keeps the memory as it is, for the start of each run of the round.
   void begin_round() noexcept {
+    moved_.bring_back();
     if (map_.size() != 0) std::memcpy(initial_.data(), map_.base(), map_.size());
   }
+
+  /// After the last run of the round; `is_good`: its outputs count.
+  void end_round(bool is_good) noexcept { moved_.move_again(is_good); }
 
   /// Restores the memory, all outputs and workspace poisoned.
   void restore(bool other_poison) noexcept {
@@ -310,6 +316,7 @@ class RoundChecker {
   Inline::DynamicProgram calls_;
   std::vector<std::size_t> first_call_;
   MemoryMap map_;
+  MovedTensors moved_;
   std::vector<std::byte> initial_;
   std::vector<std::byte> expected_;
   std::vector<std::byte> before_task_;

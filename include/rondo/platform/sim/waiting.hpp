@@ -17,6 +17,12 @@ namespace rondo::platform::sim {
 #endif
 }
 
+/// How long threads spin, in pauses, before they sleep.
+struct SpinLimits {
+  unsigned between_rounds = 1500;  ///< for the next round; 30 to 80 µs
+  unsigned within_rounds = 3000;   ///< for another thread's tasks; 60 to 180 µs
+};
+
 /// Waiting in stages: looks again at once, then with pauses, then sleeps for a little. It sleeps rather than yields,
 /// since on a host with more threads than cores a yield gives the core away for a whole time slice. And it spins for
 /// longer than usual waits take, since on such a host even a short sleep may last milliseconds.
@@ -24,11 +30,10 @@ class Backoff {
  public:
   static constexpr unsigned eager = 32;     ///< looks without a pause
   static constexpr unsigned patience = 96;  ///< looks after which other work is worthwhile: 2 to 5 µs
-  static constexpr unsigned spins = 3000;   ///< looks before it sleeps: 60 to 180 µs
   static constexpr long sleep_ns = 50'000;
 
-  /// Waits a little, more each time.
-  void wait() noexcept {
+  /// Waits a little, more each time; sleeps after `spins` looks.
+  void wait(unsigned spins) noexcept {
     ++count_;
     if (count_ <= eager) return;
     if (count_ <= spins) return pause();

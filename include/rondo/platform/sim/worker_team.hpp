@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/platform/host/cores.hpp>
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/waiting.hpp>
 
@@ -14,8 +15,13 @@
 
 namespace rondo::platform::sim {
 
-/// Threads that repeat the same work each time the epoch changes. Between two epochs they spin for some tens of
-/// microseconds, then sleep.
+/// The options of a team of threads.
+struct TeamOptions {
+  std::vector<std::uint32_t> cores = {};  ///< thread i runs on cores[i] alone; any that the list lacks, anywhere
+  SpinLimits spins = {};
+};
+
+/// Threads that repeat the same work each time the epoch changes. Between two epochs they spin, then sleep.
 ///
 /// Thread safety: start(), keep_awake() and the destructor from one thread. Cost of start(): one store and one load,
 /// and a system call if a thread sleeps.
@@ -23,13 +29,15 @@ template <class Work>
 class WorkerTeam {
  public:
   /// Starts `count` threads, numbered from 1, which call `work.work(worker, epoch)`; the caller is worker 0. `parks`
-  /// counts how often one goes to sleep. @throws Error out_of_resources
-  WorkerTeam(std::size_t count, Work& work, std::atomic<std::uint64_t>& parks) : work_{work}, parks_{parks} {
+  /// counts how often one goes to sleep. @throws Error out_of_resources, invalid_argument if a core is not to be had
+  WorkerTeam(std::size_t count, Work& work, std::atomic<std::uint64_t>& parks, const TeamOptions& options)
+      : work_{work}, parks_{parks}, spins_before_sleep_{options.spins.between_rounds} {
     threads_.reserve(count);
     try {
       for (std::size_t w = 1; w <= count; ++w) {
         threads_.push_back(start_thread([this, w]() noexcept { run(w); },
                                         Error::Text("thread ", w, " of ", count).c_str(), "; ask for fewer"));
+        if (w < options.cores.size()) host::run_on(threads_.back(), options.cores, w);
       }
     } catch (...) {
       stop();
@@ -55,8 +63,6 @@ class WorkerTeam {
   void keep_awake(bool awake) noexcept { keep_awake_.store(awake, std::memory_order_relaxed); }
 
  private:
-  static constexpr unsigned spins_before_sleep = 1500;  ///< pauses; 30 to 80 µs
-
   void run(std::size_t worker) noexcept {
     for (std::uint32_t epoch = 0;;) {
       epoch = await_other_than(epoch);
@@ -65,9 +71,9 @@ class WorkerTeam {
     }
   }
   std::uint32_t await_other_than(std::uint32_t seen) noexcept {
-    for (unsigned i = 0; i < spins_before_sleep || keep_awake_.load(std::memory_order_relaxed); ++i) {
+    for (unsigned i = 0; i < spins_before_sleep_ || keep_awake_.load(std::memory_order_relaxed); ++i) {
       if (const std::uint32_t now = epoch_.load(std::memory_order_acquire); now != seen) return now;
-      if (i < spins_before_sleep) {
+      if (i < spins_before_sleep_) {
         pause();
       } else {
         std::this_thread::yield();  // kept awake for long: others may have the core meanwhile
@@ -89,6 +95,7 @@ class WorkerTeam {
 
   Work& work_;
   std::atomic<std::uint64_t>& parks_;
+  unsigned spins_before_sleep_;  ///< pauses
   alignas(64) Signal epoch_{0};
   alignas(64) std::atomic<std::uint32_t> asleep_{0};
   std::atomic<bool> keep_awake_{false};

@@ -4,6 +4,7 @@
 
 #include <rondo/graph/arguments.hpp>
 #include <rondo/graph/kernel.hpp>
+#include <rondo/graph/limits.hpp>
 #include <rondo/platform/sim/dynamic/region.hpp>
 #include <rondo/platform/sim/dynamic/stream_core.hpp>
 #include <rondo/platform/sim/halt.hpp>
@@ -73,9 +74,10 @@ class Orchestrator : public StreamCore {
   /// @throws Error invalid_argument (shape), overflow, unsupported (element type)
   template <Element T>
   [[nodiscard]] Region<T, Direction::workspace> workspace(const Shape& shape) {
-    if (is_a5_only(data_type_of<T>) && !limits_.has_fp8) {
-      throw Error(Errc::unsupported, Error::Text("an intermediate is ", to_string(data_type_of<T>), ", which ",
-                                                 limits_.name, " does not know"));
+    if (!graph::knows(limits_, data_type_of<T>)) {
+      throw Error(Errc::unsupported,
+                  Error::Text("an intermediate is ", to_string(data_type_of<T>), ", which ", limits_.name,
+                              " does not know; choose ", graph::knower_of(data_type_of<T>), " or another type"));
     }
     std::uint64_t count = 1;
     bool bad = shape.rank() > max_rank;

@@ -3,4 +3,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/graph/task_graph.hpp>
 
-void build(rondo::TaskGraph& graph) { (void)graph.input<double>("x", {8}); }
+void build(rondo::TaskGraph& graph) { (void)graph.input<long double>("x", {8}); }

@@ -8,6 +8,6 @@
 struct Mine {
   static constexpr std::string_view name = "mine";
   static constexpr auto core = rondo::CoreType::vector;
-  static void run(rondo::In<double> x);
+  static void run(rondo::In<long double> x);
 };
 static_assert(rondo::check_kernel<Mine>());

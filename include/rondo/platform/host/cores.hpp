@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <thread>
+
+/// The cores that threads run on.
+namespace rondo::platform::host {
+
+#if defined(__linux__)
+using ThreadHandle = pthread_t;
+
+namespace detail {
+
+inline constexpr std::uint32_t most_cores = CPU_SETSIZE;
+
+/// Lets a thread run on these cores alone. Returns whether the system does so.
+inline bool set_cores(ThreadHandle thread, std::span<const std::uint32_t> cores) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const std::uint32_t core : cores) CPU_SET(core % most_cores, &set);
+  return pthread_setaffinity_np(thread, sizeof set, &set) == 0;
+}
+
+}  // namespace detail
+#else
+using ThreadHandle = std::thread::native_handle_type;
+
+namespace detail {
+
+inline constexpr std::uint32_t most_cores = 0;
+inline bool set_cores(ThreadHandle, std::span<const std::uint32_t>) noexcept { return false; }
+
+}  // namespace detail
+#endif
+
+[[noreturn, gnu::cold]] inline void refuse_core(std::span<const std::uint32_t> cores, std::size_t which) {
+  throw Error(Errc::invalid_argument,
+              Error::Text("host: options.cores[", which, "] is core ", cores[which],
+                          ", which this machine does not have or the process may not use; `taskset -cp $$` in a shell "
+                          "lists those that it may"));
+}
+
+/// Lets a thread run on the core cores[which] alone. @throws Error invalid_argument
+inline void run_on(std::thread& thread, std::span<const std::uint32_t> cores, std::size_t which) {
+  if (!detail::set_cores(thread.native_handle(), cores.subspan(which, 1))) refuse_core(cores, which);
+}
+
+}  // namespace rondo::platform::host

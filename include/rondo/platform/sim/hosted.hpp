@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/platform/sim/device_queue.hpp>
+#include <rondo/platform/sim/engine.hpp>
+#include <rondo/platform/sim/traffic.hpp>
+#include <rondo/platform/sim/waiting.hpp>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+namespace rondo::platform::sim {
+
+namespace dynamic {
+/// Include rondo/orchestrated.hpp for it.
+template <class Platform, class Runtime, class Graph>
+class Orchestration;
+}  // namespace dynamic
+
+/// A device within the host, as the platform `Self`, which derives from it, shows it: device memory is host memory,
+/// kernels run as host functions on the engine `E`, and `T` is told of every byte that would cross a bus.
+///
+/// Thread safety: one thread at a time. Errors: allocate throws out_of_memory; a kernel's exception poisons. Cost on
+/// the hot path: a copy is one memcpy; the rest is the engine's.
+template <class Self, arch::Arch A, class E, class T>
+class Hosted {
+  static_assert(sim::Engine<E>, "rondo: the engine is none; it needs the named parts of platform/sim/engine.hpp");
+
+ public:
+  using Arch = A;
+  using Engine = E;
+  using Traffic = T;
+  using EngineOptions = typename E::Options;
+
+  static constexpr Capabilities capabilities =
+      Capabilities{Capability::snapshot_copy,  Capability::pinned_memory,  Capability::zero_fill,
+                   Capability::device_refresh, Capability::launch_refresh, Capability::args_in_host_memory,
+                   Capability::staying_awake,  Capability::stopping,       Capability::failure_text,
+                   Capability::engine,         Capability::orchestration} |
+      (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
+      (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
+      (CountsThreads<Engine> ? Capabilities{Capability::remarks} : Capabilities{}) |
+      (PredictsTime<Engine> ? Capabilities{Capability::round_time} : Capabilities{});
+  static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
+  static constexpr std::uint32_t max_launch_bytes = 1024;
+
+  /// @throws Error out_of_memory
+  [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
+    // The allocation is recorded before the block, in `alignment` bytes that keep the block aligned.
+    const Bytes front{alignment.value < sizeof(Allocation) ? sizeof(Allocation) : alignment.value};
+    const Bytes whole{align_up(size.value + front.value, front.value)};
+    void* memory = size > free_ ? nullptr : std::aligned_alloc(front.value, whole.value);
+    if (memory == nullptr) {
+      throw Error(Errc::out_of_memory,
+                  Error::Text(Self::name, ": ", size.value, " bytes of device memory were asked for, ", free_.value,
+                              " are free; use smaller tensors"));
+    }
+    free_.value -= size.value;
+    const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory) + front.value};
+    *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation)) = {memory, size};
+    return block;
+  }
+  Status release(DevicePtr<std::byte> block) noexcept {
+    const Allocation allocation = *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation));
+    free_.value += allocation.size.value;
+    std::free(allocation.memory);
+    return {};
+  }
+
+  [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    traffic_.copied_in(size);
+    std::memcpy(pointer(to), from, size.value);
+    if constexpr (HearsOfCopies<Engine>) engine_.copied_in(size);
+    return {};
+  }
+  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    return copy_in(to, from, size);
+  }
+  Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
+    std::memset(pointer(to), 0, size.value);
+    return {};
+  }
+  [[nodiscard]] void* allocate_pinned(Bytes size) {
+    void* memory = std::aligned_alloc(64, align_up(size.value, 64));
+    if (memory == nullptr) throw Error(Errc::out_of_memory, Error::Text(Self::name, ": no pinned memory is left"));
+    return memory;
+  }
+  void release_pinned(void* memory) noexcept { std::free(memory); }
+  /// Waits for the launch before it, since the engine may still be running.
+  [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    if (const Status status = engine_.wait(); !status) [[unlikely]]
+      return status;
+    traffic_.copied_out(size);
+    std::memcpy(to, pointer(from), size.value);
+    if constexpr (HearsOfCopies<Engine>) engine_.copied_out(size);
+    return {};
+  }
+  Status wait() noexcept {
+    const Status status = engine_.wait();
+    if constexpr (HearsOfCopies<Engine>) engine_.idle();
+    return status;
+  }
+
+  [[nodiscard]] static constexpr bool can_refresh_args() noexcept { return true; }
+  /// Nothing was measured: a host that computes in a device's place tells nothing of one.
+  [[nodiscard]] static constexpr const args::RefreshCosts* refresh_costs() noexcept { return nullptr; }
+  /// Computes args, as the device would, on the calling thread.
+  Status refresh_args(const args::RefreshOp& op) noexcept {
+    traffic_.computed(op.count);
+    args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, pointer(op.bases));
+    return {};
+  }
+  Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
+    if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
+    traffic_.carried(Bytes{payload.bytes()});
+    traffic_.computed(op.count);
+    std::uint64_t bases[max_launch_bytes / sizeof(std::uint64_t)];
+    std::memcpy(bases, payload.bases, sizeof(std::uint64_t) * payload.base_count);
+    if (payload.host_input_bytes != 0) {
+      std::memcpy(pointer(payload.host_inputs_to), payload.host_inputs, payload.host_input_bytes);
+    }
+    args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, bases);
+    return {};
+  }
+
+  /// How long threads spin before they sleep.
+  [[nodiscard]] static constexpr SpinLimits spins() noexcept { return {}; }
+  [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
+
+  /// Turns a graph and its args table into the engine's form. @throws Error limit_exceeded, what the engine throws
+  template <class Graph>
+  [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
+    return engine_.load(graph, args);
+  }
+  template <class Program>
+  [[gnu::always_inline]] Status launch(Program& program) noexcept {
+    return engine_.launch(program);
+  }
+  template <class Program>
+  Status unload(Program& program) noexcept {
+    return engine_.unload(program);
+  }
+
+  /// Rounds in flight run on a thread of the queue's own. @throws Error out_of_resources if that cannot be started
+  [[nodiscard]] DeviceQueue<Self> open_queue(std::size_t slots, std::size_t outputs, Bytes) {
+    return DeviceQueue<Self>(static_cast<Self&>(*this), slots, outputs);
+  }
+
+  [[nodiscard]] bool overlaps_rounds() const noexcept requires OverlapsRounds<Engine> {
+    return engine_.overlaps_rounds();
+  }
+
+  template <class Runtime, class Graph>
+  using Orchestration = dynamic::Orchestration<Self, Runtime, Graph>;
+
+  void request_stop() noexcept { engine_.request_stop(); }
+  void keep_awake(bool awake) noexcept { engine_.keep_awake(awake); }
+  [[nodiscard]] Engine& engine() noexcept { return engine_; }
+
+  [[nodiscard]] double last_round_ns() const noexcept requires PredictsTime<Engine> { return engine_.last_round_ns(); }
+
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return engine_.failure_text(); }
+  template <class Sink>
+  void remarks(Moment when, Sink&& sink) const noexcept {
+    if (when == Moment::closing && engine_.threads_used() == 1) sink("one thread ran all tasks; more did not pay");
+  }
+
+ protected:
+  Hosted(Bytes device_memory, const EngineOptions& engine, const typename TrafficOptions<Traffic>::type& traffic)
+      : traffic_{make_traffic<Traffic>(traffic, arch::chip_of<A>)},
+        engine_{make_engine<E>(engine, arch::chip_of<A>)},
+        free_{device_memory} {}
+
+ private:
+  struct Allocation {
+    void* memory;
+    Bytes size;
+  };
+
+  template <class U>
+  [[nodiscard]] static U* pointer(DevicePtr<U> p) noexcept {
+    return reinterpret_cast<U*>(p.address());  // NOLINT: device memory is host memory here
+  }
+
+  friend class DeviceQueue<Self>;
+
+  [[no_unique_address]] Traffic traffic_;
+  Engine engine_;
+  Bytes free_;
+};
+
+}  // namespace rondo::platform::sim

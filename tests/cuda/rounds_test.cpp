@@ -40,6 +40,14 @@ struct Many {
   std::vector<Input<float>> inputs;
 };
 
+struct Halve {
+  static constexpr std::string_view name = "halve";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<double> x, Out<double> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] / 2;
+  }
+};
+
 /// All pointers of a table of buffers in device memory.
 struct Buffers {
   Buffers(P& platform, std::size_t n) : platform_{platform} {
@@ -152,6 +160,19 @@ TEST_CASE("what refreshing costs is measured where a session is asked to") {
   CHECK(costs->device_op != RefreshCosts{}.device_op);
   CHECK(run(session, g, 1.0F).second);
   CHECK(open<P>(g.graph).platform().refresh_costs() == nullptr);
+}
+
+TEST_CASE("tensors of double are as good as any") {
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<double>("x", {3});
+  const auto y = graph.output<double>("y", {3});
+  graph.add<Halve>(x, y);
+  auto session = open<P>(graph);
+  const std::vector<double> hx{1, 2, 3};
+  std::vector<double> hy(3);
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+  CHECK(hy == std::vector<double>{0.5, 1, 1.5});
 }
 
 TEST_CASE("a snapshot has taken its bytes when the call returns, of pinned memory too, however many there are") {

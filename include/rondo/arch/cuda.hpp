@@ -15,6 +15,7 @@ struct Cuda : CommonFacts {
   static constexpr std::uint32_t tensor_alignment = 256;    ///< bytes; as cuMemAlloc aligns
   static constexpr std::uint32_t arena_alignment = 256;     ///< bytes
   static constexpr std::uint32_t block_guard = 0;
+  static constexpr bool has_float64 = true;
   // Not limits of any GPU: what a session has room for.
   static constexpr std::uint32_t max_task_tensors = 1024;
   static constexpr std::uint32_t max_task_scalars = 1024;

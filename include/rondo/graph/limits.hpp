@@ -42,11 +42,11 @@ constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
   std::uint64_t bound = 0;
   for (const TensorRecord& tensor : graph.tensors) {
     if (is_bound_each_round(tensor.direction)) ++bound;
-    if (tensor.count != 0 && tensor.view_offset() % chip.tensor_alignment != 0) {
+    if (tensor.count != 0 && tensor.view_offset() % chip.view_alignment != 0) {
       throw Error(Errc::misaligned,
                   Error::Text("tensor '", graph.name(tensor.name), "' is a view that starts at byte ",
                               tensor.view_offset(), " of '", graph.name(graph.tensors[tensor.view_of].name), "'; on ",
-                              chip.name, " tensors start at multiples of ", chip.tensor_alignment));
+                              chip.name, " tensors start at multiples of ", chip.view_alignment));
     }
     if (!knows(chip, tensor.type)) {
       throw Error(Errc::unsupported,

@@ -249,6 +249,8 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     if constexpr (WantsZeros<K>) draft.ask_for_zeros(name, zeros, K::zeros.when);
     const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
     if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
+    if constexpr (StatesThreads<K>) tasks_.back().threads = K::threads;
+    if constexpr (StatesSharedBytes<K>) tasks_.back().shared_bytes = K::shared_bytes;
     if constexpr (HasWide<K>) {
       static_assert(detail::has_args_of_its_wide<K>(),
                     "rondo: a kernel and its Wide are handed the same arguments; declare the same args format in both");

@@ -96,7 +96,7 @@ class Replay {
       Signal& finished = round(epoch).finished;
       const std::uint32_t seen = finished.load(std::memory_order_acquire);
       if (seen == epoch) break;
-      backoff.out_of_patience() ? finished.wait(seen) : backoff.wait(spins_);
+      backoff.has_spun(spins_) ? finished.wait(seen) : backoff.wait(spins_);
     }
     caller_waits_.store(false, std::memory_order_relaxed);
   }

@@ -7,6 +7,10 @@
 //   replay_beside_raw/<shape>/threads:<t>/<rondo|tbb>   tasks of 1 µs; so that a few percent can be told, 31 rounds in
 //     turn with 31 raw ones, at the same clock; `of_raw` is the median of their ratios, `of_raw_25` and `of_raw_75`
 //     the quartiles; one iteration is all of these rounds
+//   in_flight/<shape>/threads:<t>/<one_at_a_time|four>   tasks of 1 µs; 100 rounds after 10 raw ones, with one round at
+//   a
+//     time, or with four in flight; `efficiency` is the median of raw's time for them / (threads · the time they took),
+//     `efficiency_25` and `efficiency_75` the quartiles; one iteration is all of these rounds
 // Elsewhere one iteration is one round. Raw runs on one thread only.
 // On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for independent
 // and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
@@ -77,7 +81,6 @@ class RondoGraph {
   bool round() { return session_.run_round().ok(); }
   [[nodiscard]] std::size_t threads_used() { return session_.platform().engine().threads_used(); }
 
- private:
   using Platform = rondo::A2A3SimOn<rondo::Pool>;
   static rondo::TaskGraph graph(const Shape& shape, int work) {
     rondo::TaskGraph graph{rondo::Edges::explicit_};
@@ -90,6 +93,8 @@ class RondoGraph {
     options.engine.threads = static_cast<std::uint32_t>(threads);
     return options;
   }
+
+ private:
   rondo::RoundSession<Platform> session_;
 };
 
@@ -133,6 +138,47 @@ void run_rondo_beside_raw(benchmark::State& state, const Shape& shape, int threa
   RondoGraph graph(shape, 1, threads);
   run_beside_raw(state, shape, graph);
   if (!graph.round()) state.SkipWithError("a round failed");
+}
+
+template <class Round, class Finish>
+void run_in_flight(benchmark::State& state, const Shape& shape, int threads, Round round, Finish finish) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds = [](auto&& what) {
+    const auto start = Clock::now();
+    what();
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  RawCalls raw(shape, 1);
+  std::vector<double> efficiency;
+  for (auto _ : state) {
+    const double alone = seconds([&] {
+      for (int i = 0; i < 10; ++i) raw.round();
+    });
+    round(), finish();  // threads that fell asleep meanwhile wake up
+    const double together = seconds([&] {
+      for (int i = 0; i < 100; ++i) round();
+      finish();
+    });
+    efficiency.push_back(10 * alone / (threads * together));
+  }
+  std::sort(efficiency.begin(), efficiency.end());
+  state.counters["efficiency_25"] = efficiency[efficiency.size() / 4];
+  state.counters["efficiency"] = efficiency[efficiency.size() / 2];
+  state.counters["efficiency_75"] = efficiency[efficiency.size() * 3 / 4];
+}
+void run_one_at_a_time(benchmark::State& state, const Shape& shape, int threads) {
+  RondoGraph graph(shape, 1, threads);
+  run_in_flight(
+      state, shape, threads, [&] { (void)graph.round(); }, [] {});
+  if (!graph.round()) state.SkipWithError("a round failed");
+}
+void run_four_in_flight(benchmark::State& state, const Shape& shape, int threads) {
+  auto session = rondo::open_pipelined<RondoGraph::Platform, 4>(RondoGraph::graph(shape, 1), RondoGraph::on(threads));
+  for (int i = 0; i < 60; ++i) (void)session.submit_round();  // it learns
+  if (!session.wait_all().ok()) state.SkipWithError("a round failed");
+  run_in_flight(
+      state, shape, threads, [&] { (void)session.submit_round(); }, [&] { (void)session.wait_all(); });
+  if (!session.wait_all().ok()) state.SkipWithError("a round failed");
 }
 
 #ifdef RONDO_HAVE_TBB
@@ -228,6 +274,17 @@ void add_beside_raw(const Shape& shape, int threads) {
 #endif
 }
 
+void add_in_flight(const Shape& shape, int threads) {
+  const std::string name = std::string("in_flight/") + shape.name + "/threads:" + std::to_string(threads) + "/";
+  const auto add_one = [&](const char* how, auto run) {
+    benchmark::RegisterBenchmark((name + how).c_str(), [=](benchmark::State& state) { run(state, shape, threads); })
+        ->UseRealTime()
+        ->Unit(benchmark::kNanosecond);
+  };
+  add_one("one_at_a_time", run_one_at_a_time);
+  add_one("four", run_four_in_flight);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -237,6 +294,7 @@ int main(int argc, char** argv) {
     }
     add_beside_raw(shape, 2);
   }
+  for (const Shape& shape : graph_shapes::with_drain()) add_in_flight(shape, 2);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

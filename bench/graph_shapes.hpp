@@ -25,6 +25,15 @@ inline Shape chain1000() {
   return s;
 }
 
+/// Seven chains: on two threads a round has to move one of them half-way.
+inline Shape chains7x143() {
+  Shape s{"chains7x143", 7 * 143, {}};
+  for (std::uint32_t t = 0; t < s.tasks; ++t) {
+    if (t % 143 != 0) s.edges.emplace_back(t - 1, t);
+  }
+  return s;
+}
+
 inline Shape independent1000() { return {"independent1000", 1000, {}}; }
 
 /// From the root to 512 leaves.
@@ -107,6 +116,9 @@ inline std::size_t least_steps(const Shape& shape, std::size_t workers) {
   }
   return steps;
 }
+
+/// Those whose rounds leave threads idle at their begin or end.
+inline std::vector<Shape> with_drain() { return {wavefront32(), tree1023(), chain1000(), chains7x143()}; }
 
 inline std::vector<Shape> all() {
   return {chain1000(), independent1000(), tree1023(), wavefront32(), random2000(), diamond5()};

@@ -9,6 +9,8 @@ install(TARGETS rondo EXPORT rondoTargets FILE_SET HEADERS DESTINATION ${CMAKE_I
 # Kernels of Rondo's own, which users compile for their device.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rondo/platform/onboard/device
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/platform/onboard)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rondo/platform/cuda/device
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/platform/cuda)
 if(RONDO_COMPILED_LIBRARY)
   install(TARGETS rondo_compiled EXPORT rondoTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
@@ -23,7 +25,8 @@ configure_package_config_file(
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/rondoConfig.cmake ${PROJECT_BINARY_DIR}/rondoConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/RondoPlatform.cmake ${CMAKE_CURRENT_LIST_DIR}/RondoProducts.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/RondoPlatform.cmake ${CMAKE_CURRENT_LIST_DIR}/RondoCudaKernels.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/RondoEmbedPtx.cmake ${CMAKE_CURRENT_LIST_DIR}/RondoProducts.cmake
         DESTINATION ${package_dir})
 
 # For builds without CMake. Paths are relative to the file, so that what is installed may be moved. It names neither the

@@ -4,7 +4,7 @@
 # Which platform rondo::SelectedPlatform names. Shared by the build and by the installed package, so that one variable,
 # RONDO_PLATFORM, means the same with add_subdirectory and with find_package.
 
-set(rondo_platforms a2a3_sim a5_sim a2a3_onboard a5_onboard host)
+set(rondo_platforms a2a3_sim a5_sim a2a3_onboard a5_onboard host cuda)
 
 function(rondo_check_platform)
   if(DEFINED RONDO_PLATFORM AND NOT RONDO_PLATFORM IN_LIST rondo_platforms)

@@ -178,6 +178,7 @@ TEST_CASE_TEMPLATE("Random graphs give the same with shared memory as with none"
   }
   CAPTURE(shared);
   CAPTURE(apart);
-  if (std::is_same_v<typename T::Planner, memory::Greedy>) CHECK(shared <= apart);  // on the same chip or a tighter one
+  constexpr bool is_as_tight = T::P::Arch::tensor_alignment <= arch::A2A3::tensor_alignment;
+  if (std::is_same_v<typename T::Planner, memory::Greedy> && is_as_tight) CHECK(shared <= apart);
   if (T::P::concurrency == memory::Concurrency::sequential) CHECK(shared * 10 < apart * 9);
 }

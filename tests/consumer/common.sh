@@ -60,6 +60,17 @@ expect_onboard_platform_without_device() {
     || { cat run.log; fail "the absence of a device was told with other words"; }
 }
 
+# The same for a GPU.
+expect_cuda_without_device() {
+  rm -rf build
+  configure build "$ROOT/tests/consumer/project" "$@" -DRONDO_PLATFORM=cuda >configure.log 2>&1 \
+    || { cat configure.log; fail "the platform cuda is not known"; }
+  "$CMAKE" --build build >build.log 2>&1 || { cat build.log; fail "the platform cuda was not built"; }
+  if env -u LD_LIBRARY_PATH RONDO_CUDA_LIBRARY=libno_cuda.so ./build/consumer >run.log 2>&1; then fail "a driver was found"; fi
+  grep -q "no such device: libno_cuda.so not found (looked in" run.log \
+    || { cat run.log; fail "the absence of a driver was told with other words"; }
+}
+
 # An unknown platform stops the configuration and says what is known.
 expect_unknown_platform() {
   rm -rf build

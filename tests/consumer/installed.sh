@@ -16,6 +16,7 @@ expect_product -DCMAKE_PREFIX_PATH="$prefix"
 expect_no_product_on_a_bare_machine -DCMAKE_PREFIX_PATH="$prefix"
 expect_platform "rondo $VERSION ran 2 rounds on a5_sim" -DCMAKE_PREFIX_PATH="$prefix" -DRONDO_PLATFORM=a5_sim
 expect_onboard_platform_without_device -DCMAKE_PREFIX_PATH="$prefix"
+expect_cuda_without_device -DCMAKE_PREFIX_PATH="$prefix"
 expect_unknown_platform -DCMAKE_PREFIX_PATH="$prefix"
 
 # A version that is not this one is not found.

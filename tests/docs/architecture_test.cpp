@@ -69,9 +69,9 @@ TEST_CASE("The functions on the way from a binding to its copy stand where the a
       {"platform/channel.hpp", "struct QueueSlot "},
       {"platform/sim/hosted.hpp", "Status copy_in("},
       {"platform/onboard/onboard.hpp", "Status copy_in("},
-      {"platform/onboard/transfers.hpp", "Status copy_in("},
+      {"platform/streams/transfers.hpp", "Status copy_in("},
       {"platform/sim/device_queue.hpp", "Status copy_in("},
-      {"platform/onboard/device_queue.hpp", "Status copy_in("},
+      {"platform/streams/device_queue.hpp", "Status copy_in("},
   };
   const std::string page = docs::read("docs/architecture.md");
   for (const Place& place : places) {

@@ -88,13 +88,13 @@ class KernelsOfGraph {
 /// An onboard platform over the stand-in, whose device has the kernels of whatever graph is loaded: tests that know
 /// nothing of kernel binaries run on it unchanged. With `has_refresh_kernel`, Rondo's is among them.
 template <rondo::arch::Arch A, bool has_refresh_kernel = false,
-          class RoundEvents = rondo::platform::onboard::NoRoundEvents>
+          class RoundEvents = rondo::platform::streams::NoRoundEvents>
 class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, RoundEvents> {
   using Base = rondo::platform::Onboard<A, RoundEvents>;
 
  public:
   static constexpr bool runs_over_stand_in = true;
-  using Timed = OverStandIn<A, has_refresh_kernel, rondo::platform::onboard::RoundEvents>;
+  using Timed = OverStandIn<A, has_refresh_kernel, rondo::platform::streams::RoundEvents>;
   using Options = typename Base::Options;
   explicit OverStandIn(const Options& options) : Base(options_for(A::name, options, has_refresh_kernel)) {}
 

@@ -20,6 +20,7 @@ struct CommonFacts {
   static constexpr std::uint32_t packed_output_alignment = 1024;  ///< bytes
   static constexpr std::uint32_t arena_alignment = 1024;          ///< bytes
   static constexpr std::uint32_t tensor_alignment = 64;           ///< bytes; where a sub-allocation may start
+  static constexpr std::uint32_t view_alignment = 64;             ///< bytes; where a view may start in its source
   static constexpr std::uint32_t block_granule = 32;              ///< bytes; a sub-allocation's length is a multiple
 
   static constexpr bool has_float64 = false;
@@ -50,6 +51,7 @@ struct Limits {
   std::uint32_t max_task_scalars = 0;
   std::uint32_t max_graph_tensors = 0;
   std::uint32_t tensor_alignment = 1;
+  std::uint32_t view_alignment = 1;
   std::uint32_t block_granule = 1;
   std::uint32_t block_guard = 0;
   bool has_fp8 = false;
@@ -68,6 +70,7 @@ inline constexpr Limits limits_of = {A::name,
                                      A::max_task_scalars,
                                      A::max_graph_tensors,
                                      A::tensor_alignment,
+                                     A::view_alignment,
                                      A::block_granule,
                                      A::block_guard,
                                      A::has_fp8,

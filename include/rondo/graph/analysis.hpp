@@ -75,7 +75,7 @@ class LastUses {
 }
 
 /// Orders the fill, which is last by number, before all tasks that touch what it zeroes.
-[[gnu::cold]] constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
+constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
   if (graph.tasks().empty() || !graph.tasks().back().fills) return;
   const auto fill = static_cast<std::uint32_t>(graph.tasks().size() - 1);
   for (std::uint32_t task = 0; task < fill; ++task) {
@@ -89,7 +89,7 @@ class LastUses {
 
 /// Returns the explicit edges, and unless the graph has only those, the edges that follow from reads and writes in the
 /// order of add(): read after write, write after read, write after write. O(args + edges log edges).
-[[nodiscard, gnu::cold]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
+[[nodiscard]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
   EdgeList edges;
   for (const TaskGraph::Edge& edge : graph.explicit_edges()) edges.push_back({edge.before, edge.after});
   if (graph.edges() == Edges::derived) {
@@ -150,7 +150,7 @@ namespace detail {
 }
 
 /// Whether there is a path between two positions. Walks forward from `from`, no further than `to`.
-[[nodiscard, gnu::cold]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
+[[nodiscard]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
   std::vector<char> seen(to + 1 - from, 0);
   std::vector<std::uint32_t> open{from};
   while (!open.empty()) {
@@ -170,7 +170,7 @@ namespace detail {
 }  // namespace detail
 
 /// Puts the tasks in this order, with edges between positions.
-[[nodiscard, gnu::cold]] constexpr Analysis arrange(std::vector<std::uint32_t> order, EdgeList edges) {
+[[nodiscard]] constexpr Analysis arrange(std::vector<std::uint32_t> order, EdgeList edges) {
   sort_once_each(edges);
   Analysis result;
   result.successor_begin = std::vector<std::uint32_t>(order.size() + 1, 0U);
@@ -187,7 +187,7 @@ namespace detail {
 
 /// Orders the tasks: of those that may run next, the fill comes first, then the one added first. @throws Error cycle,
 /// naming one
-[[nodiscard, gnu::cold]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
+[[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
   std::vector<std::uint32_t> waiting(tasks, 0U);
   std::vector<std::uint32_t> edge_begin(tasks + 1, 0U);
@@ -227,7 +227,7 @@ namespace detail {
 
 /// Checks each tensor's uses against the order. @throws Error race: two tasks conflict and no path orders them;
 /// uninitialized_read: a task reads what no task has written; invalid_argument: an output that no task writes
-[[gnu::cold]] constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
+constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = LastUses::nobody;
   LastUses uses(graph.tensors().size());
 
@@ -278,7 +278,7 @@ namespace detail {
 
 /// A view shows its source as it was where the view was made, so no later task may write either. @throws Error
 /// invalid_argument, naming view, source and task
-[[gnu::cold]] constexpr void check_views(const TaskGraph& graph) {
+constexpr void check_views(const TaskGraph& graph) {
   std::vector<std::uint32_t> views;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
     if (graph.tensors()[t].is_view()) views.push_back(t);
@@ -302,7 +302,7 @@ namespace detail {
 }
 
 /// Leaves out the tasks that have nothing to do: their successors wait for their predecessors.
-[[nodiscard, gnu::cold]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
+[[nodiscard]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
   EdgeList edges;  // between old positions
   for (std::uint32_t p = 0; p < whole.order.size(); ++p) {
     for (std::uint32_t s = whole.successor_begin[p]; s < whole.successor_begin[p + 1]; ++s) {
@@ -338,7 +338,7 @@ namespace detail {
 
 /// Checks and orders a graph. @throws Error cycle, race, uninitialized_read, invalid_argument: also a symbol without a
 /// value
-[[nodiscard, gnu::cold]] constexpr Analysis analyze(const TaskGraph& graph) {
+[[nodiscard]] constexpr Analysis analyze(const TaskGraph& graph) {
   if (graph.is_symbolic()) {
     throw Error(Errc::invalid_argument, Error::Text("symbol '", graph.name(graph.symbols()[0]),
                                                     "' has no value; open the graph with open_shaped(), or "

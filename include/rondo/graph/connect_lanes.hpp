@@ -39,7 +39,7 @@ struct Predecessors {
 };
 
 /// Finds the waits, joins and certain orders of lanes whose tasks and order are there.
-[[gnu::cold]] inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& predecessors) {
+inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& predecessors) {
   const std::size_t tasks = graph.tasks.size();
   const std::size_t count = lanes.count;
   lanes.place = std::vector<std::uint32_t>(tasks, 0U);
@@ -88,7 +88,7 @@ struct Predecessors {
 }  // namespace detail
 
 #if RONDO_HAS_BODIES
-[[gnu::cold]] RONDO_INLINE Lanes fold_lanes(const GraphView& graph, const Lanes& lanes, std::size_t most) {
+RONDO_INLINE Lanes fold_lanes(const GraphView& graph, const Lanes& lanes, std::size_t most) {
   if (lanes.count <= most) return lanes;
   if (most <= 1) return {};
   Lanes folded;

@@ -24,7 +24,7 @@ namespace rondo::graph {
 namespace detail {
 
 /// What one block takes as its kernel states it, from shapes and scalars; no tensor has an address yet.
-[[nodiscard, gnu::cold]] inline double stated_cost(const GraphView& graph, const TaskRecord& task) {
+[[nodiscard]] inline double stated_cost(const GraphView& graph, const TaskRecord& task) {
   std::vector<ArgWord> words(task.block_bytes / sizeof(ArgWord) + 1, ArgWord{0});
   for (const ArgRecord& arg : graph.args_of(task)) {
     const bool is_known = arg.kind == ArgRecord::Kind::scalar || arg.kind == ArgRecord::Kind::extent ||
@@ -43,7 +43,7 @@ namespace detail {
 /// Deals one graph to several numbers of lanes.
 class Dealer {
  public:
-  [[gnu::cold]] Dealer(const GraphView& graph, const LaneRules& rules)
+  Dealer(const GraphView& graph, const LaneRules& rules)
       : graph_{graph},
         chip_{rules.chip},
         wait_ns_{std::max(0.0, rules.chip.costs.stream_wait_ns)},
@@ -71,7 +71,7 @@ class Dealer {
   [[nodiscard]] std::uint32_t cores() const noexcept { return cores_; }
 
   /// The graph's own order takes less memory: it ends what it has begun before it begins more.
-  [[nodiscard, gnu::cold]] Lanes deal(std::uint32_t count) {
+  [[nodiscard]] Lanes deal(std::uint32_t count) {
     constexpr double price_of_memory = 1.02;
     Lanes own = deal(count, in_order_);
     Lanes urgent = deal(count, by_way_to_end_);
@@ -79,7 +79,7 @@ class Dealer {
   }
 
  private:
-  [[nodiscard, gnu::cold]] Lanes deal(std::uint32_t count, const std::vector<std::uint32_t>& by_urgency) {
+  [[nodiscard]] Lanes deal(std::uint32_t count, const std::vector<std::uint32_t>& by_urgency) {
     task_at_ = by_urgency;
     rank_.resize(task_at_.size());
     for (std::uint32_t r = 0; r < task_at_.size(); ++r) rank_[task_at_[r]] = r;
@@ -225,7 +225,7 @@ class Dealer {
   }
 
   /// What a round takes on these lanes, each wait counted.
-  [[nodiscard, gnu::cold]] double play(const Lanes& lanes) {
+  [[nodiscard]] double play(const Lanes& lanes) {
     std::vector<double> lane_at(lanes.count, 0.0);
     std::vector<double> core_at[core_type_count];  // heaps
     for (std::size_t type = 0; type < core_type_count; ++type) {
@@ -290,7 +290,7 @@ class Dealer {
 
 }  // namespace detail
 
-[[gnu::cold]] RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRules& rules) {
+RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRules& rules) {
   std::vector<double> costs;
   for (const TaskRecord& task : graph.tasks) {
     if (task.fills) {
@@ -323,7 +323,7 @@ class Dealer {
   return costs;
 }
 
-[[gnu::cold]] RONDO_INLINE Lanes deal_lanes(const GraphView& graph, const LaneRules& rules) {
+RONDO_INLINE Lanes deal_lanes(const GraphView& graph, const LaneRules& rules) {
   std::size_t tasks = graph.tasks.size();
   if (tasks != 0 && graph.tasks[0].fills) --tasks;
   if (rules.lanes == 1 || tasks < 2 || tasks > most_dealt_tasks) return {};
@@ -350,7 +350,7 @@ class Dealer {
 
 namespace rondo {
 
-[[gnu::cold]] RONDO_INLINE FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules) {
+RONDO_INLINE FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules) {
   graph::Lanes lanes = graph::deal_lanes(graph.view(), rules);
   if (lanes.count > 1) graph.lanes_ = std::make_unique<const graph::Lanes>(std::move(lanes));
   return graph;

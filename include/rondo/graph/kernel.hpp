@@ -212,6 +212,19 @@ concept WantsZeros = requires {
   { K::zeros } -> std::convertible_to<Zeros>;
 };
 
+/// Optional, for devices whose blocks have threads: `static constexpr std::uint32_t threads = 128;`.
+template <class K>
+concept StatesThreads = requires {
+  { K::threads } -> std::convertible_to<std::uint32_t>;
+};
+
+/// Optional, for the same devices: the memory that the threads of a block share, beyond what the kernel declares
+/// itself: `static constexpr std::uint32_t shared_bytes = 4096;`.
+template <class K>
+concept StatesSharedBytes = requires {
+  { K::shared_bytes } -> std::convertible_to<std::uint32_t>;
+};
+
 /// Optional: `using Wide = AxpyOfManyElements;`, for kernels that index with 32 bits: the kernel that runs instead
 /// where a tensor has 2^31 elements or more.
 template <class K>

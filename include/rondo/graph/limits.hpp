@@ -22,7 +22,7 @@ namespace rondo::graph {
 
 /// Checks a graph against the limits of a chip: blocks, tensors and scalars per task, tensors that each round binds,
 /// element types. @throws Error limit_exceeded, misaligned or unsupported, naming the task or tensor
-[[gnu::cold]] constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
+constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
   const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
     throw Error(Errc::limit_exceeded, Error::Text("task ", task.added_as, " '", graph.name(task.name), "' has ", count,
                                                   " ", what, "; the most on ", chip.name, " is ", most));
@@ -42,11 +42,11 @@ namespace rondo::graph {
   std::uint64_t bound = 0;
   for (const TensorRecord& tensor : graph.tensors) {
     if (is_bound_each_round(tensor.direction)) ++bound;
-    if (tensor.count != 0 && tensor.view_offset() % chip.tensor_alignment != 0) {
+    if (tensor.count != 0 && tensor.view_offset() % chip.view_alignment != 0) {
       throw Error(Errc::misaligned,
                   Error::Text("tensor '", graph.name(tensor.name), "' is a view that starts at byte ",
                               tensor.view_offset(), " of '", graph.name(graph.tensors[tensor.view_of].name), "'; on ",
-                              chip.name, " tensors start at multiples of ", chip.tensor_alignment));
+                              chip.name, " tensors start at multiples of ", chip.view_alignment));
     }
     if (!knows(chip, tensor.type)) {
       throw Error(Errc::unsupported,

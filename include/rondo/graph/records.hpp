@@ -125,6 +125,8 @@ struct TaskRecord {
   Dim blocks_dim{};                  ///< `blocks`, where they depend on symbols
   bool fills = false;                ///< sets the round's zeroed workspaces to zero; see graph/zeroed.hpp
   bool idle = false;                 ///< has nothing to do, so that freezing leaves it out; its order stays
+  std::uint32_t threads = 0;         ///< of each block, where the device has threads; 0: the kernel does not say
+  std::uint32_t shared_bytes = 0;    ///< of memory that the threads of a block share
 };
 
 struct Lanes;

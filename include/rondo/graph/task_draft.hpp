@@ -10,7 +10,7 @@
 /// How TaskGraph::add() makes a task: the bodies of its Draft; include task_graph.hpp.
 namespace rondo {
 
-[[gnu::cold]] constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
+constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
   if (!graph.has(key)) {
     fail_task(task, "is handed a tensor of another graph; use the handles of this one");
   }
@@ -26,7 +26,7 @@ namespace rondo {
 }
 
 template <class A>
-[[gnu::cold]] constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argument) {
+constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argument) {
   if constexpr (requires {
                   argument.access;
                   argument.handle.key;
@@ -43,8 +43,8 @@ template <class A>
 
 /// Adds the tensor's address, and its extents as a parameter of `rank` dimensions sees them: in one dimension, all
 /// elements.
-[[gnu::cold]] constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key,
-                                                               const Shape* reshaped, Access access, std::size_t rank) {
+constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key, const Shape* reshaped,
+                                                 Access access, std::size_t rank) {
   add_address(task, key, access);
   const graph::TensorRecord& tensor = graph.tensors_[index(key.tensor())];
   const Shape& shape = reshaped != nullptr ? *reshaped : tensor.shape;
@@ -91,8 +91,7 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
 }
 
 /// Notes a shape; instantiate() checks whether it holds as many elements.
-[[gnu::cold]] constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor,
-                                                            const Shape& shape) {
+constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape) {
   bool fits = shape.rank() <= max_rank;
   for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
     if (shape.dim(d).empty()) fits = shape.extent(d) >= 1;
@@ -103,7 +102,7 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
 }
 
 template <class P, class A>
-[[gnu::cold]] constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& argument) {
+constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& argument) {
   static_assert(detail::check_argument<P, A>());
   using Param = detail::Parameter<P>;
   if constexpr (!Param::is_tensor) {
@@ -117,8 +116,7 @@ template <class P, class A>
 
 /// Checks that the task is the first that touches the workspace, since later ones find no zeros unless each leaves
 /// them.
-[[gnu::cold]] constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor,
-                                                             Zeroed when) const {
+constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
   const graph::TensorRecord& record = graph.tensors_[tensor];
   const auto fail = [&](const char* what) {
     fail_task(task, "wants zeros in tensor '", graph.name(record.name), "', ", what);
@@ -134,7 +132,7 @@ template <class P, class A>
 }
 
 /// Notes that the task may write one tensor over another, unless it takes that other in more than one place.
-[[gnu::cold]] constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
+constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
   constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
   std::uint16_t source = nowhere;
   for (std::size_t a = 0; a < args.size() && a < nowhere; ++a) {
@@ -147,8 +145,8 @@ template <class P, class A>
   }
 }
 
-[[gnu::cold]] constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType core, Blocks blocks,
-                                                             KernelEntry entry, CostEntry cost) {
+constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                               CostEntry cost) {
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
   if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, Where::current());
@@ -191,7 +189,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
 }
 
 /// Replaces the kernel by the wide one where an index of 32 bits does not suffice.
-[[gnu::cold]] constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
+constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
   for (const graph::ArgRecord& arg : args_of(task)) {
     if (task.wide_name.size == 0 || !arg.is_address() || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
     task.entry = task.wide_entry;
@@ -201,9 +199,8 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
   }
 }
 
-[[gnu::cold]] constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks,
-                                                       KernelEntry entry, const std::vector<graph::ArgRecord>& args,
-                                                       std::uint32_t block_bytes) {
+constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                         const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes) {
   if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
   for (const graph::ArgRecord& arg : args) {
     const bool is_there = !arg.is_address() || arg.tensor < tensors_.size();
@@ -218,8 +215,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
 }
 
 template <Kernel K, class... P, class... A>
-[[gnu::cold]] constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P...>,
-                                                      const A&... arguments) {
+constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments) {
   using List = detail::ParameterList<P...>;
   constexpr std::size_t wanted = detail::arguments_before(sizeof...(P), List{});
   static_assert(sizeof...(A) == wanted,
@@ -253,6 +249,8 @@ template <Kernel K, class... P, class... A>
     if constexpr (WantsZeros<K>) draft.ask_for_zeros(name, zeros, K::zeros.when);
     const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
     if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
+    if constexpr (StatesThreads<K>) tasks_.back().threads = K::threads;
+    if constexpr (StatesSharedBytes<K>) tasks_.back().shared_bytes = K::shared_bytes;
     if constexpr (HasWide<K>) {
       static_assert(detail::has_args_of_its_wide<K>(),
                     "rondo: a kernel and its Wide are handed the same arguments; declare the same args format in both");

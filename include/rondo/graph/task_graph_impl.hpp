@@ -9,7 +9,7 @@
 /// The bodies of TaskGraph's longer members; include task_graph.hpp.
 namespace rondo {
 
-[[gnu::cold]] constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
+constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
   const graph::NameRef ref{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(name.size())};
   std::vector<char> own;  // the name may be part of the text, which grows
   for (const char c : name) own.push_back(c);
@@ -17,8 +17,7 @@ namespace rondo {
   return ref;
 }
 
-[[gnu::cold]] constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape& shape,
-                                                         Where where) const {
+constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape& shape, Where where) const {
   if (wanted.empty()) {
     refuse(where, "tensor ", tensors_.size(), " has no name; give it one");
   }
@@ -38,7 +37,7 @@ namespace rondo {
   }
 }
 
-[[gnu::cold]] constexpr TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::TensorRecord record) {
+constexpr TensorKey TaskGraph::push_tensor(std::string_view wanted, graph::TensorRecord record) {
   const TensorKey key{TensorId{static_cast<std::uint32_t>(tensors_.size())}, tag_};
   record.name = intern(wanted);
   names_.reserve_one(tensor_name());
@@ -47,8 +46,8 @@ namespace rondo {
   return key;
 }
 
-[[gnu::cold]] constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType type,
-                                                             Direction direction, const Shape& shape, Where where) {
+constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType type, Direction direction,
+                                               const Shape& shape, Where where) {
   check_new_tensor(wanted, shape, where);
   std::int64_t count = 1;
   std::int64_t bytes = 0;
@@ -78,8 +77,8 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
                                       : add_tensor_at_run_time(name, type, direction, shape, where);
 }
 
-[[gnu::cold]] constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value,
-                                                       std::size_t bytes, TensorKey described, Where where) {
+constexpr TensorKey TaskGraph::add_value(std::string_view wanted, const graph::RoundValue& value, std::size_t bytes,
+                                         TensorKey described, Where where) {
   check_new_tensor(wanted, {}, where);
   const bool is_descriptor = value.kind == graph::ValueKind::descriptor;
   if (is_descriptor && !has(described)) refuse(where, "value '", wanted, "' describes a tensor of another graph");
@@ -91,7 +90,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
   return push_tensor(wanted, record);
 }
 
-[[gnu::cold]] constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where where) {
+constexpr void TaskGraph::declare_alias(TensorKey output, TensorKey input, Where where) {
   const auto fail = [&](const auto&... text) { refuse(where, "alias: ", text...); };
   for (const TensorKey key : {output, input}) {
     if (!has(key)) fail("a tensor is of another graph");
@@ -109,8 +108,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
   to.alias_of = index(input.tensor());
 }
 
-[[gnu::cold]] constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first,
-                                                     Where where) {
+constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where) {
   const auto fail = [&](const auto&... text) { refuse(where, "make_view: ", text...); };
   for (const TensorKey key : {tensor, source}) {
     if (!has(key)) fail("a tensor is of another graph");
@@ -152,7 +150,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
   tensors_[root].delivered = tensors_[root].delivered || to.direction == Direction::out;
 }
 
-[[gnu::cold]] constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where) {
+constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where) {
   if (!has(tensor)) refuse(where, "zero: the tensor is of another graph");
   graph::TensorRecord& record = tensors_[index(tensor.tensor())];
   if (record.is_view()) {
@@ -165,8 +163,7 @@ constexpr TensorKey TaskGraph::add_tensor(std::string_view name, DataType type, 
   record.zeroed = when;
 }
 
-[[gnu::cold]] constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted,
-                                                  Where where) const {
+constexpr void TaskGraph::check_dim(const Dim& dim, std::string_view what, std::string_view wanted, Where where) const {
   bool known = dim.valid();
   dim.for_each_symbol([&](std::int32_t s) { known = known && static_cast<std::size_t>(s) < symbols_.size(); });
   if (!known) {

@@ -25,7 +25,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
 /// Adds the task that fills the zeroed workspaces, if there are any: last in number, first in order. The workspaces lie
 /// side by side (see memory/zeroed_block.hpp), so the first address and a number of bytes suffice; the other arguments
 /// show readers of the graph what is written.
-[[nodiscard, gnu::cold]] constexpr TaskGraph with_fill(TaskGraph graph) {
+[[nodiscard]] constexpr TaskGraph with_fill(TaskGraph graph) {
   std::vector<ArgRecord> args;
   bool is_fixed = false;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {

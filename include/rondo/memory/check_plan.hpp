@@ -49,7 +49,7 @@ struct Violation {
 ///
 /// Unlike the planners, it replays time event by event and keeps a list, ordered by offset, of the bytes in use. Cost:
 /// O(m (log m + k)) for m uses (buffers plus gaps) of which k at once, and linear in the explicit conflicts.
-[[nodiscard, gnu::cold]] inline Violation check_plan(const Problem& problem, const Plan& plan) {
+[[nodiscard]] inline Violation check_plan(const Problem& problem, const Plan& plan) {
   using Kind = Violation::Kind;
   if (plan.offsets.size() != problem.buffers.size()) return {Kind::wrong_count, 0, 0};
   std::int64_t top = 0;

@@ -24,8 +24,7 @@ namespace rondo::memory {
 namespace detail {
 
 /// The buffers of the ports: those of outputs, then those of inputs, the smallest first.
-[[nodiscard, gnu::cold]] constexpr std::vector<std::uint32_t> order_ports(const graph::GraphView& graph,
-                                                                          const Lifetimes& lives) {
+[[nodiscard]] constexpr std::vector<std::uint32_t> order_ports(const graph::GraphView& graph, const Lifetimes& lives) {
   std::vector<std::uint32_t> order;
   std::vector<char> is_listed(lives.problem.size(), 0);
   std::vector<rondo::detail::Keyed> inputs;
@@ -55,8 +54,8 @@ template <class P>
 inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_call_of<P>.plan, nullptr,
                                                                     constant_call_of<P>.ports_last, true};
 
-[[nodiscard, gnu::cold]] constexpr Plan plan_ports(const PlannerCall& planner, const graph::GraphView& graph,
-                                                   const Lifetimes& lives) {
+[[nodiscard]] constexpr Plan plan_ports(const PlannerCall& planner, const graph::GraphView& graph,
+                                        const Lifetimes& lives) {
   if (!planner.ports_last) return planner.plan(lives.problem);
   const std::vector<std::uint32_t> ports = order_ports(graph, lives);
   Problem rest = lives.problem;
@@ -70,8 +69,8 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
   return plan;
 }
 
-[[nodiscard, gnu::cold]] constexpr Plan plan_graph(const PlannerCall& planner, const graph::GraphView& graph,
-                                                   const Lifetimes& lives) {
+[[nodiscard]] constexpr Plan plan_graph(const PlannerCall& planner, const graph::GraphView& graph,
+                                        const Lifetimes& lives) {
   if (!planner.residents_first) return plan_ports(planner, graph, lives);
   std::vector<std::uint32_t> residents;
   Lifetimes rest = lives;
@@ -97,9 +96,8 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
   return plan;
 }
 
-[[gnu::cold]] constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
-                                              const arch::Limits& chip, const PlannerCall& planner,
-                                              Concurrency concurrency) {
+constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
+                                const arch::Limits& chip, const PlannerCall& planner, Concurrency concurrency) {
   Lifetimes lives = find_lifetimes(graph, chip, concurrency);
   const ZeroedBlock each_round(graph, lives, Zeroed::each_round);
   const ZeroedBlock once(graph, lives, Zeroed::once);

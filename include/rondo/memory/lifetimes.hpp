@@ -26,7 +26,7 @@ struct Lifetimes {
 namespace detail {
 
 /// The bytes that all buffers take one after the other stay below 2^62, so that no planner's sum overflows.
-[[gnu::cold]] constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& chip) {
+constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& chip) {
   constexpr std::uint64_t limit = std::uint64_t{1} << 62;
   std::uint64_t total = 0;
   for (const graph::TensorRecord& tensor : graph.tensors) {
@@ -39,7 +39,7 @@ namespace detail {
   }
 }
 
-[[nodiscard, gnu::cold]] constexpr Buffer make_buffer(const Token& token, const arch::Limits& chip) {
+[[nodiscard]] constexpr Buffer make_buffer(const Token& token, const arch::Limits& chip) {
   Buffer buffer;
   if (token.uses.empty()) return buffer;  // merged into another
   buffer.lower = token.uses.front().first;
@@ -67,8 +67,8 @@ namespace detail {
 ///
 /// Cost: linear for a sequential schedule; else (tensors · users)² at worst, and tasks² / 64 words for a parallel one.
 /// @throws Error overflow, naming the tensor at which all lengths together pass 2^62 bytes
-[[nodiscard, gnu::cold]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
-                                                            Concurrency concurrency) {
+[[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
+                                                 Concurrency concurrency) {
   detail::check_lengths(graph, chip);
   if (graph.tasks.size() > detail::Ancestors::most_tasks && concurrency == Concurrency::parallel) {
     concurrency = Concurrency::unordered;
@@ -100,7 +100,7 @@ namespace detail {
 }
 /// The same for chip A.
 template <arch::Arch A>
-[[nodiscard, gnu::cold]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, Concurrency concurrency) {
+[[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, Concurrency concurrency) {
   return find_lifetimes(graph, arch::limits_of<A>, concurrency);
 }
 

@@ -124,7 +124,7 @@ namespace detail {
 /// power of two, gaps outside of the lifetime or out of order, a fixed offset that contradicts the alignment or is
 /// negative, a conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62. Fixed offsets that
 /// overlap are for search::require_compatible_fixed_offsets(). Cost: linear.
-[[gnu::cold]] constexpr void validate(const Problem& problem) {
+constexpr void validate(const Problem& problem) {
   constexpr std::int64_t limit = INT64_MAX / 2;
   if (problem.size() > INT32_MAX / 2) {
     throw Error{Errc::limit_exceeded, Error::Text{"the problem has ", problem.size(), " buffers; split it"}};

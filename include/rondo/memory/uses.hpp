@@ -62,7 +62,7 @@ class UseFinder {
     kept_ = std::vector<char>(graph.tensors.size(), '\0');
   }
 
-  [[nodiscard, gnu::cold]] constexpr Tokens run() {
+  [[nodiscard]] constexpr Tokens run() {
     make_tokens();
     for (std::size_t turn = 0; turn < graph_.tasks.size(); ++turn) {
       visit(order_.task_at(turn), static_cast<std::int64_t>(turn) + 1);
@@ -83,7 +83,7 @@ class UseFinder {
   }
 
  private:
-  [[gnu::cold]] constexpr void make_tokens() {
+  constexpr void make_tokens() {
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors[t];
       if (rides_in_args(tensor.direction) || home_of(graph_, t) != t) continue;
@@ -104,7 +104,7 @@ class UseFinder {
 
   /// A task that writes the whole of a memory without reading it starts a new use, if the old value has been read. Two
   /// writers in a row share a use.
-  [[gnu::cold]] constexpr void visit(std::uint32_t position, std::int64_t time) {
+  constexpr void visit(std::uint32_t position, std::int64_t time) {
     const graph::TaskRecord& task = graph_.tasks[position];
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
       if (!arg.is_address() || result_.of_tensor[arg.tensor] == Tokens::none) continue;
@@ -171,7 +171,7 @@ class InPlaceMerger {
  public:
   constexpr InPlaceMerger(Tokens& tokens, Certainty order) : tokens_{tokens}, order_{order} {}
 
-  [[gnu::cold]] constexpr void run(const graph::GraphView& graph) {
+  constexpr void run(const graph::GraphView& graph) {
     for (std::size_t turn = 0; turn < graph.tasks.size(); ++turn) {
       const std::uint32_t p = order_.task_at(turn);
       const auto args = graph.args_of(graph.tasks[p]);
@@ -185,7 +185,7 @@ class InPlaceMerger {
   }
 
  private:
-  [[gnu::cold]] constexpr void merge(std::uint32_t position, std::int64_t time, std::uint32_t in, std::uint32_t out) {
+  constexpr void merge(std::uint32_t position, std::int64_t time, std::uint32_t in, std::uint32_t out) {
     if (in == Tokens::none || out == Tokens::none || in == out) return;
     Token& from = tokens_.tokens[in];
     Token& to = tokens_.tokens[out];

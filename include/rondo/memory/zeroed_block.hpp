@@ -19,7 +19,7 @@ namespace rondo::memory {
 class ZeroedBlock {
  public:
   /// Joins the buffers of all tensors that are zeroed at this time into that of the first.
-  [[gnu::cold]] constexpr ZeroedBlock(const graph::GraphView& graph, Lifetimes& lives, Zeroed when) {
+  constexpr ZeroedBlock(const graph::GraphView& graph, Lifetimes& lives, Zeroed when) {
     Problem& problem = lives.problem;
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
       if (graph.tensors[t].zeroed != when || graph.tensors[t].bytes == 0) continue;
@@ -55,7 +55,7 @@ class ZeroedBlock {
     }
   }
 
-  [[gnu::cold]] constexpr void place(Plan& plan) const {
+  constexpr void place(Plan& plan) const {
     if (members_.empty()) return;
     const std::int64_t base = plan.offsets[leader()];
     for (const auto& [inner, buffer] : members_) plan.offsets[buffer] = base + inner;

@@ -8,8 +8,8 @@
 #include <rondo/platform/sim/sim.hpp>
 
 /// The platforms by name. Programs that use the engine Pool include platform/sim/pool.hpp; the onboard platforms are in
-/// platform/onboard/onboard.hpp and the host in platform/host/host.hpp, each of which is included here where the build
-/// selects it.
+/// platform/onboard/onboard.hpp, the host in platform/host/host.hpp and CUDA devices in platform/cuda/cuda.hpp, each of
+/// which is included here where the build selects it.
 
 #ifndef RONDO_PLATFORM
 #define RONDO_PLATFORM a2a3_sim
@@ -19,28 +19,34 @@
 #define RONDO_SELECTS_a5_onboard 1
 #define RONDO_JOIN_NAMES(a, b) a##b
 #define RONDO_SELECTS_host 2
+#define RONDO_SELECTS_cuda 3
 #define RONDO_SELECTS(name) RONDO_JOIN_NAMES(RONDO_SELECTS_, name)
 #if RONDO_SELECTS(RONDO_PLATFORM) == 1
 #include <rondo/platform/onboard/onboard.hpp>
 #elif RONDO_SELECTS(RONDO_PLATFORM) == 2
 #include <rondo/platform/host/host.hpp>
+#elif RONDO_SELECTS(RONDO_PLATFORM) == 3
+#include <rondo/platform/cuda/cuda.hpp>
 #endif
 #undef RONDO_SELECTS_a2a3_onboard
 #undef RONDO_SELECTS_a5_onboard
 #undef RONDO_SELECTS_host
+#undef RONDO_SELECTS_cuda
 #undef RONDO_JOIN_NAMES
 #undef RONDO_SELECTS
 
 namespace rondo {
 
 namespace platform {
-namespace onboard {
+namespace streams {
 struct NoRoundEvents;
 }
 template <arch::Arch A, class RoundEvents>
 class Onboard;
 template <class E>
 class Host;
+template <class RoundEvents>
+class Cuda;
 namespace sim {
 class Pool;
 }
@@ -62,9 +68,12 @@ using A2A3Sim = A2A3SimOn<Inline>;
 using A5Sim = A5SimOn<Inline>;
 
 /// A real a2a3.
-using A2A3Onboard = platform::Onboard<arch::A2A3, platform::onboard::NoRoundEvents>;
+using A2A3Onboard = platform::Onboard<arch::A2A3, platform::streams::NoRoundEvents>;
 /// A real a5.
-using A5Onboard = platform::Onboard<arch::A5, platform::onboard::NoRoundEvents>;
+using A5Onboard = platform::Onboard<arch::A5, platform::streams::NoRoundEvents>;
+
+/// A GPU through the CUDA driver.
+using Cuda = platform::Cuda<platform::streams::NoRoundEvents>;
 
 namespace platform {
 
@@ -77,12 +86,13 @@ struct Names {
   using a2a3_onboard = A2A3Onboard;
   using a5_onboard = A5Onboard;
   using host = platform::Host<sim::Inline>;
+  using cuda = rondo::Cuda;
 };
 
 }  // namespace platform
 
-/// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim,
-/// a2a3_onboard, a5_onboard or host.
+/// The platform that the build was configured for: RONDO_PLATFORM = a2a3_sim (the default), a5_sim, a2a3_onboard,
+/// a5_onboard, host or cuda.
 using SelectedPlatform = platform::Names::RONDO_PLATFORM;
 
 }  // namespace rondo

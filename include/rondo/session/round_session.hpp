@@ -82,7 +82,7 @@ class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P,
   static constexpr std::size_t last_slot() noexcept { return 0; }
   static void finish_all() noexcept {}
   static Status close_queue() noexcept { return {}; }
-  Status settle(Status status) noexcept {
+  [[gnu::always_inline]] Status settle(Status status) noexcept {
     detail::tell_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
     if (!status) [[unlikely]]
       return this->note_failure(status);

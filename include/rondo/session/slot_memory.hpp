@@ -47,8 +47,8 @@ struct SlotMemory {
 
 /// Sets the self-resetting workspaces of a graph to zero (see TaskGraph::zero), and waits.
 template <Platform P>
-[[gnu::cold]] Status zero_workspace(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
-                                    DevicePtr<std::byte> arena) noexcept {
+Status zero_workspace(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
+                      DevicePtr<std::byte> arena) noexcept {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {

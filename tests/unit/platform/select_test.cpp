@@ -37,6 +37,7 @@ TEST_CASE("The selected platform is the one that the build names") {
   if (wanted == "a2a3_onboard") CHECK(std::is_same_v<SelectedPlatform, A2A3Onboard>);
   if (wanted == "host") CHECK(std::is_same_v<SelectedPlatform, Host>);
   if (wanted == "a5_onboard") CHECK(std::is_same_v<SelectedPlatform, A5Onboard>);
+  if (wanted == "cuda") CHECK(std::is_same_v<SelectedPlatform, Cuda>);
 }
 
 TEST_CASE("Each of the names stands for its type") {
@@ -45,4 +46,5 @@ TEST_CASE("Each of the names stands for its type") {
   CHECK(std::is_same_v<platform::Names::a2a3_onboard, platform::Onboard<arch::A2A3>>);
   CHECK(std::is_same_v<platform::Names::a5_onboard, platform::Onboard<arch::A5>>);
   CHECK(std::is_same_v<platform::Names::host, Host>);
+  CHECK(std::is_same_v<platform::Names::cuda, Cuda>);
 }

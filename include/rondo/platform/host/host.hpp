@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/arch/host.hpp>
+#include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/platform/host/caller.hpp>
 #include <rondo/platform/host/residency.hpp>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/platform/streams/api.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -9,9 +11,9 @@
 /// facts of the API's documentation; nothing of the vendor's is needed to compile.
 namespace rondo::platform::onboard {
 
-using AclError = int;
-using Stream = void*;
-using Event = void*;
+using AclError = streams::Code;
+using streams::Event;
+using streams::Stream;
 using BinHandle = void*;
 using FuncHandle = void*;
 using RunInstance = void*;     ///< a captured graph
@@ -21,12 +23,7 @@ using ExceptionInfo = void;    ///< what is told of a kernel that failed
 /// How memory is asked for: huge pages first.
 inline constexpr int huge_first = 0;
 
-enum CopyKind : int {
-  host_to_device = 1,
-  device_to_host = 2,
-  device_to_device = 3,
-  host_to_buffer_to_device = 5,  ///< takes the host's bytes before the call returns
-};
+using enum streams::CopyKind;
 enum CaptureMode : int { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
 inline constexpr std::uint32_t event_flag_sync = 1;
 inline constexpr std::uint32_t event_flag_time_line = 8;

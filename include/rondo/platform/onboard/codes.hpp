@@ -11,7 +11,7 @@
 /// The runtime's error codes, and what Rondo makes of them.
 namespace rondo::platform::onboard {
 
-inline constexpr AclError code_ok = 0;
+using streams::code_ok;
 inline constexpr AclError code_initialised_already = 100002;
 inline constexpr AclError code_bad_parameter = 107000;
 inline constexpr AclError code_not_open = 107002;
@@ -174,6 +174,34 @@ inline constexpr AclError code_timed_out = 507046;
   }
   throw Error(errc, text);
 }
+
+/// How the parts that platforms with streams share name this runtime's calls, and read its codes; see streams/api.hpp.
+struct Api {
+  static constexpr const char* enter = "aclrtSetDevice";
+  static constexpr const char* create_stream = "aclrtCreateStreamWithConfig";
+  static constexpr const char* synchronize = "aclrtSynchronizeStreamWithTimeout";
+  static constexpr const char* create_event = "aclrtCreateEventExWithFlag";
+  static constexpr const char* record_event = "aclrtRecordEvent";
+  static constexpr const char* wait_event = "aclrtStreamWaitEvent";
+  static constexpr const char* malloc = "aclrtMalloc";
+  static constexpr const char* malloc_host = "aclrtMallocHost";
+  static constexpr const char* copy = "aclrtMemcpy";
+  static constexpr const char* copy_async = "aclrtMemcpyAsync";
+  static constexpr const char* launch = "aclrtLaunchKernelV2";
+  static constexpr const char* launch_refresh = "aclrtLaunchKernelWithHostArgs";
+
+  static constexpr AclError code_not_open = onboard::code_not_open;
+  static constexpr AclError code_bad_parameter = onboard::code_bad_parameter;
+  static constexpr AclError code_out_of_host_memory = onboard::code_out_of_host_memory;
+  static constexpr std::uint32_t plain_event = event_flag_sync;
+  static constexpr std::uint32_t timed_event = event_flag_sync | event_flag_time_line;
+  static constexpr std::uint32_t stream_flags = stream_flag_fast_launch | stream_flag_fast_sync;
+  static constexpr int event_complete = onboard::event_complete;
+
+  [[nodiscard]] static constexpr Errc errc_of(AclError code) noexcept { return onboard::errc_of(code); }
+  [[nodiscard]] static constexpr Status status_of(AclError code) noexcept { return onboard::status_of(code); }
+  [[nodiscard]] static constexpr bool may_go_on(AclError code) noexcept { return onboard::may_go_on(code); }
+};
 
 inline void check(const Calls& calls, const char* platform, const char* call, AclError code) {
   if (code != code_ok) [[unlikely]]

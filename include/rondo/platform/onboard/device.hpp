@@ -32,6 +32,8 @@ struct Identity {
 /// compare per call.
 class Device {
  public:
+  using Api = onboard::Api;
+
   /// @throws Error invalid_argument (no time to wait), no_such_device, unsupported (another chip), and what the runtime
   /// reports
   Device(const Identity& identity, const Options& options)
@@ -58,6 +60,21 @@ class Device {
   [[nodiscard]] std::string_view failed_kernel() const noexcept { return {kernel_.data(), kernel_.size()}; }
   /// To be asked before each call of the runtime's.
   [[nodiscard]] AclError enter() noexcept { return runtime_.enter(token_, options_.device); }
+  /// Device memory for the platform's own use, and its return.
+  [[nodiscard]] AclError take(void** memory, std::uint64_t size) const noexcept {
+    return calls().malloc(memory, size, huge_first);
+  }
+  [[nodiscard]] AclError give_back(void* memory) const noexcept { return calls().free(memory); }
+  /// A copy that is through when this returns, whatever streams do.
+  [[nodiscard]] AclError copy_now(void* to, const void* from, std::uint64_t size, int kind, Stream) const noexcept {
+    return calls().copy(to, size, from, size, kind);
+  }
+  /// What copy_snapshot() takes at most; for more, staging is better.
+  [[nodiscard]] static constexpr std::uint64_t snapshot_room() noexcept { return std::uint64_t{1} << 20; }
+  /// A copy on the device's stream that has taken the host's bytes when this returns.
+  [[nodiscard]] AclError copy_snapshot(void* to, const void* from, std::uint64_t size) const noexcept {
+    return calls().copy_async(to, size, from, size, host_to_buffer_to_device, stream_);
+  }
   /// @throws Error
   void must(const char* call, AclError code) const { check(calls(), identity_.platform, call, code); }
 

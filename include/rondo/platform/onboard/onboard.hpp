@@ -7,15 +7,15 @@
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/graph/deal.hpp>
 #include <rondo/platform/concept.hpp>
-#include <rondo/platform/onboard/device_queue.hpp>
 #include <rondo/platform/onboard/memory.hpp>
 #include <rondo/platform/onboard/orchestration.hpp>
 #include <rondo/platform/onboard/program.hpp>
-#include <rondo/platform/onboard/refresh_costs.hpp>
 #include <rondo/platform/onboard/refresh_kernel.hpp>
-#include <rondo/platform/onboard/round_events.hpp>
-#include <rondo/platform/onboard/transfers.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
+#include <rondo/platform/streams/device_queue.hpp>
+#include <rondo/platform/streams/refresh_costs.hpp>
+#include <rondo/platform/streams/round_events.hpp>
+#include <rondo/platform/streams/transfers.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -39,15 +39,21 @@ namespace rondo::platform {
 /// Cost on the hot path: no allocation; at most one call of the runtime's per copy, one to
 /// launch, one to wait.
 ///
-/// `RoundEvents`: onboard::NoRoundEvents, or onboard::RoundEvents, which tell how long rounds take; see Timed.
-template <arch::Arch A, class RoundEvents = onboard::NoRoundEvents>
+/// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which tell how long rounds take; see Timed.
+template <arch::Arch A, class RoundEvents = streams::NoRoundEvents>
 class Onboard {
-  static constexpr bool is_timed = std::is_same_v<RoundEvents, onboard::RoundEvents>;
+  static constexpr bool is_timed = std::is_same_v<RoundEvents, streams::RoundEvents>;
+  using Transfers = streams::Transfers<A, onboard::Device>;
+  struct Parts {
+    using Device = onboard::Device;
+    using RefreshKernel = onboard::RefreshKernel;
+    using Program = onboard::Program;
+  };
 
  public:
   using Arch = A;
   /// The platform of sessions whose policies have `using Time = DeviceTime`.
-  using Timed = Onboard<A, onboard::RoundEvents>;
+  using Timed = Onboard<A, streams::RoundEvents>;
   using Options = onboard::Options;
   using Program = onboard::Program;
   static constexpr detail::FixedText<32> name_text{A::name, "_onboard"};
@@ -73,7 +79,7 @@ class Onboard {
         refresh_costs_{options_.refresh_costs} {
     if (!refresh_costs_ && options_.measure_refresh_costs) {
       try {
-        refresh_costs_ = onboard::RefreshMeasurement(device_, refresh_).measure();
+        refresh_costs_ = streams::RefreshMeasurement(device_, refresh_).measure();
       } catch (...) {
         (void)refresh_.release();
         throw;
@@ -235,7 +241,8 @@ class Onboard {
   Status unload(onboard::Orchestrator& orchestrator) noexcept { return unloaded(orchestrator.release()); }
 
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
-  [[nodiscard]] onboard::DeviceQueue<A, RoundEvents> open_queue(std::size_t slots, std::size_t outputs, Bytes bytes) {
+  [[nodiscard]] streams::DeviceQueue<A, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
+                                                                       Bytes bytes) {
     queue_staging_ = 2 * slots * align_up(bytes.value, 64);
     return {device_, refresh_, options_.timeout_ms, slots, outputs, bytes, round_ns_};
   }
@@ -280,7 +287,7 @@ class Onboard {
  private:
   static constexpr std::uint64_t least_staging = 65536;
 
-  [[nodiscard]] onboard::Staging& staging() noexcept { return transfers_.staging(); }
+  [[nodiscard]] auto& staging() noexcept { return transfers_.staging(); }
   /// With the task's name, where the device's words name it.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);
@@ -304,7 +311,7 @@ class Onboard {
     }
     outputs += out;
     // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
-    outputs += bytes < onboard::Transfers<A>::longest_run ? bytes / 64 : onboard::Transfers<A>::longest_run / 64;
+    outputs += bytes < Transfers::longest_run ? bytes / 64 : Transfers::longest_run / 64;
     bytes = bytes < least_staging ? least_staging : bytes;
     bytes = bytes < options_.staging.value ? bytes : align_up(options_.staging.value + 64, 64);
     if (const Status status = transfers_.wait(); !status) {
@@ -369,7 +376,7 @@ class Onboard {
   onboard::Device device_;
   onboard::DeviceMemory memory_;
   onboard::ZeroFill zeros_;
-  onboard::Transfers<A> transfers_;
+  Transfers transfers_;
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   onboard::RefreshKernel refresh_;

@@ -87,7 +87,8 @@ namespace rondo::platform::sim {
   for (std::size_t t = 0; t < schedule.order.size(); ++t) {
     for (const std::uint32_t node : schedule.order[t]) thread[node] = t;
   }
-  const std::size_t rounds = 6 * depth + 6;
+  const std::size_t measured = 4 * depth;  // rounds may end in bursts of `depth`
+  const std::size_t rounds = measured + 2 * depth + 6;
   std::vector<double> free_at(schedule.order.size());
   std::vector<double> before(g.nodes.size());  // when each node of the round before was done
   std::vector<double> done(g.nodes.size());
@@ -106,8 +107,7 @@ namespace rondo::platform::sim {
     }
     std::swap(before, done);
   }
-  const std::size_t half = rounds / 2;
-  return (ends[rounds - 1] - ends[half - 1]) / static_cast<double>(rounds - half);
+  return (ends[rounds - 1] - ends[rounds - 1 - measured]) / static_cast<double>(measured);
 }
 
 /// A graph cut into nodes, and their schedule.

@@ -107,7 +107,11 @@ class Replay {
       Signal& finished = round(epoch).finished;
       const std::uint32_t seen = finished.load(std::memory_order_acquire);
       if (seen == epoch) break;
-      has_worked&& backoff.out_of_patience() ? finished.wait(seen) : backoff.wait(spins_);
+      if (has_worked && backoff.has_spun(spins_)) {
+        finished.wait(seen);
+      } else {
+        backoff.wait(spins_);
+      }
     }
     caller_waits_.store(false, std::memory_order_relaxed);
   }

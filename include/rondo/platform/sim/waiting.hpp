@@ -41,6 +41,7 @@ class Backoff {
     (void)nanosleep(&nap, nullptr);
   }
   [[nodiscard]] bool out_of_patience() const noexcept { return count_ > patience; }
+  [[nodiscard]] bool has_spun(unsigned spins) const noexcept { return count_ > spins; }
   void reset() noexcept { count_ = 0; }
 
  private:

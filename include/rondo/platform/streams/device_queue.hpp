@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/arch.hpp>
+#include <rondo/args/refresh_op.hpp>
 #include <rondo/error.hpp>
-#include <rondo/platform/onboard/device.hpp>
-#include <rondo/platform/onboard/program.hpp>
-#include <rondo/platform/onboard/refresh_kernel.hpp>
-#include <rondo/platform/onboard/round_events.hpp>
+#include <rondo/platform/streams/api.hpp>
+#include <rondo/platform/streams/round_events.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace rondo::platform::onboard {
+namespace rondo::platform::streams {
 
 /// Rounds in flight, each on a stream that its slot has to itself: inputs travel on it, tasks run on it, outputs travel
 /// back on it. An event after the tasks of each round holds back those of the next. The device goes on after a task
@@ -25,9 +25,14 @@ namespace rondo::platform::onboard {
 /// failed or did not finish in time fails its round, and all after it as poisoned. Cost on the hot path: no
 /// allocation; for a round two copies, the launch, three calls about events, and one that waits.
 ///
-/// `RoundEvents`: onboard::RoundEvents, or NoRoundEvents.
-template <arch::Arch A, class RoundEvents>
+/// `Parts` names the platform's Device, RefreshKernel and Program; `RoundEvents`: RoundEvents, or NoRoundEvents.
+template <arch::Arch A, class Parts, class RoundEvents>
 class DeviceQueue {
+  using Device = typename Parts::Device;
+  using RefreshKernel = typename Parts::RefreshKernel;
+  using Program = typename Parts::Program;
+  using Api = typename Device::Api;
+
  public:
   /// `bytes`: what a slot's rounds copy at most in each direction; `round_ns`: where it writes how long the last
   /// delivered round took on the device. @throws Error out_of_memory, out_of_resources
@@ -42,16 +47,16 @@ class DeviceQueue {
         outputs_(slots * outputs),
         max_outputs_{outputs} {
     try {
-      device_.must("aclrtSetDevice", device_.enter());
+      device_.must(Api::enter, device_.enter());
       for (Slot& slot : slots_) {
         create(slot.stream);
         for (Event* const event : {&slot.computed, &slot.done}) {
-          device_.must("aclrtCreateEventExWithFlag", calls().create_event(event, event_flag_sync));
+          device_.must(Api::create_event, calls().create_event(event, Api::plain_event));
         }
         slot.events.open(device_);
         if (room_ == 0) continue;
         void* memory = nullptr;
-        device_.must("aclrtMallocHost", calls().malloc_host(&memory, 2 * room_));
+        device_.must(Api::malloc_host, calls().malloc_host(&memory, 2 * room_));
         slot.staging = static_cast<std::byte*>(memory);
       }
     } catch (...) {
@@ -76,27 +81,27 @@ class DeviceQueue {
   /// The slot is idle, so its args are nobody's but this round's, whatever runs on other streams.
   Status refresh_args(std::uint32_t slot, const args::RefreshOp& op) noexcept {
     Slot& s = slots_[slot];
-    call_ = "aclrtSetDevice";
+    call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
     flush_in(s);
-    then(s, "aclrtLaunchKernelWithHostArgs", [&] { return refresh_.launch(op, nullptr, s.stream); });
+    then(s, Api::launch_refresh, [&] { return refresh_.launch(op, nullptr, s.stream); });
     return noted(s.code);
   }
   Status launch(std::uint32_t slot, Program& program) noexcept {
     Slot& s = slots_[slot];
-    call_ = "aclrtSetDevice";
+    call_ = Api::enter;
     s.code = device_.enter();
     s.program = &program;
     if (!has_launched_) [[unlikely]]
       await_set_up(s);
     has_launched_ = true;
     flush_in(s);
-    if (computed_ != nullptr) then(s, "aclrtStreamWaitEvent", [&] { return calls().wait_event(s.stream, computed_); });
-    then(s, "aclrtLaunchKernelV2",
+    if (computed_ != nullptr) then(s, Api::wait_event, [&] { return calls().wait_event(s.stream, computed_); });
+    then(s, Api::launch,
          [&] { return s.events.around(device_, call_, s.stream, [&] { return program.launch(call_, s.stream); }); });
-    then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.computed, s.stream); });
+    then(s, Api::record_event, [&] { return calls().record_event(s.computed, s.stream); });
     if (s.code != code_ok) [[unlikely]]
       return fail(s);
     computed_ = s.computed;
@@ -114,7 +119,7 @@ class DeviceQueue {
   Status commit(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     flush_out(s);
-    then(s, "aclrtRecordEvent", [&] { return calls().record_event(s.done, s.stream); });
+    then(s, Api::record_event, [&] { return calls().record_event(s.done, s.stream); });
     return noted(s.code);
   }
 
@@ -123,14 +128,14 @@ class DeviceQueue {
     int status = 0;
     if (!broken_.ok()) return true;
     if (device_.enter() != code_ok || calls().query_event(s.done, &status) != code_ok) return true;  // await() looks
-    return status == event_complete;
+    return status == Api::event_complete;
   }
   void await(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     if (!broken_.ok()) return;
-    call_ = "aclrtSetDevice";
+    call_ = Api::enter;
     s.code = device_.enter();
-    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return calls().synchronize(s.stream, timeout_ms_); });
+    then(s, Api::synchronize, [&] { return calls().synchronize(s.stream, timeout_ms_); });
   }
   Status deliver(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
@@ -152,9 +157,9 @@ class DeviceQueue {
   /// failure away that it has to tell.
   void cancel(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
-    AclError code = device_.enter();
+    Code code = device_.enter();
     if (code == code_ok) code = calls().synchronize(s.stream, timeout_ms_);
-    if (status_of(code).poisoned()) [[unlikely]] {
+    if (Api::status_of(code).poisoned()) [[unlikely]] {
       (void)settle(code);
       lost_ = code;
       has_launched_ = false;
@@ -162,15 +167,15 @@ class DeviceQueue {
     reset(s);
   }
 
-  /// Waits, and gives back streams, events and staging. Errors: what the runtime refused first, but for what a failed
-  /// round has told.
+  /// Waits, and gives back streams, events and staging. Errors: what the runtime refused first, but for what a round
+  /// that failed or was cancelled has told.
   Status close() noexcept {
     if (slots_.empty()) return {};
-    AclError first = device_.enter();
-    const auto keep = [&](AclError code) {
+    Code first = device_.enter();
+    const auto keep = [&](Code code) {
       if (first == code_ok) first = code;
     };
-    if (const AclError code = settle(code_ok); broken_.ok()) keep(code);
+    if (const Code code = settle(code_ok); broken_.ok() && lost_ == code_ok) keep(code);
     const auto destroy = [&](Stream& stream) {
       if (stream != nullptr) keep(calls().destroy_stream(stream));
       stream = nullptr;
@@ -187,7 +192,7 @@ class DeviceQueue {
       slot.staging = nullptr;
     }
     slots_ = std::vector<Slot>();
-    return first == code_ok ? Status{} : Status{errc_of(first)};
+    return first == code_ok ? Status{} : Status{Api::errc_of(first)};
   }
 
  private:
@@ -212,11 +217,11 @@ class DeviceQueue {
     Run out;
     std::size_t outputs = 0;
     Program* program = nullptr;  ///< that was launched
-    AclError code = code_ok;     ///< the first that was not ok
+    Code code = code_ok;         ///< the first that was not ok
     [[no_unique_address]] RoundEvents events;
   };
 
-  [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
+  [[nodiscard]] const auto& calls() const noexcept { return device_.calls(); }
 
   /// The next step of a slot, unless one before it failed.
   template <class Step>
@@ -256,7 +261,7 @@ class DeviceQueue {
   void flush_in(Slot& s) noexcept {
     if (s.in.end == s.in.begin) return;
     const auto size = static_cast<std::uint64_t>(s.in.end - s.in.begin);
-    then(s, "aclrtMemcpyAsync", [&] {
+    then(s, Api::copy_async, [&] {
       return calls().copy_async(reinterpret_cast<void*>(s.in.device), size, s.in.begin, size, host_to_device, s.stream);
     });
     close(s.in);
@@ -264,7 +269,7 @@ class DeviceQueue {
   void flush_out(Slot& s) noexcept {
     if (s.out.end == s.out.begin) return;
     const auto size = static_cast<std::uint64_t>(s.out.end - s.out.begin);
-    then(s, "aclrtMemcpyAsync", [&] {
+    then(s, Api::copy_async, [&] {
       return calls().copy_async(s.out.begin, size, reinterpret_cast<const void*>(s.out.device), size, device_to_host,
                                 s.stream);
     });
@@ -274,24 +279,24 @@ class DeviceQueue {
   /// Nothing comes after a round that was cancelled because the device failed.
   [[gnu::noinline, gnu::cold]] void await_set_up(Slot& s) noexcept {
     if (s.code == code_ok) s.code = lost_;
-    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return device_.wait(); });
+    then(s, Api::synchronize, [&] { return device_.wait(); });
   }
   /// What staging has no room for, as the args table: the slot is idle, so nothing uses what is overwritten.
   [[gnu::noinline]] Status copy_in_at_once(Slot& s, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
-    call_ = "aclrtSetDevice";
+    call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
-    then(s, "aclrtMemcpy", [&] {
-      return calls().copy(reinterpret_cast<void*>(to.address()), size.value, from, size.value, host_to_device);
+    then(s, Api::copy, [&] {
+      return device_.copy_now(reinterpret_cast<void*>(to.address()), from, size.value, host_to_device, s.stream);
     });
     return noted(s.code);
   }
   /// Outputs likewise, once the tasks are through.
   [[gnu::noinline]] Status copy_out_at_once(Slot& s, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
-    call_ = "aclrtSetDevice";
+    call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
-    then(s, "aclrtSynchronizeStreamWithTimeout", [&] { return calls().synchronize(s.stream, timeout_ms_); });
-    then(s, "aclrtMemcpy", [&] {
-      return calls().copy(to, size.value, reinterpret_cast<const void*>(from.address()), size.value, device_to_host);
+    then(s, Api::synchronize, [&] { return calls().synchronize(s.stream, timeout_ms_); });
+    then(s, Api::copy, [&] {
+      return device_.copy_now(to, reinterpret_cast<const void*>(from.address()), size.value, device_to_host, s.stream);
     });
     return noted(s.code);
   }
@@ -309,31 +314,30 @@ class DeviceQueue {
     s.code = code_ok;
   }
 
-  [[nodiscard, gnu::always_inline]] Status noted(AclError code) noexcept {
+  [[nodiscard, gnu::always_inline]] Status noted(Code code) noexcept {
     if (code == code_ok) [[likely]]
       return {};
     device_.note(call_, code);
-    return status_of(code);
+    return Api::status_of(code);
   }
   /// @returns the status of a slot's failure, naming the task where the device's words do
   [[gnu::cold, gnu::noinline]] Status fail(const Slot& s) noexcept {
     device_.note(call_, s.code);
-    const Status status = status_of(s.code);
+    const Status status = Api::status_of(s.code);
     return s.program == nullptr ? status : s.program->blame(status);
   }
 
   void create(Stream& stream) {
-    device_.must("aclrtCreateStreamWithConfig",
-                 calls().create_stream(&stream, 0, stream_flag_fast_launch | stream_flag_fast_sync));
+    device_.must(Api::create_stream, calls().create_stream(&stream, 0, Api::stream_flags));
   }
   /// Waits for everything, once more where `so_far` says that something was late; what is late twice is ended by force,
   /// with all that may wait for it. @returns the first failure
-  [[gnu::cold]] AclError settle(AclError so_far) noexcept {
-    const auto is_late = [](AclError code) { return may_go_on(code) && errc_of(code) == Errc::timed_out; };
-    AclError first = code_ok;
+  [[gnu::cold]] Code settle(Code so_far) noexcept {
+    const auto is_late = [](Code code) { return Api::may_go_on(code) && Api::errc_of(code) == Errc::timed_out; };
+    Code first = code_ok;
     const auto wait_for = [&](Stream stream) {
       if (stream == nullptr || is_late(so_far)) return;
-      const AclError code = calls().synchronize(stream, timeout_ms_);
+      const Code code = calls().synchronize(stream, timeout_ms_);
       if (first == code_ok) first = code;
       if (is_late(code)) so_far = code;
     };
@@ -359,8 +363,8 @@ class DeviceQueue {
   Event computed_ = nullptr;  ///< of the last round that was launched
   const char* call_ = "";     ///< the last of the runtime's
   bool has_launched_ = false;
-  AclError lost_ = code_ok;  ///< what the device failed with in a round that was cancelled
-  Status broken_;            ///< what rounds after a failed one end with
+  Code lost_ = code_ok;  ///< what the device failed with in a round that was cancelled
+  Status broken_;        ///< what rounds after a failed one end with
 };
 
-}  // namespace rondo::platform::onboard
+}  // namespace rondo::platform::streams

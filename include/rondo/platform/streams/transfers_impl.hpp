@@ -2,25 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/platform/onboard/transfers.hpp>
+#include <rondo/platform/streams/transfers.hpp>
 
 /// The bodies of Transfers' members that are too long for its class; include transfers.hpp.
-namespace rondo::platform::onboard {
+namespace rondo::platform::streams {
 
-template <arch::Arch A>
-AclError Transfers<A>::finish_anew() noexcept {
+template <arch::Arch A, class Device>
+Code Transfers<A, Device>::finish_anew() noexcept {
   if (!device_.is_busy() && !plan_.is_under_way()) return code_ok;
-  if (const AclError code = enter(); code != code_ok) [[unlikely]]
+  if (const Code code = enter(); code != code_ok) [[unlikely]]
     return code;
-  if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+  if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
     return code;
   if (in_.at != 0 || out_.at != 0) {
-    if (const AclError code = out_.at != 0 ? flush_out() : flush_rarely(); code != code_ok) [[unlikely]]
+    if (const Code code = out_.at != 0 ? flush_out() : flush_rarely(); code != code_ok) [[unlikely]]
       return code;
   }
-  const AclError code = device_.wait();
+  const Code code = device_.wait();
   if (code != code_ok) [[unlikely]] {
-    call_ = wait_call;
+    call_ = Api::synchronize;
   } else if (!device_.is_busy()) {
     staging_.deliver();
     plan_.end_recording();
@@ -30,13 +30,13 @@ AclError Transfers<A>::finish_anew() noexcept {
   return code;
 }
 
-template <arch::Arch A>
-inline AclError Transfers<A>::leave_plan() noexcept {
+template <arch::Arch A, class Device>
+inline Code Transfers<A, Device>::leave_plan() noexcept {
   if (!plan_.is_on()) [[likely]]
     return code_ok;
   if (plan_.is_under_way()) {
     device_.work_begins();
-    if (const AclError code = enter(); code != code_ok) [[unlikely]]
+    if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
     const bool in = plan_.is_at_inputs();
     const RoundPlan::Leg& leg = in ? plan_.in() : plan_.out();
@@ -45,7 +45,7 @@ inline AclError Transfers<A>::leave_plan() noexcept {
       runs += s->begins_run ? 1 : 0;
     }
     if (runs > 1) {
-      const AclError code = copy_runs(leg.runs, leg.runs + (runs - 1), in ? host_to_device : device_to_host);
+      const Code code = copy_runs(leg.runs, leg.runs + (runs - 1), in ? host_to_device : device_to_host);
       if (code != code_ok) return code;
     }
   }
@@ -53,8 +53,8 @@ inline AclError Transfers<A>::leave_plan() noexcept {
   return code_ok;
 }
 
-template <arch::Arch A>
-void Transfers<A>::leave_plan_as_it_is() noexcept {
+template <arch::Arch A, class Device>
+void Transfers<A, Device>::leave_plan_as_it_is() noexcept {
   if (!plan_.is_on()) return;
   const RoundPlan::Step* const in = plan_.in().first;
   const RoundPlan::Step* const out = plan_.out().first;
@@ -91,18 +91,18 @@ void Transfers<A>::leave_plan_as_it_is() noexcept {
   plan_.disarm();
 }
 
-template <arch::Arch A>
-Status Transfers<A>::copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
+template <arch::Arch A, class Device>
+Status Transfers<A, Device>::copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
   if (size == 0) return {};
   has_copied_in_ = true;
-  if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+  if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
     return refused(code);
   if (std::byte* const staged = go_on(in_, to.address(), size); staged != nullptr) {
     plan_.record_in(to.address(), size, staged, false);
     __builtin_memcpy(staged, from, size);
     return {};
   }
-  if (const AclError code = begin(); code != code_ok) [[unlikely]]
+  if (const Code code = begin(); code != code_ok) [[unlikely]]
     return refused(code);
   const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(from, size);
   std::byte* const staged = direct ? nullptr : open(in_, to.address(), size);
@@ -115,17 +115,17 @@ Status Transfers<A>::copy_in_anew(DevicePtr<std::byte> to, const void* from, std
   return {};
 }
 
-template <arch::Arch A>
-Status Transfers<A>::copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
+template <arch::Arch A, class Device>
+Status Transfers<A, Device>::copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
   if (size == 0) return {};
-  if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+  if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
     return refused(code);
   if (std::byte* const staged = go_on(out_, from.address(), size); staged != nullptr) {
     plan_.record_out(from.address(), size, staged, false);
     staging_.expect(to, staged, size);
     return {};
   }
-  if (const AclError code = begin(); code != code_ok) [[unlikely]]
+  if (const Code code = begin(); code != code_ok) [[unlikely]]
     return refused(code);
   const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(to, size);
   std::byte* const staged = direct ? nullptr : open(out_, from.address(), size);
@@ -138,9 +138,10 @@ Status Transfers<A>::copy_out_anew(void* to, DevicePtr<const std::byte> from, st
   return {};
 }
 
-template <arch::Arch A>
-AclError Transfers<A>::copy_in_in_parts(DevicePtr<std::byte> to, const std::byte* from, std::uint64_t size) noexcept {
-  AclError code = make_room();
+template <arch::Arch A, class Device>
+Code Transfers<A, Device>::copy_in_in_parts(DevicePtr<std::byte> to, const std::byte* from,
+                                            std::uint64_t size) noexcept {
+  Code code = make_room();
   while (code == code_ok && size != 0) {
     const std::uint64_t part = size < staging_.capacity() ? size : staging_.capacity();
     std::byte* const staged = staging_.take(part);
@@ -155,9 +156,10 @@ AclError Transfers<A>::copy_in_in_parts(DevicePtr<std::byte> to, const std::byte
   return code;
 }
 
-template <arch::Arch A>
-AclError Transfers<A>::copy_out_in_parts(std::byte* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
-  AclError code = make_room();
+template <arch::Arch A, class Device>
+Code Transfers<A, Device>::copy_out_in_parts(std::byte* to, DevicePtr<const std::byte> from,
+                                             std::uint64_t size) noexcept {
+  Code code = make_room();
   while (code == code_ok && size != 0) {
     const std::uint64_t part = size < staging_.capacity() ? size : staging_.capacity();
     std::byte* const staged = staging_.take(part);
@@ -172,4 +174,4 @@ AclError Transfers<A>::copy_out_in_parts(std::byte* to, DevicePtr<const std::byt
   return code;
 }
 
-}  // namespace rondo::platform::onboard
+}  // namespace rondo::platform::streams

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace rondo::platform::onboard {
+namespace rondo::platform::streams {
 
 /// What the last plain round moved and through which places of the staging, so that a round that moves the same need
 /// not find them anew: runs of inputs, a launch, runs of outputs.
@@ -153,4 +153,4 @@ class RoundPlan {
   Phase phase_ = Phase::spoilt;
 };
 
-}  // namespace rondo::platform::onboard
+}  // namespace rondo::platform::streams

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/platform/onboard/acl.hpp>
-#include <rondo/platform/onboard/device.hpp>
+#include <rondo/platform/streams/api.hpp>
 
-namespace rondo::platform::onboard {
+#include <initializer_list>
+
+namespace rondo::platform::streams {
 
 /// Two events on the device's time line around the tasks of a round. Lifetime: close() gives the events back.
 /// Thread safety: none. Cost: two records for each round, and one question once it is over.
@@ -16,26 +17,28 @@ class RoundEvents {
   RoundEvents& operator=(const RoundEvents&) = delete;
 
   /// Makes the events, unless they are there. @throws Error out_of_resources
+  template <class Device>
   void open(Device& device) {
+    using Api = typename Device::Api;
     for (Event* const event : {&begin_, &end_}) {
       if (*event != nullptr) continue;
-      device.must("aclrtCreateEventExWithFlag",
-                  device.calls().create_event(event, event_flag_sync | event_flag_time_line));
+      device.must(Api::create_event, device.calls().create_event(event, Api::timed_event));
     }
   }
   /// Runs `launch`, which hands the tasks to the stream, between the two records.
-  template <class Launch>
-  AclError around(Device& device, const char*& call, Stream stream, Launch launch) noexcept {
-    call = "aclrtRecordEvent";
-    AclError code = device.calls().record_event(begin_, stream);
+  template <class Device, class Launch>
+  Code around(Device& device, const char*& call, Stream stream, Launch launch) noexcept {
+    call = Device::Api::record_event;
+    Code code = device.calls().record_event(begin_, stream);
     if (code == code_ok) code = launch();
     if (code != code_ok) return code;
-    call = "aclrtRecordEvent";
+    call = Device::Api::record_event;
     is_pending_ = true;
     return device.calls().record_event(end_, stream);
   }
   /// Writes to `ns` how long the tasks took, or 0 if the runtime refuses to tell; nothing if no round was launched
   /// since the last call. The stream is through.
+  template <class Device>
   void read(Device& device, double& ns) noexcept {
     float ms = 0;
     if (!is_pending_) return;
@@ -43,11 +46,12 @@ class RoundEvents {
     ns = device.calls().elapsed_time(&ms, begin_, end_) == code_ok ? 1e6 * static_cast<double>(ms) : 0;
   }
   /// @returns the first failure
-  AclError close(Device& device) noexcept {
-    AclError first = code_ok;
+  template <class Device>
+  Code close(Device& device) noexcept {
+    Code first = code_ok;
     for (Event* const event : {&begin_, &end_}) {
       if (*event == nullptr) continue;
-      const AclError code = device.calls().destroy_event(*event);
+      const Code code = device.calls().destroy_event(*event);
       if (first == code_ok) first = code;
       *event = nullptr;
     }
@@ -62,13 +66,18 @@ class RoundEvents {
 
 /// For platforms that do not tell how long rounds take; takes no instruction.
 struct NoRoundEvents {
+  template <class Device>
   void open(Device&) noexcept {}
-  template <class Launch>
-  [[gnu::always_inline]] AclError around(Device&, const char*&, Stream, Launch launch) noexcept {
+  template <class Device, class Launch>
+  [[gnu::always_inline]] Code around(Device&, const char*&, Stream, Launch launch) noexcept {
     return launch();
   }
+  template <class Device>
   void read(Device&, double&) noexcept {}
-  AclError close(Device&) noexcept { return code_ok; }
+  template <class Device>
+  Code close(Device&) noexcept {
+    return code_ok;
+  }
 };
 
-}  // namespace rondo::platform::onboard
+}  // namespace rondo::platform::streams

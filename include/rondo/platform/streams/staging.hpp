@@ -2,20 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/platform/onboard/device.hpp>
+#include <rondo/platform/streams/api.hpp>
+#include <rondo/types.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace rondo::platform::onboard {
+namespace rondo::platform::streams {
 
 /// Pinned host memory of a session: blocks that the user asked for, which the device reaches directly, and a buffer
 /// through which ordinary memory travels.
 ///
 /// The buffer is given out from front to back and is free again when the device is through with all of it; outputs wait
 /// in it until then. Lifetime: the device outlives it. Thread safety: none. Cost on the hot path: no allocation.
+template <class Device>
 class Staging {
+  using Api = typename Device::Api;
+
  public:
   explicit Staging(Device& device) : device_{device} {}
   Staging(const Staging&) = delete;
@@ -33,11 +38,11 @@ class Staging {
     has_pinned_ = true;
     return memory;
   }
-  AclError unpin(const void* memory) noexcept {
+  Code unpin(const void* memory) noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(memory);
     auto found = pinned_.begin();
     while (found != pinned_.end() && found->begin != at) ++found;
-    if (found == pinned_.end()) return code_bad_parameter;
+    if (found == pinned_.end()) return Api::code_bad_parameter;
     pinned_.erase(found);
     has_pinned_ = !pinned_.empty();
     return free(const_cast<void*>(memory));
@@ -57,18 +62,18 @@ class Staging {
   // -----------------------------------------------------------------------------------------------------
 
   /// Makes it hold `bytes`, and remember `outputs` at a time. The device is idle.
-  [[nodiscard]] AclError resize(std::uint64_t bytes, std::size_t outputs) noexcept {
+  [[nodiscard]] Code resize(std::uint64_t bytes, std::size_t outputs) noexcept {
     if (outputs > outputs_.size()) {
       try {
         outputs_ = std::vector<Output>(outputs);
       } catch (...) {
-        return code_out_of_host_memory;
+        return Api::code_out_of_host_memory;
       }
     }
     max_outputs_ = outputs_.data() + outputs_.size();
     reset();
     if (bytes <= capacity_) return code_ok;
-    AclError code = release_buffer();
+    Code code = release_buffer();
     if (code == code_ok) code = device_.enter();
     void* memory = nullptr;
     if (code == code_ok) code = device_.calls().malloc_host(&memory, bytes);
@@ -114,18 +119,18 @@ class Staging {
     next_ = buffer_;
   }
 
-  AclError release_buffer() noexcept {
+  Code release_buffer() noexcept {
     if (buffer_ == nullptr) return code_ok;
-    const AclError code = free(buffer_);
+    const Code code = free(buffer_);
     buffer_ = nullptr;
     capacity_ = 0;
     reset();
     return code;
   }
-  AclError release_all() noexcept {
-    AclError first = release_buffer();
+  Code release_all() noexcept {
+    Code first = release_buffer();
     while (!pinned_.empty()) {
-      const AclError code = unpin(reinterpret_cast<void*>(pinned_.back().begin));  // NOLINT: what pin() returned
+      const Code code = unpin(reinterpret_cast<void*>(pinned_.back().begin));  // NOLINT: what pin() returned
       if (first == code_ok) first = code;
     }
     return first;
@@ -145,13 +150,13 @@ class Staging {
 
   [[nodiscard]] void* allocate(std::uint64_t bytes) {
     void* memory = nullptr;
-    device_.must("aclrtSetDevice", device_.enter());
-    device_.must("aclrtMallocHost", device_.calls().malloc_host(&memory, bytes));
+    device_.must(Api::enter, device_.enter());
+    device_.must(Api::malloc_host, device_.calls().malloc_host(&memory, bytes));
     return memory;
   }
-  AclError free(void* memory) noexcept {
-    const AclError code = device_.enter();
-    const AclError freed = device_.calls().free_host(memory);
+  Code free(void* memory) noexcept {
+    const Code code = device_.enter();
+    const Code freed = device_.calls().free_host(memory);
     return code == code_ok ? freed : code;
   }
 
@@ -166,4 +171,4 @@ class Staging {
   Output* max_outputs_ = nullptr;
 };
 
-}  // namespace rondo::platform::onboard
+}  // namespace rondo::platform::streams

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/platform/onboard/refresh_kernel.hpp>
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/error.hpp>
+#include <rondo/platform/streams/api.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -75,23 +77,25 @@ inline void write_refresh_costs(const char* path, const RefreshCosts& costs) {
   return costs;
 }
 
-namespace platform::onboard {
+namespace platform::streams {
 
 /// Measures what refreshing costs, in some 200 calls. Each cost is the least of several tries, as the host sees it: a
 /// row of calls and one wait, divided by the calls, all warm. What cannot be measured keeps its default.
 ///
 /// Errors: throws what the runtime reports. Cost: set-up only.
+template <class Device, class RefreshKernel>
 class RefreshMeasurement {
+  using Api = typename Device::Api;
+
  public:
   RefreshMeasurement(Device& device, RefreshKernel& kernel) : device_{device}, kernel_{kernel} {
-    device_.must("aclrtMalloc",
-                 device_.calls().malloc(&memory_, lanes_at + sizeof(args::Lane) * most_lanes + 64, huge_first));
+    device_.must(Api::malloc, device_.take(&memory_, lanes_at + sizeof(args::Lane) * most_lanes + 64));
   }
   RefreshMeasurement(const RefreshMeasurement&) = delete;
   RefreshMeasurement& operator=(const RefreshMeasurement&) = delete;
   ~RefreshMeasurement() {
     (void)device_.wait();
-    (void)device_.calls().free(memory_);
+    (void)device_.give_back(memory_);
   }
 
   [[nodiscard]] RefreshCosts measure() {
@@ -109,22 +113,19 @@ class RefreshMeasurement {
                       1;
 
     const auto copy = [&](std::uint64_t bytes) {
-      return time_of(calls_in_a_row, [&] {
-        return device_.calls().copy_async(memory_, bytes, table.data(), bytes, host_to_buffer_to_device,
-                                          device_.stream());
-      });
+      return time_of(calls_in_a_row, [&] { return device_.copy_snapshot(memory_, table.data(), bytes); });
     };
     if (const std::uint64_t small = copy(64); last_ == code_ok) {
       costs.copied_byte = rise(small, copy(lanes_at), lanes_at - 64);
       costs.copy = small;
-    } else if (errc_of(last_) == Errc::unsupported) {
+    } else if (Api::errc_of(last_) == Errc::unsupported) {
       last_ = code_ok;
     }
-    device_.must("aclrtMemcpyAsync, for refresh costs", last_);
+    device_.must(Api::copy_async, last_);
     if (!kernel_.is_usable()) return costs;
 
-    device_.must("aclrtMemcpy", device_.calls().copy(at(lanes_at), sizeof(args::Lane) * most_lanes, lanes.data(),
-                                                     sizeof(args::Lane) * most_lanes, host_to_device));
+    device_.must(Api::copy, device_.copy_now(at(lanes_at), lanes.data(), sizeof(args::Lane) * most_lanes,
+                                             host_to_device, device_.stream()));
     const auto compute = [&](std::uint64_t count) {
       const args::RefreshOp op{DevicePtr<std::byte>{address(0)}, DevicePtr<const args::Lane>{address(lanes_at)}, count,
                                DevicePtr<const std::uint64_t>{address(0)}, 1};
@@ -139,7 +140,7 @@ class RefreshMeasurement {
     costs.device_op = compute(1);
     costs.device_slot = rise(costs.device_op, compute(most_lanes), most_lanes - 1);
     costs.launched_byte = rise(carry(1), carry(most_bases), 8 * (most_bases - 1));
-    device_.must("aclrtLaunchKernelWithHostArgs, for refresh costs", last_);
+    device_.must(Api::launch_refresh, last_);
     return costs;
   }
 
@@ -167,11 +168,11 @@ class RefreshMeasurement {
   [[nodiscard]] std::uint64_t time_of(std::uint32_t row, Call call) {
     std::uint64_t least = ~std::uint64_t{0};
     for (std::uint32_t t = 0; t <= tries && last_ == code_ok; ++t) {
-      device_.must("aclrtSynchronizeStreamWithTimeout, for refresh costs", device_.wait());
+      device_.must(Api::synchronize, device_.wait());
       const std::uint64_t begin = now_ps();
       device_.work_begins();
       for (std::uint32_t i = 0; i < row && last_ == code_ok; ++i) last_ = call();
-      device_.must("aclrtSynchronizeStreamWithTimeout, for refresh costs", device_.wait());
+      device_.must(Api::synchronize, device_.wait());
       if (t != 0) least = std::min(least, (now_ps() - begin) / row);
     }
     return least;
@@ -180,9 +181,9 @@ class RefreshMeasurement {
   Device& device_;
   RefreshKernel& kernel_;
   void* memory_ = nullptr;
-  AclError last_ = code_ok;
+  Code last_ = code_ok;
 };
 
-}  // namespace platform::onboard
+}  // namespace platform::streams
 
 }  // namespace rondo

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/arch.hpp>
 #include <rondo/error.hpp>
-#include <rondo/platform/onboard/round_plan.hpp>
-#include <rondo/platform/onboard/staging.hpp>
+#include <rondo/platform/streams/round_plan.hpp>
+#include <rondo/platform/streams/staging.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace rondo::platform::onboard {
+namespace rondo::platform::streams {
 
 /// Copies between host and device, in order on the session's stream. Small tensors that lie one after the other travel
 /// as one: a call of the runtime's costs microseconds, whatever its size.
@@ -22,8 +23,11 @@ namespace rondo::platform::onboard {
 /// Lifetime: the device outlives it. Thread safety: none. Errors: a refused call leaves nothing in flight.
 /// Cost on the hot path: no allocation; some 10 instructions and a memcpy for a tensor that is on the plan, 30 for one
 /// that is not.
-template <arch::Arch A>
+template <arch::Arch A, class Device>
 class Transfers {
+  using Api = typename Device::Api;
+  using Staging = streams::Staging<Device>;
+
  public:
   /// What a run holds at most: beyond it, handing over while the next tensor is gathered is worth a call.
   static constexpr std::uint64_t longest_run = std::uint64_t{1} << 18;
@@ -55,16 +59,15 @@ class Transfers {
 
   /// Takes the bytes before it returns. The runtime does so itself for what is small, as the args table is.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    if (!takes_snapshots_ || size > most_snapshot) return noted(copy_in_staged(to, from, size));
+    if (!takes_snapshots_ || size > device_.snapshot_room()) return noted(copy_in_staged(to, from, size));
     // Nothing that was gathered needs to go before it: that is of other memory.
-    if (const AclError code = begin_beside(); code != code_ok) [[unlikely]]
+    if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
       return refused(code);
-    call_ = copy_call;
-    const AclError code =
-        device_.calls().copy_async(pointer(to), size, from, size, host_to_buffer_to_device, device_.stream());
+    call_ = Api::copy_async;
+    const Code code = device_.copy_snapshot(pointer(to), from, size);
     if (code == code_ok) [[likely]]
       return {};
-    if (errc_of(code) != Errc::unsupported) return refused(code);
+    if (Api::errc_of(code) != Errc::unsupported) return refused(code);
     takes_snapshots_ = false;
     return noted(copy_in_staged(to, from, size));
   }
@@ -73,9 +76,9 @@ class Transfers {
   /// it: that is of other memory.
   template <class Launch>
   Status launch_beside(Launch launch) noexcept {
-    if (const AclError code = begin_beside(); code != code_ok) [[unlikely]]
+    if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
       return refused(code);
-    call_ = "aclrtLaunchKernelWithHostArgs";
+    call_ = Api::launch_refresh;
     return noted(launch(device_.stream()));
   }
 
@@ -84,11 +87,11 @@ class Transfers {
 
   /// To be called before a launch: hands over what was gathered, makes the device the calling thread's, and notes that
   /// there is something to wait for.
-  [[nodiscard, gnu::always_inline]] AclError begin_launch() noexcept {
+  [[nodiscard, gnu::always_inline]] Code begin_launch() noexcept {
     if (device_.stream() == nullptr) [[unlikely]]
-      return code_not_open;
+      return Api::code_not_open;
     device_.work_begins();
-    if (const AclError code = enter(); code != code_ok) [[unlikely]]
+    if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
     if (!plan_.is_through_inputs()) [[unlikely]]
       return begin_launch_anew();
@@ -98,12 +101,12 @@ class Transfers {
 
   /// Makes the staging hold `bytes`, for rounds of so many inputs and outputs; `remembered`: outputs that may be waited
   /// for at once. The device is idle.
-  [[nodiscard]] AclError resize(std::uint64_t bytes, std::size_t remembered, std::size_t inputs,
-                                std::size_t outputs) noexcept {
+  [[nodiscard]] Code resize(std::uint64_t bytes, std::size_t remembered, std::size_t inputs,
+                            std::size_t outputs) noexcept {
     try {
       plan_.make_room(inputs, outputs);
     } catch (...) {
-      return code_out_of_host_memory;
+      return Api::code_out_of_host_memory;
     }
     plan_.begin_recording();
     return staging_.resize(bytes, remembered);
@@ -116,7 +119,7 @@ class Transfers {
 
   /// A call failed, `call` or the last of ours: what was asked of the device before is waited for, outputs are not
   /// delivered.
-  [[gnu::cold, gnu::noinline]] Status refused(AclError code, const char* call = nullptr) noexcept {
+  [[gnu::cold, gnu::noinline]] Status refused(Code code, const char* call = nullptr) noexcept {
     leave_plan_as_it_is();
     plan_.spoil();
     if (out_.at != 0) staging_.use_until(bytes(out_.at));  // it may be on its way, to nobody
@@ -129,14 +132,10 @@ class Transfers {
   }
 
  private:
-  /// What is handed to the runtime to snapshot at most; more goes through our own staging.
-  static constexpr std::uint64_t most_snapshot = std::uint64_t{1} << 20;
   /// Pinned memory of at least this much travels directly; less is cheaper in a run.
   static constexpr std::uint64_t least_direct = 4096;
   static constexpr std::uint64_t first_staging = 65536;
   static constexpr std::uint64_t least_step = 64;  ///< what a tensor takes of a run at least
-  static constexpr const char* copy_call = "aclrtMemcpyAsync";
-  static constexpr const char* wait_call = "aclrtSynchronizeStreamWithTimeout";
 
   /// Zero everywhere: there is no run, and no device address continues it. Addresses are numbers here, since what would
   /// come next is computed before it is known whether there is a run.
@@ -154,14 +153,14 @@ class Transfers {
   }
 
   [[nodiscard]] static constexpr std::uint64_t step_of(std::uint64_t size) noexcept {
-    return align_up(arch::block_bytes<A>(size), 64);
+    return align_up(arch::block_bytes<A>(size), A::tensor_alignment);
   }
   template <class T>
   [[nodiscard]] static T* pointer(DevicePtr<T> p) noexcept {
     return reinterpret_cast<T*>(p.address());  // NOLINT: an address for the runtime; the host never follows it
   }
 
-  [[nodiscard]] Status noted(AclError code) noexcept {
+  [[nodiscard]] Status noted(Code code) noexcept {
     if (code == code_ok) [[likely]]
       return {};
     return refused(code);
@@ -170,40 +169,40 @@ class Transfers {
   // --- from here on in the runtime's codes; `call_` is the call that a code other than 0 came from
   // --------------------------
 
-  [[nodiscard]] AclError copy(void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
-    const AclError code = device_.calls().copy_async(to, size, from, size, kind, device_.stream());
+  [[nodiscard]] Code copy(void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
+    const Code code = device_.calls().copy_async(to, size, from, size, kind, device_.stream());
     if (code != code_ok) [[unlikely]]
-      call_ = copy_call;
+      call_ = Api::copy_async;
     return code;
   }
-  [[nodiscard, gnu::always_inline]] AclError finish() noexcept {
+  [[nodiscard, gnu::always_inline]] Code finish() noexcept {
     return plan_.is_through_outputs() ? finish_plan() : finish_anew();
   }
   /// All of the round was on the plan.
-  [[nodiscard]] AclError finish_plan() noexcept {
-    if (const AclError code = enter(); code != code_ok) [[unlikely]]
+  [[nodiscard]] Code finish_plan() noexcept {
+    if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
     const RoundPlan::Leg& out = plan_.out();
-    if (const AclError code = copy_runs(out.runs, out.runs_end, device_to_host); code != code_ok) [[unlikely]]
+    if (const Code code = copy_runs(out.runs, out.runs_end, device_to_host); code != code_ok) [[unlikely]]
       return code;
-    const AclError code = device_.wait();
+    const Code code = device_.wait();
     if (code != code_ok || device_.is_busy()) [[unlikely]]
       return leave_unfinished(code);
     for (const RoundPlan::Step* s = out.first; s != out.end; ++s) __builtin_memcpy(s->host, s->staged, s->size);
     plan_.rearm();
     return code_ok;
   }
-  [[gnu::cold, gnu::noinline]] AclError leave_unfinished(AclError code) noexcept {
-    call_ = wait_call;
+  [[gnu::cold, gnu::noinline]] Code leave_unfinished(Code code) noexcept {
+    call_ = Api::synchronize;
     leave_plan_as_it_is();
     if (out_.at != 0) (void)close(out_);
     return code;
   }
-  [[nodiscard, gnu::noinline]] AclError finish_anew() noexcept;
+  [[nodiscard, gnu::noinline]] Code finish_anew() noexcept;
 
   /// Puts what was done on the plan into the form in which it is done without one: all runs but the last are on their
   /// way, that one may go on.
-  [[nodiscard]] AclError leave_plan() noexcept;
+  [[nodiscard]] Code leave_plan() noexcept;
   /// The same, but that nothing more is handed over.
   [[gnu::cold, gnu::noinline]] void leave_plan_as_it_is() noexcept;
   [[nodiscard]] static const RoundPlan::Step* last_run(const RoundPlan::Step* first,
@@ -213,12 +212,12 @@ class Transfers {
     } while (end != first && !end->begins_run);
     return end;
   }
-  [[nodiscard, gnu::always_inline]] AclError copy_runs(const RoundPlan::Run* run, const RoundPlan::Run* end,
-                                                       CopyKind kind) noexcept {
+  [[nodiscard, gnu::always_inline]] Code copy_runs(const RoundPlan::Run* run, const RoundPlan::Run* end,
+                                                   CopyKind kind) noexcept {
     for (; run != end; ++run) {
       std::byte* const device = pointer(DevicePtr<std::byte>{run->device});
-      const AclError code = kind == host_to_device ? copy(device, run->staged, run->bytes, kind)
-                                                   : copy(run->staged, device, run->bytes, kind);
+      const Code code = kind == host_to_device ? copy(device, run->staged, run->bytes, kind)
+                                               : copy(run->staged, device, run->bytes, kind);
       if (code != code_ok) [[unlikely]]
         return code;
     }
@@ -226,32 +225,32 @@ class Transfers {
   }
 
   // Inputs are handed over by the launch after them, outputs by the wait; anything else happens rarely.
-  [[nodiscard, gnu::always_inline]] AclError flush_in() noexcept {
+  [[nodiscard, gnu::always_inline]] Code flush_in() noexcept {
     const DevicePtr<std::byte> device{in_.device_of(in_.begin)};
     return copy(pointer(device), bytes(in_.begin), close(in_), host_to_device);
   }
-  [[nodiscard, gnu::always_inline]] AclError flush_out() noexcept {
+  [[nodiscard, gnu::always_inline]] Code flush_out() noexcept {
     const DevicePtr<const std::byte> device{out_.device_of(out_.begin)};
     return copy(bytes(out_.begin), pointer(device), close(out_), device_to_host);
   }
-  [[gnu::noinline]] AclError flush_rarely() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
+  [[gnu::noinline]] Code flush_rarely() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
   /// Before anything but a launch is asked of the device; hands over what was gathered.
-  [[nodiscard]] AclError begin() noexcept {
-    if (const AclError code = begin_beside(); code != code_ok) [[unlikely]]
+  [[nodiscard]] Code begin() noexcept {
+    if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
       return code;
-    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+    if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
       return code;
     return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
   }
   /// The same for what need not stand in line with what was gathered.
-  [[nodiscard]] AclError begin_beside() noexcept {
-    if (const AclError code = device_.create_stream(call_); code != code_ok) [[unlikely]]
+  [[nodiscard]] Code begin_beside() noexcept {
+    if (const Code code = device_.create_stream(call_); code != code_ok) [[unlikely]]
       return code;
     device_.work_begins();
     return enter();
   }
-  [[nodiscard, gnu::noinline]] AclError begin_launch_anew() noexcept {
-    if (const AclError code = leave_plan(); code != code_ok) [[unlikely]]
+  [[nodiscard, gnu::noinline]] Code begin_launch_anew() noexcept {
+    if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
       return code;
     plan_.record_launch();
     return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
@@ -296,29 +295,29 @@ class Transfers {
     run = {begin + step, device - begin, begin + room, size, begin};
     return bytes(begin);
   }
-  [[nodiscard, gnu::always_inline]] AclError enter() noexcept {
-    const AclError code = device_.enter();
+  [[nodiscard, gnu::always_inline]] Code enter() noexcept {
+    const Code code = device_.enter();
     if (code != code_ok) [[unlikely]]
-      call_ = "aclrtSetDevice";
+      call_ = Api::enter;
     return code;
   }
 
   [[gnu::noinline]] Status copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept;
   [[gnu::noinline]] Status copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept;
-  [[gnu::noinline]] AclError copy_direct(void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
-    const AclError code = begin();
+  [[gnu::noinline]] Code copy_direct(void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
+    const Code code = begin();
     return code == code_ok ? copy(to, from, size, kind) : code;
   }
-  [[gnu::noinline]] AclError copy_in_staged(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
-    if (const AclError code = begin(); code != code_ok) return code;
+  [[gnu::noinline]] Code copy_in_staged(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
+    if (const Code code = begin(); code != code_ok) return code;
     plan_.spoil();
     std::byte* const staged = staging_.take(size);
     if (staged == nullptr) return copy_in_in_parts(to, static_cast<const std::byte*>(from), size);
     __builtin_memcpy(staged, from, size);
     return copy(pointer(to), staged, size, host_to_device);
   }
-  [[gnu::noinline]] AclError copy_out_staged(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
-    if (const AclError code = begin(); code != code_ok) return code;
+  [[gnu::noinline]] Code copy_out_staged(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
+    if (const Code code = begin(); code != code_ok) return code;
     std::byte* const staged = staging_.outputs_left() != 0 ? staging_.take(size) : nullptr;
     if (staged == nullptr) return copy_out_in_parts(static_cast<std::byte*>(to), from, size);
     staging_.expect(to, staged, size);
@@ -326,14 +325,14 @@ class Transfers {
   }
 
   /// More than the staging has room for: wait until it is free, then part by part.
-  [[gnu::cold, gnu::noinline]] AclError copy_in_in_parts(DevicePtr<std::byte> to, const std::byte* from,
-                                                         std::uint64_t size) noexcept;
-  [[gnu::cold, gnu::noinline]] AclError copy_out_in_parts(std::byte* to, DevicePtr<const std::byte> from,
-                                                          std::uint64_t size) noexcept;
-  [[nodiscard]] AclError make_room() noexcept {
-    if (const AclError code = finish(); code != code_ok) return code;
+  [[gnu::cold, gnu::noinline]] Code copy_in_in_parts(DevicePtr<std::byte> to, const std::byte* from,
+                                                     std::uint64_t size) noexcept;
+  [[gnu::cold, gnu::noinline]] Code copy_out_in_parts(std::byte* to, DevicePtr<const std::byte> from,
+                                                      std::uint64_t size) noexcept;
+  [[nodiscard]] Code make_room() noexcept {
+    if (const Code code = finish(); code != code_ok) return code;
     if (staging_.capacity() != 0) return code_ok;
-    call_ = "aclrtMallocHost";
+    call_ = Api::malloc_host;
     return staging_.resize(first_staging, 16);  // before any program is loaded
   }
 
@@ -347,6 +346,6 @@ class Transfers {
   bool has_copied_in_ = false;
 };
 
-}  // namespace rondo::platform::onboard
+}  // namespace rondo::platform::streams
 
-#include <rondo/platform/onboard/transfers_impl.hpp>  // IWYU pragma: export
+#include <rondo/platform/streams/transfers_impl.hpp>  // IWYU pragma: export

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/cuda/codes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+
+namespace rondo::platform::cuda {
+
+/// The driver's calls in the form in which the parts ask for them that platforms with streams share; see
+/// streams/api.hpp. All of them return at once, except synchronize().
+class StreamCalls {
+ public:
+  StreamCalls(const Calls& calls, std::uint32_t spins) noexcept : calls_{&calls}, spins_{spins} {}
+
+  [[nodiscard]] const Calls& driver() const noexcept { return *calls_; }
+
+  Result create_stream(Stream* stream, std::uint32_t priority, std::uint32_t flags) const noexcept {
+    return calls_->create_stream(stream, flags, static_cast<int>(priority));
+  }
+  Result destroy_stream(Stream stream) const noexcept { return released(calls_->destroy_stream(stream)); }
+  Result create_event(Event* event, std::uint32_t flags) const noexcept { return calls_->create_event(event, flags); }
+  Result destroy_event(Event event) const noexcept { return released(calls_->destroy_event(event)); }
+  Result record_event(Event event, Stream stream) const noexcept { return calls_->record_event(event, stream); }
+  Result wait_event(Stream stream, Event event) const noexcept { return calls_->wait_event(stream, event, 0); }
+  Result query_event(Event event, int* status) const noexcept {
+    const Result code = calls_->query_event(event);
+    *status = code == success ? 1 : 0;
+    return code == not_ready ? success : code;
+  }
+  Result elapsed_time(float* ms, Event from, Event to) const noexcept { return calls_->elapsed_time(ms, from, to); }
+  Result malloc_host(void** memory, std::size_t size) const noexcept {
+    return calls_->malloc_host(memory, size, host_portable);
+  }
+  Result free_host(void* memory) const noexcept { return released(calls_->free_host(memory)); }
+  Result copy_async(void* to, std::size_t, const void* from, std::size_t size, int kind, Stream stream) const noexcept {
+    const auto address = [](const void* p) { return static_cast<Pointer>(reinterpret_cast<std::uintptr_t>(p)); };
+    if (kind == streams::host_to_device) return calls_->copy_to_device(address(to), from, size, stream);
+    if (kind == streams::device_to_host) return calls_->copy_to_host(to, address(from), size, stream);
+    return calls_->copy_inside(address(to), address(from), size, stream);
+  }
+
+  /// Waits for all that a stream was given: asks it so many times, and then again after sleeps of 50 µs, since the
+  /// driver's own wait has no limit. Without a limit (-1) that one is called.
+  [[nodiscard]] Result synchronize(Stream stream, std::int32_t timeout_ms) const noexcept {
+    if (timeout_ms < 0) return calls_->synchronize(stream);
+    for (std::uint32_t i = 0; i < spins_; ++i) {
+      if (const Result code = calls_->query_stream(stream); code != not_ready) return code;
+    }
+    const std::int64_t end_ms = now_ms() + timeout_ms;
+    for (;;) {
+      const Result code = calls_->query_stream(stream);
+      if (code != not_ready) return code;
+      if (now_ms() >= end_ms) return waited_too_long;
+      const timespec pause{0, 50'000};
+      (void)nanosleep(&pause, nullptr);
+    }
+  }
+
+ private:
+  [[nodiscard]] static std::int64_t now_ms() noexcept {
+    timespec now{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+  }
+
+  const Calls* calls_;
+  std::uint32_t spins_;
+};
+
+}  // namespace rondo::platform::cuda

@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/cuda.hpp>
+#include <rondo/platform/check_platform.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/platform/cuda/memory.hpp>
+#include <rondo/platform/cuda/program.hpp>
+#include <rondo/platform/cuda/refresh_kernel.hpp>
+#include <rondo/platform/streams/device_queue.hpp>
+#include <rondo/platform/streams/refresh_costs.hpp>
+#include <rondo/platform/streams/round_events.hpp>
+#include <rondo/platform/streams/transfers.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+namespace rondo::platform {
+
+/// A GPU through the CUDA driver, which is opened at run time: device memory, pinned staging, one stream in order, the
+/// graph as one CUDA graph inside of which independent tasks may run at the same time.
+///
+/// Kernels come from Options::kernels and from what is embedded in the program, by name. Ordinary host memory travels
+/// through pinned staging, so it may be touched again when a copy in has returned; outputs are in it when wait() has.
+/// Pinned memory (allocate_pinned) travels directly. The device's primary context is made current for each call and
+/// stays so.
+///
+/// Lifetime: immovable. The device is given back by close() or the destructor, after the last block of memory.
+/// Thread safety: one thread at a time, not always the same; different sessions are independent.
+/// Errors: set-up throws. A call that the driver refuses fails with nothing left in flight. A device that failed or
+/// timed out poisons; the driver then refuses every call of this process for that device. Options::wait_after_each_task
+/// finds the task. Cost on the hot path: no allocation; one copy for each run of tensors that lie together, one launch
+/// of the graph, and asking whether the stream is through.
+///
+/// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which tell how long rounds take; see Timed.
+template <class RoundEvents = streams::NoRoundEvents>
+class Cuda {
+  static constexpr bool is_timed = std::is_same_v<RoundEvents, streams::RoundEvents>;
+  using Transfers = streams::Transfers<arch::Cuda, cuda::Device>;
+  struct Parts {
+    using Device = cuda::Device;
+    using RefreshKernel = cuda::RefreshKernel;
+    using Program = cuda::Program;
+  };
+
+ public:
+  using Arch = arch::Cuda;
+  /// The platform of sessions whose policies have `using Time = DeviceTime`.
+  using Timed = Cuda<streams::RoundEvents>;
+  using Options = cuda::Options;
+  using Program = cuda::Program;
+  static constexpr const char* name = "cuda";
+  static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
+
+  static constexpr Capabilities capabilities =
+      Capabilities{Capability::close,          Capability::queue,         Capability::snapshot_copy,
+                   Capability::pinned_memory,  Capability::zero_fill,     Capability::arena_move,
+                   Capability::failure_text,   Capability::remarks,       Capability::holdings,
+                   Capability::device_refresh, Capability::launch_refresh} |
+      (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
+  static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
+
+  /// @throws Error no_such_device (no driver, no such device), unsupported (too old a driver), …
+  explicit Cuda(const Options& options)
+      : options_{options},
+        device_{name, options},
+        memory_{device_, options},
+        transfers_{device_},
+        refresh_{device_},
+        refresh_costs_{options.refresh_costs} {
+    if (!refresh_costs_ && options.measure_refresh_costs) {
+      try {
+        refresh_costs_ = streams::RefreshMeasurement(device_, refresh_).measure();
+      } catch (...) {
+        (void)refresh_.release();
+        throw;
+      }
+    }
+  }
+  Cuda(const Cuda&) = delete;
+  Cuda& operator=(const Cuda&) = delete;
+  ~Cuda() { (void)close(true); }
+
+  // --- memory
+
+  /// @throws Error out_of_memory
+  [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
+    return DevicePtr<std::byte>{memory_.allocate(size, alignment)};
+  }
+  /// Waits for the device first, if it may still be at the block.
+  Status release(DevicePtr<std::byte> block) noexcept {
+    const Status waited = transfers_.wait();
+    const cuda::Result code = memory_.release(block.address());
+    return code == cuda::success ? waited : told("cuMemFree", code);
+  }
+  /// Host memory that the device reaches by itself. @throws Error out_of_memory
+  [[nodiscard]] void* allocate_pinned(Bytes size) {
+    transfers_.forget_plan();
+    return transfers_.staging().pin(size);
+  }
+  void release_pinned(void* memory) noexcept {
+    (void)transfers_.wait();
+    (void)transfers_.staging().unpin(memory);
+  }
+
+  // --- a round
+
+  [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    return transfers_.copy_in(to, from, size.value);
+  }
+  /// Takes the bytes before it returns.
+  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    return transfers_.copy_in_snapshot(to, from, size.value);
+  }
+  [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    return transfers_.copy_out(to, from, size.value);
+  }
+  /// Nothing to wait for costs no call.
+  Status wait() noexcept {
+    const Status status = transfers_.wait();
+    if (!status.ok()) [[unlikely]]
+      return named(status);
+    events_.read(device_, round_ns_);
+    return status;
+  }
+
+  /// @throws Error; see cuda::Program
+  template <class Graph>
+  [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
+    prepare(graph.view());
+    return Program(device_, options_, graph.view(), args);
+  }
+  /// Sets device memory to zero, between rounds; waits.
+  Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
+    cuda::Result code = device_.enter();
+    device_.work_begins();
+    if (code == cuda::success) code = device_.driver().set(to.address(), 0, size.value, device_.stream());
+    return code == cuda::success ? wait() : told("cuMemsetD8Async", code);
+  }
+  /// The arena has moved, and with it what each round's fill zeroes.
+  void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
+    program.move_fill(to.address() - from.address());
+  }
+  Status launch(Program& program) noexcept {
+    if (const cuda::Result code = transfers_.begin_launch(); code != cuda::success) [[unlikely]]
+      return named(transfers_.refused(code));
+    last_ = &program;
+    const char* call = nullptr;
+    const auto launch = [&]() __attribute__((always_inline)) { return program.launch(call, device_.stream()); };
+    const cuda::Result code = events_.around(device_, call, device_.stream(), launch);
+    if (code != cuda::success) [[unlikely]]
+      return named(transfers_.refused(code, call));
+    return {};
+  }
+  /// Waits; then graph and kernels are gone, memory is not.
+  Status unload(Program& program) noexcept {
+    const cuda::Result code = program.release();
+    if (last_ == &program) last_ = nullptr;
+    return code == cuda::success ? Status{} : told("unloading", code);
+  }
+
+  // --- args that the device computes
+
+  [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
+  /// What refreshing costs, if the options say or it was measured; else null.
+  [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept {
+    return refresh_costs_ ? &*refresh_costs_ : nullptr;
+  }
+  Status refresh_args(const args::RefreshOp& op) noexcept {
+    return transfers_.launch_beside([&](cuda::Stream stream) { return refresh_.launch(op, nullptr, stream); });
+  }
+  /// The bases travel with the launch: nothing is copied.
+  Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
+    if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
+    return transfers_.launch_beside([&](cuda::Stream stream) { return refresh_.launch(op, &payload, stream); });
+  }
+
+  /// Rounds in flight, on streams of their own, so that copies of one round travel while another one's tasks run.
+  /// @throws Error out_of_memory, out_of_resources
+  [[nodiscard]] streams::DeviceQueue<arch::Cuda, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
+                                                                                Bytes bytes) {
+    queue_staging_ = 2 * slots * align_up(bytes.value, 64);
+    return {device_, refresh_, options_.timeout_ms, slots, outputs, bytes, round_ns_};
+  }
+
+  /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
+  Status close() noexcept { return close(false); }
+
+  // --- what there is
+
+  /// What the driver said of the last failure.
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
+  template <class Sink>
+  void remarks(Moment when, Sink&& sink) const noexcept {
+    if (when != Moment::opening) return;
+    if (!can_refresh_args()) sink(refresh_.remark());
+    if (options_.graph && !device_.driver().has_graphs()) {
+      sink("the driver has no CUDA graphs; tasks are launched one by one");
+    }
+  }
+  /// Of the last round that was waited for or delivered.
+  [[nodiscard]] double last_round_ns() const noexcept requires is_timed { return round_ns_; }
+  template <class Sink>
+  void holdings(Sink&& sink) const noexcept {
+    sink("staging", Bytes{transfers_.staging_bytes()}, false);
+    sink("staging of rounds in flight", Bytes{queue_staging_}, false);
+  }
+  /// Whether the program that was launched last is one CUDA graph.
+  [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_graph(); }
+
+ private:
+  static constexpr std::uint64_t least_staging = 65536;
+
+  /// With the task's name, where it is known.
+  [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
+    return last_ == nullptr ? status : last_->blame(status);
+  }
+  [[gnu::cold]] Status told(const char* call, cuda::Result code) noexcept {
+    device_.note(call, code);
+    return Status{cuda::errc_of(code)};
+  }
+
+  /// Staging for what a round moves, within the limit.
+  void prepare(const graph::GraphView& view) {
+    device_.must(cuda::Api::enter, device_.enter());
+    events_.open(device_);
+    std::uint64_t bytes = 0;
+    std::size_t in = 0, out = 0;
+    for (const graph::TensorRecord& tensor : view.tensors) {
+      const std::uint64_t size = align_up(arch::block_bytes<arch::Cuda>(tensor.bytes), arch::Cuda::tensor_alignment);
+      if (copies_in(tensor.direction)) bytes += size, ++in;
+      if (copies_out(tensor.direction)) bytes += size, ++out;
+    }
+    // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
+    const std::uint64_t longest = bytes < Transfers::longest_run ? bytes : Transfers::longest_run;
+    const std::size_t outputs = 16 + out + longest / 64;
+    bytes = bytes < least_staging ? least_staging : bytes;
+    bytes = bytes < options_.staging.value ? bytes : align_up(options_.staging.value + 64, 64);
+    if (const Status status = transfers_.wait(); !status) {
+      throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
+    }
+    device_.must("cuMemHostAlloc", transfers_.resize(bytes, outputs, in, out));
+  }
+
+  Status close(bool at_the_end) noexcept {
+    if (is_closed_) return {};
+    const Status waited = transfers_.wait();
+    cuda::Result first = device_.stop();
+    const auto keep = [&](cuda::Result code) {
+      if (first == cuda::success) first = code;
+    };
+    keep(events_.close(device_));
+    keep(refresh_.release());
+    if (at_the_end) keep(transfers_.staging().release_all());
+    if (at_the_end) keep(memory_.release_all());
+    transfers_.forget_plan();
+    keep(transfers_.staging().release_buffer());
+    if (memory_.empty() && !transfers_.staging().has_pinned()) {
+      keep(device_.close());
+      is_closed_ = true;
+    }
+    return first == cuda::success ? waited : told("closing", first);
+  }
+
+  const Options options_;
+  cuda::Device device_;
+  cuda::DeviceMemory memory_;
+  Transfers transfers_;
+  [[no_unique_address]] RoundEvents events_;
+  double round_ns_ = 0;
+  cuda::RefreshKernel refresh_;
+  std::optional<args::RefreshCosts> refresh_costs_;
+  Program* last_ = nullptr;
+  std::uint64_t queue_staging_ = 0;
+  bool is_closed_ = false;
+};
+static_assert(check_platform<Cuda<>>() && check_platform<Cuda<>::Timed>());
+
+}  // namespace rondo::platform

@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/cuda/calls.hpp>
+#include <rondo/platform/cuda/options.hpp>
+#include <rondo/platform/cuda/runtime.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::platform::cuda {
+
+/// One device, open for one session, with the stream on which the session's work runs in order.
+///
+/// Lifetime: immovable. Thread safety: one thread at a time, not always the same. Errors: the constructor throws, the
+/// rest returns codes; what the driver said of the last failure is in failure_text(). Cost on the hot path: asking for
+/// the thread's current context in each call, and for the capture mode of a caller's stream.
+class Device {
+ public:
+  using Api = cuda::Api;
+
+  /// @throws Error invalid_argument (no time to wait), no_such_device, not_open (a forked process), busy (the caller's
+  /// stream is in capture mode), and what the driver reports
+  Device(const char* platform, const Options& options)
+      : platform_{platform},
+        options_{checked(platform, options)},
+        context_{runtime_.open(options.device, platform, id_)},
+        calls_{runtime_.calls(), options.spins} {
+    try {
+      must(Api::enter, enter());
+      if (options_.stream != nullptr) {
+        stream_ = options_.stream;
+      } else {
+        must(Api::create_stream, calls().create_stream(&stream_, 0, stream_non_blocking));
+      }
+      void* memory = nullptr;
+      must(Api::malloc_host, calls().malloc_host(&memory, snapshot_bytes));
+      snapshots_ = static_cast<std::byte*>(memory);
+    } catch (...) {
+      (void)close();
+      throw;
+    }
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device() { (void)close(); }
+
+  [[nodiscard]] const StreamCalls& calls() const noexcept { return calls_; }
+  [[nodiscard]] const Calls& driver() const noexcept { return calls_.driver(); }
+  [[nodiscard]] const char* platform() const noexcept { return platform_; }
+  [[nodiscard]] Stream stream() const noexcept { return stream_; }
+  [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }
+  /// A fact about the device. @throws Error what the driver reports
+  [[nodiscard]] int attribute(DeviceAttribute which) const {
+    int value = 0;
+    must("cuDeviceGetAttribute", driver().device_attribute(&value, which, id_));
+    return value;
+  }
+  /// For messages: the device's name and compute capability.
+  void append_name(Error::Text& text) const noexcept {
+    char name[96] = "?";
+    int major = 0, minor = 0;
+    (void)driver().device_name(name, sizeof(name), id_);
+    (void)driver().device_attribute(&major, compute_major, id_);
+    (void)driver().device_attribute(&minor, compute_minor, id_);
+    text.append("device ");
+    text.append(options_.device);
+    text.append(", ");
+    text.append(static_cast<const char*>(name));
+    text.append(", compute capability ");
+    text.append(major);
+    text.append(".");
+    text.append(minor);
+  }
+
+  /// Makes the device's primary context the calling thread's. To be asked before calls of the driver's: others in the
+  /// process may have changed it.
+  [[nodiscard]] Result enter() noexcept {
+    if (runtime_.is_child()) [[unlikely]]
+      return forked;
+    Context current = nullptr;
+    Result code = driver().context_get(&current);
+    if (code == success && current != context_) [[unlikely]]
+      code = driver().context_set(context_);
+    if (options_.stream != nullptr && code == success) [[unlikely]] {
+      int mode = 0;
+      code = driver().is_capturing(options_.stream, &mode);
+      if (code == success && mode != 0) return stream_is_captured;
+    }
+    return code;
+  }
+  /// @throws Error
+  void must(const char* call, Result code) const {
+    if (code != stream_is_captured) return check(driver(), platform_, call, code);
+    throw Error(Errc::busy, Error::Text(platform_, ": Options::stream is in capture mode; end the capture first"));
+  }
+
+  /// Work was handed over, or is about to be.
+  void work_begins() noexcept { is_busy_ = true; }
+  [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
+
+  /// Waits until all work is done. Work that did not finish is waited for once more; then the device is given up, since
+  /// nothing ends it but the end of the process.
+  [[nodiscard]] Result wait() noexcept {
+    if (!is_busy_) return success;
+    Result code = enter();
+    if (code == success) code = calls().synchronize(stream_, options_.timeout_ms);
+    if (code == waited_too_long) [[unlikely]] {
+      if (++timeouts_ == 2) give_up();
+      return code;
+    }
+    is_busy_ = may_go_on(code);
+    if (!is_busy_) snapshots_used_ = 0;
+    return code;
+  }
+  /// Waits once more for a stream that did not finish in time.
+  [[nodiscard, gnu::cold]] Result synchronize_again(Stream stream) noexcept {
+    return is_gone() ? waited_too_long : calls().synchronize(stream, options_.timeout_ms);
+  }
+  /// Nothing ends what runs on a stream: the device is given up.
+  [[gnu::cold]] void end_by_force(Stream& stream) noexcept {
+    give_up();
+    stream = nullptr;
+  }
+  /// Whether the device was given up: its memory, streams and events stay until the process ends.
+  [[nodiscard]] bool is_gone() const noexcept { return &driver() != &runtime_.calls(); }
+
+  /// The status of a refused call, with nothing left in flight; where that cannot be had, what poisons.
+  [[gnu::cold, gnu::noinline]] Status failed(const char* call, Result code) noexcept {
+    note(call, code);
+    const Status status = status_of(code);
+    if (status.poisoned() || code == stream_is_captured) return status;
+    const Result waited = wait();
+    if (waited == success) return status;
+    return Status{errc_of(waited)}.poisoning();
+  }
+  /// Keeps the driver's words.
+  [[gnu::cold]] void note(const char* call, Result code) noexcept {
+    text_ = Error::Text(call, " returned ", code);
+    append_words(text_, driver(), code);
+    if (code == waited_too_long) text_ = Error::Text("the device did not finish within Options::timeout_ms");
+    if (code == stream_is_captured) text_ = Error::Text("Options::stream is in capture mode; end the capture first");
+    if (code == forked)
+      text_ = Error::Text("this process was forked from one that uses CUDA; CUDA does not survive that");
+  }
+
+  /// The stream is there from the beginning.
+  [[nodiscard]] Result create_stream(const char*&) const noexcept {
+    return stream_ == nullptr ? not_initialised : success;
+  }
+
+  /// Device memory for the platform's own use, and its return.
+  [[nodiscard]] Result take(void** memory, std::uint64_t size) const noexcept {
+    Pointer address = 0;
+    const Result code = driver().malloc(&address, size);
+    *memory = reinterpret_cast<void*>(address);  // NOLINT: an address for the driver
+    return code;
+  }
+  [[nodiscard]] Result give_back(void* memory) const noexcept {
+    return released(driver().free(reinterpret_cast<std::uintptr_t>(memory)));
+  }
+  /// A copy that is through when this returns; the stream has nothing else to do.
+  [[nodiscard]] Result copy_now(void* to, const void* from, std::uint64_t size, int kind,
+                                Stream stream) const noexcept {
+    const Result code = calls().copy_async(to, size, from, size, kind, stream);
+    return code == success ? calls().synchronize(stream, options_.timeout_ms) : code;
+  }
+  /// What copy_snapshot() takes at present.
+  [[nodiscard]] std::uint64_t snapshot_room() const noexcept { return snapshot_bytes - snapshots_used_; }
+  /// A copy on the device's stream that has taken the host's bytes when this returns. They go through pinned memory:
+  /// the driver would take those of pageable memory by itself, but whether memory is pageable only its owner knows.
+  [[nodiscard]] Result copy_snapshot(void* to, const void* from, std::uint64_t size) noexcept {
+    std::byte* const staged = snapshots_ + snapshots_used_;
+    __builtin_memcpy(staged, from, size);
+    snapshots_used_ = align_up(snapshots_used_ + size, 64);
+    if (snapshots_used_ > snapshot_bytes) snapshots_used_ = snapshot_bytes;
+    return calls().copy_async(to, size, staged, size, streams::host_to_device, stream_);
+  }
+
+  /// Waits, and gives the stream back; there will be no other. @returns the first failure
+  Result stop() noexcept {
+    Result first = stream_ == nullptr ? success : wait();
+    if (first == waited_too_long && !is_gone()) first = wait();
+    const auto keep = [&](Result code) {
+      if (first == success) first = code;
+    };
+    if (stream_ == nullptr && snapshots_ == nullptr) return first;
+    const Result entered = enter();
+    if (entered != stream_is_captured) keep(entered);
+    if (stream_ != nullptr && options_.stream == nullptr) keep(calls().destroy_stream(stream_));
+    if (snapshots_ != nullptr) keep(calls().free_host(snapshots_));
+    stream_ = nullptr;
+    snapshots_ = nullptr;
+    is_busy_ = false;
+    return first;
+  }
+  /// Gives the device back; nothing of it is used from then on.
+  Result close() noexcept {
+    if (context_ == nullptr) return success;
+    Result first = stop();
+    if (!is_gone()) {
+      const Result code = runtime_.close(id_);
+      if (first == success) first = code;
+    }
+    context_ = nullptr;
+    return first;
+  }
+
+ private:
+  static constexpr std::uint64_t snapshot_bytes = std::uint64_t{1} << 20;
+
+  [[nodiscard]] static const Options& checked(const char* platform, const Options& options) {
+    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;
+    throw Error(Errc::invalid_argument, Error::Text(platform, ": Options::timeout_ms is ", options.timeout_ms,
+                                                    "; say for how long a round is waited for, or -1: for ever"));
+  }
+  /// Calls that do nothing: releasing succeeds, everything else fails.
+  [[nodiscard]] static const Calls& no_calls() noexcept {
+    static const Calls calls = [] {
+      Calls c;
+      const auto fill = []<class... A>(const char*, const char*, Result (*&slot)(A...)) {
+        slot = [](A...) { return not_initialised; };
+      };
+      visit_required(c, fill);
+      visit_optional(c, fill);
+      c.free = [](Pointer) { return success; };
+      c.free_host = c.destroy_stream = c.destroy_event = c.unload_module = c.destroy_exec =
+          c.destroy_graph = [](void*) { return success; };
+      return c;
+    }();
+    return calls;
+  }
+  [[gnu::cold]] void give_up() noexcept {
+    calls_ = StreamCalls{no_calls(), 0};
+    stream_ = nullptr;
+    snapshots_ = nullptr;
+    is_busy_ = false;
+  }
+
+  const char* platform_;
+  const Options options_;
+  Runtime& runtime_ = Runtime::instance();
+  DeviceId id_ = 0;
+  Context context_;
+  StreamCalls calls_;
+  Stream stream_ = nullptr;
+  std::byte* snapshots_ = nullptr;  ///< pinned; free again when the device is idle
+  std::uint64_t snapshots_used_ = 0;
+  bool is_busy_ = false;
+  int timeouts_ = 0;
+  Error::Text text_;
+};
+
+}  // namespace rondo::platform::cuda

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/streams/api.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// The part of the CUDA driver API that Rondo uses: handles, values, and one table of function pointers. Written from
+/// the API's public documentation; nothing of the vendor's is needed to compile.
+namespace rondo::platform::cuda {
+
+using Result = streams::Code;   ///< CUresult
+using DeviceId = int;           ///< CUdevice
+using Pointer = std::uint64_t;  ///< CUdeviceptr
+using Context = void*;
+using Module = void*;
+using Function = void*;
+using Graph = void*;
+using GraphNode = void*;
+using GraphExec = void*;
+using streams::Event;
+using streams::Stream;
+
+inline constexpr Result success = 0;
+inline constexpr Result invalid_value = 1;
+inline constexpr Result out_of_memory = 2;
+inline constexpr Result not_initialised = 3;
+inline constexpr Result no_device = 100;
+inline constexpr Result invalid_image = 200;
+inline constexpr Result invalid_context = 201;
+inline constexpr Result no_binary_for_gpu = 209;
+inline constexpr Result invalid_ptx = 218;
+inline constexpr Result ptx_needs_newer_driver = 222;
+inline constexpr Result invalid_handle = 400;
+inline constexpr Result not_found = 500;
+inline constexpr Result not_ready = 600;
+inline constexpr Result launch_timeout = 702;
+inline constexpr Result not_supported = 801;
+inline constexpr Result stream_capture_unsupported = 900;
+/// Codes of Rondo's own, beyond those of the driver.
+inline constexpr Result waited_too_long = -1;
+inline constexpr Result stream_is_captured = -2;
+inline constexpr Result forked = -3;
+
+enum DeviceAttribute : int {
+  max_threads_per_block = 1,
+  max_grid_x = 5,
+  max_shared_per_block = 8,
+  multiprocessors = 16,
+  compute_major = 75,
+  compute_minor = 76,
+  max_shared_opt_in = 97,
+};
+enum FunctionAttribute : int { function_max_threads = 0, function_shared_bytes = 1, function_max_dynamic_shared = 8 };
+
+inline constexpr std::uint32_t stream_non_blocking = 1;
+inline constexpr std::uint32_t event_blocking_sync = 1;
+inline constexpr std::uint32_t event_no_timing = 2;
+inline constexpr std::uint32_t host_portable = 1;
+inline constexpr int capture_thread_local = 1;
+inline constexpr int capture_relaxed = 2;
+/// Options of loading a module: where the compiler of PTX writes what it finds wrong.
+inline constexpr int jit_error_log = 5;
+inline constexpr int jit_error_log_bytes = 6;
+
+/// A kernel node as the first version of cuGraphAddKernelNode takes it; laid out as the driver has it.
+struct KernelNodeParams {
+  Function function = nullptr;
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+};
+static_assert(sizeof(void*) == 8 && sizeof(Result) == 4 && sizeof(Pointer) == 8);
+static_assert(sizeof(KernelNodeParams) == 56 && offsetof(KernelNodeParams, grid) == 8 &&
+              offsetof(KernelNodeParams, shared_bytes) == 32 && offsetof(KernelNodeParams, parameters) == 40);
+
+/// The table. What follows `optional` may be null.
+struct Calls {
+  Result (*driver_version)(int*) = nullptr;
+  Result (*init)(unsigned) = nullptr;
+  Result (*error_name)(Result, const char**) = nullptr;
+  Result (*error_string)(Result, const char**) = nullptr;
+  Result (*device_count)(int*) = nullptr;
+  Result (*device_get)(DeviceId*, int) = nullptr;
+  Result (*device_name)(char*, int, DeviceId) = nullptr;
+  Result (*device_attribute)(int*, int attribute, DeviceId) = nullptr;
+  Result (*context_retain)(Context*, DeviceId) = nullptr;
+  Result (*context_release)(DeviceId) = nullptr;
+  Result (*context_set)(Context) = nullptr;
+  Result (*context_get)(Context*) = nullptr;
+  Result (*malloc)(Pointer*, std::size_t) = nullptr;
+  Result (*free)(Pointer) = nullptr;
+  Result (*malloc_host)(void**, std::size_t, unsigned flags) = nullptr;
+  Result (*free_host)(void*) = nullptr;
+  Result (*copy_to_device)(Pointer, const void*, std::size_t, Stream) = nullptr;
+  Result (*copy_to_host)(void*, Pointer, std::size_t, Stream) = nullptr;
+  Result (*copy_inside)(Pointer, Pointer, std::size_t, Stream) = nullptr;
+  Result (*set)(Pointer, unsigned char, std::size_t, Stream) = nullptr;
+  Result (*create_stream)(Stream*, unsigned flags, int priority) = nullptr;
+  Result (*destroy_stream)(Stream) = nullptr;
+  Result (*synchronize)(Stream) = nullptr;
+  Result (*query_stream)(Stream) = nullptr;
+  Result (*wait_event)(Stream, Event, unsigned flags) = nullptr;
+  Result (*is_capturing)(Stream, int*) = nullptr;
+  Result (*create_event)(Event*, unsigned flags) = nullptr;
+  Result (*destroy_event)(Event) = nullptr;
+  Result (*record_event)(Event, Stream) = nullptr;
+  Result (*query_event)(Event) = nullptr;
+  Result (*elapsed_time)(float* ms, Event from, Event to) = nullptr;
+  Result (*load_module)(Module*, const void*, unsigned count, int* options, void** values) = nullptr;
+  Result (*unload_module)(Module) = nullptr;
+  Result (*get_function)(Function*, Module, const char*) = nullptr;
+  Result (*function_attribute)(int*, int attribute, Function) = nullptr;
+  Result (*set_function_attribute)(Function, int attribute, int) = nullptr;
+  Result (*launch)(Function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, Stream, void** parameters, void** extra) = nullptr;
+
+  // --- optional: without them tasks are launched one by one
+  Result (*create_graph)(Graph*, unsigned flags) = nullptr;
+  Result (*add_kernel_node)(GraphNode*, Graph, const GraphNode* needs, std::size_t, const KernelNodeParams*) = nullptr;
+  Result (*instantiate)(GraphExec*, Graph, unsigned long long flags) = nullptr;
+  Result (*launch_graph)(GraphExec, Stream) = nullptr;
+  Result (*destroy_exec)(GraphExec) = nullptr;
+  Result (*destroy_graph)(Graph) = nullptr;
+  // --- without it the first launch uploads the graph
+  Result (*upload_graph)(GraphExec, Stream) = nullptr;
+
+  [[nodiscard]] constexpr bool has_graphs() const noexcept {
+    return create_graph && add_kernel_node && instantiate && launch_graph && destroy_exec && destroy_graph;
+  }
+};
+
+/// Calls `visit(name, symbol, slot)` for each call that must be there: its name in the documentation, and the symbol of
+/// its version in the library.
+template <class Visit>
+constexpr void visit_required(Calls& c, Visit visit) {
+  visit("cuDriverGetVersion", "cuDriverGetVersion", c.driver_version);
+  visit("cuInit", "cuInit", c.init);
+  visit("cuGetErrorName", "cuGetErrorName", c.error_name);
+  visit("cuGetErrorString", "cuGetErrorString", c.error_string);
+  visit("cuDeviceGetCount", "cuDeviceGetCount", c.device_count);
+  visit("cuDeviceGet", "cuDeviceGet", c.device_get);
+  visit("cuDeviceGetName", "cuDeviceGetName", c.device_name);
+  visit("cuDeviceGetAttribute", "cuDeviceGetAttribute", c.device_attribute);
+  visit("cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain", c.context_retain);
+  visit("cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease_v2", c.context_release);
+  visit("cuCtxSetCurrent", "cuCtxSetCurrent", c.context_set);
+  visit("cuCtxGetCurrent", "cuCtxGetCurrent", c.context_get);
+  visit("cuMemAlloc", "cuMemAlloc_v2", c.malloc);
+  visit("cuMemFree", "cuMemFree_v2", c.free);
+  visit("cuMemHostAlloc", "cuMemHostAlloc", c.malloc_host);
+  visit("cuMemFreeHost", "cuMemFreeHost", c.free_host);
+  visit("cuMemcpyHtoDAsync", "cuMemcpyHtoDAsync_v2", c.copy_to_device);
+  visit("cuMemcpyDtoHAsync", "cuMemcpyDtoHAsync_v2", c.copy_to_host);
+  visit("cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync_v2", c.copy_inside);
+  visit("cuMemsetD8Async", "cuMemsetD8Async", c.set);
+  visit("cuStreamCreateWithPriority", "cuStreamCreateWithPriority", c.create_stream);
+  visit("cuStreamDestroy", "cuStreamDestroy_v2", c.destroy_stream);
+  visit("cuStreamSynchronize", "cuStreamSynchronize", c.synchronize);
+  visit("cuStreamQuery", "cuStreamQuery", c.query_stream);
+  visit("cuStreamWaitEvent", "cuStreamWaitEvent", c.wait_event);
+  visit("cuStreamIsCapturing", "cuStreamIsCapturing", c.is_capturing);
+  visit("cuEventCreate", "cuEventCreate", c.create_event);
+  visit("cuEventDestroy", "cuEventDestroy_v2", c.destroy_event);
+  visit("cuEventRecord", "cuEventRecord", c.record_event);
+  visit("cuEventQuery", "cuEventQuery", c.query_event);
+  visit("cuEventElapsedTime", "cuEventElapsedTime", c.elapsed_time);
+  visit("cuModuleLoadDataEx", "cuModuleLoadDataEx", c.load_module);
+  visit("cuModuleUnload", "cuModuleUnload", c.unload_module);
+  visit("cuModuleGetFunction", "cuModuleGetFunction", c.get_function);
+  visit("cuFuncGetAttribute", "cuFuncGetAttribute", c.function_attribute);
+  visit("cuFuncSetAttribute", "cuFuncSetAttribute", c.set_function_attribute);
+  visit("cuLaunchKernel", "cuLaunchKernel", c.launch);
+}
+
+/// The same for each call whose absence only takes a capability away.
+template <class Visit>
+constexpr void visit_optional(Calls& c, Visit visit) {
+  visit("cuGraphCreate", "cuGraphCreate", c.create_graph);
+  visit("cuGraphAddKernelNode", "cuGraphAddKernelNode", c.add_kernel_node);
+  visit("cuGraphInstantiateWithFlags", "cuGraphInstantiateWithFlags", c.instantiate);
+  visit("cuGraphLaunch", "cuGraphLaunch", c.launch_graph);
+  visit("cuGraphExecDestroy", "cuGraphExecDestroy", c.destroy_exec);
+  visit("cuGraphDestroy", "cuGraphDestroy", c.destroy_graph);
+  visit("cuGraphUpload", "cuGraphUpload", c.upload_graph);
+}
+
+}  // namespace rondo::platform::cuda

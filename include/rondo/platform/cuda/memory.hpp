@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/cuda/device.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace rondo::platform::cuda {
+
+/// The device memory that a session holds. Lifetime: the device outlives it. Thread safety: none. Cost: set-up only.
+class DeviceMemory {
+ public:
+  DeviceMemory(Device& device, const Options& options) : device_{device}, free_{options.device_memory} {}
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
+
+  /// @throws Error out_of_memory, and what the driver reports
+  [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment) {
+    if (size > free_) {
+      throw Error(Errc::out_of_memory,
+                  Error::Text(device_.platform(), ": ", size.value, " bytes of device memory were asked for, ",
+                              free_.value, " are free; use smaller tensors"));
+    }
+    device_.must(Api::enter, device_.enter());
+    blocks_.reserve(blocks_.size() + 1);  // nothing after this may fail without giving the memory back
+    const std::uint64_t more = alignment.value > driver_alignment ? alignment.value - driver_alignment : 0;
+    Block block;
+    block.bytes = size.value;
+    device_.must("cuMemAlloc", device_.driver().malloc(&block.whole, std::max<std::uint64_t>(size.value, 1) + more));
+    block.address = align_up(block.whole, std::max<std::uint64_t>(alignment.value, 1));
+    free_.value -= size.value;
+    blocks_.push_back(block);
+    return block.address;
+  }
+  /// @returns the first failure; the block is gone in any case
+  [[nodiscard]] Result release(std::uint64_t address) noexcept {
+    const auto found =
+        std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.address == address; });
+    if (found == blocks_.end()) return invalid_value;
+    const Block block = *found;
+    blocks_.erase(found);
+    free_.value += block.bytes;
+    const Result entered = device_.enter();
+    const Result freed = released(device_.driver().free(block.whole));
+    return entered == success || entered == stream_is_captured ? freed : entered;
+  }
+  /// What is left, at the end.
+  Result release_all() noexcept {
+    Result first = success;
+    while (!blocks_.empty()) {
+      const Result code = release(blocks_.back().address);
+      if (first == success) first = code;
+    }
+    return first;
+  }
+
+ private:
+  /// What the driver aligns every block to.
+  static constexpr std::uint64_t driver_alignment = 256;
+  struct Block {
+    Pointer whole = 0;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  Device& device_;
+  Bytes free_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace rondo::platform::cuda

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/cuda/modules.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace rondo::platform::cuda {
+
+/// A graph loaded on a device: one CUDA graph with a kernel node for each task and the graph's own edges, instantiated
+/// and uploaded once, and never updated. The only parameter of a node is the address of the task's arguments in the
+/// args table in device memory, so what changes from round to round changes there.
+///
+/// What the graph needs zeroed in each round is zeroed on the stream, before the graph runs.
+///
+/// Lifetime: immovable; device and args table outlive it; release() or the destructor waits and unloads. Thread safety:
+/// the session's. Errors: the constructor throws. Cost on the hot path: one call, two with a fill, or one for each task
+/// where there is no CUDA graph.
+class Program {
+ public:
+  /// The threads of a block whose kernel does not say how many it wants.
+  static constexpr std::uint32_t default_threads = 256;
+
+  /// @throws Error invalid_argument (a kernel is in no module), limit_exceeded (threads, blocks or shared memory beyond
+  /// the device's limits), unsupported (a module for another chip), and what the driver reports
+  Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args)
+      : Program(device, options, view) {
+    device_.must(Api::enter, device_.enter());
+    place_launches(args);
+    if (options.graph && !options.wait_after_each_task && driver().has_graphs() && !launches_.empty()) make_graph();
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() { (void)release(); }
+
+  /// Hands one pass over to a stream of the device's. @returns what the driver does; `call` is then its name
+  [[nodiscard]] Result launch(const char*& call, Stream stream) noexcept {
+    if (fill_.bytes != 0) [[unlikely]] {
+      call = "cuMemsetD8Async";
+      if (const Result code = driver().set(fill_.address, 0, fill_.bytes, stream); code != success) return code;
+    }
+    if (exec_ == nullptr) [[unlikely]]
+      return launch_each(call, stream);
+    call = "cuGraphLaunch";
+    return driver().launch_graph(exec_, stream);
+  }
+
+  /// What the fill zeroes has moved by so much, modulo 2^64.
+  void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
+  /// Whether a round is one launch of a CUDA graph.
+  [[nodiscard]] bool is_graph() const noexcept { return exec_ != nullptr; }
+  [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
+
+  /// Names the task that was waited for, where tasks are waited for one by one.
+  [[nodiscard]] Status blame(Status status) const noexcept {
+    const bool is_about_a_task = status.code() == Errc::device_failed || status.code() == Errc::timed_out;
+    if (!is_about_a_task || under_way_ == none) return status;
+    const Status named = Status::of_task(status.code(), view_.tasks[under_way_].added_as);
+    return status.poisoned() ? named.poisoning() : named;
+  }
+
+  /// Waits, and unloads what was loaded. @returns the first failure
+  Result release() noexcept {
+    if (modules_.empty() && exec_ == nullptr) return success;
+    Result first = device_.wait();
+    const auto keep = [&](Result code) {
+      if (first == success) first = code;
+    };
+    if (const Result entered = device_.enter(); entered != stream_is_captured) keep(entered);
+    if (exec_ != nullptr) keep(released(driver().destroy_exec(exec_)));
+    exec_ = nullptr;
+    keep(modules_.release());
+    launches_ = {};
+    return first;
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+  struct Fill {
+    Pointer address = 0;
+    std::uint64_t bytes = 0;  ///< 0: there is none
+  };
+  struct Launch {
+    Function function = nullptr;
+    Pointer args = 0;
+    std::uint32_t blocks = 1;
+    std::uint32_t threads = default_threads;
+    std::uint32_t shared_bytes = 0;
+    std::uint32_t position = 0;
+  };
+
+  Program(Device& device, const Options& options, const graph::GraphView& view)
+      : device_{device}, options_{options}, view_{view}, modules_{device, options.kernels} {}
+
+  [[nodiscard]] const Calls& driver() const noexcept { return device_.driver(); }
+
+  void place_launches(args::ArgsTable& args) {
+    for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) {
+      const graph::TaskRecord& task = view_.tasks[t];
+      const ArgWord* const block = args.block(t, 0);
+      if (task.block_bytes == 0) {
+        throw Error(Errc::unsupported, Error::Text(device_.platform(), ": kernel '", view_.name(task.name),
+                                                   "' takes no argument, so it could do nothing; leave it out"));
+      }
+      if (task.fills) {
+        ArgWord words[2] = {};
+        __builtin_memcpy(words, args.bytes() + (block - args.words()) * std::ptrdiff_t{sizeof(ArgWord)}, sizeof(words));
+        fill_ = {static_cast<Pointer>(words[0]), static_cast<std::uint64_t>(words[1])};
+        continue;
+      }
+      const std::string_view name = view_.name(task.name);
+      Launch launch{modules_.find(name), reinterpret_cast<std::uintptr_t>(block),
+                    task.blocks,         task.threads == 0 ? default_threads : task.threads,
+                    task.shared_bytes,   t};
+      check_limits(launch, name, task.threads != 0);
+      launches_.push_back(launch);
+    }
+  }
+
+  /// @throws Error limit_exceeded
+  void check_limits(Launch& launch, std::string_view name, bool states_threads) const {
+    const auto fail = [&](std::uint64_t count, const char* what, std::uint64_t most) {
+      Error::Text text(device_.platform(), ": kernel '", name, "' asks for ", count, what, ", the most here is ", most,
+                       " (");
+      device_.append_name(text);
+      text.append(")");
+      throw Error(Errc::limit_exceeded, text);
+    };
+    const auto of_function = [&](FunctionAttribute which) {
+      int value = 0;
+      device_.must("cuFuncGetAttribute", driver().function_attribute(&value, which, launch.function));
+      return static_cast<std::uint32_t>(value);
+    };
+    const auto of_device = [&](DeviceAttribute which) { return static_cast<std::uint32_t>(device_.attribute(which)); };
+    const std::uint32_t most_threads = std::min(of_function(function_max_threads), of_device(max_threads_per_block));
+    if (!states_threads) launch.threads = std::min(launch.threads, most_threads);
+    if (launch.threads > most_threads) fail(launch.threads, " threads per block", most_threads);
+    if (launch.blocks > of_device(max_grid_x)) fail(launch.blocks, " blocks", of_device(max_grid_x));
+    if (launch.shared_bytes == 0) return;
+    const std::uint64_t shared = std::uint64_t{launch.shared_bytes} + of_function(function_shared_bytes);
+    if (shared <= of_device(max_shared_per_block)) return;
+    const std::uint32_t most_shared = std::max(of_device(max_shared_opt_in), of_device(max_shared_per_block));
+    if (shared > most_shared) fail(shared, " bytes of shared memory", most_shared);
+    device_.must("cuFuncSetAttribute", driver().set_function_attribute(launch.function, function_max_dynamic_shared,
+                                                                       static_cast<int>(launch.shared_bytes)));
+  }
+
+  /// The nodes that each node needs: the graph's edges, turned round. The fill is no node, and comes before all of
+  /// them.
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> needs() const {
+    std::vector<std::uint32_t> node_of(view_.tasks.size(), none);
+    for (std::uint32_t n = 0; n < launches_.size(); ++n) node_of[launches_[n].position] = n;
+    std::vector<std::vector<std::uint32_t>> needs(launches_.size());
+    for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) {
+      if (node_of[t] == none) continue;
+      for (const std::uint32_t successor : view_.successors_of(t)) needs[node_of[successor]].push_back(node_of[t]);
+    }
+    return needs;
+  }
+  void make_graph() {
+    Graph graph = nullptr;
+    const char* call = "cuGraphCreate";
+    Result code = driver().create_graph(&graph, 0);
+    std::vector<void*> parameters(launches_.size());  // nodes may point to them until the graph is instantiated
+    if (code == success) {
+      code = add_nodes(graph, parameters, call);
+      if (code == success) {
+        call = "cuGraphInstantiateWithFlags";
+        code = driver().instantiate(&exec_, graph, 0);
+      }
+      const Result destroyed = driver().destroy_graph(graph);
+      if (code == success && destroyed != success) call = "cuGraphDestroy", code = destroyed;
+    }
+    if (code == success && driver().upload_graph != nullptr) {
+      call = "cuGraphUpload";
+      device_.work_begins();
+      code = driver().upload_graph(exec_, device_.stream());
+    }
+    device_.must(call, code);
+  }
+  [[nodiscard]] Result add_nodes(Graph graph, std::vector<void*>& parameters, const char*& call) {
+    call = "cuGraphAddKernelNode";
+    std::vector<GraphNode> nodes(launches_.size(), nullptr);
+    const std::vector<std::vector<std::uint32_t>> all_needs = needs();
+    std::vector<GraphNode> first;
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      first.clear();
+      for (const std::uint32_t need : all_needs[n]) first.push_back(nodes[need]);
+      Launch& l = launches_[n];
+      parameters[n] = &l.args;
+      const KernelNodeParams params{l.function, {l.blocks, 1, 1}, {l.threads, 1, 1}, l.shared_bytes, &parameters[n]};
+      const Result code = driver().add_kernel_node(&nodes[n], graph, first.data(), first.size(), &params);
+      if (code != success) return code;
+    }
+    return success;
+  }
+
+  [[nodiscard, gnu::noinline]] Result launch_each(const char*& call, Stream stream) noexcept {
+    for (Launch& l : launches_) {
+      void* parameters[] = {&l.args};
+      call = "cuLaunchKernel";
+      Result code =
+          driver().launch(l.function, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream, parameters, nullptr);
+      if (code != success) return code;
+      if (!options_.wait_after_each_task) continue;
+      under_way_ = l.position;
+      call = Api::synchronize;
+      code = device_.calls().synchronize(stream, options_.timeout_ms);
+      if (code != success) return code;
+      under_way_ = none;
+    }
+    return success;
+  }
+
+  Device& device_;
+  const Options& options_;
+  graph::GraphView view_;
+  Modules modules_;
+  std::vector<Launch> launches_;
+  GraphExec exec_ = nullptr;
+  Fill fill_;
+  std::uint32_t under_way_ = none;
+};
+
+}  // namespace rondo::platform::cuda

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/platform/cuda/device.hpp>
+#include <rondo/platform/cuda/device/refresh_ptx.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::platform::cuda {
+
+/// Rondo's kernels that compute args on the device, device/refresh.cu, as PTX that every program has. One takes the
+/// base table from device memory, the other from the parameters of its launch. They run on the stream that the graph
+/// runs on, in front of it.
+///
+/// Lifetime: the device outlives it; release() unloads. Thread safety: the session's. Errors: the constructor throws
+/// what the driver reports; a driver that cannot compile the PTX is no error, and args are then computed by the host.
+/// Cost on the hot path: one call.
+class RefreshKernel {
+ public:
+  /// The most that a launch carries: what every driver takes as parameters.
+  static constexpr std::uint32_t most_bytes = 4096;
+
+  /// @throws Error what the driver reports
+  explicit RefreshKernel(Device& device) : device_{device} {
+    device_.must(Api::enter, device_.enter());
+    const Result code = driver().load_module(&module_, refresh_ptx, 0, nullptr, nullptr);
+    if (errc_of(code) == Errc::unsupported) return;
+    device_.must("cuModuleLoadDataEx, for rondo_refresh", code);
+    try {
+      device_.must("cuModuleGetFunction", driver().get_function(&refresh_, module_, "rondo_refresh"));
+      device_.must("cuModuleGetFunction", driver().get_function(&carried_, module_, "rondo_refresh_carried"));
+    } catch (...) {
+      (void)release();
+      throw;
+    }
+  }
+  RefreshKernel(const RefreshKernel&) = delete;
+  RefreshKernel& operator=(const RefreshKernel&) = delete;
+  ~RefreshKernel() = default;
+
+  /// Whether the device can compute args.
+  [[nodiscard]] bool is_usable() const noexcept { return carried_ != nullptr; }
+  /// Why it cannot, for the session's log.
+  [[nodiscard]] static const char* remark() noexcept {
+    return "the driver does not compile Rondo's refresh kernels; addresses that change are computed by the host";
+  }
+
+  /// Computes args from the base table on the device, or from that in `carried`, which is taken before this returns.
+  [[nodiscard]] Result launch(const args::RefreshOp& op, const args::LaunchPayload* carried, Stream stream) noexcept {
+    if (carried != nullptr) return launch_carried(op, *carried, stream);
+    Pointer table = op.args.address(), lanes = op.lanes.address(), bases = op.bases.address();
+    std::uint64_t count = op.count;
+    void* parameters[] = {&table, &lanes, &count, &bases};
+    return launch(refresh_, op.count, parameters, stream);
+  }
+
+  /// @returns the first failure
+  Result release() noexcept {
+    if (module_ == nullptr) return success;
+    const Result entered = device_.enter();
+    const Result code = released(driver().unload_module(module_));
+    module_ = refresh_ = carried_ = nullptr;
+    return entered == success || entered == stream_is_captured ? code : entered;
+  }
+
+ private:
+  static constexpr std::uint32_t threads = 128;
+  static constexpr std::uint64_t most_blocks = 1024;
+
+  /// As device/refresh.cu has it.
+  struct Parameters {
+    std::uint64_t table, lanes, count, base_count, host_inputs_to, host_input_bytes;
+    std::uint64_t words[506];
+  };
+  static_assert(sizeof(Parameters) == 4096);
+  // Whatever fits by LaunchPayload's count fits here.
+  static_assert(most_bytes - args::LaunchPayload::launch_bytes <= sizeof(Parameters::words));
+
+  [[nodiscard]] const Calls& driver() const noexcept { return device_.driver(); }
+
+  [[nodiscard]] Result launch_carried(const args::RefreshOp& op, const args::LaunchPayload& payload,
+                                      Stream stream) noexcept {
+    parameters_.table = op.args.address();
+    parameters_.lanes = op.lanes.address();
+    parameters_.count = op.count;
+    parameters_.base_count = payload.base_count;
+    parameters_.host_inputs_to = payload.host_inputs_to.address();
+    parameters_.host_input_bytes = payload.host_input_bytes;
+    __builtin_memcpy(parameters_.words, payload.bases, 8 * std::uint64_t{payload.base_count});
+    if (payload.host_input_bytes != 0) {
+      __builtin_memcpy(parameters_.words + payload.base_count, payload.host_inputs, payload.host_input_bytes);
+    }
+    void* parameters[] = {&parameters_};
+    return launch(carried_, op.count, parameters, stream);
+  }
+  [[nodiscard]] Result launch(Function function, std::uint64_t lanes, void** parameters, Stream stream) noexcept {
+    const std::uint64_t wanted = 1 + lanes / threads;
+    const auto blocks = static_cast<std::uint32_t>(wanted < most_blocks ? wanted : most_blocks);
+    return driver().launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr);
+  }
+
+  Device& device_;
+  Module module_ = nullptr;
+  Function refresh_ = nullptr;
+  Function carried_ = nullptr;
+  Parameters parameters_ = {};
+};
+
+}  // namespace rondo::platform::cuda

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/cuda/codes.hpp>
+#include <rondo/platform/cuda/library.hpp>
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace rondo::platform::cuda {
+
+/// The driver's name of a code, and its words; appended to a text.
+[[gnu::cold]] inline void append_words(Error::Text& text, const Calls& calls, Result code) noexcept {
+  const char* name = nullptr;
+  const char* words = nullptr;
+  if (code < 0 || calls.error_name == nullptr) return;
+  if (calls.error_name(code, &name) == success && name != nullptr)
+    text.append(" ("), text.append(name), text.append(")");
+  if (calls.error_string(code, &words) == success && words != nullptr) text.append(": "), text.append(words);
+}
+
+/// @throws Error with the code, the driver's own words, and what to do, unless the code is success
+inline void check(const Calls& calls, const char* platform, const char* call, Result code) {
+  if (code == success) [[likely]]
+    return;
+  const Errc errc = errc_of(code);
+  Error::Text text(platform, ": ", call, " returned ", code);
+  append_words(text, calls, code);
+  text.append("; ");
+  text.append(describe(errc));
+  throw Error(errc, text);
+}
+
+/// The driver in this process: the library, found once and initialised once; the primary context of each device is
+/// retained while any session has the device open, so that frameworks in the same process share it.
+///
+/// Thread safety: any thread. Lifetime: to the process's end, so that a session may outlive main. Errors: open() throws
+/// what open_library() does and what the driver reports; nothing is left behind then.
+class Runtime {
+ public:
+  static Runtime& instance() {
+    static Runtime& runtime = *new Runtime;  // never destroyed: static sessions close after main
+    return runtime;
+  }
+  [[nodiscard]] const Calls& calls() const noexcept { return calls_; }
+  /// Whether this process was forked from one that had initialised the driver, which no driver survives.
+  [[nodiscard]] bool is_child() const noexcept { return is_child_.load(std::memory_order_relaxed); }
+
+  /// Retains the primary context of device number `device`.
+  [[nodiscard]] Context open(std::uint32_t device, const char* platform, DeviceId& id) {
+    const std::lock_guard lock{mutex_};
+    if (is_child()) {
+      throw Error(Errc::not_open, Error::Text(platform,
+                                              ": this process was forked from one that uses CUDA, and CUDA does not "
+                                              "survive a fork; fork before the first session, or start a new program"));
+    }
+    if (!is_found_) {
+      open_library(calls_);
+      is_found_ = true;
+    }
+    if (!is_initialised_) {
+      check(calls_, platform, "cuInit", calls_.init(0));
+      is_initialised_ = true;
+      (void)pthread_atfork(nullptr, nullptr, [] { instance().is_child_.store(true, std::memory_order_relaxed); });
+    }
+    int count = 0;
+    check(calls_, platform, "cuDeviceGetCount", calls_.device_count(&count));
+    if (device >= static_cast<std::uint32_t>(count)) {
+      throw Error(Errc::no_such_device,
+                  Error::Text(platform, ": there is no device ", device, ", the machine has ", count));
+    }
+    check(calls_, platform, "cuDeviceGet", calls_.device_get(&id, static_cast<int>(device)));
+    Context context = nullptr;
+    check(calls_, platform, "cuDevicePrimaryCtxRetain", calls_.context_retain(&context, id));
+    return context;
+  }
+  /// Undoes open().
+  [[nodiscard]] Result close(DeviceId id) noexcept {
+    return is_child() ? success : released(calls_.context_release(id));
+  }
+
+ private:
+  Runtime() = default;
+
+  std::mutex mutex_;
+  Calls calls_;
+  bool is_found_ = false;
+  bool is_initialised_ = false;
+  std::atomic<bool> is_child_{false};
+};
+
+}  // namespace rondo::platform::cuda

@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What fails on the platform Cuda: devices that fail, time that runs out, memory that runs out, and every call of the
+// driver's in turn.
+
+#include "cuda/fixture.hpp"
+
+#include <rondo/platform/cuda/runtime.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace rondo;
+using namespace cuda_test;
+
+namespace {
+
+struct Picky {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {4});
+  Output<float> y = graph.output<float>("y", {4});
+  Workspace<float> t = graph.workspace<float>("t", {4});
+  TaskId first = graph.add<kernels::Scale>(x, t, 1.0F);
+  TaskId picky = graph.add<kernels::Picky>(t, y);
+};
+
+/// Opens, runs rounds and closes. @returns everything that was told, and whether good rounds were right
+struct Life {
+  std::vector<Errc> told;
+  int good_rounds = 0;
+  bool right = true;
+};
+Life live(bool in_flight) {
+  Life life;
+  const auto note = [&](Status status) {
+    if (!status.ok()) life.told.push_back(status.code());
+  };
+  const Graph g;
+  P::Options options;
+  options.timeout_ms = 2000;
+  try {
+    if (in_flight) {
+      auto session = open_pipelined<P, 2>(g.graph, options);
+      const Floats x(Graph::n, 1), w(Graph::n, 1);
+      Floats y[3], s[3];
+      for (int i = 0; i < 3; ++i) {
+        y[i].assign(Graph::n, -1);
+        s[i].assign(Graph::n, 10);
+        const auto ticket = session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y[i]), bind(g.s, s[i]));
+        const Status status = session.wait(ticket);
+        note(status);
+        if (status.ok()) ++life.good_rounds;
+        if (status.ok()) life.right = life.right && y[i] == Floats(Graph::n, 6) && s[i] == Floats(Graph::n, 11);
+      }
+      note(session.close());
+    } else {
+      auto session = open<P>(g.graph, options);
+      for (int i = 0; i < 3; ++i) {
+        const auto [status, right] = run(session, g, static_cast<float>(i));
+        note(status);
+        if (status.ok()) ++life.good_rounds;
+        if (status.ok()) life.right = life.right && right;
+      }
+      note(session.close());
+    }
+  } catch (const Error& e) {
+    life.told.push_back(e.code());
+  }
+  return life;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel that fails loses the context: the session is poisoned, and so is every other on the device") {
+  const Clean clean;
+  const Picky g;
+  auto session = open<P>(g.graph);
+  auto other = open<P>(g.graph);
+  Floats x(4, 1), y(4);
+  REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+  x[0] = -1;
+  const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(status.code() == Errc::device_failed);
+  CHECK(status.poisoned());
+  CHECK(status.subject() == Status::Subject::none);
+  CHECK(has(session.explain(status).c_str(), "719 (CUDA_ERROR_LAUNCH_FAILED)"));
+  CHECK(session.run_round(bind(g.x, x), bind(g.y, y)).code() == Errc::poisoned);
+  x[0] = 1;
+  CHECK(other.run_round(bind(g.x, x), bind(g.y, y)).poisoned());
+  CHECK(refusal(g.graph).first == Errc::device_failed);
+  CHECK(session.close().ok());
+  CHECK(other.close().ok());
+}
+
+TEST_CASE("waiting after each task names the task that failed") {
+  const Clean clean;
+  const Picky g;
+  P::Options options;
+  options.wait_after_each_task = true;
+  auto session = open<P>(g.graph, options);
+  Floats x(4, -1), y(4);
+  const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(status.code() == Errc::device_failed);
+  CHECK(status.subject() == Status::Subject::task);
+  CHECK(status.index() == index(g.picky));
+  CHECK(has(session.explain(status).c_str(), "'picky'"));
+}
+
+TEST_CASE("rounds in flight when the device fails fail with it, the first as such and the later ones as poisoned") {
+  const Clean clean;
+  const Picky g;
+  auto session = open_pipelined<P, 3>(g.graph);
+  Floats x[3] = {Floats(4, 1), Floats(4, -1), Floats(4, 1)}, y[3] = {Floats(4), Floats(4), Floats(4)};
+  REQUIRE(session.wait(session.submit_round(bind(g.x, x[0]), bind(g.y, y[0]))).ok());
+  const auto bad = session.submit_round(bind(g.x, x[1]), bind(g.y, y[1]));
+  const auto later = session.submit_round(bind(g.x, x[2]), bind(g.y, y[2]));
+  CHECK(session.wait(bad).code() == Errc::device_failed);
+  CHECK(session.wait(later).poisoned());
+  CHECK(session.poisoned());
+  const Status closed = session.close();
+  CHECK(closed.ok());
+}
+
+TEST_CASE("a device that does not finish in time poisons, and closing does not wait for ever") {
+  const Clean clean;
+  const Graph g;
+  P::Options options;
+  options.timeout_ms = 20;
+  options.spins = 3;
+  {
+    auto session = open<P>(g.graph, options);
+    CHECK(run(session, g, 1.0F).second);
+    rondo_cuda_stand_in_hang();
+    const Status status = run(session, g, 2.0F).first;
+    CHECK(status.code() == Errc::timed_out);
+    CHECK(status.poisoned());
+    CHECK(has(session.platform().failure_text().c_str(), "Options::timeout_ms"));
+    CHECK(!session.close().ok());
+    rondo_cuda_stand_in_end_process();  // what the device holds is left to it
+  }
+  CHECK(misuses().empty());
+}
+
+TEST_CASE("rounds in flight on a device that does not finish fail in time") {
+  const Clean clean;
+  const Graph g;
+  P::Options options;
+  options.timeout_ms = 20;
+  options.spins = 3;
+  {
+    auto session = open_pipelined<P, 2>(g.graph, options);
+    const Floats x(Graph::n, 1), w(Graph::n, 1);
+    Floats y(Graph::n), s(Graph::n, 10);
+    REQUIRE(session.wait(session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s))).ok());
+    rondo_cuda_stand_in_hang();
+    const auto ticket = session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+    CHECK(session.wait(ticket).code() == Errc::timed_out);
+    CHECK(session.poisoned());
+    (void)session.close();
+    rondo_cuda_stand_in_end_process();
+  }
+  CHECK(misuses().empty());
+}
+
+TEST_CASE("a device without enough memory is an error that says so, and holds nothing afterwards") {
+  const Clean clean;
+  const Graph g;
+  rondo_cuda_stand_in_limit("memory", 256);
+  CHECK(refusal(g.graph).first == Errc::out_of_memory);
+  rondo_cuda_stand_in_reset();
+  P::Options options;
+  options.device_memory = Bytes{256};
+  const auto [code, text] = refusal(g.graph, options);
+  CHECK(code == Errc::out_of_memory);
+  CHECK(has(text, "256 are free"));
+}
+
+TEST_CASE("whichever call of the driver fails, and whenever, it is told, no result is wrong, and nothing is left") {
+  const Clean clean;
+  platform::cuda::Calls table;
+  std::vector<std::string> names{"device"};
+  const auto take = [&](const char* name, const char*, auto&) { names.emplace_back(name); };
+  visit_required(table, take);
+  visit_optional(table, take);
+  int injected = 0;
+  for (const bool in_flight : {false, true}) {
+    for (const std::string& name : names) {
+      const bool is_asked_for_long = name == "cuStreamQuery" || name == "cuCtxGetCurrent" || name == "cuEventQuery";
+      for (const int code : {2, 700, 801}) {
+        if (name == "device" && code != 700) continue;  // the device's own failures lose the context
+        for (std::uint64_t k = 1; k < (is_asked_for_long ? 5 : 60); ++k) {
+          CAPTURE(in_flight);
+          CAPTURE(name);
+          CAPTURE(code);
+          CAPTURE(k);
+          rondo_cuda_stand_in_reset();
+          rondo_cuda_stand_in_fault(name.c_str(), k, code);
+          const Life life = live(in_flight);
+          const bool happened = rondo_cuda_stand_in_faults_left() == 0;
+          CHECK(life.right);
+          // A lost context is told by the wait; what is given back afterwards has nothing to add.
+          const bool is_of_the_end = life.good_rounds == 3;
+          if (happened && !is_of_the_end) CHECK(!life.told.empty());
+          if (!happened) CHECK(life.told.empty());
+          CHECK(rondo_cuda_stand_in_live(nullptr) == 0);
+          CHECK(misuses() == "");
+          injected += happened ? 1 : 0;
+          if (rondo_cuda_stand_in_live(nullptr) != 0) rondo_cuda_stand_in_end_process();
+          if (!happened) break;
+        }
+      }
+    }
+  }
+  CHECK(injected > 200);
+}

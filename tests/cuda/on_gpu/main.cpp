@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The platform Cuda against the simulation, with kernels that are PTX: integers bit for bit, floats within 1e-6. Needs
+// a GPU and its driver, or the stand-in for it. Prints one line for each check; ends with 0 if all of them hold.
+
+#include "kernels.hpp"
+
+#include <rondo/platform/cuda/cuda.hpp>
+#include <rondo/rondo.hpp>
+
+#ifdef RONDO_OVER_CUDA_STAND_IN
+#include "cuda_stand_in/control.hpp"
+#endif
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace rondo;
+using on_gpu::Word;
+using Words = std::vector<Word>;
+
+int failures = 0;
+void check(bool holds, const std::string& what) {
+  std::printf("%s %s\n", holds ? "ok    " : "FAILED", what.c_str());
+  failures += holds ? 0 : 1;
+}
+
+constexpr std::size_t n = 10'000;
+constexpr std::size_t width = 24;
+
+/// A graph of integers, three layers deep and `width` wide.
+struct Integers {
+  Integers() {
+    for (std::size_t i = 0; i < width; ++i) {
+      const std::string number = std::to_string(i);
+      const auto a = graph.workspace<Word>("a" + number, {n});
+      const auto b = graph.workspace<Word>("b" + number, {n});
+      graph.add<on_gpu::Mix>(Blocks{7}, x, y, a);
+      graph.add<on_gpu::Mix>(Blocks{1 + i}, a, x, b);
+      graph.add<on_gpu::Fold>(b, s);
+    }
+  }
+  TaskGraph graph;
+  Input<Word> x = graph.input<Word>("x", {n});
+  Input<Word> y = graph.input<Word>("y", {n});
+  InputOutput<Word> s = graph.inout<Word>("s", {n});
+};
+
+Words numbers(Word seed) {
+  Words words(n);
+  for (Word& word : words) word = seed = seed * 1664525 + 1013904223;
+  return words;
+}
+
+/// What fifty rounds leave in s.
+template <class P, class Policies = DefaultPolicies>
+Words fifty_rounds() {
+  const Integers g;
+  auto session = open<P, Policies>(g.graph);
+  Words s(n, 1);
+  for (Word round = 0; round < 50; ++round) {
+    const Words x = numbers(round), y = numbers(1000 + round);
+    if (const Status status = session.run_round(bind(g.x, x), bind(g.y, y), bind(g.s, s)); !status) {
+      std::printf("%s\n", session.explain(status).c_str());
+      return {};
+    }
+  }
+  return s;
+}
+
+/// The same with the inputs in device memory of ours, in another place each round.
+template <class Policies>
+Words fifty_moving_rounds() {
+  const Integers g;
+  auto session = open<Cuda, Policies>(g.graph);
+  const Bytes bytes{n * sizeof(Word)};
+  DevicePtr<std::byte> at[4];
+  for (auto& block : at) block = session.platform().allocate(bytes, Bytes{256});
+  Words s(n, 1);
+  for (Word round = 0; round < 50; ++round) {
+    const Words x = numbers(round), y = numbers(1000 + round);
+    const auto dx = at[round % 2], dy = at[2 + round / 2 % 2];
+    Status status = session.platform().copy_in(dx, x.data(), bytes);
+    if (status.ok()) status = session.platform().copy_in(dy, y.data(), bytes);
+    if (status.ok()) status = session.platform().wait();
+    const DeviceSpan<const Word> in{dx.as<const Word>(), n}, other{dy.as<const Word>(), n};
+    if (status.ok()) status = session.run_round(bind(g.x, in), bind(g.y, other), bind(g.s, s));
+    if (!status.ok()) {
+      std::printf("%s\n", session.explain(status).c_str());
+      return {};
+    }
+  }
+  for (const auto block : at) (void)session.platform().release(block);
+  return s;
+}
+template <update::Mechanism M>
+struct By : DefaultPolicies {
+  using Refresh = update::Always<M>;
+};
+
+/// Fifty rounds with three of them in flight, each with an s of its own.
+template <class P>
+std::vector<Words> in_flight() {
+  const Integers g;
+  auto session = open_pipelined<P, 3>(g.graph);
+  std::vector<Words> x, y, s(50, Words(n, 1));
+  std::vector<RoundTicket> tickets;
+  for (Word round = 0; round < 50; ++round) {
+    x.push_back(numbers(round));
+    y.push_back(numbers(1000 + round));
+    tickets.push_back(session.submit_round(bind(g.x, x[round]), bind(g.y, y[round]), bind(g.s, s[round])));
+  }
+  for (const auto ticket : tickets) {
+    if (const Status status = session.wait(ticket); !status.ok()) std::printf("%s\n", session.explain(status).c_str());
+  }
+  return s;
+}
+
+template <class P>
+std::vector<float> floats() {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.inout<float>("y", {n});
+  graph.add<on_gpu::Axpy>(x, y, 0.3F);
+  auto session = open<P>(graph);
+  std::vector<float> hx(n), hy(n, 0.1F);
+  for (std::size_t i = 0; i < n; ++i) hx[i] = 1.0F / static_cast<float>(i + 1);
+  for (int round = 0; round < 20; ++round) (void)session.run_round(bind(x, hx), bind(y, hy));
+  return hy;
+}
+
+}  // namespace
+
+int main() {
+#ifdef RONDO_OVER_CUDA_STAND_IN
+  rondo_cuda_stand_in_kernel("mix", &detail::kernel_entry<on_gpu::Mix>, 8 * 7);
+  rondo_cuda_stand_in_kernel("fold", &detail::kernel_entry<on_gpu::Fold>, 8 * 4);
+  rondo_cuda_stand_in_kernel("axpy", &detail::kernel_entry<on_gpu::Axpy>, 8 * 5);
+#endif
+  try {
+    const Words expected = fifty_rounds<A2A3Sim>();
+    check(fifty_rounds<Cuda>() == expected, "fifty rounds of integers give what the simulation gives");
+    check(fifty_moving_rounds<By<update::Mechanism::segment_copy>>() == expected,
+          "so they do where buffers move, by copies");
+    check(fifty_moving_rounds<By<update::Mechanism::device_op>>() == expected, "by the refresh kernel");
+    check(fifty_moving_rounds<By<update::Mechanism::in_launch>>() == expected, "by what its launch carries");
+    check(in_flight<Cuda>() == in_flight<A2A3Sim>(), "so do rounds in flight");
+    const std::vector<float> here = floats<Cuda>(), there = floats<A2A3Sim>();
+    bool close = here.size() == there.size();
+    for (std::size_t i = 0; i < here.size(); ++i)
+      close = close && std::abs(here[i] - there[i]) <= 1e-6F * std::abs(there[i]);
+    check(close, "floats differ by at most 1e-6");
+  } catch (const Error& e) {
+    check(false, e.what());
+  }
+  return failures == 0 ? 0 : 1;
+}

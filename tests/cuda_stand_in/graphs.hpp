@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "stand_in/machine.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+/// What the stand-in for the CUDA driver has beyond the machine: modules and graphs.
+namespace cuda_stand_in {
+
+using stand_in::Machine;
+using stand_in::Op;
+
+inline constexpr int success = 0;
+inline constexpr int invalid_value = 1;
+inline constexpr int out_of_memory = 2;
+inline constexpr int not_initialised = 3;
+inline constexpr int invalid_device = 101;
+inline constexpr int invalid_image = 200;
+inline constexpr int invalid_context = 201;
+inline constexpr int no_binary_for_gpu = 209;
+inline constexpr int invalid_ptx = 218;
+inline constexpr int unsupported_ptx_version = 222;
+inline constexpr int invalid_handle = 400;
+inline constexpr int not_found = 500;
+inline constexpr int not_ready = 600;
+inline constexpr int illegal_address = 700;
+inline constexpr int out_of_resources = 701;
+inline constexpr int launch_timeout = 702;
+inline constexpr int launch_failed = 719;
+inline constexpr int capture_unsupported = 900;
+inline constexpr int capture_invalidated = 901;
+inline constexpr int capture_unmatched = 903;
+inline constexpr int capture_wrong_thread = 908;
+
+/// A kernel that was looked up. Its launch is an operation of the machine's; `host_parameters` are the sizes of
+/// parameters that the launch carries, and without them its only parameter is the address of the blocks' arguments.
+struct CudaFunction {
+  stand_in::Function on_machine;
+  std::uint64_t block_bytes = 0;
+  std::vector<std::size_t> host_parameters;
+  void (*run)(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* parameters) = nullptr;
+  std::uint32_t dynamic_shared_limit = 49152;
+};
+struct CudaModule {
+  std::map<std::string, std::unique_ptr<CudaFunction>> functions;
+};
+
+/// A node of a graph that is being made: an operation, or a child.
+struct CudaGraph;
+struct CudaNode {
+  Op op;
+  std::vector<CudaNode*> needs;
+  std::unique_ptr<CudaGraph> child;
+};
+struct CudaGraph {
+  std::vector<std::unique_ptr<CudaNode>> nodes;
+  [[nodiscard]] std::unique_ptr<CudaGraph> clone() const;
+};
+
+/// Where the operation of each kernel node is in the executable graph.
+using NodePlaces = std::map<const void*, std::size_t>;
+/// The graph as the machine runs it: each node on a lane of its own, after those that it needs.
+[[nodiscard]] std::shared_ptr<stand_in::Graph> instantiate(const CudaGraph& graph, NodePlaces& places);
+/// What a capture recorded, as a graph whose nodes follow each other.
+[[nodiscard]] std::unique_ptr<CudaGraph> graph_of_capture(const stand_in::Graph& captured);
+
+}  // namespace cuda_stand_in

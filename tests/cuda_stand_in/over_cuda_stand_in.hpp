@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cuda_stand_in/control.hpp"
+
+#include <rondo/platform/cuda/cuda.hpp>
+#include <rondo/platform/select.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace cuda_stand_in {
+
+/// Whatever was done wrong without a test's knowledge ends it, by name.
+inline void must_be_clean(bool is_last) {
+  static char text[4096];
+  const auto misuses = rondo_cuda_stand_in_misuses(text, sizeof(text));
+  const auto live = is_last ? rondo_cuda_stand_in_live(nullptr) : 0;
+  if (misuses == 0 && live == 0) return;
+  std::fprintf(stderr, "the CUDA stand-in found %llu misuses, %llu things live at the end:\n%s",
+               static_cast<unsigned long long>(misuses), static_cast<unsigned long long>(live), text);
+  for (const char* const what :
+       {"memory", "pinned", "streams", "events", "graphs", "executables", "modules", "contexts"}) {
+    std::fprintf(stderr, "  %s: %llu\n", what, static_cast<unsigned long long>(rondo_cuda_stand_in_live(what)));
+  }
+  std::abort();
+}
+
+/// A graph's kernels as a module, made when the graph is loaded; alive as long as the platform that looks at it.
+class KernelsOfGraph {
+ public:
+  KernelsOfGraph() { ++alive(); }
+  KernelsOfGraph(const KernelsOfGraph&) = delete;
+  KernelsOfGraph& operator=(const KernelsOfGraph&) = delete;
+  /// A context that was lost is lost for the process; each test is to find a new one.
+  ~KernelsOfGraph() {
+    const bool is_last = --alive() == 0;
+    must_be_clean(is_last);
+    if (is_last) rondo_cuda_stand_in_end_process();
+  }
+
+ protected:
+  [[nodiscard]] rondo::platform::cuda::Options options_for(rondo::platform::cuda::Options options) {
+    if (options.kernels.empty()) options.kernels = {&module_, 1};
+    return options;
+  }
+  void take(const rondo::graph::GraphView& view) {
+    ModuleImage image;
+    for (std::size_t t = 0; t < view.tasks.size(); ++t) {
+      const rondo::graph::TaskRecord& task = view.tasks[t];
+      for (const rondo::graph::TaskRecord& other : view.tasks.first(t)) {
+        if (view.name(other.name) == view.name(task.name) && other.core == task.core && other.entry != task.entry) {
+          throw rondo::Error(rondo::Errc::invalid_argument,
+                             rondo::Error::Text("two kernels are called ", view.name(task.name)));
+        }
+      }
+      image.add(view.name(task.name), task.entry, task.block_bytes);
+    }
+    bytes_ = image.bytes();
+    module_ = rondo::CudaModule::from_memory(bytes_);
+  }
+
+ private:
+  static std::atomic<int>& alive() {
+    static std::atomic<int> count{0};
+    return count;
+  }
+  std::vector<std::byte> bytes_;
+  rondo::CudaModule module_;
+};
+
+/// The platform over the stand-in, whose device has the kernels of whatever graph is loaded: tests that know nothing of
+/// modules run on it unchanged.
+template <class RoundEvents = rondo::platform::streams::NoRoundEvents>
+class OverStandIn : private KernelsOfGraph, public rondo::platform::Cuda<RoundEvents> {
+  using Base = rondo::platform::Cuda<RoundEvents>;
+
+ public:
+  static constexpr bool runs_over_stand_in = true;
+  using Timed = OverStandIn<rondo::platform::streams::RoundEvents>;
+  using Options = typename Base::Options;
+  explicit OverStandIn(const Options& options) : Base(options_for(options)) {}
+
+  template <class Graph>
+  [[nodiscard]] typename Base::Program load(const Graph& graph, rondo::args::ArgsTable& args) {
+    take(graph.view());
+    return Base::load(graph, args);
+  }
+};
+
+}  // namespace cuda_stand_in
+
+using CudaOverStandIn = cuda_stand_in::OverStandIn<>;
+static_assert(rondo::check_platform<CudaOverStandIn>());

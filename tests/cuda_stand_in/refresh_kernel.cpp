@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rondo's refresh kernels, as their source for the device says, compiled for the host and run thread by thread.
+
+#include "refresh_kernel.hpp"
+
+namespace {
+thread_local int thread_index = 0, block_index = 0, thread_count = 1, block_count = 1;
+int __nvvm_read_ptx_sreg_tid_x() { return thread_index; }
+int __nvvm_read_ptx_sreg_ctaid_x() { return block_index; }
+int __nvvm_read_ptx_sreg_ntid_x() { return thread_count; }
+int __nvvm_read_ptx_sreg_nctaid_x() { return block_count; }
+}  // namespace
+
+#include <rondo/platform/cuda/device/refresh.cu>
+
+namespace cuda_stand_in {
+
+namespace {
+template <class Run>
+void each_thread(std::uint32_t blocks, std::uint32_t threads, Run run) {
+  thread_count = static_cast<int>(threads);
+  block_count = static_cast<int>(blocks);
+  for (block_index = 0; block_index < block_count; ++block_index) {
+    for (thread_index = 0; thread_index < thread_count; ++thread_index) run();
+  }
+}
+}  // namespace
+
+void run_refresh(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p) {
+  each_thread(blocks, threads, [&] {
+    rondo_refresh(reinterpret_cast<u8*>(p[0]), reinterpret_cast<const Lane*>(p[1]), p[2],
+                  reinterpret_cast<const u64*>(p[3]));
+  });
+}
+void run_refresh_carried(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p) {
+  each_thread(blocks, threads, [&] { rondo_refresh_carried(*reinterpret_cast<const Carried*>(p)); });
+}
+
+}  // namespace cuda_stand_in

@@ -435,7 +435,7 @@ struct Stops {
 }  // namespace
 
 TEST_CASE("a stop request fails the first round that lacks a task, and none that lacks none") {
-  for (const Word last : {2, 3}) {
+  for (const Word last : Words{2, 3}) {
     TaskGraph graph;
     const auto x = graph.input<Word>("x", {1});
     const auto z = graph.input<Word>("z", {1});
@@ -484,7 +484,7 @@ TEST_CASE("an input that a task with fixed addresses reads is not held, since ea
   Words in{7}, out(1);
   REQUIRE(session.run_round(bind(x, in), bind(y, out)).ok());
   CHECK(session.hold(x) == Status::of_tensor(Errc::fixed_address, index(x.key.tensor())));
-  for (const Word next : {8, 9}) {
+  for (const Word next : Words{8, 9}) {
     in[0] = next;
     REQUIRE(session.submit_round(bind(x, in), bind(y, out)));
     REQUIRE(session.wait_all().ok());

@@ -44,7 +44,7 @@ class Overlap<Sim> {
 
   [[gnu::always_inline]] void note(std::uint32_t slot, Program& program) noexcept {
     if (replay_ != nullptr || slots_.empty() || slots_[slot].program == &program) return;
-    program.expect_overlap();
+    program.expect_overlap(true);
     slots_[slot].program = &program;
   }
   template <class Other>
@@ -63,7 +63,10 @@ class Overlap<Sim> {
     std::vector<Program*> programs;
     for (const Slot& slot : slots_) programs.push_back(slot.program);
     replay_ = engine.overlap(programs);
-    if (replay_ == nullptr) slots_.clear();  // not asked again
+    if (replay_ == nullptr) {
+      for (Program* const program : programs) program->expect_overlap(false);
+      slots_.clear();  // not asked again
+    }
     return replay_ != nullptr;
   }
   [[nodiscard]] bool is_on() const noexcept { return replay_ != nullptr; }

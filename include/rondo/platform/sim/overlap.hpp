@@ -40,6 +40,7 @@ namespace rondo::platform::sim {
   const std::size_t most = 64 * graph.tasks.size();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> carried;
   for (const std::vector<User>& list : users) {
+    if (std::none_of(list.begin(), list.end(), [](const User& user) { return user.writes; })) continue;
     for (const User& before : list) {
       for (const User& after : list) {
         // A block always comes after itself, but not after the other blocks of its task.
@@ -81,8 +82,9 @@ namespace rondo::platform::sim {
   const double per_node = std::max(1.0, costs.per_node);
   std::vector<std::uint32_t> order(g.nodes.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return schedule.start[a] < schedule.start[b]; });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return schedule.start[a] != schedule.start[b] ? schedule.start[a] < schedule.start[b] : a < b;
+  });
   std::vector<std::size_t> thread(g.nodes.size());
   for (std::size_t t = 0; t < schedule.order.size(); ++t) {
     for (const std::uint32_t node : schedule.order[t]) thread[node] = t;

@@ -119,8 +119,8 @@ class Pool {
 
     // Of rounds that are to overlap with those of other programs; see Pool::overlap().
 
-    /// Called before the first round in flight: its rounds need no threads of their own.
-    void expect_overlap() noexcept { expects_overlap_ = true; }
+    /// Whether its rounds need no threads of their own. Called before the first round in flight, and while none is.
+    void expect_overlap(bool expects) noexcept { expects_overlap_ = expects; }
     /// Whether the costs of its tasks are known. From any thread.
     [[nodiscard]] bool has_learned() const noexcept { return has_learned_.load(std::memory_order_acquire); }
 

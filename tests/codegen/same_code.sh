@@ -18,6 +18,9 @@ for observer in NoObserver Nothing Something; do
   "$objdump" -dC --no-show-raw-insn "$work/$observer.o" | tail -n +3 |
     sed -E -e "s/\(anonymous namespace\)::(Nothing|Something)/rondo::NoObserver/g" \
       -e "s/<_Z[^>+]*/<a name that objdump cannot read/g" |
+    # In which order functions stand, and so at which addresses, is the compiler's own affair, as is what fills the gaps.
+    sed -E -e 's/^ +[0-9a-f]+:\s*//' -e 's/(^|[ #])[0-9a-f]+ </\1</' -e '/^(cs )?(nop|data16|xchg +%ax,%ax)/d' |
+    awk 'BEGIN { RS = "" } { gsub("\n", "\001"); print }' | sort | tr '\001' '\n' |
     # Which of two registers a compiler names first where it compares them is its own affair.
     awk 'match($0, /cmp +%[a-z0-9]+,%[a-z0-9]+$/) {
            split(substr($0, RSTART + 3), of, /[ ,]+/)

@@ -83,11 +83,15 @@ class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P,
   static void finish_all() noexcept {}
   static Status close_queue() noexcept { return {}; }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
-    detail::tell_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
     if (!status) [[unlikely]]
-      return this->note_failure(status);
+      return settle_failure(status);
+    detail::tell_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
     ++rounds_;
     return {};
+  }
+  [[gnu::cold, gnu::noinline]] Status settle_failure(Status status) noexcept {
+    detail::tell_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
+    return this->note_failure(status);
   }
 
   std::uint64_t rounds_ = 0;

@@ -9,8 +9,6 @@ install(TARGETS rondo EXPORT rondoTargets FILE_SET HEADERS DESTINATION ${CMAKE_I
 # Kernels of Rondo's own, which users compile for their device.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rondo/platform/onboard/device
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/platform/onboard)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rondo/platform/cuda/device
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/platform/cuda)
 if(RONDO_COMPILED_LIBRARY)
   install(TARGETS rondo_compiled EXPORT rondoTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -21,6 +21,7 @@ struct CudaModule {
   const char* file = nullptr;
   std::span<const std::byte> data{};
 
+  /// A file; the path outlives the session's opening.
   [[nodiscard]] static CudaModule from_file(const char* path) noexcept { return {path, {}}; }
   /// Bytes that outlive the session's opening.
   [[nodiscard]] static CudaModule from_memory(std::span<const std::byte> bytes) noexcept { return {nullptr, bytes}; }

@@ -5,6 +5,7 @@
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/concept.hpp>
+#include <rondo/platform/sim/overlap_switch.hpp>
 #include <rondo/platform/sim/signal.hpp>
 #include <rondo/platform/sim/traffic.hpp>
 #include <rondo/platform/sim/waiting.hpp>
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -27,64 +29,6 @@ template <class Sim, class Program>
   const Status status = platform.launch(program);
   return status.ok() ? platform.wait() : status;
 }
-
-/// The rounds in flight of an engine that does not overlap them.
-template <class Sim>
-struct Overlap {};
-
-/// Of one that does, from when the costs of its tasks are known.
-template <HasOverlappingRounds Sim>
-class Overlap<Sim> {
-  using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;
-  using Program = typename Engine::Program;
-  using Replay = std::remove_pointer_t<decltype(std::declval<Engine&>().overlap({}))>;
-
- public:
-  void allow(std::size_t slots) { slots_.resize(slots); }
-
-  [[gnu::always_inline]] void note(std::uint32_t slot, Program& program) noexcept {
-    if (replay_ != nullptr || slots_.empty() || slots_[slot].program == &program) return;
-    program.expect_overlap(true);
-    slots_[slot].program = &program;
-  }
-  template <class Other>
-  void note(std::uint32_t, Other&) noexcept {}
-  void run_alone(std::uint32_t slot) noexcept {
-    if (!slots_.empty()) slots_[slot].is_alone = true;
-  }
-  void cancel(std::uint32_t slot) noexcept {
-    if (!slots_.empty()) slots_[slot].is_alone = false;
-  }
-
-  [[nodiscard]] bool is_due() const noexcept {
-    return !slots_.empty() && slots_.back().program != nullptr && slots_[0].program->has_learned();
-  }
-  [[nodiscard]] bool start(Engine& engine) noexcept {
-    std::vector<Program*> programs;
-    for (const Slot& slot : slots_) programs.push_back(slot.program);
-    replay_ = engine.overlap(programs);
-    if (replay_ == nullptr) {
-      for (Program* const program : programs) program->expect_overlap(false);
-      slots_.clear();  // not asked again
-    }
-    return replay_ != nullptr;
-  }
-  [[nodiscard]] bool is_on() const noexcept { return replay_ != nullptr; }
-
-  // Once it is on.
-  void launch(std::uint32_t slot) noexcept { replay_->launch(slot, std::exchange(slots_[slot].is_alone, false)); }
-  void await(std::uint32_t slot) noexcept { replay_->await(slot); }
-  [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept { return replay_->has_slot_ended(slot); }
-  [[nodiscard]] Status status(std::uint32_t slot) noexcept { return replay_->status(slot); }
-
- private:
-  struct Slot {
-    Program* program = nullptr;
-    bool is_alone = false;
-  };
-  std::vector<Slot> slots_;  ///< none: rounds do not overlap
-  Replay* replay_ = nullptr;
-};
 
 /// The simulated device's own thread, which runs rounds in the order in which they were committed, while the calling
 /// thread prepares the next ones. The calling thread makes copies in at once, since a slot's memory is free until its
@@ -150,10 +94,12 @@ class DeviceQueue {
     if (s.run == nullptr) [[unlikely]]
       return copy_now(slot);
     if constexpr (can_overlap) {
-      if (overlap_.is_on() || may_start_overlap(slot)) {
+      if (overlap_.is_on()) {
         overlap_.launch(slot);
         return {};
       }
+      if (overlap_.is_due()) [[unlikely]]
+        return commit_with_overlap_due(slot);
     }
     if constexpr (is_timed) {
       s.outputs_ns = 0;
@@ -161,11 +107,7 @@ class DeviceQueue {
         s.outputs_ns += platform_.traffic_.out_ns(outputs_[slot * outputs_per_slot_ + i].size);
       }
     }
-    s.epoch.store(++committed_, std::memory_order_release);
-    // A thread that falls asleep just now may not see the store. Then the next call that asks for the round wakes it. A
-    // fence here would cost more than all the rest.
-    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
-      wake();
+    post(slot);
     return {};
   }
 
@@ -178,12 +120,12 @@ class DeviceQueue {
     return true;
   }
   void await(std::uint32_t slot) noexcept {
-    if constexpr (can_overlap) {
-      if (overlap_.is_on()) return overlap_.await(slot);
-    }
     if (!has_ended(slot)) {
       wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
+        if constexpr (can_overlap) {
+          if (overlap_.is_on()) return overlap_.await(slot);
+        }
         if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;
         backoff.wait(platform_.spins().within_rounds);
       }
@@ -240,6 +182,7 @@ class DeviceQueue {
 
   [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept {
     if constexpr (can_overlap) {
+      if (overlap_.has_started()) adopt_overlap();
       if (overlap_.is_on()) return overlap_.has_ended(slot);
     }
     return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
@@ -250,16 +193,54 @@ class DeviceQueue {
     }
     return results_[slot].status;
   }
-  /// Hands all rounds from this one on to threads that overlap them, once what that takes is known; then the thread of
-  /// this queue ends.
-  [[gnu::noinline, gnu::cold]] bool start_overlap(std::uint32_t slot) noexcept {
-    for (std::uint32_t other = 0; other < slot_count_; ++other) {
-      if (other != slot) await(other);
-    }
-    if (!broken_.ok() || !overlap_.start(platform_.engine_)) return false;
-    return close().ok();
+  /// The round to run next, and its slot.
+  struct Position {
+    std::uint32_t epoch = 1;
+    std::uint32_t slot = 0;
+  };
+  [[nodiscard]] Position after(Position at) const noexcept {
+    return {at.epoch + 1, at.slot + 1 == slot_count_ ? 0 : at.slot + 1};
   }
-  [[nodiscard]] bool may_start_overlap(std::uint32_t slot) noexcept { return overlap_.is_due() && start_overlap(slot); }
+  /// The thread that runs rounds sees it, and is woken if it sleeps.
+  void post(std::uint32_t slot) noexcept {
+    slots_[slot].epoch.store(++committed_, std::memory_order_release);
+    // A thread that falls asleep just now may not see the store. Then the next call that asks for the round wakes it. A
+    // fence here would cost more than all the rest.
+    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+      wake();
+  }
+
+  // The change to rounds that overlap (see OverlapSwitch). The thread that runs rounds makes it, between two of them;
+  // from then on the calling thread launches rounds.
+
+  /// That thread may be about to make the change, in which this round is then to be.
+  [[gnu::noinline, gnu::cold]] Status commit_with_overlap_due(std::uint32_t slot) noexcept {
+    {
+      const std::lock_guard lock(change_);
+      overlap_.want();
+      if (!overlap_.has_started()) {
+        post(slot);
+        return {};
+      }
+    }
+    adopt_overlap();
+    overlap_.launch(slot);
+    return {};
+  }
+  /// `next`: the round to run next; afterwards the first one that was not handed over. Returns false if rounds are not
+  /// to overlap.
+  [[gnu::noinline, gnu::cold]] bool start_overlap(Position& next) noexcept {
+    const std::lock_guard lock(change_);
+    if (!overlap_.start(platform_.engine_)) return false;
+    for (; is_ready(next); next = after(next)) overlap_.launch(next.slot);
+    overlap_.note_started();
+    return true;
+  }
+  /// On the calling thread, once the change was made: the thread of this queue ends.
+  [[gnu::noinline, gnu::cold]] void adopt_overlap() noexcept {
+    overlap_.turn_on();
+    (void)close();
+  }
   /// Called before any wait.
   void wake_if_asleep() noexcept {
     fence();
@@ -305,10 +286,18 @@ class DeviceQueue {
       const Status status = run(slots_[at.slot], result);
       if (!status) [[unlikely]]
         broken_ = Status{Errc::poisoned}.poisoning();
+      const std::uint32_t epoch = at.epoch;
+      at = after(at);
+      bool is_handed_over = false;
+      if constexpr (can_overlap) {
+        // Before this round counts as over, so that the calling thread finds no time at which none is in flight.
+        if (overlap_.is_wanted() && status.ok()) [[unlikely]]
+          is_handed_over = start_overlap(at);
+      }
       result.status = status;
-      result.epoch.store(at.epoch, std::memory_order_release);
-      at = {at.epoch + 1, at.slot + 1 == slot_count_ ? 0 : at.slot + 1};
+      result.epoch.store(epoch, std::memory_order_release);
       position_.store(at, std::memory_order_release);
+      if (is_handed_over) return true;  // nobody runs rounds here any more
     }
     is_running_.store(false, std::memory_order_release);
     return at.epoch != begin.epoch;
@@ -324,11 +313,6 @@ class DeviceQueue {
     return status;
   }
 
-  /// The round to run next, and its slot.
-  struct Position {
-    std::uint32_t epoch = 1;
-    std::uint32_t slot = 0;
-  };
   [[nodiscard]] bool is_ready(Position at) const noexcept {
     return slots_[at.slot].epoch.load(std::memory_order_acquire) == at.epoch;
   }
@@ -362,7 +346,8 @@ class DeviceQueue {
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot
   std::vector<Result> results_;  ///< by slot
-  [[no_unique_address]] Overlap<Sim> overlap_;
+  [[no_unique_address]] OverlapSwitch<Sim> overlap_;
+  std::mutex change_;  ///< held while rounds begin to overlap
   std::size_t slot_count_;
   std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;

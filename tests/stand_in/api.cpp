@@ -191,9 +191,9 @@ void rondo_stand_in_reset() {
 void rondo_stand_in_chip(const char* name) {
   Machine& m = machine();
   const std::lock_guard lock{m.mutex};
-  m.soc = name;
-  if (m.soc == "a2a3") m.soc = "Ascend910B4";
-  if (m.soc == "a5") m.soc = "Ascend950PR_9579";
+  const std::string asked{name};
+  const std::string soc = asked == "a2a3" ? "Ascend910B4" : asked == "a5" ? "Ascend950PR_9579" : asked;
+  if (m.soc != soc) m.soc = soc;  // another thread may be reading the name, which a test does not change under it
   const bool is_a5 = m.soc.starts_with("Ascend950");
   m.npu_arch = is_a5 ? 3510 : 2201;
   m.guard = is_a5 ? 0 : 32;

@@ -94,7 +94,7 @@ class Cuda {
   Status release(DevicePtr<std::byte> block) noexcept {
     const Status waited = transfers_.wait();
     const cuda::Result code = memory_.release(block.address());
-    return code == cuda::success ? waited : told("cuMemFree", code);
+    return code == cuda::success ? waited : noted("cuMemFree", code);
   }
   /// Host memory that the device reaches by itself. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) {
@@ -138,7 +138,7 @@ class Cuda {
     cuda::Result code = device_.enter();
     device_.work_begins();
     if (code == cuda::success) code = device_.driver().set(to.address(), 0, size.value, device_.stream());
-    return code == cuda::success ? wait() : told("cuMemsetD8Async", code);
+    return code == cuda::success ? wait() : noted("cuMemsetD8Async", code);
   }
   /// The arena has moved, and with it what each round's fill zeroes.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
@@ -159,7 +159,7 @@ class Cuda {
   Status unload(Program& program) noexcept {
     const cuda::Result code = program.release();
     if (last_ == &program) last_ = nullptr;
-    return code == cuda::success ? Status{} : told("unloading", code);
+    return code == cuda::success ? Status{} : noted("unloading", code);
   }
 
   // --- args that the device computes
@@ -218,7 +218,7 @@ class Cuda {
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);
   }
-  [[gnu::cold]] Status told(const char* call, cuda::Result code) noexcept {
+  [[gnu::cold]] Status noted(const char* call, cuda::Result code) noexcept {
     device_.note(call, code);
     return Status{cuda::errc_of(code)};
   }
@@ -262,7 +262,7 @@ class Cuda {
       keep(device_.close());
       is_closed_ = true;
     }
-    return first == cuda::success ? waited : told("closing", first);
+    return first == cuda::success ? waited : noted("closing", first);
   }
 
   const Options options_;

@@ -120,12 +120,12 @@ class DeviceQueue {
     return true;
   }
   void await(std::uint32_t slot) noexcept {
+    // Before it is asked for the end, which would wake a thread to do what this one is about to do.
+    if (is_overlapping()) return await_overlapped(slot);
     if (!has_ended(slot)) {
       wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
-        if constexpr (can_overlap) {
-          if (overlap_.is_on()) return overlap_.await(slot);
-        }
+        if (is_overlapping()) return await_overlapped(slot);
         if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;
         backoff.wait(platform_.spins().within_rounds);
       }
@@ -182,10 +182,19 @@ class DeviceQueue {
 
   [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept {
     if constexpr (can_overlap) {
-      if (overlap_.has_started()) adopt_overlap();
-      if (overlap_.is_on()) return overlap_.has_ended(slot);
+      if (is_overlapping()) return overlap_.has_ended(slot);
     }
     return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_overlapping() noexcept {
+    if constexpr (can_overlap) {
+      if (overlap_.has_started()) adopt_overlap();
+      return overlap_.is_on();
+    }
+    return false;
+  }
+  void await_overlapped([[maybe_unused]] std::uint32_t slot) noexcept {
+    if constexpr (can_overlap) overlap_.await(slot);
   }
   [[nodiscard]] Status outcome(std::uint32_t slot) noexcept {
     if constexpr (can_overlap) {

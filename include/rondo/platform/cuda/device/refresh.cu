@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rondo's kernels that compute args on the device, in the two ways in which they get the base table. compile.sh makes
-// refresh_ptx.hpp of them with clang, for sm_70 and later; no CUDA toolkit is needed.
+// Rondo's kernels that compute args on the device, in the two ways in which they get the base table.
+// tools/embed_cuda_refresh makes refresh_ptx.hpp of them with clang, for sm_70 and later; no CUDA toolkit is needed.
 //
 //   for each of `count` lanes:  table[lane.at] = bases[lane.base] + lane.addend
 //

@@ -36,6 +36,7 @@ class DynamicBindings {
       if (is_bound_each_round(view.tensors[t].direction)) bound_.push_back(detail::Binding(view.key(t)));
     }
     round_ = bound_;
+    unbound_ = bound_.size();
   }
   DynamicBindings(const DynamicBindings&) = delete;
   DynamicBindings& operator=(const DynamicBindings&) = delete;
@@ -70,6 +71,8 @@ class DynamicBindings {
   [[nodiscard]] graph::GraphView interface() const noexcept { return session_.interface(); }
   /// The first tensor that nothing was bound to.
   [[nodiscard]] Status find_unbound() const noexcept {
+    if (unbound_ == 0) [[likely]]
+      return {};
     for (const detail::Binding& b : bound_) {
       if (b.bytes == detail::Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
     }
@@ -93,6 +96,7 @@ class DynamicBindings {
     }
     if (const Status status = session_.check_bytes(tensor, size); !status) return status;
     if (host == nullptr && !device && size.value != 0) return Status::of_tensor(Errc::null_memory, index(tensor));
+    if (bound_[b].bytes == detail::Binding::unbound) --unbound_;
     bound_[b].bytes = size.value;
     bound_[b].data = host;
     bound_[b].device = device.address();
@@ -102,6 +106,7 @@ class DynamicBindings {
   Session& session_;
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
   std::vector<detail::Binding> round_;  ///< the same, of the round under way
+  std::size_t unbound_ = 0;             ///< how many tensors nothing was bound to
 };
 
 }  // namespace rondo

@@ -45,7 +45,7 @@ active proctype changer() {
 #endif
     if
     :: counted != 0 ->
-      // signal.wake: (void)syscall(SYS_futex, this, FUTEX_WAKE_PRIVATE, count);
+      // signal.wake: if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) [[unlikely]] (void)syscall(SYS_futex, this, FUTEX_WAKE_PRIVATE, count);
       atomic { in_futex[0] = false; in_futex[1] = false }
     :: else
     fi;

@@ -3,9 +3,9 @@
 //
 // Replay (platform/sim/replay.hpp) with two slots, whose rounds overlap: the calling thread launches three rounds, polls
 // and awaits them in order; a worker has the second lane; a thread stands by for the first one. Lane 0 has the batches X
-// and Y, lane 1 has Z; Y comes after X and Z, and Z after X of the round before. With ALONE the second may have to run alone; with AWAIT_ONLY
-// the caller does not poll. All of it at once with three rounds, 11 million states, takes a minute and was found right.
-// Simplified as in replay.pml; a Signal is taken as signal.pml proves it.
+// and Y, lane 1 has Z; Y comes after X and Z, and Z after X of the round before. With ALONE the second may have to run
+// alone; with AWAIT_ONLY the caller does not poll. Three rounds with polls, 11 million states, are not a test, but were
+// found right. Simplified as in replay.pml; a Signal is taken as signal.pml proves it.
 //
 // Holds: each batch runs once in each round, after all that it needs, itself in the round before among it; a round that
 // runs alone overlaps with no other; await() returns, and only when the round has ended; once
@@ -13,14 +13,14 @@
 //
 // variant: ROUNDS=2 ALONE
 // variant: ROUNDS=3 AWAIT_ONLY
-// control: WITHOUT_CARRIED        a batch does not wait for those of the round before
-// control: RESET_AFTER_FINISHED   the count of batches is set to 0 after the end of the round is published
-// control: LANE_WITHOUT_EXCHANGE  whether a thread has the first lane is loaded, then stored
-// control: SLEEP_UNWORKED         await() sleeps before it had the first lane
-// control: ASK_WAKES_NOBODY       has_slot_ended() does not wake the thread that stands by
-// control: CLOSE_AFTER_WAKE       the destructor wakes the thread that stands by before it tells it to end
-// control: FINISH_WITHOUT_NOTIFY  the end of a round wakes nobody
-// control: ALONE_ONCE ALONE       the round after one that runs alone does not wait for it
+// control: WITHOUT_CARRIED ROUNDS=2  a batch does not wait for those of the round before
+// control: RESET_AFTER_FINISHED AWAIT_ONLY  the count of batches is set to 0 after the end of the round is published
+// control: LANE_WITHOUT_EXCHANGE ROUNDS=2  whether a thread has the first lane is loaded, then stored
+// control: SLEEP_UNWORKED ROUNDS=2  await() sleeps before it had the first lane
+// control: ASK_WAKES_NOBODY ROUNDS=2  has_slot_ended() does not wake the thread that stands by
+// control: CLOSE_AFTER_WAKE ROUNDS=2  the destructor wakes the thread that stands by before it tells it to end
+// control: FINISH_WITHOUT_NOTIFY ROUNDS=2  the end of a round wakes nobody
+// control: ALONE_ONCE ALONE AWAIT_ONLY  the round after one that runs alone does not wait for it
 
 #ifndef ROUNDS
 #define ROUNDS 3

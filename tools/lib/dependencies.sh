@@ -68,6 +68,7 @@ missing_packages() {
   has_clang_sanitizers || echo libclang-rt-19-dev
   has_program objdump || echo binutils
   has_program valgrind || echo valgrind
+  has_program spin || echo spin
   has_program python3 || echo python3
   has_python_for_modules || printf '%s\n' python3-dev python3-numpy
   has_file '/usr/include/pybind11/pybind11.h' || has_file '/usr/local/include/pybind11/pybind11.h' || echo pybind11-dev

@@ -22,9 +22,10 @@ struct NoClock {};
 /// A number that one thread adds to and any may read. Adding is a plain addition: no locked instruction.
 class Count {
  public:
+  // model: counters.read
   operator std::uint64_t() const noexcept { return n_.load(std::memory_order_relaxed); }  // NOLINT: stands for it
   Count& operator+=(std::uint64_t more) noexcept {
-    n_.store(n_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    n_.store(n_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);  // model: counters.add
     return *this;
   }
   Count& operator++() noexcept { return *this += 1; }
@@ -69,7 +70,7 @@ struct CountersSnapshot {
 /// round and in refreshes; see clocks.hpp.
 ///
 /// Lifetime: the session's; read it by session.observer(). Thread safety: any thread may read, also in the middle of a
-/// round; each figure is right by itself, two of them may be a round apart. Cost: an addition for each round, copy and
+/// round; each figure is right by itself, two of them may be rounds apart. Cost: an addition for each round, copy and
 /// refresh; with a clock seven readings of it a round; nothing where it is absent.
 template <class Clock = NoClock>
 struct CountersWith {

@@ -202,6 +202,7 @@ class Recorder {
   [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept {
     for (Lane& lane : lanes_) {
       const void* owner = nullptr;
+      // model: recorder.own
       if (lane.owner.compare_exchange_strong(owner, me, std::memory_order_relaxed) || owner == me) return &lane;
     }
     return nullptr;

@@ -36,7 +36,7 @@ class SpanRing {
   explicit SpanRing(std::size_t capacity) : spans_(std::bit_ceil(capacity)), mask_{spans_.size() - 1} {}
 
   /// Keeps it in place of the oldest, if there is no room.
-  void add(const Span& span) noexcept { spans_[written_++ & mask_] = span; }
+  void add(const Span& span) noexcept { spans_[written_++ & mask_] = span; }  // model: ring.add
   /// Forgets all.
   void clear() noexcept { written_ = 0; }
 
@@ -44,11 +44,12 @@ class SpanRing {
   [[nodiscard]] std::size_t capacity() const noexcept { return spans_.size(); }
   /// The number of spans in it.
   [[nodiscard]] std::size_t size() const noexcept {
-    return written_ < spans_.size() ? static_cast<std::size_t>(written_) : spans_.size();
+    return written_ < spans_.size() ? static_cast<std::size_t>(written_) : spans_.size();  // model: ring.size
   }
   /// The number of spans that were overwritten.
-  [[nodiscard]] std::uint64_t dropped() const noexcept { return written_ - size(); }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return written_ - size(); }  // model: ring.dropped
   /// The oldest that is left comes first.
+  // model: ring.at
   [[nodiscard]] const Span& operator[](std::size_t i) const noexcept { return spans_[(dropped() + i) & mask_]; }
 
  private:

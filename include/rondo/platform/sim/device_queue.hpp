@@ -79,7 +79,7 @@ class DeviceQueue {
   template <class Program>
   [[gnu::always_inline]] Status launch(std::uint32_t slot, Program& program) noexcept {
     if constexpr (can_overlap) overlap_.note(slot, program);
-    slots_[slot].program = &program;
+    slots_[slot].program = &program;  // model: queue.fill
     slots_[slot].run = [](Sim& platform, void* p) noexcept { return run_round(platform, *static_cast<Program*>(p)); };
     return {};
   }
@@ -95,11 +95,11 @@ class DeviceQueue {
       return copy_now(slot);
     if constexpr (can_overlap) {
       if (overlap_.is_on()) {
-        overlap_.launch(slot);
+        overlap_.launch(slot);  // model: switch.launch
         return {};
       }
       if (overlap_.is_due()) [[unlikely]]
-        return commit_with_overlap_due(slot);
+        return commit_with_overlap_due(slot);  // model: switch.due
     }
     if constexpr (is_timed) {
       s.outputs_ns = 0;
@@ -126,7 +126,7 @@ class DeviceQueue {
       wake_if_asleep();
       for (Backoff backoff; !has_ended(slot);) {
         if (is_overlapping()) return await_overlapped(slot);
-        if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;
+        if (backoff.out_of_patience() && run_ready([&] { return has_ended(slot); })) continue;  // model: queue.help
         backoff.wait(platform_.spins().within_rounds);
       }
     }
@@ -144,7 +144,7 @@ class DeviceQueue {
   }
   void cancel(std::uint32_t slot) noexcept {
     if constexpr (can_overlap) overlap_.cancel(slot);
-    slots_[slot].run = nullptr;
+    slots_[slot].run = nullptr;  // model: queue.cancel
     slots_[slot].outputs = 0;
   }
   /// See HasOverlappingRounds.
@@ -152,9 +152,9 @@ class DeviceQueue {
   void run_alone(std::uint32_t slot) noexcept requires can_overlap { overlap_.run_alone(slot); }
   Status close() noexcept {
     if (!thread_.joinable()) return {};
-    stopping_.store(true, std::memory_order_seq_cst);
+    stopping_.store(true, std::memory_order_seq_cst);  // model: queue.stop
     wake();
-    thread_.join();
+    thread_.join();  // model: queue.join
     return {};
   }
 
@@ -184,11 +184,12 @@ class DeviceQueue {
     if constexpr (can_overlap) {
       if (is_overlapping()) return overlap_.has_ended(slot);
     }
+    // model: queue.has_ended
     return results_[slot].epoch.load(std::memory_order_acquire) == slots_[slot].epoch.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_overlapping() noexcept {
     if constexpr (can_overlap) {
-      if (overlap_.has_started()) adopt_overlap();
+      if (overlap_.has_started()) adopt_overlap();  // model: switch.adopt
       return overlap_.is_on();
     }
     return false;
@@ -200,7 +201,7 @@ class DeviceQueue {
     if constexpr (can_overlap) {
       if (overlap_.is_on()) return overlap_.status(slot);
     }
-    return results_[slot].status;
+    return results_[slot].status;  // model: queue.outcome
   }
   /// The round to run next, and its slot.
   struct Position {
@@ -212,11 +213,11 @@ class DeviceQueue {
   }
   /// The thread that runs rounds sees it, and is woken if it sleeps.
   void post(std::uint32_t slot) noexcept {
-    slots_[slot].epoch.store(++committed_, std::memory_order_release);
+    slots_[slot].epoch.store(++committed_, std::memory_order_release);  // model: queue.post
     // A thread that falls asleep just now may not see the store. Then the next call that asks for the round wakes it. A
     // fence here would cost more than all the rest.
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
-      wake();
+      wake();  // model: queue.post_wake
   }
 
   // The change to rounds that overlap (see OverlapSwitch). The thread that runs rounds makes it, between two of them;
@@ -226,22 +227,22 @@ class DeviceQueue {
   [[gnu::noinline, gnu::cold]] Status commit_with_overlap_due(std::uint32_t slot) noexcept {
     {
       const std::lock_guard lock(change_);
-      overlap_.want();
+      overlap_.want();  // model: switch.lock
       if (!overlap_.has_started()) {
-        post(slot);
+        post(slot);  // model: switch.post
         return {};
       }
     }
     adopt_overlap();
-    overlap_.launch(slot);
+    overlap_.launch(slot);  // model: switch.launch_late
     return {};
   }
   /// `next`: the round to run next; afterwards the first one that was not handed over. Returns false if rounds are not
   /// to overlap.
   [[gnu::noinline, gnu::cold]] bool start_overlap(Position& next) noexcept {
     const std::lock_guard lock(change_);
-    if (!overlap_.start(platform_.engine_)) return false;
-    for (; is_ready(next); next = after(next)) overlap_.launch(next.slot);
+    if (!overlap_.start(platform_.engine_)) return false;                   // model: switch.lock_change
+    for (; is_ready(next); next = after(next)) overlap_.launch(next.slot);  // model: switch.hand_over
     overlap_.note_started();
     return true;
   }
@@ -252,12 +253,12 @@ class DeviceQueue {
   }
   /// Called before any wait.
   void wake_if_asleep() noexcept {
-    fence();
-    if (asleep_.load(std::memory_order_relaxed) != 0) wake();
+    fence();                                                   // model: queue.ask_fence
+    if (asleep_.load(std::memory_order_relaxed) != 0) wake();  // model: queue.ask
   }
   [[gnu::noinline]] void wake() noexcept {
-    asleep_.store(0, std::memory_order_seq_cst);
-    asleep_.notify_one();
+    asleep_.store(0, std::memory_order_seq_cst);  // model: queue.unmark
+    asleep_.notify_one();                         // model: queue.notify
   }
   void note_copy_in(Slot& slot, Bytes size) noexcept {
     const std::uint64_t now = now_ns();
@@ -287,28 +288,29 @@ class DeviceQueue {
   /// Runs ready rounds until `is_enough()`, unless another thread does. Returns whether it ran any.
   template <class IsEnough>
   bool run_ready(IsEnough is_enough) noexcept {
-    if (is_running_.exchange(true, std::memory_order_acquire)) return false;
-    const Position begin = position_.load(std::memory_order_relaxed);
+    if (is_running_.exchange(true, std::memory_order_acquire)) return false;  // model: queue.take_turn
+    const Position begin = position_.load(std::memory_order_relaxed);         // model: queue.begin
     Position at = begin;
-    while (!is_enough() && is_ready(at)) {
+    while (!is_enough() && is_ready(at)) {  // model: queue.go_on
       Result& result = results_[at.slot];
       const Status status = run(slots_[at.slot], result);
       if (!status) [[unlikely]]
-        broken_ = Status{Errc::poisoned}.poisoning();
+        broken_ = Status{Errc::poisoned}.poisoning();  // model: queue.break
       const std::uint32_t epoch = at.epoch;
       at = after(at);
       bool is_handed_over = false;
       if constexpr (can_overlap) {
         // Before this round counts as over, so that the calling thread finds no time at which none is in flight.
         if (overlap_.is_wanted() && status.ok()) [[unlikely]]
-          is_handed_over = start_overlap(at);
+          is_handed_over = start_overlap(at);  // model: switch.wanted
       }
-      result.status = status;
-      result.epoch.store(epoch, std::memory_order_release);
-      position_.store(at, std::memory_order_release);
+      result.status = status;                                // model: queue.result
+      result.epoch.store(epoch, std::memory_order_release);  // model: queue.ended, switch.ended
+      position_.store(at, std::memory_order_release);        // model: queue.advance
+      // model: switch.leave
       if (is_handed_over) return true;  // nobody runs rounds here any more
     }
-    is_running_.store(false, std::memory_order_release);
+    is_running_.store(false, std::memory_order_release);  // model: queue.give_turn
     return at.epoch != begin.epoch;
   }
   [[nodiscard]] Status run(const Slot& slot, Result& result) noexcept {
@@ -334,18 +336,18 @@ class DeviceQueue {
   /// Spins as the platform says, then sleeps. Returns false at the end.
   [[nodiscard]] bool await_round() noexcept {
     for (unsigned i = 0, end = platform_.spins().between_rounds; i < end; ++i) {
-      if (is_ready()) return true;
+      if (is_ready()) return true;  // model: queue.spin
       if (i > eager_spins) pause();
     }
     for (;;) {
-      asleep_.store(1, std::memory_order_seq_cst);
-      fence();
-      if (is_ready()) {
-        asleep_.store(0, std::memory_order_relaxed);
+      asleep_.store(1, std::memory_order_seq_cst);    // model: queue.mark
+      fence();                                        // model: queue.mark_fence
+      if (is_ready()) {                               // model: queue.last_look
+        asleep_.store(0, std::memory_order_relaxed);  // model: queue.awake
         return true;
       }
-      if (stopping_.load(std::memory_order_seq_cst)) return false;
-      asleep_.wait(1, std::memory_order_seq_cst);
+      if (stopping_.load(std::memory_order_seq_cst)) return false;  // model: queue.leave
+      asleep_.wait(1, std::memory_order_seq_cst);                   // model: queue.sleep
     }
   }
 

@@ -31,30 +31,32 @@ class Halt {
   /// Keeps the text of the exception being handled, if no round before this one, or the same, has one.
   [[gnu::cold, gnu::noinline]] void record(std::uint32_t task, std::uint32_t round = 0) noexcept {
     const std::lock_guard lock(mutex_);
-    Cause cause = cause_.load(std::memory_order_relaxed);
-    if (has_kernel(cause) && !is_before(round, failed_)) return;
+    Cause cause = cause_.load(std::memory_order_relaxed);         // model: halt.cause
+    if (has_kernel(cause) && !is_before(round, failed_)) return;  // model: halt.keep_earliest
     task_ = task;
     text_ = current_exception_text();
     failed_ = round;
     // A request may come at the same time.
+    // model: halt.exchange
     while (!cause_.compare_exchange_weak(cause, has_request(cause) ? Cause::both : Cause::kernel,
                                          std::memory_order_release, std::memory_order_relaxed)) {
     }
   }
   void request_stop() noexcept {
     Cause none = Cause::none;
-    cause_.compare_exchange_strong(none, Cause::request, std::memory_order_relaxed);
+    cause_.compare_exchange_strong(none, Cause::request, std::memory_order_relaxed);  // model: halt.request
   }
 
   /// Whether further tasks are skipped.
+  // model: halt.requested
   [[nodiscard]] bool requested() const noexcept { return cause_.load(std::memory_order_relaxed) != Cause::none; }
   /// Whether a task of this round, which would be the next to run, is skipped.
   [[nodiscard, gnu::cold]] bool skips(std::uint32_t round) noexcept {
     const std::lock_guard lock(mutex_);
     const Cause cause = cause_.load(std::memory_order_relaxed);
-    if (has_kernel(cause) && !is_before(round, failed_)) return true;
+    if (has_kernel(cause) && !is_before(round, failed_)) return true;  // model: halt.skip_failed
     if (!has_request(cause)) return false;
-    if (!has_stopped_ || is_before(round, stopped_)) stopped_ = round;
+    if (!has_stopped_ || is_before(round, stopped_)) stopped_ = round;  // model: halt.skip_requested
     has_stopped_ = true;
     return true;
   }
@@ -75,7 +77,7 @@ class Halt {
       return {};
     const std::lock_guard lock(mutex_);
     const bool fails = has_kernel(cause_.load(std::memory_order_relaxed));
-    const bool after_failed = fails && is_before(failed_, round);
+    const bool after_failed = fails && is_before(failed_, round);  // model: halt.status
     const bool after_stopped = has_stopped_ && is_before(stopped_, round);
     if (after_failed || after_stopped) return Status{Errc::poisoned}.poisoning();
     if (fails && round == failed_) return status();

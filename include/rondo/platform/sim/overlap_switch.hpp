@@ -57,13 +57,14 @@ class OverlapSwitch<Sim> {
   }
   void want() noexcept {
     State expected = State::expected;
+    // model: switch.want
     (void)state_.compare_exchange_strong(expected, State::wanted, std::memory_order_release, std::memory_order_relaxed);
   }
   /// Whether the change was made, and turn_on() is to be called.
   [[nodiscard]] bool has_started() const noexcept {
     return !is_on_ && state_.load(std::memory_order_acquire) == State::started;
   }
-  void turn_on() noexcept { is_on_ = true; }
+  void turn_on() noexcept { is_on_ = true; }  // model: switch.turn_on
   [[nodiscard]] bool is_on() const noexcept { return is_on_; }
   void await(std::uint32_t slot) noexcept { replay_->await(slot); }
   [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept { return replay_->has_slot_ended(slot); }
@@ -79,10 +80,10 @@ class OverlapSwitch<Sim> {
     replay_ = engine.overlap(programs);
     if (replay_ != nullptr) return true;
     for (Program* const program : programs) program->expect_overlap(false);
-    state_.store(State::none, std::memory_order_release);
+    state_.store(State::none, std::memory_order_release);  // model: switch.decline
     return false;
   }
-  void note_started() noexcept { state_.store(State::started, std::memory_order_release); }
+  void note_started() noexcept { state_.store(State::started, std::memory_order_release); }  // model: switch.started
 
   /// Of that thread while it makes the change, then of the calling one.
   void launch(std::uint32_t slot) noexcept { replay_->launch(slot, std::exchange(slots_[slot].is_alone, false)); }

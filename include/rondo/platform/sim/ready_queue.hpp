@@ -28,9 +28,9 @@ class ReadyQueue {
       Cell& cell = cells_[at & mask_];
       const std::uint64_t turn = cell.turn.load(std::memory_order_acquire);
       if (turn == at) {
-        if (tail_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) {
+        if (tail_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) {  // model: stream.push
           cell.value = value;
-          cell.turn.store(at + 1, std::memory_order_release);
+          cell.turn.store(at + 1, std::memory_order_release);  // model: stream.filled
           return true;
         }
       } else if (turn < at) {
@@ -48,9 +48,10 @@ class ReadyQueue {
       Cell& cell = cells_[at & mask_];
       const std::uint64_t turn = cell.turn.load(std::memory_order_acquire);
       if (turn == at + 1) {
+        // model: stream.pop
         if (head_.compare_exchange_weak(at, at + 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
           T* const value = cell.value;
-          cell.turn.store(at + mask_ + 1, std::memory_order_release);
+          cell.turn.store(at + mask_ + 1, std::memory_order_release);  // model: stream.emptied
           return value;
         }
       } else if (turn < at + 1) {

@@ -33,9 +33,10 @@ namespace rondo::platform::sim {
 /// no two batches wait for each other.
 ///
 /// Where rounds overlap, a thread goes on from its nodes of one round to those of the next. A node comes after itself
-/// in the round before, and after the nodes of that round that `carried` lists; so rounds end in order. The calling
-/// thread is one of the threads while it waits; while it is away, the others do its part, and where that becomes too
-/// much, they wake a thread that stands by.
+/// in the round before, and after the nodes of that round that `carried` lists; so when a round has ended, all nodes of
+/// earlier rounds are done, though a thread may still have to report some of them. The calling thread is one of the
+/// threads while it waits; while it is away, the others do its part, and where that becomes too much, they wake a
+/// thread that stands by.
 ///
 /// Lifetime: immovable. Thread safety: all public members from one thread. Cost per round: no allocation and no lock; a
 /// system call if a thread sleeps; per node about 15 ns.
@@ -50,13 +51,13 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
   ~Replay() {
     if (!stand_in_.joinable()) return;
-    is_closing_.store(true, std::memory_order_relaxed);
+    is_closing_.store(true, std::memory_order_seq_cst);  // model: overlap.close
     wake_stand_in();
-    stand_in_.join();
+    stand_in_.join();  // model: overlap.join
   }
 
   /// Starts the next round of the only slot.
-  void launch() noexcept { team_.start(++epoch_); }
+  void launch() noexcept { team_.start(++epoch_); }  // model: replay.launch
   /// The same, and each call is timed; see read_times().
   void launch_timed() noexcept {
     rounds_[0].first_call = call_count_;
@@ -65,25 +66,23 @@ class Replay {
   /// After wait(): what the calls of a timed round cost, in ns, in the order of the graph; 0 if they were left out.
   void read_times(std::span<double> costs) noexcept {
     rounds_[0].first_call = 0;
-    for (std::uint32_t call = 0; call < call_count_; ++call)
-      costs[originals_[call]] = std::exchange(timed_[call].ns, 0);
+    for (std::uint32_t c = 0; c < call_count_; ++c) costs[originals_[c]] = std::exchange(timed_[c].ns, 0);
   }
   /// Starts the next round in a slot that is free. `alone`: it overlaps with no other round.
   void launch(std::uint32_t slot, bool alone) noexcept {
     Round& next = round(++epoch_);
     next.first_call = slot * call_count_;
-    next.waits.store(alone || last_was_alone_, std::memory_order_relaxed);
+    next.waits.store(alone || last_was_alone_, std::memory_order_relaxed);  // model: overlap.waits
     last_was_alone_ = alone;
     epochs_[slot] = epoch_;
-    team_.start(epoch_);
+    team_.start(epoch_);  // model: overlap.launch
   }
-
   /// Does the caller's share and helps the others, and returns when all nodes are done.
   void wait() noexcept {
     if (has_ended(epoch_)) return;
     work(0, epoch_);
     Backoff backoff;
-    while (!has_ended(epoch_)) {
+    while (!has_ended(epoch_)) {  // model: replay.wait
       if (help(0, epoch_)) {
         backoff.reset();
       } else {
@@ -95,11 +94,11 @@ class Replay {
   // Of the round that was launched in a slot last.
   /// Sees to it that somebody has the first lane: a caller that only asks may be all that the round waits for.
   [[nodiscard]] bool has_slot_ended(std::uint32_t slot) noexcept {
-    if (has_ended(epochs_[slot])) return true;
-    if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {
-      const bool has_work = positions_[0].epoch != epoch_ + 1;
-      first_lane_is_taken_.store(false, std::memory_order_release);
-      if (has_work) wake_stand_in();
+    if (has_ended(epochs_[slot])) return true;                              // model: overlap.has_ended
+    if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {  // model: overlap.ask_for_lane
+      const bool has_work = positions_[0].epoch != epoch_ + 1;              // model: overlap.has_work
+      first_lane_is_taken_.store(false, std::memory_order_release);         // model: overlap.give_lane
+      if (has_work) wake_stand_in();                                        // model: overlap.ask_wakes
     }
     return false;
   }
@@ -107,25 +106,25 @@ class Replay {
   void await(std::uint32_t slot) noexcept {
     const std::uint32_t epoch = epochs_[slot];
     if (has_ended(epoch)) return;
-    caller_waits_.store(true, std::memory_order_relaxed);
+    caller_waits_.store(true, std::memory_order_relaxed);  // model: overlap.caller_waits
     bool has_worked = false;  // the thread that stands by may leave the first lane to this one at any time
     Backoff backoff;
     while (!has_ended(epoch)) {
-      if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {
-        work_until(0, epoch_, [&] { return has_ended(epoch); });
-        first_lane_is_taken_.store(false, std::memory_order_release);
+      if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {  // model: overlap.take
+        work_until(0, epoch_, [&] { return has_ended(epoch); });              // model: overlap.work
+        first_lane_is_taken_.store(false, std::memory_order_release);         // model: overlap.release_lane
         has_worked = true;
       }
       Signal& finished = round(epoch).finished;
       const std::uint32_t seen = finished.load(std::memory_order_acquire);
       if (seen == epoch) break;
       if (has_worked && backoff.has_spun(spins_)) {
-        finished.wait(seen);
+        finished.wait(seen);  // model: overlap.sleep
       } else {
         backoff.wait(spins_);
       }
     }
-    caller_waits_.store(false, std::memory_order_relaxed);
+    caller_waits_.store(false, std::memory_order_relaxed);  // model: overlap.waits_no_more
   }
   [[nodiscard]] Status status(std::uint32_t slot) noexcept { return halt_.status_of(epochs_[slot]); }
   void keep_awake(bool awake) noexcept { team_.keep_awake(awake); }
@@ -204,6 +203,7 @@ class Replay {
   /// Relaxed: a claim carries no data; the done flags of predecessors do.
   [[nodiscard]] bool claim(std::uint32_t batch, std::uint32_t epoch) noexcept {
     std::uint32_t before = epoch - 1;
+    // model: replay.claim
     return word(claims_, batch).compare_exchange_strong(before, epoch, std::memory_order_relaxed);
   }
 
@@ -212,7 +212,7 @@ class Replay {
     for (std::uint32_t node = batch.first_node; node != batch.node_end; ++node) {
       if (!halt_.requested() || !halt_.skips(epoch)) [[likely]]
         run_calls(node_calls_[node], first_call, epoch);
-      word(done_, node).store(epoch, std::memory_order_release);
+      word(done_, node).store(epoch, std::memory_order_release);  // model: replay.done
     }
   }
   void run_calls(Calls range, std::uint32_t first_call, std::uint32_t epoch) noexcept {
@@ -228,10 +228,11 @@ class Replay {
   void report(std::uint32_t epoch, std::uint32_t executed) noexcept {
     if (executed == 0) return;
     Round& r = round(epoch);
-    if (r.executed.fetch_add(executed, std::memory_order_acq_rel) + executed == batch_count_) {
-      r.executed.store(0, std::memory_order_relaxed);  // published with `finished`
-      r.finished.store(epoch, std::memory_order_release);
-      if (overlaps_) r.finished.notify_one();
+    if (r.executed.fetch_add(executed, std::memory_order_acq_rel) + executed == batch_count_) {  // model: replay.count
+      // model: replay.reset
+      r.executed.store(0, std::memory_order_relaxed);      // published with `finished`
+      r.finished.store(epoch, std::memory_order_release);  // model: replay.finished
+      if (overlaps_) r.finished.notify_one();              // model: overlap.notify
     }
   }
 
@@ -254,7 +255,7 @@ class Replay {
         if (!claimable(batch, epoch)) continue;
         ++waiting;
         const Batch& b = batches_[batch];
-        if (!is_ready(b, b.need_end, epoch) || !claim(batch, epoch)) continue;
+        if (!is_ready(b, b.need_end, epoch) || !claim(batch, epoch)) continue;  // model: replay.help
         run(b, epoch);
         report(epoch, 1);
         if (&lane == lanes_.data()) note_stray_help();
@@ -265,26 +266,28 @@ class Replay {
   }
   /// Another thread ran a batch of the first lane. If that happens often while nobody has the lane, someone is needed.
   void note_stray_help() noexcept {
-    if (!overlaps_ || first_lane_is_taken_.load(std::memory_order_relaxed)) return;
-    if (stray_helps_.fetch_add(1, std::memory_order_relaxed) + 1 != 4) return;
+    if (!overlaps_ || first_lane_is_taken_.load(std::memory_order_relaxed)) return;  // model: overlap.lane_is_free
+    if (stray_helps_.fetch_add(1, std::memory_order_relaxed) + 1 != 4) return;       // model: overlap.stray
     wake_stand_in();
   }
   void wake_stand_in() noexcept {
-    is_needed_.store(1, std::memory_order_seq_cst);
-    is_needed_.notify_one();
+    is_needed_.store(1, std::memory_order_seq_cst);  // model: overlap.need
+    is_needed_.notify_one();                         // model: overlap.wake
   }
   /// What the thread that stands by does.
   void stand_by() noexcept {
     for (;;) {
-      is_needed_.wait(0);
-      (void)is_needed_.exchange(0, std::memory_order_seq_cst);  // reads the last store, and so sees `is_closing_`
-      if (is_closing_.load(std::memory_order_relaxed)) return;
+      is_needed_.wait(0);                                       // model: overlap.stand_by
+      (void)is_needed_.exchange(0, std::memory_order_seq_cst);  // model: overlap.needed
+      // That reads the last store, of whichever thread; all are seq_cst, so this load sees a store before any of them.
+      if (is_closing_.load(std::memory_order_seq_cst)) return;  // model: overlap.leave_team
       const auto caller_waits = [this] { return caller_waits_.load(std::memory_order_relaxed); };
+      // model: overlap.take_lane
       if (!caller_waits() && !first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {
-        work_until(0, team_.epoch(), caller_waits);
-        first_lane_is_taken_.store(false, std::memory_order_release);
+        work_until(0, team_.epoch(), caller_waits);                    // model: overlap.stand_in_works
+        first_lane_is_taken_.store(false, std::memory_order_release);  // model: overlap.leave_lane
       }
-      stray_helps_.store(0, std::memory_order_relaxed);
+      stray_helps_.store(0, std::memory_order_relaxed);  // model: overlap.forget
     }
   }
   /// The same for all rounds under way, the oldest first.
@@ -292,7 +295,7 @@ class Replay {
     if (!overlaps_) return help(worker, epoch);
     const std::uint32_t last = team_.epoch();
     for (std::uint32_t e = last - round_mask_; e != last + 1; ++e) {
-      if (!has_ended(e) && !is_held_up(e) && help(worker, e)) return true;
+      if (!has_ended(e) && !is_held_up(e) && help(worker, e)) return true;  // model: overlap.help_any
     }
     return false;
   }
@@ -306,14 +309,14 @@ class Replay {
     Backoff backoff;
     while (claimable(batch, epoch)) {
       if (is_ready(b, in_order ? b.across_end : b.need_end, epoch)) {
-        if (!claim(batch, epoch)) return Turn::lost;
+        if (!claim(batch, epoch)) return Turn::lost;  // model: replay.claim_own
         run(b, epoch);
         return Turn::run;
       }
-      if (is_enough()) return Turn::left;
+      if (is_enough()) return Turn::left;  // model: overlap.leave
       if (backoff.out_of_patience()) {
         lanes_[own].cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
-        if (help_any(own, epoch)) backoff.reset();
+        if (help_any(own, epoch)) backoff.reset();  // model: replay.help_others
       }
       backoff.wait(spins_);
     }
@@ -325,7 +328,7 @@ class Replay {
   bool run_lane(std::size_t own, Position& at, IsEnough is_enough) noexcept {
     if (overlaps_) {
       for (Backoff backoff; is_held_up(at.epoch);) {
-        if (is_enough()) return false;
+        if (is_enough()) return false;  // model: overlap.leave_held_up
         if (help_any(own, at.epoch)) backoff.reset();
         backoff.wait(spins_);
       }
@@ -338,9 +341,9 @@ class Replay {
       is_over = turn != Turn::left;
       if (!is_over) break;
       executed += turn == Turn::run ? 1 : 0;
-      at.in_order = turn == Turn::run && at.in_order;
+      at.in_order = turn == Turn::run && at.in_order;  // model: replay.in_order
     }
-    report(at.epoch, executed);
+    report(at.epoch, executed);  // model: replay.report
     return is_over;
   }
   /// A worker's own share of all rounds up to `last`, then what is left of the others'. Leaves when `is_enough()`.
@@ -349,14 +352,15 @@ class Replay {
     Position& at = positions_[own];
     Position now = at;
     const std::uint32_t oldest = last - round_mask_;  // no round before it is still under way
+    // model: overlap.oldest
     if (static_cast<std::int32_t>(now.epoch - oldest) < 0) now = {oldest, lanes_[own].begin, true};
     bool is_over = true;
-    while (is_over && now.epoch != last + 1) {
+    while (is_over && now.epoch != last + 1) {  // model: overlap.rounds
       is_over = run_lane(own, now, is_enough);
       if (is_over) now = {now.epoch + 1, lanes_[own].begin, true};
     }
-    at = now;
-    while (is_over && !is_enough() && help_any(own, last)) {
+    at = now;                                                 // model: overlap.position
+    while (is_over && !is_enough() && help_any(own, last)) {  // model: overlap.help_on
     }
   }
   void work(std::size_t worker, std::uint32_t epoch) noexcept {

@@ -31,11 +31,12 @@ class Signal : public std::atomic<std::uint32_t> {
 #if defined(__linux__)
   /// Sleeps until the number differs from `seen`.
   void wait(std::uint32_t seen, std::memory_order order = std::memory_order_seq_cst) noexcept {
-    if (load(order) != seen) return;
-    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    if (load(order) != seen) return;                    // model: signal.look
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);  // model: signal.count
     // A thread that changed the number before this may have seen no sleeper; the system compares the number again.
+    // model: signal.sleep
     while (load(order) == seen) (void)syscall(SYS_futex, this, FUTEX_WAIT_PRIVATE, seen, nullptr);
-    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);  // model: signal.leave
   }
   void notify_one() noexcept { notify(1); }
   void notify_all() noexcept { notify(std::numeric_limits<std::int32_t>::max()); }
@@ -43,8 +44,8 @@ class Signal : public std::atomic<std::uint32_t> {
  private:
   void notify(std::int32_t count) noexcept {
     // Adding nothing orders this after the number's change, which the next thread that falls asleep then sees.
-    if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) [[unlikely]]
-      (void)syscall(SYS_futex, this, FUTEX_WAKE_PRIVATE, count);
+    if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) [[unlikely]]  // model: signal.order
+      (void)syscall(SYS_futex, this, FUTEX_WAKE_PRIVATE, count);              // model: signal.wake
   }
 
   std::atomic<std::uint32_t> sleepers_{0};

@@ -103,12 +103,12 @@ class TaskStream {
   /// task is in flight unseen.
   [[nodiscard]] bool quiet() const noexcept {
     if (!threaded()) return ready_list_ == nullptr;
-    const std::uint64_t popped = queue_.popped();
-    if (queue_.pushed() != popped) return false;
+    const std::uint64_t popped = queue_.popped();  // model: stream.popped
+    if (queue_.pushed() != popped) return false;   // model: stream.pushed
     for (const Worker& worker : workers_) {
-      if (worker.busy.load(std::memory_order_seq_cst)) return false;
+      if (worker.busy.load(std::memory_order_seq_cst)) return false;  // model: stream.busy
     }
-    return queue_.popped() == popped && queue_.pushed() == popped;
+    return queue_.popped() == popped && queue_.pushed() == popped;  // model: stream.again
   }
 
   /// The first failure of a round counts. May be called by any thread.
@@ -127,9 +127,9 @@ class TaskStream {
 
   /// Ends the threads; no task may be under way.
   void stop() noexcept {
-    stopping_.store(true, std::memory_order_release);
+    stopping_.store(true, std::memory_order_release);  // model: stream.stop
     wake_.fetch_add(1, std::memory_order_release);
-    wake_.notify_all();
+    wake_.notify_all();  // model: stream.wake_all
     for (Worker& worker : workers_) {
       if (worker.thread.joinable()) worker.thread.join();
     }
@@ -159,14 +159,14 @@ class TaskStream {
   void work(Worker& self) noexcept {
     bool busy = false;
     for (std::uint32_t idle = 0;;) {
-      if (!busy) self.busy.store(busy = true, std::memory_order_seq_cst);
+      if (!busy) self.busy.store(busy = true, std::memory_order_seq_cst);  // model: stream.mark_busy
       if (TaskSlot* const task = queue_.pop(); task != nullptr) {
         execute(*task);
         idle = 0;
         continue;
       }
-      self.busy.store(busy = false, std::memory_order_seq_cst);
-      if (stopping_.load(std::memory_order_acquire)) return;
+      self.busy.store(busy = false, std::memory_order_seq_cst);  // model: stream.mark_idle
+      if (stopping_.load(std::memory_order_acquire)) return;     // model: stream.leave
       if (idle < spins + yields) {
         back_off(idle);
       } else {
@@ -177,18 +177,19 @@ class TaskStream {
   }
 
   void sleep() noexcept {
-    sleepers_.fetch_add(1, std::memory_order_seq_cst);
-    const std::uint32_t seen = wake_.load(std::memory_order_seq_cst);
-    if (queue_.popped() != queue_.pushed() || stopping_.load(std::memory_order_seq_cst)) {
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);                                      // model: stream.count
+    const std::uint32_t seen = wake_.load(std::memory_order_seq_cst);                       // model: stream.read_wake
+    if (queue_.popped() != queue_.pushed() || stopping_.load(std::memory_order_seq_cst)) {  // model: stream.last_look
       (void)claim_sleeper();
     } else {
-      wake_.wait(seen, std::memory_order_acquire);
+      wake_.wait(seen, std::memory_order_acquire);  // model: stream.sleep
     }
   }
   /// Takes one off the count of sleepers, so that it is woken once.
   bool claim_sleeper() noexcept {
     std::uint32_t sleepers = sleepers_.load(std::memory_order_relaxed);
     while (sleepers != 0) {
+      // model: stream.claim_sleeper
       if (sleepers_.compare_exchange_weak(sleepers, sleepers - 1, std::memory_order_relaxed)) return true;
     }
     return false;
@@ -198,7 +199,7 @@ class TaskStream {
       return;
     if (claim_sleeper()) {
       wake_.fetch_add(1, std::memory_order_release);
-      wake_.notify_one();
+      wake_.notify_one();  // model: stream.wake
     }
   }
 

@@ -50,24 +50,25 @@ class WorkerTeam {
 
   /// Moves to `epoch`, which differs from the one before, and wakes the threads that sleep.
   void start(std::uint32_t epoch) noexcept {
-    epoch_.store(epoch, std::memory_order_seq_cst);
+    epoch_.store(epoch, std::memory_order_seq_cst);  // model: team.start
     // Either this load sees the sleeper, or the sleeper's last look at the epoch sees the store: both are seq_cst.
     if (asleep_.load(std::memory_order_seq_cst) != 0) [[unlikely]]
-      epoch_.notify_all();
+      epoch_.notify_all();  // model: team.wake
   }
 
   /// The epoch that it is at.
   [[nodiscard]] std::uint32_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
 
   /// While awake, threads spin from one epoch to the next and never sleep.
+  // model: team.keep_awake
   void keep_awake(bool awake) noexcept { keep_awake_.store(awake, std::memory_order_relaxed); }
 
  private:
   void run(std::size_t worker) noexcept {
     for (std::uint32_t epoch = 0;;) {
       epoch = await_other_than(epoch);
-      if (stopping_.load(std::memory_order_relaxed)) return;
-      work_.work(worker, epoch);
+      if (stopping_.load(std::memory_order_relaxed)) return;  // model: team.leave
+      work_.work(worker, epoch);                              // model: team.work
     }
   }
   std::uint32_t await_other_than(std::uint32_t seen) noexcept {
@@ -80,17 +81,19 @@ class WorkerTeam {
       }
     }
     parks_.fetch_add(1, std::memory_order_relaxed);
-    asleep_.fetch_add(1, std::memory_order_seq_cst);
+    asleep_.fetch_add(1, std::memory_order_seq_cst);  // model: team.count
+    // model: team.sleep
     while (epoch_.load(std::memory_order_seq_cst) == seen) epoch_.wait(seen, std::memory_order_seq_cst);
-    asleep_.fetch_sub(1, std::memory_order_relaxed);
-    return epoch_.load(std::memory_order_acquire);
+    asleep_.fetch_sub(1, std::memory_order_relaxed);  // model: team.awake
+    return epoch_.load(std::memory_order_acquire);    // model: team.read
   }
   void stop() noexcept {
-    stopping_.store(true, std::memory_order_relaxed);
-    keep_awake(false);
+    stopping_.store(true, std::memory_order_relaxed);  // model: team.stop
+    keep_awake(false);                                 // model: team.let_sleep
+    // model: team.end_epoch
     epoch_.fetch_add(0x8000'0000U, std::memory_order_seq_cst);  // unlike any epoch that a round could be at
-    epoch_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    epoch_.notify_all();                                        // model: team.wake_all
+    for (std::thread& thread : threads_) thread.join();         // model: team.join
   }
 
   Work& work_;

@@ -214,6 +214,19 @@ constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, B
   return draft.commit(name, core, blocks, entry);
 }
 
+constexpr TaskId TaskGraph::add_described(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                          std::span<const Described> arguments) {
+  Draft draft{*this};
+  for (const Described& a : arguments) {
+    if (a.kind == graph::ArgRecord::Kind::address) {
+      draft.add_tensor(name, a.tensor, a.reshaped, a.access, a.rank);
+    } else {
+      draft.args.push_back({a.kind, Access::read, 0, a.bits});
+    }
+  }
+  return draft.commit(name, core, blocks, entry);
+}
+
 template <Kernel K, class... P, class... A>
 constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments) {
   using List = detail::ParameterList<P...>;

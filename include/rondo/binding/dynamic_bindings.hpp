@@ -25,8 +25,8 @@ namespace rondo {
 /// Lifetime: immovable; the session outlives it, and the bound memory outlives its rounds. One session may have
 /// several, used in turn. What is bound while a round is under way counts from the next round on. Thread safety: the
 /// session's. Errors: by status; a bind() that fails leaves what was bound before. Cost: the constructor allocates; a
-/// round of host memory alone is copied as it was bound, another one is checked and copied as one whose pairs come in no
-/// particular order; neither allocates.
+/// round of host memory alone is copied as it was bound, another one is checked and copied as one whose pairs come in
+/// no particular order; neither allocates.
 template <class Session>
 class DynamicBindings {
  public:
@@ -38,6 +38,7 @@ class DynamicBindings {
     }
     round_ = bound_;
     general_ = bound_.size();
+    unbound_ = bound_.size();
   }
   DynamicBindings(const DynamicBindings&) = delete;
   DynamicBindings& operator=(const DynamicBindings&) = delete;
@@ -75,6 +76,8 @@ class DynamicBindings {
   [[nodiscard]] graph::GraphView interface() const noexcept { return session_.interface(); }
   /// The first tensor that nothing was bound to.
   [[nodiscard]] Status find_unbound() const noexcept {
+    if (unbound_ == 0) [[likely]]
+      return {};
     for (const detail::Binding& b : bound_) {
       if (b.bytes == detail::Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
     }
@@ -99,6 +102,7 @@ class DynamicBindings {
     if (const Status status = session_.check_bytes(tensor, size); !status) return status;
     if (host == nullptr && !device && size.value != 0) return Status::of_tensor(Errc::null_memory, index(tensor));
     const bool was_plain = is_plain(bound_[b], record.direction);
+    if (bound_[b].bytes == detail::Binding::unbound) --unbound_;
     bound_[b].bytes = size.value;
     bound_[b].data = host;
     bound_[b].device = device.address();
@@ -113,6 +117,7 @@ class DynamicBindings {
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
   std::vector<detail::Binding> round_;  ///< the same, of the round under way
   std::size_t general_ = 0;             ///< how many of bound_ are not plain
+  std::size_t unbound_ = 0;             ///< how many tensors nothing was bound to
 };
 
 }  // namespace rondo

@@ -9,6 +9,7 @@
 #include <rondo/platform/onboard/binaries.hpp>
 #include <rondo/platform/onboard/lane_script.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
+#include <rondo/platform/streams/library_calls.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -83,7 +84,9 @@ class Program {
   /// The task that was waited for; otherwise the one whose args the device named; otherwise the only one that runs the
   /// kernel which its words name, if there is one.
   [[nodiscard]] Status blame(Status status) const noexcept {
-    if (status.code() != Errc::device_failed && status.code() != Errc::timed_out) return status;
+    const bool is_about_a_task = status.code() == Errc::device_failed || status.code() == Errc::timed_out ||
+                                 status.code() == Errc::kernel_failed;
+    if (!is_about_a_task) return status;
     if (under_way_ != none) return of_task(status, under_way_);
     const void* const args = failed_args_.load(std::memory_order_acquire);
     for (const Launch& launch : launches_) {
@@ -131,6 +134,7 @@ class Program {
     std::uint32_t blocks = 1;
     std::uint32_t position = 0;
     bool blocks_meet = false;
+    std::uint32_t library_call = streams::LibraryCalls::none;
   };
 
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view)
@@ -165,6 +169,10 @@ class Program {
         ArgWord words[2] = {};  // the image is no array of words everywhere
         __builtin_memcpy(words, args.bytes() + offset, sizeof(words));
         fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
+        continue;
+      }
+      if (const std::uint32_t call = library_calls_.add(view_, t, args); call != streams::LibraryCalls::none) {
+        *launch++ = {.position = t, .library_call = call};
         continue;
       }
       const std::string_view kernel = view_.name(task.name);
@@ -267,8 +275,10 @@ class Program {
       const AclError ended = calls().capture_end(device_.stream(), &instance_);
       if (code == code_ok) code = ended;
     }
+    if (code == code_ok) return;
     const char* call = nullptr;
-    if (code != code_ok) (void)drop_instance(call, device_.stream());
+    under_way_ = none;
+    (void)drop_instance(call, device_.stream());
   }
   /// @returns how the wait for what it still runs ended, which must not lose its graph
   [[gnu::cold]] AclError drop_instance(const char*& call, Stream stream) noexcept {
@@ -299,6 +309,7 @@ class Program {
   [[nodiscard]] AclError launch_each(const char*& call, Stream stream) noexcept {
     for (const Launch& l : launches_) {
       AclError code = launch_one(l, call, stream);
+      if (code == streams::library_call_failed) under_way_ = l.position;
       if (code != code_ok) return code;
       if (!options_.wait_after_each_task) continue;
       under_way_ = l.position;
@@ -310,6 +321,7 @@ class Program {
   }
 
   [[nodiscard]] AclError launch_one(const Launch& l, const char*& call, Stream stream) noexcept {
+    if (l.library_call != streams::LibraryCalls::none) return library_calls_.run(l.library_call, stream, call);
     // The limit first, so that those without the other attribute leave it out.
     LaunchAttr attrs[2];
     LaunchAttr* end = attrs;
@@ -344,6 +356,7 @@ class Program {
   graph::GraphView view_;
   Binaries binaries_;
   std::vector<Launch> launches_;
+  streams::LibraryCalls library_calls_;
   RunInstance instance_ = nullptr;
   RunInstance after_fill_ = nullptr;  ///< the instance where there is a fill to come first
   Fill fill_;

@@ -19,6 +19,8 @@
 """
 
 import atexit
+import shutil
+import subprocess
 
 from ._rondo import (
     Binding,
@@ -49,7 +51,21 @@ def _wait_for(ticket):
     ticket.wait()
 
 
+def _draw(graph):
+    """The graph as SVG, for notebooks; None where Graphviz is not installed, or its part of the package."""
+    if shutil.which("dot") is None:
+        return None
+    try:
+        dot = graph.to_dot()
+    except Error as error:
+        if error.code == Errc.unsupported:
+            return None
+        raise
+    return subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, text=True, check=True).stdout
+
+
 Ticket.__await__ = _wait_for
+Graph._repr_svg_ = _draw
 # While the interpreter ends no kernel of Python can run, so no round may be under way then.
 atexit.register(_close_all)
 

@@ -5,6 +5,7 @@
 #include "elements.hpp"
 #include "errors.hpp"
 #include "kernel.hpp"
+#include "picture.hpp"
 
 #include <pybind11/stl.h>
 
@@ -276,6 +277,9 @@ void define_graph(py::module_& module) {
       "declare", &declare, py::arg("tensors"),
       "Adds the tensors that a text declares, as \"x: in f32[n, 64], y: out f32[n, 64]\". Returns a tuple of them,\n"
       "or the tensor if it is one.");
+  graph.def(
+      "to_dot", [](const Graph& g) { return to_dot(g.native.tasks); },
+      "The graph in the language of Graphviz. Notebooks draw a graph by themselves, where `dot` is installed.");
   graph.def_property_readonly("tensors", &tensors_of, "All tensors, in the order in which they were added.");
   graph.def("__len__", [](const Graph& g) { return g.native.tasks.tasks().size(); });
 

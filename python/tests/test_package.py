@@ -5,6 +5,7 @@
 import doctest
 import importlib
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -57,6 +58,19 @@ class PackageTest(unittest.TestCase):
             [sys.executable, "-m", "mypy", "--strict", "-p", "rondo"], capture_output=True, text=True
         )
         self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_a_notebook_shows_a_picture_of_a_graph(self):
+        graph = rondo.Graph()
+        kernel = rondo.kernel("x: in f32[n], y: out f32[n]", lambda x, y: None, name="copy_it", quiet=True)
+        graph.add(kernel, *graph.declare("x: in f32[4], y: out f32[4]"))
+        try:
+            self.assertIn("copy_it", graph.to_dot())
+        except rondo.Error as error:
+            self.assertIn("without pictures", str(error))
+            self.assertIsNone(graph._repr_svg_())
+            return
+        if shutil.which("dot"):
+            self.assertRegex(graph._repr_svg_(), r"(?s)<svg.*copy_it.*</svg>")
 
     def test_all_names_that_are_promised_are_there(self):
         for name in rondo.__all__:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rounds from Python: what is bound, what is refused, who waits, what stays alive."""
 
+import ctypes
 import gc
 import sys
 import threading
@@ -212,6 +213,30 @@ class SessionTest(unittest.TestCase):
         strided = np.zeros((4, 2), np.float32)[:, 0].__dlpack__()
         self.refuses(rondo.Errc.invalid_argument, "contiguous", session.run_round, x=strided, y=x, z=z)
         self.assertEqual(session.rounds, 1)
+
+    def test_dlpack_memory_of_another_device_is_refused(self):
+        class Tensor(ctypes.Structure):  # DLManagedTensor
+            _fields_ = [
+                ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
+                ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+            ]
+
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        x, shape = floats(1, 2, 3, 4), (ctypes.c_int64 * 1)(4)
+        for device, name in (2, "2"), (12, "12"):
+            tensor = Tensor(x.ctypes.data, device, 0, 1, 2, 32, 1, shape, None, 0, None, None)
+            capsule = new(ctypes.addressof(tensor), b"dltensor", None)
+            self.refuses(
+                rondo.Errc.invalid_argument, f"'x': the memory is on device 0 of DLPack's type {name}",
+                add_session().run_round, x=capsule, y=x, z=np.zeros(4, np.float32),
+            )
+        tensor = Tensor(x.ctypes.data, 3, 0, 1, 2, 32, 1, shape, None, 0, None, None)  # pinned memory is the host's
+        z = np.zeros(4, np.float32)
+        add_session().run_round(x=new(ctypes.addressof(tensor), b"dltensor", None), y=x, z=z)
+        self.assertEqual(z.tolist(), [2, 4, 6, 8])
 
     # --- tensors that stay
 

@@ -388,7 +388,7 @@ TEST_CASE("c: a graph with symbols runs rounds of many sizes") {
   for (const std::uint32_t in_flight : {1U, 3U}) {
     Saxpy saxpy("x: in f32[n, 2], y: inout f32[n * 2]");
     Open open(saxpy, "a2a3_sim", in_flight);
-    for (std::size_t n : {2, 6, 2, 10}) {
+    for (const std::size_t n : {2U, 6U, 2U, 10U}) {
       std::vector<float> x(n, 3);
       std::vector<float> y(n, 1);
       open.bind(x, y);

@@ -28,11 +28,12 @@ has_clang_sanitizers() {
   clang=$(find_clang) && ls "$("$clang" -print-resource-dir)"/lib/*/*tsan*.a >/dev/null 2>&1
 }
 
-# A Python that has NumPy and its own headers; the first python3 on the path need not be one.
+# A Python that has NumPy, its own headers and setuptools, makes environments, and so builds and tests the package; the
+# first python3 on the path need not be one. numba, mypy and cffi are optional: their tests are skipped without them.
 has_python_for_modules() {
   local python
   for python in $(type -ap python3) /usr/bin/python3; do
-    "$python" -c 'import numpy, os, sysconfig, sys
+    "$python" -c 'import numpy, os, pip, setuptools, sysconfig, sys, venv, wheel
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' >/dev/null 2>&1 && return
   done
   return 1
@@ -70,7 +71,7 @@ missing_packages() {
   has_program valgrind || echo valgrind
   has_program spin || echo spin
   has_program python3 || echo python3
-  has_python_for_modules || printf '%s\n' python3-dev python3-numpy
+  has_python_for_modules || printf '%s\n' python3-dev python3-numpy python3-pip python3-setuptools python3-venv python3-wheel
   has_file '/usr/include/pybind11/pybind11.h' || has_file '/usr/local/include/pybind11/pybind11.h' || echo pybind11-dev
   has_program pkg-config || echo pkg-config
   has_program dpkg-deb || echo dpkg

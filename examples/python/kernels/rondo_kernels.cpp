@@ -3,7 +3,7 @@
 
 // Kernels of your own for Python: types as for C++, and one line for each.
 
-#include "../register_kernel.hpp"
+#include "register_kernel.hpp"  // python/
 
 #include <cstddef>
 

@@ -25,7 +25,8 @@ namespace rondo {
 /// Lifetime: immovable; the session outlives it, and the bound memory outlives its rounds. One session may have
 /// several, used in turn. What is bound while a round is under way counts from the next round on. Thread safety: the
 /// session's. Errors: by status; a bind() that fails leaves what was bound before. Cost: the constructor allocates; a
-/// round is checked and copied as one whose pairs come in no particular order, with no allocation.
+/// round of host memory alone is copied as it was bound, another one is checked and copied as one whose pairs come in
+/// no particular order; neither allocates.
 template <class Session>
 class DynamicBindings {
  public:
@@ -35,6 +36,7 @@ class DynamicBindings {
       if (is_bound_each_round(view_.tensors[t].direction)) bound_.push_back(detail::Binding(view_.key(t)));
     }
     round_ = bound_;
+    general_ = bound_.size();
     unbound_ = bound_.size();
   }
   DynamicBindings(const DynamicBindings&) = delete;
@@ -64,6 +66,9 @@ class DynamicBindings {
     for (std::size_t b = 0; b < bound_.size(); ++b) round_[b] = bound_[b];
     return round_;
   }
+  /// Whether every tensor is bound to host memory that is copied, each checked when it was bound. Then a round that
+  /// needs nothing else takes bound() as it is.
+  [[nodiscard]] bool is_plain() const noexcept { return general_ == 0; }
   /// What is bound for the next round, in the order of the ports.
   [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return bound_; }
   /// The tensors that these are bindings of.
@@ -94,11 +99,16 @@ class DynamicBindings {
     }
     if (const Status status = session_.check_bytes(tensor, size); !status) return status;
     if (host == nullptr && !device && size.value != 0) return Status::of_tensor(Errc::null_memory, index(tensor));
+    const bool was_plain = is_plain(bound_[b], record.direction);
     if (bound_[b].bytes == detail::Binding::unbound) --unbound_;
     bound_[b].bytes = size.value;
     bound_[b].data = host;
     bound_[b].device = device.address();
+    general_ += static_cast<std::size_t>(was_plain) - static_cast<std::size_t>(is_plain(bound_[b], record.direction));
     return {};
+  }
+  [[nodiscard]] static bool is_plain(const detail::Binding& b, Direction direction) noexcept {
+    return b.bytes != detail::Binding::unbound && b.data != nullptr && b.device == 0 && !rides_in_args(direction);
   }
 
   /// The place of a tensor in the lists, or their size. As a rule tensors are bound in the order of their declaration.
@@ -113,6 +123,7 @@ class DynamicBindings {
   graph::GraphView view_;
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
   std::vector<detail::Binding> round_;  ///< the same, of the round under way
+  std::size_t general_ = 0;             ///< how many of bound_ are not plain
   std::size_t next_ = 0;                ///< the place after the one that was bound last
   std::size_t unbound_ = 0;             ///< how many tensors nothing was bound to
 };

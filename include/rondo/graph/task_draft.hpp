@@ -216,6 +216,19 @@ constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, B
   return draft.commit(name, core, blocks, entry);
 }
 
+constexpr TaskId TaskGraph::add_described(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                          std::span<const Described> arguments) {
+  Draft draft{*this};
+  for (const Described& a : arguments) {
+    if (a.kind == graph::ArgRecord::Kind::address) {
+      draft.add_tensor(name, a.tensor, a.reshaped, a.access, a.rank);
+    } else {
+      draft.args.push_back({a.kind, Access::read, 0, a.bits});
+    }
+  }
+  return draft.commit(name, core, blocks, entry);
+}
+
 /// Adds a word of a library call, which the capture keeps.
 constexpr void TaskGraph::Draft::add_value(std::string_view task, const Extent& value) {
   if (value.dim.empty()) {

@@ -112,6 +112,11 @@ class TaskGraph {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
+  /// As input() and the others, for an element type and a direction that are known only at run time. @throws Error
+  /// likewise
+  constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
+                                 Where where = Where::current());
+
   /// A value of `bytes` bytes that the session writes; called by the functions of launch/round_values.hpp. @throws
   /// Error invalid_argument: the name, its size, the tensor that it describes
   constexpr TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
@@ -203,6 +208,20 @@ class TaskGraph {
     (draft.add_raw(name, arguments), ...);
     return draft.commit(name, core, blocks, entry);
   }
+
+  /// An argument of a kernel that is known only at run time.
+  struct Described {
+    graph::ArgRecord::Kind kind = graph::ArgRecord::Kind::scalar;  ///< address, scalar, block or constant
+    Access access = Access::read;                                  ///< of an address
+    TensorKey tensor{};                                            ///< of an address
+    const Shape* reshaped = nullptr;  ///< the shape under which the task takes the tensor; null: its own
+    std::size_t rank = 1;             ///< dimensions that the kernel wants; 1 takes any tensor
+    ArgWord bits = 0;                 ///< of a scalar or a constant
+  };
+  /// Adds a task as add<K>() does, with the argument block of a K::run that has these parameters. What the compiler
+  /// checks there, types and directions, is the caller's to check. @throws Error as there
+  constexpr TaskId add_described(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                                 std::span<const Described> arguments);
 
   /// Adds a task that runs a raw kernel on a complete argument block, as args formats lay it out. @throws Error
   /// invalid_argument: a tensor that does not exist, a word outside of the block
@@ -319,8 +338,6 @@ class TaskGraph {
   constexpr TensorHandle<T, D> tensor(std::string_view name, const Shape& shape, Where where) {
     return {add_tensor(name, data_type_of<T>, D, shape, where)};
   }
-  constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
-                                 Where where);
   constexpr TensorKey add_tensor_here(std::string_view name, DataType type, Direction direction, const Shape& shape,
                                       Where where);
   TensorKey add_tensor_at_run_time(std::string_view name, DataType type, Direction direction, const Shape& shape,

@@ -129,12 +129,22 @@ class Instance {
     return settle(status);
   }
 
+  /// Whether a round of host memory is copies and a launch, nothing else.
+  [[nodiscard]] bool is_ready() const noexcept { return readiness_ == Readiness::ready; }
+  /// Such a round, of checked bindings in the order of the ports.
+  template <class Channel, class O, class Settle>
+  [[gnu::noinline]] Status run_plain(Channel channel, RoundObserver<O> observer, Settle settle,
+                                     std::span<const Binding> bindings) noexcept {
+    return settle(on(channel, observer).run(work_of<Refreshes::never>(bindings)));
+  }
+
   /// Everything about a round's bindings that is not a copy; they are in the order of the ports afterwards. After a
   /// failure nothing has changed.
   Status prepare(std::span<Binding> bindings, bool is_async = false) noexcept;
   /// The work of prepared bindings, which outlive it.
+  template <Refreshes when = Refreshes::if_due>
   [[nodiscard]] auto work_of(std::span<const Binding> bindings) const noexcept {
-    return make_work<Refreshes::if_due>(
+    return make_work<when>(
         [this, bindings](const auto& move) {
           const auto ports = ports_.view();
           Status status;

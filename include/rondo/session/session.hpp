@@ -223,6 +223,9 @@ class Session : public SessionBase<Derived, P, Policies> {
   template <class Channel, class Settle>
   Status run_on(Channel channel, std::size_t slot, Settle settle, DynamicBindings<Derived>& bindings) noexcept {
     enter(Phase::bind);
+    if (bindings.is_plain() && instance(slot).is_ready() && bindings.are_of(derived())) [[likely]] {
+      return noting_refusal(slot, instance(slot).run_plain(channel, round_observer(), settle, bindings.bound()));
+    }
     if (const Status status = take(bindings); !status) return status;
     return noting_refusal(slot, instance(slot).run(channel, round_observer(), settle, bindings.list()));
   }

@@ -235,3 +235,37 @@ TEST_CASE("Device memory binds where the update strategy allows for it") {
   DynamicBindings bindings(fixed);
   CHECK(bindings.bind(TensorId{0}, address, three_floats).code() == Errc::unsupported);
 }
+
+TEST_CASE("Rounds of host memory alone follow those of device memory, and the other way round") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {3});
+  const auto s = graph.inout<float>("s", {3});
+  graph.add<Accumulate>(x, s);
+  auto session = open<A2A3Sim>(graph);
+  DynamicBindings bindings(session);
+  Floats hx{1, 2, 3};
+  Floats hs{10, 20, 30};
+  alignas(64) std::array<float, 8> device{100, 200, 300};
+  const DevicePtr<std::byte> address{reinterpret_cast<std::uintptr_t>(device.data())};
+  CHECK_FALSE(bindings.is_plain());
+  REQUIRE(bindings.bind(TensorId{0}, hx.data(), three_floats));
+  CHECK_FALSE(bindings.is_plain());
+  REQUIRE(bindings.bind(TensorId{1}, hs.data(), three_floats));
+  for (int turn = 0; turn < 2; ++turn) {
+    CHECK(bindings.is_plain());
+    REQUIRE(session.run_round(bindings));
+    REQUIRE(session.run_round(bindings));
+    CHECK(hs[2] == 36 + 6 * turn);
+    REQUIRE(bindings.bind(TensorId{1}, address, three_floats));
+    CHECK_FALSE(bindings.is_plain());
+    REQUIRE(session.run_round(bindings));
+    CHECK(device[2] == 303 + 3 * turn);
+    CHECK(hs[2] == 36 + 6 * turn);
+    CHECK(bindings.bind(TensorId{1}, hs.data(), Bytes{4}).code() == Errc::wrong_size);
+    CHECK_FALSE(bindings.is_plain());
+    REQUIRE(bindings.bind(TensorId{1}, hs.data(), three_floats));
+  }
+  REQUIRE(session.set_scalar(TaskId{0}, 0, 1).code() == Errc::invalid_argument);
+  REQUIRE(session.close());
+  CHECK(session.run_round(bindings).code() == Errc::closed);
+}

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rondo for Python: sets a device graph up once and runs it round after round.
+
+>>> import numpy as np, rondo
+>>> @rondo.kernel("x: in f32[n], y: inout f32[n], a: f32", quiet=True)
+... def saxpy(x, y, a):
+...     y += a * x
+>>> graph = rondo.Graph()
+>>> x, y = graph.declare("x: in f32[4], y: inout f32[4]")
+>>> graph.add(saxpy, x, y, 2.0)
+0
+>>> hx, hy = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+>>> with rondo.Session(graph) as session:
+...     for _ in range(3):
+...         session.run_round(x=hx, y=hy)
+>>> hy.tolist()
+[0.0, 6.0, 12.0, 18.0]
+"""
+
+import atexit
+import shutil
+import subprocess
+
+from ._rondo import (
+    Binding,
+    Errc,
+    Error,
+    Finding,
+    Graph,
+    Kernel,
+    Plan,
+    Prediction,
+    Session,
+    Tensor,
+    Ticket,
+    __version__,
+    _close_all,
+    _register,
+    kernels,
+    plan_memory,
+    platforms,
+)
+from ._kernel import kernel
+
+
+def _wait_for(ticket):
+    """What `await ticket` does: lets other tasks run until the round is done."""
+    while not ticket.done:
+        yield
+    ticket.wait()
+
+
+def _draw(graph):
+    """The graph as SVG, for notebooks; None where Graphviz is not installed, or its part of the package."""
+    if shutil.which("dot") is None:
+        return None
+    try:
+        dot = graph.to_dot()
+    except Error as error:
+        if error.code == Errc.unsupported:
+            return None
+        raise
+    return subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, text=True, check=True).stdout
+
+
+Ticket.__await__ = _wait_for
+Graph._repr_svg_ = _draw
+# While the interpreter ends no kernel of Python can run, so no round may be under way then.
+atexit.register(_close_all)
+
+__all__ = [
+    "Binding",
+    "Errc",
+    "Error",
+    "Finding",
+    "Graph",
+    "Kernel",
+    "Plan",
+    "Prediction",
+    "Session",
+    "Tensor",
+    "Ticket",
+    "kernel",
+    "kernels",
+    "plan_memory",
+    "platforms",
+]

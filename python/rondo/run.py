@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a case for many rounds, compares rounds with a golden function, and says what a round took on the host.
+
+    python -m rondo.run case.py --platform a2a3_sim --rounds 10
+
+A case is a Python file with three functions:
+
+    graph()                 the rondo.Graph to run
+    refill(arrays, random)  puts new values into the arrays of inputs and inouts, by tensor name, in place
+    golden(arrays)          what outputs and inouts hold after the round: arrays by tensor name, from those before it
+
+and may have `setup(session)`, called once, to upload residents; `shapes()`, which gives each symbol of the graph a
+value, by name; and RTOL and ATOL (1e-5 and 1e-6 without). The exit code is 1 if a round differs, and 2 for a case that
+cannot be run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import sys
+import time
+from typing import Any, Optional
+
+import numpy as np
+
+import rondo
+
+# The types that NumPy lacks are bound as their bits.
+BITS = {"bfloat16": "uint16", "fp8e4m3fn": "uint8", "fp8e8m0": "uint8", "fp4e2m1": "uint8"}
+PHASES = ("initialize_round", "launch", "finalize_round")
+
+
+def load(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location("case", path)
+    if spec is None or spec.loader is None:
+        raise OSError(f"{path} is no file of Python")
+    case = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(case)
+    return case
+
+
+def extent(value: Any, symbols: dict[str, int]) -> int:
+    if isinstance(value, int):
+        return value
+    if value not in symbols:
+        raise ValueError(f"shapes() of the case gives the symbol {value!r} no value")
+    return symbols[value]
+
+
+def make_arrays(graph: rondo.Graph, symbols: dict[str, int]) -> tuple[dict[str, Any], list[str]]:
+    """An array of zeros for each tensor that rounds bind; and which of them a round writes."""
+    bound = [t for t in graph.tensors if t.direction in ("in", "out", "inout", "host_input")]
+    shapes = {t.name: [extent(e, symbols) for e in t.shape] for t in bound}
+    arrays = {t.name: np.zeros(shapes[t.name], BITS.get(t.dtype, t.dtype)) for t in bound}
+    return arrays, [t.name for t in bound if t.direction in ("out", "inout")]
+
+
+def first_difference(name: str, device: Any, golden: Any, rtol: float, atol: float) -> Optional[str]:
+    """Where an array is not what it should be, as a sentence; None if it is."""
+    golden = np.asarray(golden)
+    if golden.shape != device.shape:
+        return f"{name}: the golden function gives shape {golden.shape}, the tensor has {device.shape}"
+    differs = ~np.isclose(device, golden, rtol=rtol, atol=atol, equal_nan=True)
+    if not differs.any():
+        return None
+    where = tuple(int(i) for i in np.argwhere(differs)[0])
+    return (
+        f"{name} differs at {where}: {device[where]:g} device, {golden[where]:g} golden"
+        f" ({int(differs.sum())} of {device.size} elements differ)"
+    )
+
+
+class Result:
+    """What the rounds of a case took, in nanoseconds, and the first difference."""
+
+    def __init__(self, case: str, platform: str, steps: bool) -> None:
+        self.case, self.platform = case, platform
+        self.phases = (*PHASES, "round") if steps else ("round",)
+        self.host: list[list[int]] = []  # by round, by phase
+        self.device: list[float] = []  # by round, where the platform tells
+        self.compared = 0
+        self.difference: Optional[str] = None
+
+    def add(self, moments: list[int], device: Optional[float]) -> None:
+        steps = [b - a for a, b in zip(moments, moments[1:])]
+        self.host.append(steps + [moments[-1] - moments[0]] if len(steps) > 1 else steps)
+        if device is not None:
+            self.device.append(device)
+
+    def statistics(self) -> dict[str, dict[str, float]]:
+        """Median, mean without the outer tenth on each side, and 99th percentile of each phase, in ns."""
+        columns = dict(zip(self.phases, zip(*self.host)))
+        if self.device:
+            columns["device"] = tuple(self.device)  # type: ignore[assignment]
+        found = {}
+        for name, column in columns.items():
+            ordered = np.sort(np.asarray(column, np.float64))
+            cut = len(ordered) // 10
+            found[name] = {
+                "median_ns": float(np.median(ordered)),
+                "trimmed_mean_ns": float(ordered[cut : len(ordered) - cut].mean()),
+                "p99_ns": float(np.percentile(ordered, 99)),
+            }
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "case": self.case,
+            "platform": self.platform,
+            "rounds": len(self.host),
+            "compared": self.compared,
+            "difference": self.difference,
+            "phases": self.statistics(),
+        }
+
+    def table(self) -> str:
+        lines = [f"{'host time, µs':<18}{'median':>10}{'trimmed mean':>14}{'p99':>10}"]
+        for name, s in self.statistics().items():
+            values = (s["median_ns"] / 1000, s["trimmed_mean_ns"] / 1000, s["p99_ns"] / 1000)
+            lines.append(f"{name:<18}{values[0]:>10.2f}{values[1]:>14.2f}{values[2]:>10.2f}")
+        return "\n".join(lines)
+
+
+def run(case: Any, path: str, rounds: int, platform: str = "a2a3_sim", seed: int = 1, golden: str = "every",
+        rtol: Optional[float] = None, atol: Optional[float] = None) -> Result:
+    """Runs the rounds of a case, until one differs."""
+    rtol = getattr(case, "RTOL", 1e-5) if rtol is None else rtol
+    atol = getattr(case, "ATOL", 1e-6) if atol is None else atol
+    graph = case.graph()
+    symbols = case.shapes() if hasattr(case, "shapes") else {}
+    arrays, written = make_arrays(graph, symbols)
+    random = np.random.default_rng(seed)
+    steps = not any(isinstance(e, str) for t in graph.tensors for e in t.shape)
+    result = Result(path, platform, steps)
+    clock = time.perf_counter_ns
+    with rondo.Session(graph, platform) as session:
+        if hasattr(case, "setup"):
+            case.setup(session)
+        binding = session.bind(**arrays)
+        for number in range(rounds):
+            case.refill(arrays, random)
+            compares = golden == "every" or (golden == "first" and number == 0) or (
+                golden == "last" and number == rounds - 1)
+            expected = case.golden({name: array.copy() for name, array in arrays.items()}) if compares else {}
+            moments = [clock()]
+            if steps:
+                session.initialize_round(binding)
+                moments.append(clock())
+                session.launch()
+                moments.append(clock())
+                session.finalize_round()
+            else:
+                binding.run_round()
+            moments.append(clock())
+            result.add(moments, session.last_round_ns)
+            if not compares:
+                continue
+            result.compared += 1
+            for name in written:
+                if name not in expected:
+                    result.difference = f"round {number}: the golden function says nothing of {name}"
+                    return result
+                difference = first_difference(name, arrays[name], expected[name], rtol, atol)
+                if difference is not None:
+                    result.difference = f"round {number}: {difference}"
+                    return result
+    return result
+
+
+def comparison(result: Result, path: str) -> str:
+    """The medians next to those of an earlier run, as a table."""
+    with open(path, encoding="utf-8") as file:
+        earlier = json.load(file)["phases"]
+    lines = [f"{'median, µs':<18}{'before':>10}{'now':>10}{'ratio':>10}"]
+    for name, now in result.statistics().items():
+        if name in earlier and earlier[name]["median_ns"] > 0:
+            before = earlier[name]["median_ns"]
+            lines.append(f"{name:<18}{before / 1000:>10.2f}{now['median_ns'] / 1000:>10.2f}{now['median_ns'] / before:>10.2f}")
+    return "\n".join(lines)
+
+
+def main(arguments: Optional[list[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m rondo.run", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("case", help="a Python file with graph(), refill() and golden()")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--platform", choices=list(rondo.platforms()), default="a2a3_sim")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--golden", choices=("every", "first", "last", "none"), default="every",
+                        help="which rounds are compared")
+    parser.add_argument("--rtol", type=float, help="in place of the case's RTOL")
+    parser.add_argument("--atol", type=float, help="in place of the case's ATOL")
+    parser.add_argument("--json", metavar="FILE", help="write the result there; - is standard output, and nothing else is")
+    parser.add_argument("--show-host", action="store_true", help="print what each phase took on the host")
+    parser.add_argument("--compare", metavar="FILE", help="print the medians next to those that --json wrote")
+    options = parser.parse_args(arguments)
+    if options.rounds < 1:
+        parser.error("--rounds: at least 1")
+    try:
+        result = run(load(options.case), options.case, options.rounds, options.platform, options.seed, options.golden,
+                     options.rtol, options.atol)
+        compared = comparison(result, options.compare) if options.compare else None
+    except rondo.Error as error:
+        print(f"{error.code.name}: {error}", file=sys.stderr)
+        return 2
+    except (OSError, ValueError, KeyError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    if options.json == "-":
+        json.dump(result.as_json(), sys.stdout, indent=1)
+        print()
+        return 0 if result.difference is None else 1
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(result.as_json(), file, indent=1)
+    if options.show_host:
+        print(result.table())
+    if compared is not None:
+        print(compared)
+    if result.difference is not None:
+        print(result.difference)
+        return 1
+    checked = f"{result.compared} of them as the golden function says" if result.compared else "none of them compared"
+    print(f"{options.rounds} rounds on {options.platform}, {checked}; median "
+          f"{result.statistics()['round']['median_ns'] / 1000:.2f} µs")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

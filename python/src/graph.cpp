@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph.hpp"
+
+#include "elements.hpp"
+#include "errors.hpp"
+#include "kernel.hpp"
+#include "picture.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string_view>
+
+namespace py = pybind11;
+
+namespace rondo::python {
+
+using erased::KernelArgument;
+using erased::KernelParameter;
+using erased::KernelRecord;
+using erased::ScalarKind;
+
+namespace {
+
+/// By name; ordered, so that rondo.kernels() is.
+std::map<std::string, const KernelRecord*, std::less<>>& registry() {
+  static std::map<std::string, const KernelRecord*, std::less<>> kernels;
+  return kernels;
+}
+
+void register_record(const py::object& capsule) {
+  const auto* const record =
+      static_cast<const KernelRecord*>(PyCapsule_GetPointer(capsule.ptr(), erased::capsule_name));
+  if (record == nullptr) {
+    PyErr_Clear();
+    fail(Errc::invalid_argument, "the module's kernels were compiled against another Rondo than this module's, ",
+         erased::capsule_name, "; compile both against the same");
+  }
+  const auto [place, is_new] = registry().emplace(record->name, record);
+  if (!is_new && place->second != record) {
+    fail(Errc::invalid_argument, "there is a kernel '", record->name, "' already; give each its own name");
+  }
+}
+
+const KernelRecord& kernel_called(std::string_view name) {
+  const auto place = registry().find(name);
+  if (place != registry().end()) return *place->second;
+  fail(Errc::invalid_argument, "no kernel '", name, "' is registered; import the module that brings it (there are ",
+       registry().size(), ", see rondo.kernels())");
+}
+
+DataType element_of(const py::object& dtype) {
+  if (py::isinstance<py::str>(dtype)) return element_called(py::cast<std::string>(dtype));
+  return element_called(py::cast<std::string>(py::module_::import("numpy").attr("dtype")(dtype).attr("name")));
+}
+
+/// Extents are numbers, or text with symbols of the graph.
+Extent extent_of(erased::Graph& graph, py::handle extent) {
+  if (py::isinstance<py::str>(extent)) return erased::parse_extent(graph, py::cast<std::string>(extent));
+  return Extent{py::cast<std::int64_t>(extent)};
+}
+
+Shape shape_of(erased::Graph& graph, const py::object& extents) {
+  Extent e[max_rank] = {1, 1, 1, 1, 1};
+  const bool is_one = PyLong_Check(extents.ptr()) || py::isinstance<py::str>(extents);
+  const py::tuple list = is_one ? py::make_tuple(extents) : py::tuple(extents);
+  const std::size_t rank = list.size();
+  for (std::size_t d = 0; d < rank && d < max_rank; ++d) e[d] = extent_of(graph, list[d]);
+  switch (rank) {
+    case 0: return {};
+    case 1: return {e[0]};
+    case 2: return {e[0], e[1]};
+    case 3: return {e[0], e[1], e[2]};
+    case 4: return {e[0], e[1], e[2], e[3]};
+    case 5: return {e[0], e[1], e[2], e[3], e[4]};
+    default: break;
+  }
+  constexpr std::int64_t ones[max_rank] = {1, 1, 1, 1, 1};
+  return {ones, rank};  // more dimensions than there may be are refused by the graph
+}
+
+Tensor tensor_at(const erased::Graph& graph, std::size_t t) {
+  const graph::TensorRecord& record = graph.tasks.tensors()[t];
+  return {graph.tasks.interface().key(t),
+          std::string(graph.tasks.name(record.name)),
+          record.type,
+          record.shape,
+          record.direction,
+          shape_tuple(record.shape, graph.tasks)};
+}
+
+bool has_text(const py::object& extents) {
+  if (PyLong_Check(extents.ptr()) || py::isinstance<py::str>(extents)) return py::isinstance<py::str>(extents);
+  for (const py::handle extent : extents) {
+    if (py::isinstance<py::str>(extent)) return true;
+  }
+  return false;
+}
+/// Changes the graph, or leaves it as it was. Where text may add symbols that takes a copy.
+template <class F>
+auto change(Graph& graph, bool may_add_symbols, const F& f) {
+  if (!may_add_symbols) return f(graph.native);
+  erased::Graph changed = graph.native;
+  const auto result = f(changed);
+  graph.native = std::move(changed);
+  return result;
+}
+
+template <Direction D>
+Tensor make_tensor(Graph& graph, const std::string& name, const py::object& dtype, const py::object& extents) {
+  const DataType type = element_of(dtype);
+  const TensorKey key = change(graph, has_text(extents), [&](erased::Graph& g) {
+    return g.tasks.add_tensor(name, type, D, shape_of(g, extents));
+  });
+  return tensor_at(graph.native, index(key.tensor()));
+}
+
+py::object declare(Graph& graph, const std::string& text) {
+  py::list tensors;
+  for (const TensorKey key : erased::add_tensors(graph.native, text)) {
+    tensors.append(tensor_at(graph.native, index(key.tensor())));
+  }
+  return tensors.size() == 1 ? py::object(tensors[0]) : py::object(py::tuple(tensors));
+}
+
+KernelArgument argument_of(py::handle value, const KernelParameter& parameter, std::size_t n, std::string_view kernel) {
+  if (!parameter.is_tensor) {
+    if (py::isinstance<Tensor>(value)) {
+      fail(Errc::invalid_argument, "kernel '", kernel, "' takes a scalar as argument ", n, ", not a tensor");
+    }
+    return {{}, {}, scalar_word(value, parameter, kernel)};
+  }
+  if (!py::isinstance<Tensor>(value)) {
+    throw py::type_error("rondo: kernel '" + std::string(kernel) + "' takes a tensor of the graph as argument " +
+                         std::to_string(n));
+  }
+  const auto& tensor = py::cast<const Tensor&>(value);
+  return {tensor.key, tensor.shape, 0};
+}
+
+std::uint32_t add_task(Graph& graph, const py::object& what, const py::args& arguments, const py::object& blocks) {
+  const bool is_kernel = py::isinstance<Kernel>(what);
+  if (!is_kernel && !py::isinstance<py::str>(what)) {
+    throw py::type_error("rondo: Graph.add takes a kernel made by rondo.kernel, or the name of a registered one");
+  }
+  const KernelRecord& kernel =
+      is_kernel ? py::cast<const Kernel&>(what).record() : kernel_called(py::cast<std::string>(what));
+  std::vector<KernelArgument> list;
+  for (std::size_t n = 0; n < std::min(arguments.size(), kernel.parameters.size()); ++n) {
+    list.push_back(argument_of(arguments[n], kernel.parameters[n], n, kernel.name));
+  }
+  list.resize(arguments.size());
+  if (is_kernel) graph.kernels.append(what);
+  return index(change(graph, py::isinstance<py::str>(blocks), [&](erased::Graph& g) {
+    const Extent extent = extent_of(g, blocks);
+    return erased::add_task(g, kernel, extent.dim.empty() ? Blocks{extent.value} : Blocks{extent.dim}, list);
+  }));
+}
+
+Tensor reshaped(const Tensor& tensor, const py::object& extents) {
+  erased::Graph none{Edges::derived};
+  Tensor other = tensor;
+  other.shape = shape_of(none, extents);
+  if (other.shape.is_symbolic()) {
+    fail(Errc::unsupported, "tensor '", tensor.name, "' is reshaped to symbols; give numbers, or declare the shape");
+  }
+  other.extents = shape_tuple(other.shape, none.tasks);
+  return other;
+}
+
+std::vector<Tensor> tensors_of(const Graph& graph) {
+  std::vector<Tensor> tensors;
+  for (std::size_t t = 0; t < graph.native.tasks.tensors().size(); ++t) tensors.push_back(tensor_at(graph.native, t));
+  return tensors;
+}
+
+template <Direction D>
+void define_tensors(py::class_<Graph>& graph, const char* method, const char* doc) {
+  graph.def(method, &make_tensor<D>, py::arg("name"), py::arg("dtype"), py::arg("shape"), doc);
+}
+
+}  // namespace
+
+ArgWord scalar_word(py::handle value, const KernelParameter& parameter, std::string_view kernel) {
+  if (parameter.scalar == ScalarKind::boolean) {
+    if (!PyBool_Check(value.ptr())) throw py::type_error("rondo: kernel '" + std::string(kernel) + "' takes a bool");
+    return value.ptr() == Py_True ? 1 : 0;
+  }
+  if (parameter.scalar == ScalarKind::floating) {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return erased::scalar_word(number, parameter, kernel);
+  }
+  const py::object integer = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!integer) throw py::error_already_set();
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+  if (overflow == 0) return erased::scalar_word(static_cast<std::int64_t>(number), parameter, kernel);
+  const unsigned long long natural = overflow > 0 ? PyLong_AsUnsignedLongLong(integer.ptr()) : 0;
+  if (overflow < 0 || PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    fail(Errc::invalid_argument, "kernel '", kernel, "' takes a scalar of ", 8 * parameter.scalar_bytes, " bits, and ",
+         std::string(py::repr(value)), " does not fit");
+  }
+  return erased::scalar_word(static_cast<std::uint64_t>(natural), parameter, kernel);
+}
+
+py::tuple shape_tuple(const Shape& shape, const TaskGraph& graph) {
+  py::tuple tuple(shape.rank());
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    const Dim& dim = shape.dim(d);
+    if (dim.empty()) {
+      tuple[d] = shape.extent(d);
+    } else if (dim.as_symbol() >= 0) {
+      tuple[d] = std::string(graph.name(graph.symbols()[static_cast<std::size_t>(dim.as_symbol())]));
+    } else {
+      tuple[d] = "…";
+    }
+  }
+  return tuple;
+}
+
+void define_graph(py::module_& module) {
+  py::class_<Tensor>(module, "Tensor", "A tensor of a graph; hand it to Graph.add.")
+      .def_readonly("name", &Tensor::name)
+      .def_property_readonly("dtype", [](const Tensor& t) { return to_string(t.type); })
+      .def_property_readonly("shape", [](const Tensor& t) { return t.extents; })
+      .def_property_readonly("direction", [](const Tensor& t) { return to_string(t.direction); })
+      .def("reshape", &reshaped, py::arg("shape"), "The same tensor under another shape of as many elements.")
+      .def("__repr__", [](const Tensor& t) {
+        return "<rondo.Tensor '" + t.name + "' " + to_string(t.direction) + " " + to_string(t.type) +
+               std::string(py::str(py::handle(t.extents))) + ">";
+      });
+
+  py::class_<Graph> graph(module, "Graph", "What is to run: tensors, and tasks that read and write them.");
+  graph.def(py::init([](const std::string& edges) {
+              if (edges != "derived" && edges != "explicit") {
+                fail(Errc::invalid_argument, "edges are 'derived' or 'explicit', not '", edges, "'");
+              }
+              return std::make_unique<Graph>(edges == "derived" ? Edges::derived : Edges::explicit_);
+            }),
+            py::arg("edges") = "derived");
+  define_tensors<Direction::in>(graph, "input", "Copied to the device each round.");
+  define_tensors<Direction::out>(graph, "output", "Copied to the host each round.");
+  define_tensors<Direction::inout>(graph, "inout", "Both.");
+  define_tensors<Direction::resident>(graph, "resident", "Stays on the device; moved by upload and download.");
+  define_tensors<Direction::workspace>(graph, "workspace", "Lives on the device within a round.");
+  define_tensors<Direction::host_input>(graph, "host_input", "A small input that travels inside the args table.");
+  graph.def(
+      "add", &add_task, py::arg("kernel"), py::arg("blocks") = 1,
+      "Adds a task that runs a kernel, given as rondo.kernel made it or by its registered name; returns its number.");
+  graph.def(
+      "add_edge",
+      [](Graph& g, std::uint32_t before, std::uint32_t after) {
+        g.native.tasks.add_edge(TaskId{before}, TaskId{after});
+      },
+      py::arg("before"), py::arg("after"), "The second task starts only when the first is done.");
+  graph.def(
+      "keep", [](Graph& g, const Tensor& tensor) { g.native.tasks.keep(Input<float>{tensor.key}); }, py::arg("tensor"),
+      "The tensor shares its memory with no other.");
+  graph.def(
+      "alias",
+      [](Graph& g, const Tensor& output, const Tensor& input) { erased::alias(g.native, output.key, input.key); },
+      py::arg("output"), py::arg("input"), "Each round binds the same memory to both.");
+  graph.def(
+      "zero",
+      [](Graph& g, const Tensor& workspace, bool once) {
+        erased::zero(g.native, workspace.key, once ? Zeroed::once : Zeroed::each_round);
+      },
+      py::arg("workspace"), py::arg("once") = false,
+      "The workspace holds zeros when the tasks of a round begin: of each round, or of the first.");
+  graph.def(
+      "declare", &declare, py::arg("tensors"),
+      "Adds the tensors that a text declares, as \"x: in f32[n, 64], y: out f32[n, 64]\". Returns a tuple of them,\n"
+      "or the tensor if it is one.");
+  graph.def(
+      "to_dot", [](const Graph& g) { return to_dot(g.native.tasks); },
+      "The graph in the language of Graphviz. Notebooks draw a graph by themselves, where `dot` is installed.");
+  graph.def_property_readonly("tensors", &tensors_of, "All tensors, in the order in which they were added.");
+  graph.def("__len__", [](const Graph& g) { return g.native.tasks.tasks().size(); });
+
+  module.def(
+      "kernels",
+      [] {
+        py::dict kernels;
+        for (const auto& [name, record] : registry()) kernels[py::str(name)] = erased::describe_kernel(*record);
+        return kernels;
+      },
+      "The registered kernels: name to core and parameters.");
+  module.def("_register", &register_record);
+}
+
+}  // namespace rondo::python

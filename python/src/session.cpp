@@ -1,0 +1,571 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include "../../src/erased/session.hpp"
+#include "errors.hpp"
+#include "graph.hpp"
+#include "host_memory.hpp"
+#include "kernel.hpp"
+
+#include <pybind11/stl.h>
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace rondo::python {
+
+using erased::AnyBindings;
+using erased::AnySession;
+
+namespace {
+
+/// How often this process was forked from another one since the module was imported. Engines have threads, and drivers
+/// have state, that no child has.
+std::uint32_t forks = 0;
+
+/// Bindings, and what keeps their memory alive.
+struct Bound {
+  std::vector<HostMemory> memory;  ///< dies last
+  std::unique_ptr<AnyBindings> bindings;
+};
+
+class Session;
+/// All sessions of this process; guarded by the GIL.
+std::vector<Session*>& all_sessions() {
+  static std::vector<Session*>& sessions = *new std::vector<Session*>;
+  return sessions;
+}
+
+/// A session that Python owns. Native calls run with the GIL released, so that other Python threads go on; a second
+/// thread that comes meanwhile is told so, since a session serves one at a time.
+class Session {
+ public:
+  Session(const Graph& graph, const std::string& platform, const erased::Options& options)
+      : platform_{platform},
+        device_{device_kind(platform, options.device)},
+        kernels_{graph.native.kernels},
+        kernel_objects_(py::list(graph.kernels)),
+        symbols_(symbols_of(graph.native.tasks)),
+        forks_{forks} {
+    {
+      const py::gil_scoped_release others_may_run;
+      session_ = erased::open_any(platform, graph.native, options);
+    }
+    const graph::GraphView view = session_->interface();
+    for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+      const graph::TensorRecord& record = view.tensors[t];
+      const std::string name(view.name(record.name));
+      tensors_.push_back({py::reinterpret_steal<py::object>(PyUnicode_InternFromString(name.c_str())), name,
+                          TensorId{static_cast<std::uint32_t>(t)}, record.type, record.shape, record.direction,
+                          record.bytes, numpy_dtype(record.type)});
+      if (is_bound_each_round(record.direction)) ports_.push_back(t);
+    }
+    own_ = std::make_shared<Bound>();
+    own_->bindings = session_->make_bindings();
+    all_sessions().push_back(this);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  /// A round that is under way is waited for, before the memory goes that it works on. In a forked process nothing of
+  /// the session can be ended: it is left to the process's end.
+  ~Session() {
+    std::erase(all_sessions(), this);
+    if (forks_ != forks) {
+      if (round_ != nullptr) (void)round_->bindings.release();
+      (void)own_->bindings.release();
+      (void)session_.release();
+      return;
+    }
+    const py::gil_scoped_release kernels_may_run;
+    if (round_ != nullptr) (void)round_->bindings->finish();
+    (void)session_->wait_all();
+    (void)session_->close();
+  }
+
+  [[nodiscard]] const char* platform() const noexcept { return platform_.c_str(); }
+
+  /// Arrays, checked and bound.
+  [[nodiscard]] std::shared_ptr<Bound> bind(const py::kwargs& arrays) {
+    refuse_beside_another();
+    auto bound = std::make_shared<Bound>();
+    bound->bindings = session_->make_bindings();
+    bind(*bound, arrays);
+    return bound;
+  }
+  void run_round(const py::kwargs& arrays) {
+    refuse_in_round();
+    bind(*own_, arrays);
+    const Status status = alone([&] { return own_->bindings->run_round(); });
+    own_->memory.clear();
+    check(status);
+  }
+  void run_round(const Bound& bound) {
+    refuse_in_round();
+    forget_delivered();
+    check(alone([&] { return bound.bindings->run_round(); }));
+  }
+
+  void initialize_round(const py::kwargs& arrays) {
+    refuse_in_round();
+    bind(*own_, arrays);
+    initialize_round(own_);
+  }
+  void initialize_round(std::shared_ptr<Bound> bound) {
+    refuse_in_round();
+    const Status status = alone([&] { return bound->bindings->begin_round(); });
+    if (!status.ok()) own_->memory.clear();
+    check(status);
+    round_ = std::move(bound);
+  }
+  void launch() {
+    if (round_ == nullptr) fail(Errc::not_open, "launch: no round was initialized; call initialize_round(…) first");
+    const Status status = alone([&] { return round_->bindings->launch(); });
+    if (status.code() == Errc::busy) fail(Errc::busy, "launch: this round was launched already; finalize it");
+    if (!status.ok()) check(end());
+  }
+  void finalize_round() {
+    if (round_ == nullptr)
+      fail(Errc::not_open, "finalize_round: no round was initialized; call initialize_round(…) first");
+    check(end());
+  }
+
+  // Rounds in flight.
+
+  std::uint64_t submit(const py::kwargs& arrays) {
+    refuse_in_round();
+    bind(*own_, arrays);
+    return submit(own_, std::move(own_->memory));
+  }
+  std::uint64_t submit(const std::shared_ptr<Bound>& bound) {
+    refuse_in_round();
+    return submit(bound, {});
+  }
+  void wait(std::uint64_t ticket) {
+    refuse_beside_another();
+    const Status status = alone([&] { return session_->wait(RoundTicket{ticket, Status{}}); });
+    forget_delivered();
+    check(status);
+  }
+  void wait_all() {
+    const Status status = alone([&] { return session_->wait_all(); });
+    forget_delivered();
+    check(status);
+  }
+  std::size_t poll() {
+    (void)alone([&] { return (void)session_->poll(), Status{}; });
+    forget_delivered();
+    return session_->in_flight();
+  }
+  bool is_delivered(std::uint64_t ticket) {
+    (void)poll();
+    return session_->is_delivered(ticket);
+  }
+
+  void upload(const std::string& name, py::handle array) {
+    const std::size_t t = resident_called(name);
+    const HostMemory memory = host_memory_of(array, tensors_[t], false);
+    check(
+        alone([&] { return session_->upload(session_->interface().key(t), memory.data, memory.bytes(tensors_[t])); }));
+  }
+  void download(const std::string& name, py::handle array) {
+    const std::size_t t = resident_called(name);
+    const HostMemory memory = host_memory_of(array, tensors_[t], true);
+    check(alone(
+        [&] { return session_->download(session_->interface().key(t), memory.data, memory.bytes(tensors_[t])); }));
+  }
+  void set_held(const std::string& name, bool is_held) {
+    for (const Port& port : tensors_) {
+      if (port.text != name || port.direction != Direction::in) continue;
+      const TensorKey key = session_->interface().key(index(port.tensor));
+      return check(alone([&] { return session_->set_held(key, is_held); }));
+    }
+    fail(Errc::wrong_tensor, "the graph has no input called '", name, "'");
+  }
+  void set_scalar(std::uint32_t task, std::size_t n, py::handle value) {
+    const erased::KernelParameter& parameter = erased::scalar_of(kernels_, TaskId{task}, n);
+    const ArgWord word = scalar_word(value, parameter, kernels_[task]->name);
+    check(alone([&] { return session_->set_scalar(TaskId{task}, n, word); }));
+  }
+
+  void request_stop() {
+    if (!session_->request_stop()) fail(Errc::unsupported, platform_, " cannot be stopped in the middle of a round");
+  }
+  void close() {
+    const Status status = alone([&] { return session_->close(); });
+    if (round_ != nullptr) (void)end();
+    in_flight_.clear();
+    check(status);
+  }
+  [[nodiscard]] AnySession& any_at_rest() {
+    refuse_beside_another();
+    return *session_;
+  }
+  /// For a look at what a round changes.
+  [[nodiscard]] const AnySession& at_rest() const {
+    refuse_beside_another();
+    return *session_;
+  }
+
+ private:
+  /// Runs f without the GIL, alone.
+  template <class F>
+  Status alone(F&& f) {
+    refuse_beside_another();
+    is_running_ = true;
+    Status status;
+    {
+      const py::gil_scoped_release others_may_run;
+      status = f();
+    }
+    is_running_ = false;
+    return status;
+  }
+  void check(Status status) const {
+    if (!status.ok()) [[unlikely]]
+      raise(status);
+  }
+  /// An exception of a kernel of Python is raised as it is; what else failed, as rondo.Error.
+  [[noreturn, gnu::cold]] void raise(Status status) const {
+    Kernel* raised = nullptr;
+    for (const py::handle object : kernel_objects_) {
+      auto& kernel = py::cast<Kernel&>(object);
+      if (!kernel.has_pending()) continue;
+      raised == nullptr ? void(raised = &kernel) : kernel.clear_pending();
+    }
+    if (raised != nullptr) raised->raise_pending();
+    throw Error(status.code(), session_->explain(status));
+  }
+  [[nodiscard]] static DeviceKind device_kind(const std::string& platform, std::uint32_t device) noexcept {
+    constexpr std::int32_t cuda = 2;
+    constexpr std::int32_t extension = 12;  // where frameworks of the chips have theirs
+    const auto id = static_cast<std::int32_t>(device);
+    if (platform == "cuda") return {cuda, id};
+    return platform.ends_with("_onboard") ? DeviceKind{extension, id} : DeviceKind{};
+  }
+  [[nodiscard]] static std::vector<std::string> symbols_of(const TaskGraph& graph) {
+    std::vector<std::string> names;
+    for (const graph::NameRef ref : graph.symbols()) names.emplace_back(graph.name(ref));
+    return names;
+  }
+  [[nodiscard]] HostMemory host_memory_of(py::handle array, const Port& port, bool is_written) const {
+    return memory_of(array, port, is_written, {});
+  }
+  std::uint64_t submit(const std::shared_ptr<Bound>& bound, std::vector<HostMemory> memory) {
+    RoundTicket ticket;
+    (void)alone([&] { return (ticket = bound->bindings->submit(true)).submitted(); });
+    forget_delivered();
+    check(ticket.submitted());
+    in_flight_.push_back({ticket.number(), bound, std::move(memory)});
+    return ticket.number();
+  }
+  /// The arrays of rounds that were delivered are free.
+  void forget_delivered() {
+    while (in_flight_.size() > session_->in_flight()) in_flight_.pop_front();
+  }
+  /// Refuses arrays whose shapes give a symbol two values.
+  [[gnu::noinline]] void check_symbols(const std::vector<HostMemory>& memory) const {
+    std::vector<std::int64_t> values(symbols_.size(), -1);
+    std::vector<const Port*> from(symbols_.size());
+    const auto each = [&](auto&& visit) {
+      for (std::size_t p = 0; p < ports_.size(); ++p) {
+        const Port& port = tensors_[ports_[p]];
+        for (std::size_t d = 0; d < port.shape.rank(); ++d) {
+          if (!port.shape.dim(d).empty()) visit(port, d, port.shape.dim(d), memory[p].extents[d]);
+        }
+      }
+    };
+    each([&](const Port& port, std::size_t, const Dim& dim, std::int64_t is) {
+      if (dim.as_symbol() < 0) return;
+      const auto s = static_cast<std::size_t>(dim.as_symbol());
+      if (values[s] >= 0 && values[s] != is) {
+        fail(Errc::wrong_size, "symbol '", symbols_[s], "' is ", values[s], " in the array of '", from[s]->text,
+             "' and ", is, " in that of '", port.text, "'; bind arrays whose shapes fit together");
+      }
+      values[s] = is;
+      from[s] = &port;
+    });
+    each([&](const Port& port, std::size_t d, const Dim& dim, std::int64_t is) {
+      bool known = true;
+      dim.for_each_symbol([&](std::int32_t s) { known = known && values[static_cast<std::size_t>(s)] >= 0; });
+      if (!known) return;
+      const Dim::Value wanted = dim.evaluate(values.data());
+      if (wanted.ok && wanted.value != is) {
+        fail(Errc::wrong_size, "extent ", d, " of the array of '", port.text, "' is ", is,
+             ", and by the other arrays it is ", wanted.value, "; bind arrays whose shapes fit together");
+      }
+    });
+  }
+  void refuse_beside_another() const {
+    if (forks_ != forks) [[unlikely]] {
+      fail(Errc::not_open,
+           "the session was opened before this process was forked, and has no threads and no device here; "
+           "open a session in this process");
+    }
+    if (is_running_) fail(Errc::busy, "another thread is in a call of this session, which serves one at a time");
+  }
+  void refuse_in_round() const {
+    if (round_ != nullptr) fail(Errc::busy, "a round is under way; call finalize_round() first");
+  }
+
+  /// Checks an array for each tensor that rounds bind, then binds them all: a wrong one changes nothing.
+  void bind(Bound& bound, const py::kwargs& arrays) {
+    std::vector<HostMemory> memory(ports_.size());
+    for (const auto& [name, array] : arrays) {
+      const std::size_t p = port_called(name);
+      const Port& port = tensors_[ports_[p]];
+      memory[p] = memory_of(array, port, copies_out(port.direction), device_);
+    }
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
+      if (!memory[p].is_bound()) {
+        fail(Errc::unbound_tensor, "tensor '", tensors_[ports_[p]].text,
+             "' is not bound; each round binds all inputs, outputs and inouts");
+      }
+    }
+    if (!symbols_.empty()) check_symbols(memory);
+    refuse_beside_another();  // here, since asking an array for its memory may have run code of Python
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
+      memory[p].take();
+      const Port& port = tensors_[ports_[p]];
+      const Bytes size = memory[p].bytes(port);
+      check(memory[p].device == 0 ? bound.bindings->bind(port.tensor, memory[p].data, size)
+                                  : bound.bindings->bind_device(port.tensor, memory[p].device, size));
+    }
+    bound.memory = std::move(memory);
+  }
+  Status end() {
+    const Status status = alone([&] { return round_->bindings->finish(); });
+    round_ = nullptr;
+    own_->memory.clear();
+    return status;
+  }
+
+  std::size_t port_called(py::handle name) const {
+    // Keywords are interned, as the ports' names are: mostly a comparison of pointers.
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
+      if (tensors_[ports_[p]].name.is(name)) return p;
+    }
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
+      if (tensors_[ports_[p]].name.equal(name)) return p;
+    }
+    fail(Errc::wrong_tensor, "the graph has no input, output or inout called '", std::string(py::str(name)), "'");
+  }
+  std::size_t resident_called(const std::string& name) const {
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      if (tensors_[t].text == name && tensors_[t].direction == Direction::resident) return t;
+    }
+    fail(Errc::wrong_tensor, "the graph has no resident tensor called '", name, "'");
+  }
+
+  struct Flight {
+    std::uint64_t ticket = 0;
+    std::shared_ptr<Bound> bound;
+    std::vector<HostMemory> memory;
+  };
+
+  std::string platform_;
+  DeviceKind device_;
+  std::vector<const erased::KernelRecord*> kernels_;
+  py::list kernel_objects_;  ///< keeps the kernels of Python
+  std::vector<std::string> symbols_;
+  std::uint32_t forks_;
+  std::unique_ptr<AnySession> session_;
+  std::vector<Port> tensors_;       ///< all of the graph's
+  std::vector<std::size_t> ports_;  ///< which of them rounds bind
+  std::shared_ptr<Bound> own_;      ///< for arrays that come by name, each round anew
+  std::shared_ptr<Bound> round_;    ///< of the round under way, taken step by step
+  std::deque<Flight> in_flight_;    ///< keeps the arrays of rounds in flight
+  bool is_running_ = false;         ///< guarded by the GIL
+};
+
+/// Arrays, checked and bound once for many rounds; keeps them and the session alive.
+class Binding {
+ public:
+  Binding(py::object session, const py::kwargs& arrays) : session_{std::move(session)}, bound_{self().bind(arrays)} {}
+
+  [[nodiscard]] Session& self() const { return py::cast<Session&>(session_); }
+  [[nodiscard]] const std::shared_ptr<Bound>& bound() const { return bound_; }
+
+ private:
+  py::object session_;
+  std::shared_ptr<Bound> bound_;
+};
+
+/// Closes every session that this process has opened; what fails is not told, since nobody is left to hear it.
+void close_all() {
+  for (Session* const session : std::vector<Session*>(all_sessions())) {
+    try {
+      session->close();
+    } catch (const Error&) {
+    } catch (py::error_already_set&) {
+    }
+  }
+}
+
+/// A round in flight.
+class Ticket {
+ public:
+  Ticket(py::object session, std::uint64_t number) : session_{std::move(session)}, number_{number} {}
+  void wait() const { py::cast<Session&>(session_).wait(number_); }
+  [[nodiscard]] bool is_done() const { return py::cast<Session&>(session_).is_delivered(number_); }
+
+ private:
+  py::object session_;
+  std::uint64_t number_;
+};
+
+/// The binding that a method was called with, or null if it was called with arrays by name.
+const Binding* binding_of(const Session& session, const char* method, const py::args& positional,
+                          const py::kwargs& arrays) {
+  if (positional.empty()) return nullptr;
+  if (positional.size() > 1 || !arrays.empty() || !py::isinstance<Binding>(positional[0])) {
+    throw py::type_error(std::string("rondo: ") + method + " takes arrays by name, or one binding of session.bind()");
+  }
+  const auto& binding = py::cast<const Binding&>(positional[0]);
+  if (&binding.self() != &session) fail(Errc::wrong_tensor, "the binding is another session's; bind with this one");
+  return &binding;
+}
+
+}  // namespace
+
+void define_session(py::module_& module) {
+  py::class_<Binding>(module, "Binding", "Arrays, checked and bound once for many rounds; made by Session.bind.")
+      .def(
+          "run_round", [](const Binding& b) { b.self().run_round(*b.bound()); }, "One round over these arrays.");
+
+  constexpr std::uint32_t none = 0xFFFF'FFFF;
+  const auto or_none = [](std::uint32_t number) {
+    return number == none ? py::object(py::none()) : py::object(py::int_(number));
+  };
+  py::class_<erased::Finding>(module, "Finding", "A mistake that a checked round found.")
+      .def_readonly("kind", &erased::Finding::kind)
+      .def_readonly("text", &erased::Finding::text, "All of it as a sentence, with names.")
+      .def_property_readonly("task", [or_none](const erased::Finding& f) { return or_none(f.task); })
+      .def_property_readonly("tensor", [or_none](const erased::Finding& f) { return or_none(f.tensor); })
+      .def("__repr__", [](const erased::Finding& f) { return "<rondo.Finding " + f.kind + ": " + f.text + ">"; });
+  py::class_<erased::Prediction>(module, "Prediction", "The predicted times of a round on the chip, in nanoseconds.")
+      .def_readonly("copy_in_ns", &erased::Prediction::copy_in_ns)
+      .def_readonly("launch_ns", &erased::Prediction::launch_ns)
+      .def_readonly("run_ns", &erased::Prediction::run_ns)
+      .def_readonly("complete_ns", &erased::Prediction::complete_ns)
+      .def_readonly("copy_out_ns", &erased::Prediction::copy_out_ns)
+      .def_readonly("critical_path_ns", &erased::Prediction::critical_path_ns)
+      .def_readonly("bound_by", &erased::Prediction::bound_by)
+      .def("__str__", [](const erased::Prediction& p) { return p.report; });
+
+  py::class_<Ticket>(module, "Ticket", "A round in flight; made by Session.submit. It can be awaited.")
+      .def("wait", &Ticket::wait, "Waits until the round was delivered; raises what went wrong with it.")
+      .def_property_readonly("done", &Ticket::is_done, "Whether the round was delivered; delivers what is done.");
+
+  py::class_<Session>(module, "Session", "A graph, opened on a platform, that runs round after round.")
+      .def(py::init([](const Graph& graph, const std::string& platform, std::uint32_t in_flight, std::uint32_t device,
+                       std::uint32_t threads, std::uint64_t device_memory, std::int32_t timeout_ms,
+                       const std::vector<std::string>& kernel_files) {
+             erased::Options options;
+             options.in_flight = in_flight;
+             options.device = device;
+             options.threads = threads;
+             options.device_memory = device_memory;
+             options.timeout_ms = timeout_ms;
+             options.kernel_files = kernel_files;
+             return std::make_unique<Session>(graph, platform, options);
+           }),
+           py::arg("graph"), py::arg("platform") = "a2a3_sim", py::kw_only(), py::arg("in_flight") = 1,
+           py::arg("device") = 0, py::arg("threads") = 0, py::arg("device_memory") = 0, py::arg("timeout_ms") = 0,
+           py::arg("kernel_files") = std::vector<std::string>())
+      .def(
+          "bind", [](const py::object& session, const py::kwargs& arrays) { return Binding(session, arrays); },
+          "Checks arrays, given by tensor name, once for many rounds.")
+      .def(
+          "run_round",
+          [](Session& session, const py::args& positional, const py::kwargs& arrays) {
+            const Binding* const binding = binding_of(session, "run_round", positional, arrays);
+            binding == nullptr ? session.run_round(arrays) : session.run_round(*binding->bound());
+          },
+          "One round, over arrays by tensor name or over a binding.")
+      .def(
+          "initialize_round",
+          [](Session& session, const py::args& positional, const py::kwargs& arrays) {
+            const Binding* const binding = binding_of(session, "initialize_round", positional, arrays);
+            binding == nullptr ? session.initialize_round(arrays) : session.initialize_round(binding->bound());
+          },
+          "Binds arrays, or takes a binding, and copies the inputs.")
+      .def("launch", &Session::launch, "Starts the tasks of the round; does not wait.")
+      .def("finalize_round", &Session::finalize_round, "Copies the outputs and waits until all is done.")
+      .def(
+          "submit",
+          [](const py::object& self, const py::args& positional, const py::kwargs& arrays) {
+            auto& session = py::cast<Session&>(self);
+            const Binding* const binding = binding_of(session, "submit", positional, arrays);
+            return Ticket(self, binding == nullptr ? session.submit(arrays) : session.submit(binding->bound()));
+          },
+          "Sends a round on its way and returns its Ticket. Outputs are there once the ticket was waited for.")
+      .def("wait_all", &Session::wait_all, "Waits for the rounds in flight; raises the first failure.")
+      .def("poll", &Session::poll, "Delivers the rounds that are done; returns how many are still in flight.")
+      .def(
+          "hold", [](Session& s, const std::string& name) { s.set_held(name, true); }, py::arg("tensor"),
+          "From the next round on the input stays as the last round left it.")
+      .def(
+          "release_hold", [](Session& s, const std::string& name) { s.set_held(name, false); }, py::arg("tensor"),
+          "Undoes hold.")
+      .def("upload", &Session::upload, py::arg("tensor"), py::arg("array"), "Copies an array into a resident tensor.")
+      .def("download", &Session::download, py::arg("tensor"), py::arg("array"),
+           "Copies a resident tensor into an array.")
+      .def("set_scalar", &Session::set_scalar, py::arg("task"), py::arg("n"), py::arg("value"),
+           "Changes the n-th scalar of a task from the next round on.")
+      .def("request_stop", &Session::request_stop,
+           "From any thread: ends the round under way, or the next, and poisons the session.")
+      .def("close", &Session::close, "Releases everything; later calls raise Error with code closed.")
+      .def("__enter__", [](const py::object& session) { return session; })
+      .def("__exit__", [](Session& session, const py::args&) { session.close(); })
+      .def_property_readonly("rounds", [](const Session& s) { return s.at_rest().rounds(); })
+      .def_property_readonly(
+          "in_flight", [](const Session& s) { return s.at_rest().in_flight(); }, "Rounds that were not delivered yet.")
+      .def_property_readonly("shapes", [](const Session& s) { return s.at_rest().shapes(); })
+      .def_property_readonly(
+          "last_round_ns",
+          [](const Session& s) -> py::object {
+            const double ns = s.at_rest().last_round_ns();
+            return ns < 0 ? py::object(py::none()) : py::object(py::float_(ns));
+          },
+          "How long the tasks of the last round ran on the device; None where the platform cannot tell.")
+      .def_property_readonly(
+          "findings",
+          [](Session& s) {
+            py::list all;
+            for (const erased::Finding& f : s.any_at_rest().findings()) all.append(f);
+            return all;
+          },
+          "What a platform whose name ends in _checked found in the last round.")
+      .def_property_readonly(
+          "prediction", [](Session& s) { return s.any_at_rest().prediction(); },
+          "What a platform whose name ends in _model predicts of the last round; None elsewhere.")
+      .def_property_readonly("poisoned", [](const Session& s) { return s.at_rest().poisoned(); })
+      .def_property_readonly("arena_bytes", [](const Session& s) { return s.at_rest().arena_bytes().value; })
+      .def_property_readonly("platform", &Session::platform);
+
+  module.def("_close_all", &close_all, "Closes all sessions; called when the interpreter ends.");
+  module.def(
+      "platforms",
+      [] {
+        py::dict all;
+        for (const erased::PlatformEntry& entry : erased::platforms()) {
+          const Error::Text missing = entry.missing();
+          all[entry.name] = missing.empty() ? py::object(py::none()) : py::object(py::str(missing.c_str()));
+        }
+        return all;
+      },
+      "The platforms by name: None for each that sessions can be opened on here, or else why not.");
+  static const int is_noted = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  if (is_noted != 0) fail(Errc::out_of_resources, "the module cannot learn of forks");
+}
+
+}  // namespace rondo::python

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+"""python -m rondo.run: which rounds are compared, what is written, and the exit code."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+CASES = HERE.parents[1] / "examples" / "python" / "cases"
+
+SYMBOLIC = """
+import numpy as np, rondo
+@rondo.kernel("x: in f32[n], w: in f32[n], y: out f32[n]", quiet=True)
+def add(x, w, y):
+    np.add(x, w, out=y)
+def graph():
+    graph = rondo.Graph()
+    graph.add(add, *graph.declare("x: in f32[n], w: resident f32[8], y: out f32[n]"))
+    return graph
+def shapes():
+    return {"n": 8}
+def setup(session):
+    session.upload("w", np.arange(8, dtype=np.float32))
+def refill(arrays, random):
+    arrays["x"][:] = random.standard_normal(8, np.float32)
+def golden(arrays):
+    return {"y": arrays["x"] + np.arange(8)}
+"""
+
+
+def run(*arguments):
+    result = subprocess.run(
+        [sys.executable, "-m", "rondo.run", *map(str, arguments)], capture_output=True, text=True, timeout=100
+    )
+    return result.returncode, result.stdout, result.stderr
+
+
+class RunTest(unittest.TestCase):
+    def test_a_difference_is_named_and_ends_with_1_if_its_round_is_compared(self):
+        wrong = HERE / "wrong_golden.py"
+        code, out, _ = run(wrong, "--rounds", 5)
+        self.assertEqual(code, 1)
+        self.assertIn("round 3: y differs at (1, 2): 4 device, 5 golden (1 of 6 elements differ)", out)
+        # The golden function is wrong at its fourth call; these call it once, or not at all.
+        for golden, compared in ("first", "1 of them"), ("last", "1 of them"), ("none", "none of them"):
+            code, out, _ = run(wrong, "--rounds", 5, "--golden", golden)
+            self.assertEqual((code, compared in out), (0, True), out)
+        code, out, _ = run(wrong, "--rounds", 5, "--rtol", 0.5)
+        self.assertEqual(code, 0, out)
+
+    def test_results_are_written_and_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "result.json"
+            code, out, _ = run(CASES / "saxpy.py", "--rounds", 20, "--json", file, "--show-host")
+            self.assertEqual(code, 0, out)
+            self.assertIn("finalize_round", out)
+            result = json.loads(file.read_text(encoding="utf-8"))
+            self.assertEqual((result["rounds"], result["compared"], result["difference"]), (20, 20, None))
+            self.assertEqual(list(result["phases"]), ["initialize_round", "launch", "finalize_round", "round"])
+            code, out, _ = run(CASES / "saxpy.py", "--rounds", 20, "--compare", file)
+            self.assertRegex(out, r"(?m)^round +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d$")
+            code, out, _ = run(CASES / "saxpy.py", "--platform", "a2a3_sim_model", "--json", "-")
+            self.assertGreater(json.loads(out)["phases"]["device"]["median_ns"], 0)
+
+    def test_symbols_and_residents_come_from_the_case(self):
+        with tempfile.TemporaryDirectory() as folder:
+            case = pathlib.Path(folder) / "case.py"
+            case.write_text(SYMBOLIC, encoding="utf-8")
+            code, out, err = run(case, "--rounds", 3)
+            self.assertEqual((code, "3 of them as the golden" in out), (0, True), out + err)
+            case.write_text(SYMBOLIC.replace('"n": 8', '"m": 8'), encoding="utf-8")
+            code, out, err = run(case)
+            self.assertEqual(code, 2)
+            self.assertIn("gives the symbol 'n' no value", err)
+
+    def test_a_case_that_cannot_be_run_ends_with_2(self):
+        for arguments in (["nowhere.py"], [CASES / "saxpy.py", "--platform", "a9"], [CASES / "saxpy.py", "--rounds", 0]):
+            self.assertEqual(run(*arguments)[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,380 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rounds from Python: what is bound, what is refused, who waits, what stays alive."""
+
+import ctypes
+import gc
+import sys
+import threading
+import unittest
+import weakref
+
+import numpy as np
+
+import rondo
+import rondo_kernels  # noqa: F401  registers its kernels
+import rondo_test_kernels as kernels
+
+
+def add_session(shape=(4,), platform="a2a3_sim"):
+    graph = rondo.Graph()
+    x = graph.input("x", np.float32, shape)
+    y = graph.input("y", np.float32, shape)
+    z = graph.output("z", np.float32, shape)
+    graph.add("add", x, y, z)
+    return rondo.Session(graph, platform)
+
+
+def floats(*values):
+    return np.array(values, np.float32)
+
+
+def in_thread(call):
+    """Starts call() in a thread; joining it returns what it raised, or None."""
+
+    class Thread(threading.Thread):
+        error = None
+
+        def run(self):
+            try:
+                call()
+            except Exception as error:  # noqa: BLE001  handed to the test
+                self.error = error
+
+        def ended(self):
+            self.join(20)
+            assert not self.is_alive()
+            return self.error
+
+    thread = Thread()
+    thread.start()
+    return thread
+
+
+class SessionTest(unittest.TestCase):
+    def refuses(self, code, words, call, *args, **kwargs):
+        with self.assertRaisesRegex(rondo.Error, words) as raised:
+            call(*args, **kwargs)
+        self.assertEqual(raised.exception.code, code)
+
+    # --- rounds
+
+    def test_a_round_reads_and_writes_the_arrays_themselves(self):
+        session = add_session()
+        x, y, z = floats(1, 2, 3, 4), floats(10, 20, 30, 40), np.zeros(4, np.float32)
+        where = z.ctypes.data
+        for n in range(10):
+            x[0] = n
+            session.run_round(z=z, x=x, y=y)
+            self.assertEqual(z.tolist(), [10 + n, 22, 33, 44])
+        self.assertEqual(z.ctypes.data, where)
+        self.assertEqual(session.rounds, 10)
+
+    def test_a_binding_is_checked_once_and_runs_on_what_its_arrays_hold(self):
+        session = add_session()
+        x, y, z = floats(1, 2, 3, 4), floats(10, 20, 30, 40), np.zeros(4, np.float32)
+        other = np.zeros(4, np.float32)
+        binding = session.bind(x=x, y=y, z=z)
+        second = session.bind(x=x, y=x, z=other)
+        for n in range(5):
+            x[:] = n
+            binding.run_round()
+            session.run_round(second)
+            self.assertEqual(z.tolist(), [10 + n, 20 + n, 30 + n, 40 + n])
+            self.assertEqual(other.tolist(), [2 * n] * 4)
+        session.run_round(x=x, y=y, z=other)
+        self.assertEqual(other.tolist(), z.tolist())
+
+    def test_a_round_step_by_step_writes_its_outputs_at_the_end(self):
+        session = add_session()
+        x, y, z = floats(1, 2, 3, 4), floats(10, 20, 30, 40), np.zeros(4, np.float32)
+        binding = session.bind(x=x, y=y, z=z)
+        for begin in (lambda: session.initialize_round(x=x, y=y, z=z)), (lambda: session.initialize_round(binding)):
+            z[:] = 0
+            begin()
+            x += 100  # too late: the inputs are on the device
+            session.launch()
+            self.assertEqual(z.tolist(), [0] * 4)
+            session.finalize_round()
+            self.assertEqual(z.tolist(), (x - 100 + y).tolist())
+        self.assertEqual(session.rounds, 2)
+
+    def test_steps_out_of_order_are_refused_and_the_round_goes_on(self):
+        session = add_session()
+        x, y, z = floats(1, 2, 3, 4), floats(1, 1, 1, 1), np.zeros(4, np.float32)
+        binding = session.bind(x=x, y=y, z=z)
+        self.refuses(rondo.Errc.not_open, "call initialize_round", session.launch)
+        self.refuses(rondo.Errc.not_open, "call initialize_round", session.finalize_round)
+        session.initialize_round(x=x, y=y, z=z)
+        for call in (lambda: session.initialize_round(binding)), binding.run_round:
+            self.refuses(rondo.Errc.busy, "a round is under way", call)
+        self.refuses(rondo.Errc.busy, "a round is under way", session.run_round, x=x, y=y, z=z)
+        self.refuses(rondo.Errc.busy, "a round is under way", session.initialize_round, x=x, y=y, z=z)
+        session.launch()
+        self.refuses(rondo.Errc.busy, "launched already", session.launch)
+        session.finalize_round()
+        self.assertEqual(z.tolist(), [2, 3, 4, 5])
+
+        session.initialize_round(binding)
+        self.refuses(rondo.Errc.abandoned, "dropped before it was finished", session.finalize_round)
+        binding.run_round()
+
+    # --- what is bound
+
+    def test_arrays_that_do_not_fit_are_refused_and_nothing_moves(self):
+        session = add_session((2, 2))
+        good = dict(x=np.ones((2, 2), np.float32), y=np.ones((2, 2), np.float32), z=np.zeros((2, 2), np.float32))
+        read_only = np.zeros((2, 2), np.float32)
+        read_only.setflags(write=False)
+        unaligned = np.frombuffer(bytearray(17), np.uint8)[1:].view(np.float32).reshape(2, 2)
+        invalid, wrong_size = rondo.Errc.invalid_argument, rondo.Errc.wrong_size
+        cases = [
+            ("x", np.ones((2, 2)), invalid, "'x' holds float32, the array float64; convert it with astype"),
+            ("y", np.ones((2, 2), np.int32), invalid, "'y' holds float32, the array int32"),
+            ("x", np.ones((2, 2), ">f4"), invalid, "the array >f4"),
+            ("x", np.ones(4, np.float32), wrong_size, r"'x' has shape \(2, 2\), the array \(4,\)"),
+            ("z", np.ones((2, 2, 1), np.float32), wrong_size, r"the array \(2, 2, 1\)"),
+            ("x", np.ones((2, 4), np.float32)[:, ::2], invalid, "'x': the array is not contiguous"),
+            ("y", np.ones((2, 2), np.float32).T, invalid, "not contiguous"),
+            ("x", unaligned, invalid, "not contiguous"),
+            ("z", read_only, invalid, "'z' is written by the round, and the array is read-only"),
+        ]
+        for name, array, code, words in cases:
+            for call in session.run_round, session.bind, session.initialize_round:
+                with self.subTest(words=words, call=call.__name__):
+                    self.refuses(code, words, call, **{**good, name: array})
+        self.refuses(rondo.Errc.unbound_tensor, "'y' is not bound", session.run_round, x=good["x"], z=good["z"])
+        self.refuses(rondo.Errc.wrong_tensor, "called 'a'", session.run_round, **good, a=good["x"])
+        for what in None, [1.0] * 4, b"0" * 16, 3:
+            with self.assertRaisesRegex(TypeError, "'x' is bound to a .*; bind a NumPy array or a DLPack tensor"):
+                session.run_round(**{**good, "x": what})
+        with self.assertRaisesRegex(TypeError, "arrays by name, or one binding"):
+            session.run_round(good["x"])
+        self.assertEqual(session.rounds, 0)
+        self.assertEqual(good["z"].sum(), 0)
+        session.run_round(**{**good, "x": read_only})  # what is only read may be read-only
+        self.assertEqual(good["z"].sum(), 4)
+
+    def test_a_binding_of_another_session_is_refused(self):
+        session, other = add_session(), add_session()
+        x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)
+        binding = other.bind(x=x, y=x, z=z)
+        self.refuses(rondo.Errc.wrong_tensor, "another session's", session.run_round, binding)
+        self.refuses(rondo.Errc.wrong_tensor, "another session's", session.initialize_round, binding)
+        self.assertEqual(z.sum(), 0)
+
+    def test_types_that_numpy_lacks_are_bound_as_their_bits(self):
+        for name, dtype, array in [
+            ("float16", np.float16, np.array([1.5, -2], np.float16)),
+            ("bfloat16", "bfloat16", np.array([0x3FC0, 0xC000], np.uint16)),
+            ("bool", np.bool_, np.array([True, False])),
+            ("int64", np.int64, np.array([-(2**63), 2**63 - 1])),
+        ]:
+            with self.subTest(name):
+                graph = rondo.Graph()
+                graph.add(f"copy_{name}", graph.input("x", dtype, 2), graph.output("y", dtype, 2))
+                copy = np.zeros_like(array)
+                rondo.Session(graph).run_round(x=array, y=copy)
+                np.testing.assert_array_equal(copy, array)
+
+    def test_dlpack_tensors_are_bound_without_a_copy_and_given_back(self):
+        session = add_session()
+        x, y, z = floats(1, 2, 3, 4), floats(10, 20, 30, 40), np.zeros(4, np.float32)
+
+        class Lender:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self):
+                return self.array.__dlpack__()
+
+        before = sys.getrefcount(z)
+        session.run_round(x=Lender(x), y=y.__dlpack__(), z=z.__dlpack__())
+        self.assertEqual(z.tolist(), [11, 22, 33, 44])
+        self.assertEqual(sys.getrefcount(z), before)  # the round is over, so the loan is
+
+        binding = session.bind(x=Lender(x), y=y, z=z.__dlpack__())
+        self.assertGreater(sys.getrefcount(z), before)
+        x[0] = 5
+        binding.run_round()
+        self.assertEqual(z[0], 15)
+        del binding
+        self.assertEqual(sys.getrefcount(z), before)
+
+    def test_a_dlpack_tensor_is_used_once_and_stays_whole_when_it_is_refused(self):
+        session = add_session()
+        x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)
+        capsule = x.__dlpack__()
+        self.refuses(rondo.Errc.wrong_size, r"\(4,\), the array \(2,\)", session.run_round, x=capsule, y=x, z=z[:2])
+        session.run_round(x=capsule, y=x, z=z)
+        self.refuses(rondo.Errc.invalid_argument, "used already", session.run_round, x=capsule, y=x, z=z)
+        wrong = np.zeros(4, np.int32).__dlpack__()
+        self.refuses(rondo.Errc.invalid_argument, "DLPack tensor: .* wanted is float32", session.run_round, x=wrong, y=x, z=z)
+        strided = np.zeros((4, 2), np.float32)[:, 0].__dlpack__()
+        self.refuses(rondo.Errc.invalid_argument, "contiguous", session.run_round, x=strided, y=x, z=z)
+        self.assertEqual(session.rounds, 1)
+
+    def test_dlpack_memory_of_another_device_is_refused(self):
+        class Tensor(ctypes.Structure):  # DLManagedTensor
+            _fields_ = [
+                ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
+                ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+            ]
+
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        x, shape = floats(1, 2, 3, 4), (ctypes.c_int64 * 1)(4)
+        for device, name in (2, "2"), (12, "12"):
+            tensor = Tensor(x.ctypes.data, device, 0, 1, 2, 32, 1, shape, None, 0, None, None)
+            capsule = new(ctypes.addressof(tensor), b"dltensor", None)
+            self.refuses(
+                rondo.Errc.invalid_argument, f"'x': the memory is on device 0 of DLPack's type {name}",
+                add_session().run_round, x=capsule, y=x, z=np.zeros(4, np.float32),
+            )
+        tensor = Tensor(x.ctypes.data, 3, 0, 1, 2, 32, 1, shape, None, 0, None, None)  # pinned memory is the host's
+        z = np.zeros(4, np.float32)
+        add_session().run_round(x=new(ctypes.addressof(tensor), b"dltensor", None), y=x, z=z)
+        self.assertEqual(z.tolist(), [2, 4, 6, 8])
+
+    # --- tensors that stay
+
+    def test_residents_keep_what_was_uploaded_and_scalars_change(self):
+        graph = rondo.Graph()
+        x = graph.input("x", np.float32, 2)
+        w = graph.resident("w", np.float32, 2)
+        task = graph.add("saxpy", x, w, 1.0)
+        session = rondo.Session(graph)
+        hx, hw = floats(1, 2), floats(10, 20)
+        self.refuses(rondo.Errc.uninitialized_read, "'w'.*session.upload first", session.run_round, x=hx)
+        session.upload("w", hw)
+        session.run_round(x=hx)
+        session.set_scalar(task, 0, 100)
+        session.run_round(x=hx)
+        session.download("w", hw)
+        self.assertEqual(hw.tolist(), [111, 222])
+        self.refuses(rondo.Errc.wrong_tensor, "no resident tensor called 'x'", session.upload, "x", hx)
+        self.refuses(rondo.Errc.wrong_size, r"\(3,\)", session.upload, "w", floats(1, 2, 3))
+        self.refuses(rondo.Errc.invalid_argument, "no scalar 1", session.set_scalar, task, 1, 1)
+        self.refuses(rondo.Errc.invalid_argument, "no task 4", session.set_scalar, 4, 0, 1)
+        hw.setflags(write=False)
+        self.refuses(rondo.Errc.invalid_argument, "read-only", session.download, "w", hw)
+
+    def test_host_inputs_aliases_and_kept_tensors_are_those_of_cpp(self):
+        graph = rondo.Graph()
+        x = graph.input("x", np.float32, 2)
+        small = graph.host_input("small", np.float32, 2)
+        y = graph.output("y", np.float32, 2)
+        graph.keep(x)
+        graph.alias(y, x)
+        graph.add("add", x, small, y)
+        session = rondo.Session(graph)
+        both, hsmall = floats(1, 2), floats(10, 20)
+        for n in range(3):
+            hsmall[0] = n
+            session.run_round(x=both, small=hsmall, y=both)
+        self.assertEqual(both.tolist(), [1 + 0 + 1 + 2, 62])
+        self.refuses(rondo.Errc.alias_broken, "bind the same memory", session.run_round, x=both, small=hsmall, y=hsmall)
+        self.refuses(rondo.Errc.invalid_argument, "alias takes an output", graph.alias, x, y)
+        self.refuses(rondo.Errc.invalid_argument, "4096", graph.host_input, "big", np.float32, 2000)
+
+    # --- failures and ends
+
+    def test_a_kernel_that_throws_raises_its_words_and_poisons(self):
+        graph = rondo.Graph()
+        graph.add("picky", graph.input("x", np.float32, 2), graph.output("y", np.float32, 2))
+        for run in "whole", "steps":
+            session = rondo.Session(graph)
+            x, y = floats(-1, 0), np.zeros(2, np.float32)
+            binding = session.bind(x=x, y=y)
+            if run == "whole":
+                self.refuses(rondo.Errc.kernel_failed, "'picky'.*it said: x\\[0\\] is negative", binding.run_round)
+            else:
+                session.initialize_round(binding)
+                self.refuses(rondo.Errc.kernel_failed, "it said: x\\[0\\] is negative", session.launch)
+            self.assertTrue(session.poisoned)
+            x[0] = 1
+            self.refuses(rondo.Errc.poisoned, "The failure: task 0 'picky'", binding.run_round)
+            self.refuses(rondo.Errc.poisoned, "The failure", session.initialize_round, x=x, y=y)
+            session.close()
+
+    def test_a_closed_session_says_so_and_a_with_block_closes(self):
+        x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)
+        with add_session() as session:
+            binding = session.bind(x=x, y=x, z=z)
+            binding.run_round()
+            self.assertGreater(session.arena_bytes, 0)
+        self.refuses(rondo.Errc.closed, "open a new one", binding.run_round)
+        session.close()
+
+        session = add_session()
+        session.initialize_round(x=x, y=x, z=z)
+        session.close()
+        self.refuses(rondo.Errc.not_open, "call initialize_round", session.launch)
+
+    def test_arrays_and_session_live_as_long_as_a_round_may_use_them(self):
+        session = add_session()
+
+        class Array(np.ndarray):
+            pass
+
+        z = np.zeros(4, np.float32).view(Array)
+        alive = weakref.ref(z)
+        binding = session.bind(x=np.ones(4, np.float32), y=np.ones(4, np.float32), z=z)
+        del session, z
+        gc.collect()
+        binding.run_round()
+        self.assertEqual(alive().tolist(), [2] * 4)
+        del binding
+        self.assertIsNone(alive())
+
+        session = add_session()
+        z = np.zeros(4, np.float32).view(Array)
+        alive = weakref.ref(z)
+        session.initialize_round(x=np.ones(4, np.float32), y=np.ones(4, np.float32), z=z)
+        del z
+        gc.collect()
+        self.assertIsNotNone(alive())
+        session.launch()
+        session.finalize_round()
+        self.assertIsNone(alive())
+
+        session.initialize_round(session.bind(x=np.ones(4, np.float32), y=np.ones(4, np.float32), z=np.ones(4, np.float32)))
+        session.launch()
+        del session  # in the middle of a round, whose binding nobody else holds
+        gc.collect()
+
+    # --- threads
+
+    def test_other_threads_run_while_a_round_waits_and_a_second_round_is_refused(self):
+        graph = rondo.Graph()
+        graph.add("await_gate", graph.input("x", np.float32, 2), graph.output("y", np.float32, 2))
+        for platform in "a2a3_sim", "a2a3_sim_pool":
+            kernels.open_gate(False)
+            session = rondo.Session(graph, platform)
+            x, y = floats(1, 2), np.zeros(2, np.float32)
+            thread = in_thread(lambda: session.run_round(x=x, y=y))
+            while not kernels.is_waiting() and thread.is_alive():
+                pass  # this thread runs only because the round has let go of the GIL
+            self.refuses(rondo.Errc.busy, "another thread", session.close)
+            self.refuses(rondo.Errc.busy, "another thread", lambda: session.rounds)
+            self.refuses(rondo.Errc.busy, "another thread", session.run_round, x=x, y=y)
+            self.refuses(rondo.Errc.busy, "another thread", session.bind, x=x, y=y)
+            kernels.open_gate(True)
+            self.assertIsNone(thread.ended())
+            self.assertEqual(y.tolist(), [1, 2])
+            session.run_round(x=x, y=y)
+
+    def test_a_stop_ends_the_next_round_and_names_itself(self):
+        session = add_session()
+        x, z = floats(1, 2, 3, 4), np.zeros(4, np.float32)
+        session.request_stop()
+        self.refuses(rondo.Errc.stopped, "a stop was requested", session.run_round, x=x, y=x, z=z)
+        self.assertTrue(session.poisoned)
+        self.refuses(rondo.Errc.poisoned, "earlier failure", session.initialize_round, x=x, y=x, z=z)
+        self.refuses(rondo.Errc.unsupported, "null cannot be stopped", add_session(platform="null").request_stop)
+
+
+if __name__ == "__main__":
+    unittest.main()

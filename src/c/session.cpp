@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include "objects.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace rondo::c {
+
+namespace {
+
+/// Calls f, which returns a Status, with the object of a handle.
+template <class F>
+[[gnu::always_inline]] inline rondo_code with_bindings(rondo_bindings handle, F&& f) noexcept {
+  auto* const object = find<BindingsObject>(handle.id);
+  if (object == nullptr) [[unlikely]]
+    return wrong_handle(Kind::bindings);
+  return code_of(*object->session, f(*object));
+}
+template <class F>
+rondo_code with_session(rondo_session handle, F&& f) noexcept {
+  auto* const object = find<SessionObject>(handle.id);
+  if (object == nullptr) return wrong_handle(Kind::session);
+  return code_of(*object, f(*object));
+}
+
+/// Whether the tensor is of the session's graph.
+bool is_of(const BindingsObject& object, rondo_tensor tensor) noexcept {
+  return key_of(tensor).graph() == object.session->session->interface().tag;
+}
+
+erased::Options options_of(const rondo_options* given) {
+  erased::Options options;
+  if (given == nullptr) return options;
+  if (given->size != sizeof(rondo_options)) {
+    erased::fail(Errc::invalid_argument, "rondo_open: the options say that they have ", given->size,
+                 " bytes, and this library knows ", sizeof(rondo_options), "; begin with RONDO_OPTIONS_INIT");
+  }
+  options.device = given->device;
+  options.threads = given->threads;
+  options.in_flight = given->in_flight;
+  options.timeout_ms = given->timeout_ms;
+  options.device_memory = given->device_memory;
+  if (given->kernel_file_count != 0) require(given->kernel_files, "rondo_open: kernel_files");
+  for (std::size_t f = 0; f < given->kernel_file_count; ++f) {
+    require(given->kernel_files[f], "rondo_open: a path in kernel_files");
+    options.kernel_files.emplace_back(given->kernel_files[f]);
+  }
+  return options;
+}
+
+Status submit(BindingsObject& object, bool waits, uint64_t* ticket) noexcept {
+  const RoundTicket made = object.bindings->submit(waits);
+  if (made && ticket != nullptr) *ticket = made.number();
+  return made.submitted();
+}
+
+}  // namespace
+
+}  // namespace rondo::c
+
+using rondo::Bytes;
+using rondo::Errc;
+using rondo::Status;
+using rondo::c::BindingsObject;
+using rondo::c::guarded;
+using rondo::c::key_of;
+using rondo::c::require;
+using rondo::c::SessionObject;
+using rondo::c::with_bindings;
+using rondo::c::with_session;
+
+extern "C" {
+
+const char* rondo_platform_name(size_t number) {
+  const auto all = rondo::erased::platforms();
+  return number < all.size() ? all[number].name : nullptr;
+}
+
+rondo_code rondo_platform_check(const char* platform) {
+  return guarded([&] {
+    require(platform, "rondo_platform_check: platform");
+    const rondo::Error::Text missing = rondo::erased::find_platform(platform).missing();
+    if (!missing.empty()) throw rondo::Error(Errc::no_such_device, missing);
+  });
+}
+
+rondo_code rondo_open(rondo_graph graph, const char* platform, const rondo_options* options, rondo_session* session) {
+  auto* const source = rondo::c::find<rondo::c::GraphObject>(graph.id);
+  if (source == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::graph);
+  return guarded([&] {
+    require(platform, "rondo_open: platform");
+    require(session, "rondo_open: session");
+    auto object = std::make_unique<SessionObject>();
+    object->kernels = source->kernels;
+    object->by_task = source->graph.kernels;
+    object->session = rondo::erased::open_any(platform, source->graph, rondo::c::options_of(options));
+    session->id = give_handle(std::move(object));
+  });
+}
+
+rondo_code rondo_close(rondo_session session) {
+  auto* const found = rondo::c::find<SessionObject>(session.id);
+  if (found == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
+  const std::unique_ptr<SessionObject> object{found};
+  rondo::c::Handles::instance().remove(session.id);
+  const rondo_code code = code_of(*object, object->session->close());
+  for (const std::uint64_t id : object->bindings) {
+    const std::unique_ptr<BindingsObject> bindings{rondo::c::find<BindingsObject>(id)};
+    rondo::c::Handles::instance().remove(id);
+  }
+  return code;
+}
+
+rondo_code rondo_bindings_create(rondo_session session, rondo_bindings* bindings) {
+  auto* const object = rondo::c::find<SessionObject>(session.id);
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
+  return guarded([&] {
+    require(bindings, "rondo_bindings_create: bindings");
+    object->bindings.reserve(object->bindings.size() + 1);
+    auto made = std::make_unique<BindingsObject>();
+    made->session = object;
+    made->bindings = object->session->make_bindings();
+    bindings->id = give_handle(std::move(made));
+    object->bindings.push_back(bindings->id);
+  });
+}
+
+rondo_code rondo_bindings_destroy(rondo_bindings bindings) {
+  const std::unique_ptr<BindingsObject> object{rondo::c::find<BindingsObject>(bindings.id)};
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::bindings);
+  std::erase(object->session->bindings, bindings.id);
+  rondo::c::Handles::instance().remove(bindings.id);
+  return RONDO_OK;
+}
+
+rondo_code rondo_bind(rondo_bindings bindings, rondo_tensor tensor, void* host, size_t bytes) {
+  return with_bindings(bindings, [&](BindingsObject& b) {
+    if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
+    return b.bindings->bind(key_of(tensor).tensor(), host, Bytes{bytes});
+  });
+}
+rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tensor tensor, const void* host, size_t bytes) {
+  return with_bindings(bindings, [&](BindingsObject& b) {
+    if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
+    return b.bindings->bind_read_only(key_of(tensor).tensor(), host, Bytes{bytes});
+  });
+}
+rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint64_t address, size_t bytes) {
+  return with_bindings(bindings, [&](BindingsObject& b) {
+    if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
+    if (address == 0) return Status::of_tensor(Errc::null_memory, index(key_of(tensor).tensor()));
+    return b.bindings->bind_device(key_of(tensor).tensor(), address, Bytes{bytes});
+  });
+}
+
+rondo_code rondo_run_round(rondo_bindings bindings) {
+  return with_bindings(bindings, [](BindingsObject& b) { return b.bindings->run_round(); });
+}
+rondo_code rondo_begin_round(rondo_bindings bindings) {
+  return with_bindings(bindings, [](BindingsObject& b) { return b.bindings->begin_round(); });
+}
+rondo_code rondo_launch(rondo_bindings bindings) {
+  return with_bindings(bindings, [](BindingsObject& b) { return b.bindings->launch(); });
+}
+rondo_code rondo_finish_round(rondo_bindings bindings) {
+  return with_bindings(bindings, [](BindingsObject& b) { return b.bindings->finish(); });
+}
+
+rondo_code rondo_submit_round(rondo_bindings bindings, uint64_t* ticket) {
+  return with_bindings(bindings, [&](BindingsObject& b) { return rondo::c::submit(b, true, ticket); });
+}
+rondo_code rondo_try_submit_round(rondo_bindings bindings, uint64_t* ticket) {
+  return with_bindings(bindings, [&](BindingsObject& b) { return rondo::c::submit(b, false, ticket); });
+}
+rondo_code rondo_wait(rondo_session session, uint64_t ticket) {
+  return with_session(session, [&](SessionObject& s) { return s.session->wait(rondo::RoundTicket{ticket, Status{}}); });
+}
+rondo_code rondo_wait_all(rondo_session session) {
+  return with_session(session, [](SessionObject& s) { return s.session->wait_all(); });
+}
+rondo_code rondo_poll(rondo_session session, size_t* in_flight) {
+  return with_session(session, [&](SessionObject& s) {
+    const std::size_t left = s.session->poll();
+    if (in_flight != nullptr) *in_flight = left;
+    return Status{};
+  });
+}
+
+rondo_code rondo_upload(rondo_session session, rondo_tensor resident, const void* host, size_t bytes) {
+  return with_session(session,
+                      [&](SessionObject& s) { return s.session->upload(key_of(resident), host, Bytes{bytes}); });
+}
+rondo_code rondo_download(rondo_session session, rondo_tensor resident, void* host, size_t bytes) {
+  return with_session(session,
+                      [&](SessionObject& s) { return s.session->download(key_of(resident), host, Bytes{bytes}); });
+}
+rondo_code rondo_hold(rondo_session session, rondo_tensor input) {
+  return with_session(session, [&](SessionObject& s) { return s.session->set_held(key_of(input), true); });
+}
+rondo_code rondo_release_hold(rondo_session session, rondo_tensor input) {
+  return with_session(session, [&](SessionObject& s) { return s.session->set_held(key_of(input), false); });
+}
+
+rondo_code rondo_set_scalar(rondo_session session, rondo_task task, size_t n, rondo_argument value) {
+  auto* const object = rondo::c::find<SessionObject>(session.id);
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
+  return guarded([&] {
+    const rondo::TaskId id{task};
+    const rondo::erased::KernelParameter& parameter = rondo::erased::scalar_of(object->by_task, id, n);
+    const rondo::ArgWord word = rondo::c::word_of(value, parameter, object->by_task[task]->name);
+    const Status status = object->session->set_scalar(id, n, word);
+    if (!status.ok()) throw rondo::Error(status.code(), object->session->explain(status));
+  });
+}
+
+rondo_code rondo_request_stop(rondo_session session) {
+  auto* const object = rondo::c::find<SessionObject>(session.id);
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
+  if (object->session->request_stop()) return RONDO_OK;
+  return rondo::c::failure(RONDO_UNSUPPORTED,
+                           rondo::Error::Text("the platform cannot be stopped in the middle of a round"));
+}
+
+rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters) {
+  auto* const object = rondo::c::find<SessionObject>(session.id);
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
+  return guarded([&] {
+    require(counters, "rondo_get_counters: counters");
+    if (counters->size != sizeof(rondo_counters)) {
+      rondo::erased::fail(Errc::invalid_argument, "rondo_get_counters: the counters say that they have ",
+                          counters->size, " bytes, and this library knows ", sizeof(rondo_counters),
+                          "; set size to sizeof(rondo_counters)");
+    }
+    const rondo::erased::AnySession& s = *object->session;
+    *counters = {sizeof(rondo_counters), s.rounds(), s.in_flight(),    s.arena_bytes().value, s.shapes(),
+                 s.poisoned() ? 1 : 0,   0,          s.last_round_ns()};
+  });
+}
+
+}  // extern "C"

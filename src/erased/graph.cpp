@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph.hpp"
+
+#include "declaration.hpp"
+#include "fail.hpp"
+
+#include <utility>
+
+namespace rondo::erased {
+
+namespace {
+
+std::vector<std::string> symbols_of(const TaskGraph& graph) {
+  std::vector<std::string> names;
+  for (const graph::NameRef ref : graph.symbols()) names.emplace_back(graph.name(ref));
+  return names;
+}
+void add_symbols(TaskGraph& graph, const std::vector<std::string>& symbols) {
+  for (std::size_t s = graph.symbols().size(); s < symbols.size(); ++s) (void)graph.dim(symbols[s]);
+}
+
+Shape shape_of(const std::vector<Extent>& extents) {
+  switch (extents.size()) {
+    case 0: return {};
+    case 1: return {extents[0]};
+    case 2: return {extents[0], extents[1]};
+    case 3: return {extents[0], extents[1], extents[2]};
+    case 4: return {extents[0], extents[1], extents[2], extents[3]};
+    default: return {extents[0], extents[1], extents[2], extents[3], extents[4]};
+  }
+}
+
+constexpr std::string_view what_declares_tensors = "the declaration of tensors";
+
+Direction direction_of(const Declaration& d, std::string_view text) {
+  switch (d.role) {
+    case Role::in: return Direction::in;
+    case Role::out: return Direction::out;
+    case Role::inout: return Direction::inout;
+    case Role::resident: return Direction::resident;
+    case Role::workspace: return Direction::workspace;
+    case Role::host_input: return Direction::host_input;
+    case Role::scalar:
+    case Role::block: break;
+  }
+  fail_at(
+      text, what_declares_tensors, d.at, d.name.size(),
+      "only a kernel has scalars and blocks; a graph's tensor is in, out, inout, resident, workspace or host_input");
+}
+
+}  // namespace
+
+std::vector<TensorKey> add_tensors(Graph& graph, std::string_view declarations, std::optional<std::size_t> room) {
+  const Declarations parsed = parse_declarations(declarations, what_declares_tensors, symbols_of(graph.tasks));
+  if (room && *room != parsed.list.size()) {
+    fail(Errc::invalid_argument, "the text declares ", parsed.list.size(), " tensors, and there is room for ", *room,
+         " handles; pass an array of that many");
+  }
+  const auto add_to = [&](TaskGraph& tasks) {
+    add_symbols(tasks, parsed.symbols);
+    std::vector<TensorKey> keys;
+    for (const Declaration& d : parsed.list) {
+      keys.push_back(tasks.add_tensor(d.name, d.type, direction_of(d, declarations), shape_of(d.extents)));
+    }
+    return keys;
+  };
+  const bool is_one_step = parsed.list.size() == 1 && parsed.symbols.size() == graph.tasks.symbols().size();
+  if (is_one_step) return add_to(graph.tasks);
+  TaskGraph changed = graph.tasks;
+  std::vector<TensorKey> keys = add_to(changed);
+  graph.tasks = std::move(changed);
+  return keys;
+}
+
+Extent parse_extent(Graph& graph, std::string_view text) {
+  // As the extent of a tensor, so that there is one grammar.
+  const std::string declaration = "x: in u8[" + std::string(text) + "]";
+  Declarations parsed = parse_declarations(declaration, "the extent", symbols_of(graph.tasks));
+  if (parsed.list.size() != 1 || parsed.list[0].extents.size() != 1) {
+    fail(Errc::invalid_argument, "'", text, "' is not one extent; write a number, a symbol or an expression");
+  }
+  add_symbols(graph.tasks, parsed.symbols);
+  return parsed.list[0].extents[0];
+}
+
+const graph::TensorRecord& tensor_of(const Graph& graph, TensorKey key) {
+  if (key.graph() != graph.tasks.tag() || index(key.tensor()) >= graph.tasks.tensors().size()) {
+    fail(Errc::invalid_argument, "the tensor is of another graph; use the tensors of this one");
+  }
+  return graph.tasks.tensors()[index(key.tensor())];
+}
+
+TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::span<const KernelArgument> arguments) {
+  if (arguments.size() != kernel.parameters.size()) {
+    fail(Errc::invalid_argument, "kernel '", kernel.name, "' takes ", kernel.parameters.size(), " arguments (",
+         describe_kernel(kernel), "), ", arguments.size(), " were given");
+  }
+  for (std::size_t n = 0; n < arguments.size(); ++n) {
+    const KernelParameter& parameter = kernel.parameters[n];
+    if (!parameter.is_tensor) continue;
+    const graph::TensorRecord& tensor = tensor_of(graph, arguments[n].tensor);
+    const std::string_view name = graph.tasks.name(tensor.name);
+    if (tensor.type != parameter.type) {
+      fail(Errc::invalid_argument, "kernel '", kernel.name, "' takes ", to_string(parameter.type), " as argument ", n,
+           ", and tensor '", name, "' holds ", to_string(tensor.type));
+    }
+    if (writes(parameter.access) && !kernels_may_write(tensor.direction)) {
+      fail(Errc::invalid_argument, "kernel '", kernel.name, "' writes argument ", n, ", and tensor '", name,
+           "' is an input; make it an inout");
+    }
+  }
+  graph.kernels.reserve(graph.kernels.size() + 1);
+  const TaskId task = kernel.add(kernel, graph.tasks, blocks, arguments);
+  graph.kernels.push_back(&kernel);
+  return task;
+}
+
+void zero(Graph& graph, TensorKey workspace, Zeroed when) {
+  const graph::TensorRecord& tensor = tensor_of(graph, workspace);
+  if (tensor.direction != Direction::workspace) {
+    fail(Errc::invalid_argument, "zero: tensor '", graph.tasks.name(tensor.name), "' is no workspace");
+  }
+  graph.tasks.zero(Workspace<float>{workspace}, when);
+}
+
+void alias(Graph& graph, TensorKey output, TensorKey input) {
+  if (tensor_of(graph, output).direction != Direction::out || tensor_of(graph, input).direction != Direction::in) {
+    fail(Errc::invalid_argument, "alias takes an output and the input whose memory it reuses");
+  }
+  graph.tasks.alias(Output<float>{output}, Input<float>{input});
+}
+
+const KernelParameter& scalar_of(std::span<const KernelRecord* const> kernels, TaskId task, std::size_t n) {
+  if (index(task) >= kernels.size()) {
+    fail(Errc::invalid_argument, "there is no task ", index(task), "; the graph has ", kernels.size());
+  }
+  const KernelRecord& kernel = *kernels[index(task)];
+  std::size_t scalar = 0;
+  for (const KernelParameter& parameter : kernel.parameters) {
+    if (!parameter.is_tensor && scalar++ == n) return parameter;
+  }
+  fail(Errc::invalid_argument, "kernel '", kernel.name, "' has ", scalar, " scalars, and no scalar ", n);
+}
+
+}  // namespace rondo::erased

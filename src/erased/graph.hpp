@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel.hpp"
+
+#include <rondo/graph/task_graph.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rondo::erased {
+
+/// A TaskGraph, and the kernel of each of its tasks.
+struct Graph {
+  explicit Graph(Edges edges) : tasks{edges} {}
+
+  TaskGraph tasks;
+  std::vector<const KernelRecord*> kernels;  ///< by TaskId
+};
+
+/// Adds the tensors that a text declares: "x: in f32[n, 64], y: out f32[n, 64]". Symbols are added where they are first
+/// used. Adds all of them or none. `room`: how many keys the caller has room for. @returns their keys, in the order of
+/// the text @throws Error what TaskGraph throws; invalid_argument, with a caret under the place, for what does not
+/// parse, and if `room` is not their number
+std::vector<TensorKey> add_tensors(Graph& graph, std::string_view declarations,
+                                   std::optional<std::size_t> room = std::nullopt);
+
+/// An extent or a number of blocks as text: "n", "ceil_div(n, 128)"; symbols are added where they are first used.
+/// @throws Error invalid_argument
+[[nodiscard]] Extent parse_extent(Graph& graph, std::string_view text);
+
+/// Adds a task that runs a kernel, after checks of what C++ checks when it compiles: the number of arguments, element
+/// types, directions. `blocks`: how many. @throws Error invalid_argument, wrong_size, limit_exceeded
+TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::span<const KernelArgument> arguments);
+
+/// The tensor of that key. @throws Error wrong_tensor: it is of another graph
+[[nodiscard]] const graph::TensorRecord& tensor_of(const Graph& graph, TensorKey key);
+
+/// As TaskGraph::zero and TaskGraph::alias, after a check of the directions. @throws Error wrong_tensor,
+/// invalid_argument
+void zero(Graph& graph, TensorKey workspace, Zeroed when);
+void alias(Graph& graph, TensorKey output, TensorKey input);
+
+/// The n-th scalar parameter of a task, counted from 0, for set_scalar. @throws Error invalid_argument
+[[nodiscard]] const KernelParameter& scalar_of(std::span<const KernelRecord* const> kernels, TaskId task,
+                                               std::size_t n);
+
+}  // namespace rondo::erased

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include "on_sim.hpp"
+#include "openers.hpp"
+
+#include <rondo/platform/select.hpp>
+
+namespace rondo::erased {
+
+std::unique_ptr<AnySession> open_a2a3_sim(const Graph& graph, const Options& options) {
+  return open_on_functions<A2A3Sim>(graph, options);
+}
+std::unique_ptr<AnySession> open_a2a3_sim_pool(const Graph& graph, const Options& options) {
+  return open_on_functions<A2A3SimOn<Pool>>(graph, options);
+}
+
+}  // namespace rondo::erased

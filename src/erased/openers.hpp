@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "session.hpp"
+
+#include <memory>
+
+namespace rondo::erased {
+
+// Each in the source file of its platform. @throws Error what open() throws
+std::unique_ptr<AnySession> open_a2a3_sim(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a2a3_sim_pool(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a5_sim(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a5_sim_pool(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a2a3_sim_model(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a5_sim_model(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a2a3_sim_checked(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a5_sim_checked(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_host(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_host_pool(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a2a3_onboard(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a5_onboard(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_cuda(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_null(const Graph& graph, const Options& options);
+
+// Why a device's driver cannot be loaded; empty if it can.
+Error::Text missing_for_onboard();
+Error::Text missing_for_cuda();
+
+}  // namespace rondo::erased

@@ -412,6 +412,7 @@ int aclrtStreamAbort(void* handle) {
   StreamState* const stream = stream_of("aclrtStreamAbort", handle);
   if (stream == nullptr) return bad_parameter;
   if (machine().limit("abort") == 0) return refuse(not_supported, "streams cannot be aborted");
+  ++stream->aborts;
   machine().discard(*stream);
   return ok;
 }
@@ -462,8 +463,13 @@ int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
     if (entry.injected / 1000 == 507 && entry.injected != wait_timed_out) machine().drain(entry.lock, *stream, -1);
     return entry.injected;
   }
-  if (!machine().drain(entry.lock, *stream, timeout_ms)) return refuse(wait_timed_out, "the stream did not finish");
-  return take_error(*stream);
+  const std::uint64_t aborts = stream->aborts;
+  const bool is_through = machine().drain(entry.lock, *stream, timeout_ms);
+  if (stream->aborts != aborts) return refuse(stream_was_aborted, "the stream was aborted");
+  if (!is_through && machine().limit("silent") != 0) {
+    machine().changed.wait(entry.lock, [] { return !machine().is_held; });  // it is asked what it does
+  }
+  return is_through ? take_error(*stream) : refuse(wait_timed_out, "the stream did not finish");
 }
 int aclrtCreateEventExWithFlag(void** event, std::uint32_t flags) {
   const Entry entry("aclrtCreateEventExWithFlag", Needs::context);
@@ -471,7 +477,8 @@ int aclrtCreateEventExWithFlag(void** event, std::uint32_t flags) {
   Machine& m = machine();
   if (m.events.size() >= m.limit("events")) return refuse(out_of_streams, "no event is left");
   auto* const made = new EventState;
-  made->has_time = (flags & 8) != 0;  // ACL_EVENT_TIME_LINE
+  made->has_time = (flags & 8) != 0;        // ACL_EVENT_TIME_LINE
+  made->can_be_awaited = (flags & 1) != 0;  // ACL_EVENT_SYNC
   m.events.insert(made);
   *event = made;
   return ok;
@@ -514,6 +521,7 @@ int aclrtStreamWaitEvent(void* who, void* handle) {
   EventState* const event = event_of("aclrtStreamWaitEvent", handle);
   StreamState* const stream = stream_of("aclrtStreamWaitEvent", who);
   if (event == nullptr || stream == nullptr) return bad_parameter;
+  if (!event->can_be_awaited) return refuse(not_supported, "an event that no stream can wait for");
   if (event->captured_in != nullptr && stream->capture == nullptr) {
     // The stream joins the capture that the event belongs to.
     for (StreamState* const s : machine().streams) {
@@ -529,7 +537,12 @@ int aclrtStreamWaitEvent(void* who, void* handle) {
     }
   }
   if (stream->capture != nullptr) {
-    if (event->captured_in != stream->capture.get()) return refuse(not_supported, "an event from outside the capture");
+    if (event->captured_in == nullptr && event->recorded == 0) return ok;  // there is nothing to wait for
+    if (event->captured_in == nullptr) return refuse(capture_dependency, "an event from outside the capture");
+    if (event->captured_in != stream->capture.get()) {
+      event->captured_in->is_lost = stream->capture->is_lost = true;
+      return refuse(captures_meet, "an event of another capture");
+    }
     Op op;
     op.kind = Op::Kind::wait;
     op.ticket = event->captured_at;

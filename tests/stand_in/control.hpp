@@ -22,7 +22,9 @@ void rondo_stand_in_chip(const char* name);
 /// number), "cpu_kernels", "exception_callback", "load_magic" (the option that says for which cores kernels are),
 /// "abort" and "destroy_by_force" (of streams), "reset_by_force" (of the device). "strict" (1): what a runtime would
 /// let pass, and fail of later or never, is refused and noted. "old_driver" (0): copies of pageable memory are
-/// asynchronous, and allowed in a capture. "launch_bytes": args of a launch up to this size travel without a copy.
+/// asynchronous, and allowed in a capture. "silent" (0): a device that is held does not say what it does, for which the
+/// runtime asks it once a limit is over, and waits. "launch_bytes": args of a launch up to this size travel without a
+/// copy.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its

@@ -28,10 +28,13 @@ inline constexpr int no_context = 107002;
 inline constexpr int event_not_over = 107006;
 inline constexpr int zero_size = 100000;
 inline constexpr int initialised_already = 100002;
+inline constexpr int stream_was_aborted = 107023;
+inline constexpr int capture_dependency = 107024;
 inline constexpr int capture_unjoined = 107025;
 inline constexpr int stream_is_captured = 107027;
 inline constexpr int event_is_captured = 107028;
 inline constexpr int capture_refuses = 107030;
+inline constexpr int captures_meet = 107032;
 inline constexpr int capture_of_another_thread = 107038;
 inline constexpr int not_supported = 207000;
 inline constexpr int out_of_memory = 207001;
@@ -90,7 +93,8 @@ struct Graph;
 struct EventState {
   std::uint64_t recorded = 0;
   std::uint64_t complete = 0;
-  bool has_time = false;  ///< made with the flag of a time line
+  bool has_time = false;       ///< made with the flag of a time line
+  bool can_be_awaited = true;  ///< made with the flag that lets streams wait for it
   std::chrono::steady_clock::time_point time;
   double at_ns = 0;  ///< on the virtual clock
   Graph* captured_in = nullptr;
@@ -136,6 +140,7 @@ struct StreamState {
   bool skips = false;  ///< all operations, after a copy that failed, until then
   std::string error_text;
   bool stopping = false;
+  std::uint64_t aborts = 0;              ///< how often it was aborted
   std::condition_variable work;          ///< something is queued, or the worker is to stop
   std::multiset<std::uint64_t> awaited;  ///< what `done` must reach for those who wait
   std::shared_ptr<Graph> capture;

@@ -22,6 +22,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rondo::platform {
 
@@ -101,8 +102,6 @@ class Onboard {
   }
 
   // --- memory
-  // ---------------------------------------------------------------------------------------------------------
-
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     const DevicePtr<std::byte> block{memory_.allocate(size, alignment)};
@@ -139,8 +138,6 @@ class Onboard {
   }
 
   // --- a round
-  // --------------------------------------------------------------------------------------------------------
-
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in(to, from, size.value);
   }
@@ -188,8 +185,15 @@ class Onboard {
       return named(transfers_.refused(code, call));
     return {};
   }
+  /// From now on `steps` sees each task begin and end, on an idle device; null: no more. @throws Error out_of_resources
+  void step_through(streams::TaskSteps* steps) {
+    if (steps != nullptr) device_.must("aclrtSetDevice", device_.enter());
+    for (Program* const program : loaded_) program->step_through(steps);
+    steps_ = steps;
+  }
   /// Waits; then graph, kernels, stream and event are gone, memory is not.
   Status unload(Program& program) noexcept {
+    std::erase(loaded_, &program);
     const onboard::AclError code = program.release();
     was_launched_ = was_launched_ || last_ != nullptr;
     if (last_ == &program) last_ = nullptr;
@@ -197,8 +201,6 @@ class Onboard {
   }
 
   // --- args that the device computes
-  // --------------------------------------------------------------------------------------------
-
   /// Whether Rondo's refresh kernel is among the kernels, and computes what it should.
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
   /// What refreshing costs, if the options say or it was measured; else null.
@@ -215,8 +217,6 @@ class Onboard {
   }
 
   // --- a round whose graph a program of the device's own builds
-  // --------------------------------------------------------
-
   template <class Runtime, class Graph>
   using Orchestration = onboard::Orchestration<Onboard, Runtime, Graph>;
   [[nodiscard]] const Options& options() const noexcept { return options_; }
@@ -244,15 +244,13 @@ class Onboard {
   [[nodiscard]] streams::DeviceQueue<A, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
                                                                        Bytes bytes) {
     queue_staging_ = 2 * slots * align_up(bytes.value, 64);
-    return {device_, refresh_, options_.timeout_ms, slots, outputs, bytes, round_ns_};
+    return {device_, refresh_, slots, outputs, bytes, round_ns_};
   }
 
   /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
   Status close() noexcept { return close(false); }
 
   // --- what there is
-  // --------------------------------------------------------------------------------------------------
-
   /// What the runtime said of the last failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
@@ -336,18 +334,22 @@ class Onboard {
   /// Runs a program for the first time, so that no round does. One that is loaded later, over memory in use, is not
   /// run.
   void begin(Program& program) {
+    loaded_.reserve(loaded_.size() + 1);
+    if (options_.warm_up && !program.empty() && !is_used()) {
+      Status status = launch(program);
+      if (status.ok()) status = wait();
+      last_ = nullptr;
+      round_ns_ = 0;  // that was no round
+      if (!status) {
+        Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
+                         ". If a kernel cannot stand zeros, set Options::warm_up = false; it said: ");
+        text.append(failure_text());
+        throw Error(status.code(), text);
+      }
+    }
+    if (steps_ != nullptr) program.step_through(steps_);
+    loaded_.push_back(&program);
     ++programs_;
-    if (!options_.warm_up || program.empty() || is_used()) return;
-    Status status = launch(program);
-    if (status.ok()) status = wait();
-    last_ = nullptr;
-    round_ns_ = 0;  // that was no round
-    if (status.ok()) return;
-    --programs_;
-    Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
-                     ". If a kernel cannot stand zeros, set Options::warm_up = false; it said: ");
-    text.append(failure_text());
-    throw Error(status.code(), text);
   }
 
   Status close(bool at_the_end) noexcept {
@@ -382,6 +384,8 @@ class Onboard {
   onboard::RefreshKernel refresh_;
   std::optional<args::RefreshCosts> refresh_costs_;
   Program* last_ = nullptr;
+  std::vector<Program*> loaded_;
+  streams::TaskSteps* steps_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;
   std::uint64_t queue_staging_ = 0;

@@ -8,11 +8,13 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/onboard/binaries.hpp>
 #include <rondo/platform/onboard/lane_script.hpp>
+#include <rondo/platform/onboard/stepper.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rondo::platform::onboard {
@@ -68,10 +70,20 @@ class Program {
     return code;
   }
 
+  /// From now on rounds are launched task by task, for `steps`; null: as before. Between rounds. @throws Error
+  /// out_of_resources
+  void step_through(streams::TaskSteps* steps) {
+    const bool was_on = stepper_.is_on();
+    stepper_.set(steps);
+    if (was_on != stepper_.is_on()) std::swap(instance_, instance_in_steps_);
+  }
+
   /// What the fill zeroes has moved by so much, modulo 2^64.
   void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
 
-  [[nodiscard]] bool is_captured() const noexcept { return instance_ != nullptr || after_fill_ != nullptr; }
+  [[nodiscard]] bool is_captured() const noexcept {
+    return instance_ != nullptr || after_fill_ != nullptr || instance_in_steps_ != nullptr;
+  }
   /// How often a capture, or its replay, was refused.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
@@ -109,7 +121,9 @@ class Program {
     keep(device_.enter());
     if (instance_ != nullptr) keep(calls().destroy_instance(instance_));
     if (after_fill_ != nullptr) keep(calls().destroy_instance(after_fill_));
-    instance_ = after_fill_ = nullptr;
+    if (instance_in_steps_ != nullptr) keep(calls().destroy_instance(instance_in_steps_));
+    instance_ = after_fill_ = instance_in_steps_ = nullptr;
+    keep(stepper_.release());
     keep(binaries_.release());
     launches_ = {};
     return first;
@@ -122,6 +136,9 @@ class Program {
   struct Fill {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;  ///< 0: there is none
+    std::uint32_t position = 0;
+    const void* args = nullptr;
+    std::uint64_t args_bytes = 0;
   };
   struct Launch {
     FuncHandle function = nullptr;
@@ -164,7 +181,8 @@ class Program {
       if (task.fills) {
         ArgWord words[2] = {};  // the image is no array of words everywhere
         __builtin_memcpy(words, args.bytes() + offset, sizeof(words));
-        fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
+        fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1]), t, block,
+                 task.block_bytes};
         continue;
       }
       const std::string_view kernel = view_.name(task.name);
@@ -281,8 +299,27 @@ class Program {
     return code;
   }
 
+  [[nodiscard, gnu::cold, gnu::noinline]] AclError launch_in_steps(const char*& call, Stream stream) noexcept {
+    const auto wait = [&] { return wait_for(stream); };
+    return stepper_.round(call, stream, under_way_, wait, [&](auto take) {
+      AclError code = code_ok;
+      if (fill_.bytes != 0) {
+        const auto fill = [&] { return zeros_.fill(fill_.address, fill_.bytes, stream, call); };
+        code = take(fill_.position, fill_.args, fill_.args_bytes, fill);
+      }
+      for (const Launch& l : launches_) {
+        if (code != code_ok) break;
+        const auto launch = [&] { return launch_one(l, call, stream); };
+        code = take(l.position, l.device_args, l.bytes, launch);
+      }
+      return code;
+    });
+  }
+
   /// Out of line, so that what replays saves no registers for it.
   [[nodiscard, gnu::noinline]] AclError launch_uncaptured(const char*& call, Stream stream) noexcept {
+    if (stepper_.is_on()) [[unlikely]]
+      return launch_in_steps(call, stream);
     if (fill_.bytes == 0) return launch_each(call, stream);
     AclError code = zeros_.fill(fill_.address, fill_.bytes, stream, call);
     if (code != code_ok) return code;
@@ -329,7 +366,7 @@ class Program {
 
   /// Waits for what a stream has been handed so far, in the middle of more.
   [[nodiscard]] AclError wait_for(Stream stream) noexcept {
-    if (stream != device_.stream()) return calls().synchronize(stream, options_.timeout_ms);
+    if (stream != device_.stream()) return device_.synchronize(stream);
     const AclError code = device_.wait();
     if (code == code_ok) device_.work_begins();
     return code;
@@ -345,7 +382,9 @@ class Program {
   Binaries binaries_;
   std::vector<Launch> launches_;
   RunInstance instance_ = nullptr;
-  RunInstance after_fill_ = nullptr;  ///< the instance where there is a fill to come first
+  RunInstance after_fill_ = nullptr;         ///< the instance where there is a fill to come first
+  RunInstance instance_in_steps_ = nullptr;  ///< the instance while rounds are launched task by task
+  Stepper stepper_{device_};
   Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;

@@ -85,6 +85,7 @@ TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
   CHECK(page::main(2, arguments) == 0);
   const auto wrong = rondo::observe::replay<rondo::A5Sim>(path, rondo::observe::kernels<Scale, WrongAdd>());
   CHECK(wrong.text() ==
+        "the first that differs is task 1 (add)\n"
         "task 1 (add): y[0, 5] (element 5) is -3, the dump has -4; 1 of 16 elements differ, by 1 at most\n"
         "1 of 2 tasks give what the dump has\n");
   CHECK(rondo::observe::replay<rondo::A5Sim>(path, rondo::observe::kernels<Scale, WrongAdd>(),

@@ -46,13 +46,10 @@ namespace rondo::detail {
     }
   }
   text.append(status.message());
-  if (said != nullptr && said->size() != 0) {
-    // A session says "busy" by itself, too; then the words may be older.
-    const bool may_be_older = status.code() == Errc::busy;
-    if (may_be_older || is_of_device(status.code())) {
-      text.append(may_be_older ? "; the platform's last failure: " : "; it said: ");
-      text.append(*said);
-    }
+  const bool is_busy = status.code() == Errc::busy;  // which a session says by itself, too; then the words are older
+  if (said != nullptr && said->size() != 0 && (is_busy || is_of_device(status.code()))) {
+    text.append(is_busy ? "; the platform's last failure: " : "; it said: ");
+    text.append(*said);
   }
   if (status.code() == Errc::poisoned && !cause.ok() && cause.code() != Errc::poisoned) {
     text.append(". The failure: ");

@@ -275,6 +275,7 @@ std::uint64_t rondo_stand_in_live(const char* what) {
   for (const std::uint64_t taken : m.taken) devices += taken;
   const std::pair<const char*, std::uint64_t> all[] = {{"memory", m.blocks.size()},
                                                        {"pinned", m.pinned.size()},
+                                                       {"mapped host", m.mapped_host.size()},
                                                        {"streams", m.streams.size()},
                                                        {"events", m.events.size()},
                                                        {"instances", m.instances.size()},
@@ -446,6 +447,7 @@ int aclrtResetDeviceForce(std::int32_t device) {
   while (!m.blocks.empty()) m.unmap_block(m.blocks.begin()->second);
   for (const auto& [p, size] : m.pinned) std::free(reinterpret_cast<void*>(p));
   m.pinned.clear();
+  m.mapped_host.clear();
   for (BinaryFile* const binary : m.binaries) delete binary;
   m.binaries.clear();
   m.taken[device] = 0;
@@ -595,9 +597,8 @@ int aclrtLaunchHostFunc(void* on, void (*call)(void*), void* user) {
 // --- memory
 // ----------------------------------------------------------------------------------------------------------
 
-int aclrtMalloc(void** p, std::size_t size, int) {
-  const Entry entry("aclrtMalloc", Needs::context);
-  if (entry.injected != ok) return entry.injected;
+namespace {
+int take_memory(void** p, std::size_t size) {
   Machine& m = machine();
   if (size == 0) return refuse(zero_size, "of 0 bytes");
   if (size > m.limit("memory") - std::min<std::uint64_t>(m.memory_in_use(), m.limit("memory"))) {
@@ -611,6 +612,47 @@ int aclrtMalloc(void** p, std::size_t size, int) {
   if (block == nullptr) return refuse(out_of_memory, "the host has no memory left to stand in");
   *p = block->address;
   return ok;
+}
+}  // namespace
+
+int aclrtMalloc(void** p, std::size_t size, int policy) {
+  const Entry entry("aclrtMalloc", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (policy < 0 || policy > 2) return refuse(bad_parameter, "unknown pages");
+  if (policy != 0) ++machine().counts[policy == 1 ? "huge_pages" : "normal_pages"];
+  return take_memory(p, size);
+}
+int aclrtMallocForTaskScheduler(void** p, std::size_t size, int policy, const void*) {
+  const Entry entry("aclrtMallocForTaskScheduler", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  return policy < 0 || policy > 2 ? refuse(bad_parameter, "unknown pages") : take_memory(p, size);
+}
+int aclrtHostRegisterV2(void* p, std::uint64_t size, std::uint32_t flags) {
+  const Entry entry("aclrtHostRegisterV2", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  if (size == 0) return refuse(zero_size, "of 0 bytes");
+  if (flags != 2 || at % 4096 != 0 || size % 4096 != 0 || !machine().is_pinned(p, size)) {
+    return refuse(bad_parameter, "not whole pages of pinned memory, to be mapped");
+  }
+  if (!machine().mapped_host.try_emplace(at, size).second) return refuse(registered_already, "registered already");
+  return ok;
+}
+int aclrtHostGetDevicePointer(void* p, void** device, std::uint32_t flags) {
+  const Entry entry("aclrtHostGetDevicePointer", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (flags != 0) return refuse(zero_size, "a flag that is not 0");
+  if (!machine().mapped_host.contains(reinterpret_cast<std::uintptr_t>(p)))
+    return refuse(not_registered, "not registered");
+  *device = p;
+  return ok;
+}
+int aclrtHostUnregister(void* p) {
+  const Entry entry("aclrtHostUnregister", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  if (machine().mapped_host.erase(reinterpret_cast<std::uintptr_t>(p)) == 0)
+    return refuse(not_registered, "not registered");
+  return entry.injected;
 }
 int aclrtFree(void* p) {
   Entry entry("aclrtFree", Needs::context);
@@ -646,6 +688,9 @@ int aclrtFreeHost(void* p) {
   if (m.is_in_use(p, found->second)) {
     m.misuse("aclrtFreeHost: queued work touches the memory");
     for (StreamState* const s : std::set<StreamState*>(m.streams)) m.drain(entry.lock, *s, -1);
+  }
+  for (const auto& [at, length] : m.mapped_host) {
+    if (at >= found->first && at < found->first + found->second) m.misuse("aclrtFreeHost: still registered");
   }
   m.pinned.erase(reinterpret_cast<std::uintptr_t>(p));
   std::free(p);

@@ -53,12 +53,14 @@ std::uint64_t rondo_stand_in_faults_left();
 
 /// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait;
 /// "set_through_host", fills that went over the bus; "on_cube_cores" and "on_vector_cores", launches; "all_at_once",
-/// those whose blocks begin together; "args_copies", those whose args were too large to travel without a copy.
+/// those whose blocks begin together; "huge_pages" and
+/// "normal_pages", memory that was asked for so; "args_copies", those whose args were too large to travel without a
+/// copy.
 std::uint64_t rondo_stand_in_calls(const char* call);
 /// The calls since reset in order, one in each line. @returns what the text takes
 std::size_t rondo_stand_in_log(char* text, std::size_t size);
-/// What was made and not yet released: "memory", "pinned", "streams", "events", "instances", "binaries", "addresses",
-/// "physical", "ranges", "devices", "inits"; null: all of it.
+/// What was made and not yet released: "memory", "pinned", "mapped host", "streams", "events", "instances", "binaries",
+/// "addresses", "physical", "ranges", "devices", "inits"; null: all of it.
 std::uint64_t rondo_stand_in_live(const char* what);
 /// What the caller did that it must not, one in each line. @returns how many
 std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size);

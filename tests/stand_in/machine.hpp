@@ -46,6 +46,8 @@ inline constexpr int cpu_kernel_exception = 507018;
 inline constexpr int wait_timed_out = 507046;
 inline constexpr int out_of_queues = 207008;
 inline constexpr int capture_is_lost = 507903;
+inline constexpr int registered_already = 507910;
+inline constexpr int not_registered = 507911;
 
 /// In which order the operations of a captured graph run: any is one that streams and events allow.
 enum class ReplayOrder { any, first_stream_first, last_stream_first };
@@ -184,7 +186,8 @@ struct Machine {
   // What is live.
   std::map<std::uintptr_t, Block> blocks;
   std::map<std::uintptr_t, std::size_t> pinned;
-  std::map<std::uintptr_t, std::size_t> addresses;  ///< reserved
+  std::map<std::uintptr_t, std::size_t> mapped_host;  ///< registered for the device
+  std::map<std::uintptr_t, std::size_t> addresses;    ///< reserved
   std::set<Physical*> physical;
   std::set<StreamState*> streams;
   std::set<EventState*> events;

@@ -282,7 +282,7 @@ class Device {
       c.recent_error = []() -> const char* { return "the device was given up after it did not finish in time"; };
       c.destroy_stream = c.unload = c.destroy_instance = [](void*) { return code_ok; };
       c.destroy_event = c.free = c.free_host = c.free_physical = c.destroy_stream;
-      c.release_address = c.unmap_memory = c.destroy_stream;
+      c.release_address = c.unmap_memory = c.unregister_host = c.destroy_stream;
       return c;
     }();
     return calls;

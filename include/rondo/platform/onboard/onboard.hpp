@@ -29,16 +29,14 @@ namespace rondo::platform {
 /// A real NPU through the ACL runtime: device memory, pinned staging, one stream in order, the graph as one replay,
 /// inside of which independent tasks run on streams of their own.
 ///
-/// Kernels come from Options::kernels, by name. Ordinary host memory travels through pinned staging, so it may be
-/// touched again when a copy in has returned; outputs are in it when wait() has. Pinned memory (allocate_pinned)
-/// travels directly.
+/// Kernels come from Options::kernels. Ordinary host memory travels through pinned staging, so it may be touched again
+/// when a copy in has returned; outputs are in it when wait() has. Pinned memory (allocate_pinned) travels directly.
 ///
 /// Lifetime: immovable. The device is given back by close() or the destructor, after the last block of memory.
 /// Thread safety: one thread at a time, not always the same; different sessions are independent.
 /// Errors: set-up throws. A call that the runtime refuses fails with nothing left in flight; a device that failed or
 /// timed out poisons, and names the task where its own words name a kernel that one task alone runs.
-/// Cost on the hot path: no allocation; at most one call of the runtime's per copy, one to
-/// launch, one to wait.
+/// Cost on the hot path: no allocation; at most one call of the runtime's per copy, one to launch, one to wait.
 ///
 /// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which tell how long rounds take; see Timed.
 template <arch::Arch A, class RoundEvents = streams::NoRoundEvents>
@@ -121,6 +119,12 @@ class Onboard {
     }
     return block;
   }
+  /// Memory of one kind, for rounds to bind; release() gives it back. @throws Error out_of_memory, unsupported
+  [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment = Bytes{64}) {
+    return DevicePtr<std::byte>{memory_.allocate(kind, size, alignment)};
+  }
+  /// Where the host finds mapped host memory; null for any other.
+  [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
   /// Waits for the device first, if it may still be at the block.
   Status release(DevicePtr<std::byte> block) noexcept {
     const Status waited = transfers_.wait();
@@ -128,10 +132,7 @@ class Onboard {
     return code == onboard::code_ok ? waited : noted("aclrtFree", code);
   }
   /// Host memory that the device reaches by itself. @throws Error out_of_memory
-  [[nodiscard]] void* allocate_pinned(Bytes size) {
-    transfers_.forget_plan();
-    return staging().pin(size);
-  }
+  [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.forget_plan(), staging().pin(size); }
   void release_pinned(void* memory) noexcept {
     (void)transfers_.wait();
     (void)staging().unpin(memory);
@@ -255,16 +256,16 @@ class Onboard {
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when == Moment::opening && !has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
-    if (when == Moment::opening && !can_refresh_args()) sink(refresh_.remark());
-    if (when == Moment::closing && refused_captures() != 0) {
-      sink(
-          Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
-    }
-    if (when == Moment::closing && last_ != nullptr && last_->streams() < last_->wanted_streams()) {
-      sink(Error::Text("the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
-                       " streams over which the graph's tasks were to be spread")
-               .c_str());
+    if (when == Moment::opening) {
+      if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
+      if (!can_refresh_args()) sink(refresh_.remark());
+    } else if (last_ != nullptr) {
+      const Error::Text captures("the runtime refused ", last_->refusals(),
+                                 " captures; tasks were launched one by one");
+      if (last_->refusals() != 0) sink(captures.c_str());
+      const Error::Text streams("the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
+                                " streams over which the graph's tasks were to be spread");
+      if (last_->streams() < last_->wanted_streams()) sink(streams.c_str());
     }
   }
   /// Of the last round that was waited for or delivered.

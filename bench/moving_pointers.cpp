@@ -10,8 +10,8 @@
 //   of
 //                        the graph
 // The time is that of a round and its end, as the host sees it. Built over the stand-in for the driver, times say
-// nothing: the counters calls and bytes are the driver calls of a round, but for those that ask, and the bytes that it
-// moves.
+// nothing: the counters calls and bytes are the driver calls of a round, but for those that wait, and the bytes that it
+// moves. bench/count_moving_pointers counts instructions.
 
 #include "moving_pointers_kernels/touch.hpp"
 
@@ -26,6 +26,7 @@
 #include <dlfcn.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,14 @@ namespace cuda = platform::cuda;
 constexpr std::size_t buffers = 64;
 constexpr std::size_t elements = 4;
 
+#ifdef RONDO_OVER_CUDA_STAND_IN
+/// How many rounds a case has.
+int rounds_of_a_case() {
+  const char* const wanted = std::getenv("RONDO_BENCH_ROUNDS");
+  return wanted == nullptr ? 2 : std::atoi(wanted);
+}
+#endif
+
 void begin_count() {
 #ifdef RONDO_OVER_CUDA_STAND_IN
   rondo_cuda_stand_in_reset();
@@ -44,12 +53,23 @@ void begin_count() {
 #endif
 }
 
+template <class Round>
+[[gnu::noinline]] bool call(Round& round) {
+  return round();
+}
+/// What bench/count_moving_pointers counts.
+template <class Round>
+[[gnu::noinline]] bool measured(benchmark::State& state, Round& round) {
+  bool good = true;
+  for (auto _ : state) good = good && call(round);
+  return good;
+}
 /// Runs rounds; the first ones, which load and upload, are not counted.
 template <class Round>
 void run(benchmark::State& state, std::uint64_t bytes_inside, Round round) {
   bool good = round() && round();
   begin_count();
-  for (auto _ : state) good = good && round();
+  good = good && measured(state, round);
   if (!good) state.SkipWithError("a round failed");
 #ifdef RONDO_OVER_CUDA_STAND_IN
   const auto rounds = static_cast<double>(state.iterations());
@@ -72,7 +92,11 @@ void with_rondo(benchmark::State& state, std::size_t tasks, std::size_t moved) {
     sums.push_back(graph.resident<float>("y" + std::to_string(b), {elements}));
   }
   for (std::size_t t = 0; t < tasks; ++t) graph.add<Touch>(inputs[t % buffers], sums[t % buffers]);
-  auto session = open<Cuda>(graph);
+  Cuda::Options options;
+#ifdef RONDO_OVER_CUDA_STAND_IN
+  options.timeout_ms = -1;  // one call waits, so that instructions do not depend on the clock
+#endif
+  auto session = open<Cuda>(graph, options);
   for (const auto& sum : sums) (void)session.upload(sum, std::vector<float>(elements));
   const Bytes bytes{elements * sizeof(float)};
   const auto block = session.platform().allocate(Bytes{2 * buffers * 256}, Bytes{256});
@@ -201,9 +225,13 @@ class Raw {
   }
   bool launch_graph() { return ok_ && c_.launch_graph(exec_, stream_) == 0 && end(); }
   bool end() {
+#ifdef RONDO_OVER_CUDA_STAND_IN
+    return c_.synchronize(stream_) == 0;
+#else
     cuda::Result code = cuda::not_ready;
     while (code == cuda::not_ready) code = c_.query_stream(stream_);
     return code == 0;
+#endif
   }
 
   Cuda platform_;  // for its memory, and the context that it makes current
@@ -235,7 +263,7 @@ void register_raw(const std::string& name, Contender contender, std::size_t task
     run(state, is_copied ? moved * buffer_bytes : 0, [&] { return (raw.*contender)(moved); });
   });
 #ifdef RONDO_OVER_CUDA_STAND_IN
-  made->Iterations(2);
+  made->Iterations(rounds_of_a_case());
 #else
   made->Unit(benchmark::kMicrosecond);
 #endif
@@ -252,7 +280,7 @@ int main(int argc, char** argv) {
         with_rondo(state, tasks, moved);
       });
 #ifdef RONDO_OVER_CUDA_STAND_IN
-      rondo->Iterations(2);
+      rondo->Iterations(rounds_of_a_case());
 #else
       rondo->Unit(benchmark::kMicrosecond);
 #endif

@@ -68,8 +68,8 @@ enum class Errc : std::uint16_t {
     case Errc::misaligned:
       return "device memory starts at an address that is no multiple of 32 (on the host: of 8); align it";
     case Errc::fixed_address:
-      return "a task that cannot be refreshed holds this address; bind host memory, or do not fix the addresses of the "
-             "task";
+      return "a library call, or another task that cannot be refreshed, holds this address; bind host memory, or copy "
+             "the tensor with a task";
     case Errc::overlapping:
       return "device memory is bound to two tensors and a kernel writes it; declare the alias or bind apart";
     case Errc::alias_broken: return "the output was declared to reuse an input's memory; bind the same memory to both";
@@ -96,7 +96,8 @@ enum class Errc : std::uint16_t {
     case Errc::stopped: return "a stop was requested in the middle of a round; the session is poisoned, close it";
     case Errc::abandoned: return "the round was dropped before it was finished; its outputs were not copied";
     case Errc::kernel_failed:
-      return "a kernel threw an exception; the session is poisoned, close it and mend the kernel";
+      return "a kernel threw an exception, or a library call failed; the session is poisoned, close it and mend the "
+             "task";
     case Errc::deadlock:
       return "the round waits for memory or room that nothing will free; make the ring larger, or use narrower scopes";
     case Errc::orchestration_failed:

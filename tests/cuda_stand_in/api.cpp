@@ -87,7 +87,8 @@ class Entry {
   Entry(const char* name, Needs needs) : lock{machine().mutex} {
     Machine& m = machine();
     ++m.counts[name];
-    if (std::strcmp(name, "cuStreamQuery") != 0 && std::strcmp(name, "cuCtxGetCurrent") != 0) ++m.counts["all"];
+    const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
+    if (!is("cuStreamQuery") && !is("cuStreamSynchronize") && !is("cuCtxGetCurrent")) ++m.counts["all"];
     if (stand_in::in_host_func) m.misuse(std::string(name) + " was called from a host func");
     for (auto fault = m.faults.begin(); fault != m.faults.end(); ++fault) {
       if (fault->call != name || (!fault->is_each && --fault->uses_left != 0)) continue;

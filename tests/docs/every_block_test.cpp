@@ -37,6 +37,7 @@ std::string bare(const std::string& text) {
 const std::map<std::string, std::vector<std::string>> sources = {
     {"README.md", {"examples/01_saxpy.cpp"}},
     {"docs/cuda.md", {"tests/cuda/kernels/saxpy.hpp", "tests/cuda/kernels/saxpy.cu", "tests/cuda/kernels_test.cpp"}},
+    {"docs/library_calls.md", {"examples/09_library_calls/main.cpp"}},
     {"docs/mpi.md", {"tests/mpi/docs_mpi_test.cpp", "tests/mpi/main.cpp", "examples/05_digits_mpi/main.cpp"}},
     {"docs/onboard.md",
      {"examples/06_onboard_saxpy/main.cpp", "examples/06_onboard_saxpy/device/saxpy.cpp",

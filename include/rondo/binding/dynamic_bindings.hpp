@@ -30,12 +30,12 @@ template <class Session>
 class DynamicBindings {
  public:
   /// @throws std::bad_alloc
-  explicit DynamicBindings(Session& session) : session_{session} {
-    const graph::GraphView view = session.interface();
-    for (std::size_t t = 0; t < view.tensors.size(); ++t) {
-      if (is_bound_each_round(view.tensors[t].direction)) bound_.push_back(detail::Binding(view.key(t)));
+  explicit DynamicBindings(Session& session) : session_{session}, view_{session.interface()} {
+    for (std::size_t t = 0; t < view_.tensors.size(); ++t) {
+      if (is_bound_each_round(view_.tensors[t].direction)) bound_.push_back(detail::Binding(view_.key(t)));
     }
     round_ = bound_;
+    unbound_ = bound_.size();
   }
   DynamicBindings(const DynamicBindings&) = delete;
   DynamicBindings& operator=(const DynamicBindings&) = delete;
@@ -67,9 +67,11 @@ class DynamicBindings {
   /// What is bound for the next round, in the order of the ports.
   [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return bound_; }
   /// The tensors that these are bindings of.
-  [[nodiscard]] graph::GraphView interface() const noexcept { return session_.interface(); }
+  [[nodiscard]] graph::GraphView interface() const noexcept { return view_; }
   /// The first tensor that nothing was bound to.
   [[nodiscard]] Status find_unbound() const noexcept {
+    if (unbound_ == 0) [[likely]]
+      return {};
     for (const detail::Binding& b : bound_) {
       if (b.bytes == detail::Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
     }
@@ -80,10 +82,9 @@ class DynamicBindings {
 
  private:
   Status bind(TensorId tensor, void* host, DevicePtr<std::byte> device, Bytes size, bool may_write) noexcept {
-    std::size_t b = 0;
-    while (b < bound_.size() && bound_[b].key.tensor() != tensor) ++b;
+    const std::size_t b = find(tensor);
     if (b == bound_.size()) return Status::of_tensor(Errc::wrong_tensor, index(tensor));
-    const graph::TensorRecord& record = session_.interface().tensors[index(tensor)];
+    const graph::TensorRecord& record = view_.tensors[index(tensor)];
     if (copies_out(record.direction) && !may_write) return Status::of_tensor(Errc::wrong_tensor, index(tensor));
     const UpdateLevel needed = device                            ? UpdateLevel::model_io
                                : rides_in_args(record.direction) ? UpdateLevel::host_input
@@ -93,15 +94,27 @@ class DynamicBindings {
     }
     if (const Status status = session_.check_bytes(tensor, size); !status) return status;
     if (host == nullptr && !device && size.value != 0) return Status::of_tensor(Errc::null_memory, index(tensor));
+    if (bound_[b].bytes == detail::Binding::unbound) --unbound_;
     bound_[b].bytes = size.value;
     bound_[b].data = host;
     bound_[b].device = device.address();
     return {};
   }
 
+  /// The place of a tensor in the lists, or their size. As a rule tensors are bound in the order of their declaration.
+  [[nodiscard]] std::size_t find(TensorId tensor) noexcept {
+    std::size_t b = next_ < bound_.size() && bound_[next_].key.tensor() == tensor ? next_ : 0;
+    while (b < bound_.size() && bound_[b].key.tensor() != tensor) ++b;
+    next_ = b + 1;
+    return b;
+  }
+
   Session& session_;
+  graph::GraphView view_;
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
   std::vector<detail::Binding> round_;  ///< the same, of the round under way
+  std::size_t next_ = 0;                ///< the place after the one that was bound last
+  std::size_t unbound_ = 0;             ///< how many tensors nothing was bound to
 };
 
 }  // namespace rondo

@@ -103,33 +103,40 @@ class PortRules {
   template <class Instance>
   [[gnu::noinline, gnu::cold]] Status check_moved(const Instance& now,
                                                   std::span<const std::uint64_t> addresses) const noexcept {
-    return check_addresses(
-        now, addresses.size(), [&](std::size_t p) { return addresses[p]; }, Look::at_moved);
+    return check_addresses(now, addresses, Look::at_moved);
   }
 
   /// Whether ports may be bound so. The bindings come in the order of the ports.
-  template <class Instance>
-  [[gnu::noinline]] Status check(const Instance& now, std::span<const Binding> bindings,
-                                 Look look = Look::at_moved) const noexcept {
-    const auto address_of = [&](std::size_t p) { return now.bound(p, bindings[p]); };
-    Status status = check_addresses(now, bindings.size(), address_of, look);
+  template <class Instance, class Ports>
+  [[gnu::noinline]] Status check(const Instance& now, const Ports& ports, std::span<const Binding> bindings,
+                                 Look look = Look::at_moved) noexcept {
+    std::size_t moved = 0;
+    for (std::size_t p = 0; p < bindings.size(); ++p) {
+      addresses_[p] = now.bound(p, bindings[p]);
+      moved += addresses_[p] != 0 && (look == Look::at_all || addresses_[p] != now.address(p)) ? 1 : 0;
+    }
+    const std::span<const std::uint64_t> addresses(addresses_.get(), bindings.size());
+    Status status;
+    // One by one is faster for one, and has the last word.
+    if (moved == 1 || (moved != 0 && !(are_free_ && may_move(ports, addresses)))) {
+      status = check_addresses(now, addresses, look);
+    }
     if (status.ok() && has_aliases_) status = check_aliases(now, bindings);
     if (status.ok() && !views_.empty()) status = check_views(now, bindings);
     return status;
   }
 
  private:
-  template <class Instance, class AddressOf>
-  static Status check_addresses(const Instance& now, std::size_t count, const AddressOf& address_of,
-                                Look look) noexcept {
-    for (std::size_t p = 0; p < count; ++p) {
-      const std::uint64_t begin = address_of(p);
+  template <class Instance>
+  static Status check_addresses(const Instance& now, std::span<const std::uint64_t> addresses, Look look) noexcept {
+    for (std::size_t p = 0; p < addresses.size(); ++p) {
+      const std::uint64_t begin = addresses[p];
       if (begin == 0 || (look == Look::at_moved && begin == now.address(p))) continue;
       if (begin % Arch::block_granule != 0) return Status::of_tensor(Errc::misaligned, now.tensor(p));
       if (now.record(p).fixed) return Status::of_tensor(Errc::fixed_address, now.tensor(p));
       const std::uint64_t end = begin + now.record(p).bytes;
-      for (std::size_t q = 0; q < count; ++q) {
-        const std::uint64_t other = address_of(q);
+      for (std::size_t q = 0; q < addresses.size(); ++q) {
+        const std::uint64_t other = addresses[q];
         // Without branches but for the one that is not taken.
         const bool overlaps = (other != 0) & (begin < other + now.record(q).bytes) & (other < end) & (p != q);
         if (overlaps && !may_overlap(now, p, q)) [[unlikely]]
@@ -179,10 +186,12 @@ class PortRules {
   bool has_aliases_ = false;
   bool are_free_ = true;
   AddressOrder<Arch::block_granule> order_;
+  std::unique_ptr<std::uint64_t[]> addresses_;  ///< of the round that is checked
 };
 
 template <class Arch>
-PortRules<Arch>::PortRules(const graph::GraphView& view) : order_{count_ports(view)} {
+PortRules<Arch>::PortRules(const graph::GraphView& view)
+    : order_{count_ports(view)}, addresses_{std::make_unique<std::uint64_t[]>(count_ports(view))} {
   std::vector<std::uint32_t> port_of(view.tensors.size(), PortView::in_the_arena);
   std::uint32_t port = 0;
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {

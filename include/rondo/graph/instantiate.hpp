@@ -84,7 +84,12 @@ namespace rondo::graph {
       extents[d] = extent.value;
       fits = fits && extent.ok && extent.value >= 0 && !__builtin_mul_overflow(count, extent.value, &count);
     }
-    if (!fits || static_cast<std::uint64_t>(count) != result.tensors_[reshape.tensor].count) {
+    if (reshape.tensor == TaskGraph::Reshape::values) {
+      if (!fits) {
+        fail(Errc::invalid_argument, "library call", graph.name(graph.tasks()[reshape.task].name),
+             "is handed a value that is negative, or above 2^63-1,");
+      }
+    } else if (!fits || static_cast<std::uint64_t>(count) != result.tensors_[reshape.tensor].count) {
       fail(Errc::wrong_size, "task", graph.name(graph.tasks()[reshape.task].name),
            "takes a tensor under a shape that does not hold its elements");
     }

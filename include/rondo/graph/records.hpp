@@ -127,6 +127,7 @@ struct TaskRecord {
   bool idle = false;                 ///< has nothing to do, so that freezing leaves it out; its order stays
   std::uint32_t threads = 0;         ///< of each block, where the device has threads; 0: the kernel does not say
   std::uint32_t shared_bytes = 0;    ///< of memory that the threads of a block share
+  CallEntry call = nullptr;          ///< of a library call; devices with streams call it instead of a kernel
 };
 
 struct Lanes;

@@ -5,6 +5,8 @@
 #include <rondo/graph/task_graph_impl.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 /// How TaskGraph::add() makes a task: the bodies of its Draft; include task_graph.hpp.
@@ -212,6 +214,52 @@ constexpr TaskId TaskGraph::add_laid_out(std::string_view name, CoreType core, B
   draft.args = args;
   draft.block_bytes = block_bytes;
   return draft.commit(name, core, blocks, entry);
+}
+
+/// Adds a word of a library call, which the capture keeps.
+constexpr void TaskGraph::Draft::add_value(std::string_view task, const Extent& value) {
+  if (value.dim.empty()) {
+    if (value.value < 0) fail_task(task, "is handed a value that is negative or above 2^63-1");
+    args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, value.value});
+    return;
+  }
+  graph.check_dim(value.dim, "task", task, Where::current());
+  args.push_back({graph::ArgRecord::Kind::reshaped_extent, Access::read, 0,
+                  static_cast<ArgWord>(graph.reshapes_.size() + reshapes.size())});
+  args.back().dimension = 0;
+  reshapes.push_back({static_cast<std::uint32_t>(graph.tasks_.size()), Reshape::values, Shape{value}});
+}
+
+template <class F>
+constexpr TaskId TaskGraph::add_call(std::string_view name, std::initializer_list<CallTensor> tensors, F&& call,
+                                     std::initializer_list<Extent> values) {
+  using Callable = std::remove_reference_t<F>;
+  constexpr bool is_callable = std::is_invocable_v<Callable&, const LibraryCall&>;
+  static_assert(is_callable, "rondo: a library call takes a const rondo::LibraryCall&");
+  static_assert(is_stateless_call<Callable> || std::is_lvalue_reference_v<F>,
+                "rondo: the graph keeps the address of a call that has a state; pass a variable that outlives its "
+                "sessions");
+  if constexpr (is_callable) {
+    if (tensors.size() == 0) fail_task(name, "touches no tensor; pass reads(x), writes(y) or updates(z)");
+    Draft draft{*this};
+    ArgWord address = 0;
+    if constexpr (!is_stateless_call<Callable>) {
+      address = reinterpret_cast<ArgWord>(std::addressof(call));  // NOLINT: read by call_library()
+    }
+    draft.args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, address});
+    draft.args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, static_cast<ArgWord>(tensors.size())});
+    for (const CallTensor& tensor : tensors) {
+      draft.add_address(name, tensor.key, tensor.access);
+      const std::uint32_t id = index(tensor.key.tensor());
+      draft.args.push_back(
+          {graph::ArgRecord::Kind::extent, Access::read, id, static_cast<ArgWord>(tensors_[id].count)});
+    }
+    for (const Extent& value : values) draft.add_value(name, value);
+    const TaskId id = draft.commit(name, CoreType::vector, Blocks{1}, &run_library_call<Callable>);
+    tasks_.back().call = &call_library<Callable>;
+    fix_addresses(id);
+    return id;
+  }
 }
 
 template <Kernel K, class... P, class... A>

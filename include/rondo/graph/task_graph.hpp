@@ -6,6 +6,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/arguments.hpp>
 #include <rondo/graph/kernel.hpp>
+#include <rondo/graph/library_call.hpp>
 #include <rondo/graph/name_index.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/tensor/handle.hpp>
@@ -208,6 +209,22 @@ class TaskGraph {
   constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                 const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
+  /// Adds a task that calls a library: `graph.add_call("gemm", {reads(a), reads(b), writes(c)}, gemm, {n})`. `call`
+  /// takes a `const LibraryCall&` and returns nothing, or a code that is 0 if all went well. Devices with streams call
+  /// it when the session is opened, while they capture the graph, and replay what it put on the stream in each round;
+  /// where nothing can be captured, it is called in each round. In simulation and on the host it is called in each
+  /// round, with a null stream.
+  ///
+  /// The addresses of the task's tensors are fixed, see fix_addresses(): rounds bind host memory to them. The sizes and
+  /// `values`, integers or expressions of symbols, are known to the capture; a ShapedSession has a capture for each
+  /// combination of its symbols' values. A call with a state is passed as an lvalue, and lives until the last session
+  /// is closed; the graph keeps its address. Calls of one session do not run at the same time as themselves. Memory
+  /// that the library needs is a workspace of the graph: `writes(scratch)`.
+  /// @throws Error invalid_argument: no tensor, a tensor of another graph, twice and written, a negative value
+  template <class F>
+  constexpr TaskId add_call(std::string_view name, std::initializer_list<CallTensor> tensors, F&& call,
+                            std::initializer_list<Extent> values = {});
+
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
   constexpr void add_edge(TaskId before, TaskId after, Where where = Where::current()) {
     for (const TaskId task : {before, after}) {
@@ -231,10 +248,11 @@ class TaskGraph {
   [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
   /// Of all tasks, one after the other.
   [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
-  /// A symbolic shape under which a task takes a tensor; see reshape().
+  /// A symbolic shape under which a task takes a tensor, see reshape(), or values of a library call.
   struct Reshape {
-    std::uint32_t task = 0;  ///< by TaskId
-    std::uint32_t tensor = 0;
+    static constexpr std::uint32_t values = 0xFFFF'FFFF;
+    std::uint32_t task = 0;    ///< by TaskId
+    std::uint32_t tensor = 0;  ///< `values`: of none
     Shape shape{};
   };
   /// Symbolic shapes under which tasks take tensors.
@@ -282,6 +300,7 @@ class TaskGraph {
     constexpr void add_parameter(std::string_view task, const A& argument);
     constexpr void let_share(std::uint32_t out, std::uint32_t in);
     constexpr void ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
+    constexpr void add_value(std::string_view task, const Extent& value);
     constexpr void add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape);
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);

@@ -19,6 +19,9 @@ using ArgWord = std::int64_t;
 /// A kernel in the ABI of the peer runtime: all arguments in one block of words.
 using KernelEntry = void (*)(ArgWord* args);
 
+/// A library call (see graph/library_call.hpp) that puts its work on a stream. Not 0: it failed.
+using CallEntry = int (*)(ArgWord* block, void* stream);
+
 /// The nanoseconds that one block of a task takes on the chip, from the same words.
 using CostEntry = double (*)(const ArgWord* args);
 

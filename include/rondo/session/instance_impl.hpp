@@ -17,7 +17,7 @@ Status Instance<P, Policies, Graph, Layout>::prepare(std::span<Binding> bindings
   if (is_blocked()) return refusal_;
   if (is_async_ && !is_async) return Status{Errc::mixed_modes};
   if (const Status s = sort(bindings); !s) return s;
-  if (const Status s = rules_.check(*this, bindings); !s) return s;
+  if (const Status s = rules_.check(*this, ports_.view(), bindings); !s) return s;
   is_async_ = is_async;
   take_addresses(bindings);
   readiness_ = readiness_between_rounds();
@@ -28,7 +28,7 @@ template <Platform P, class Policies, class Graph, class Layout>
 template <class R>
 Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings, R& resolved) noexcept {
   if (const Status s = sort(bindings); !s) return s;
-  if (const Status s = rules_.check(*this, bindings, Rules::Look::at_all); !s) return s;
+  if (const Status s = rules_.check(*this, ports_.view(), bindings, Rules::Look::at_all); !s) return s;
   const auto ports = ports_.view();
   resolved.has_all_checked = held_count_ == 0;
   resolved.copies = {ports, bindings};

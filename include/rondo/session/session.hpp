@@ -252,7 +252,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   }
 
   /// Why no round may begin; ok if one may.
-  [[nodiscard, gnu::cold]] Status refusal() const noexcept { return instances_[0].refusal(); }
+  [[nodiscard]] Status refusal() const noexcept { return instances_[0].refusal(); }
   void block(State state, Status why) noexcept {
     state_ = state;
     for (Instance& instance : instances_) instance.block(why);

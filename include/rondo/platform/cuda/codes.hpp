@@ -47,6 +47,7 @@ namespace rondo::platform::cuda {
     case 702:  // the device ended a kernel that took too long
     case 909:  // a wait took too long
     case waited_too_long: return Errc::timed_out;
+    case streams::library_call_failed: return Errc::kernel_failed;
 
     // What this driver, this chip or this user has not.
     case 36:   // the call needs a newer driver
@@ -124,7 +125,8 @@ namespace rondo::platform::cuda {
 /// with it.
 [[nodiscard]] constexpr Status status_of(Result code) noexcept {
   const Status status{errc_of(code)};
-  return is_sticky(code) || status.code() == Errc::timed_out ? status.poisoning() : status;
+  const bool is_lost = is_sticky(code) || status.code() == Errc::timed_out || status.code() == Errc::kernel_failed;
+  return is_lost ? status.poisoning() : status;
 }
 
 /// The result of releasing something. A context that is lost gives back everything by itself, and the wait before told

@@ -195,6 +195,9 @@ class Cuda {
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
+    if (when == Moment::closing && last_ != nullptr && !last_->refusal().empty()) {
+      sink(Error::Text(last_->refusal().c_str(), " while it was captured; tasks were launched one by one").c_str());
+    }
     if (when != Moment::opening) return;
     if (!can_refresh_args()) sink(refresh_.remark());
     if (options_.graph && !device_.driver().has_graphs()) {

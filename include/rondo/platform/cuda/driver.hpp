@@ -126,12 +126,17 @@ struct Calls {
   Result (*launch_graph)(GraphExec, Stream) = nullptr;
   Result (*destroy_exec)(GraphExec) = nullptr;
   Result (*destroy_graph)(Graph) = nullptr;
+  // --- without them graphs with library calls are launched one by one
+  Result (*begin_capture)(Stream, int mode) = nullptr;
+  Result (*end_capture)(Stream, Graph*) = nullptr;
+  Result (*add_child_graph)(GraphNode*, Graph, const GraphNode* needs, std::size_t, Graph child) = nullptr;
   // --- without it the first launch uploads the graph
   Result (*upload_graph)(GraphExec, Stream) = nullptr;
 
   [[nodiscard]] constexpr bool has_graphs() const noexcept {
     return create_graph && add_kernel_node && instantiate && launch_graph && destroy_exec && destroy_graph;
   }
+  [[nodiscard]] constexpr bool captures() const noexcept { return begin_capture && end_capture && add_child_graph; }
 };
 
 /// Calls `visit(name, symbol, slot)` for each call that must be there: its name in the documentation, and the symbol of
@@ -186,6 +191,9 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("cuGraphLaunch", "cuGraphLaunch", c.launch_graph);
   visit("cuGraphExecDestroy", "cuGraphExecDestroy", c.destroy_exec);
   visit("cuGraphDestroy", "cuGraphDestroy", c.destroy_graph);
+  visit("cuStreamBeginCapture", "cuStreamBeginCapture_v2", c.begin_capture);
+  visit("cuStreamEndCapture", "cuStreamEndCapture", c.end_capture);
+  visit("cuGraphAddChildGraphNode", "cuGraphAddChildGraphNode", c.add_child_graph);
   visit("cuGraphUpload", "cuGraphUpload", c.upload_graph);
 }
 

@@ -5,18 +5,21 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/cuda/modules.hpp>
+#include <rondo/platform/streams/library_calls.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rondo::platform::cuda {
 
 /// A graph loaded on a device: one CUDA graph with a kernel node for each task and the graph's own edges, instantiated
 /// and uploaded once, and never updated. The only parameter of a node is the address of the task's arguments in the
-/// args table in device memory, so what changes from round to round changes there.
+/// args table in device memory, so what changes from round to round changes there. What a library call puts on a stream
+/// is captured, and is a child of that graph; where a call cannot be captured, tasks are launched one by one.
 ///
 /// What the graph needs zeroed in each round is zeroed on the stream, before the graph runs.
 ///
@@ -34,7 +37,9 @@ class Program {
       : Program(device, options, view) {
     device_.must(Api::enter, device_.enter());
     place_launches(args);
-    if (options.graph && !options.wait_after_each_task && driver().has_graphs() && !launches_.empty()) make_graph();
+    const bool can_capture = library_calls_.empty() || driver().captures();
+    const bool is_wanted = options.graph && !options.wait_after_each_task;
+    if (is_wanted && driver().has_graphs() && can_capture && !launches_.empty()) make_graph();
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -56,11 +61,14 @@ class Program {
   void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
   /// Whether a round is one launch of a CUDA graph.
   [[nodiscard]] bool is_graph() const noexcept { return exec_ != nullptr; }
+  /// Why a library call could not be captured; empty if nothing is the matter.
+  [[nodiscard]] const Error::Text& refusal() const noexcept { return refusal_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
 
   /// Names the task that was waited for, where tasks are waited for one by one.
   [[nodiscard]] Status blame(Status status) const noexcept {
-    const bool is_about_a_task = status.code() == Errc::device_failed || status.code() == Errc::timed_out;
+    const bool is_about_a_task = status.code() == Errc::device_failed || status.code() == Errc::timed_out ||
+                                 status.code() == Errc::kernel_failed;
     if (!is_about_a_task || under_way_ == none) return status;
     const Status named = Status::of_task(status.code(), view_.tasks[under_way_].added_as);
     return status.poisoned() ? named.poisoning() : named;
@@ -95,6 +103,7 @@ class Program {
     std::uint32_t threads = default_threads;
     std::uint32_t shared_bytes = 0;
     std::uint32_t position = 0;
+    std::uint32_t library_call = streams::LibraryCalls::none;
   };
 
   Program(Device& device, const Options& options, const graph::GraphView& view)
@@ -114,6 +123,10 @@ class Program {
         ArgWord words[2] = {};
         __builtin_memcpy(words, args.bytes() + (block - args.words()) * std::ptrdiff_t{sizeof(ArgWord)}, sizeof(words));
         fill_ = {static_cast<Pointer>(words[0]), static_cast<std::uint64_t>(words[1])};
+        continue;
+      }
+      if (const std::uint32_t call = library_calls_.add(view_, t, args); call != streams::LibraryCalls::none) {
+        launches_.push_back({.position = t, .library_call = call});
         continue;
       }
       const std::string_view name = view_.name(task.name);
@@ -172,22 +185,22 @@ class Program {
     std::vector<void*> parameters(launches_.size());  // nodes may point to them until the graph is instantiated
     if (code == success) {
       code = add_nodes(graph, parameters, call);
-      if (code == success) {
+      if (code == success && refusal_.empty()) {
         call = "cuGraphInstantiateWithFlags";
         code = driver().instantiate(&exec_, graph, 0);
       }
       const Result destroyed = driver().destroy_graph(graph);
       if (code == success && destroyed != success) call = "cuGraphDestroy", code = destroyed;
     }
-    if (code == success && driver().upload_graph != nullptr) {
+    if (code == success && exec_ != nullptr && driver().upload_graph != nullptr) {
       call = "cuGraphUpload";
       device_.work_begins();
       code = driver().upload_graph(exec_, device_.stream());
     }
     device_.must(call, code);
   }
+  /// Nodes are missing where a library call could not be captured: see refusal().
   [[nodiscard]] Result add_nodes(Graph graph, std::vector<void*>& parameters, const char*& call) {
-    call = "cuGraphAddKernelNode";
     std::vector<GraphNode> nodes(launches_.size(), nullptr);
     const std::vector<std::vector<std::uint32_t>> all_needs = needs();
     std::vector<GraphNode> first;
@@ -195,6 +208,18 @@ class Program {
       first.clear();
       for (const std::uint32_t need : all_needs[n]) first.push_back(nodes[need]);
       Launch& l = launches_[n];
+      if (l.library_call != streams::LibraryCalls::none) {
+        Graph child = nullptr;
+        Result code = capture(l, &child, call);
+        if (code != success || !refusal_.empty()) return code;
+        call = "cuGraphAddChildGraphNode";
+        code = driver().add_child_graph(&nodes[n], graph, first.data(), first.size(), child);
+        const Result destroyed = driver().destroy_graph(child);
+        if (code == success && destroyed != success) call = "cuGraphDestroy", code = destroyed;
+        if (code != success) return code;
+        continue;
+      }
+      call = "cuGraphAddKernelNode";
       parameters[n] = &l.args;
       const KernelNodeParams params{l.function, {l.blocks, 1, 1}, {l.threads, 1, 1}, l.shared_bytes, &parameters[n]};
       const Result code = driver().add_kernel_node(&nodes[n], graph, first.data(), first.size(), &params);
@@ -203,12 +228,43 @@ class Program {
     return success;
   }
 
+  /// Has a library call put its work on a stream of its own that is being captured.
+  [[nodiscard]] Result capture(const Launch& l, Graph* child, const char*& call) {
+    Stream stream = nullptr;
+    call = Api::create_stream;
+    Result code = driver().create_stream(&stream, stream_non_blocking, 0);
+    if (code != success) return code;
+    call = "cuStreamBeginCapture";
+    code = driver().begin_capture(stream, capture_thread_local);
+    if (code == success) {
+      const char* what = nullptr;
+      const Result called = library_calls_.run(l.library_call, stream, what);
+      const Result ended = driver().end_capture(stream, child);
+      if (called != success) {
+        refusal_ = Error::Text(what);
+      } else if (ended != success || *child == nullptr) {
+        refusal_ = Error::Text("cuStreamEndCapture returned ", ended, " after the library call of task '",
+                               view_.name(view_.tasks[l.position].name), "'");
+      }
+      if (!refusal_.empty() && *child != nullptr) (void)driver().destroy_graph(std::exchange(*child, nullptr));
+    }
+    const Result destroyed = released(driver().destroy_stream(stream));
+    if (code == success && destroyed != success) call = "cuStreamDestroy", code = destroyed;
+    return code;
+  }
+
   [[nodiscard, gnu::noinline]] Result launch_each(const char*& call, Stream stream) noexcept {
     for (Launch& l : launches_) {
-      void* parameters[] = {&l.args};
-      call = "cuLaunchKernel";
-      Result code =
-          driver().launch(l.function, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream, parameters, nullptr);
+      Result code = success;
+      if (l.library_call != streams::LibraryCalls::none) {
+        code = library_calls_.run(l.library_call, stream, call);
+        if (code != success) under_way_ = l.position;
+      } else {
+        void* parameters[] = {&l.args};
+        call = "cuLaunchKernel";
+        code =
+            driver().launch(l.function, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream, parameters, nullptr);
+      }
       if (code != success) return code;
       if (!options_.wait_after_each_task) continue;
       under_way_ = l.position;
@@ -225,6 +281,8 @@ class Program {
   graph::GraphView view_;
   Modules modules_;
   std::vector<Launch> launches_;
+  streams::LibraryCalls library_calls_;
+  Error::Text refusal_;
   GraphExec exec_ = nullptr;
   Fill fill_;
   std::uint32_t under_way_ = none;

@@ -71,6 +71,7 @@ inline constexpr AclError code_timed_out = 507046;
     case 507034:
     case 507048:
     case 507915: return Errc::timed_out;
+    case streams::library_call_failed: return Errc::kernel_failed;
     case 107022:
     case 107023:
     case 107035:
@@ -145,8 +146,8 @@ inline constexpr AclError code_timed_out = 507046;
 /// takes its session with it.
 [[nodiscard]] constexpr Status status_of(AclError code) noexcept {
   const Status status{errc_of(code)};
-  const bool lost =
-      status.code() == Errc::device_failed || status.code() == Errc::timed_out || status.code() == Errc::stopped;
+  const bool lost = status.code() == Errc::kernel_failed || status.code() == Errc::device_failed ||
+                    status.code() == Errc::timed_out || status.code() == Errc::stopped;
   return lost ? status.poisoning() : status;
 }
 

@@ -160,12 +160,12 @@ class Device {
   }
   /// Keeps the runtime's words, and the kernel they name, which often stands at the end of very many.
   [[gnu::cold]] void note(const char* call, AclError code) noexcept {
-    const char* const said = calls().recent_error();
+    const char* const said = code == streams::library_call_failed ? nullptr : calls().recent_error();
     const std::string_view kernel = kernel_named_in(said == nullptr ? "" : said);
     kernel_ = {};
     kernel_.append(kernel);
     has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
-    text_ = Error::Text(call, " returned ", code);
+    text_ = code == streams::library_call_failed ? Error::Text(call) : Error::Text(call, " returned ", code);
     if (!kernel.empty()) text_.append(", kernel '"), text_.append(kernel), text_.append("'");
     if (said != nullptr && *said != '\0') {
       text_.append(": ");

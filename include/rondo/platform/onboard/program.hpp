@@ -10,6 +10,7 @@
 #include <rondo/platform/onboard/lane_script.hpp>
 #include <rondo/platform/onboard/stepper.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
+#include <rondo/platform/streams/library_calls.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -95,7 +96,9 @@ class Program {
   /// The task that was waited for; otherwise the one whose args the device named; otherwise the only one that runs the
   /// kernel which its words name, if there is one.
   [[nodiscard]] Status blame(Status status) const noexcept {
-    if (status.code() != Errc::device_failed && status.code() != Errc::timed_out) return status;
+    const bool is_about_a_task = status.code() == Errc::device_failed || status.code() == Errc::timed_out ||
+                                 status.code() == Errc::kernel_failed;
+    if (!is_about_a_task) return status;
     if (under_way_ != none) return of_task(status, under_way_);
     const void* const args = failed_args_.load(std::memory_order_acquire);
     for (const Launch& launch : launches_) {
@@ -148,6 +151,7 @@ class Program {
     std::uint32_t blocks = 1;
     std::uint32_t position = 0;
     bool blocks_meet = false;
+    std::uint32_t library_call = streams::LibraryCalls::none;
   };
 
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view)
@@ -183,6 +187,11 @@ class Program {
         __builtin_memcpy(words, args.bytes() + offset, sizeof(words));
         fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1]), t, block,
                  task.block_bytes};
+        continue;
+      }
+      if (const std::uint32_t call = library_calls_.add(view_, t, args); call != streams::LibraryCalls::none) {
+        const std::size_t bytes = std::size_t{task.blocks} * task.block_bytes;
+        *launch++ = {.device_args = block, .bytes = bytes, .position = t, .library_call = call};
         continue;
       }
       const std::string_view kernel = view_.name(task.name);
@@ -232,50 +241,16 @@ class Program {
     while (lanes.count > 1) {
       const LaneScript script(lanes);
       AclError code = code_out_of_queues;
-      if (script.queues() <= LaneScript::most_queues) code = capture_script(script);
+      if (script.queues() <= LaneScript::most_queues) {
+        code = capture_script(device_, script, instance_, [&](std::uint32_t launch, Stream stream) {
+          const char* call = nullptr;
+          return launch_one(launches_[launch], call, stream);
+        });
+      }
       streams_ = instance_ == nullptr ? 1 : lanes.count;
       if (instance_ != nullptr) return;
       lanes = graph::fold_lanes(view_, lanes, errc_of(code) == Errc::out_of_resources ? lanes.count / 2 : 1);
     }
-  }
-  /// Streams and events are needed only while capturing. @returns the first failure; then there is no instance
-  [[nodiscard]] AclError capture_script(const LaneScript& script) {
-    std::vector<Stream> streams(script.lanes(), nullptr);
-    std::vector<Event> events(script.events(), nullptr);
-    AclError code = code_ok;
-    streams[0] = device_.stream();
-    for (std::size_t s = 1; s < streams.size() && code == code_ok; ++s) {
-      code = calls().create_stream(&streams[s], 0, stream_flag_fast_launch | stream_flag_fast_sync);
-    }
-    for (std::size_t e = 0; e < events.size() && code == code_ok; ++e) {
-      code = calls().create_event(&events[e], event_flag_sync);
-    }
-    if (code == code_ok) code = calls().capture_begin(streams[0], capture_thread_local);
-    if (code == code_ok) {
-      for (const LaneScript::Step& step : script.steps()) {
-        Stream const stream = streams[step.lane];
-        const char* call = nullptr;
-        switch (step.kind) {
-          case LaneScript::Step::Kind::launch: code = launch_one(launches_[step.what], call, stream); break;
-          case LaneScript::Step::Kind::record: code = calls().record_event(events[step.what], stream); break;
-          case LaneScript::Step::Kind::wait: code = calls().wait_event(stream, events[step.what]); break;
-        }
-        if (code != code_ok) break;
-      }
-      const AclError ended = calls().capture_end(streams[0], &instance_);
-      if (code == code_ok) code = ended;
-      if (code != code_ok && instance_ != nullptr) {
-        (void)calls().destroy_instance(instance_);
-        instance_ = nullptr;
-      }
-    }
-    for (std::size_t s = 1; s < streams.size(); ++s) {
-      if (streams[s] != nullptr) (void)calls().destroy_stream(streams[s]);
-    }
-    for (Event const event : events) {
-      if (event != nullptr) (void)calls().destroy_event(event);
-    }
-    return code;
   }
   void capture_in_order() noexcept {
     AclError code = calls().capture_begin(device_.stream(), capture_thread_local);
@@ -285,8 +260,10 @@ class Program {
       const AclError ended = calls().capture_end(device_.stream(), &instance_);
       if (code == code_ok) code = ended;
     }
+    if (code == code_ok) return;
     const char* call = nullptr;
-    if (code != code_ok) (void)drop_instance(call, device_.stream());
+    under_way_ = none;
+    (void)drop_instance(call, device_.stream());
   }
   /// @returns how the wait for what it still runs ended, which must not lose its graph
   [[gnu::cold]] AclError drop_instance(const char*& call, Stream stream) noexcept {
@@ -336,6 +313,7 @@ class Program {
   [[nodiscard]] AclError launch_each(const char*& call, Stream stream) noexcept {
     for (const Launch& l : launches_) {
       AclError code = launch_one(l, call, stream);
+      if (code == streams::library_call_failed) under_way_ = l.position;
       if (code != code_ok) return code;
       if (!options_.wait_after_each_task) continue;
       under_way_ = l.position;
@@ -347,6 +325,7 @@ class Program {
   }
 
   [[nodiscard]] AclError launch_one(const Launch& l, const char*& call, Stream stream) noexcept {
+    if (l.library_call != streams::LibraryCalls::none) return library_calls_.run(l.library_call, stream, call);
     // The limit first, so that those without the other attribute leave it out.
     LaunchAttr attrs[2];
     LaunchAttr* end = attrs;
@@ -381,6 +360,7 @@ class Program {
   graph::GraphView view_;
   Binaries binaries_;
   std::vector<Launch> launches_;
+  streams::LibraryCalls library_calls_;
   RunInstance instance_ = nullptr;
   RunInstance after_fill_ = nullptr;         ///< the instance where there is a fill to come first
   RunInstance instance_in_steps_ = nullptr;  ///< the instance while rounds are launched task by task

@@ -14,6 +14,8 @@ namespace rondo::platform::streams {
 /// What a call of the vendor's returns.
 using Code = int;
 inline constexpr Code code_ok = 0;
+/// A code of Rondo's own: the library call of a task failed.
+inline constexpr Code library_call_failed = -16;
 
 using Stream = void*;
 using Event = void*;

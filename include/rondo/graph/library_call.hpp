@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/arguments.hpp>
+#include <rondo/graph/words.hpp>
+#include <rondo/tensor/handle.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+/// Calls of libraries as tasks, see TaskGraph::add_call().
+namespace rondo {
+
+/// What the callable of TaskGraph::add_call() is handed: a stream to put work on, and the addresses, sizes and values
+/// that the task was added with. Trivially copyable; valid during the call only.
+class LibraryCall {
+ public:
+  constexpr LibraryCall(const ArgWord* block, void* stream) noexcept : block_{block}, stream_{stream} {}
+
+  /// The device's stream, an aclrtStream or a CUstream, on which the call enqueues its work and for which it must not
+  /// wait. Null where the CPU is the device, on the host and in simulation: then the work is done when the call
+  /// returns.
+  [[nodiscard]] constexpr void* stream() const noexcept { return stream_; }
+
+  /// How many tensors the task has.
+  [[nodiscard]] constexpr std::size_t tensors() const noexcept { return static_cast<std::size_t>(block_[tensors_at]); }
+  /// The device address of tensor `i`, counted from 0 in the order of add_call(). The same in each call of a session.
+  [[nodiscard]] constexpr std::uint64_t address(std::size_t i) const noexcept {
+    return static_cast<std::uint64_t>(block_[first_word + 2 * i]);
+  }
+  /// The same as a pointer, which only the device may follow.
+  template <class T>
+  [[nodiscard]] T* data(std::size_t i) const noexcept {
+    return reinterpret_cast<T*>(address(i));  // NOLINT: an address of the device
+  }
+  /// The number of elements of tensor `i`.
+  [[nodiscard]] constexpr std::int64_t elements(std::size_t i) const noexcept { return block_[first_word + 2 * i + 1]; }
+  /// Value `i` of add_call(), with the round's symbols put in.
+  [[nodiscard]] constexpr std::int64_t value(std::size_t i) const noexcept {
+    return block_[first_word + 2 * tensors() + i];
+  }
+
+ private:
+  template <class F>
+  friend int call_library(ArgWord* block, void* stream);
+
+  /// The words of a call's block: the address of the callable, the number of tensors, for each tensor its address and
+  /// its elements, and the values.
+  static constexpr std::size_t callable_at = 0;
+  static constexpr std::size_t tensors_at = 1;
+  static constexpr std::size_t first_word = 2;
+
+  const ArgWord* block_;
+  void* stream_;
+};
+
+/// A tensor of a library call, made from reads(x), writes(y) or updates(z).
+struct CallTensor {
+  TensorKey key;
+  Access access;
+
+  template <class T, Direction D>
+  constexpr CallTensor(const RawTensor<TensorHandle<T, D>>& tensor) noexcept  // NOLINT(google-explicit-constructor)
+      : key{tensor.handle.key}, access{tensor.access} {
+    static_assert(!rides_in_args(D), "rondo: a host input is in the args table; copy it to a tensor with a kernel");
+  }
+};
+
+/// Whether a graph may keep F by its type alone.
+template <class F>
+inline constexpr bool is_stateless_call = std::is_empty_v<F>&& std::is_default_constructible_v<F>;
+
+/// The CallEntry of a callable: calls it, and returns its code, which is 0 for one that returns nothing.
+template <class F>
+int call_library(ArgWord* block, void* stream) {
+  const LibraryCall call{block, stream};
+  const auto run = [&](auto& callable) {
+    if constexpr (std::is_void_v<decltype(callable(call))>) {
+      callable(call);
+      return 0;
+    } else {
+      return static_cast<int>(callable(call));
+    }
+  };
+  if constexpr (is_stateless_call<F>) {
+    F callable{};
+    return run(callable);
+  } else {
+    return run(*reinterpret_cast<F*>(block[LibraryCall::callable_at]));  // NOLINT: written by add_call()
+  }
+}
+
+/// The kernel of a library call where kernels are host functions. @throws Error kernel_failed if the call fails
+template <class F>
+void run_library_call(ArgWord* block) {
+  const int code = call_library<F>(block, nullptr);
+  if (code != 0) throw Error(Errc::kernel_failed, Error::Text("a library call returned ", code));
+}
+
+/// Calls the library for a device, where a round may not throw. @returns its code, or `call_threw`
+inline constexpr int call_threw = -0x7FFF'FFFF;
+[[nodiscard]] inline int call_on_stream(CallEntry call, ArgWord* block, void* stream) noexcept {
+  try {
+    return call(block, stream);
+  } catch (...) {
+    return call_threw;
+  }
+}
+
+}  // namespace rondo

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls of libraries as tasks: made in each round where the CPU is the device, captured once where devices have
+// streams.
+
+#include "device_floats.hpp"
+#include "platforms.hpp"
+
+#include <rondo/platform/host/host.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/session/in_flight.hpp>
+#include <rondo/session/shaped_session.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace rondo;
+
+#define RONDO_TEST_PLATFORMS A2A3Sim, HostOn<Pool>, A5SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn
+
+namespace {
+
+using Floats = std::vector<float>;
+
+struct Double {
+  static constexpr std::string_view name = "double";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+  }
+};
+struct Sum {
+  static constexpr std::string_view name = "sum";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, In<float> y, Out<float> z) noexcept {
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] = x[i] + y[i];
+  }
+};
+
+/// A library of one function: y = x, turned to the left by `value(0)` elements.
+template <class P>
+struct Turn {
+  std::atomic<int> times = 0;
+  std::atomic<int> refuses = 0;  ///< so often it fails with code 7 before it works
+
+  int operator()(const LibraryCall& call) {
+    ++times;
+    if (refuses > 0) return --refuses, 7;
+    const auto n = static_cast<std::size_t>(call.elements(0));
+    const auto by = static_cast<std::size_t>(call.value(0));
+    const auto* const x = call.data<const float>(0);
+    auto* const y = call.data<float>(1);
+    const int first = copy(call.stream(), y, x + by, n - by);
+    return first != 0 ? first : copy(call.stream(), y + (n - by), x, by);
+  }
+  static int copy(void* stream, float* to, const float* from, std::size_t count) {
+    if (count == 0) return 0;
+    if constexpr (is_over_stand_in<P>) {
+      CHECK(stream != nullptr);
+      return P::enqueue_copy(stream, to, from, count * sizeof(float));
+    } else {
+      CHECK(stream == nullptr);
+      std::memcpy(to, from, count * sizeof(float));
+      return 0;
+    }
+  }
+};
+
+/// The checking engine runs a round more than once.
+template <class P>
+constexpr bool counts_calls = !std::is_same_v<P, A5SimOn<Checked<Pool>>>;
+
+constexpr std::size_t size = 12;
+constexpr std::size_t turned_by = 5;
+
+/// y = turn(2 x) + w.
+template <class P>
+struct Graph {
+  Turn<P> turn;
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {size});
+  Resident<float> w = graph.resident<float>("w", {size});
+  Output<float> y = graph.output<float>("y", {size});
+  Workspace<float> doubled = graph.workspace<float>("doubled", {size});
+  Workspace<float> turned = graph.workspace<float>("turned", {size});
+  TaskId twice = graph.add<Double>(x, doubled);
+  TaskId call = graph.add_call("turn", {reads(doubled), writes(turned)}, turn, {turned_by});
+  TaskId sum = graph.add<Sum>(turned, w, y);
+};
+Floats input_of(int round) {
+  Floats x(size);
+  for (std::size_t i = 0; i < size; ++i) x[i] = static_cast<float>(round * 100 + static_cast<int>(i));
+  return x;
+}
+Floats turned(const Floats& x, std::size_t by) {
+  Floats y = x;
+  std::rotate(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(by), y.end());
+  return y;
+}
+Floats expected_of(int round) {
+  Floats y = turned(input_of(round), turned_by);
+  for (float& v : y) v = 2 * v + 1;
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A library call is a task among others, and is made once where it can be captured", P,
+                   RONDO_TEST_PLATFORMS) {
+  Graph<P> g;
+  auto session = open<P>(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.w, Floats(size, 1)).ok());
+  for (int round = 0; round < 10; ++round) {
+    const Floats x = input_of(round);
+    Floats y(size);
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    CHECK(y == expected_of(round));
+  }
+  if constexpr (counts_calls<P>) CHECK(g.turn.times.load() == (is_over_stand_in<P> ? 1 : 10));
+}
+
+TEST_CASE_TEMPLATE("Rounds in flight have a capture for each slot", P, RONDO_TEST_PLATFORMS) {
+  Graph<P> g;
+  auto session = open_pipelined<P, 3>(g.graph, busy_options<P>());
+  REQUIRE(session.upload(g.w, Floats(size, 1)).ok());
+  std::vector<Floats> x, y(20, Floats(size));
+  for (int round = 0; round < 20; ++round) x.push_back(input_of(round));
+  for (std::size_t round = 0; round < 20; ++round) {
+    (void)session.submit_round(bind(g.x, x[round]), bind(g.y, y[round]));
+  }
+  REQUIRE(session.wait_all().ok());
+  for (int round = 0; round < 20; ++round) CHECK(y[static_cast<std::size_t>(round)] == expected_of(round));
+  if constexpr (counts_calls<P>) CHECK(g.turn.times.load() == (is_over_stand_in<P> ? 3 : 20));
+}
+
+TEST_CASE_TEMPLATE("A library call takes ports, whose addresses are fixed: device memory for them is refused", P,
+                   RONDO_TEST_PLATFORMS) {
+  Turn<P> turn;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {size});
+  const auto y = graph.output<float>("y", {size});
+  graph.add_call("turn", {reads(x), writes(y)}, turn, {1});
+  auto session = open<P>(graph, busy_options<P>());
+  for (int round = 0; round < 3; ++round) {
+    const Floats in = input_of(round);
+    Floats out(size);
+    REQUIRE(session.run_round(bind(x, in), bind(y, out)).ok());
+    CHECK(out == turned(in, 1));
+  }
+  const DeviceFloats device(session.platform(), size);
+  const Floats in = input_of(0);
+  const Status status = session.run_round(bind(x, in), bind(y, device.span()));
+  CHECK(status.code() == Errc::fixed_address);
+  CHECK(std::string(session.explain(status).c_str()).find("'y'") != std::string::npos);
+}
+
+TEST_CASE_TEMPLATE("Sizes and values of a library call follow the round's symbols, with a capture for each", P,
+                   RONDO_TEST_PLATFORMS) {
+  Turn<P> turn;
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const Dim by = graph.dim("by");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add_call("turn", {reads(x), writes(y)}, turn, {by});
+  auto session = open_shaped<P>(graph, busy_options<P>());
+  int calls = 0;
+  for (int lap = 0; lap < 2; ++lap) {
+    for (const std::size_t elements : {21U, 8U}) {
+      for (const std::size_t turn_by : {0U, 1U, 2U}) {
+        Floats in(elements), out(elements);
+        for (std::size_t i = 0; i < elements; ++i) in[i] = static_cast<float>(i + elements);
+        REQUIRE(session.run_round(with_symbols({{by, static_cast<std::int64_t>(turn_by)}}), bind(x, in), bind(y, out))
+                    .ok());
+        CHECK(out == turned(in, turn_by));
+        ++calls;
+      }
+    }
+  }
+  if constexpr (counts_calls<P>) CHECK(turn.times.load() == (is_over_stand_in<P> ? calls / 2 : calls));
+}
+
+TEST_CASE_TEMPLATE("A library call that fails in a round fails it, is named, and poisons", P, RONDO_TEST_PLATFORMS) {
+  Graph<P> g;
+  auto options = busy_options<P>();
+  if constexpr (requires { options.warm_up; }) options.warm_up = false;
+  g.turn.refuses = 1'000;
+  auto session = open<P>(g.graph, options);
+  REQUIRE(session.upload(g.w, Floats(size, 1)).ok());
+  const Floats x = input_of(1);
+  Floats y(size, -1);
+  const Status status = session.run_round(bind(g.x, x), bind(g.y, y));
+  CHECK(status == Status::of_task(Errc::kernel_failed, index(g.call)).poisoning());
+  CHECK(y == Floats(size, -1));
+  const std::string text = session.explain(status).c_str();
+  CHECK(text.find("'turn'") != std::string::npos);
+  if constexpr (is_over_stand_in<P>) CHECK(text.find("returned 7") != std::string::npos);
+}
+
+TEST_CASE_TEMPLATE("A library call that cannot be captured is made in each round", P, A2A3OverStandIn, A5OverStandIn) {
+  Graph<P> g;
+  auto options = busy_options<P>();
+  if constexpr (requires { options.warm_up; }) options.warm_up = false;
+  g.turn.refuses = 1'000;
+  auto session = open<P>(g.graph, options);
+  REQUIRE(session.upload(g.w, Floats(size, 1)).ok());
+  g.turn.refuses = 0;
+  const int before = g.turn.times;
+  for (int round = 0; round < 4; ++round) {
+    const Floats x = input_of(round);
+    Floats y(size);
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.y, y)).ok());
+    CHECK(y == expected_of(round));
+  }
+  CHECK(!session.platform().is_captured());
+  CHECK(g.turn.times.load() == before + 4);
+}

@@ -47,7 +47,7 @@ def includes(text):
     return re.findall(r"^\s*#\s*include\s*<rondo/([^>]+)>", text, re.MULTILINE)
 
 
-def length(headers, of_core=400, of_product=500, median_below=150, core=24_140, session=3_960):
+def length(headers, of_core=400, of_product=500, median_below=150, core=24_280, session=3_960):
     counts = {name: text.count("\n") for name, text in headers.items()}
     for name, count in counts.items():
         most = of_product if name.split("/")[0] in PRODUCTS else of_core

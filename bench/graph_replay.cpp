@@ -11,6 +11,11 @@
 //   a
 //     time, or with four in flight; `efficiency` is the median of raw's time for them / (threads · the time they took),
 //     `efficiency_25` and `efficiency_75` the quartiles; one iteration is all of these rounds
+//   learn/<growing|shrinking|alternating|noisy>/threads:<t>   12 chains of 8 tasks, whose costs change after 100
+//   rounds,
+//     and again, where they alternate; `rounds_to_settle` is how many rounds it takes after the last change until 16 of
+//     them have a median within a tenth of what a session takes that has learned the new costs from the start, and
+//     `of_best` what rounds take of that in the end: the median of 31, in turn with 31 of that session
 // Elsewhere one iteration is one round. Raw runs on one thread only.
 // On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for independent
 // and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
@@ -36,6 +41,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -181,6 +187,114 @@ void run_four_in_flight(benchmark::State& state, const Shape& shape, int threads
   if (!session.wait_all().ok()) state.SkipWithError("a round failed");
 }
 
+/// A graph whose tasks cost what the table says at the moment.
+class Changing {
+ public:
+  static constexpr std::size_t chains = 12, length = 8, tasks = chains * length;
+  /// In multiplications; some 1,200 take 1 µs.
+  static inline std::array<int, tasks> costs{};
+
+  explicit Changing(int threads) : session_{rondo::open<RondoGraph::Platform>(graph(), RondoGraph::on(threads))} {}
+  double round() {
+    const auto start = std::chrono::steady_clock::now();
+    ok_ = session_.run_round().ok() && ok_;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+
+ private:
+  static void work(std::int64_t* args) {
+    std::uint64_t x = 1;
+    for (int i = costs[static_cast<std::size_t>(args[0])]; i > 0; --i) {
+      x *= 0x9E37'79B9'7F4A'7C15U;
+      asm volatile("" : "+r"(x));
+    }
+  }
+  static rondo::TaskGraph graph() {
+    rondo::TaskGraph graph{rondo::Edges::explicit_};
+    for (std::size_t t = 0; t < tasks; ++t) {
+      const rondo::TaskId id = graph.add_raw("task", rondo::CoreType::vector, &work, static_cast<std::int64_t>(t));
+      if (t % length != 0) graph.add_edge(rondo::TaskId{index(id) - 1}, id);
+    }
+    return graph;
+  }
+  rondo::RoundSession<RondoGraph::Platform> session_;
+  bool ok_ = true;
+};
+
+/// What tasks cost before and after changes, and in each round.
+struct Change {
+  const char* name;
+  int phases;
+  int (*cost)(std::size_t task, int phase);  ///< in multiplications
+  bool is_noisy = false;
+};
+constexpr int us = 1200;
+const Change changes[] = {
+    {"growing", 2, [](std::size_t, int phase) { return phase == 0 ? 12 : 30 * us; }},
+    // One chain is nine tenths of the work at first.
+    {"shrinking", 2,
+     [](std::size_t task, int phase) { return phase == 0 && task < Changing::length ? 800 * us : 8 * us; }},
+    {"alternating", 6,
+     [](std::size_t task, int phase) {
+       const bool is_heavy = (task / Changing::length) % 3 == static_cast<std::size_t>(phase % 2);
+       return is_heavy ? 40 * us : 4 * us;
+     }},
+    {"noisy", 2,
+     [](std::size_t task, int phase) {
+       const bool is_heavy = (task / Changing::length) % 4 == static_cast<std::size_t>(phase);
+       return is_heavy ? 60 * us : 10 * us;
+     },
+     true},
+};
+
+void run_learn(benchmark::State& state, const Change& change, int threads) {
+  constexpr int rounds_after = 400;
+  std::mt19937 random{7};
+  const auto set_costs = [&](int phase) {
+    for (std::size_t t = 0; t < Changing::tasks; ++t) {
+      const int cost = change.cost(t, phase);
+      Changing::costs[t] = change.is_noisy ? cost / 2 + static_cast<int>(random() % static_cast<unsigned>(cost)) : cost;
+    }
+  };
+  const auto median = [](auto first, auto end) {
+    std::vector<double> sorted(first, end);
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+    return sorted[sorted.size() / 2];
+  };
+  std::vector<double> of_best, settle;
+  for (auto _ : state) {
+    Changing session(threads);
+    std::vector<double> times;
+    for (int phase = 0; phase < change.phases; ++phase) {
+      const bool is_last = phase + 1 == change.phases;
+      for (int i = 0; i < (is_last ? rounds_after : 250); ++i) {
+        set_costs(phase);
+        const double took = session.round();
+        if (is_last) times.push_back(took);
+      }
+    }
+    Changing fresh(threads);
+    for (int i = 0; i < 80; ++i) set_costs(change.phases - 1), fresh.round();
+    std::array<double, 31> of_fresh{}, of_session{};
+    for (std::size_t i = 0; i < of_fresh.size(); ++i) {
+      set_costs(change.phases - 1);
+      of_fresh[i] = fresh.round();
+      of_session[i] = session.round();
+    }
+    const double best = median(of_fresh.begin(), of_fresh.end());
+    of_best.push_back(median(of_session.begin(), of_session.end()) / best);
+    std::size_t settled = 0;
+    while (settled + 16 < times.size() && median(&times[settled], &times[settled] + 16) > 1.1 * best) {
+      ++settled;
+    }
+    settle.push_back(static_cast<double>(settled));
+    if (!session.ok() || !fresh.ok()) state.SkipWithError("a round failed");
+  }
+  state.counters["of_best"] = median(of_best.begin(), of_best.end());
+  state.counters["rounds_to_settle"] = median(settle.begin(), settle.end());
+}
+
 #ifdef RONDO_HAVE_TBB
 template <class Policy>
 class TbbGraph {
@@ -295,6 +409,13 @@ int main(int argc, char** argv) {
     add_beside_raw(shape, 2);
   }
   for (const Shape& shape : graph_shapes::with_drain()) add_in_flight(shape, 2);
+  for (const Change& change : changes) {
+    const std::string name = std::string("learn/") + change.name + "/threads:2";
+    benchmark::RegisterBenchmark(name.c_str(), [&change](benchmark::State& state) { run_learn(state, change, 2); })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(3);
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

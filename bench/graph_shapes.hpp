@@ -74,6 +74,49 @@ inline Shape random2000() {
   return s;
 }
 
+/// 100 times: one task, eight after it, one after those.
+inline Shape fork_join100x8() {
+  Shape s{"fork_join100x8", 100 * 10, {}};
+  for (std::uint32_t stage = 0; stage < 100; ++stage) {
+    const std::uint32_t first = stage * 10;
+    if (stage != 0) s.edges.emplace_back(first - 1, first);
+    for (std::uint32_t i = 1; i <= 8; ++i) {
+      s.edges.emplace_back(first, first + i);
+      s.edges.emplace_back(first + i, first + 9);
+    }
+  }
+  return s;
+}
+
+/// 6 layers of 64, each cell after two of the layer before, as in a Fourier transform.
+inline Shape butterfly64() {
+  Shape s{"butterfly64", 7 * 64, {}};
+  for (std::uint32_t layer = 1; layer <= 6; ++layer) {
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      s.edges.emplace_back((layer - 1) * 64 + i, layer * 64 + i);
+      s.edges.emplace_back((layer - 1) * 64 + (i ^ (1U << (layer - 1))), layer * 64 + i);
+    }
+  }
+  return s;
+}
+
+/// One task before 400 others, and one after all of them.
+inline Shape star402() {
+  Shape s{"star402", 402, {}};
+  for (std::uint32_t t = 1; t <= 400; ++t) {
+    s.edges.emplace_back(0, t);
+    s.edges.emplace_back(t, 401);
+  }
+  return s;
+}
+
+/// From 512 leaves to the root.
+inline Shape in_tree1023() {
+  Shape s{"in_tree1023", 1023, {}};
+  for (std::uint32_t t = 0; t + 1 < s.tasks; ++t) s.edges.emplace_back(t, 512 + t / 2);
+  return s;
+}
+
 inline Shape diamond5() { return {"diamond5", 5, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}}; }
 
 /// How long a round takes at best, in tasks that all take equally long: tasks with the longest way to the end first, as
@@ -121,7 +164,8 @@ inline std::size_t least_steps(const Shape& shape, std::size_t workers) {
 inline std::vector<Shape> with_drain() { return {wavefront32(), tree1023(), chain1000(), chains7x143()}; }
 
 inline std::vector<Shape> all() {
-  return {chain1000(), independent1000(), tree1023(), wavefront32(), random2000(), diamond5()};
+  return {chain1000(),   independent1000(), tree1023(),       wavefront32(), random2000(), diamond5(),
+          chains7x143(), in_tree1023(),     fork_join100x8(), butterfly64(), star402()};
 }
 
 }  // namespace graph_shapes

@@ -112,20 +112,14 @@ namespace rondo::platform::sim {
   return (ends[rounds - 1] - ends[rounds - 1 - measured]) / static_cast<double>(measured);
 }
 
-/// A graph cut into nodes, and their schedule.
-struct OverlapPlan {
-  NodeGraph nodes;
-  Schedule schedule;
-};
-
 /// The schedule on up to `most` threads with the shortest period; none where one thread is as good. It compares the
 /// schedules of single rounds, each thread going on with the next round, and stages.
-[[nodiscard]] inline std::optional<OverlapPlan> plan_overlap(const NodeGraph& calls, std::size_t most,
-                                                             std::size_t depth, const ReplayCosts& costs) {
+[[nodiscard]] inline std::optional<Plan> plan_overlap(const NodeGraph& calls, std::size_t most, std::size_t depth,
+                                                      const ReplayCosts& costs) {
   double alone = 0;
   for (const NodeGraph::Node& node : calls.nodes) alone += node.cost;
   double best = 0.95 * alone;
-  std::optional<OverlapPlan> plan;
+  std::optional<Plan> plan;
   for (std::size_t threads = 2; threads <= most;) {
     // Small enough to be dealt out evenly, large enough that a node's own cost does not matter.
     const NodeGraph nodes = fuse_chains(calls, alone / static_cast<double>(threads) / 128);
@@ -134,7 +128,7 @@ struct OverlapPlan {
       const double period = period_of(nodes, schedule, depth, costs);
       if (period >= best) continue;
       best = 0.98 * period;
-      plan = OverlapPlan{nodes, std::move(schedule)};
+      plan = Plan{nodes, std::move(schedule)};
     }
     if (threads == most) break;
     threads = std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/platform/sim/cost_watch.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <rondo/platform/sim/schedule.hpp>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace rondo::platform::sim {
@@ -55,6 +57,17 @@ class Replay {
 
   /// Starts the next round of the only slot.
   void launch() noexcept { team_.start(++epoch_); }
+  /// The same, and each call is timed; see read_times().
+  void launch_timed() noexcept {
+    rounds_[0].first_call = call_count_;
+    launch();
+  }
+  /// After wait(): what the calls of a timed round cost, in ns, in the order of the graph; 0 if they were left out.
+  void read_times(std::span<double> costs) noexcept {
+    rounds_[0].first_call = 0;
+    for (std::uint32_t call = 0; call < call_count_; ++call)
+      costs[originals_[call]] = std::exchange(timed_[call].ns, 0);
+  }
   /// Starts the next round in a slot that is free. `alone`: it overlaps with no other round.
   void launch(std::uint32_t slot, bool alone) noexcept {
     Round& next = round(++epoch_);
@@ -80,7 +93,6 @@ class Replay {
   }
 
   // Of the round that was launched in a slot last.
-
   /// Sees to it that somebody has the first lane: a caller that only asks may be all that the round waits for.
   [[nodiscard]] bool has_slot_ended(std::uint32_t slot) noexcept {
     if (has_ended(epochs_[slot])) return true;
@@ -116,14 +128,12 @@ class Replay {
     caller_waits_.store(false, std::memory_order_relaxed);
   }
   [[nodiscard]] Status status(std::uint32_t slot) noexcept { return halt_.status_of(epochs_[slot]); }
-
   void keep_awake(bool awake) noexcept { team_.keep_awake(awake); }
   [[nodiscard]] std::size_t threads() const noexcept { return threads_; }
 
  private:
   friend class WorkerTeam<Replay>;
-  static constexpr std::size_t cache_line = 64;
-  static constexpr std::uint32_t per_line = cache_line / sizeof(std::uint32_t);
+  static constexpr std::uint32_t cache_line = 64, per_line = cache_line / sizeof(std::uint32_t);
   static constexpr std::uint32_t reach = 32;  ///< the batches of another lane that a helper looks at
 
   struct Batch {
@@ -353,11 +363,13 @@ class Replay {
     work_until(worker, epoch, [] { return false; });
   }
 
-  std::vector<Inline::Call> calls_;   ///< slot by slot, in the order of nodes
-  std::vector<std::uint32_t> tasks_;  ///< for each call of a slot its TaskId
-  std::vector<Calls> node_calls_;     ///< lane by lane, like the flags below
-  std::vector<Batch> batches_;        ///< lane by lane; a lane's words start on a cache line of their own
-  std::vector<std::uint32_t> needs_;  ///< nodes
+  std::vector<Inline::Call> calls_;       ///< slot by slot, in the order of nodes; of one slot, its timed ones follow
+  std::vector<std::uint32_t> tasks_;      ///< for each call of a slot its TaskId
+  std::vector<TimedCall> timed_;          ///< of one slot
+  std::vector<std::uint32_t> originals_;  ///< for each of them its place in the order of the graph
+  std::vector<Calls> node_calls_;         ///< lane by lane, like the flags below
+  std::vector<Batch> batches_;            ///< lane by lane; a lane's words start on a cache line of their own
+  std::vector<std::uint32_t> needs_;      ///< nodes
   std::vector<Line> claims_;
   std::vector<Line> done_;
   std::vector<Lane> lanes_;

@@ -86,6 +86,9 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
             calls_[slot * tasks_.size() + call] = programs[slot]->calls[original];
           }
           tasks_[call] = programs[0]->tasks[original];
+          if (overlaps_) continue;
+          originals_.push_back(original);
+          timed_.push_back({programs[0]->calls[original]});
         }
         range.end = call;
       }
@@ -95,6 +98,9 @@ inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,
     }
     lanes_[t].end = static_cast<std::uint32_t>(batches.size());
     batches.resize(next_line(static_cast<std::uint32_t>(batches.size())));
+  }
+  for (TimedCall& timed : timed_) {
+    calls_.push_back({&TimedCall::entry, reinterpret_cast<ArgWord*>(&timed)});  // NOLINT: TimedCall::entry() takes it
   }
   batches_ = std::vector<Batch>(batches.begin(), batches.end());
   needs_ = std::vector<std::uint32_t>(needs.begin(), needs.end());

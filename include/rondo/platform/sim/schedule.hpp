@@ -225,6 +225,33 @@ struct Schedule {
   return result;
 }
 
+/// When a round of this schedule ends, in nanoseconds from its start, if its nodes cost what `g` says. O(nodes · log
+/// nodes + edges).
+[[nodiscard]] inline double makespan_of(const NodeGraph& g, const Schedule& schedule, const ReplayCosts& costs) {
+  const double per_node = std::max(1.0, costs.per_node);
+  std::vector<std::uint32_t> order;
+  std::vector<std::size_t> thread(g.nodes.size());
+  for (std::size_t t = 0; t < schedule.order.size(); ++t) {
+    for (const std::uint32_t node : schedule.order[t]) thread[node] = t;
+    order.insert(order.end(), schedule.order[t].begin(), schedule.order[t].end());
+  }
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return schedule.start[a] != schedule.start[b] ? schedule.start[a] < schedule.start[b] : a < b;
+  });
+  std::vector<double> free_at(schedule.order.size(), costs.per_round);
+  std::vector<double> done(g.nodes.size());
+  double end = 0;
+  for (const std::uint32_t node : order) {
+    double start = free_at[thread[node]];
+    for (const std::uint32_t p : g.predecessors[node]) {
+      start = std::max(start, done[p] + (thread[p] == thread[node] ? 0 : costs.across_threads));
+    }
+    done[node] = free_at[thread[node]] = start + g.nodes[node].cost + per_node;
+    end = std::max(end, done[node]);
+  }
+  return end;
+}
+
 /// The best schedule on 1 to `most` threads. One thread costs the tasks alone; more must gain at least a twentieth over
 /// that, since other programs lose a thread.
 [[nodiscard]] inline Schedule best_schedule(const NodeGraph& g, std::size_t most, const ReplayCosts& costs) {
@@ -240,6 +267,30 @@ struct Schedule {
     threads = std::min(most, threads < 8 ? threads + 1 : threads + threads / 4);
   }
   return best;
+}
+
+/// A graph cut into nodes, and their schedule.
+struct Plan {
+  NodeGraph nodes;
+  Schedule schedule;
+};
+
+/// The best schedule of calls on 1 to `most` threads. Chains are whole nodes, or cut where that is of use: on two
+/// threads, one of three chains has to change sides half-way.
+[[nodiscard]] inline Plan plan_round(const NodeGraph& calls, std::size_t most, const ReplayCosts& costs) {
+  Plan plan{fuse_chains(calls), {}};
+  plan.schedule = best_schedule(plan.nodes, most, costs);
+  double total = 0;
+  double longest = 0;
+  for (const NodeGraph::Node& node : plan.nodes.nodes) {
+    total += node.cost;
+    longest = std::max(longest, node.cost);
+  }
+  const double most_cost = total / static_cast<double>(most) / 64;
+  if (most < 2 || longest <= most_cost) return plan;
+  Plan cut{fuse_chains(calls, most_cost), {}};
+  cut.schedule = best_schedule(cut.nodes, most, costs);
+  return cut.schedule.makespan < 0.98 * plan.schedule.makespan ? cut : plan;
 }
 
 }  // namespace rondo::platform::sim

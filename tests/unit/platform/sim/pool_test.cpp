@@ -12,6 +12,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
+#include <mutex>
 #include <random>
 #include <string>
 #include <string_view>
@@ -39,6 +41,7 @@ Pool::Options learning(std::uint32_t threads) {
   options.threads = threads;
   options.learning_rounds = 3;
   options.trial_rounds = 4;
+  options.look_rounds = 2;
   options.costs = {.per_node = 1, .across_threads = 0, .per_round = 0};
   return options;
 }
@@ -120,8 +123,76 @@ TEST_CASE("A pool that learns gives the right result in every round: while it le
   std::mt19937 random{32};
   for (int g = 0; g < 15; ++g) {
     const RandomWork work{random, 5 + random() % 30, 2 + random() % 10, 1 + random() % 200};
-    (void)compare_rounds(work, learning(static_cast<std::uint32_t>(1 + random() % 3)), 20);
+    (void)compare_rounds(work, learning(static_cast<std::uint32_t>(1 + random() % 3)), 60);
   }
+}
+
+namespace {
+
+/// Takes as long as it is told. Sleeping needs no core, so several do run at the same time, however busy the host is;
+/// while the door is held, only one does.
+struct Naps {
+  static inline std::atomic<long> ns{0};
+  static inline std::atomic<bool> one_at_a_time{false};
+  static inline std::mutex door;
+  static constexpr std::string_view name = "naps";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<std::int32_t> y) {
+    ++y[0];
+    if (ns == 0) return;
+    std::unique_lock lock{door, std::defer_lock};
+    if (one_at_a_time) lock.lock();
+    const timespec nap{0, ns};
+    (void)nanosleep(&nap, nullptr);
+  }
+};
+/// Rounds until the pool uses so many threads, at most `most`; all are right. @returns how many it took
+int rounds_until(Loaded<Pool>& loaded, Pool::Program& program, std::size_t threads, int most) {
+  for (int round = 1; round <= most; ++round) {
+    REQUIRE(loaded.engine.launch(program).ok());
+    REQUIRE(loaded.engine.wait().ok());
+    if (loaded.engine.threads_used() == threads) return round;
+  }
+  return most + 1;
+}
+
+}  // namespace
+
+TEST_CASE("A pool goes on learning: tasks that grow take more threads, and where they shrink again one suffices") {
+  TaskGraph graph;
+  for (int i = 0; i < 4; ++i) graph.add<Naps>(graph.inout<std::int32_t>("y" + std::to_string(i), {1}));
+  Pool::Options options;
+  options.threads = 2;
+  Loaded<Pool> loaded{graph, options};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  Naps::ns = 0;
+  CHECK(rounds_until(loaded, program, 2, 400) == 401);
+  Naps::ns = 1'000'000;
+  CHECK(rounds_until(loaded, program, 2, 2'000) <= 2'000);
+  Naps::ns = 0;
+  CHECK(rounds_until(loaded, program, 1, 5'000) <= 5'000);
+}
+
+TEST_CASE("Several threads that were no faster than one are tried again") {
+  TaskGraph graph;
+  for (int i = 0; i < 4; ++i) graph.add<Naps>(graph.inout<std::int32_t>("y" + std::to_string(i), {1}));
+  Pool::Options options;
+  options.threads = 2;
+  options.look_rounds = 4;
+  options.trial_rounds = 8;
+  Loaded<Pool> loaded{graph, options};
+  auto program = loaded.engine.load(loaded.frozen, loaded.table);
+  Naps::ns = 500'000;
+  Naps::one_at_a_time = true;
+  CHECK(rounds_until(loaded, program, 2, 50) <= 50);
+  CHECK(rounds_until(loaded, program, 1, 50) <= 50);
+  Naps::one_at_a_time = false;
+  int good = 0;
+  for (int i = 0; i < 20 && good == 0; ++i) {
+    CHECK(rounds_until(loaded, program, 2, 5'000) <= 5'000);
+    good = rounds_until(loaded, program, 1, 40) == 41 ? 1 : 0;  // it stays
+  }
+  CHECK(good == 1);
 }
 
 TEST_CASE("Tasks that do not depend on each other run at the same time") {

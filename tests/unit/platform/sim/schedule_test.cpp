@@ -160,6 +160,41 @@ TEST_CASE("Two long tasks take two threads, two short ones the calling thread al
   CHECK(best_schedule(g, 1, {}).order.size() == 1);
 }
 
+TEST_CASE("A schedule's makespan is found again from its nodes, and follows what they cost") {
+  std::mt19937 random{44};
+  for (int i = 0; i < 40; ++i) {
+    const Sample sample{random, 1 + random() % 40};
+    NodeGraph g = fuse_chains(sample.nodes);
+    const Schedule s = schedule_on(g, 3, {});
+    CHECK(makespan_of(g, s, {}) == doctest::Approx(s.makespan));
+    double longest = 0;
+    for (auto& node : g.nodes) longest = std::max(longest, node.cost *= 10);
+    CHECK(makespan_of(g, s, {}) > longest);
+  }
+}
+
+TEST_CASE("Where whole chains do not divide evenly, one is cut half-way") {
+  NodeGraph g;  // three chains of 20 calls of 1 us
+  for (std::uint32_t n = 0; n < 60; ++n) {
+    g.nodes.push_back({n, 1, 1000.0});
+    g.calls.push_back(n);
+    g.predecessors.emplace_back();
+    g.successors.emplace_back();
+    if (n % 20 == 0) continue;
+    g.predecessors[n].push_back(n - 1);
+    g.successors[n - 1].push_back(n);
+  }
+  g.carried.resize(60);
+  CHECK(best_schedule(fuse_chains(g), 2, {}).makespan > 40'000);
+  const Plan plan = plan_round(g, 2, {});
+  CHECK(plan.schedule.order.size() == 2);
+  CHECK(plan.schedule.makespan < 33'000);
+  check_schedule(plan.nodes, plan.schedule);
+  // Chains that divide evenly stay whole.
+  for (std::uint32_t n = 40; n < 60; ++n) g.nodes[n].cost = 0;
+  CHECK(plan_round(g, 2, {}).nodes.nodes.size() == 3);
+}
+
 TEST_CASE("No node, no schedule to speak of") {
   const NodeGraph g;
   CHECK(best_schedule(g, 4, {}).order.size() == 1);

@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/sim/cost_watch.hpp>
+#include <rondo/platform/sim/halt.hpp>
+#include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/replay.hpp>
+#include <rondo/platform/sim/schedule.hpp>
+#include <rondo/platform/sim/waiting.hpp>
+#include <rondo/platform/sim/worker_team.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rondo::platform::sim {
+
+/// The way in which Pool learns what its tasks cost.
+enum class Scheduling : std::uint8_t {
+  learned,  ///< from the clock, over the first rounds, which run on the calling thread alone
+  uniform,  ///< not at all: every task counts as 1 µs; the schedule stands before the first round
+};
+
+/// The number of threads and their schedule.
+struct PoolOptions {
+  std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host
+  Scheduling scheduling = Scheduling::learned;
+  std::uint32_t learning_rounds = 6;  ///< the first is thrown away: it meets cold caches
+  std::uint32_t trial_rounds = 32;    ///< on several threads, before that is settled
+  std::uint32_t look_rounds = 16;     ///< one round in so many is timed, at most; 0: none, once learned
+  /// Whether tasks of a round in flight may start while earlier rounds still run. Each slot of a PipelinedSession
+  /// then has a workspace of its own.
+  bool overlap_rounds = true;
+  ReplayCosts costs = {};
+  TeamOptions team = {};  ///< where the threads run, but for the calling one, and how they wait
+};
+
+/// A graph with its threads, and the costs learnt so far.
+class PoolProgram {
+ public:
+  PoolProgram(const graph::GraphView& graph, Inline::DynamicProgram calls, const PoolOptions& options,
+              std::uint32_t threads, Halt& halt, std::atomic<std::uint64_t>& parks)
+      : graph_{graph},
+        calls_{std::move(calls)},
+        costs_(calls_.calls.size()),
+        sample_(calls_.calls.size()),
+        watch_(calls_.calls.size()),
+        options_{options},
+        threads_{threads},
+        halt_{halt},
+        parks_{parks} {
+    const bool is_uniform = options_.scheduling == Scheduling::uniform;
+    is_settled_ = is_uniform || threads_ == 1 || options_.learning_rounds == 0;
+    if (is_settled_) options_.look_rounds = 0;
+    if (is_uniform) {
+      options_.trial_rounds = 0;
+      for (double& cost : costs_) cost = 1000;
+      if (threads_ > 1) plan(costs_);
+    }
+    if (is_settled_) has_learned_.store(true, std::memory_order_relaxed);
+  }
+  PoolProgram(const PoolProgram&) = delete;
+  PoolProgram& operator=(const PoolProgram&) = delete;
+
+  [[gnu::always_inline]] Status launch() noexcept {
+    if (--until_look_ == 0) [[unlikely]]
+      return launch_watched();
+    if (replay_ != nullptr) {
+      replay_->launch();
+      return {};
+    }
+    return Inline::run(calls_, halt_);
+  }
+  [[gnu::always_inline]] Status wait() noexcept {
+    if (replay_ != nullptr) {
+      replay_->wait();
+      if (watched_ != Watched::nothing) [[unlikely]]
+        note_watched();
+    } else if (shared_ != nullptr) {
+      shared_->await(slot_);
+    }
+    return halt_.status();
+  }
+  void stop() noexcept {
+    if (replay_ != nullptr) replay_->wait();
+    replay_.reset();
+    watched_ = Watched::nothing;
+    until_look_ = 1;
+  }
+  void keep_awake(bool awake) noexcept {
+    is_kept_awake_ = awake;
+    if (replay_ != nullptr) replay_->keep_awake(awake);
+    if (shared_ != nullptr) shared_->keep_awake(awake);
+  }
+  [[nodiscard]] std::size_t threads_used() const noexcept {
+    return replay_ != nullptr ? replay_->threads() : shared_ != nullptr ? shared_->threads() : 1;
+  }
+
+  // Of rounds that are to overlap with those of other programs; see Pool::overlap().
+
+  /// Whether its rounds need no threads of their own. Called before the first round in flight, and while none is.
+  void expect_overlap(bool expects) noexcept { expects_overlap_ = expects; }
+  /// Whether the costs of its tasks are known. From any thread.
+  [[nodiscard]] bool has_learned() const noexcept { return has_learned_.load(std::memory_order_acquire); }
+
+ private:
+  friend class Pool;
+  /// How a round is watched that runs on several threads.
+  enum class Watched : std::uint8_t { nothing, as_a_whole, each_call };
+  /// Looks after which several threads are tried again where they were slower than one.
+  static constexpr std::uint32_t least_retry = 2;
+  static constexpr std::uint32_t most_retry = 128;
+  /// Timed rounds in a row that were slower than one thread, before it takes over.
+  static constexpr std::uint32_t most_slow = 8;
+
+  /// Learns, tries, looks at what a round's calls cost, or runs a round in flight.
+  [[gnu::cold, gnu::noinline]] Status launch_watched() noexcept {
+    until_look_ = 1;
+    if (shared_ != nullptr) {
+      shared_->launch(slot_, false);
+      return {};
+    }
+    if (!has_learned()) return learn();
+    if (expects_overlap_) return Inline::run(calls_, halt_);
+    if (!is_settled_) {
+      is_settled_ = true;
+      try_to_plan(costs_);
+    }
+    if (trial_left_ == 0 && options_.look_rounds == 0) {
+      until_look_ = 0;  // some four thousand million rounds
+      if (replay_ == nullptr) return Inline::run(calls_, halt_);
+      replay_->launch();
+      return {};
+    }
+    if (replay_ != nullptr) {
+      watched_ = trial_left_ != 0 ? Watched::as_a_whole : Watched::each_call;
+      watched_from_ = now_ns();
+      watched_ == Watched::each_call ? replay_->launch_timed() : replay_->launch();
+      return {};
+    }
+    const double start = now_ns();
+    const Status status = run_timed(sample_);
+    if (status.ok()) reconsider(now_ns() - start);
+    return status;
+  }
+  /// Runs all calls on this thread and times each.
+  Status run_timed(std::vector<double>& costs) noexcept {
+    std::size_t c = 0;
+    try {
+      for (; c < calls_.calls.size(); ++c) {
+        if (halt_.requested()) return halt_.status();
+        const double start = now_ns();
+        calls_.calls[c].entry(calls_.calls[c].args);
+        costs[c] = std::max(0.0, now_ns() - start - clock_cost_);
+      }
+    } catch (...) {
+      halt_.record(calls_.tasks[c]);
+      return halt_.status();
+    }
+    return {};
+  }
+  Status learn() noexcept {
+    // What reading the clock costs is taken off each figure; the least of several readings, like the figures
+    // themselves.
+    for (int i = 0; i < 32; ++i) {
+      const double a = now_ns();
+      clock_cost_ = std::min(clock_cost_, now_ns() - a);
+    }
+    if (const Status status = run_timed(sample_); !status) return status;
+    for (std::size_t c = 0; c < costs_.size(); ++c) {
+      costs_[c] = rounds_ <= 1 ? sample_[c] : std::min(costs_[c], sample_[c]);
+    }
+    if (++rounds_ >= options_.learning_rounds) has_learned_.store(true, std::memory_order_release);
+    return {};
+  }
+
+  /// The end of a round on several threads that was watched.
+  [[gnu::cold, gnu::noinline]] void note_watched() noexcept {
+    const Watched watched = std::exchange(watched_, Watched::nothing);
+    const double took = now_ns() - watched_from_;
+    if (watched == Watched::each_call) {
+      replay_->read_times(sample_);
+      for (double& each : sample_) each = std::max(0.0, each - clock_cost_);
+      if (!halt_.requested()) reconsider(took);
+      return;
+    }
+    if (took < 0.97 * sum(costs_)) ++trials_faster_;
+    if (--trial_left_ != 0) return;
+    // Few good rounds are enough: what slows a round down comes from outside and goes again.
+    if (8 * trials_faster_ < options_.trial_rounds) return run_alone();
+    retry_after_ = least_retry;
+  }
+  /// Looks at a timed round, the costs of whose calls are in `sample_`, and plans anew where that promises something.
+  void reconsider(double took) noexcept {
+    const double alone = sum(sample_);
+    const double timing = 2 * clock_cost_ * static_cast<double>(sample_.size());
+    const double rest = std::max(took - timing, took / 4);  // a round that is not timed takes about so long
+    // Timing takes a hundredth. The odd rounds more are there for costs that go up and down in a rhythm.
+    const double apart = std::clamp(timing / (0.01 * rest), static_cast<double>(options_.look_rounds), 65536.0);
+    until_look_ = static_cast<std::uint32_t>(apart) + ++looks_ % 3;
+    if (replay_ != nullptr) {
+      const bool is_slow = took > 0.97 * (alone + timing);
+      slow_looks_ = is_slow ? slow_looks_ + 1 : 0;
+      if (slow_looks_ == most_slow) return run_alone();
+    }
+    const bool is_retry_due = is_forced_alone_ && --until_retry_ == 0;
+    const bool has_changed = watch_.look(sample_);
+    if (is_retry_due) until_retry_ = retry_after_;
+    if (!has_changed && !is_retry_due) return;
+    if (now_ns() - planned_at_ < 50 * planning_took_) return;
+    try_to_plan(has_changed ? watch_.costs() : costs_);
+  }
+  void try_to_plan(std::span<const double> costs) noexcept {
+    planned_at_ = now_ns();
+    try {
+      plan(costs);
+    } catch (...) {  // no thread or no memory to be had: it stays as it is
+    }
+    planning_took_ = now_ns() - planned_at_;
+  }
+  /// Replaces the schedule by the best one for these costs, if that is better by a twentieth. @throws Error
+  /// out_of_resources
+  void plan(std::span<const double> costs) {
+    if (costs.data() != costs_.data()) std::copy(costs.begin(), costs.end(), costs_.begin());
+    watch_.expect(costs_);
+    Plan best = plan_round(make_node_graph(graph_, costs_), threads_, options_.costs);
+    const double alone = sum(costs_);
+    const double now = replay_ == nullptr ? alone : makespan_now();
+    if (best.schedule.order.size() < 2) {
+      is_forced_alone_ = false;
+      if (alone < 0.95 * now) replay_.reset();
+    } else if (best.schedule.makespan < 0.95 * now) {
+      take(std::move(best));
+    }
+  }
+  /// What a round should take by the schedule that there is, if its calls cost what `costs_` says.
+  [[nodiscard]] double makespan_now() {
+    for (NodeGraph::Node& node : plan_.nodes.nodes) {
+      node.cost = 0;
+      for (std::uint32_t c = 0; c < node.call_count; ++c) node.cost += costs_[plan_.nodes.calls[node.first_call + c]];
+    }
+    return makespan_of(plan_.nodes, plan_.schedule, options_.costs);
+  }
+  void take(Plan&& plan) {
+    const Inline::DynamicProgram* const program = &calls_;
+    const bool was_alone = replay_ == nullptr;
+    replay_ =
+        std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, {&program, 1}, halt_, parks_, options_.team));
+    plan_ = std::move(plan);
+    replay_->keep_awake(is_kept_awake_);
+    slow_looks_ = 0;
+    is_forced_alone_ = false;
+    if (!was_alone) return;
+    trial_left_ = options_.trial_rounds;
+    trials_faster_ = 0;
+    if (trial_left_ != 0) until_look_ = 1;
+  }
+  /// Several threads are hardly faster than one: the host has no time for them now.
+  void run_alone() noexcept {
+    replay_.reset();
+    slow_looks_ = 0;
+    is_forced_alone_ = true;
+    until_retry_ = retry_after_;
+    retry_after_ = std::min(2 * retry_after_, most_retry);
+  }
+  [[nodiscard]] static double sum(std::span<const double> costs) noexcept {
+    double total = 0;
+    for (const double cost : costs) total += cost;
+    return total;
+  }
+  [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
+
+  graph::GraphView graph_;
+  Inline::DynamicProgram calls_;
+  std::vector<double> costs_;   ///< nanoseconds for each call, for which the schedule is made
+  std::vector<double> sample_;  ///< the same of the last round that was timed
+  CostWatch watch_;
+  PoolOptions options_;
+  std::uint32_t threads_;
+  Halt& halt_;
+  std::atomic<std::uint64_t>& parks_;
+  std::atomic<bool> has_learned_{false};
+  bool is_settled_ = false;  ///< how its own rounds run stands: by `replay_`, or on one thread
+  bool expects_overlap_ = false;
+  bool is_kept_awake_ = false;
+  bool is_forced_alone_ = false;  ///< several threads should be faster, and are not
+  Watched watched_ = Watched::nothing;
+  std::uint32_t until_look_ = 1;  ///< launches until something else is to be done than to run a round
+  std::uint32_t rounds_ = 0;      ///< of learning
+  std::uint32_t trial_left_ = 0;
+  std::uint32_t trials_faster_ = 0;
+  std::uint32_t looks_ = 0;
+  std::uint32_t slow_looks_ = 0;
+  std::uint32_t until_retry_ = 0;
+  std::uint32_t retry_after_ = least_retry;
+  double clock_cost_ = 1e9;  ///< of reading it twice
+  double watched_from_ = 0;
+  double planned_at_ = 0;
+  double planning_took_ = 0;
+  Plan plan_;                       ///< that of `replay_`
+  std::unique_ptr<Replay> replay_;  ///< none: one thread does it all, or `shared_`
+  Replay* shared_ = nullptr;        ///< the one of all rounds in flight, and this program's slot of it
+  std::uint32_t slot_ = 0;
+};
+
+}  // namespace rondo::platform::sim

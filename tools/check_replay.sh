@@ -46,6 +46,7 @@ PYTHON
 expect 2 "$dump" --task 3
 says "task 3 (bias_softmax): p[2, 3] (element 23) is 0."
 says "the dump has 5; 1 of 80 elements differ"
+says "the first that differs is task 3 (bias_softmax)"
 says "0 of 1 tasks give what the dump has"
 expect 0 "$dump" --task 0 1 2
 says "3 of 3"

@@ -6,8 +6,10 @@
 #include "folder.hpp"
 
 #include <docs/blocks.hpp>
+#include <rondo/observe/device_dump.hpp>
 #include <rondo/observe/dump.hpp>
 #include <rondo/observe/replay.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
@@ -67,6 +69,17 @@ rondo::Status dump_round(const rondo::TaskGraph& graph, rondo::Input<float> x, r
   return {};
 }
 
+rondo::Status dump_on_device(const rondo::TaskGraph& graph, rondo::Input<float> x, rondo::InputOutput<float> y,
+                             const std::string& folder) {
+  std::vector<float> hx(16, -2), hy(16, 0);
+  auto session = rondo::open<rondo::A2A3Onboard>(graph);
+  rondo::observe::DeviceDumping dumping(session);  // of A2A3Onboard or A5Onboard
+  dumping.dump_next(folder);
+  if (auto status = session.run_round(bind(x, hx), bind(y, hy)); !status) return report(status);
+  if (!dumping.dump_failure().empty()) std::puts(dumping.dump_failure().c_str());
+  return {};
+}
+
 }  // namespace
 
 TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
@@ -78,6 +91,7 @@ TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
   graph.add<Scale>(x, t);
   graph.add<Add>(t, y);
   REQUIRE(dump_round(graph, x, y, folder.path()));
+  CHECK_THROWS_AS((void)dump_on_device(graph, x, y, folder.path()), rondo::Error);  // there is none
 
   std::string path = folder.path();
   std::string program = "replay";
@@ -85,6 +99,7 @@ TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
   CHECK(page::main(2, arguments) == 0);
   const auto wrong = rondo::observe::replay<rondo::A5Sim>(path, rondo::observe::kernels<Scale, WrongAdd>());
   CHECK(wrong.text() ==
+        "the first that differs is task 1 (add)\n"
         "task 1 (add): y[0, 5] (element 5) is -3, the dump has -4; 1 of 16 elements differ, by 1 at most\n"
         "1 of 2 tasks give what the dump has\n");
   CHECK(rondo::observe::replay<rondo::A5Sim>(path, rondo::observe::kernels<Scale, WrongAdd>(),
@@ -93,5 +108,5 @@ TEST_CASE("The page on dumping: a round is written, and its tasks run again") {
 }
 
 TEST_CASE("The blocks of the page on dumping are those that run here") {
-  docs::check_blocks("docs/dumping.md", "tests/docs/dumping_test.cpp", 2);
+  docs::check_blocks("docs/dumping.md", "tests/docs/dumping_test.cpp", 3);
 }

@@ -5,6 +5,9 @@
 
 #include "docs/blocks.hpp"
 
+#include <rondo/observe/device_tasks.hpp>
+#include <rondo/observe/trace.hpp>
+#include <rondo/observe/trace_json.hpp>
 #include <rondo/orchestrated.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/rondo.hpp>
@@ -12,6 +15,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -78,6 +82,21 @@ void open_on_streams() {
   auto session = rondo::open<rondo::A2A3Onboard>(saxpy_graph(), options);
 }
 
+void run_some_rounds(auto& session) {
+  for (int i = 0; i < 3; ++i) (void)session.run_round();
+}
+
+void time_tasks() {
+  rondo::A2A3Onboard::Options options;
+  auto session = rondo::open<rondo::A2A3Onboard>(saxpy_graph(), options);
+  std::ofstream file("trace.json");
+  rondo::observe::DeviceTasks tasks(session);
+  run_some_rounds(session);
+  rondo::observe::write_trace(file, session, tasks);  // the tasks by stream, with arrows along the edges
+  const std::vector<double> measured = tasks.task_ns();
+  options.task_ns = measured;  // for the next session over this graph
+}
+
 void open_orchestrated() {
   rondo::TaskGraph interface;
   (void)interface.input<float>("x", {16});
@@ -102,7 +121,7 @@ TEST_CASE(
     CHECK(is_shown);
   }
   for (void (*const open)() : {&open_by_name, &open_with_refresh_kernel, &open_with_known_costs, &open_by_number,
-                               &open_on_streams, &open_orchestrated}) {
+                               &open_on_streams, &time_tasks, &open_orchestrated}) {
     try {
       open();
       FAIL("there is no device");

@@ -579,3 +579,55 @@ TEST_CASE("A runtime that somebody else initialised stays so") {
   CHECK(rondo_stand_in_live("inits") == 1);
   CHECK(finalize() == 0);
 }
+
+TEST_CASE_TEMPLATE("Rounds bind memory of each kind, and host memory that is mapped is not copied", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {4});
+  const auto y = graph.output<float>("y", {4});
+  graph.add<kernels::Scale>(x, y, 2.0F);
+  auto session = open<P>(graph);
+  auto& platform = session.platform();
+  for (const MemoryKind kind :
+       {MemoryKind::huge_pages, MemoryKind::normal_pages, MemoryKind::task_scheduler, MemoryKind::mapped_host}) {
+    CAPTURE(static_cast<int>(kind));
+    const auto in = platform.allocate(kind, Bytes{16});
+    const auto out = platform.allocate(kind, Bytes{16}, Bytes{256});
+    const bool is_host = kind == MemoryKind::mapped_host;
+    CHECK((platform.host_address(in) != nullptr) == is_host);
+    CHECK(out.address() % 256 == 0);
+    const Floats values{1, 2, 3, static_cast<float>(kind)};
+    if (is_host) {
+      std::copy(values.begin(), values.end(), static_cast<float*>(platform.host_address(in)));
+    } else {
+      CHECK(rondo_stand_in_poke(in.address(), values.data(), 16));
+    }
+    const std::uint64_t copies = calls("aclrtMemcpyAsync");
+    REQUIRE(session
+                .run_round(bind(x, DeviceSpan<float>{in.template as<float>(), 4}),
+                           bind(y, DeviceSpan<float>{out.template as<float>(), 4}))
+                .ok());
+    CHECK(calls("aclrtMemcpyAsync") <= copies + 1);  // the addresses, if they are others
+    Floats got(4);
+    if (is_host) {
+      const auto* const at = static_cast<const float*>(platform.host_address(out));
+      std::copy(at, at + 4, got.begin());
+    } else {
+      CHECK(rondo_stand_in_peek(out.address(), got.data(), 16));
+    }
+    CHECK(got == Floats{2, 4, 6, 2 * values[3]});
+    CHECK(platform.release(in).ok());
+    CHECK(platform.release(out).ok());
+  }
+  CHECK(calls("huge_pages") == 2);
+  CHECK(calls("normal_pages") == 2);
+  // What is refused leaves nothing behind.
+  for (const char* const call : {"aclrtMallocHost", "aclrtHostRegisterV2", "aclrtHostGetDevicePointer"}) {
+    rondo_stand_in_fault(call, 1, 207001);
+    CHECK_THROWS_AS((void)platform.allocate(MemoryKind::mapped_host, Bytes{16}), Error);
+  }
+  CHECK(rondo_stand_in_live("mapped host") == 0);
+  CHECK(session.close().ok());
+}

@@ -267,10 +267,13 @@ TEST_CASE("An old driver copies ordinary memory asynchronously, in a capture, to
 TEST_CASE("A capture refuses what the runtime's refuses") {
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
   Bare b;
-  platform::onboard::Event event = nullptr;
+  platform::onboard::Event event = nullptr, clock = nullptr, fresh = nullptr;
   RunInstance graph = nullptr;
   const std::string text = "ordinary";
   REQUIRE(b.c.create_event(&event, event_flag_sync) == 0);
+  REQUIRE(b.c.create_event(&clock, event_flag_time_line) == 0);
+  REQUIRE(b.c.create_event(&fresh, event_flag_sync) == 0);
+  REQUIRE(b.c.record_event(clock, b.stream) == 0);
   REQUIRE(b.c.record_event(event, b.stream) == 0);
   REQUIRE(b.c.synchronize(b.stream, -1) == 0);
   for (const int mode : {capture_global, capture_thread_local, capture_relaxed}) {
@@ -283,7 +286,9 @@ TEST_CASE("A capture refuses what the runtime's refuses") {
     CHECK(b.c.copy(b.block, 256, b.host, 8, host_to_device) == (mode == capture_relaxed ? 0 : 107030));
     CHECK(b.c.synchronize(b.stream, 1) == 107027);
     CHECK(b.c.capture_begin(b.stream, mode) == 107027);
-    CHECK(b.c.wait_event(b.stream, event) == 207000);  // from outside
+    CHECK(b.c.wait_event(b.stream, event) == 107024);  // from outside
+    CHECK(b.c.wait_event(b.stream, fresh) == 0);       // never recorded
+    CHECK(b.c.wait_event(b.stream, clock) == 207000);  // for times alone
     CHECK(b.c.capture_end(b.stream, &graph) == 0);
     CHECK(b.c.destroy_instance(graph) == 0);
   }
@@ -318,7 +323,15 @@ TEST_CASE("A capture refuses what the runtime's refuses") {
   REQUIRE(b.c.synchronize(b.stream, -1) == 0);
   CHECK(b.inside(8) == std::string(8, '\1'));
   CHECK(b.c.destroy_instance(graph) == 0);
-  CHECK(b.c.destroy_event(event) == 0);
+
+  // Two captures meet, and both are lost.
+  REQUIRE(b.c.capture_begin(b.stream, capture_global) == 0);
+  REQUIRE(b.c.capture_begin(other, capture_global) == 0);
+  REQUIRE(b.c.record_event(event, b.stream) == 0);
+  CHECK(b.c.wait_event(other, event) == 107032);
+  CHECK(b.c.capture_end(other, &graph) == 507903);
+  CHECK(b.c.capture_end(b.stream, &graph) == 507903);
+  for (platform::onboard::Event const each : {event, clock, fresh}) CHECK(b.c.destroy_event(each) == 0);
   CHECK(b.c.destroy_stream(other) == 0);
   CHECK(misuses() == "");
 }

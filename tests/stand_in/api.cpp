@@ -275,6 +275,7 @@ std::uint64_t rondo_stand_in_live(const char* what) {
   for (const std::uint64_t taken : m.taken) devices += taken;
   const std::pair<const char*, std::uint64_t> all[] = {{"memory", m.blocks.size()},
                                                        {"pinned", m.pinned.size()},
+                                                       {"mapped host", m.mapped_host.size()},
                                                        {"streams", m.streams.size()},
                                                        {"events", m.events.size()},
                                                        {"instances", m.instances.size()},
@@ -412,6 +413,7 @@ int aclrtStreamAbort(void* handle) {
   StreamState* const stream = stream_of("aclrtStreamAbort", handle);
   if (stream == nullptr) return bad_parameter;
   if (machine().limit("abort") == 0) return refuse(not_supported, "streams cannot be aborted");
+  ++stream->aborts;
   machine().discard(*stream);
   return ok;
 }
@@ -445,6 +447,7 @@ int aclrtResetDeviceForce(std::int32_t device) {
   while (!m.blocks.empty()) m.unmap_block(m.blocks.begin()->second);
   for (const auto& [p, size] : m.pinned) std::free(reinterpret_cast<void*>(p));
   m.pinned.clear();
+  m.mapped_host.clear();
   for (BinaryFile* const binary : m.binaries) delete binary;
   m.binaries.clear();
   m.taken[device] = 0;
@@ -462,8 +465,13 @@ int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
     if (entry.injected / 1000 == 507 && entry.injected != wait_timed_out) machine().drain(entry.lock, *stream, -1);
     return entry.injected;
   }
-  if (!machine().drain(entry.lock, *stream, timeout_ms)) return refuse(wait_timed_out, "the stream did not finish");
-  return take_error(*stream);
+  const std::uint64_t aborts = stream->aborts;
+  const bool is_through = machine().drain(entry.lock, *stream, timeout_ms);
+  if (stream->aborts != aborts) return refuse(stream_was_aborted, "the stream was aborted");
+  if (!is_through && machine().limit("silent") != 0) {
+    machine().changed.wait(entry.lock, [] { return !machine().is_held; });  // it is asked what it does
+  }
+  return is_through ? take_error(*stream) : refuse(wait_timed_out, "the stream did not finish");
 }
 int aclrtCreateEventExWithFlag(void** event, std::uint32_t flags) {
   const Entry entry("aclrtCreateEventExWithFlag", Needs::context);
@@ -471,7 +479,8 @@ int aclrtCreateEventExWithFlag(void** event, std::uint32_t flags) {
   Machine& m = machine();
   if (m.events.size() >= m.limit("events")) return refuse(out_of_streams, "no event is left");
   auto* const made = new EventState;
-  made->has_time = (flags & 8) != 0;  // ACL_EVENT_TIME_LINE
+  made->has_time = (flags & 8) != 0;        // ACL_EVENT_TIME_LINE
+  made->can_be_awaited = (flags & 1) != 0;  // ACL_EVENT_SYNC
   m.events.insert(made);
   *event = made;
   return ok;
@@ -514,6 +523,7 @@ int aclrtStreamWaitEvent(void* who, void* handle) {
   EventState* const event = event_of("aclrtStreamWaitEvent", handle);
   StreamState* const stream = stream_of("aclrtStreamWaitEvent", who);
   if (event == nullptr || stream == nullptr) return bad_parameter;
+  if (!event->can_be_awaited) return refuse(not_supported, "an event that no stream can wait for");
   if (event->captured_in != nullptr && stream->capture == nullptr) {
     // The stream joins the capture that the event belongs to.
     for (StreamState* const s : machine().streams) {
@@ -529,7 +539,12 @@ int aclrtStreamWaitEvent(void* who, void* handle) {
     }
   }
   if (stream->capture != nullptr) {
-    if (event->captured_in != stream->capture.get()) return refuse(not_supported, "an event from outside the capture");
+    if (event->captured_in == nullptr && event->recorded == 0) return ok;  // there is nothing to wait for
+    if (event->captured_in == nullptr) return refuse(capture_dependency, "an event from outside the capture");
+    if (event->captured_in != stream->capture.get()) {
+      event->captured_in->is_lost = stream->capture->is_lost = true;
+      return refuse(captures_meet, "an event of another capture");
+    }
     Op op;
     op.kind = Op::Kind::wait;
     op.ticket = event->captured_at;
@@ -582,9 +597,8 @@ int aclrtLaunchHostFunc(void* on, void (*call)(void*), void* user) {
 // --- memory
 // ----------------------------------------------------------------------------------------------------------
 
-int aclrtMalloc(void** p, std::size_t size, int) {
-  const Entry entry("aclrtMalloc", Needs::context);
-  if (entry.injected != ok) return entry.injected;
+namespace {
+int take_memory(void** p, std::size_t size) {
   Machine& m = machine();
   if (size == 0) return refuse(zero_size, "of 0 bytes");
   if (size > m.limit("memory") - std::min<std::uint64_t>(m.memory_in_use(), m.limit("memory"))) {
@@ -598,6 +612,47 @@ int aclrtMalloc(void** p, std::size_t size, int) {
   if (block == nullptr) return refuse(out_of_memory, "the host has no memory left to stand in");
   *p = block->address;
   return ok;
+}
+}  // namespace
+
+int aclrtMalloc(void** p, std::size_t size, int policy) {
+  const Entry entry("aclrtMalloc", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (policy < 0 || policy > 2) return refuse(bad_parameter, "unknown pages");
+  if (policy != 0) ++machine().counts[policy == 1 ? "huge_pages" : "normal_pages"];
+  return take_memory(p, size);
+}
+int aclrtMallocForTaskScheduler(void** p, std::size_t size, int policy, const void*) {
+  const Entry entry("aclrtMallocForTaskScheduler", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  return policy < 0 || policy > 2 ? refuse(bad_parameter, "unknown pages") : take_memory(p, size);
+}
+int aclrtHostRegisterV2(void* p, std::uint64_t size, std::uint32_t flags) {
+  const Entry entry("aclrtHostRegisterV2", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  if (size == 0) return refuse(zero_size, "of 0 bytes");
+  if (flags != 2 || at % 4096 != 0 || size % 4096 != 0 || !machine().is_pinned(p, size)) {
+    return refuse(bad_parameter, "not whole pages of pinned memory, to be mapped");
+  }
+  if (!machine().mapped_host.try_emplace(at, size).second) return refuse(registered_already, "registered already");
+  return ok;
+}
+int aclrtHostGetDevicePointer(void* p, void** device, std::uint32_t flags) {
+  const Entry entry("aclrtHostGetDevicePointer", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (flags != 0) return refuse(zero_size, "a flag that is not 0");
+  if (!machine().mapped_host.contains(reinterpret_cast<std::uintptr_t>(p)))
+    return refuse(not_registered, "not registered");
+  *device = p;
+  return ok;
+}
+int aclrtHostUnregister(void* p) {
+  const Entry entry("aclrtHostUnregister", Needs::context);
+  if (entry.injected == no_context) return no_context;
+  if (machine().mapped_host.erase(reinterpret_cast<std::uintptr_t>(p)) == 0)
+    return refuse(not_registered, "not registered");
+  return entry.injected;
 }
 int aclrtFree(void* p) {
   Entry entry("aclrtFree", Needs::context);
@@ -633,6 +688,9 @@ int aclrtFreeHost(void* p) {
   if (m.is_in_use(p, found->second)) {
     m.misuse("aclrtFreeHost: queued work touches the memory");
     for (StreamState* const s : std::set<StreamState*>(m.streams)) m.drain(entry.lock, *s, -1);
+  }
+  for (const auto& [at, length] : m.mapped_host) {
+    if (at >= found->first && at < found->first + found->second) m.misuse("aclrtFreeHost: still registered");
   }
   m.pinned.erase(reinterpret_cast<std::uintptr_t>(p));
   std::free(p);

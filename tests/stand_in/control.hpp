@@ -22,7 +22,9 @@ void rondo_stand_in_chip(const char* name);
 /// number), "cpu_kernels", "exception_callback", "load_magic" (the option that says for which cores kernels are),
 /// "abort" and "destroy_by_force" (of streams), "reset_by_force" (of the device). "strict" (1): what a runtime would
 /// let pass, and fail of later or never, is refused and noted. "old_driver" (0): copies of pageable memory are
-/// asynchronous, and allowed in a capture. "launch_bytes": args of a launch up to this size travel without a copy.
+/// asynchronous, and allowed in a capture. "silent" (0): a device that is held does not say what it does, for which the
+/// runtime asks it once a limit is over, and waits. "launch_bytes": args of a launch up to this size travel without a
+/// copy.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its
@@ -51,12 +53,14 @@ std::uint64_t rondo_stand_in_faults_left();
 
 /// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait;
 /// "set_through_host", fills that went over the bus; "on_cube_cores" and "on_vector_cores", launches; "all_at_once",
-/// those whose blocks begin together; "args_copies", those whose args were too large to travel without a copy.
+/// those whose blocks begin together; "huge_pages" and
+/// "normal_pages", memory that was asked for so; "args_copies", those whose args were too large to travel without a
+/// copy.
 std::uint64_t rondo_stand_in_calls(const char* call);
 /// The calls since reset in order, one in each line. @returns what the text takes
 std::size_t rondo_stand_in_log(char* text, std::size_t size);
-/// What was made and not yet released: "memory", "pinned", "streams", "events", "instances", "binaries", "addresses",
-/// "physical", "ranges", "devices", "inits"; null: all of it.
+/// What was made and not yet released: "memory", "pinned", "mapped host", "streams", "events", "instances", "binaries",
+/// "addresses", "physical", "ranges", "devices", "inits"; null: all of it.
 std::uint64_t rondo_stand_in_live(const char* what);
 /// What the caller did that it must not, one in each line. @returns how many
 std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size);

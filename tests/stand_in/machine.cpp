@@ -86,7 +86,7 @@ std::uint64_t Machine::limit(const char* what) const {
   if (name == "events") return 65536;
   if (name == "devices") return 1;
   if (name == "launch_bytes") return 1024;
-  return name == "virtual_memory" || name == "old_driver" ? 0 : 1;
+  return name == "virtual_memory" || name == "old_driver" || name == "silent" ? 0 : 1;
 }
 
 std::size_t Machine::memory_in_use() const {
@@ -233,6 +233,7 @@ bool Machine::take_entries(Graph& graph, std::uint32_t lane, std::uint64_t entri
 
 void Machine::let_go() {
   is_held = is_hung = false;
+  changed.notify_all();
   for (StreamState* const stream : streams) stream->work.notify_one();
 }
 

@@ -28,10 +28,13 @@ inline constexpr int no_context = 107002;
 inline constexpr int event_not_over = 107006;
 inline constexpr int zero_size = 100000;
 inline constexpr int initialised_already = 100002;
+inline constexpr int stream_was_aborted = 107023;
+inline constexpr int capture_dependency = 107024;
 inline constexpr int capture_unjoined = 107025;
 inline constexpr int stream_is_captured = 107027;
 inline constexpr int event_is_captured = 107028;
 inline constexpr int capture_refuses = 107030;
+inline constexpr int captures_meet = 107032;
 inline constexpr int capture_of_another_thread = 107038;
 inline constexpr int not_supported = 207000;
 inline constexpr int out_of_memory = 207001;
@@ -43,6 +46,8 @@ inline constexpr int cpu_kernel_exception = 507018;
 inline constexpr int wait_timed_out = 507046;
 inline constexpr int out_of_queues = 207008;
 inline constexpr int capture_is_lost = 507903;
+inline constexpr int registered_already = 507910;
+inline constexpr int not_registered = 507911;
 
 /// In which order the operations of a captured graph run: any is one that streams and events allow.
 enum class ReplayOrder { any, first_stream_first, last_stream_first };
@@ -90,7 +95,8 @@ struct Graph;
 struct EventState {
   std::uint64_t recorded = 0;
   std::uint64_t complete = 0;
-  bool has_time = false;  ///< made with the flag of a time line
+  bool has_time = false;       ///< made with the flag of a time line
+  bool can_be_awaited = true;  ///< made with the flag that lets streams wait for it
   std::chrono::steady_clock::time_point time;
   double at_ns = 0;  ///< on the virtual clock
   Graph* captured_in = nullptr;
@@ -136,6 +142,7 @@ struct StreamState {
   bool skips = false;  ///< all operations, after a copy that failed, until then
   std::string error_text;
   bool stopping = false;
+  std::uint64_t aborts = 0;              ///< how often it was aborted
   std::condition_variable work;          ///< something is queued, or the worker is to stop
   std::multiset<std::uint64_t> awaited;  ///< what `done` must reach for those who wait
   std::shared_ptr<Graph> capture;
@@ -179,7 +186,8 @@ struct Machine {
   // What is live.
   std::map<std::uintptr_t, Block> blocks;
   std::map<std::uintptr_t, std::size_t> pinned;
-  std::map<std::uintptr_t, std::size_t> addresses;  ///< reserved
+  std::map<std::uintptr_t, std::size_t> mapped_host;  ///< registered for the device
+  std::map<std::uintptr_t, std::size_t> addresses;    ///< reserved
   std::set<Physical*> physical;
   std::set<StreamState*> streams;
   std::set<EventState*> events;

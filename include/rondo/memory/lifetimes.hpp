@@ -5,6 +5,7 @@
 #include <rondo/arch/arch.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/memory/detail/lane_conflicts.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/uses.hpp>
 
@@ -65,7 +66,8 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
 /// moreover edges and lanes order all users of the one before all users of the other; as sequential, if the graph is
 /// not dealt to lanes. Parallel: if the edges alone do; beyond 16,384 tasks no two are known to. Unordered: none share.
 ///
-/// Cost: linear for a sequential schedule; else (tensors · users)² at worst, and tasks² / 64 words for a parallel one.
+/// Cost: linear for a sequential schedule; in lanes, what LaneConflicts says; else (tensors · users)² at worst, and
+/// tasks² / 64 words for a parallel one.
 /// @throws Error overflow, naming the tensor at which all lengths together pass 2^62 bytes
 [[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
                                                  Concurrency concurrency) {
@@ -90,6 +92,10 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
   Lifetimes result{{}, tokens.of_tensor};
   for (const Token& token : tokens.tokens) result.problem.buffers.push_back(detail::make_buffer(token, chip));
   if (order.is_total()) return result;
+  if (concurrency == Concurrency::in_lanes) {
+    result.problem.conflicts = detail::LaneConflicts(*graph.lanes, tokens).find(result.problem);
+    return result;
+  }
   for (std::uint32_t a = 0; a < tokens.tokens.size(); ++a) {
     for (std::uint32_t b = a + 1; b < tokens.tokens.size(); ++b) {
       if (in_use_together(result.problem.buffers[a], result.problem.buffers[b])) continue;  // the planners see that

@@ -8,6 +8,7 @@
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace rondo::memory {
 /// `static_assert(rondo::memory::plan_statically(problem).arena <= 128);`
 ///
 /// Throws Error as validate() does; fixed offsets that overlap each other are not looked for. Cost: up to twelve first
-/// fits.
+/// fits; up to two where there are so many conflicts that each takes long.
 [[nodiscard]] constexpr Plan plan_statically(const Problem& problem) {
   validate(problem);
   const Sections sections{problem};
@@ -25,6 +26,7 @@ namespace rondo::memory {
   best.lower_bound = lower_bound(problem, sections);
   FirstFit fitter{problem};
   bool first = true;
+  const bool is_long = problem.conflicts.size() > (std::size_t{1} << 18);
   for (const Order order :
        {Order::size, Order::breadth, Order::duration, Order::conflicts, Order::start, Order::area}) {
     const std::vector<std::uint32_t> numbers = make_order(problem, sections, order);
@@ -38,6 +40,7 @@ namespace rondo::memory {
       best.planner = to_string(order);
       if (best.optimal()) return best;
     }
+    if (is_long) break;
   }
   best.out_of_budget = true;
   return best;

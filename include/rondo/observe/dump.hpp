@@ -44,6 +44,8 @@ namespace rondo::observe {
 /// host memory of all tensors that it writes.
 template <class Inner>
 class Dumping {
+  using Writer = detail::DumpWriter<detail::HostReader>;
+
  public:
   static constexpr const char* name = "dumping";
   /// Not for runtimes that build their graph during the round.
@@ -70,7 +72,8 @@ class Dumping {
   /// A loaded graph.
   template <class InnerProgram>
   struct Program {
-    detail::DumpWriter writer;
+    graph::GraphView graph;
+    Writer writer;
     InnerProgram inner;
   };
 
@@ -101,17 +104,21 @@ class Dumping {
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
     using InnerProgram = decltype(inner_.load(graph, args));
-    return Program<InnerProgram>{detail::DumpWriter(graph.view(), args), inner_.load(graph, args)};
+    return Program<InnerProgram>{graph.view(), Writer(graph.view(), detail::HostReader(graph.view(), args)),
+                                 inner_.load(graph, args)};
   }
 
   template <class P>
   Status launch(P& program) noexcept {
     const std::uint64_t round = launches_++;
-    if constexpr (restores) last_ = &program.writer;
+    if constexpr (restores) {
+      last_ = &program.writer;
+      last_graph_ = program.graph;
+    }
     dumped_ = is_chosen(round);
     if (!dumped_) [[likely]]
       return inner_.launch(program.inner);
-    return dump(program.writer, round);
+    return dump(program.graph, program.writer, round);
   }
   Status wait() noexcept {
     if (dumped_) return {};
@@ -151,7 +158,7 @@ class Dumping {
     try {
       const std::string folder = fmt::format("{}/round{}", options_.failures, launches_ - 1);
       platform::sim::Halt halt;  // of its own: what a kernel throws here is not the session's matter
-      (void)last_->run(halt, folder, launches_ - 1, options_.tasks, dump_failure_);
+      (void)run(last_graph_, *last_, halt, folder, launches_ - 1, options_.tasks);
     } catch (...) {
       dump_failure_ = platform::sim::current_exception_text();
     }
@@ -165,7 +172,22 @@ class Dumping {
     return false;
   }
 
-  [[gnu::cold, gnu::noinline]] Status dump(detail::DumpWriter& writer, std::uint64_t round) noexcept {
+  /// One round. @returns what Inline would
+  Status run(const graph::GraphView& graph, Writer& writer, platform::sim::Halt& halt, const std::string& folder,
+             std::uint64_t round, std::vector<TaskId> tasks) noexcept {
+    writer.begin(folder, round, std::move(tasks));
+    Status status;
+    for (std::size_t t = 0; status.ok() && t < graph.tasks.size(); ++t) {
+      writer.before(t);
+      status = writer.reader().run_task(graph.tasks[t], t, halt);
+      if (status.ok()) writer.after(t);
+    }
+    writer.end();
+    dump_failure_ = writer.failure();
+    return status;
+  }
+  [[gnu::cold, gnu::noinline]] Status dump(const graph::GraphView& graph, Writer& writer,
+                                           std::uint64_t round) noexcept {
     dump_failure_ = {};
     std::string folder = std::exchange(next_folder_, {});
     std::vector<TaskId> tasks = std::exchange(next_tasks_, {});
@@ -177,7 +199,7 @@ class Dumping {
         dump_failure_ = platform::sim::current_exception_text();
       }
     }
-    const Status status = writer.run(halt_, folder, round, tasks, dump_failure_);
+    const Status status = run(graph, writer, halt_, folder, round, std::move(tasks));
     if (dump_failure_.empty()) ++dumps_;
     return status;
   }
@@ -190,8 +212,9 @@ class Dumping {
   Error::Text dump_failure_;
   std::uint64_t launches_ = 0;
   std::uint64_t dumps_ = 0;
-  bool dumped_ = false;                 ///< the last round
-  detail::DumpWriter* last_ = nullptr;  ///< of the last round's program
+  bool dumped_ = false;     ///< the last round
+  Writer* last_ = nullptr;  ///< of the last round's program
+  graph::GraphView last_graph_;
 };
 static_assert(check_platform<platform::Sim<arch::A2A3, Dumping<platform::sim::Inline>>>());
 

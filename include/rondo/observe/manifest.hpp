@@ -65,8 +65,9 @@ inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr int manifest_version = 1;
 
 using Slot = graph::ArgRecord;
-inline constexpr std::string_view slot_kinds[] = {"address",  "scalar",    "extent", "block",
-                                                  "constant", "own_block", "system"};
+inline constexpr std::string_view slot_kinds[] = {"address",   "scalar", "extent",          "block",       "constant",
+                                                  "own_block", "system", "reshaped_extent", "filled_bytes"};
+static_assert(std::size(slot_kinds) == static_cast<std::size_t>(Slot::Kind::filled_bytes) + 1);
 inline constexpr std::string_view accesses[] = {"", "read", "write", "read_write"};
 
 /// The enumerator whose name is `text`, of `count` that start at 0. @throws Error invalid_argument

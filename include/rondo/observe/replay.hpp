@@ -58,10 +58,19 @@ struct ReplayReport {
     return std::all_of(tasks.begin(), tasks.end(),
                        [](const TaskReplay& t) { return t.outcome == TaskReplay::Outcome::same; });
   }
-  /// A line for each task that did not, and one that counts them.
+  /// The first task that did not, in the order of the dump; null if every task did.
+  [[nodiscard]] const TaskReplay* first_difference() const noexcept {
+    const auto found = std::find_if(tasks.begin(), tasks.end(),
+                                    [](const TaskReplay& t) { return t.outcome != TaskReplay::Outcome::same; });
+    return found == tasks.end() ? nullptr : &*found;
+  }
+  /// The first task that did not, a line for each of them, and one that counts them.
   [[nodiscard]] std::string text() const {
     std::string lines;
     std::size_t same = 0;
+    if (const TaskReplay* const first = first_difference()) {
+      lines = fmt::format("the first that differs is task {} ({})\n", first->id, first->kernel);
+    }
     for (const TaskReplay& t : tasks) {
       if (t.outcome == TaskReplay::Outcome::same) ++same;
       const std::string who = fmt::format("task {} ({}): ", t.id, t.kernel);

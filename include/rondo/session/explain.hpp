@@ -13,7 +13,7 @@ namespace rondo::detail {
 /// Whether the platform may have more to say of such a failure.
 [[nodiscard]] constexpr bool is_of_device(Errc code) noexcept {
   return code == Errc::kernel_failed || code == Errc::device_failed || code == Errc::orchestration_failed ||
-         code == Errc::deadlock || code == Errc::check_failed;
+         code == Errc::deadlock || code == Errc::check_failed || code == Errc::timed_out;
 }
 
 /// A sentence for a status of a session over `graph`, naming the tensor or task. `bytes_bound`: of the last wrong_size;
@@ -46,8 +46,9 @@ namespace rondo::detail {
     }
   }
   text.append(status.message());
-  if (said != nullptr && is_of_device(status.code())) {
-    text.append("; it said: ");
+  const bool is_busy = status.code() == Errc::busy;  // which a session says by itself, too; then the words are older
+  if (said != nullptr && said->size() != 0 && (is_busy || is_of_device(status.code()))) {
+    text.append(is_busy ? "; the platform's last failure: " : "; it said: ");
     text.append(*said);
   }
   if (status.code() == Errc::poisoned && !cause.ok() && cause.code() != Errc::poisoned) {

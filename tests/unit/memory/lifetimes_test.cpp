@@ -364,13 +364,16 @@ TEST_CASE("In lanes, random graphs put no two tensors at one place that tasks ma
       } else {
         graph.add<Next>(spaces[random() % spaces.size()], t);
       }
+      // Now and then one that was read is written anew, so that its memory is free in between.
+      if (random() % 4 == 0) graph.add<Next>(x, spaces.empty() ? t : spaces[random() % spaces.size()]);
       spaces.push_back(t);
     }
     graph.add<Next>(spaces.back(), graph.output<float>("y", {16}));
-    const std::vector<double> ns(31, 1e5);
+    FrozenGraph frozen = freeze(graph);
+    const std::vector<double> ns(frozen.view().tasks.size(), 1e5);
     graph::LaneRules rules{arch::chip_of<arch::A5>, 2 + seed % 5};
     rules.task_ns = ns;
-    const FrozenGraph dealt = deal(freeze(graph), rules);
+    const FrozenGraph dealt = deal(std::move(frozen), rules);
     const graph::GraphView view = dealt.view();
     REQUIRE(view.lanes != nullptr);
     const memory::Layout<FrozenGraph, arch::A5, memory::Greedy, Concurrency::in_lanes> layout(dealt);
@@ -395,5 +398,30 @@ TEST_CASE("In lanes, random graphs put no two tensors at one place that tasks ma
     }
     CHECK(wrong == 0);
     CHECK(shared != 0);
+
+    // The conflicts are those pairs that time keeps apart and lanes do not.
+    const Lifetimes lives = memory::find_lifetimes<arch::A5>(view, Concurrency::in_lanes);
+    const std::size_t buffers = lives.problem.buffers.size();
+    std::vector<std::vector<std::uint32_t>> tasks(buffers);
+    for (std::size_t t = 0; t < users.size(); ++t) {
+      if (lives.buffer_of[t] == Lifetimes::no_buffer) continue;
+      for (const std::uint32_t task : users[t]) tasks[lives.buffer_of[t]].push_back(task);
+    }
+    std::vector<memory::Conflict> expected;
+    for (std::uint32_t p = 0; p < buffers; ++p) {
+      for (std::uint32_t q = p + 1; q < buffers; ++q) {
+        if (in_use_together(lives.problem.buffers[p], lives.problem.buffers[q])) continue;
+        bool ordered = true;
+        for (const std::uint32_t a : tasks[p]) {
+          for (const std::uint32_t b : tasks[q]) {
+            ordered = ordered && (view.lanes->precedes(a, b) || view.lanes->precedes(b, a));
+          }
+        }
+        if (!ordered) expected.emplace_back(p, q);
+      }
+    }
+    std::vector<memory::Conflict> found = lives.problem.conflicts;
+    std::sort(found.begin(), found.end());
+    CHECK(found == expected);
   }
 }

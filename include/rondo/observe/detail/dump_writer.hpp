@@ -22,54 +22,92 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rondo::observe::detail {
 
-/// Runs a graph's tasks on the calling thread, in the graph's order, and writes what each reads and writes. Tensors are
-/// looked at just before and just after the task that touches them, so it does not matter which others use their
-/// memory.
+/// Where a dump of simulated tasks finds arguments and tensors: in the host's memory.
+class HostReader {
+ public:
+  /// The memory of `args` outlives this.
+  HostReader(const graph::GraphView& graph, const args::ArgsTable& args) : blocks_(graph.tasks.size()) {
+    for (std::size_t t = 0; t < graph.tasks.size(); ++t) blocks_[t] = args.block(t, 0);
+  }
+  [[nodiscard]] const std::byte* args(std::size_t position, std::uint64_t) const noexcept {
+    return reinterpret_cast<const std::byte*>(blocks_[position]);
+  }
+  [[nodiscard]] static const std::byte* tensor(std::uint64_t address, std::uint64_t) noexcept {
+    return reinterpret_cast<const std::byte*>(address);  // NOLINT: simulated memory
+  }
+  /// Runs a task on the calling thread. @returns what Inline would
+  [[nodiscard]] Status run_task(const graph::TaskRecord& task, std::size_t position,
+                                platform::sim::Halt& halt) noexcept {
+    if (halt.requested()) return halt.status();
+    const std::size_t words = task.block_bytes / sizeof(ArgWord);
+    try {
+      for (std::uint32_t b = 0; b < task.blocks; ++b) task.entry(blocks_[position] + b * words);
+    } catch (...) {
+      halt.record(task.added_as);
+      return halt.status();
+    }
+    return {};
+  }
+
+ private:
+  std::vector<ArgWord*> blocks_;  ///< by position: where its argument blocks start
+};
+
+/// Writes what the tasks of a round read and wrote. Tensors are looked at just before and just after the task that
+/// touches them, so it does not matter which others use their memory. A failure to write changes nothing but
+/// `failure()`: what is called after it does nothing.
+///
+/// `Reader`: HostReader, or one that has its `args` and `tensor`, which throw Error.
+template <class Reader>
 class DumpWriter {
  public:
-  /// `graph` outlives this, and so does the memory of `args`. @throws Error unsupported
-  DumpWriter(const graph::GraphView& graph, const args::ArgsTable& args)
-      : graph_{graph}, blocks_(graph.tasks.size()), seen_(graph.tensors.size()) {
-    for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
-      blocks_[t] = args.block(t, 0);
-      for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[t])) {
+  /// `graph` outlives this, and so does what the reader reads. @throws Error unsupported
+  DumpWriter(const graph::GraphView& graph, Reader reader)
+      : graph_{graph}, reader_{std::move(reader)}, seen_(graph.tensors.size()) {
+    for (const graph::TaskRecord& task : graph.tasks) {
+      for (const graph::ArgRecord& arg : graph.args_of(task)) {
         if (arg.kind == graph::ArgRecord::Kind::address && arg.width != sizeof(std::uint64_t)) {
-          throw Error(Errc::unsupported, Error::Text("Dumping: task '", graph.name(graph.tasks[t].name),
+          throw Error(Errc::unsupported, Error::Text("Dumping: task '", graph.name(task.name),
                                                      "' takes an address of 4 bytes, which cannot be looked at"));
         }
       }
     }
   }
 
-  /// One round. `tasks`: which to write; none: all. A failure to write changes nothing but `failure`: the round runs
-  /// on.
-  /// @returns what Inline would
-  [[nodiscard]] Status run(platform::sim::Halt& halt, const std::string& folder, std::uint64_t round,
-                           std::span<const TaskId> tasks, Error::Text& failure) noexcept {
-    std::optional<DumpedRound> dump;
-    const auto keep_going = [&](auto&& write) {
-      if (failure.size() != 0) return;
-      try {
-        write();
-      } catch (...) {
-        failure = platform::sim::current_exception_text();
-      }
-    };
-    keep_going([&] { dump = begin(folder, round); });
-    Status status;
-    for (std::size_t t = 0; status.ok() && t < graph_.tasks.size(); ++t) {
-      const bool is_chosen =
-          tasks.empty() || std::find(tasks.begin(), tasks.end(), TaskId{graph_.tasks[t].added_as}) != tasks.end();
-      if (is_chosen) keep_going([&] { before(*dump, t); });
-      status = run_task(t, halt);
-      if (is_chosen && status.ok()) keep_going([&] { after(*dump, t); });
+  [[nodiscard]] Reader& reader() noexcept { return reader_; }
+  /// Why the dump was not written; empty if it was.
+  [[nodiscard]] const Error::Text& failure() const noexcept { return failure_; }
+
+  /// Does what may throw, unless the dump failed before.
+  template <class Write>
+  void keep_going(Write write) noexcept {
+    if (failure_.size() != 0) return;
+    try {
+      write();
+    } catch (...) {
+      failure_ = platform::sim::current_exception_text();
     }
-    keep_going([&] { write_manifest(*dump); });
-    return status;
+  }
+
+  /// `tasks`: which to write; none: all.
+  void begin(const std::string& folder, std::uint64_t round, std::vector<TaskId> tasks) noexcept {
+    failure_ = {};
+    tasks_ = std::move(tasks);
+    keep_going([&] { dump_ = begun(folder, round); });
+  }
+  void before(std::size_t position) noexcept {
+    if (is_chosen(position)) keep_going([&] { add_task(position); });
+  }
+  void after(std::size_t position) noexcept {
+    if (is_chosen(position)) keep_going([&] { finish_task(position); });
+  }
+  void end() noexcept {
+    keep_going([&] { write_manifest(*dump_); });
   }
 
  private:
@@ -80,7 +118,11 @@ class DumpWriter {
     std::uint32_t versions = 0;
   };
 
-  [[nodiscard]] DumpedRound begin(const std::string& folder, std::uint64_t round) {
+  [[nodiscard]] bool is_chosen(std::size_t position) const noexcept {
+    return tasks_.empty() ||
+           std::find(tasks_.begin(), tasks_.end(), TaskId{graph_.tasks[position].added_as}) != tasks_.end();
+  }
+  [[nodiscard]] DumpedRound begun(const std::string& folder, std::uint64_t round) {
     std::filesystem::create_directories(folder);
     std::filesystem::remove(std::filesystem::path{folder} / manifest_name);  // a failed dump must not pass for the last
     std::fill(seen_.begin(), seen_.end(), Seen{});
@@ -91,7 +133,8 @@ class DumpWriter {
     return dump;
   }
 
-  void before(DumpedRound& dump, std::size_t position) {
+  void add_task(std::size_t position) {
+    DumpedRound& dump = *dump_;
     const graph::TaskRecord& record = graph_.tasks[position];
     DumpedTask task;
     task.id = record.added_as;
@@ -102,18 +145,19 @@ class DumpWriter {
     task.idle = record.fills;
     task.args = fmt::format("task{}_args.npy", task.id);
     const std::size_t words = task.block_bytes / sizeof(ArgWord);
-    const std::span<const ArgWord> blocks{blocks_[position], task.blocks * words};
+    const std::uint64_t bytes = std::uint64_t{task.blocks} * words * sizeof(ArgWord);
     write_npy(dump.folder + '/' + task.args, DataType::int64,
-              std::vector<std::int64_t>{task.blocks, static_cast<std::int64_t>(words)}, std::as_bytes(blocks));
+              std::vector<std::int64_t>{task.blocks, static_cast<std::int64_t>(words)},
+              std::span(reader_.args(position, bytes), bytes));
     const auto args = graph_.args_of(record);
     task.slots.assign(args.begin(), args.end());
     look(dump, position, task.read, [](Access a) { return reads(a); });
     dump.tasks.push_back(std::move(task));
   }
 
-  void after(DumpedRound& dump, std::size_t position) {
-    DumpedTask& task = dump.tasks.back();
-    look(dump, position, task.written, [](Access a) { return writes(a); });
+  void finish_task(std::size_t position) {
+    DumpedTask& task = dump_->tasks.back();
+    look(*dump_, position, task.written, [](Access a) { return writes(a); });
     task.finished = true;
   }
 
@@ -126,8 +170,8 @@ class DumpWriter {
       if (std::any_of(list.begin(), list.end(), is_it)) continue;
       const graph::TensorRecord& tensor = graph_.tensors[arg.tensor];
       std::uint64_t address = 0;
-      std::memcpy(&address, reinterpret_cast<const std::byte*>(blocks_[position]) + arg.offset, sizeof address);
-      const std::span bytes{reinterpret_cast<const std::byte*>(address), tensor.bytes};  // NOLINT: simulated memory
+      std::memcpy(&address, reader_.args(position, graph_.tasks[position].block_bytes) + arg.offset, sizeof address);
+      const std::span bytes{reader_.tensor(address, tensor.bytes), tensor.bytes};
       Seen& seen = seen_[arg.tensor];
       if (seen.file.empty() || !std::equal(bytes.begin(), bytes.end(), seen.bytes.begin())) {
         seen.bytes.assign(bytes.begin(), bytes.end());
@@ -152,22 +196,12 @@ class DumpWriter {
     return fmt::format("tensor{}_{}.{}.npy", tensor, plain, version);
   }
 
-  [[nodiscard]] Status run_task(std::size_t position, platform::sim::Halt& halt) noexcept {
-    if (halt.requested()) return halt.status();
-    const graph::TaskRecord& task = graph_.tasks[position];
-    const std::size_t words = task.block_bytes / sizeof(ArgWord);
-    try {
-      for (std::uint32_t b = 0; b < task.blocks; ++b) task.entry(blocks_[position] + b * words);
-    } catch (...) {
-      halt.record(task.added_as);
-      return halt.status();
-    }
-    return {};
-  }
-
   graph::GraphView graph_;
-  std::vector<ArgWord*> blocks_;  ///< by position: where its argument blocks start
-  std::vector<Seen> seen_;        ///< by tensor
+  Reader reader_;
+  std::vector<Seen> seen_;  ///< by tensor
+  std::vector<TaskId> tasks_;
+  std::optional<DumpedRound> dump_;
+  Error::Text failure_;
 };
 
 }  // namespace rondo::observe::detail

@@ -114,6 +114,8 @@ class Device {
     if (!is_busy_) snapshots_used_ = 0;
     return code;
   }
+  /// Waits for a stream, for so long as the options say.
+  [[nodiscard]] Result synchronize(Stream stream) noexcept { return calls().synchronize(stream, options_.timeout_ms); }
   /// Waits once more for a stream that did not finish in time.
   [[nodiscard, gnu::cold]] Result synchronize_again(Stream stream) noexcept {
     return is_gone() ? waited_too_long : calls().synchronize(stream, options_.timeout_ms);

@@ -20,8 +20,9 @@ using RunInstance = void*;     ///< a captured graph
 using PhysicalMemory = void*;  ///< memory without an address
 using ExceptionInfo = void;    ///< what is told of a kernel that failed
 
-/// How memory is asked for: huge pages first.
-inline constexpr int huge_first = 0;
+/// How memory is asked for.
+enum PagePolicy : int { huge_first = 0, huge_only = 1, normal_only = 2 };
+inline constexpr std::uint32_t host_register_mapped = 2;
 
 using enum streams::CopyKind;
 enum CaptureMode : int { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
@@ -152,6 +153,10 @@ struct Calls {
   AclError (*function_attribute)(FuncHandle, int attribute, std::int64_t*) = nullptr;
   AclError (*on_exception)(BinHandle, void (*)(ExceptionInfo*, void*), void*) = nullptr;
   AclError (*args_of_exception)(const ExceptionInfo*, void** device_args, std::uint32_t* size) = nullptr;
+  AclError (*malloc_for_scheduler)(void**, std::size_t, int policy, const void* config) = nullptr;
+  AclError (*register_host)(void*, std::uint64_t, std::uint32_t flags) = nullptr;
+  AclError (*device_pointer_of_host)(void*, void** device, std::uint32_t flags) = nullptr;
+  AclError (*unregister_host)(void*) = nullptr;
   AclError (*abort_stream)(Stream) = nullptr;
   AclError (*destroy_stream_by_force)(Stream) = nullptr;
   AclError (*reset_device_by_force)(std::int32_t) = nullptr;
@@ -222,6 +227,10 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("aclrtGetFunctionAttribute", c.function_attribute);
   visit("aclrtBinarySetExceptionCallback", c.on_exception);
   visit("aclrtGetArgsFromExceptionInfo", c.args_of_exception);
+  visit("aclrtMallocForTaskScheduler", c.malloc_for_scheduler);
+  visit("aclrtHostRegisterV2", c.register_host);
+  visit("aclrtHostGetDevicePointer", c.device_pointer_of_host);
+  visit("aclrtHostUnregister", c.unregister_host);
   visit("aclrtStreamAbort", c.abort_stream);
   visit("aclrtDestroyStreamForce", c.destroy_stream_by_force);
   visit("aclrtResetDeviceForce", c.reset_device_by_force);

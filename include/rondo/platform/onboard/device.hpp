@@ -6,7 +6,9 @@
 #include <rondo/platform/onboard/bounded.hpp>
 #include <rondo/platform/onboard/options.hpp>
 #include <rondo/platform/onboard/runtime.hpp>
+#include <rondo/platform/onboard/watch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +45,10 @@ class Device {
     try {
       check_chip();
       create_stream();
+      if (options_.timeout_ms > 0 && calls().abort_stream != nullptr) {
+        wait_ = std::make_shared<Wait>(calls(), options_.device, options_.timeout_ms);
+        Watcher::instance().add(wait_);
+      }
     } catch (...) {
       (void)close();
       throw;
@@ -50,7 +56,10 @@ class Device {
   }
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
-  ~Device() { (void)close(); }
+  ~Device() {
+    (void)close();
+    if (wait_ != nullptr) Watcher::instance().remove(wait_.get());
+  }
 
   [[nodiscard]] const Calls& calls() const noexcept { return *calls_; }
   [[nodiscard]] const Identity& identity() const noexcept { return identity_; }
@@ -91,11 +100,15 @@ class Device {
       return wait_again(code);
     if (code == code_ok && options_.completion != Completion::stream) [[unlikely]]
       code = poll();
-    if (code == code_ok && is_busy_) code = synchronize(options_.timeout_ms);
+    if (code == code_ok && is_busy_) code = synchronize_own(longest_wait_ms());
     if (code != code_ok && may_go_on(code) && errc_of(code) == Errc::timed_out) [[unlikely]]
       ++timeouts_;
     return code;
   }
+
+  /// Waits for a stream, for so long as the options say and an eighth more at most: what is not through then is
+  /// aborted. Where the runtime cannot abort, its own limit holds.
+  [[nodiscard]] AclError synchronize(Stream stream) noexcept { return synchronize(stream, longest_wait_ms()); }
 
   /// Ends what a stream does that does not end by itself, in bounded time: its work is thrown away, or it is destroyed
   /// and null, or the device is reset where the user allows it. Where nothing helps, all that is held on the device is
@@ -129,8 +142,10 @@ class Device {
   [[nodiscard, gnu::cold]] AclError synchronize_again(Stream stream) noexcept {
     if (is_gone()) return code_timed_out;
     const std::int32_t limit = options_.timeout_ms;
-    return elsewhere(limit + std::int64_t{1000},
-                     [synchronize = calls().synchronize, stream, limit] { return synchronize(stream, limit); });
+    const AclError code = elsewhere(limit + std::int64_t{1000}, [synchronize = calls().synchronize, stream, limit] {
+      return synchronize(stream, limit);
+    });
+    return errc_of(code) == Errc::stopped ? code_timed_out : code;  // it is still being aborted
   }
 
   /// What a refused call comes to: its status, with nothing left in flight; where that cannot be had, what poisons.
@@ -267,7 +282,7 @@ class Device {
       c.recent_error = []() -> const char* { return "the device was given up after it did not finish in time"; };
       c.destroy_stream = c.unload = c.destroy_instance = [](void*) { return code_ok; };
       c.destroy_event = c.free = c.free_host = c.free_physical = c.destroy_stream;
-      c.release_address = c.unmap_memory = c.destroy_stream;
+      c.release_address = c.unmap_memory = c.unregister_host = c.destroy_stream;
       return c;
     }();
     return calls;
@@ -285,8 +300,20 @@ class Device {
       return code;
     });
   }
-  [[nodiscard]] AclError synchronize(std::int32_t timeout_ms) noexcept {
-    const AclError code = calls().synchronize(stream_, timeout_ms);
+  /// The limit for the runtime: where waits are looked after, it is not to be the first to be over.
+  [[nodiscard]] std::int32_t longest_wait_ms() const noexcept {
+    const std::int64_t limit = options_.timeout_ms;
+    const std::int64_t more = wait_ == nullptr ? 0 : std::max<std::int64_t>(limit / 4, 100);
+    return static_cast<std::int32_t>(std::min<std::int64_t>(limit + more, INT32_MAX));
+  }
+  [[nodiscard]] AclError synchronize(Stream stream, std::int32_t limit_ms) noexcept {
+    if (wait_ == nullptr) return calls().synchronize(stream, limit_ms);
+    wait_->begins(stream);
+    const AclError code = calls().synchronize(stream, limit_ms);
+    return wait_->ends() ? code_timed_out : code;
+  }
+  [[nodiscard]] AclError synchronize_own(std::int32_t timeout_ms) noexcept {
+    const AclError code = synchronize(stream_, timeout_ms);
     is_busy_ = code != code_ok && may_go_on(code);
     return code;
   }
@@ -324,7 +351,7 @@ class Device {
       (void)nanosleep(&pause, nullptr);
       if (slept % pauses != 0) continue;
       if (slept == pauses) began_ms = now_ms() - pauses * pause_us / 1000;
-      code = synchronize(1);
+      code = synchronize_own(1);
       if (code == code_ok) break;
       const bool is_over = options_.timeout_ms >= 0 && now_ms() - began_ms >= options_.timeout_ms;
       if (errc_of(code) == Errc::timed_out && !is_over) code = code_ok;
@@ -344,6 +371,7 @@ class Device {
   std::uint64_t token_;
   Stream stream_ = nullptr;
   Event done_ = nullptr;
+  std::shared_ptr<Wait> wait_;  ///< null: nobody looks after it
   std::unique_ptr<std::atomic<bool>> is_done_ = std::make_unique<std::atomic<bool>>(false);
   bool is_busy_ = false;
   bool is_stopped_ = false;

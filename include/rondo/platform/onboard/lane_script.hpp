@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/graph/lanes.hpp>
+#include <rondo/platform/onboard/device.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -84,5 +85,47 @@ class LaneScript {
   std::uint32_t lanes_;
   std::uint32_t events_ = 0;
 };
+
+/// Captures a script, for which streams and events are needed only now. `launch(number, stream)` makes one of the
+/// script's launches and returns a code. @returns the first failure; then there is no instance
+template <class Launch>
+[[nodiscard]] AclError capture_script(Device& device, const LaneScript& script, RunInstance& instance, Launch launch) {
+  const Calls& calls = device.calls();
+  std::vector<Stream> streams(script.lanes(), nullptr);
+  std::vector<Event> events(script.events(), nullptr);
+  AclError code = code_ok;
+  streams[0] = device.stream();
+  for (std::size_t s = 1; s < streams.size() && code == code_ok; ++s) {
+    code = calls.create_stream(&streams[s], 0, stream_flag_fast_launch | stream_flag_fast_sync);
+  }
+  for (std::size_t e = 0; e < events.size() && code == code_ok; ++e) {
+    code = calls.create_event(&events[e], event_flag_sync);
+  }
+  if (code == code_ok) code = calls.capture_begin(streams[0], capture_thread_local);
+  if (code == code_ok) {
+    for (const LaneScript::Step& step : script.steps()) {
+      Stream const stream = streams[step.lane];
+      switch (step.kind) {
+        case LaneScript::Step::Kind::launch: code = launch(step.what, stream); break;
+        case LaneScript::Step::Kind::record: code = calls.record_event(events[step.what], stream); break;
+        case LaneScript::Step::Kind::wait: code = calls.wait_event(stream, events[step.what]); break;
+      }
+      if (code != code_ok) break;
+    }
+    const AclError ended = calls.capture_end(streams[0], &instance);
+    if (code == code_ok) code = ended;
+    if (code != code_ok && instance != nullptr) {
+      (void)calls.destroy_instance(instance);
+      instance = nullptr;
+    }
+  }
+  for (std::size_t s = 1; s < streams.size(); ++s) {
+    if (streams[s] != nullptr) (void)calls.destroy_stream(streams[s]);
+  }
+  for (Event const event : events) {
+    if (event != nullptr) (void)calls.destroy_event(event);
+  }
+  return code;
+}
 
 }  // namespace rondo::platform::onboard

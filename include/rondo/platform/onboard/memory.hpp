@@ -49,6 +49,42 @@ class DeviceMemory {
     return block.address;
   }
 
+  /// The same of one kind, as a plain block. @throws Error unsupported, where the runtime has no such memory
+  [[nodiscard]] std::uint64_t allocate(MemoryKind kind, Bytes size, Bytes alignment) {
+    const std::uint64_t bytes = (size.value == 0 ? 1 : size.value) + (alignment.value > 64 ? alignment.value - 64 : 0);
+    const bool is_host = kind == MemoryKind::mapped_host;
+    if (!is_host && size > free_) {
+      throw Error(Errc::out_of_memory,
+                  Error::Text(device_.identity().platform, ": ", size.value, " bytes of device memory were asked for, ",
+                              free_.value, " are free; use smaller tensors"));
+    }
+    device_.must("aclrtSetDevice", device_.enter());
+    blocks_.reserve(blocks_.size() + 1);
+    Block block;
+    block.bytes = is_host ? 0 : size.value;
+    if (is_host) {
+      map_host(block, bytes, alignment);
+    } else if (kind == MemoryKind::task_scheduler) {
+      must_have(calls().malloc_for_scheduler != nullptr, "aclrtMallocForTaskScheduler");
+      device_.must("aclrtMallocForTaskScheduler",
+                   calls().malloc_for_scheduler(&block.whole, bytes, huge_first, nullptr));
+    } else {
+      const int policy = kind == MemoryKind::huge_pages ? huge_only : normal_only;
+      device_.must("aclrtMalloc", calls().malloc(&block.whole, bytes, policy));
+    }
+    if (!is_host) block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);
+    free_.value -= block.bytes;
+    blocks_.push_back(block);
+    return block.address;
+  }
+  /// Where the host finds a block of mapped host memory; null for any other.
+  [[nodiscard]] void* host_address(std::uint64_t address) const noexcept {
+    for (const Block& block : blocks_) {
+      if (block.address == address) return block.host;
+    }
+    return nullptr;
+  }
+
   /// @returns the first failure; the block is gone in any case
   [[nodiscard]] AclError release(std::uint64_t address) noexcept {
     auto found = blocks_.begin();
@@ -61,7 +97,10 @@ class DeviceMemory {
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
     };
-    if (block.pages == nullptr) {
+    if (block.host != nullptr) {
+      keep(calls().unregister_host(block.host));
+      keep(calls().free_host(block.whole));
+    } else if (block.pages == nullptr) {
       keep(calls().free(block.whole));
     } else {
       keep(calls().unmap_memory(block.whole));
@@ -84,11 +123,46 @@ class DeviceMemory {
   struct Block {
     void* whole = nullptr;
     PhysicalMemory pages = nullptr;  ///< null: a plain block
+    void* host = nullptr;            ///< null: not mapped host memory
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
   };
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
+
+  void must_have(bool has, const char* call) const {
+    if (has) return;
+    throw Error(Errc::unsupported, Error::Text(device_.identity().platform, ": the runtime has no ", call,
+                                               ", so there is no memory of this kind; use another"));
+  }
+  /// Whole pages of pinned memory, which older kernels of Linux want.
+  void map_host(Block& block, std::uint64_t bytes, Bytes alignment) {
+    constexpr std::uint64_t page = 4096;
+    must_have(calls().register_host != nullptr, "aclrtHostRegisterV2");
+    must_have(calls().device_pointer_of_host != nullptr, "aclrtHostGetDevicePointer");
+    must_have(calls().unregister_host != nullptr, "aclrtHostUnregister");
+    if (alignment.value > page) {
+      throw Error(Errc::misaligned, Error::Text(device_.identity().platform, ": mapped host memory is aligned to ",
+                                                page, " bytes, not to ", alignment.value));
+    }
+    bytes = align_up(bytes, page);
+    device_.must("aclrtMallocHost", calls().malloc_host(&block.whole, bytes + page));
+    void* const host = reinterpret_cast<void*>(align_up(reinterpret_cast<std::uintptr_t>(block.whole), page));
+    const char* call = "aclrtHostRegisterV2";
+    AclError code = calls().register_host(host, bytes, host_register_mapped);
+    void* device = nullptr;
+    if (code == code_ok) {
+      call = "aclrtHostGetDevicePointer";
+      code = calls().device_pointer_of_host(host, &device, 0);
+      if (code != code_ok) (void)calls().unregister_host(host);
+    }
+    if (code != code_ok) {
+      (void)calls().free_host(block.whole);
+      device_.must(call, code);
+    }
+    block.host = host;
+    block.address = reinterpret_cast<std::uintptr_t>(device);
+  }
 
   /// Leaves the block empty if anything is refused: then a plain one takes its place.
   void take_pages(Block& block) noexcept {

@@ -22,22 +22,21 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rondo::platform {
 
 /// A real NPU through the ACL runtime: device memory, pinned staging, one stream in order, the graph as one replay,
 /// inside of which independent tasks run on streams of their own.
 ///
-/// Kernels come from Options::kernels, by name. Ordinary host memory travels through pinned staging, so it may be
-/// touched again when a copy in has returned; outputs are in it when wait() has. Pinned memory (allocate_pinned)
-/// travels directly.
+/// Kernels come from Options::kernels. Ordinary host memory travels through pinned staging, so it may be touched again
+/// when a copy in has returned; outputs are in it when wait() has. Pinned memory (allocate_pinned) travels directly.
 ///
 /// Lifetime: immovable. The device is given back by close() or the destructor, after the last block of memory.
 /// Thread safety: one thread at a time, not always the same; different sessions are independent.
 /// Errors: set-up throws. A call that the runtime refuses fails with nothing left in flight; a device that failed or
 /// timed out poisons, and names the task where its own words name a kernel that one task alone runs.
-/// Cost on the hot path: no allocation; at most one call of the runtime's per copy, one to
-/// launch, one to wait.
+/// Cost on the hot path: no allocation; at most one call of the runtime's per copy, one to launch, one to wait.
 ///
 /// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which tell how long rounds take; see Timed.
 template <arch::Arch A, class RoundEvents = streams::NoRoundEvents>
@@ -101,8 +100,6 @@ class Onboard {
   }
 
   // --- memory
-  // ---------------------------------------------------------------------------------------------------------
-
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     const DevicePtr<std::byte> block{memory_.allocate(size, alignment)};
@@ -122,6 +119,12 @@ class Onboard {
     }
     return block;
   }
+  /// Memory of one kind, for rounds to bind; release() gives it back. @throws Error out_of_memory, unsupported
+  [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment = Bytes{64}) {
+    return DevicePtr<std::byte>{memory_.allocate(kind, size, alignment)};
+  }
+  /// Where the host finds mapped host memory; null for any other.
+  [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
   /// Waits for the device first, if it may still be at the block.
   Status release(DevicePtr<std::byte> block) noexcept {
     const Status waited = transfers_.wait();
@@ -129,18 +132,13 @@ class Onboard {
     return code == onboard::code_ok ? waited : noted("aclrtFree", code);
   }
   /// Host memory that the device reaches by itself. @throws Error out_of_memory
-  [[nodiscard]] void* allocate_pinned(Bytes size) {
-    transfers_.forget_plan();
-    return staging().pin(size);
-  }
+  [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.forget_plan(), staging().pin(size); }
   void release_pinned(void* memory) noexcept {
     (void)transfers_.wait();
     (void)staging().unpin(memory);
   }
 
   // --- a round
-  // --------------------------------------------------------------------------------------------------------
-
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in(to, from, size.value);
   }
@@ -188,8 +186,15 @@ class Onboard {
       return named(transfers_.refused(code, call));
     return {};
   }
+  /// From now on `steps` sees each task begin and end, on an idle device; null: no more. @throws Error out_of_resources
+  void step_through(streams::TaskSteps* steps) {
+    if (steps != nullptr) device_.must("aclrtSetDevice", device_.enter());
+    for (Program* const program : loaded_) program->step_through(steps);
+    steps_ = steps;
+  }
   /// Waits; then graph, kernels, stream and event are gone, memory is not.
   Status unload(Program& program) noexcept {
+    std::erase(loaded_, &program);
     const onboard::AclError code = program.release();
     was_launched_ = was_launched_ || last_ != nullptr;
     if (last_ == &program) last_ = nullptr;
@@ -197,8 +202,6 @@ class Onboard {
   }
 
   // --- args that the device computes
-  // --------------------------------------------------------------------------------------------
-
   /// Whether Rondo's refresh kernel is among the kernels, and computes what it should.
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
   /// What refreshing costs, if the options say or it was measured; else null.
@@ -215,8 +218,6 @@ class Onboard {
   }
 
   // --- a round whose graph a program of the device's own builds
-  // --------------------------------------------------------
-
   template <class Runtime, class Graph>
   using Orchestration = onboard::Orchestration<Onboard, Runtime, Graph>;
   [[nodiscard]] const Options& options() const noexcept { return options_; }
@@ -244,29 +245,27 @@ class Onboard {
   [[nodiscard]] streams::DeviceQueue<A, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
                                                                        Bytes bytes) {
     queue_staging_ = 2 * slots * align_up(bytes.value, 64);
-    return {device_, refresh_, options_.timeout_ms, slots, outputs, bytes, round_ns_};
+    return {device_, refresh_, slots, outputs, bytes, round_ns_};
   }
 
   /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
   Status close() noexcept { return close(false); }
 
   // --- what there is
-  // --------------------------------------------------------------------------------------------------
-
   /// What the runtime said of the last failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
-    if (when == Moment::opening && !has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
-    if (when == Moment::opening && !can_refresh_args()) sink(refresh_.remark());
-    if (when == Moment::closing && refused_captures() != 0) {
-      sink(
-          Error::Text("the runtime refused ", refused_captures(), " captures; tasks were launched one by one").c_str());
-    }
-    if (when == Moment::closing && last_ != nullptr && last_->streams() < last_->wanted_streams()) {
-      sink(Error::Text("the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
-                       " streams over which the graph's tasks were to be spread")
-               .c_str());
+    if (when == Moment::opening) {
+      if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
+      if (!can_refresh_args()) sink(refresh_.remark());
+    } else if (last_ != nullptr) {
+      const Error::Text captures("the runtime refused ", last_->refusals(),
+                                 " captures; tasks were launched one by one");
+      if (last_->refusals() != 0) sink(captures.c_str());
+      const Error::Text streams("the runtime had ", last_->streams(), " of the ", last_->wanted_streams(),
+                                " streams over which the graph's tasks were to be spread");
+      if (last_->streams() < last_->wanted_streams()) sink(streams.c_str());
     }
   }
   /// Of the last round that was waited for or delivered.
@@ -336,18 +335,22 @@ class Onboard {
   /// Runs a program for the first time, so that no round does. One that is loaded later, over memory in use, is not
   /// run.
   void begin(Program& program) {
+    loaded_.reserve(loaded_.size() + 1);
+    if (options_.warm_up && !program.empty() && !is_used()) {
+      Status status = launch(program);
+      if (status.ok()) status = wait();
+      last_ = nullptr;
+      round_ns_ = 0;  // that was no round
+      if (!status) {
+        Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
+                         ". If a kernel cannot stand zeros, set Options::warm_up = false; it said: ");
+        text.append(failure_text());
+        throw Error(status.code(), text);
+      }
+    }
+    if (steps_ != nullptr) program.step_through(steps_);
+    loaded_.push_back(&program);
     ++programs_;
-    if (!options_.warm_up || program.empty() || is_used()) return;
-    Status status = launch(program);
-    if (status.ok()) status = wait();
-    last_ = nullptr;
-    round_ns_ = 0;  // that was no round
-    if (status.ok()) return;
-    --programs_;
-    Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
-                     ". If a kernel cannot stand zeros, set Options::warm_up = false; it said: ");
-    text.append(failure_text());
-    throw Error(status.code(), text);
   }
 
   Status close(bool at_the_end) noexcept {
@@ -382,6 +385,8 @@ class Onboard {
   onboard::RefreshKernel refresh_;
   std::optional<args::RefreshCosts> refresh_costs_;
   Program* last_ = nullptr;
+  std::vector<Program*> loaded_;
+  streams::TaskSteps* steps_ = nullptr;
   bool was_launched_ = false;  ///< by a round, some program that is gone
   std::uint32_t programs_ = 0;
   std::uint64_t queue_staging_ = 0;

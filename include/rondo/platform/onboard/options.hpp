@@ -54,6 +54,14 @@ struct OrchestratorBinary {
   std::uint64_t user = 0;
 };
 
+/// Kinds of memory that a program may ask an NPU for by itself, to bind it to rounds.
+enum class MemoryKind : std::uint8_t {
+  huge_pages,      ///< device memory in huge pages
+  normal_pages,    ///< device memory in normal pages
+  task_scheduler,  ///< device memory that the task scheduler can read
+  mapped_host,     ///< host memory that kernels use in place, over the bus; good for a few bytes that need no copy then
+};
+
 namespace platform::onboard {
 
 /// How a round's end is waited for.

@@ -8,12 +8,14 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/onboard/binaries.hpp>
 #include <rondo/platform/onboard/lane_script.hpp>
+#include <rondo/platform/onboard/stepper.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
 #include <rondo/platform/streams/library_calls.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rondo::platform::onboard {
@@ -69,10 +71,20 @@ class Program {
     return code;
   }
 
+  /// From now on rounds are launched task by task, for `steps`; null: as before. Between rounds. @throws Error
+  /// out_of_resources
+  void step_through(streams::TaskSteps* steps) {
+    const bool was_on = stepper_.is_on();
+    stepper_.set(steps);
+    if (was_on != stepper_.is_on()) std::swap(instance_, instance_in_steps_);
+  }
+
   /// What the fill zeroes has moved by so much, modulo 2^64.
   void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
 
-  [[nodiscard]] bool is_captured() const noexcept { return instance_ != nullptr || after_fill_ != nullptr; }
+  [[nodiscard]] bool is_captured() const noexcept {
+    return instance_ != nullptr || after_fill_ != nullptr || instance_in_steps_ != nullptr;
+  }
   /// How often a capture, or its replay, was refused.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
@@ -112,7 +124,9 @@ class Program {
     keep(device_.enter());
     if (instance_ != nullptr) keep(calls().destroy_instance(instance_));
     if (after_fill_ != nullptr) keep(calls().destroy_instance(after_fill_));
-    instance_ = after_fill_ = nullptr;
+    if (instance_in_steps_ != nullptr) keep(calls().destroy_instance(instance_in_steps_));
+    instance_ = after_fill_ = instance_in_steps_ = nullptr;
+    keep(stepper_.release());
     keep(binaries_.release());
     launches_ = {};
     return first;
@@ -125,6 +139,9 @@ class Program {
   struct Fill {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;  ///< 0: there is none
+    std::uint32_t position = 0;
+    const void* args = nullptr;
+    std::uint64_t args_bytes = 0;
   };
   struct Launch {
     FuncHandle function = nullptr;
@@ -168,11 +185,13 @@ class Program {
       if (task.fills) {
         ArgWord words[2] = {};  // the image is no array of words everywhere
         __builtin_memcpy(words, args.bytes() + offset, sizeof(words));
-        fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1])};
+        fill_ = {static_cast<std::uint64_t>(words[0]), static_cast<std::uint64_t>(words[1]), t, block,
+                 task.block_bytes};
         continue;
       }
       if (const std::uint32_t call = library_calls_.add(view_, t, args); call != streams::LibraryCalls::none) {
-        *launch++ = {.position = t, .library_call = call};
+        const std::size_t bytes = std::size_t{task.blocks} * task.block_bytes;
+        *launch++ = {.device_args = block, .bytes = bytes, .position = t, .library_call = call};
         continue;
       }
       const std::string_view kernel = view_.name(task.name);
@@ -222,50 +241,16 @@ class Program {
     while (lanes.count > 1) {
       const LaneScript script(lanes);
       AclError code = code_out_of_queues;
-      if (script.queues() <= LaneScript::most_queues) code = capture_script(script);
+      if (script.queues() <= LaneScript::most_queues) {
+        code = capture_script(device_, script, instance_, [&](std::uint32_t launch, Stream stream) {
+          const char* call = nullptr;
+          return launch_one(launches_[launch], call, stream);
+        });
+      }
       streams_ = instance_ == nullptr ? 1 : lanes.count;
       if (instance_ != nullptr) return;
       lanes = graph::fold_lanes(view_, lanes, errc_of(code) == Errc::out_of_resources ? lanes.count / 2 : 1);
     }
-  }
-  /// Streams and events are needed only while capturing. @returns the first failure; then there is no instance
-  [[nodiscard]] AclError capture_script(const LaneScript& script) {
-    std::vector<Stream> streams(script.lanes(), nullptr);
-    std::vector<Event> events(script.events(), nullptr);
-    AclError code = code_ok;
-    streams[0] = device_.stream();
-    for (std::size_t s = 1; s < streams.size() && code == code_ok; ++s) {
-      code = calls().create_stream(&streams[s], 0, stream_flag_fast_launch | stream_flag_fast_sync);
-    }
-    for (std::size_t e = 0; e < events.size() && code == code_ok; ++e) {
-      code = calls().create_event(&events[e], event_flag_sync);
-    }
-    if (code == code_ok) code = calls().capture_begin(streams[0], capture_thread_local);
-    if (code == code_ok) {
-      for (const LaneScript::Step& step : script.steps()) {
-        Stream const stream = streams[step.lane];
-        const char* call = nullptr;
-        switch (step.kind) {
-          case LaneScript::Step::Kind::launch: code = launch_one(launches_[step.what], call, stream); break;
-          case LaneScript::Step::Kind::record: code = calls().record_event(events[step.what], stream); break;
-          case LaneScript::Step::Kind::wait: code = calls().wait_event(stream, events[step.what]); break;
-        }
-        if (code != code_ok) break;
-      }
-      const AclError ended = calls().capture_end(streams[0], &instance_);
-      if (code == code_ok) code = ended;
-      if (code != code_ok && instance_ != nullptr) {
-        (void)calls().destroy_instance(instance_);
-        instance_ = nullptr;
-      }
-    }
-    for (std::size_t s = 1; s < streams.size(); ++s) {
-      if (streams[s] != nullptr) (void)calls().destroy_stream(streams[s]);
-    }
-    for (Event const event : events) {
-      if (event != nullptr) (void)calls().destroy_event(event);
-    }
-    return code;
   }
   void capture_in_order() noexcept {
     AclError code = calls().capture_begin(device_.stream(), capture_thread_local);
@@ -291,8 +276,27 @@ class Program {
     return code;
   }
 
+  [[nodiscard, gnu::cold, gnu::noinline]] AclError launch_in_steps(const char*& call, Stream stream) noexcept {
+    const auto wait = [&] { return wait_for(stream); };
+    return stepper_.round(call, stream, under_way_, wait, [&](auto take) {
+      AclError code = code_ok;
+      if (fill_.bytes != 0) {
+        const auto fill = [&] { return zeros_.fill(fill_.address, fill_.bytes, stream, call); };
+        code = take(fill_.position, fill_.args, fill_.args_bytes, fill);
+      }
+      for (const Launch& l : launches_) {
+        if (code != code_ok) break;
+        const auto launch = [&] { return launch_one(l, call, stream); };
+        code = take(l.position, l.device_args, l.bytes, launch);
+      }
+      return code;
+    });
+  }
+
   /// Out of line, so that what replays saves no registers for it.
   [[nodiscard, gnu::noinline]] AclError launch_uncaptured(const char*& call, Stream stream) noexcept {
+    if (stepper_.is_on()) [[unlikely]]
+      return launch_in_steps(call, stream);
     if (fill_.bytes == 0) return launch_each(call, stream);
     AclError code = zeros_.fill(fill_.address, fill_.bytes, stream, call);
     if (code != code_ok) return code;
@@ -341,7 +345,7 @@ class Program {
 
   /// Waits for what a stream has been handed so far, in the middle of more.
   [[nodiscard]] AclError wait_for(Stream stream) noexcept {
-    if (stream != device_.stream()) return calls().synchronize(stream, options_.timeout_ms);
+    if (stream != device_.stream()) return device_.synchronize(stream);
     const AclError code = device_.wait();
     if (code == code_ok) device_.work_begins();
     return code;
@@ -358,7 +362,9 @@ class Program {
   std::vector<Launch> launches_;
   streams::LibraryCalls library_calls_;
   RunInstance instance_ = nullptr;
-  RunInstance after_fill_ = nullptr;  ///< the instance where there is a fill to come first
+  RunInstance after_fill_ = nullptr;         ///< the instance where there is a fill to come first
+  RunInstance instance_in_steps_ = nullptr;  ///< the instance while rounds are launched task by task
+  Stepper stepper_{device_};
   Fill fill_;
   std::uint32_t refusals_ = 0;
   std::uint32_t streams_ = 1;

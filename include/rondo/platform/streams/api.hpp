@@ -6,8 +6,9 @@
 /// flight. Every part is a template over the platform's device.
 ///
 /// A device has `calls()`, whose members make streams, events and copies; `enter()`, which makes it the calling
-/// thread's; `wait()`, `must()`, `note()` and `failed()`. Its member type `Api` has the vendor's names for the calls,
-/// its codes, and the meaning of the codes. Success is 0 in every such API.
+/// thread's; `wait()`, `must()`, `note()` and `failed()`; `synchronize(stream)`, which waits for a stream in bounded
+/// time. Its member type `Api` has the vendor's names for the calls, its codes, and the meaning of the codes. Success
+/// is 0 in every such API.
 namespace rondo::platform::streams {
 
 /// What a call of the vendor's returns.

@@ -36,12 +36,11 @@ class DeviceQueue {
  public:
   /// `bytes`: what a slot's rounds copy at most in each direction; `round_ns`: where it writes how long the last
   /// delivered round took on the device. @throws Error out_of_memory, out_of_resources
-  DeviceQueue(Device& device, RefreshKernel& refresh, std::int32_t timeout_ms, std::size_t slots, std::size_t outputs,
-              Bytes bytes, double& round_ns)
+  DeviceQueue(Device& device, RefreshKernel& refresh, std::size_t slots, std::size_t outputs, Bytes bytes,
+              double& round_ns)
       : device_{device},
         refresh_{refresh},
         round_ns_{round_ns},
-        timeout_ms_{timeout_ms},
         room_{align_up(bytes.value, 64)},
         slots_(slots),
         outputs_(slots * outputs),
@@ -135,7 +134,7 @@ class DeviceQueue {
     if (!broken_.ok()) return;
     call_ = Api::enter;
     s.code = device_.enter();
-    then(s, Api::synchronize, [&] { return calls().synchronize(s.stream, timeout_ms_); });
+    then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
   }
   Status deliver(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
@@ -158,7 +157,7 @@ class DeviceQueue {
   void cancel(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     Code code = device_.enter();
-    if (code == code_ok) code = calls().synchronize(s.stream, timeout_ms_);
+    if (code == code_ok) code = device_.synchronize(s.stream);
     if (Api::status_of(code).poisoned()) [[unlikely]] {
       (void)settle(code);
       lost_ = code;
@@ -294,7 +293,7 @@ class DeviceQueue {
   [[gnu::noinline]] Status copy_out_at_once(Slot& s, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
-    then(s, Api::synchronize, [&] { return calls().synchronize(s.stream, timeout_ms_); });
+    then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
     then(s, Api::copy, [&] {
       return device_.copy_now(to, reinterpret_cast<const void*>(from.address()), size.value, device_to_host, s.stream);
     });
@@ -337,7 +336,7 @@ class DeviceQueue {
     Code first = code_ok;
     const auto wait_for = [&](Stream stream) {
       if (stream == nullptr || is_late(so_far)) return;
-      const Code code = calls().synchronize(stream, timeout_ms_);
+      const Code code = device_.synchronize(stream);
       if (first == code_ok) first = code;
       if (is_late(code)) so_far = code;
     };
@@ -355,7 +354,6 @@ class DeviceQueue {
   Device& device_;
   RefreshKernel& refresh_;
   double& round_ns_;
-  std::int32_t timeout_ms_;
   std::uint64_t room_;
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/lanes.hpp>
+#include <rondo/memory/problem.hpp>
+#include <rondo/memory/uses.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rondo::memory::detail {
+
+/// Finds the pairs of memories that the planning order keeps apart and lanes do not, by following each lane as far as
+/// its tasks are not certain to come after the users of a memory. Cost: tasks · lanes steps, and a few for each task
+/// that is followed; of a graph that is large in proportion to its width that is next to linear.
+class LaneConflicts {
+ public:
+  constexpr LaneConflicts(const graph::Lanes& lanes, const Tokens& tokens)
+      : lanes_{lanes},
+        tokens_{tokens.tokens},
+        turn_(lanes.lane_of.size(), 0),
+        of_lane_(lanes.count),
+        uses_of_(lanes.lane_of.size() + 1, 0) {
+    for (std::uint32_t turn = 0; turn < lanes.order.size(); ++turn) {
+      const std::uint32_t task = lanes.order[turn];
+      turn_[task] = turn;
+      if (lanes.lane_of[task] != graph::Lanes::none) of_lane_[lanes.lane_of[task]].push_back(task);
+    }
+    for_each_user([&](std::uint32_t user, std::uint32_t, std::int64_t) { ++uses_of_[user + 1]; });
+    for (std::size_t t = 1; t < uses_of_.size(); ++t) uses_of_[t] += uses_of_[t - 1];
+    touched_ = std::vector<Touched>(uses_of_.back());
+    std::vector<std::uint32_t> next(uses_of_.begin(), uses_of_.end() - 1);
+    for_each_user([&](std::uint32_t user, std::uint32_t token, std::int64_t first) {
+      touched_[next[user]++] = {token, first};
+    });
+  }
+
+  /// Each pair once. `problem` has the buffers of the memories; pairs that are in use together are left out.
+  [[nodiscard]] constexpr std::vector<Conflict> find(const Problem& problem) const {
+    std::vector<Conflict> found;
+    std::vector<std::uint32_t> seen_for(tokens_.size(), none);
+    for (std::uint32_t a = 0; a < tokens_.size(); ++a) {
+      for (const Use& use : tokens_[a].uses) {
+        for (std::uint32_t lane = 0; lane < lanes_.count && !use.users.empty(); ++lane)
+          follow(lane, use, [&](const Touched& t) {
+            if (t.token == a || seen_for[t.token] == a || t.first <= use.last) return;
+            seen_for[t.token] = a;
+            if (in_use_together(problem.buffers[a], problem.buffers[t.token])) return;
+            found.emplace_back(std::min(a, t.token), std::max(a, t.token));
+          });
+      }
+    }
+    const bool may_repeat =
+        std::any_of(tokens_.begin(), tokens_.end(), [](const Token& token) { return token.uses.size() > 1; });
+    if (!may_repeat) return found;
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+  struct Touched {
+    std::uint32_t token = 0;
+    std::int64_t first = 0;  ///< of the use that the task belongs to
+  };
+
+  template <class Visit>
+  constexpr void for_each_user(Visit visit) const {
+    for (std::uint32_t k = 0; k < tokens_.size(); ++k) {
+      for (const Use& use : tokens_[k].uses) {
+        for (const std::uint32_t user : use.users) visit(user, k, use.first);
+      }
+    }
+  }
+
+  /// Visits what the lane's tasks touch that come after the use in the planning order, and need not on the device.
+  template <class Visit>
+  constexpr void follow(std::uint32_t lane, const Use& use, Visit visit) const {
+    const std::vector<std::uint32_t>& tasks = of_lane_[lane];
+    const auto later = [&](std::uint32_t task) { return std::int64_t{turn_[task]} + 1 <= use.last; };
+    auto at = std::partition_point(tasks.begin(), tasks.end(), later);
+    // What a task knows of another lane, those after it on its lane know, too.
+    const auto may_meet = [&](std::uint32_t task) {
+      return std::any_of(use.users.begin(), use.users.end(),
+                         [&](std::uint32_t user) { return !lanes_.precedes(user, task); });
+    };
+    for (; at != tasks.end() && may_meet(*at); ++at) {
+      for (std::uint32_t i = uses_of_[*at]; i < uses_of_[*at + 1]; ++i) visit(touched_[i]);
+    }
+  }
+
+  const graph::Lanes& lanes_;
+  const std::vector<Token>& tokens_;
+  std::vector<std::uint32_t> turn_;
+  std::vector<std::vector<std::uint32_t>> of_lane_;
+  std::vector<std::uint32_t> uses_of_;  ///< by task: where its entries of touched_ begin
+  std::vector<Touched> touched_;
+};
+
+}  // namespace rondo::memory::detail

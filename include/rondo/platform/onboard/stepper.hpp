@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/onboard/device.hpp>
+#include <rondo/platform/streams/round_events.hpp>
+#include <rondo/platform/streams/task_steps.hpp>
+
+#include <cstdint>
+
+namespace rondo::platform::onboard {
+
+/// Launches the tasks of a round one by one, each between two events on the device's time line, and waits after each.
+/// Lifetime: the device outlives it; release() gives the events back. Thread safety: the session's.
+class Stepper {
+ public:
+  explicit Stepper(Device& device) noexcept : device_{device} {}
+
+  [[nodiscard]] bool is_on() const noexcept { return steps_ != nullptr; }
+  /// null: off. @throws Error out_of_resources
+  void set(streams::TaskSteps* steps) {
+    if (steps != nullptr) events_.open(device_);
+    steps_ = steps;
+  }
+
+  /// `tasks(take)` calls `take(position, args, bytes, launch)` for each task, and ends at the first code that is
+  /// not ok; `under_way` is the task that is waited for. @returns the first failure; `call` is then what failed
+  template <class Wait, class Tasks>
+  [[nodiscard]] AclError round(const char*& call, Stream stream, std::uint32_t& under_way, Wait wait,
+                               Tasks tasks) noexcept {
+    call = "aclrtSynchronizeStreamWithTimeout";
+    if (const AclError code = wait(); code != code_ok) return code;
+    streams::TaskSteps& steps = *steps_;
+    steps.round_begins();
+    const AclError code =
+        tasks([&](std::uint32_t position, const void* args, std::uint64_t bytes, auto launch) noexcept {
+          const streams::TaskStep step{position, reinterpret_cast<std::uintptr_t>(args), bytes, &device_, &read};
+          const std::uint32_t before = under_way;
+          under_way = position;
+          steps.task_begins(step);
+          AclError failed = events_.around(device_, call, stream, launch);
+          if (failed != code_ok) return failed;
+          call = "aclrtSynchronizeStreamWithTimeout";
+          if (failed = wait(); failed != code_ok) return failed;
+          double ns = 0;
+          events_.read(device_, ns);
+          steps.task_ends(step, ns);
+          under_way = before;
+          return code_ok;
+        });
+    steps.round_ends(code == code_ok);
+    return code;
+  }
+
+  /// @returns the first failure
+  AclError release() noexcept { return events_.close(device_); }
+
+ private:
+  [[nodiscard]] static bool read(void* device, void* to, std::uint64_t from, std::uint64_t size) noexcept {
+    const auto* const at = reinterpret_cast<const void*>(from);  // NOLINT: an address for the runtime
+    return static_cast<Device*>(device)->copy_now(to, at, size, device_to_host, nullptr) == code_ok;
+  }
+
+  Device& device_;
+  streams::TaskSteps* steps_ = nullptr;
+  streams::RoundEvents events_;
+};
+
+}  // namespace rondo::platform::onboard

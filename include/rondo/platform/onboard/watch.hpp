@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/onboard/bounded.hpp>
+#include <rondo/platform/onboard/runtime.hpp>
+
+#include <semaphore.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace rondo::platform::onboard {
+
+/// A thread that waits for a stream, as the watcher sees it. A wait that is over its limit is ended by aborting the
+/// stream: the runtime's own limit is not the last word, since once it is over the runtime asks the device what it was
+/// doing, and waits for the answer without a limit.
+class Wait {
+ public:
+  Wait(const Calls& calls, std::uint32_t device, std::int32_t limit_ms) noexcept
+      : calls_{calls}, device_{static_cast<std::int32_t>(device)}, limit_ms_{limit_ms} {}
+
+  /// Cost: two stores.
+  void begins(Stream stream) noexcept {
+    stream_.store(stream, std::memory_order_relaxed);
+    state_.store(++turn_ << 2 | waiting, std::memory_order_release);
+  }
+  /// @returns whether the stream was aborted. Cost: an exchange
+  [[nodiscard]] bool ends() noexcept { return (state_.exchange(turn_ << 2, std::memory_order_acq_rel) & aborted) != 0; }
+
+  /// How often the watcher has to look.
+  [[nodiscard]] std::int64_t period_ms() const noexcept { return std::max(1, limit_ms_ / 8); }
+  /// For the watcher alone.
+  void look(std::int64_t now_ms) noexcept {
+    std::uint64_t state = state_.load(std::memory_order_acquire);
+    if (state != seen_) {
+      seen_ = state;
+      since_ms_ = now_ms;
+    }
+    if ((state & (waiting | aborted)) != waiting || now_ms - since_ms_ < limit_ms_) return;
+    // Of this wait, as the exchange below finds it unchanged.
+    Stream const stream = stream_.load(std::memory_order_relaxed);
+    if (!state_.compare_exchange_strong(state, state | aborted, std::memory_order_acq_rel)) return;
+    // The runtime lets those go who wait for the stream before it tells the device, which may never answer.
+    (void)bounded(period_ms(), [set = calls_.set_device, reset = calls_.reset_device, abort = calls_.abort_stream,
+                                device = device_, stream] {
+      AclError code = set(device);
+      if (code == code_ok) code = abort(stream);
+      (void)reset(device);
+      return code;
+    });
+  }
+
+ private:
+  static constexpr std::uint64_t waiting = 1;
+  static constexpr std::uint64_t aborted = 2;
+
+  const Calls& calls_;
+  std::int32_t device_;
+  std::int32_t limit_ms_;
+  std::uint64_t turn_ = 0;  ///< of the thread that waits
+  std::atomic<Stream> stream_{nullptr};
+  std::atomic<std::uint64_t> state_{0};  ///< the turn, and the two bits
+  std::uint64_t seen_ = 0;               ///< by the watcher
+  std::int64_t since_ms_ = 0;            ///< likewise
+};
+
+/// Looks after all waits of the process, on one thread, which sleeps while there is nothing to look after.
+///
+/// Thread safety: any thread. Lifetime: to the process's end.
+class Watcher {
+ public:
+  static Watcher& instance() {
+    static Watcher& watcher = *new Watcher;  // never destroyed: its thread is not ended
+    return watcher;
+  }
+
+  /// @throws std::bad_alloc, std::system_error
+  void add(std::shared_ptr<Wait> wait) {
+    const std::lock_guard lock{mutex_};
+    waits_.push_back(std::move(wait));
+    if (!is_running_) std::thread([this] { run(); }).detach();
+    is_running_ = true;
+    (void)sem_post(&changed_);
+  }
+  void remove(const Wait* wait) noexcept {
+    const std::lock_guard lock{mutex_};
+    std::erase_if(waits_, [&](const std::shared_ptr<Wait>& each) { return each.get() == wait; });
+  }
+
+ private:
+  Watcher() noexcept { (void)sem_init(&changed_, 0, 0); }
+
+  [[noreturn]] void run() {
+    std::vector<std::shared_ptr<Wait>> waits;
+    for (;;) {
+      {
+        const std::lock_guard lock{mutex_};
+        waits = waits_;
+      }
+      timespec now{};
+      (void)clock_gettime(CLOCK_MONOTONIC, &now);
+      std::int64_t pause_ms = waits.empty() ? -1 : INT64_MAX;
+      for (const std::shared_ptr<Wait>& wait : waits) {
+        wait->look(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
+        pause_ms = std::min(pause_ms, wait->period_ms());
+      }
+      sleep(pause_ms);
+    }
+  }
+  /// Less long if a wait is added; -1: until then.
+  void sleep(std::int64_t ms) noexcept {
+    if (ms < 0) {
+      (void)sem_wait(&changed_);
+      return;
+    }
+    timespec until{};
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    const std::int64_t ns = until.tv_nsec + ms % 1000 * 1'000'000;
+    until.tv_sec += ms / 1000 + ns / 1'000'000'000;
+    until.tv_nsec = ns % 1'000'000'000;
+    (void)sem_timedwait(&changed_, &until);
+  }
+
+  std::mutex mutex_;
+  sem_t changed_{};
+  std::vector<std::shared_ptr<Wait>> waits_;
+  bool is_running_ = false;
+};
+
+}  // namespace rondo::platform::onboard

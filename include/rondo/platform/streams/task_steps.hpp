@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::platform::streams {
+
+/// A task of a round that is launched task by task, on a device that runs nothing else meanwhile.
+struct TaskStep {
+  std::uint32_t position = 0;  ///< in the graph
+  std::uint64_t args = 0;      ///< where its argument blocks lie on the device
+  std::uint64_t bytes = 0;     ///< of all of them
+  void* device = nullptr;      ///< for `read`
+  /// Copies device memory to the host. @returns whether that went well
+  bool (*read)(void* device, void* to, std::uint64_t from, std::uint64_t size) noexcept = nullptr;
+};
+
+/// What is done between the tasks of rounds that are launched task by task. Called on the thread that launches, in the
+/// order in which tasks are launched; the inputs are on the device before the first.
+class TaskSteps {
+ public:
+  virtual void round_begins() noexcept = 0;
+  virtual void task_begins(const TaskStep& step) noexcept = 0;
+  /// `ns`: how long it took on the device's clock; 0 if the device does not tell.
+  virtual void task_ends(const TaskStep& step, double ns) noexcept = 0;
+  /// `is_complete`: all tasks have run.
+  virtual void round_ends(bool is_complete) noexcept = 0;
+
+ protected:
+  TaskSteps() = default;
+  TaskSteps(const TaskSteps&) = delete;
+  TaskSteps& operator=(const TaskSteps&) = delete;
+  ~TaskSteps() = default;
+};
+
+}  // namespace rondo::platform::streams

@@ -33,8 +33,9 @@ has_clang_sanitizers() {
 has_python_for_modules() {
   local python
   for python in $(type -ap python3) /usr/bin/python3; do
-    "$python" -c 'import numpy, os, pip, setuptools, sysconfig, sys, venv, wheel
-sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' >/dev/null 2>&1 && return
+    "$python" -c 'import importlib.util, os, sysconfig, sys
+has_all = all(map(importlib.util.find_spec, ["numpy", "pip", "setuptools", "venv", "wheel"]))
+sys.exit(not has_all or not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' >/dev/null 2>&1 && return
   done
   return 1
 }

@@ -48,6 +48,9 @@ class Device {
       if (options_.timeout_ms > 0 && calls().abort_stream != nullptr) {
         wait_ = std::make_shared<Wait>(calls(), options_.device, options_.timeout_ms);
         Watcher::instance().add(wait_);
+        const std::int64_t limit = options_.timeout_ms;
+        longest_wait_ms_ = static_cast<std::int32_t>(
+            std::min<std::int64_t>(limit + std::max<std::int64_t>(limit / 4, 100), INT32_MAX));
       }
     } catch (...) {
       (void)close();
@@ -100,7 +103,7 @@ class Device {
       return wait_again(code);
     if (code == code_ok && options_.completion != Completion::stream) [[unlikely]]
       code = poll();
-    if (code == code_ok && is_busy_) code = synchronize_own(longest_wait_ms());
+    if (code == code_ok && is_busy_) code = synchronize_own(longest_wait_ms_);
     if (code != code_ok && may_go_on(code) && errc_of(code) == Errc::timed_out) [[unlikely]]
       ++timeouts_;
     return code;
@@ -108,7 +111,7 @@ class Device {
 
   /// Waits for a stream, for so long as the options say and an eighth more at most: what is not through then is
   /// aborted. Where the runtime cannot abort, its own limit holds.
-  [[nodiscard]] AclError synchronize(Stream stream) noexcept { return synchronize(stream, longest_wait_ms()); }
+  [[nodiscard]] AclError synchronize(Stream stream) noexcept { return synchronize(stream, longest_wait_ms_); }
 
   /// Ends what a stream does that does not end by itself, in bounded time: its work is thrown away, or it is destroyed
   /// and null, or the device is reset where the user allows it. Where nothing helps, all that is held on the device is
@@ -300,12 +303,6 @@ class Device {
       return code;
     });
   }
-  /// The limit for the runtime: where waits are looked after, it is not to be the first to be over.
-  [[nodiscard]] std::int32_t longest_wait_ms() const noexcept {
-    const std::int64_t limit = options_.timeout_ms;
-    const std::int64_t more = wait_ == nullptr ? 0 : std::max<std::int64_t>(limit / 4, 100);
-    return static_cast<std::int32_t>(std::min<std::int64_t>(limit + more, INT32_MAX));
-  }
   [[nodiscard]] AclError synchronize(Stream stream, std::int32_t limit_ms) noexcept {
     if (wait_ == nullptr) return calls().synchronize(stream, limit_ms);
     wait_->begins(stream);
@@ -371,7 +368,8 @@ class Device {
   std::uint64_t token_;
   Stream stream_ = nullptr;
   Event done_ = nullptr;
-  std::shared_ptr<Wait> wait_;  ///< null: nobody looks after it
+  std::int32_t longest_wait_ms_ = options_.timeout_ms;  ///< for the runtime, which is not to be the first to give up
+  std::shared_ptr<Wait> wait_;                          ///< null: nobody looks after it
   std::unique_ptr<std::atomic<bool>> is_done_ = std::make_unique<std::atomic<bool>>(false);
   bool is_busy_ = false;
   bool is_stopped_ = false;

@@ -7,10 +7,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/rondo)
 install(TARGETS rondo EXPORT rondoTargets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # Kernels of Rondo's own, which users compile for their device.
-foreach(platform IN ITEMS onboard cuda)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rondo/platform/${platform}/device
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/platform/${platform})
-endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rondo/platform/onboard/device
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rondo/platform/onboard)
 if(RONDO_COMPILED_LIBRARY)
   install(TARGETS rondo_compiled EXPORT rondoTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -76,6 +76,9 @@ Result measure(const Settings& settings, const std::string& name, const std::str
     if constexpr (requires { session.last_round_ns(); }) {
       result.device_ns = session.last_round_ns();
     }
+    if constexpr (requires { session.platform().engine().prediction(); }) {
+      result.predicted_round_ns = session.platform().engine().prediction().makespan_ns();
+    }
     if constexpr (requires { the_case.release(session); }) the_case.release(session);
   }
   time_control(control);
@@ -196,8 +199,11 @@ void print(const Result& result, const Result* before, const Host& host, bool wi
     fmt::print("  a fixed piece of work took {:.3f} times what it took then; the bounds allow for it\n", doubt.machine);
   }
   if (with_host && result.device_ns != 0) {
-    fmt::print("  the chip would take {} for the round, the host took {}\n", duration(result.device_ns),
-               duration(result.rows.back().median));
+    fmt::print("  tasks of a round on the chip: {}", duration(result.device_ns));
+    if (result.predicted_round_ns != 0) {
+      fmt::print("; the whole round, with copies, launch and completion: {}", duration(result.predicted_round_ns));
+    }
+    fmt::print("; the host took {}\n", duration(result.rows.back().median));
   }
   fmt::print("\n");
 }

@@ -7,7 +7,8 @@ source "$(dirname "$0")/common.sh"
 
 prefix=$WORK/prefix
 "$CMAKE" --install "$BUILD" --prefix "$prefix" >install.log 2>&1 || { cat install.log; fail "installing"; }
-headers_in() { (cd "$1/include" && find . -type f -exec cksum {} + | sort -k 3); }
+# The interface for C comes with its library, RONDO_C_LIBRARY.
+headers_in() { (cd "$1/include" && find . -type f -not -path './rondo/c/*' -exec cksum {} + | sort -k 3); }
 diff <(headers_in "$ROOT") <(headers_in "$prefix") || fail "what is installed is not what include/ holds"
 if grep -rlF -e "$ROOT" -e "$BUILD" "$prefix"; then fail "an installed file names the source or build folder"; fi
 

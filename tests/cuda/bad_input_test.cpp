@@ -159,7 +159,10 @@ TEST_CASE("a driver that is too old for a call is an error that names version an
   });
   visit_optional(table, [&](const char* name, const char*, auto&) {
     const Calls calls = fill_without(name);
-    CHECK(calls.has_graphs() == (std::string_view(name) == "cuGraphUpload"));
+    const bool is_for_captures =
+        has(std::string(name), "Capture") || std::string_view(name) == "cuGraphAddChildGraphNode";
+    CHECK(calls.has_graphs() == (is_for_captures || std::string_view(name) == "cuGraphUpload"));
+    CHECK(calls.captures() == !is_for_captures);
   });
   CHECK(version_asked > 0);
 }

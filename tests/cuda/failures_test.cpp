@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <ctime>
+
 using namespace rondo;
 using namespace cuda_test;
 
@@ -119,6 +121,28 @@ TEST_CASE("rounds in flight when the device fails fail with it, the first as suc
   CHECK(session.poisoned());
   const Status closed = session.close();
   CHECK(closed.ok());
+}
+
+TEST_CASE("a failure that the submission of a later round meets first is that of the round that failed") {
+  for (int i = 0; i < 20; ++i) {
+    const Clean clean;
+    const Picky g;
+    auto session = open_pipelined<P, 3>(g.graph);
+    const Floats good(4, 1), negative(4, -1);
+    Floats y[3] = {Floats(4), Floats(4), Floats(4)};
+    const auto before = session.submit_round(bind(g.x, good), bind(g.y, y[0]));
+    const auto bad = session.submit_round(bind(g.x, negative), bind(g.y, y[1]));
+    const timespec pause{0, 2'000'000};  // the device fails meanwhile, as a rule
+    (void)nanosleep(&pause, nullptr);
+    const auto later = session.submit_round(bind(g.x, good), bind(g.y, y[2]));
+    CHECK(session.wait(before).code() != Errc::poisoned);  // the context may be lost before its outputs are fetched
+    const Status status = session.wait(bad);
+    CHECK(!status.ok());
+    CHECK(status.poisoned());
+    CHECK(!session.wait(later).ok());
+    CHECK(!session.wait_all().ok());
+    (void)session.close();
+  }
 }
 
 TEST_CASE("a device that does not finish in time poisons, and closing does not wait for ever") {

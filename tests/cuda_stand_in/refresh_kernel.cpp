@@ -13,7 +13,7 @@ int __nvvm_read_ptx_sreg_ntid_x() { return thread_count; }
 int __nvvm_read_ptx_sreg_nctaid_x() { return block_count; }
 }  // namespace
 
-#include <rondo/platform/cuda/device/refresh.cu>
+#include "../../src/cuda/refresh.cu"
 
 namespace cuda_stand_in {
 

@@ -100,8 +100,9 @@ void run_library_call(ArgWord* block) {
   if (code != 0) throw Error(Errc::kernel_failed, Error::Text("a library call returned ", code));
 }
 
-/// Calls the library for a device, where a round may not throw. @returns its code, or `call_threw`
+/// What stands for the code of a library call that threw.
 inline constexpr int call_threw = -0x7FFF'FFFF;
+/// Calls the library for a device, where a round may not throw. @returns its code, or `call_threw`
 [[nodiscard]] inline int call_on_stream(CallEntry call, ArgWord* block, void* stream) noexcept {
   try {
     return call(block, stream);

@@ -269,9 +269,9 @@ class TaskGraph {
   [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
   /// A symbolic shape under which a task takes a tensor, see reshape(), or values of a library call.
   struct Reshape {
-    static constexpr std::uint32_t values = 0xFFFF'FFFF;
-    std::uint32_t task = 0;    ///< by TaskId
-    std::uint32_t tensor = 0;  ///< `values`: of none
+    static constexpr std::uint32_t values = 0xFFFF'FFFF;  ///< in place of a tensor: of a library call
+    std::uint32_t task = 0;                               ///< by TaskId
+    std::uint32_t tensor = 0;
     Shape shape{};
   };
   /// Symbolic shapes under which tasks take tensors.

@@ -301,7 +301,7 @@ class InFlight {
     while (first_waiting_ != nullptr && first_waiting_->is_ready(*first_waiting_)) start_waiting();
   }
   [[gnu::cold]] void note_failure(std::uint64_t round, std::uint32_t slot, Status status) noexcept {
-    if (failed_at_ != never) return;
+    if (round >= failed_at_) return;  // submitting a later one may have met the failure first
     failed_at_ = round;
     first_failure_ = status;
     derived().fail(status, slot);

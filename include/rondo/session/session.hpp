@@ -241,7 +241,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   }
   /// Whether these bindings are of this session and complete.
   [[nodiscard]] Status take(const DynamicBindings<Derived>& bindings) const noexcept {
-    if (const Status status = refusal(); !status) return status;
+    if (instances_[0].is_blocked()) [[unlikely]]
+      return refusal();
     return bindings.are_of(static_cast<const Derived&>(*this)) ? bindings.find_unbound() : Status{Errc::wrong_tensor};
   }
   template <class R>
@@ -255,7 +256,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   }
 
   /// Why no round may begin; ok if one may.
-  [[nodiscard]] Status refusal() const noexcept { return instances_[0].refusal(); }
+  [[nodiscard, gnu::cold]] Status refusal() const noexcept { return instances_[0].refusal(); }
   void block(State state, Status why) noexcept {
     state_ = state;
     for (Instance& instance : instances_) instance.block(why);

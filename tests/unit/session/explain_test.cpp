@@ -48,7 +48,8 @@ TEST_CASE("A subject that the graph has not is not named") {
 TEST_CASE("The platform's own words are added to failures of the device, and to no others") {
   const Rig rig;
   CHECK(says(rig.explain(Status{Errc::device_failed}, 0, "the fan stands still"), "; it said: the fan stands still"));
-  CHECK_FALSE(says(rig.explain(Status{Errc::busy}, 0, "the fan stands still"), "fan"));
+  CHECK(says(rig.explain(Status{Errc::busy}, 0, "the fan stands still"), "; the platform's last failure: the fan"));
+  CHECK_FALSE(says(rig.explain(Status{Errc::wrong_tensor}, 0, "the fan stands still"), "fan"));
 }
 
 TEST_CASE("Of a poisoned session the sentence tells the failure that poisoned it") {

@@ -42,8 +42,9 @@ struct Result {
   double bytes_in = 0;  ///< a round
   double bytes_out = 0;
   double refreshes = 0;
-  double device_ns = 0;  ///< of the last round, told or predicted; 0: nobody says
-  double control = 0;    ///< what a fixed piece of work took before and after each session, in nanoseconds
+  double device_ns = 0;           ///< of the tasks of the last round, told or predicted; 0: neither
+  double predicted_round_ns = 0;  ///< of that round with its copies, launch and completion; 0: not predicted
+  double control = 0;             ///< what a fixed piece of work took before and after each session, in nanoseconds
 };
 
 /// The machine and the program, since a time means nothing without them.
@@ -152,6 +153,7 @@ inline void finish(Result& result, const std::vector<std::vector<double>>& all) 
                        {"bytes_in", result.bytes_in}, {"bytes_out", result.bytes_out}, {"refreshes", result.refreshes},
                        {"control", result.control}};
     if (result.device_ns != 0) one["device_ns"] = result.device_ns;
+    if (result.predicted_round_ns != 0) one["predicted_round_ns"] = result.predicted_round_ns;
     for (std::size_t r = 0; r < row_names.size(); ++r) {
       const Row& row = result.rows[r];
       one["phases"][row_names[r]] = {

@@ -11,7 +11,7 @@
 
 namespace rondo::platform::cuda {
 
-/// Rondo's kernels that compute args on the device, device/refresh.cu, as PTX that every program has. One takes the
+/// Rondo's kernels that compute args on the device, src/cuda/refresh.cu, as PTX that every program has. One takes the
 /// base table from device memory, the other from the parameters of its launch. They run on the stream that the graph
 /// runs on, in front of it.
 ///
@@ -70,7 +70,7 @@ class RefreshKernel {
   static constexpr std::uint32_t threads = 128;
   static constexpr std::uint64_t most_blocks = 1024;
 
-  /// As device/refresh.cu has it.
+  /// As src/cuda/refresh.cu has it.
   struct Parameters {
     std::uint64_t table, lanes, count, base_count, host_inputs_to, host_input_bytes;
     std::uint64_t words[506];

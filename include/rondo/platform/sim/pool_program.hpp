@@ -201,9 +201,9 @@ class PoolProgram {
   void reconsider(double took) noexcept {
     const double alone = sum(sample_);
     const double timing = 2 * clock_cost_ * static_cast<double>(sample_.size());
-    const double rest = std::max(took - timing, took / 4);  // a round that is not timed takes about so long
+    const double rest = std::max({took - timing, took / 4, 1.0});  // a round that is not timed takes about so long
     // Timing takes a hundredth. The odd rounds more are there for costs that go up and down in a rhythm.
-    const double apart = std::clamp(timing / (0.01 * rest), static_cast<double>(options_.look_rounds), 65536.0);
+    const double apart = std::max(std::min(timing / (0.01 * rest), 65536.0), double{options_.look_rounds});
     until_look_ = static_cast<std::uint32_t>(apart) + ++looks_ % 3;
     if (replay_ != nullptr) {
       const bool is_slow = took > 0.97 * (alone + timing);

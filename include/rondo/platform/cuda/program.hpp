@@ -76,7 +76,7 @@ class Program {
 
   /// Waits, and unloads what was loaded. @returns the first failure
   Result release() noexcept {
-    if (modules_.empty() && exec_ == nullptr) return success;
+    if (launches_.empty() && modules_.empty() && exec_ == nullptr) return success;
     Result first = device_.wait();
     const auto keep = [&](Result code) {
       if (first == success) first = code;

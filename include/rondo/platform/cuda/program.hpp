@@ -76,7 +76,7 @@ class Program {
 
   /// Waits, and unloads what was loaded. @returns the first failure
   Result release() noexcept {
-    if (modules_.empty() && exec_ == nullptr) return success;
+    if (launches_.empty() && modules_.empty() && exec_ == nullptr) return success;
     Result first = device_.wait();
     const auto keep = [&](Result code) {
       if (first == success) first = code;
@@ -246,10 +246,11 @@ class Program {
         refusal_ = Error::Text("cuStreamEndCapture returned ", ended, " after the library call of task '",
                                view_.name(view_.tasks[l.position].name), "'");
       }
-      if (!refusal_.empty() && *child != nullptr) (void)driver().destroy_graph(std::exchange(*child, nullptr));
     }
     const Result destroyed = released(driver().destroy_stream(stream));
     if (code == success && destroyed != success) call = "cuStreamDestroy", code = destroyed;
+    const bool is_of_use = code == success && refusal_.empty();
+    if (!is_of_use && *child != nullptr) (void)driver().destroy_graph(std::exchange(*child, nullptr));
     return code;
   }
 

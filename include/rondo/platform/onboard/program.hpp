@@ -116,7 +116,8 @@ class Program {
 
   /// Waits, and unloads what was loaded. @returns the first failure
   AclError release() noexcept {
-    if (binaries_.empty() && !is_captured()) return code_ok;
+    // Library calls alone need no binary, and may still run, or have been timed.
+    if (launches_.empty() && binaries_.empty() && !is_captured() && !stepper_.has_events()) return code_ok;
     AclError first = device_.wait();
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;

@@ -19,6 +19,7 @@ class Stepper {
   [[nodiscard]] bool is_on() const noexcept { return steps_ != nullptr; }
   /// null: off. @throws Error out_of_resources
   void set(streams::TaskSteps* steps) {
+    has_events_ = has_events_ || steps != nullptr;
     if (steps != nullptr) events_.open(device_);
     steps_ = steps;
   }
@@ -52,8 +53,13 @@ class Stepper {
     return code;
   }
 
+  /// Whether there may be events to release.
+  [[nodiscard]] bool has_events() const noexcept { return has_events_; }
   /// @returns the first failure
-  AclError release() noexcept { return events_.close(device_); }
+  AclError release() noexcept {
+    has_events_ = false;
+    return events_.close(device_);
+  }
 
  private:
   [[nodiscard]] static bool read(void* device, void* to, std::uint64_t from, std::uint64_t size) noexcept {
@@ -63,6 +69,7 @@ class Stepper {
 
   Device& device_;
   streams::TaskSteps* steps_ = nullptr;
+  bool has_events_ = false;
   streams::RoundEvents events_;
 };
 

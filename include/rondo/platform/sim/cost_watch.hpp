@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rondo::platform::sim {
@@ -47,10 +48,12 @@ class CostWatch {
   /// From now on the schedule is one for these costs.
   void expect(std::span<const double> costs) noexcept {
     std::copy(costs.begin(), costs.end(), expected_.begin());
+    has_advised_ = false;
     forget();
   }
   /// Takes the costs of one round. @returns whether a schedule for costs() is to be looked for
   bool look(std::span<const double> costs) noexcept {
+    if (std::exchange(has_advised_, false)) forget();  // the advice was not taken, and its mean is no sum
     double change = 0;
     double total = 0;
     for (std::size_t i = 0; i < costs.size(); ++i) {
@@ -67,6 +70,7 @@ class CostWatch {
     for (double& each : sum_) each /= differing_;
     needed_ = agreeing_ < calm_looks ? std::min(2 * needed_, most_looks) : least_looks;
     agreeing_ = 0;
+    has_advised_ = true;
     return true;
   }
   /// The mean of the looks that made look() say yes; until expect() or look() is called.
@@ -84,6 +88,7 @@ class CostWatch {
   std::uint32_t differing_ = 0;
   std::uint32_t agreeing_ = calm_looks;
   std::uint32_t needed_ = least_looks;
+  bool has_advised_ = false;  ///< `sum_` is a mean
 };
 
 }  // namespace rondo::platform::sim

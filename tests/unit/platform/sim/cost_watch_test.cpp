@@ -40,6 +40,15 @@ TEST_CASE("Costs that change ask for a schedule at the second look, for what the
   CHECK(look(watch, {100, 400}, 100) == 0);
 }
 
+TEST_CASE("Advice that is not taken does not spoil the next") {
+  CostWatch watch(2);
+  watch.expect(Costs{100, 100});
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE(look(watch, {500, 300}, 100) != 0);
+    CHECK(Costs(watch.costs().begin(), watch.costs().end()) == Costs{500, 300});
+  }
+}
+
 TEST_CASE("A single look that differs is forgotten") {
   CostWatch watch(2);
   watch.expect(Costs{100, 100});

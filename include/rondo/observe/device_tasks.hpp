@@ -26,9 +26,9 @@ concept StepsThroughTasks = requires(P& platform, platform::streams::TaskSteps* 
   platform.step_through(steps);
 };
 
-/// How long each task of a session takes on a device, by the device's own clock. While it records, rounds are launched
-/// task by task, each task between two events and alone on the device. Rounds then take longer, and each task as long
-/// as it takes alone.
+/// Measures how long each task of a session takes on a device, by the device's own clock. While it records, rounds are
+/// launched task by task, each task between two events and alone on the device. Rounds then take longer, and each task
+/// as long as it takes alone.
 ///
 ///     observe::DeviceTasks tasks(session);
 ///     … rounds …

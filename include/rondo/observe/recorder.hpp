@@ -171,8 +171,8 @@ class Recorder {
                         std::uint32_t block) {
     auto* const self = static_cast<Recorder*>(recorder);
     if (!self->records()) return task.entry(args);
-    // The task may be gone, and its place reused, once its last block is done, which this one is not before this
-    // returns.
+    // The task may be gone, and its place reused, once its last block is done. This block is not done before this
+    // function returns.
     struct Keep {
       Recorder* self;
       std::string_view name;

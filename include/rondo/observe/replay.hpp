@@ -88,8 +88,8 @@ struct ReplayReport {
 ///
 /// Outputs are poisoned first: an element that a kernel does not write differs from the dump, unless that has the
 /// poison. A workspace that no task of the dump reads is not compared; kernels may leave anything there. The report
-/// names tasks that could not be run. @throws Error invalid_argument: there is no such dump or task Cost: for each task
-/// a session of its own.
+/// names tasks that could not be run. @throws Error invalid_argument: there is no such dump or task. Cost: for each
+/// task a session of its own.
 template <Platform P>
 [[nodiscard]] ReplayReport replay(const std::string& folder, const KernelTable& kernels,
                                   const ReplayOptions& options = {}, const typename P::Options& platform = {}) {

@@ -188,7 +188,7 @@ class DumpWriter {
     return shape;
   }
 
-  /// The name of a tensor's file: that of the tensor, with `_` in place of most other characters than letters.
+  /// The name of a tensor's file. In the tensor's name, `_` replaces all but letters, digits, `_` and `-`.
   [[nodiscard]] std::string file_name(std::uint32_t tensor, std::uint32_t version) const {
     std::string plain{graph_.name(graph_.tensors[tensor].name).substr(0, 64)};
     constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

@@ -14,12 +14,12 @@
 
 namespace rondo::platform::sim {
 
-/// The part of a queue that lets rounds overlap. It is empty for an engine whose rounds do not.
+/// The part of a queue that lets rounds overlap. It is empty for an engine whose rounds cannot.
 template <class Sim>
 struct OverlapSwitch {};
 
-/// For an engine whose rounds do. They run one after the other until every slot has had one and the costs of the tasks
-/// are known. Then the calling thread asks for the change, and the thread that runs rounds makes it or declines.
+/// For an engine whose rounds can: they run one after the other until every slot has had one and the tasks' costs are
+/// known. Then the calling thread asks for the change, and the thread that runs rounds makes it or declines.
 template <HasOverlappingRounds Sim>
 class OverlapSwitch<Sim> {
   using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;

@@ -45,14 +45,14 @@ from ._kernel import kernel
 
 
 def _wait_for(ticket):
-    """What `await ticket` does: lets other tasks run until the round is done."""
+    """Implements `await ticket`: lets other tasks run until the round is done."""
     while not ticket.done:
         yield
     ticket.wait()
 
 
 def _draw(graph):
-    """The graph as SVG, for notebooks; None where Graphviz is not installed, or its part of the package."""
+    """The graph as SVG, for notebooks; None without Graphviz, or in a build without pictures of graphs."""
     if shutil.which("dot") is None:
         return None
     try:
@@ -66,7 +66,7 @@ def _draw(graph):
 
 Ticket.__await__ = _wait_for
 Graph._repr_svg_ = _draw
-# While the interpreter ends no kernel of Python can run, so no round may be under way then.
+# No Python kernel can run while the interpreter ends, so no round may be under way then.
 atexit.register(_close_all)
 
 __all__ = [

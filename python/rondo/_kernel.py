@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from Python: functions of C by their address, and functions of Python."""
+"""Kernels from Python: C functions, by their address, and Python functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._rondo import Kernel
 
 
 def address_of(function: Any) -> Optional[int]:
-    """The address of a function of C, given by ctypes, cffi or numba, or as a number; None for a function of Python."""
+    """The address of a C function, given by ctypes, cffi or numba, or as a number; None for a Python function."""
     if isinstance(function, int) and not isinstance(function, bool):
         return function
     if isinstance(function, ctypes._CFuncPtr):  # the class of all function pointers of ctypes has no public name
@@ -28,25 +28,25 @@ def address_of(function: Any) -> Optional[int]:
 def kernel(
     signature: str, function: Any = None, *, name: Optional[str] = None, core: str = "vector", quiet: bool = False
 ) -> Any:
-    """Makes a kernel of a function; a decorator where no function is given.
+    """Makes a kernel of a function; a decorator if no function is given.
 
-    `signature` names the kernel's arguments: tensors as ``x: in f32[n]`` (or ``out``, ``inout``), scalars as
-    ``a: f32``, and ``b: block`` for the number of the running block. Tensors that share a symbol must agree in that
+    `signature` declares the kernel's arguments: tensors as ``x: in f32[n]`` (or ``out``, ``inout``), scalars as
+    ``a: f32``, and ``b: block`` for the index of the running block. Tensors that share a symbol must agree in that
     extent. Types are f32 f16 bf16 f64, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1.
 
     `function` is one of
 
-    * a C function ``void (int64_t* args)``: a function of ctypes or cffi, a ``numba.cfunc`` of ``void(int64*)``, or its
-      address. Its words are one for each name of the signature (the address of a tensor, the bits of a scalar, the
-      index of the block with the number of blocks in the upper half), then the extents of the tensors in turn; a tensor
-      of one extent has one word there, its number of elements.
-    * a function of Python, which takes arrays and numbers. It is for trying things out: it takes the GIL, and some
-      microseconds for each call. Arrays are views of the device's memory and must not be kept. What it raises is raised
-      by the round; the session is poisoned then, and takes no further round.
+    * a C function ``void (int64_t* args)``: a function of ctypes or cffi, a ``numba.cfunc`` of
+      ``void(CPointer(int64))``, or its address. Its words are one for each name of the signature (the address of a
+      tensor, the bits of a scalar, the index of the block with the number of blocks in the upper half), then the
+      extents of the tensors in turn; a tensor of one extent has one word there, its number of elements.
+    * a Python function, which takes arrays and numbers. It is for experiments: each call takes the GIL and some
+      microseconds. Arrays are views of the device's memory and must not be kept. If the function raises, the round
+      raises the same; the session is then poisoned and runs no further round.
     * None with a `name`: a kernel that exists only in the binary files of a device.
 
-    `name`: the kernel's name, on a device that of its binary; without it, the function's. `quiet`: do not warn that a
-    function of Python is slow.
+    `name`: the kernel's name, on a device the name in its binary; without it, the function's name. `quiet`: do not
+    warn that a Python function is slow.
 
     >>> import numpy as np, rondo
     >>> @rondo.kernel("x: in f32[n], y: out f32[n]", quiet=True)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a case for many rounds, compares rounds with a golden function, and says what a round took on the host.
+"""Runs a case for many rounds, compares rounds with a golden function, and says how long a round took on the host.
 
     python -m rondo.run case.py --platform a2a3_sim --rounds 10
 
@@ -8,11 +8,12 @@ A case is a Python file with three functions:
 
     graph()                 the rondo.Graph to run
     refill(arrays, random)  puts new values into the arrays of inputs and inouts, by tensor name, in place
-    golden(arrays)          what outputs and inouts hold after the round: arrays by tensor name, from those before it
+    golden(arrays)          returns the values of outputs and inouts after the round, as arrays by tensor name, from the
+                            arrays before it
 
-and may have `setup(session)`, called once, to upload residents; `shapes()`, which gives each symbol of the graph a
-value, by name; and RTOL and ATOL (1e-5 and 1e-6 without). The exit code is 1 if a round differs, and 2 for a case that
-cannot be run.
+It may also have `setup(session)`, called once, to upload residents; `shapes()`, which returns a value for each symbol
+of the graph, by name; and RTOL and ATOL (1e-5 and 1e-6 by default). The exit code is 1 if a round differs, and 2 if the
+case cannot be run.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def extent(value: Any, symbols: dict[str, int]) -> int:
 
 
 def make_arrays(graph: rondo.Graph, symbols: dict[str, int]) -> tuple[dict[str, Any], list[str]]:
-    """An array of zeros for each tensor that rounds bind; and which of them a round writes."""
+    """An array of zeros for each tensor that rounds bind, and the names of those that a round writes."""
     bound = [t for t in graph.tensors if t.direction in ("in", "out", "inout", "host_input")]
     shapes = {t.name: [extent(e, symbols) for e in t.shape] for t in bound}
     arrays = {t.name: np.zeros(shapes[t.name], BITS.get(t.dtype, t.dtype)) for t in bound}
@@ -59,7 +60,7 @@ def make_arrays(graph: rondo.Graph, symbols: dict[str, int]) -> tuple[dict[str, 
 
 
 def first_difference(name: str, device: Any, golden: Any, rtol: float, atol: float) -> Optional[str]:
-    """Where an array is not what it should be, as a sentence; None if it is."""
+    """A sentence about the first difference from the golden array; None if there is none."""
     golden = np.asarray(golden)
     if golden.shape != device.shape:
         return f"{name}: the golden function gives shape {golden.shape}, the tensor has {device.shape}"
@@ -74,7 +75,7 @@ def first_difference(name: str, device: Any, golden: Any, rtol: float, atol: flo
 
 
 class Result:
-    """What the rounds of a case took, in nanoseconds, and the first difference."""
+    """The times of a case's rounds, in nanoseconds, and the first difference."""
 
     def __init__(self, case: str, platform: str, steps: bool) -> None:
         self.case, self.platform = case, platform
@@ -126,7 +127,7 @@ class Result:
 
 def run(case: Any, path: str, rounds: int, platform: str = "a2a3_sim", seed: int = 1, golden: str = "every",
         rtol: Optional[float] = None, atol: Optional[float] = None) -> Result:
-    """Runs the rounds of a case, until one differs."""
+    """Runs the rounds of a case until one differs."""
     rtol = getattr(case, "RTOL", 1e-5) if rtol is None else rtol
     atol = getattr(case, "ATOL", 1e-6) if atol is None else atol
     graph = case.graph()
@@ -190,11 +191,12 @@ def main(arguments: Optional[list[str]] = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--golden", choices=("every", "first", "last", "none"), default="every",
                         help="which rounds are compared")
-    parser.add_argument("--rtol", type=float, help="in place of the case's RTOL")
-    parser.add_argument("--atol", type=float, help="in place of the case's ATOL")
-    parser.add_argument("--json", metavar="FILE", help="write the result there; - is standard output, and nothing else is")
-    parser.add_argument("--show-host", action="store_true", help="print what each phase took on the host")
-    parser.add_argument("--compare", metavar="FILE", help="print the medians next to those that --json wrote")
+    parser.add_argument("--rtol", type=float, help="replaces the case's RTOL")
+    parser.add_argument("--atol", type=float, help="replaces the case's ATOL")
+    parser.add_argument("--json", metavar="FILE",
+                        help="write the result to FILE; - is standard output, and nothing else is printed")
+    parser.add_argument("--show-host", action="store_true", help="print how long each phase took on the host")
+    parser.add_argument("--compare", metavar="FILE", help="print the medians next to those that --json wrote to FILE")
     options = parser.parse_args(arguments)
     if options.rounds < 1:
         parser.error("--rounds: at least 1")

@@ -16,9 +16,9 @@
 ///
 ///     x: in f32[n, 64], y: inout f32[n, 64], a: f32
 ///
-/// A declaration is a name, a colon, the part that a tensor has, its element type, and its extents in brackets. A
-/// scalar has neither part nor brackets. `b: block` is the number of the running block. An extent is a number, a
-/// symbol, or an expression of both with + - * / and the functions ceil_div, min and max.
+/// A declaration is a name, a colon, the role of a tensor, its element type, and its extents in brackets. A scalar has
+/// neither role nor brackets. `b: block` is the index of the running block. An extent is a number, a symbol, or an
+/// expression of those with + - * / and the functions ceil_div, min and max.
 namespace rondo::erased {
 
 /// The role of a declared name.
@@ -32,19 +32,19 @@ struct Declaration {
   std::size_t at = 0;  ///< where the declaration starts in the text
 };
 
-/// What a text declares.
+/// The declarations of a text.
 struct Declarations {
   std::vector<Declaration> list;
   /// The symbols by number: those that were known before, then the new ones in the order of their first use.
   std::vector<std::string> symbols;
 };
 
-/// Parses a list of declarations. `what` names the text in messages ("the signature of kernel 'add'"). `known`: symbols
-/// that have numbers already. @throws Error invalid_argument, with a caret under the place
+/// Parses a list of declarations. `what` names the text in messages ("the signature of kernel 'add'"). `known`: the
+/// symbols that have numbers already. @throws Error invalid_argument, with a caret under the place
 [[nodiscard]] Declarations parse_declarations(std::string_view text, std::string_view what,
                                               std::vector<std::string> known = {});
 
-/// Refuses what is at a place of a text. @throws Error invalid_argument: what is wrong, the text, and a caret
+/// Refuses a text because of one place in it. @throws Error invalid_argument: what is wrong, the text, and a caret
 [[noreturn]] void fail_at(std::string_view text, std::string_view what, std::size_t at, std::size_t size,
                           std::string_view why);
 

@@ -23,9 +23,9 @@ struct Graph {
 };
 
 /// Adds the tensors that a text declares: "x: in f32[n, 64], y: out f32[n, 64]". Symbols are added where they are first
-/// used. Adds all of them or none. `room`: how many keys the caller has room for. @returns their keys, in the order of
-/// the text @throws Error what TaskGraph throws; invalid_argument, with a caret under the place, for what does not
-/// parse, and if `room` is not their number
+/// used. Adds all of them or none. `room`: the number of keys that the caller has room for. @returns their keys, in the
+/// order of the text @throws Error what TaskGraph throws; invalid_argument, with a caret under the place, if the text
+/// does not parse, or if `room` is not their number
 std::vector<TensorKey> add_tensors(Graph& graph, std::string_view declarations,
                                    std::optional<std::size_t> room = std::nullopt);
 
@@ -33,8 +33,8 @@ std::vector<TensorKey> add_tensors(Graph& graph, std::string_view declarations,
 /// @throws Error invalid_argument
 [[nodiscard]] Extent parse_extent(Graph& graph, std::string_view text);
 
-/// Adds a task that runs a kernel, after checks of what C++ checks when it compiles: the number of arguments, element
-/// types, directions. `blocks`: how many. @throws Error invalid_argument, wrong_size, limit_exceeded
+/// Adds a task that runs a kernel, after the checks that C++ makes when it compiles: the number of arguments, element
+/// types, directions. `blocks`: their number. @throws Error invalid_argument, wrong_size, limit_exceeded
 TaskId add_task(Graph& graph, const KernelRecord& kernel, Blocks blocks, std::span<const KernelArgument> arguments);
 
 /// The tensor of that key. @throws Error wrong_tensor: it is of another graph

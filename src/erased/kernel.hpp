@@ -13,14 +13,14 @@
 #include <string_view>
 #include <vector>
 
-/// Kernels, graphs and sessions whose types are known at run time only: what the C library and the module for Python
-/// are made of.
+/// Kernels, graphs and sessions whose types are known at run time only. The C library and the Python module are made of
+/// them.
 namespace rondo::erased {
 
-/// How the word of a scalar is made of a number.
+/// How a number becomes the word of a scalar.
 enum class ScalarKind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating };
 
-/// One parameter of a kernel that a task names; a Block is filled in by the launch and is none of them.
+/// One parameter of a kernel, for which a task has an argument. A Block is not among them: the launch fills it in.
 struct KernelParameter {
   bool is_tensor = false;
   DataType type = DataType::float32;  ///< of a tensor's elements
@@ -32,10 +32,10 @@ struct KernelParameter {
   std::span<const Extent> extents{};  ///< of a tensor, from the signature: numbers and symbols of the signature
 };
 
-/// What is handed over for a parameter.
+/// The argument for a parameter.
 struct KernelArgument {
   TensorKey tensor;
-  Shape shape;  ///< the tensor's own, or what it was reshaped to
+  Shape shape;  ///< the tensor's own, or the one that it was reshaped to
   ArgWord scalar = 0;
 };
 
@@ -54,7 +54,7 @@ struct KernelRecord {
 /// count), then the extents of the tensors in turn. A tensor of one extent has one word there, its number of elements.
 class SignatureKernel : public KernelRecord {
  public:
-  /// `entry` may be null for kernels that exist on a device only. `closure`, unless null, is handed to the function as
+  /// `entry` may be null for kernels that exist on a device only. `closure`, unless null, is passed to the function as
   /// a word before all others. @throws Error invalid_argument: a signature that does not parse
   SignatureKernel(std::string_view called, CoreType on, std::string_view signature, KernelEntry entry,
                   const void* closure = nullptr);
@@ -62,7 +62,7 @@ class SignatureKernel : public KernelRecord {
   SignatureKernel& operator=(const SignatureKernel&) = delete;
 
   [[nodiscard]] const std::string& signature() const noexcept { return signature_; }
-  /// The parameter of each name in the signature, or `block`.
+  /// The index of the parameter of each name in the signature, or `block`.
   [[nodiscard]] const std::vector<std::size_t>& words() const noexcept { return words_; }
   static constexpr std::size_t block = ~std::size_t{0};
   /// The names of the symbols in the extents of the parameters, by number.
@@ -86,14 +86,13 @@ class SignatureKernel : public KernelRecord {
 /// The parameters as text: "vector: In[float32], InOut[float32], float32".
 [[nodiscard]] std::string describe_kernel(const KernelRecord& kernel);
 
-/// The word of a number as a parameter takes it: what fits is converted. @throws Error invalid_argument: it does not
-/// fit
+/// Converts a number to the word that a parameter takes. @throws Error invalid_argument: it does not fit
 [[nodiscard]] ArgWord scalar_word(double number, const KernelParameter& parameter, std::string_view kernel);
 [[nodiscard]] ArgWord scalar_word(std::int64_t number, const KernelParameter& parameter, std::string_view kernel);
 [[nodiscard]] ArgWord scalar_word(std::uint64_t number, const KernelParameter& parameter, std::string_view kernel);
 
-/// Modules for Python pass records as capsules of this name. Both have to be compiled against the same Rondo, since the
-/// record and the graph that it adds to are C++ objects of it.
+/// Python modules pass records as capsules of this name. Both must be compiled against the same version of Rondo, since
+/// the record and the graph that it adds to are C++ objects of it.
 inline constexpr rondo::detail::FixedText<64> capsule_text{
     "rondo.kernel ",        version.major, ".", version.minor, ".", version.patch, "/", sizeof(TaskGraph), "/",
     sizeof(KernelParameter)};

@@ -8,7 +8,7 @@
 
 namespace rondo::erased {
 
-// Each in the source file of its platform. @throws Error what open() throws
+// Each is in the source file of its platform. @throws Error what open() throws
 std::unique_ptr<AnySession> open_a2a3_sim(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_a2a3_sim_pool(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_a5_sim(const Graph& graph, const Options& options);

@@ -19,7 +19,7 @@
 
 namespace rondo::erased {
 
-/// How a session is opened. What a platform does not know it does not look at.
+/// How a session is opened. A platform ignores the options that it does not have.
 struct Options {
   std::uint32_t device = 0;         ///< which of the machine's devices
   std::uint32_t threads = 0;        ///< of an engine that has threads; 0: one for each core
@@ -29,7 +29,7 @@ struct Options {
   std::vector<std::string> kernel_files{};  ///< binaries with the kernels, for devices
 };
 
-/// What the checking engine found in the last round; see platform/sim/findings.hpp.
+/// A finding of the checking engine in the last round; see platform/sim/findings.hpp.
 struct Finding {
   std::string kind;
   std::string text;
@@ -37,7 +37,7 @@ struct Finding {
   std::uint32_t tensor = 0;  ///< 2^32-1: none
 };
 
-/// What the model of a chip predicts of the last round, in nanoseconds; see platform/sim/prediction.hpp.
+/// The prediction of the model of a chip for the last round, in nanoseconds; see platform/sim/prediction.hpp.
 struct Prediction {
   double copy_in_ns = 0;
   double launch_ns = 0;
@@ -57,19 +57,19 @@ class AnyBindings {
   virtual Status bind_read_only(TensorId tensor, const void* host, Bytes size) noexcept = 0;
   virtual Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept = 0;
   virtual Status run_round() noexcept = 0;
-  /// Sends the round on its way; see InFlight::submit_round and try_submit_round. A session with one round in flight at
-  /// most runs it.
+  /// Starts the round; see InFlight::submit_round and try_submit_round. A session with at most one round in flight runs
+  /// it.
   virtual RoundTicket submit(bool waits) noexcept = 0;
   /// Copies the inputs. After a failure no round is under way. Errors: unsupported for a symbolic graph.
   virtual Status begin_round() noexcept = 0;
-  /// Errors: busy if the round was launched before. What else fails is told by finish(), too.
+  /// Errors: busy if the round was launched before. finish() reports all other failures, too.
   virtual Status launch() noexcept = 0;
   /// Ends the round that is under way, launched or not.
   virtual Status finish() noexcept = 0;
 };
 
-/// A session of any kind on any platform; see RoundSession, PipelinedSession and ShapedSession. What a kind of session
-/// has not returns Errc::unsupported, and explain() says so.
+/// A session of any kind on any platform; see RoundSession, PipelinedSession and ShapedSession. A call that a kind of
+/// session does not have returns Errc::unsupported, and explain() says so.
 class AnySession {
  public:
   virtual ~AnySession() = default;
@@ -77,22 +77,22 @@ class AnySession {
   /// The graph's tensors; sizes of a symbolic graph are unknown.
   [[nodiscard]] virtual graph::GraphView interface() const noexcept = 0;
   [[nodiscard]] virtual Error::Text explain(Status status) const noexcept = 0;
-  /// Of a resident tensor.
+  /// Copies host memory into a resident tensor; download() copies the other way.
   virtual Status upload(TensorKey tensor, const void* host, Bytes size) noexcept = 0;
   virtual Status download(TensorKey tensor, void* host, Bytes size) noexcept = 0;
   virtual Status set_scalar(TaskId task, std::size_t n, ArgWord word) noexcept = 0;
   virtual Status set_held(TensorKey tensor, bool is_held) noexcept = 0;
   virtual Status wait(RoundTicket ticket) noexcept = 0;
   virtual Status wait_all() noexcept = 0;
-  /// Delivers what is done. @returns how many rounds are still in flight
+  /// Delivers the rounds that are done. @returns the number of rounds that are still in flight
   virtual std::size_t poll() noexcept = 0;
   /// Whether a submitted round was delivered; delivers nothing.
   [[nodiscard]] virtual bool is_delivered(std::uint64_t ticket) const noexcept = 0;
-  /// False if the platform cannot.
+  /// Returns false if the platform cannot stop a round.
   virtual bool request_stop() noexcept = 0;
   [[nodiscard]] virtual std::uint64_t rounds() const noexcept = 0;
   [[nodiscard]] virtual std::size_t in_flight() const noexcept = 0;
-  /// Shapes that are known at present; 1 for a graph without symbols.
+  /// The number of shapes that are known at present; 1 for a graph without symbols.
   [[nodiscard]] virtual std::size_t shapes() const noexcept = 0;
   [[nodiscard]] virtual bool poisoned() const noexcept = 0;
   [[nodiscard]] virtual Bytes arena_bytes() const noexcept = 0;
@@ -118,7 +118,7 @@ struct PlatformEntry {
   Error::Text (*missing)();
   std::unique_ptr<AnySession> (*open)(const Graph& graph, const Options& options);
 };
-/// All of them, the default first.
+/// All platforms, the default first.
 [[nodiscard]] std::span<const PlatformEntry> platforms() noexcept;
 /// @throws Error invalid_argument if there is no platform of that name
 [[nodiscard]] const PlatformEntry& find_platform(std::string_view name);

@@ -31,7 +31,7 @@ inline constexpr bool has_flights = requires(S& session) {
   session.wait_all();
 };
 
-/// A round that is taken step by step; sessions of symbolic graphs have none.
+/// A round that is run step by step; sessions of symbolic graphs have none.
 template <class S, bool = has_steps<S>>
 class Steps {
  protected:
@@ -107,10 +107,10 @@ class BindingsOf final : public AnyBindings, private Steps<S> {
   DynamicBindings<S> bindings_;
 };
 
-/// The most rounds in flight that a session may be opened with; all but 1 take the memory of so many slots.
+/// The most rounds in flight of a session. Sessions with more than 1 take the memory of so many slots.
 inline constexpr std::uint32_t max_in_flight = 4;
 
-/// A session with fewer rounds in flight than it has slots.
+/// A session that may have fewer rounds in flight than it has slots.
 template <class S>
 struct Limited : S {
   template <class G>
@@ -143,7 +143,7 @@ class SessionOf final : public AnySession {
     }
     return session_.explain(status);
   }
-  // The element type counts for nothing here: both sides are compared in bytes.
+  // The element type does not matter here: both sides are compared in bytes.
   Status upload(TensorKey tensor, const void* host, Bytes size) noexcept override {
     return session_.upload(Resident<std::uint8_t>{tensor},
                            std::span(static_cast<const std::uint8_t*>(host), static_cast<std::size_t>(size.value)));
@@ -256,7 +256,7 @@ template <Platform P>
                                 : open(std::type_identity<PipelinedSession<P, max_in_flight>>{}, freeze(tasks));
 }
 
-/// The same for platforms that are for looking at single rounds.
+/// As open_session(), for platforms that are for looking at single rounds.
 template <Platform P>
 [[nodiscard]] std::unique_ptr<AnySession> open_round_session(const Graph& graph, const Options& options,
                                                              const typename P::Options& own) {

@@ -6,11 +6,11 @@
 /* Rondo for C: sets a device graph up once and runs it round after round.
  *
  * Every function that can fail returns a rondo_code, 0 for success. After a failure rondo_last_error() is a sentence
- * that says what happened and what to do. Handles are checked: one that was never made, was destroyed, or is of another
- * kind makes a call fail with RONDO_WRONG_HANDLE. No call throws; what Rondo allocates it frees itself.
+ * that says what happened and what to do. Handles are checked: a call fails with RONDO_WRONG_HANDLE if its handle was
+ * never made, was destroyed, or is of another kind. No call throws. Rondo frees all that it allocates.
  *
  * Thread safety: different sessions may be used by different threads. One session, with its bindings, and one graph
- * serve one thread at a time; only rondo_request_stop() may come from any thread while the session is open. */
+ * serve one thread at a time; only rondo_request_stop() may be called from any thread while the session is open. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -70,16 +70,16 @@ enum {
   RONDO_ORCHESTRATION_FAILED = 31,
   RONDO_DEVICE_FAILED = 32,
   RONDO_CHECK_FAILED = 33,
-  /* Of this interface alone. */
-  RONDO_WRONG_HANDLE = 1001,       /* no such object, or none any more */
+  /* Codes of this interface alone. */
+  RONDO_WRONG_HANDLE = 1001,       /* the object does not exist, or no longer exists */
   RONDO_OUT_OF_HOST_MEMORY = 1002, /* the host has no memory left */
   RONDO_INTERNAL = 1003            /* a defect of Rondo: please report it */
 };
 
-/* A sentence for a code: what it means in general. */
+/* A sentence that says what a code means in general. */
 RONDO_C_API const char* rondo_describe(rondo_code code);
-/* The last failure of a call of this thread, with names and numbers; "" before the first. Valid until the next failure
- * in this thread. */
+/* A sentence about the last failure in this thread, with names and numbers; "" before the first. Valid until the next
+ * failure in this thread. */
 RONDO_C_API const char* rondo_last_error(void);
 
 /* --- handles ----------------------------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ typedef struct rondo_session {
 typedef struct rondo_bindings {
   uint64_t id;
 } rondo_bindings;
-/* A tensor of a graph. It is no object of its own and is not destroyed. */
+/* A tensor of a graph. It is not an object of its own and is not destroyed. */
 typedef struct rondo_tensor {
   uint64_t id;
 } rondo_tensor;
@@ -105,7 +105,7 @@ typedef uint32_t rondo_task;
 
 /* --- kernels ----------------------------------------------------------------------------------------------------- */
 
-/* A kernel's function. Its arguments are 64-bit words: one for each name of the signature, in order (a tensor's address,
+/* A kernel's function. `args` points to 64-bit words: one for each name of the signature, in order (a tensor's address,
  * a scalar's bits, or for `block` the index of the running block with the number of blocks in the upper half), then the
  * extents of the tensors in turn. A tensor declared with one extent has one word there, its number of elements. */
 typedef void (*rondo_function)(int64_t* args);
@@ -113,27 +113,27 @@ typedef void (*rondo_function)(int64_t* args);
 typedef int32_t rondo_core;
 enum { RONDO_CUBE = 0, RONDO_VECTOR = 1 };
 
-/* Makes a kernel of a function and a signature: "x: in f32[n], y: inout f32[n], a: f32, b: block". Element types are f32
- * f16 bf16 f64, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1. Tensors that share a symbol must agree in that
- * extent. `name` is that of the kernel on a device. `function` may be NULL for a kernel that exists on devices only. */
+/* Makes a kernel of a function and a signature: "x: in f32[n], y: inout f32[n], a: f32, b: block". Element types are
+ * f32 f16 bf16 f64, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1. Tensors that share a symbol must agree in
+ * that extent. `name` is its name on a device. `function` may be NULL for a kernel that exists on devices only. */
 RONDO_C_API rondo_code rondo_kernel_create(const char* name, rondo_core core, const char* signature,
                                            rondo_function function, rondo_kernel* kernel);
-/* Graphs and sessions that use the kernel keep what they need of it; the function itself must outlive them. */
+/* Graphs and sessions that use the kernel keep all that they need but the function, which must outlive them. */
 RONDO_C_API rondo_code rondo_kernel_destroy(rondo_kernel kernel);
 
 /* --- graphs ------------------------------------------------------------------------------------------------------ */
 
 typedef int32_t rondo_edges;
 enum {
-  RONDO_EDGES_DERIVED = 0, /* from what tasks read and write, in the order of the tasks */
+  RONDO_EDGES_DERIVED = 0, /* from the tensors that tasks read and write, in the order of the tasks */
   RONDO_EDGES_EXPLICIT = 1 /* from rondo_graph_add_edge alone */
 };
 RONDO_C_API rondo_code rondo_graph_create(rondo_edges edges, rondo_graph* graph);
 /* Sessions over the graph are not affected. */
 RONDO_C_API rondo_code rondo_graph_destroy(rondo_graph graph);
 
-/* Adds the tensors that a text declares: "x: in f32[n, 64], y: out f32[n, 64]". A tensor is in, out, inout, resident,
- * workspace or host_input. An extent is a number, a symbol, or an expression of both with + - * / ceil_div min max; a
+/* Adds the tensors that a text declares: "x: in f32[n, 64], y: out f32[n, 64]". A role is in, out, inout, resident,
+ * workspace or host_input. An extent is a number, a symbol, or an expression of those with + - * / ceil_div min max; a
  * graph with symbols runs rounds of different sizes. `count`: the number of tensors in the text, whose handles are
  * written to `tensors`. Adds all tensors or none. */
 RONDO_C_API rondo_code rondo_graph_add_tensors(rondo_graph graph, const char* declarations, rondo_tensor* tensors,
@@ -172,23 +172,23 @@ static inline rondo_argument rondo_natural_argument(uint64_t natural) {
   return a;
 }
 
-/* Adds a task. `arguments`: one for each name of the kernel's signature but blocks, which the launch fills in; types,
- * directions, extents and the range of scalars are checked. `blocks`: how many, as an extent ("8", "ceil_div(n, 128)");
- * NULL: one. `task` may be NULL. */
+/* Adds a task. `arguments`: one for each name of the kernel's signature except blocks, which the launch fills in;
+ * types, directions, extents and the range of scalars are checked. `blocks`: their number, as an extent ("8",
+ * "ceil_div(n, 128)"); NULL: one. `task` may be NULL. */
 RONDO_C_API rondo_code rondo_graph_add_task(rondo_graph graph, rondo_kernel kernel, const rondo_argument* arguments,
                                             size_t count, const char* blocks, rondo_task* task);
 /* `after` starts only when `before` is done. */
 RONDO_C_API rondo_code rondo_graph_add_edge(rondo_graph graph, rondo_task before, rondo_task after);
 /* The tensor shares its memory with no other, so that it keeps its contents from round to round. */
 RONDO_C_API rondo_code rondo_graph_keep(rondo_graph graph, rondo_tensor tensor);
-/* The workspace holds zeros when the tasks of a round begin: before each round, or (`once`) before the first. */
+/* The workspace holds zeros when the tasks of a round begin: of each round, or (`once`) of the first round only. */
 RONDO_C_API rondo_code rondo_graph_zero(rondo_graph graph, rondo_tensor workspace, int32_t once);
-/* Each round binds the same memory to both. */
+/* Requires each round to bind the same memory to both tensors. */
 RONDO_C_API rondo_code rondo_graph_alias(rondo_graph graph, rondo_tensor output, rondo_tensor input);
 
 /* --- platforms --------------------------------------------------------------------------------------------------- */
 
-/* The platforms that the library was built with, by number; NULL beyond the last. */
+/* The name of a platform that the library was built with, by number; NULL after the last. */
 RONDO_C_API const char* rondo_platform_name(size_t number);
 /* RONDO_OK if sessions on the platform can be opened on this machine; otherwise rondo_last_error() says why not. */
 RONDO_C_API rondo_code rondo_platform_check(const char* platform);
@@ -198,9 +198,9 @@ RONDO_C_API rondo_code rondo_platform_check(const char* platform);
 typedef struct rondo_options {
   size_t size;                     /* sizeof(rondo_options) */
   uint32_t device;                 /* which of the machine's devices */
-  uint32_t threads;                /* of an engine that has threads (…_pool); 0: one for each core */
+  uint32_t threads;                /* for an engine that has threads (…_pool); 0: one for each core */
   uint32_t in_flight;              /* rounds in flight at most, 1 to 4; more than 1 take the memory of 4 */
-  int32_t timeout_ms;              /* for the end of a round, on a device; 0: the platform's own, -1: for ever */
+  int32_t timeout_ms;              /* to wait for the end of a round on a device; 0: the default, -1: for ever */
   uint64_t device_memory;          /* bytes that the session takes at most; 0: as many as there are */
   const char* const* kernel_files; /* binaries with the kernels, for devices */
   size_t kernel_file_count;
@@ -216,16 +216,16 @@ RONDO_C_API rondo_code rondo_open(rondo_graph graph, const char* platform, const
  * returns. */
 RONDO_C_API rondo_code rondo_close(rondo_session session);
 
-/* --- what rounds bind -------------------------------------------------------------------------------------------- */
+/* --- bindings ---------------------------------------------------------------------------------------------------- */
 
 /* Bindings of a session: memory for each in, out, inout and host_input. They are checked when they are made and serve
  * any number of rounds. A session may have several bindings, used in turn. */
 RONDO_C_API rondo_code rondo_bindings_create(rondo_session session, rondo_bindings* bindings);
 RONDO_C_API rondo_code rondo_bindings_destroy(rondo_bindings bindings);
-/* Binds host memory of exactly the tensor's bytes, for the rounds to come. In a graph with symbols the sizes that a round
- * binds tell the values of the symbols. The memory outlives its rounds. */
+/* Binds host memory of exactly the tensor's bytes, for the rounds to come. In a graph with symbols the sizes that a
+ * round binds determine the values of the symbols. The memory must outlive its rounds. */
 RONDO_C_API rondo_code rondo_bind(rondo_bindings bindings, rondo_tensor tensor, void* host, size_t bytes);
-/* The same for memory that rounds only read. */
+/* As rondo_bind(), for memory that rounds only read. */
 RONDO_C_API rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tensor tensor, const void* host,
                                             size_t bytes);
 /* Binds device memory: nothing is copied. */
@@ -233,24 +233,24 @@ RONDO_C_API rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor t
 
 /* --- rounds ------------------------------------------------------------------------------------------------------ */
 
-/* One round: copies inputs, runs the tasks, copies outputs, waits. A failure left the session usable, or poisoned it:
- * then rounds return RONDO_POISONED and only rondo_close() does anything. */
+/* Runs one round: copies inputs, runs the tasks, copies outputs, waits. A failure either leaves the session usable or
+ * poisons it: then rounds return RONDO_POISONED and only rondo_close() does anything. */
 RONDO_C_API rondo_code rondo_run_round(rondo_bindings bindings);
 
-/* The same in three steps. Not for graphs with symbols. */
+/* A round in three steps. Not for graphs with symbols. */
 RONDO_C_API rondo_code rondo_begin_round(rondo_bindings bindings);
 RONDO_C_API rondo_code rondo_launch(rondo_bindings bindings);
 RONDO_C_API rondo_code rondo_finish_round(rondo_bindings bindings);
 
-/* Sends a round on its way: inputs have been taken when it returns. While all slots are taken it waits for the oldest
- * round. Outputs are in host memory once the round was waited for or polled. `ticket` may be NULL. */
+/* Starts a round: inputs have been taken when it returns. While all slots are taken it waits for the oldest round.
+ * Outputs are in host memory once the round was waited for or polled. `ticket` may be NULL. */
 RONDO_C_API rondo_code rondo_submit_round(rondo_bindings bindings, uint64_t* ticket);
-/* The same, but returns RONDO_BUSY where the other would wait. */
+/* As rondo_submit_round(), but returns RONDO_BUSY instead of waiting. */
 RONDO_C_API rondo_code rondo_try_submit_round(rondo_bindings bindings, uint64_t* ticket);
-/* Waits for one round, or for all, and tells how it went. */
+/* Waits for one round, or for all, and returns its failure or the first failure. */
 RONDO_C_API rondo_code rondo_wait(rondo_session session, uint64_t ticket);
 RONDO_C_API rondo_code rondo_wait_all(rondo_session session);
-/* Delivers what is done and waits for nothing. `in_flight`, which may be NULL: how many rounds are left. */
+/* Delivers the rounds that are done, without waiting. `in_flight`, unless NULL: the number of rounds that are left. */
 RONDO_C_API rondo_code rondo_poll(rondo_session session, size_t* in_flight);
 
 /* --- between rounds ---------------------------------------------------------------------------------------------- */
@@ -258,21 +258,21 @@ RONDO_C_API rondo_code rondo_poll(rondo_session session, size_t* in_flight);
 /* Copies host memory into a resident tensor, or a resident tensor into host memory, and waits. */
 RONDO_C_API rondo_code rondo_upload(rondo_session session, rondo_tensor resident, const void* host, size_t bytes);
 RONDO_C_API rondo_code rondo_download(rondo_session session, rondo_tensor resident, void* host, size_t bytes);
-/* From the next round on the input stays as the last round left it; and undoes that. */
+/* From the next round on the input stays as the last round left it, until rondo_release_hold(). */
 RONDO_C_API rondo_code rondo_hold(rondo_session session, rondo_tensor input);
 RONDO_C_API rondo_code rondo_release_hold(rondo_session session, rondo_tensor input);
 /* Changes the n-th scalar of a task, counted from 0, from the next round on. */
 RONDO_C_API rondo_code rondo_set_scalar(rondo_session session, rondo_task task, size_t n, rondo_argument value);
-/* Ends the round under way, or else the next, and poisons the session. From any thread. */
+/* Ends the round under way, or else the next one, and poisons the session. May be called from any thread. */
 RONDO_C_API rondo_code rondo_request_stop(rondo_session session);
 
 typedef struct rondo_counters {
   size_t size;          /* sizeof(rondo_counters), set by the caller */
   uint64_t rounds;      /* that succeeded */
-  uint64_t in_flight;   /* that were submitted and not delivered */
+  uint64_t in_flight;   /* that were submitted and not yet delivered */
   uint64_t arena_bytes; /* of device memory for tensors */
   uint64_t shapes;      /* known at present; 1 for a graph without symbols */
-  int32_t poisoned;     /* 1 if the session is */
+  int32_t poisoned;     /* 1 if the session is poisoned */
   int32_t reserved;
   double last_round_ns; /* of the tasks on the device; negative where the platform cannot tell */
 } rondo_counters;

@@ -14,18 +14,17 @@
 /// Calls of libraries as tasks, see TaskGraph::add_call().
 namespace rondo {
 
-/// What the callable of TaskGraph::add_call() is handed: a stream to put work on, and the addresses, sizes and values
-/// that the task was added with. Trivially copyable; valid during the call only.
+/// The argument of the callable of TaskGraph::add_call(): a stream to put work on, and the addresses, sizes and values
+/// of the task. Trivially copyable; valid only during the call.
 class LibraryCall {
  public:
   constexpr LibraryCall(const ArgWord* block, void* stream) noexcept : block_{block}, stream_{stream} {}
 
-  /// The device's stream, an aclrtStream or a CUstream, on which the call enqueues its work and for which it must not
-  /// wait. Null where the CPU is the device, on the host and in simulation: then the work is done when the call
-  /// returns.
+  /// The device's stream, an aclrtStream or a CUstream, on which the call enqueues its work; the call must not wait for
+  /// it. Null where the CPU is the device, on the host and in simulation: there the work is done when the call returns.
   [[nodiscard]] constexpr void* stream() const noexcept { return stream_; }
 
-  /// How many tensors the task has.
+  /// The number of tensors of the task.
   [[nodiscard]] constexpr std::size_t tensors() const noexcept { return static_cast<std::size_t>(block_[tensors_at]); }
   /// The device address of tensor `i`, counted from 0 in the order of add_call(). The same in each call of a session.
   [[nodiscard]] constexpr std::uint64_t address(std::size_t i) const noexcept {
@@ -38,7 +37,7 @@ class LibraryCall {
   }
   /// The number of elements of tensor `i`.
   [[nodiscard]] constexpr std::int64_t elements(std::size_t i) const noexcept { return block_[first_word + 2 * i + 1]; }
-  /// Value `i` of add_call(), with the round's symbols put in.
+  /// Value `i` of add_call(), computed for the round's symbols.
   [[nodiscard]] constexpr std::int64_t value(std::size_t i) const noexcept {
     return block_[first_word + 2 * tensors() + i];
   }
@@ -47,8 +46,8 @@ class LibraryCall {
   template <class F>
   friend int call_library(ArgWord* block, void* stream);
 
-  /// The words of a call's block: the address of the callable, the number of tensors, for each tensor its address and
-  /// its elements, and the values.
+  /// The words of a call's block: the address of the callable, the number of tensors, the address and the number of
+  /// elements of each tensor, and the values.
   static constexpr std::size_t callable_at = 0;
   static constexpr std::size_t tensors_at = 1;
   static constexpr std::size_t first_word = 2;
@@ -69,11 +68,11 @@ struct CallTensor {
   }
 };
 
-/// Whether a graph may keep F by its type alone.
+/// Whether F has no state, so that a graph need only keep its type.
 template <class F>
 inline constexpr bool is_stateless_call = std::is_empty_v<F>&& std::is_default_constructible_v<F>;
 
-/// The CallEntry of a callable: calls it, and returns its code, which is 0 for one that returns nothing.
+/// The CallEntry of a callable: calls it and returns its code, or 0 if it returns nothing.
 template <class F>
 int call_library(ArgWord* block, void* stream) {
   const LibraryCall call{block, stream};
@@ -102,7 +101,7 @@ void run_library_call(ArgWord* block) {
 
 /// What stands for the code of a library call that threw.
 inline constexpr int call_threw = -0x7FFF'FFFF;
-/// Calls the library for a device, where a round may not throw. @returns its code, or `call_threw`
+/// Calls the library in a round on a device, which must not throw. @returns the call's code, or `call_threw`
 [[nodiscard]] inline int call_on_stream(CallEntry call, ArgWord* block, void* stream) noexcept {
   try {
     return call(block, stream);

@@ -38,7 +38,7 @@ struct Blocks {
   constexpr explicit Blocks(const Dim& n) noexcept : dim{n} {}
 };
 
-/// A kernel's parameter that the launch fills in: the number of the running block.
+/// A kernel's parameter that the launch fills in: the index of the running block, and the number of blocks.
 struct Block {
   std::uint32_t index = 0;
   std::uint32_t count = 1;

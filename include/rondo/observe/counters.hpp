@@ -19,7 +19,7 @@ namespace rondo::observe {
 /// Stands for a clock where none is read.
 struct NoClock {};
 
-/// A number that one thread adds to and any may read. Adding is a plain addition: no locked instruction.
+/// A number that one thread adds to and any thread may read. Adding is a plain addition: no locked instruction.
 class Count {
  public:
   // model: counters.read
@@ -58,7 +58,7 @@ struct CountersSnapshot {
   std::uint64_t refresh_bytes = 0;
   /// The host's time in refreshes, in nanoseconds; with a clock.
   std::uint64_t refresh_ns = 0;
-  std::uint64_t phase_ns[phase_count] = {};  ///< the host's time, by Phase; nothing stands for `outside`
+  std::uint64_t phase_ns[phase_count] = {};  ///< the host's time, by Phase; 0 for `outside`
   std::uint64_t parks = 0;                   ///< how often a thread of the engine went to sleep
   std::uint64_t shape_hits = 0;              ///< rounds whose shape was known; with Policies::Lookups
   std::uint64_t shape_misses = 0;            ///< rounds whose shape was set up
@@ -95,7 +95,7 @@ struct CountersWith {
   Count refresh_ns;                           ///< with a clock, in its unit
   Count phase_ns[phase_count];                ///< with a clock, in its unit; by Phase
 
-  /// All of it, in nanoseconds. From any thread. Cost: 30 loads; may wait 2 ms for a clock's timebase().
+  /// All counters, with times in nanoseconds. From any thread. Cost: 30 loads; may wait 2 ms for a clock's timebase().
   [[nodiscard]] CountersSnapshot snapshot() const noexcept {
     double ns = 1;
     if constexpr (HasTimebase<Clock>) ns = Clock::timebase().ns_per_tick;
@@ -150,7 +150,7 @@ struct CountersWith {
   }
 
  private:
-  /// A phase that a refused round began counts for nothing: the next one begins with `bind` too.
+  /// A phase that a refused round began is not counted: the next round begins with `bind` too.
   void move_to(Phase next) noexcept {
     const std::uint64_t now = Clock::now();
     if (phase_ != Phase::outside && next != Phase::bind) phase_ns[static_cast<std::size_t>(phase_)] += now - since_;
@@ -162,13 +162,13 @@ struct CountersWith {
   std::uint64_t since_ = 0;
   Phase phase_ = Phase::outside;
 };
-/// Without times.
+/// Counters without times.
 using Counters = CountersWith<>;
-/// With times, by the steady clock.
+/// Counters with times, by the steady clock.
 using TimedCounters = CountersWith<SteadyClock>;
 
-/// What a session's counters say, what its engine counts, and how a session of many shapes found them. From any thread,
-/// but for a session of many shapes: ask that on its own.
+/// Reads the counters of a session, of its engine, and of the look-ups in a session of many shapes. From any thread,
+/// but for a session of many shapes: from the thread that uses it.
 template <class Session>
 [[nodiscard]] CountersSnapshot snapshot(Session& session) noexcept {
   CountersSnapshot s;

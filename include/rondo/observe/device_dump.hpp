@@ -21,7 +21,7 @@ namespace rondo::observe {
 
 namespace detail {
 
-/// Reads what the task at hand has on the device.
+/// Reads the arguments and tensors of a task from the device.
 class DeviceReader {
  public:
   void at(const platform::streams::TaskStep& step) {
@@ -55,7 +55,7 @@ class DeviceReader {
 
 /// Dumps chosen rounds of a session on a device, as Dumping does on simulated chips: such a round is launched task by
 /// task, and what each task reads and writes is copied out and written to a folder. replay.hpp runs such tasks again,
-/// in simulation, and finds the first that gives something else than the chip did.
+/// in simulation, and finds the first whose results differ from the chip's.
 ///
 ///     observe::DeviceDumping dumping(session);
 ///     dumping.dump_next("dumps/first");
@@ -64,8 +64,8 @@ class DeviceReader {
 /// If a task fails, the dump ends with it and holds what it read.
 ///
 /// Lifetime: within the session's; one at a time, and not together with DeviceTasks. Thread safety: the session's.
-/// Errors: a dump that cannot be written leaves no manifest and the round as it is; dump_failure() says why. Cost: none
-/// to other rounds. To a dumped round the copies and the files, and a copy in host memory of all tensors.
+/// Errors: a dump that cannot be written leaves no manifest and does not affect the round; dump_failure() says why.
+/// Cost: none for other rounds. For a dumped round: the copies, the files, and a copy of all tensors in host memory.
 template <class Session>
 class DeviceDumping final : private platform::streams::TaskSteps {
   using P = std::remove_cvref_t<decltype(std::declval<Session&>().platform())>;
@@ -79,8 +79,8 @@ class DeviceDumping final : private platform::streams::TaskSteps {
   DeviceDumping& operator=(const DeviceDumping&) = delete;
   ~DeviceDumping() { session_.platform().step_through(nullptr); }
 
-  /// The next round is written to `folder`, which is made if it is not there; files of an earlier dump are overwritten.
-  /// `tasks`: which of its tasks; none: all. @throws Error invalid_argument if the folder cannot be made,
+  /// Dumps the next round to `folder`, which is made if it is not there; files of an earlier dump are overwritten.
+  /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be made,
   /// out_of_resources
   void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
     std::error_code error;
@@ -90,7 +90,7 @@ class DeviceDumping final : private platform::streams::TaskSteps {
     tasks_ = std::move(tasks);
     session_.platform().step_through(this);
   }
-  /// The number of dumps.
+  /// The number of dumps that were written.
   [[nodiscard]] std::uint64_t dumps() const noexcept { return dumps_; }
   /// Why the last dump was not written; empty if it was.
   [[nodiscard]] const Error::Text& dump_failure() const noexcept { return writer_.failure(); }

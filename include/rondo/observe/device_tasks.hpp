@@ -26,9 +26,9 @@ concept StepsThroughTasks = requires(P& platform, platform::streams::TaskSteps* 
   platform.step_through(steps);
 };
 
-/// How long each task of a session takes on a device, by the device's own clock. Meanwhile rounds are launched task by
-/// task, each between two events and with nothing beside it, so rounds take longer and tasks as long as when they are
-/// alone.
+/// Measures how long each task of a session takes on a device, by the device's own clock. While it records, rounds are
+/// launched task by task, each task between two events and alone on the device. Rounds then take longer, and each task
+/// as long as it takes alone.
 ///
 ///     observe::DeviceTasks tasks(session);
 ///     … rounds …
@@ -37,7 +37,7 @@ concept StepsThroughTasks = requires(P& platform, platform::streams::TaskSteps* 
 ///
 /// Lifetime: within the session's; one at a time, and not together with DeviceDumping. Thread safety: the session's.
 /// Errors: the constructor throws Error out_of_resources. Cost: a ring of spans of 48 bytes; for a round two events, a
-/// launch and a wait for each task. Rounds are as fast as before once it is gone, or record(false).
+/// launch and a wait for each task. Rounds are as fast as before once it is gone, or after record(false).
 template <class Session, class Clock = TickClock>
 class DeviceTasks final : private platform::streams::TaskSteps {
   using P = std::remove_cvref_t<decltype(std::declval<Session&>().platform())>;
@@ -55,17 +55,17 @@ class DeviceTasks final : private platform::streams::TaskSteps {
   DeviceTasks& operator=(const DeviceTasks&) = delete;
   ~DeviceTasks() { record(false); }
 
-  /// From the next round on. @throws Error out_of_resources
+  /// Starts or stops recording, from the next round on. @throws Error out_of_resources
   void record(bool on) {
     if (on != is_on_) session_.platform().step_through(on ? this : nullptr);
     is_on_ = on;
   }
-  /// One for each task that ran: `what` is its position in the graph, `round` counts launches from 1, `bytes` are the
-  /// nanoseconds that it took on the device; `start` and `end` are readings of the host's clock around it.
+  /// One span for each task that ran: `what` is its position in the graph, `round` counts launches from 1, `bytes` is
+  /// the time that it took on the device, in ns; `start` and `end` are readings of the host's clock around it.
   [[nodiscard]] const SpanRing& spans() const noexcept { return spans_; }
   [[nodiscard]] Session& session() noexcept { return session_; }
 
-  /// The mean of each task, in nanoseconds, by TaskId; 0 for one that has not run.
+  /// The mean time of each task, in nanoseconds, by TaskId; 0 for one that has not run.
   [[nodiscard]] std::vector<double> task_ns() const {
     const graph::GraphView graph = session_.graph().view();
     std::vector<double> sum(graph.tasks.size(), 0.0), runs(graph.tasks.size(), 0.0);
@@ -93,7 +93,7 @@ class DeviceTasks final : private platform::streams::TaskSteps {
 };
 
 /// Adds the tasks as process `process`: a track for each stream on which tasks are captured, and arrows along the
-/// edges. The device's clock has an origin of its own, so a task's span ends where the host heard of its end.
+/// edges. The device's clock has an origin of its own, so a task's span ends when the host learned of its end.
 template <class Session, class Clock>
 void add_session(TraceEvents& to, std::uint32_t process, DeviceTasks<Session, Clock>& tasks) {
   using P = std::remove_cvref_t<decltype(tasks.session().platform())>;

@@ -28,8 +28,8 @@
 
 namespace rondo::observe {
 
-/// An engine for debugging: rounds run on `Inner`, but for those that are chosen. Such a round runs task by task on the
-/// calling thread, and each task's inputs, outputs and arguments are written to a folder: .npy files and a
+/// An engine for debugging. Rounds run on `Inner`, except those that are chosen. A chosen round runs task by task on
+/// the calling thread, and each task's inputs, outputs and arguments are written to a folder: .npy files and a
 /// `manifest.json` that says what they are. replay.hpp runs such tasks again.
 ///
 ///     auto session = open<A2A3SimOn<observe::Dumping<Pool>>>(graph);
@@ -39,9 +39,9 @@ namespace rondo::observe {
 /// A dumped round gives the results that Inline gives, and fails as it does. If a kernel throws, the dump ends with
 /// that task and holds what it read.
 ///
-/// Thread safety: as the session. Errors: a dump that cannot be written leaves no manifest and the round as it is;
-/// dump_failure() says why. Cost: to other rounds a few instructions. To a dumped round the files, and a copy in
-/// host memory of all tensors that it writes.
+/// Thread safety: as the session. Errors: a dump that cannot be written leaves no manifest and does not affect the
+/// round; dump_failure() says why. Cost: a few instructions for other rounds. For a dumped round: the files, and a copy
+/// in host memory of all tensors that it writes.
 template <class Inner>
 class Dumping {
   using Writer = detail::DumpWriter<detail::HostReader>;
@@ -62,9 +62,9 @@ class Dumping {
     /// Rounds to dump, counted from 0 as launched by the session, into `folder`/roundN.
     std::vector<std::uint64_t> rounds{};
     std::string folder{};
-    std::vector<TaskId> tasks{};  ///< which tasks of them; none: all
-    /// The folder for rounds that Inner finds fault with, as Checked does: the first `most_failures` of them, each into
-    /// `failures`/roundN. Empty: nowhere.
+    std::vector<TaskId> tasks{};  ///< the tasks of them to dump; empty: all
+    /// The folder for rounds in which Inner, such as Checked, finds an error: the first `most_failures` of them, each
+    /// into `failures`/roundN. Empty: none is dumped.
     std::string failures{};
     std::uint32_t most_failures = 1;
   };
@@ -80,8 +80,8 @@ class Dumping {
   Dumping(const Options& options, const arch::Chip& chip)
       : inner_{platform::sim::make_engine<Inner>(options.inner, chip)}, options_{options} {}
 
-  /// The next round is written to `folder`, which is made if it is not there; files of an earlier dump are overwritten.
-  /// `tasks`: which of its tasks; none: all. @throws Error invalid_argument if the folder cannot be made
+  /// Dumps the next round to `folder`, which is made if it is not there; files of an earlier dump are overwritten.
+  /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be made
   void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
@@ -89,14 +89,13 @@ class Dumping {
     next_folder_ = std::move(folder);
     next_tasks_ = std::move(tasks);
   }
-  /// From now on the next `most` rounds that Inner finds fault with are written to `folder`/roundN: their tasks
-  /// run once more from the round's inputs, one by one. For an Inner that can put those back, as Checked.
-  /// @throws std::bad_alloc
+  /// Dumps the next `most` rounds in which Inner finds an error to `folder`/roundN: their tasks run once more from the
+  /// round's inputs, one by one. For an Inner that can restore those, such as Checked. @throws std::bad_alloc
   void dump_failures(std::string folder, std::uint32_t most = 1) requires(restores) {
     options_.failures = std::move(folder);
     options_.most_failures = most;
   }
-  /// The number of dumps.
+  /// The number of dumps that were written.
   [[nodiscard]] std::uint64_t dumps() const noexcept { return dumps_; }
   /// Why the last dump was not written; empty if it was.
   [[nodiscard]] const Error::Text& dump_failure() const noexcept { return dump_failure_; }
@@ -172,7 +171,7 @@ class Dumping {
     return false;
   }
 
-  /// One round. @returns what Inline would
+  /// Runs and dumps one round. @returns the status that Inline would return
   Status run(const graph::GraphView& graph, Writer& writer, platform::sim::Halt& halt, const std::string& folder,
              std::uint64_t round, std::vector<TaskId> tasks) noexcept {
     writer.begin(folder, round, std::move(tasks));

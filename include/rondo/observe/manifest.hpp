@@ -36,7 +36,7 @@ struct DumpedContents {
   std::string file;
 };
 
-/// A task: its kernel, its arguments, and the contents that it met and left.
+/// A task: its kernel, its arguments, and the contents of its tensors before and after it.
 struct DumpedTask {
   std::uint32_t id = 0;  ///< TaskId, the order of add()
   std::string kernel;
@@ -44,7 +44,7 @@ struct DumpedTask {
   std::uint32_t blocks = 1;
   std::uint32_t block_bytes = 0;        ///< of one argument block
   bool idle = false;                    ///< no kernel: it sets workspaces to zero
-  bool finished = false;                ///< its kernel returned, rather than throw
+  bool finished = false;                ///< its kernel returned and did not throw
   std::string args;                     ///< the argument blocks: int64 of shape {blocks, block_bytes / 8}
   std::vector<graph::ArgRecord> slots;  ///< what each word of a block is; `tensor` as in DumpedContents
   std::vector<DumpedContents> read;     ///< before it ran
@@ -179,8 +179,8 @@ inline void write_manifest(const DumpedRound& round) {
   if (!file) throw Error(Errc::invalid_argument, Error::Text(path, ": cannot be written"));
 }
 
-/// Reads the manifest of the dump in `folder`; the tensors stay where they are.
-/// @throws Error invalid_argument: there is none, or it is not of this form
+/// Reads the manifest of the dump in `folder`, and none of its tensors. @throws Error invalid_argument: there is none,
+/// or it is not of this form
 [[nodiscard]] inline DumpedRound read_manifest(const std::string& folder) {
   const std::string path = folder + '/' + detail::manifest_name;
   std::ifstream file{path, std::ios::binary};

@@ -18,10 +18,10 @@
 
 namespace rondo::observe {
 
-/// Keeps the last spans of the calls of a graph's kernels, for each thread that runs any in a ring of its own.
+/// Keeps the last spans of the calls of a graph's kernels, in a ring for each thread that runs any.
 ///
-/// wrap() puts a function of the recorder's around each call; its argument block is four words that say what to call
-/// and whom to tell. So an engine runs wrapped calls as it runs any, and knows nothing of it.
+/// wrap() puts a function of the recorder around each call. Its argument block is four words, with the call and the
+/// recorder. An engine runs wrapped calls like any others, and does not know the recorder.
 ///
 /// Thread safety: wrapped calls by any threads; record() by any; the rest by the thread that launches. Cost: a wrapped
 /// call reads the clock twice and writes its thread's ring, without an atomic operation beyond a load; a thread's first
@@ -29,12 +29,12 @@ namespace rondo::observe {
 template <class Clock = TickClock>
 class Recorder {
  public:
-  /// Whose readings spans hold.
+  /// The clock that spans hold readings of.
   using clock = Clock;
   /// Names of kernels, in a list of fixed size; those beyond it share the last place.
   class Names {
    public:
-    /// Places there are.
+    /// The number of places.
     static constexpr std::size_t most = 64;
     /// Finds the name, or adds it.
     [[nodiscard]] std::size_t place_of(std::string_view name) noexcept {
@@ -54,7 +54,7 @@ class Recorder {
     std::size_t count_ = 0;
   };
 
-  /// `threads`: how many rings; spans of threads beyond are dropped.
+  /// `threads`: the number of rings; spans of further threads are dropped.
   Recorder(std::size_t threads, std::size_t spans_per_thread) : lanes_(threads), launches_(spans_per_thread) {
     anchor<Clock>();
     for (Lane& lane : lanes_) lane.spans = SpanRing(spans_per_thread);
@@ -62,13 +62,13 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// From now on spans are kept, or not. From any thread.
+  /// Sets whether spans are kept from now on. From any thread.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
   /// Whether spans are kept.
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
-  /// Four words for each call, which live as long as `calls` are used. Remembers the graph, which numbers stand for; of
-  /// several programs of one graph, as slots of a session have, any.
+  /// Wraps all calls. Returns their words, which must live as long as `calls` are used. Keeps the graph that the spans'
+  /// numbers refer to; slots of a session, whose programs are of one graph, may all be wrapped.
   [[nodiscard]] std::vector<ArgWord> wrap(const graph::GraphView& graph, platform::sim::Inline::DynamicProgram& calls) {
     std::vector<ArgWord> words(words_per_call * calls.calls.size());
     std::size_t c = 0;
@@ -86,16 +86,15 @@ class Recorder {
     return words;
   }
 
-  /// Calls kernels that no graph holds, as runtimes have them that build their graph during the round; see
-  /// TaskStream::trace. Of their spans `what` is the task's number in its round, `bytes` the place of its name in
-  /// names().
+  /// Traces the kernels of runtimes that build their graph during the round; see TaskStream::trace. In their spans
+  /// `what` is the task's number in its round, and `bytes` is the place of its name in names().
   [[nodiscard]] platform::sim::TaskTracer tracer() noexcept { return {this, &Recorder::call_task}; }
 
   /// A launch begins, on this thread.
   void launches() noexcept {
     ++launch_;
     if (!records()) return;
-    (void)my_lane();  // so that this thread's is the first
+    (void)my_lane();  // so that this thread's lane is the first
     launched_ = Clock::now();
   }
   /// The launched round is done.
@@ -106,7 +105,7 @@ class Recorder {
 
   // --- to be read between rounds
 
-  /// Whose tasks these are; lives as long as the session.
+  /// The graph of the tasks; lives as long as the session.
   [[nodiscard]] const graph::GraphView& graph() const noexcept { return graph_; }
   /// The number of threads that have run anything; the first is the one that launches: the session's, or the queue's
   /// for rounds in flight.
@@ -118,11 +117,11 @@ class Recorder {
   /// Of a span: `round` is the number of the launch, from 1; `what` the task's position in the graph, `detail` its
   /// block.
   [[nodiscard]] const SpanRing& spans(std::size_t thread) const noexcept { return lanes_[thread].spans; }
-  /// Of kernels without a graph, those that this thread ran.
+  /// The names of the kernels without a graph that this thread ran.
   [[nodiscard]] const Names& names(std::size_t thread) const noexcept { return lanes_[thread].names; }
-  /// From a launch until it was known to be done; `round` is its number.
+  /// Spans from a launch until it was known to be done; `round` is its number.
   [[nodiscard]] const SpanRing& launch_spans() const noexcept { return launches_; }
-  /// Of all threads, and those for which there was no ring.
+  /// The number of spans that were dropped in all rings, or because there was no ring.
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     std::uint64_t sum = unassigned_.load(std::memory_order_relaxed) + launches_.dropped();
     for (const Lane& lane : lanes_) sum += lane.spans.dropped();
@@ -142,7 +141,7 @@ class Recorder {
     SpanRing spans;
     Names names;
   };
-  /// Which lane a thread used last, and whose it is: recorders are told apart by number, as addresses come again.
+  /// The lane that a thread used last, and its recorder, by number, since addresses are used again.
   struct ThreadLane {
     std::uint64_t recorder = 0;
     Lane* lane = nullptr;
@@ -172,7 +171,8 @@ class Recorder {
                         std::uint32_t block) {
     auto* const self = static_cast<Recorder*>(recorder);
     if (!self->records()) return task.entry(args);
-    // The task may be gone, and its place taken, once its last block is done; this one is not done before this returns.
+    // The task may be gone, and its place reused, once its last block is done. This block is not done before this
+    // function returns.
     struct Keep {
       Recorder* self;
       std::string_view name;
@@ -197,8 +197,8 @@ class Recorder {
       thread_lane = {number_, find_lane(&thread_lane)};
     return thread_lane.lane;
   }
-  /// A thread is known by the address of its `thread_lane`. One that comes after another has ended may get the same
-  /// place: then it goes on in that one's ring, which no other thread uses.
+  /// A thread is identified by the address of its `thread_lane`. After a thread has ended, another may get the same
+  /// address: it then goes on in the ring of the first, which no other thread uses.
   [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept {
     for (Lane& lane : lanes_) {
       const void* owner = nullptr;
@@ -213,7 +213,7 @@ class Recorder {
   graph::GraphView graph_;
   std::uint64_t number_ = next_number();
   std::uint64_t launch_ = 0;    ///< handed to the threads by the launch itself
-  std::uint64_t launched_ = 0;  ///< when; 0: nothing is under way that is traced
+  std::uint64_t launched_ = 0;  ///< when that launch began; 0: no launch is being traced
   std::atomic<bool> on_{true};
   alignas(64) std::atomic<std::uint64_t> unassigned_{0};
 };

@@ -27,15 +27,15 @@ namespace rondo::observe {
 struct ReplayOptions {
   /// For floating-point elements; all others must be the same.
   measure::Tolerance tolerance{};
-  /// Each task reads what the replayed tasks before it wrote, and the dump only where there are none. Else each task
-  /// reads the dump, so that one that goes wrong does not spoil later ones.
+  /// Whether each task reads what the replayed tasks before it wrote, and the dump only where there are none. If not,
+  /// each task reads the dump, so that one wrong result does not affect later tasks.
   bool chain = false;
-  std::vector<TaskId> tasks{};  ///< which tasks; none: all
+  std::vector<TaskId> tasks{};  ///< the tasks to replay; empty: all
 };
 
 /// The result of one task.
 struct TaskReplay {
-  /// Its status.
+  /// The outcome of the comparison.
   enum class Outcome : std::uint8_t {
     same,       ///< within the tolerance, or it had nothing to do
     different,  ///< see `differences`
@@ -53,18 +53,18 @@ struct TaskReplay {
 struct ReplayReport {
   std::vector<TaskReplay> tasks;
 
-  /// Whether every task gave what the dump has.
+  /// Whether every task gave the results that the dump has.
   [[nodiscard]] bool ok() const noexcept {
     return std::all_of(tasks.begin(), tasks.end(),
                        [](const TaskReplay& t) { return t.outcome == TaskReplay::Outcome::same; });
   }
-  /// The first task that did not, in the order of the dump; null if every task did.
+  /// The first task that gave others, in the order of the dump; null if none did.
   [[nodiscard]] const TaskReplay* first_difference() const noexcept {
     const auto found = std::find_if(tasks.begin(), tasks.end(),
                                     [](const TaskReplay& t) { return t.outcome != TaskReplay::Outcome::same; });
     return found == tasks.end() ? nullptr : &*found;
   }
-  /// The first task that did not, a line for each of them, and one that counts them.
+  /// A report: the first task that differs, a line for each difference, and a line that counts the tasks that do not.
   [[nodiscard]] std::string text() const {
     std::string lines;
     std::size_t same = 0;
@@ -86,10 +86,10 @@ struct ReplayReport {
 ///     const auto report = replay<A5Sim>("dumps/first", kernels<Saxpy, MatMul>());
 ///     std::fputs(report.text().c_str(), stdout);
 ///
-/// Outputs are poisoned before: an element that a kernel leaves out differs from the dump, unless that has the poison.
-/// A workspace that no task of the dump reads is not compared; kernels may leave there what they like.
-/// A task that cannot be run is told in the report. @throws Error invalid_argument: there is no such dump or task
-/// Cost: for each task a session of its own.
+/// Outputs are poisoned first: an element that a kernel does not write differs from the dump, unless that has the
+/// poison. A workspace that no task of the dump reads is not compared; kernels may leave anything there. The report
+/// names tasks that could not be run. @throws Error invalid_argument: there is no such dump or task. Cost: for each
+/// task a session of its own.
 template <Platform P>
 [[nodiscard]] ReplayReport replay(const std::string& folder, const KernelTable& kernels,
                                   const ReplayOptions& options = {}, const typename P::Options& platform = {}) {

@@ -9,7 +9,7 @@
 
 namespace rondo::observe {
 
-/// Something that took from `start` to `end`, in readings of a clock. What the numbers mean is its writer's matter.
+/// Something that lasted from `start` to `end`, in readings of a clock. The writer decides what the numbers mean.
 struct Span {
   /// A reading of the clock.
   std::uint64_t start = 0;
@@ -17,10 +17,10 @@ struct Span {
   std::uint64_t end = 0;
   /// The number of the round or launch.
   std::uint64_t round = 0;
-  /// The kind, by the writer's numbers.
+  /// The kind, as a number that the writer chooses.
   std::uint32_t what = 0;
   std::uint32_t detail = 0;
-  /// Bytes moved, or what the writer says.
+  /// Bytes moved, or a number that the writer chooses.
   std::uint64_t bytes = 0;
 };
 
@@ -35,9 +35,9 @@ class SpanRing {
   /// `capacity`: rounded up to a power of two.
   explicit SpanRing(std::size_t capacity) : spans_(std::bit_ceil(capacity)), mask_{spans_.size() - 1} {}
 
-  /// Keeps it in place of the oldest, if there is no room.
+  /// Adds a span, in place of the oldest one if there is no room.
   void add(const Span& span) noexcept { spans_[written_++ & mask_] = span; }  // model: ring.add
-  /// Forgets all.
+  /// Removes all spans.
   void clear() noexcept { written_ = 0; }
 
   /// The number of spans that it has room for.
@@ -48,7 +48,7 @@ class SpanRing {
   }
   /// The number of spans that were overwritten.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return written_ - size(); }  // model: ring.dropped
-  /// The oldest that is left comes first.
+  /// The spans that are left, the oldest first.
   // model: ring.at
   [[nodiscard]] const Span& operator[](std::size_t i) const noexcept { return spans_[(dropped() + i) & mask_]; }
 

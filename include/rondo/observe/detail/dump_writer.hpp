@@ -27,10 +27,10 @@
 
 namespace rondo::observe::detail {
 
-/// Where a dump of simulated tasks finds arguments and tensors: in the host's memory.
+/// Reads the arguments and tensors of simulated tasks, from the host's memory.
 class HostReader {
  public:
-  /// The memory of `args` outlives this.
+  /// The memory of `args` must outlive this.
   HostReader(const graph::GraphView& graph, const args::ArgsTable& args) : blocks_(graph.tasks.size()) {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) blocks_[t] = args.block(t, 0);
   }
@@ -40,7 +40,7 @@ class HostReader {
   [[nodiscard]] static const std::byte* tensor(std::uint64_t address, std::uint64_t) noexcept {
     return reinterpret_cast<const std::byte*>(address);  // NOLINT: simulated memory
   }
-  /// Runs a task on the calling thread. @returns what Inline would
+  /// Runs a task on the calling thread. @returns the status that Inline would return
   [[nodiscard]] Status run_task(const graph::TaskRecord& task, std::size_t position,
                                 platform::sim::Halt& halt) noexcept {
     if (halt.requested()) return halt.status();
@@ -55,18 +55,18 @@ class HostReader {
   }
 
  private:
-  std::vector<ArgWord*> blocks_;  ///< by position: where its argument blocks start
+  std::vector<ArgWord*> blocks_;  ///< by position: the start of its argument blocks
 };
 
-/// Writes what the tasks of a round read and wrote. Tensors are looked at just before and just after the task that
-/// touches them, so it does not matter which others use their memory. A failure to write changes nothing but
-/// `failure()`: what is called after it does nothing.
+/// Writes what the tasks of a round read and wrote. Tensors are read just before and just after the task that uses
+/// them, so it does not matter which others share their memory. After a failure to write, `failure()` has the reason,
+/// and other calls do nothing.
 ///
-/// `Reader`: HostReader, or one that has its `args` and `tensor`, which throw Error.
+/// `Reader`: HostReader, or another class with `args` and `tensor`, which throw Error.
 template <class Reader>
 class DumpWriter {
  public:
-  /// `graph` outlives this, and so does what the reader reads. @throws Error unsupported
+  /// `graph`, and the memory that the reader reads, must outlive this. @throws Error unsupported
   DumpWriter(const graph::GraphView& graph, Reader reader)
       : graph_{graph}, reader_{std::move(reader)}, seen_(graph.tensors.size()) {
     for (const graph::TaskRecord& task : graph.tasks) {
@@ -83,7 +83,7 @@ class DumpWriter {
   /// Why the dump was not written; empty if it was.
   [[nodiscard]] const Error::Text& failure() const noexcept { return failure_; }
 
-  /// Does what may throw, unless the dump failed before.
+  /// Calls `write`, which may throw, unless the dump failed before.
   template <class Write>
   void keep_going(Write write) noexcept {
     if (failure_.size() != 0) return;
@@ -94,7 +94,7 @@ class DumpWriter {
     }
   }
 
-  /// `tasks`: which to write; none: all.
+  /// `tasks`: the tasks to write; empty: all.
   void begin(const std::string& folder, std::uint64_t round, std::vector<TaskId> tasks) noexcept {
     failure_ = {};
     tasks_ = std::move(tasks);
@@ -124,7 +124,7 @@ class DumpWriter {
   }
   [[nodiscard]] DumpedRound begun(const std::string& folder, std::uint64_t round) {
     std::filesystem::create_directories(folder);
-    std::filesystem::remove(std::filesystem::path{folder} / manifest_name);  // a failed dump must not pass for the last
+    std::filesystem::remove(std::filesystem::path{folder} / manifest_name);  // a failed dump must not look complete
     std::fill(seen_.begin(), seen_.end(), Seen{});
     DumpedRound dump{folder, round, {}, {}};
     for (const graph::TensorRecord& t : graph_.tensors) {
@@ -161,7 +161,7 @@ class DumpWriter {
     task.finished = true;
   }
 
-  /// Writes the tensors that the task accesses so, unless they are as they were when last looked at.
+  /// Writes the tensors with a wanted access, unless they have not changed since they were last written.
   template <class Wanted>
   void look(const DumpedRound& dump, std::size_t position, std::vector<DumpedContents>& list, Wanted wanted) {
     for (const graph::ArgRecord& arg : graph_.args_of(graph_.tasks[position])) {
@@ -188,7 +188,7 @@ class DumpWriter {
     return shape;
   }
 
-  /// A tensor may be called anything; its file is called by what of that is plain.
+  /// The name of a tensor's file. In the tensor's name, `_` replaces all but letters, digits, `_` and `-`.
   [[nodiscard]] std::string file_name(std::uint32_t tensor, std::uint32_t version) const {
     std::string plain{graph_.name(graph_.tensors[tensor].name).substr(0, 64)};
     constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

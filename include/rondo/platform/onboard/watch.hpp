@@ -19,9 +19,9 @@
 
 namespace rondo::platform::onboard {
 
-/// A thread that waits for a stream, as the watcher sees it. A wait that is over its limit is ended by aborting the
-/// stream: the runtime's own limit is not the last word, since once it is over the runtime asks the device what it was
-/// doing, and waits for the answer without a limit.
+/// A thread's wait for a stream, as the watcher sees it. The watcher ends a wait that exceeds its limit by aborting the
+/// stream. The runtime's own limit is not enough: when it has passed, the runtime asks the device what it was doing,
+/// and waits for the answer without a limit.
 class Wait {
  public:
   Wait(const Calls& calls, std::uint32_t device, std::int32_t limit_ms) noexcept
@@ -35,9 +35,9 @@ class Wait {
   /// @returns whether the stream was aborted. Cost: an exchange
   [[nodiscard]] bool ends() noexcept { return (state_.exchange(turn_ << 2, std::memory_order_acq_rel) & aborted) != 0; }
 
-  /// How often the watcher has to look.
+  /// The time between two looks of the watcher.
   [[nodiscard]] std::int64_t period_ms() const noexcept { return std::max(1, limit_ms_ / 8); }
-  /// For the watcher alone.
+  /// Called by the watcher only.
   void look(std::int64_t now_ms) noexcept {
     std::uint64_t state = state_.load(std::memory_order_acquire);
     if (state != seen_) {
@@ -45,10 +45,10 @@ class Wait {
       since_ms_ = now_ms;
     }
     if ((state & (waiting | aborted)) != waiting || now_ms - since_ms_ < limit_ms_) return;
-    // Of this wait, as the exchange below finds it unchanged.
+    // This is the stream of the wait if the exchange below succeeds.
     Stream const stream = stream_.load(std::memory_order_relaxed);
     if (!state_.compare_exchange_strong(state, state | aborted, std::memory_order_acq_rel)) return;
-    // The runtime lets those go who wait for the stream before it tells the device, which may never answer.
+    // The runtime releases the threads that wait for the stream before it tells the device, which may never answer.
     (void)bounded(period_ms(), [set = calls_.set_device, reset = calls_.reset_device, abort = calls_.abort_stream,
                                 device = device_, stream] {
       AclError code = set(device);
@@ -65,20 +65,20 @@ class Wait {
   const Calls& calls_;
   std::int32_t device_;
   std::int32_t limit_ms_;
-  std::uint64_t turn_ = 0;  ///< of the thread that waits
+  std::uint64_t turn_ = 0;  ///< for the thread that waits
   std::atomic<Stream> stream_{nullptr};
   std::atomic<std::uint64_t> state_{0};  ///< the turn, and the two bits
-  std::uint64_t seen_ = 0;               ///< by the watcher
+  std::uint64_t seen_ = 0;               ///< for the watcher
   std::int64_t since_ms_ = 0;            ///< likewise
 };
 
-/// Looks after all waits of the process, on one thread, which sleeps while there is nothing to look after.
+/// Watches all waits of the process on one thread, which sleeps while there are none.
 ///
-/// Thread safety: any thread. Lifetime: to the process's end.
+/// Thread safety: any thread. Lifetime: until the process ends.
 class Watcher {
  public:
   static Watcher& instance() {
-    static Watcher& watcher = *new Watcher;  // never destroyed: its thread is not ended
+    static Watcher& watcher = *new Watcher;  // never destroyed, since its thread never ends
     return watcher;
   }
 
@@ -115,7 +115,7 @@ class Watcher {
       sleep(pause_ms);
     }
   }
-  /// Less long if a wait is added; -1: until then.
+  /// Sleeps for so long, or until a wait is added; -1: until a wait is added.
   void sleep(std::int64_t ms) noexcept {
     if (ms < 0) {
       (void)sem_wait(&changed_);

@@ -15,7 +15,7 @@
 
 namespace rondo::platform::sim {
 
-/// A call that notes how long it took; entry() stands for the kernel, its own address for the kernel's args.
+/// A call that records how long it took: entry() takes the place of the kernel, and its own address that of the args.
 struct TimedCall {
   Inline::Call call;
   double ns = 0;
@@ -28,30 +28,30 @@ struct TimedCall {
   }
 };
 
-/// Looks at what calls cost in a round now and then, and tells when a schedule that was made for other costs may no
-/// longer be the best. It waits for several looks in a row that differ, the more of them the oftener its advice came
-/// shortly after the last one; so costs that go up and down all the time come to be taken at their mean.
+/// Compares the costs of calls in some rounds with those that the schedule was made for, and says when another schedule
+/// may be better. It waits for several looks in a row that differ. The number of them doubles each time its last advice
+/// was recent, so that costs that go up and down all the time are taken at their mean.
 ///
 /// Thread safety: none. Cost: O(calls) for each look, no allocation.
 class CostWatch {
  public:
-  /// So much of all costs must have changed to count.
+  /// The least part of all costs that must have changed for a look to differ.
   static constexpr double least_change = 0.12;
-  /// How many looks must differ, at first and at most.
+  /// The number of looks in a row that must differ, at first and at most.
   static constexpr std::uint32_t least_looks = 2;
   static constexpr std::uint32_t most_looks = 8;
-  /// After so many looks that agree, few suffice again.
+  /// The number of looks that agree after which `least_looks` suffice again.
   static constexpr std::uint32_t calm_looks = 24;
 
   explicit CostWatch(std::size_t calls) : expected_(calls), sum_(calls) {}
 
-  /// From now on the schedule is one for these costs.
+  /// Sets the costs that the schedule is made for.
   void expect(std::span<const double> costs) noexcept {
     std::copy(costs.begin(), costs.end(), expected_.begin());
     has_advised_ = false;
     forget();
   }
-  /// Takes the costs of one round. @returns whether a schedule for costs() is to be looked for
+  /// Takes the costs of one round. @returns whether a schedule for costs() should be searched
   bool look(std::span<const double> costs) noexcept {
     if (std::exchange(has_advised_, false)) forget();  // the advice was not taken, and its mean is no sum
     double change = 0;
@@ -73,7 +73,7 @@ class CostWatch {
     has_advised_ = true;
     return true;
   }
-  /// The mean of the looks that made look() say yes; until expect() or look() is called.
+  /// The mean of the looks for which look() returned true; valid until expect() or look() is called.
   [[nodiscard]] std::span<const double> costs() const noexcept { return sum_; }
 
  private:

@@ -16,10 +16,10 @@
 /// Schedules for rounds that overlap: a thread that is done with its part of a round goes on with the next round.
 namespace rondo::platform::sim {
 
-/// Pairs of tasks, of which the second, in a round, comes after the first in the round before: one of them writes
-/// memory that both use and that all rounds share. That is residents, kept workspace and workspace that is zeroed once;
-/// sessions give each slot its own memory for all other tensors. None if the pairs were too many to look at in each
-/// round.
+/// Returns pairs of tasks. The second task of a pair runs after the first task in the round before, since one of them
+/// writes memory that both use and that all rounds share: residents, kept workspace, and workspace that is zeroed once.
+/// Sessions give each slot its own memory for all other tensors. Returns none if there are too many pairs to check in
+/// each round.
 [[nodiscard]] inline std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> find_carried(
     const graph::GraphView& graph) {
   struct User {
@@ -55,7 +55,7 @@ namespace rondo::platform::sim {
 }
 
 /// Cuts the nodes, in their order, into one stage of equal cost for each thread: while a thread runs its stage of one
-/// round, the thread before it runs its own of the next round. It keeps all threads busy whatever the edges within a
+/// round, the thread before it runs its own of the next round. This keeps all threads busy whatever the edges within a
 /// round are, as long as enough rounds are in flight.
 [[nodiscard]] inline Schedule stages_on(const NodeGraph& g, std::size_t threads, const ReplayCosts& costs) {
   const double per_node = std::max(1.0, costs.per_node);
@@ -75,8 +75,8 @@ namespace rondo::platform::sim {
   return stages;
 }
 
-/// The time from the end of one round to the end of the next, in nanoseconds, once `depth` rounds are in flight all the
-/// time. O(depth · (nodes · log nodes + edges)).
+/// The time from the end of one round to the end of the next, in nanoseconds, when `depth` rounds are always in flight.
+/// O(depth · (nodes · log nodes + edges)).
 [[nodiscard]] inline double period_of(const NodeGraph& g, const Schedule& schedule, std::size_t depth,
                                       const ReplayCosts& costs) {
   const double per_node = std::max(1.0, costs.per_node);
@@ -92,7 +92,7 @@ namespace rondo::platform::sim {
   const std::size_t measured = 4 * depth;  // rounds may end in bursts of `depth`
   const std::size_t rounds = measured + 2 * depth + 6;
   std::vector<double> free_at(schedule.order.size());
-  std::vector<double> before(g.nodes.size());  // when each node of the round before was done
+  std::vector<double> before(g.nodes.size());  // when each node was done in the round before
   std::vector<double> done(g.nodes.size());
   std::vector<double> ends(rounds);
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -112,8 +112,8 @@ namespace rondo::platform::sim {
   return (ends[rounds - 1] - ends[rounds - 1 - measured]) / static_cast<double>(measured);
 }
 
-/// The schedule on up to `most` threads with the shortest period; none where one thread is as good. It compares the
-/// schedules of single rounds, each thread going on with the next round, and stages.
+/// Returns the schedule on up to `most` threads with the shortest period, or none if one thread is as good. It compares
+/// stages with schedules of a single round, in which each thread goes on with the next round.
 [[nodiscard]] inline std::optional<Plan> plan_overlap(const NodeGraph& calls, std::size_t most, std::size_t depth,
                                                       const ReplayCosts& costs) {
   double alone = 0;
@@ -124,7 +124,7 @@ namespace rondo::platform::sim {
     // Small enough to be dealt out evenly, large enough that a node's own cost does not matter.
     const NodeGraph nodes = fuse_chains(calls, alone / static_cast<double>(threads) / 128);
     for (Schedule schedule : {stages_on(nodes, threads, costs), schedule_on(nodes, threads, costs)}) {
-      // Stages are preferred, since there a thread seldom waits for another; and fewer threads are.
+      // Stages are preferred, since their threads seldom wait for each other; so are fewer threads.
       const double period = period_of(nodes, schedule, depth, costs);
       if (period >= best) continue;
       best = 0.98 * period;

@@ -14,12 +14,12 @@
 
 namespace rondo::platform::sim {
 
-/// What a queue needs for rounds that overlap, on an engine whose rounds do not.
+/// The part of a queue that lets rounds overlap. It is empty for an engine whose rounds cannot.
 template <class Sim>
 struct OverlapSwitch {};
 
-/// On one whose rounds do: they run one after the other until every slot has had one and the costs of the tasks are
-/// known. Then the calling thread wants the change, and the thread that runs rounds makes it or declines.
+/// For an engine whose rounds can: they run one after the other until every slot has had one and the tasks' costs are
+/// known. Then the calling thread asks for the change, and the thread that runs rounds makes it or declines.
 template <HasOverlappingRounds Sim>
 class OverlapSwitch<Sim> {
   using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;
@@ -27,7 +27,7 @@ class OverlapSwitch<Sim> {
   using Replay = std::remove_pointer_t<decltype(std::declval<Engine&>().overlap({}))>;
 
  public:
-  // Of the calling thread.
+  // For the calling thread.
 
   void allow(std::size_t slots) {
     slots_.resize(slots);
@@ -60,7 +60,7 @@ class OverlapSwitch<Sim> {
     // model: switch.want
     (void)state_.compare_exchange_strong(expected, State::wanted, std::memory_order_release, std::memory_order_relaxed);
   }
-  /// Whether the change was made, and turn_on() is to be called.
+  /// Whether the change was made and turn_on() must be called.
   [[nodiscard]] bool has_started() const noexcept {
     return !is_on_ && state_.load(std::memory_order_acquire) == State::started;
   }
@@ -70,10 +70,10 @@ class OverlapSwitch<Sim> {
   [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept { return replay_->has_slot_ended(slot); }
   [[nodiscard]] Status status(std::uint32_t slot) noexcept { return replay_->status(slot); }
 
-  // Of the thread that runs rounds.
+  // For the thread that runs rounds.
 
   [[nodiscard]] bool is_wanted() const noexcept { return state_.load(std::memory_order_acquire) == State::wanted; }
-  /// Returns false, and is not wanted any more, if nothing is gained.
+  /// Makes the change. Returns false if it gains nothing; then it is no longer wanted.
   [[nodiscard]] bool start(Engine& engine) noexcept {
     std::vector<Program*> programs;
     for (const Slot& slot : slots_) programs.push_back(slot.program);
@@ -85,7 +85,7 @@ class OverlapSwitch<Sim> {
   }
   void note_started() noexcept { state_.store(State::started, std::memory_order_release); }  // model: switch.started
 
-  /// Of that thread while it makes the change, then of the calling one.
+  /// For that thread while it makes the change, and for the calling thread afterwards.
   void launch(std::uint32_t slot) noexcept { replay_->launch(slot, std::exchange(slots_[slot].is_alone, false)); }
 
  private:

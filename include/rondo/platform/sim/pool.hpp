@@ -25,21 +25,21 @@
 namespace rondo::platform::sim {
 
 /// Host threads as the chip's blocks: thread i is the cube core and the two vector cores of block i. Thread 0 is the
-/// calling one, which takes part while it waits; the others are persistent and sleep when no round comes.
+/// calling thread, which takes part while it waits; the others are persistent and sleep when no round comes.
 ///
 /// A graph is replayed by a schedule. A learned schedule first times a few rounds on the calling thread; then it
-/// spreads the tasks over as many threads as pay, which for a graph of very short tasks is one, at the cost of Inline.
-/// The first rounds on several threads are timed as well: if hardly one is faster than one thread was, because the host
-/// is busy elsewhere, one thread runs all, and several are tried again later.
+/// spreads the tasks over as many threads as make rounds faster. For very short tasks that is one thread, at the cost
+/// of Inline. The first rounds on several threads are timed as well: if too few are faster than on one thread, because
+/// the host is busy, one thread runs all tasks, and several are tried again later.
 ///
-/// Learning goes on: a round in 16, or in more where tasks are short, times its tasks where they run. If they have come
-/// to cost something else, and another schedule is better by a twentieth for what they cost now, that one takes over
-/// between two rounds. Timing and planning take at most some 3 % of all time.
+/// Learning goes on: one round in 16, or one in more where tasks are short, times its tasks where they run. If costs
+/// have changed, and another schedule is better by a twentieth for the new costs, it takes over between two rounds.
+/// Timing and planning take at most some 3 % of all time.
 ///
 /// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
 /// load() throws out_of_resources, and the learning round goes on with one thread. A kernel that throws ends the round
 /// with kernel_failed, a stop request with stopped; the tasks after it are left out. Cost per round: no allocation, no
-/// lock, no clock, but for those few rounds; a system call only to wake threads that sleep.
+/// lock, no clock, except in rounds that are timed; a system call only to wake threads that sleep.
 class Pool {
  public:
   static constexpr const char* name = "pool";
@@ -68,21 +68,21 @@ class Pool {
   Status unload(Program& program) noexcept {
     const Status status = wait();
     program.stop();
-    if (program.shared_ != nullptr) {  // its session closes all of them
+    if (program.shared_ != nullptr) {  // its session closes all of its programs
       overlapped_.reset();
       running_ = nullptr;
     }
     if (running_ == &program) running_ = nullptr;
     return status;
   }
-  /// Whether rounds in flight are to overlap; see overlap().
+  /// Whether rounds in flight should overlap; see overlap().
   [[nodiscard]] bool overlaps_rounds() const noexcept { return options_.overlap_rounds && threads_ > 1; }
-  /// Whether rounds in flight overlap now: they do once the costs of the tasks are known, where it is of use.
+  /// Whether rounds in flight overlap now: they do once the costs of the tasks are known, if that is faster.
   [[nodiscard]] bool is_overlapping() const noexcept { return overlapped_ != nullptr; }
-  /// From now on rounds of these programs overlap: they are programs of one graph, each over tensors of its own but for
-  /// those that rounds share (see TensorRecord::is_shared_by_rounds), and the first one has learned. No round is under
-  /// way. Programs are given by slot, and unloaded together. Returns null, and nothing has changed, where that
-  /// gains nothing, or no thread is to be had.
+  /// Lets rounds of these programs overlap from now on. They are programs of one graph, by slot, each over its own
+  /// tensors except those that rounds share (see TensorRecord::is_shared_by_rounds). The first one has learned, no
+  /// round is under way, and they are unloaded together. Returns null and changes nothing if that gains nothing, or a
+  /// thread cannot be started.
   [[nodiscard]] Replay* overlap(std::span<Program* const> programs) noexcept {
     try {
       const Program& first = *programs[0];

@@ -25,24 +25,24 @@ namespace rondo::platform::sim {
 /// The way in which Pool learns what its tasks cost.
 enum class Scheduling : std::uint8_t {
   learned,  ///< from the clock, over the first rounds, which run on the calling thread alone
-  uniform,  ///< not at all: every task counts as 1 µs; the schedule stands before the first round
+  uniform,  ///< not at all: every task counts as 1 µs; the schedule is made before the first round
 };
 
 /// The number of threads and their schedule.
 struct PoolOptions {
-  std::uint32_t threads = 0;  ///< the caller counted in; 0: one per core of the host
+  std::uint32_t threads = 0;  ///< including the calling one; 0: one per core of the host
   Scheduling scheduling = Scheduling::learned;
-  std::uint32_t learning_rounds = 6;  ///< the first is thrown away: it meets cold caches
-  std::uint32_t trial_rounds = 32;    ///< on several threads, before that is settled
-  std::uint32_t look_rounds = 16;     ///< one round in so many is timed, at most; 0: none, once learned
+  std::uint32_t learning_rounds = 6;  ///< the first is discarded, since its caches are cold
+  std::uint32_t trial_rounds = 32;    ///< on several threads, before they are kept
+  std::uint32_t look_rounds = 16;     ///< at most one round in so many is timed; 0: none after learning
   /// Whether tasks of a round in flight may start while earlier rounds still run. Each slot of a PipelinedSession
   /// then has a workspace of its own.
   bool overlap_rounds = true;
   ReplayCosts costs = {};
-  TeamOptions team = {};  ///< where the threads run, but for the calling one, and how they wait
+  TeamOptions team = {};  ///< where the threads run, except the calling one, and how they wait
 };
 
-/// A graph with its threads, and the costs learnt so far.
+/// A graph with its threads, and the costs learned so far.
 class PoolProgram {
  public:
   PoolProgram(const graph::GraphView& graph, Inline::DynamicProgram calls, const PoolOptions& options,
@@ -103,24 +103,24 @@ class PoolProgram {
     return replay_ != nullptr ? replay_->threads() : shared_ != nullptr ? shared_->threads() : 1;
   }
 
-  // Of rounds that are to overlap with those of other programs; see Pool::overlap().
+  // For rounds that overlap with those of other programs; see Pool::overlap().
 
-  /// Whether its rounds need no threads of their own. Called before the first round in flight, and while none is.
+  /// Sets whether its rounds will overlap and need no threads of their own. Called while no round is in flight.
   void expect_overlap(bool expects) noexcept { expects_overlap_ = expects; }
   /// Whether the costs of its tasks are known. From any thread.
   [[nodiscard]] bool has_learned() const noexcept { return has_learned_.load(std::memory_order_acquire); }
 
  private:
   friend class Pool;
-  /// How a round is watched that runs on several threads.
+  /// How a round on several threads is timed.
   enum class Watched : std::uint8_t { nothing, as_a_whole, each_call };
-  /// Looks after which several threads are tried again where they were slower than one.
+  /// The number of looks after which several threads that were slower than one are tried again.
   static constexpr std::uint32_t least_retry = 2;
   static constexpr std::uint32_t most_retry = 128;
-  /// Timed rounds in a row that were slower than one thread, before it takes over.
+  /// The number of timed rounds in a row, slower than one thread, after which one thread takes over.
   static constexpr std::uint32_t most_slow = 8;
 
-  /// Learns, tries, looks at what a round's calls cost, or runs a round in flight.
+  /// Runs a round to learn, to try several threads or to look at the costs of calls, or runs a round in flight.
   [[gnu::cold, gnu::noinline]] Status launch_watched() noexcept {
     until_look_ = 1;
     if (shared_ != nullptr) {
@@ -134,7 +134,7 @@ class PoolProgram {
       try_to_plan(costs_);
     }
     if (trial_left_ == 0 && options_.look_rounds == 0) {
-      until_look_ = 0;  // some four thousand million rounds
+      until_look_ = 0;  // the next look is four thousand million rounds away
       if (replay_ == nullptr) return Inline::run(calls_, halt_);
       replay_->launch();
       return {};
@@ -167,8 +167,7 @@ class PoolProgram {
     return {};
   }
   Status learn() noexcept {
-    // What reading the clock costs is taken off each figure; the least of several readings, like the figures
-    // themselves.
+    // The cost of reading the clock is subtracted from each figure. Like the figures, it is the least of several.
     for (int i = 0; i < 32; ++i) {
       const double a = now_ns();
       clock_cost_ = std::min(clock_cost_, now_ns() - a);
@@ -181,7 +180,7 @@ class PoolProgram {
     return {};
   }
 
-  /// The end of a round on several threads that was watched.
+  /// Ends a round on several threads that was timed.
   [[gnu::cold, gnu::noinline]] void note_watched() noexcept {
     const Watched watched = std::exchange(watched_, Watched::nothing);
     const double took = now_ns() - watched_from_;
@@ -193,16 +192,16 @@ class PoolProgram {
     }
     if (took < 0.97 * sum(costs_)) ++trials_faster_;
     if (--trial_left_ != 0) return;
-    // Few good rounds are enough: what slows a round down comes from outside and goes again.
+    // A few fast rounds are enough: slow ones have causes outside of the program, which pass.
     if (8 * trials_faster_ < options_.trial_rounds) return run_alone();
     retry_after_ = least_retry;
   }
-  /// Looks at a timed round, the costs of whose calls are in `sample_`, and plans anew where that promises something.
+  /// Looks at a timed round, whose calls cost `sample_`, and makes a new plan if that may be better.
   void reconsider(double took) noexcept {
     const double alone = sum(sample_);
     const double timing = 2 * clock_cost_ * static_cast<double>(sample_.size());
-    const double rest = std::max({took - timing, took / 4, 1.0});  // a round that is not timed takes about so long
-    // Timing takes a hundredth. The odd rounds more are there for costs that go up and down in a rhythm.
+    const double rest = std::max({took - timing, took / 4, 1.0});  // about the time of a round that is not timed
+    // Timing takes a hundredth. The distance between looks varies, in case costs go up and down in a rhythm.
     const double apart = std::max(std::min(timing / (0.01 * rest), 65536.0), double{options_.look_rounds});
     until_look_ = static_cast<std::uint32_t>(apart) + ++looks_ % 3;
     if (replay_ != nullptr) {
@@ -221,7 +220,7 @@ class PoolProgram {
     planned_at_ = now_ns();
     try {
       plan(costs);
-    } catch (...) {  // no thread or no memory to be had: it stays as it is
+    } catch (...) {  // no thread or no memory: the schedule stays as it is
     }
     planning_took_ = now_ns() - planned_at_;
   }
@@ -240,7 +239,7 @@ class PoolProgram {
       take(std::move(best));
     }
   }
-  /// What a round should take by the schedule that there is, if its calls cost what `costs_` says.
+  /// The time that a round should take by the present schedule, if its calls cost `costs_`.
   [[nodiscard]] double makespan_now() {
     for (NodeGraph::Node& node : plan_.nodes.nodes) {
       node.cost = 0;
@@ -262,7 +261,7 @@ class PoolProgram {
     trials_faster_ = 0;
     if (trial_left_ != 0) until_look_ = 1;
   }
-  /// Several threads are hardly faster than one: the host has no time for them now.
+  /// Goes back to one thread, if several are hardly faster because the host is busy.
   void run_alone() noexcept {
     replay_.reset();
     slow_looks_ = 0;
@@ -279,34 +278,34 @@ class PoolProgram {
 
   graph::GraphView graph_;
   Inline::DynamicProgram calls_;
-  std::vector<double> costs_;   ///< nanoseconds for each call, for which the schedule is made
-  std::vector<double> sample_;  ///< the same of the last round that was timed
+  std::vector<double> costs_;   ///< nanoseconds for each call; the schedule is made for these
+  std::vector<double> sample_;  ///< the costs in the last round that was timed
   CostWatch watch_;
   PoolOptions options_;
   std::uint32_t threads_;
   Halt& halt_;
   std::atomic<std::uint64_t>& parks_;
   std::atomic<bool> has_learned_{false};
-  bool is_settled_ = false;  ///< how its own rounds run stands: by `replay_`, or on one thread
+  bool is_settled_ = false;  ///< whether it is decided how its own rounds run: by `replay_`, or on one thread
   bool expects_overlap_ = false;
   bool is_kept_awake_ = false;
-  bool is_forced_alone_ = false;  ///< several threads should be faster, and are not
+  bool is_forced_alone_ = false;  ///< several threads should be faster, but are not
   Watched watched_ = Watched::nothing;
-  std::uint32_t until_look_ = 1;  ///< launches until something else is to be done than to run a round
-  std::uint32_t rounds_ = 0;      ///< of learning
+  std::uint32_t until_look_ = 1;  ///< launches until one calls launch_watched()
+  std::uint32_t rounds_ = 0;      ///< learning rounds so far
   std::uint32_t trial_left_ = 0;
   std::uint32_t trials_faster_ = 0;
   std::uint32_t looks_ = 0;
   std::uint32_t slow_looks_ = 0;
   std::uint32_t until_retry_ = 0;
   std::uint32_t retry_after_ = least_retry;
-  double clock_cost_ = 1e9;  ///< of reading it twice
+  double clock_cost_ = 1e9;  ///< of two readings
   double watched_from_ = 0;
   double planned_at_ = 0;
   double planning_took_ = 0;
-  Plan plan_;                       ///< that of `replay_`
-  std::unique_ptr<Replay> replay_;  ///< none: one thread does it all, or `shared_`
-  Replay* shared_ = nullptr;        ///< the one of all rounds in flight, and this program's slot of it
+  Plan plan_;                       ///< the plan of `replay_`
+  std::unique_ptr<Replay> replay_;  ///< null: one thread runs all calls, or `shared_` does
+  Replay* shared_ = nullptr;        ///< runs all rounds in flight; `slot_` is this program's slot
   std::uint32_t slot_ = 0;
 };
 

@@ -24,10 +24,10 @@ namespace rondo::platform::sim {
 ///
 /// Each thread has its nodes in the order of the schedule, in batches. For each batch it waits until the predecessors
 /// on other threads are done, claims the batch, runs its nodes, and marks each as done. A claim is a compare-and-swap
-/// on a word that only its owner touches as a rule; a done flag is a plain store. Both hold the number of the round, so
-/// nothing is ever reset, and a claim that goes from the last round's number to this one's succeeds once: a thread that
-/// is still at an old round finds all claims of that round taken. A thread that would wait for long, or has come to its
-/// end, runs ready batches of the others, so a thread that lost its core delays only the batch that it is in.
+/// on a word that usually only its owner touches; a done flag is a plain store. Both hold the number of the round, so
+/// nothing is ever reset. A claim changes the last round's number to this one's and succeeds once: a thread that is
+/// still at an old round finds all claims of that round taken. A thread that would wait for long, or has run all its
+/// batches, runs ready batches of the others, so a thread that lost its core delays only the batch that it is in.
 ///
 /// A node joins the batch before it if all it needs from other threads is expected to be done when the batch starts. So
 /// no two batches wait for each other.
@@ -35,8 +35,8 @@ namespace rondo::platform::sim {
 /// Where rounds overlap, a thread goes on from its nodes of one round to those of the next. A node comes after itself
 /// in the round before, and after the nodes of that round that `carried` lists; so when a round has ended, all nodes of
 /// earlier rounds are done, though a thread may still have to report some of them. The calling thread is one of the
-/// threads while it waits; while it is away, the others do its part, and where that becomes too much, they wake a
-/// thread that stands by.
+/// threads while it waits; while it is away, the others do its part, and if that becomes too much, they wake the
+/// stand-in thread.
 ///
 /// Lifetime: immovable. Thread safety: all public members from one thread. Cost per round: no allocation and no lock; a
 /// system call if a thread sleeps; per node about 15 ns.
@@ -58,17 +58,17 @@ class Replay {
 
   /// Starts the next round of the only slot.
   void launch() noexcept { team_.start(++epoch_); }  // model: replay.launch
-  /// The same, and each call is timed; see read_times().
+  /// As launch(), and times each call; see read_times().
   void launch_timed() noexcept {
     rounds_[0].first_call = call_count_;
     launch();
   }
-  /// After wait(): what the calls of a timed round cost, in ns, in the order of the graph; 0 if they were left out.
+  /// After wait(): reads the costs of the calls of a timed round, in ns, in the graph's order; 0 for those left out.
   void read_times(std::span<double> costs) noexcept {
     rounds_[0].first_call = 0;
     for (std::uint32_t c = 0; c < call_count_; ++c) costs[originals_[c]] = std::exchange(timed_[c].ns, 0);
   }
-  /// Starts the next round in a slot that is free. `alone`: it overlaps with no other round.
+  /// Starts the next round in a slot that is free. `alone`: whether it overlaps with no other round.
   void launch(std::uint32_t slot, bool alone) noexcept {
     Round& next = round(++epoch_);
     next.first_call = slot * call_count_;
@@ -91,8 +91,8 @@ class Replay {
     }
   }
 
-  // Of the round that was launched in a slot last.
-  /// Sees to it that somebody has the first lane: a caller that only asks may be all that the round waits for.
+  // For the round that was launched last in a slot.
+  /// Also makes sure that a thread has the first lane: the round may wait only for a caller that merely asks.
   [[nodiscard]] bool has_slot_ended(std::uint32_t slot) noexcept {
     if (has_ended(epochs_[slot])) return true;                              // model: overlap.has_ended
     if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {  // model: overlap.ask_for_lane
@@ -102,12 +102,12 @@ class Replay {
     }
     return false;
   }
-  /// Works until it is over, and sleeps where there is nothing to do.
+  /// Works until the round is over, and sleeps while there is nothing to do.
   void await(std::uint32_t slot) noexcept {
     const std::uint32_t epoch = epochs_[slot];
     if (has_ended(epoch)) return;
     caller_waits_.store(true, std::memory_order_relaxed);  // model: overlap.caller_waits
-    bool has_worked = false;  // the thread that stands by may leave the first lane to this one at any time
+    bool has_worked = false;  // the stand-in thread may leave the first lane to this one at any time
     Backoff backoff;
     while (!has_ended(epoch)) {
       if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {  // model: overlap.take
@@ -133,7 +133,7 @@ class Replay {
  private:
   friend class WorkerTeam<Replay>;
   static constexpr std::uint32_t cache_line = 64, per_line = cache_line / sizeof(std::uint32_t);
-  static constexpr std::uint32_t reach = 32;  ///< the batches of another lane that a helper looks at
+  static constexpr std::uint32_t reach = 32;  ///< how many unclaimed batches of another lane a helper looks at
 
   struct Batch {
     std::uint32_t first_node = 0;
@@ -153,10 +153,10 @@ class Replay {
   struct alignas(cache_line) Lane {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
-    /// Epoch and batch below which all is claimed, a hint for helpers; of another epoch it says nothing.
+    /// The epoch, and the batch below which all are claimed: a hint for helpers. It says nothing of another epoch.
     std::atomic<std::uint64_t> cursor{0};
   };
-  /// How far the own thread of a lane has come; the next thread that takes the lane goes on there.
+  /// How far the thread of a lane has come; the next thread that takes the lane goes on from there.
   struct alignas(cache_line) Position {
     std::uint32_t epoch = 0;
     std::uint32_t batch = 0;
@@ -165,9 +165,9 @@ class Replay {
   /// A round under way. There are at least as many as slots, a power of two, so that epochs may wrap around.
   struct alignas(cache_line) Round {
     std::atomic<std::uint32_t> executed{0};  ///< batches
-    Signal finished{0};                      ///< the last epoch here that is over
+    Signal finished{0};                      ///< the last epoch in this place that is over
     std::uint32_t first_call = 0;            ///< of its slot
-    std::atomic<bool> waits{false};          ///< until the round before is over
+    std::atomic<bool> waits{false};          ///< whether it starts after the round before is over
   };
 
   [[nodiscard]] static std::atomic<std::uint32_t>& word(std::vector<Line>& lines, std::uint32_t i) noexcept {
@@ -192,7 +192,7 @@ class Replay {
   [[nodiscard]] bool is_done(std::uint32_t node, std::uint32_t epoch) noexcept {
     return static_cast<std::int32_t>(word(done_, node).load(std::memory_order_acquire) - epoch) >= 0;
   }
-  /// `need_end`: of those needs that are not known to be done.
+  /// Whether a batch can run. `need_end`: the end of those needs that are not known to be done.
   [[nodiscard]] bool is_ready(const Batch& b, std::uint32_t need_end, std::uint32_t epoch) noexcept {
     if (!are_done(b.first_need, need_end, epoch)) return false;
     return !overlaps_ || (is_done(b.node_end - 1, epoch - 1) && are_done(b.need_end, b.carried_end, epoch - 1));
@@ -264,7 +264,7 @@ class Replay {
     }
     return false;
   }
-  /// Another thread ran a batch of the first lane. If that happens often while nobody has the lane, someone is needed.
+  /// Notes that another thread ran a batch of the first lane. If that is frequent while no thread has it, wakes one.
   void note_stray_help() noexcept {
     if (!overlaps_ || first_lane_is_taken_.load(std::memory_order_relaxed)) return;  // model: overlap.lane_is_free
     if (stray_helps_.fetch_add(1, std::memory_order_relaxed) + 1 != 4) return;       // model: overlap.stray
@@ -274,12 +274,12 @@ class Replay {
     is_needed_.store(1, std::memory_order_seq_cst);  // model: overlap.need
     is_needed_.notify_one();                         // model: overlap.wake
   }
-  /// What the thread that stands by does.
+  /// The loop of the stand-in thread.
   void stand_by() noexcept {
     for (;;) {
       is_needed_.wait(0);                                       // model: overlap.stand_by
       (void)is_needed_.exchange(0, std::memory_order_seq_cst);  // model: overlap.needed
-      // That reads the last store, of whichever thread; all are seq_cst, so this load sees a store before any of them.
+      // The exchange reads the last store of any thread. All are seq_cst, so this load sees a store before it.
       if (is_closing_.load(std::memory_order_seq_cst)) return;  // model: overlap.leave_team
       const auto caller_waits = [this] { return caller_waits_.load(std::memory_order_relaxed); };
       // model: overlap.take_lane
@@ -290,7 +290,7 @@ class Replay {
       stray_helps_.store(0, std::memory_order_relaxed);  // model: overlap.forget
     }
   }
-  /// The same for all rounds under way, the oldest first.
+  /// As help(), for all rounds under way, the oldest first.
   bool help_any(std::size_t worker, std::uint32_t epoch) noexcept {
     if (!overlaps_) return help(worker, epoch);
     const std::uint32_t last = team_.epoch();
@@ -367,10 +367,10 @@ class Replay {
     work_until(worker, epoch, [] { return false; });
   }
 
-  std::vector<Inline::Call> calls_;       ///< slot by slot, in the order of nodes; of one slot, its timed ones follow
-  std::vector<std::uint32_t> tasks_;      ///< for each call of a slot its TaskId
+  std::vector<Inline::Call> calls_;       ///< slot by slot, in the order of nodes; with one slot, its timed ones follow
+  std::vector<std::uint32_t> tasks_;      ///< the TaskId of each call of a slot
   std::vector<TimedCall> timed_;          ///< of one slot
-  std::vector<std::uint32_t> originals_;  ///< for each of them its place in the order of the graph
+  std::vector<std::uint32_t> originals_;  ///< the place of each of them in the order of the graph
   std::vector<Calls> node_calls_;         ///< lane by lane, like the flags below
   std::vector<Batch> batches_;            ///< lane by lane; a lane's words start on a cache line of their own
   std::vector<std::uint32_t> needs_;      ///< nodes
@@ -379,7 +379,7 @@ class Replay {
   std::vector<Lane> lanes_;
   std::vector<Position> positions_;  ///< by lane
   std::vector<Round> rounds_;
-  std::vector<std::uint32_t> epochs_;  ///< by slot: of its last round
+  std::vector<std::uint32_t> epochs_;  ///< by slot: the epoch of its last round
   std::size_t threads_;
   bool overlaps_;
   bool last_was_alone_ = false;
@@ -388,14 +388,14 @@ class Replay {
   std::uint32_t batch_count_ = 0;
   std::uint32_t epoch_ = 0;
   Halt& halt_;
-  unsigned spins_;  ///< before a thread that waits within a round sleeps
-  // Of the first lane, where rounds overlap.
+  unsigned spins_;  ///< before a thread that waits in a round sleeps
+  // For the first lane, where rounds overlap.
   alignas(cache_line) std::atomic<bool> first_lane_is_taken_{false};
   std::atomic<bool> caller_waits_{false};
   std::atomic<std::uint32_t> stray_helps_{0};
   std::atomic<bool> is_closing_{false};
   Signal is_needed_{0};
-  WorkerTeam<Replay> team_;  ///< after all that its threads use
+  WorkerTeam<Replay> team_;  ///< declared after all that its threads use
   std::thread stand_in_;
 };
 

@@ -10,13 +10,13 @@ namespace rondo::platform::streams {
 struct TaskStep {
   std::uint32_t position = 0;  ///< in the graph
   std::uint64_t args = 0;      ///< where its argument blocks lie on the device
-  std::uint64_t bytes = 0;     ///< of all of them
+  std::uint64_t bytes = 0;     ///< the size of all argument blocks
   void* device = nullptr;      ///< for `read`
-  /// Copies device memory to the host. @returns whether that went well
+  /// Copies device memory to the host. @returns whether that succeeded
   bool (*read)(void* device, void* to, std::uint64_t from, std::uint64_t size) noexcept = nullptr;
 };
 
-/// What is done between the tasks of rounds that are launched task by task. Called on the thread that launches, in the
+/// Callbacks around the tasks of rounds that are launched task by task. They run on the thread that launches, in the
 /// order in which tasks are launched; the inputs are on the device before the first.
 class TaskSteps {
  public:
@@ -24,7 +24,7 @@ class TaskSteps {
   virtual void task_begins(const TaskStep& step) noexcept = 0;
   /// `ns`: how long it took on the device's clock; 0 if the device does not tell.
   virtual void task_ends(const TaskStep& step, double ns) noexcept = 0;
-  /// `is_complete`: all tasks have run.
+  /// `is_complete`: whether all tasks have run.
   virtual void round_ends(bool is_complete) noexcept = 0;
 
  protected:

@@ -202,7 +202,7 @@ class PoolProgram {
     const double timing = 2 * clock_cost_ * static_cast<double>(sample_.size());
     const double rest = std::max({took - timing, took / 4, 1.0});  // about the time of a round that is not timed
     // Timing takes a hundredth. The distance between looks varies, in case costs go up and down in a rhythm.
-    const double apart = std::max(std::min(timing / (0.01 * rest), 65536.0), double{options_.look_rounds});
+    const double apart = std::max(std::min(timing / (0.01 * rest), 65536.0), static_cast<double>(options_.look_rounds));
     until_look_ = static_cast<std::uint32_t>(apart) + ++looks_ % 3;
     if (replay_ != nullptr) {
       const bool is_slow = took > 0.97 * (alone + timing);

@@ -97,14 +97,8 @@ class Cuda {
     return code == cuda::success ? waited : noted("cuMemFree", code);
   }
   /// Host memory that the device reaches by itself. @throws Error out_of_memory
-  [[nodiscard]] void* allocate_pinned(Bytes size) {
-    transfers_.forget_plan();
-    return transfers_.staging().pin(size);
-  }
-  void release_pinned(void* memory) noexcept {
-    (void)transfers_.wait();
-    (void)transfers_.staging().unpin(memory);
-  }
+  [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
+  void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
 
   // --- a round
 

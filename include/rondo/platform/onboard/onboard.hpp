@@ -132,11 +132,8 @@ class Onboard {
     return code == onboard::code_ok ? waited : noted("aclrtFree", code);
   }
   /// Host memory that the device reaches by itself. @throws Error out_of_memory
-  [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.forget_plan(), staging().pin(size); }
-  void release_pinned(void* memory) noexcept {
-    (void)transfers_.wait();
-    (void)staging().unpin(memory);
-  }
+  [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
+  void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
 
   // --- a round
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {

@@ -36,6 +36,15 @@ class Transfers {
 
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
   [[nodiscard]] std::uint64_t staging_bytes() const noexcept { return staging_.capacity(); }
+  /// Host memory that the device reaches by itself, and its return. @throws Error out_of_memory
+  [[nodiscard]] void* pin(Bytes size) {
+    forget_plan();
+    return staging_.pin(size);
+  }
+  void unpin(void* memory) noexcept {
+    (void)wait();
+    (void)staging_.unpin(memory);
+  }
 
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     RoundPlan::Step* const step = plan_.next_in();

@@ -5,7 +5,9 @@
 #include <rondo/platform/onboard/bounded.hpp>
 #include <rondo/platform/onboard/runtime.hpp>
 
+#include <pthread.h>
 #include <semaphore.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +15,6 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -82,12 +83,11 @@ class Watcher {
     return watcher;
   }
 
-  /// @throws std::bad_alloc, std::system_error
+  /// @throws std::bad_alloc, Error out_of_resources
   void add(std::shared_ptr<Wait> wait) {
     const std::lock_guard lock{mutex_};
     waits_.push_back(std::move(wait));
-    if (!is_running_) std::thread([this] { run(); }).detach();
-    is_running_ = true;
+    if (runs_in_ != getpid()) start();
     (void)sem_post(&changed_);
   }
   void remove(const Wait* wait) noexcept {
@@ -98,17 +98,29 @@ class Watcher {
  private:
   Watcher() noexcept { (void)sem_init(&changed_, 0, 0); }
 
+  /// A process that was forked has none of its parent's threads, and must not find memory that only such a thread
+  /// knows: so the thread is pthread's own, and what it looks at is a member.
+  void start() {
+    pthread_t thread{};
+    const auto run = [](void* self) -> void* { static_cast<Watcher*>(self)->run(); };
+    if (pthread_create(&thread, nullptr, run, this) != 0) {
+      waits_.pop_back();
+      throw Error(Errc::out_of_resources,
+                  Error::Text("no thread can be started that looks after waits for the device"));
+    }
+    (void)pthread_detach(thread);
+    runs_in_ = getpid();
+  }
   [[noreturn]] void run() {
-    std::vector<std::shared_ptr<Wait>> waits;
     for (;;) {
       {
         const std::lock_guard lock{mutex_};
-        waits = waits_;
+        looked_at_ = waits_;
       }
       timespec now{};
       (void)clock_gettime(CLOCK_MONOTONIC, &now);
-      std::int64_t pause_ms = waits.empty() ? -1 : INT64_MAX;
-      for (const std::shared_ptr<Wait>& wait : waits) {
+      std::int64_t pause_ms = looked_at_.empty() ? -1 : INT64_MAX;
+      for (const std::shared_ptr<Wait>& wait : looked_at_) {
         wait->look(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
         pause_ms = std::min(pause_ms, wait->period_ms());
       }
@@ -132,7 +144,8 @@ class Watcher {
   std::mutex mutex_;
   sem_t changed_{};
   std::vector<std::shared_ptr<Wait>> waits_;
-  bool is_running_ = false;
+  std::vector<std::shared_ptr<Wait>> looked_at_;  ///< by the thread
+  pid_t runs_in_ = 0;                             ///< the process whose thread it is
 };
 
 }  // namespace rondo::platform::onboard

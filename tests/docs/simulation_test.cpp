@@ -115,7 +115,7 @@ TEST_CASE("The peer's run that the schedulers' figures come from takes as long a
   const double ms = session.platform().engine().prediction().run_ns / 1e6;
   CHECK(std::string{session.platform().engine().prediction().bound_by()} == "the schedulers");
   char figure[32];
-  (void)std::snprintf(figure, sizeof figure, "run for %.1f ms", ms);
+  (void)std::snprintf(figure, sizeof figure, "Model predicts %.1f ms for them", ms);
   INFO(figure);
   CHECK(documentation().find(figure) != std::string::npos);
 }

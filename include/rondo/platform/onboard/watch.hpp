@@ -5,7 +5,6 @@
 #include <rondo/platform/onboard/bounded.hpp>
 #include <rondo/platform/onboard/runtime.hpp>
 
-#include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -73,66 +73,72 @@ class Wait {
   std::int64_t since_ms_ = 0;            ///< likewise
 };
 
-/// Watches all waits of the process on one thread, which sleeps while there are none.
+/// Watches all waits of the process on one thread, which is there while there are any.
 ///
 /// Thread safety: any thread. Lifetime: until the process ends.
 class Watcher {
  public:
   static Watcher& instance() {
-    static Watcher& watcher = *new Watcher;  // never destroyed, since its thread never ends
+    static Watcher& watcher = *new Watcher;  // never destroyed, since sessions may outlive other statics
     return watcher;
   }
 
-  /// @throws std::bad_alloc, Error out_of_resources
+  /// @throws std::bad_alloc, std::system_error
   void add(std::shared_ptr<Wait> wait) {
-    const std::lock_guard lock{mutex_};
-    waits_.push_back(std::move(wait));
-    if (runs_in_ != getpid()) start();
-    (void)sem_post(&changed_);
+    const std::lock_guard starting{starting_};
+    {
+      const std::lock_guard lock{mutex_};
+      waits_.push_back(std::move(wait));
+    }
+    if (thread_.joinable() && runs_in_ == getpid()) {
+      (void)sem_post(&changed_);
+      return;
+    }
+    if (thread_.joinable()) thread_.detach();  // it belongs to the process from which this one was forked
+    try {
+      thread_ = std::thread([this] { run(); });
+      runs_in_ = getpid();
+    } catch (...) {
+      waits_.pop_back();
+      throw;
+    }
   }
+  /// After the last wait is removed, the thread has ended when this returns.
   void remove(const Wait* wait) noexcept {
-    const std::lock_guard lock{mutex_};
-    std::erase_if(waits_, [&](const std::shared_ptr<Wait>& each) { return each.get() == wait; });
+    const std::lock_guard starting{starting_};
+    {
+      const std::lock_guard lock{mutex_};
+      std::erase_if(waits_, [&](const std::shared_ptr<Wait>& each) { return each.get() == wait; });
+      if (!waits_.empty() || !thread_.joinable()) return;
+    }
+    if (runs_in_ != getpid()) return thread_.detach();
+    (void)sem_post(&changed_);
+    thread_.join();
   }
 
  private:
   Watcher() noexcept { (void)sem_init(&changed_, 0, 0); }
 
-  /// A process that was forked has none of its parent's threads, and must not find memory that only such a thread
-  /// knows: so the thread is pthread's own, and what it looks at is a member.
-  void start() {
-    pthread_t thread{};
-    const auto run = [](void* self) -> void* { static_cast<Watcher*>(self)->run(); };
-    if (pthread_create(&thread, nullptr, run, this) != 0) {
-      waits_.pop_back();
-      throw Error(Errc::out_of_resources,
-                  Error::Text("no thread can be started that looks after waits for the device"));
-    }
-    (void)pthread_detach(thread);
-    runs_in_ = getpid();
-  }
-  [[noreturn]] void run() {
+  void run() {
+    std::vector<std::shared_ptr<Wait>> waits;
     for (;;) {
       {
         const std::lock_guard lock{mutex_};
-        looked_at_ = waits_;
+        waits = waits_;
       }
+      if (waits.empty()) return;
       timespec now{};
       (void)clock_gettime(CLOCK_MONOTONIC, &now);
-      std::int64_t pause_ms = looked_at_.empty() ? -1 : INT64_MAX;
-      for (const std::shared_ptr<Wait>& wait : looked_at_) {
+      std::int64_t pause_ms = INT64_MAX;
+      for (const std::shared_ptr<Wait>& wait : waits) {
         wait->look(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
         pause_ms = std::min(pause_ms, wait->period_ms());
       }
       sleep(pause_ms);
     }
   }
-  /// Sleeps for so long, or until a wait is added; -1: until a wait is added.
+  /// Sleeps for so long, or until a wait is added or removed.
   void sleep(std::int64_t ms) noexcept {
-    if (ms < 0) {
-      (void)sem_wait(&changed_);
-      return;
-    }
     timespec until{};
     (void)clock_gettime(CLOCK_REALTIME, &until);
     const std::int64_t ns = until.tv_nsec + ms % 1000 * 1'000'000;
@@ -141,11 +147,12 @@ class Watcher {
     (void)sem_timedwait(&changed_, &until);
   }
 
-  std::mutex mutex_;
+  std::mutex starting_;  ///< held while the thread is started or ended
+  std::mutex mutex_;     ///< guards waits_
   sem_t changed_{};
   std::vector<std::shared_ptr<Wait>> waits_;
-  std::vector<std::shared_ptr<Wait>> looked_at_;  ///< by the thread
-  pid_t runs_in_ = 0;                             ///< the process whose thread it is
+  std::thread thread_;
+  pid_t runs_in_ = 0;  ///< the process whose thread it is
 };
 
 }  // namespace rondo::platform::onboard

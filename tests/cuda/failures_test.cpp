@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <ctime>
+#include <utility>
 
 using namespace rondo;
 using namespace cuda_test;
@@ -32,12 +33,18 @@ struct Life {
   int good_rounds = 0;
   bool right = true;
 };
-Life live(bool in_flight) {
+Life live(bool in_flight, bool has_call) {
   Life life;
   const auto note = [&](Status status) {
     if (!status.ok()) life.told.push_back(status.code());
   };
-  const Graph g;
+  Graph g;
+  if (has_call) {
+    const auto copy = g.graph.workspace<float>("copy", {Graph::n});
+    g.graph.add_call("copy", {reads(g.w), writes(copy)}, [](const LibraryCall& call) {
+      return P::enqueue_copy(call.stream(), call.data<float>(1), call.data<float>(0), Graph::n * sizeof(float));
+    });
+  }
   P::Options options;
   options.timeout_ms = 60'000;  // more than a busy machine needs: no failure here is one of time
   try {
@@ -199,6 +206,24 @@ TEST_CASE("a device without enough memory is an error that says so, and holds no
   CHECK(has(text, "256 are free"));
 }
 
+TEST_CASE("where the driver cannot capture a library call, tasks are launched one by one") {
+  for (const char* const refuses : {"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphAddChildGraphNode"}) {
+    CAPTURE(refuses);
+    const Clean clean;
+    Graph g;
+    int calls_made = 0;
+    const auto count = [&](const LibraryCall&) { ++calls_made; };
+    g.graph.add_call("count", {reads(g.w)}, count);
+    rondo_cuda_stand_in_fault(refuses, 1, 801);
+    auto session = open<P>(g.graph);
+    calls_made = 0;
+    for (int round = 0; round < 3; ++round) CHECK(run(session, g, static_cast<float>(round)).second);
+    CHECK(calls_made == 3);
+    CHECK(!session.platform().is_captured());
+    CHECK(session.close().ok());
+  }
+}
+
 TEST_CASE("whichever call of the driver fails, and whenever, it is told, no result is wrong, and nothing is left") {
   const Clean clean;
   platform::cuda::Calls table;
@@ -207,19 +232,20 @@ TEST_CASE("whichever call of the driver fails, and whenever, it is told, no resu
   visit_required(table, take);
   visit_optional(table, take);
   int injected = 0;
-  for (const bool in_flight : {false, true}) {
+  for (const auto& [in_flight, has_call] : {std::pair{false, false}, {true, false}, {false, true}}) {
     for (const std::string& name : names) {
       const bool is_asked_for_long = name == "cuStreamQuery" || name == "cuCtxGetCurrent" || name == "cuEventQuery";
       for (const int code : {2, 700, 801}) {
         if (name == "device" && code != 700) continue;  // the device's own failures lose the context
         for (std::uint64_t k = 1; k < (is_asked_for_long ? 5 : 60); ++k) {
           CAPTURE(in_flight);
+          CAPTURE(has_call);
           CAPTURE(name);
           CAPTURE(code);
           CAPTURE(k);
           rondo_cuda_stand_in_reset();
           rondo_cuda_stand_in_fault(name.c_str(), k, code);
-          const Life life = live(in_flight);
+          const Life life = live(in_flight, has_call);
           const bool happened = rondo_cuda_stand_in_faults_left() == 0;
           CHECK(life.right);
           // A lost context is told by the wait; what is given back afterwards has nothing to add.

@@ -544,9 +544,12 @@ CUDA_CALL cuStreamBeginCapture_v2(void* handle, int mode) {
 }
 CUDA_CALL cuStreamEndCapture(void* handle, void** graph) {
   const Entry entry("cuStreamEndCapture", Needs::context);
-  if (entry.code != success) return entry.code;
   *graph = nullptr;
   StreamState* const stream = stream_of("cuStreamEndCapture", handle);
+  if (entry.code != success) {
+    if (stream != nullptr) stream->capture = nullptr;  // it ends all the same
+    return entry.code;
+  }
   if (stream == nullptr) return invalid_handle;
   if (stream->capture == nullptr) return capture_unmatched;
   if (stream->capture->mode != 2 && stream->capture->owner != std::this_thread::get_id()) return capture_wrong_thread;

@@ -216,7 +216,7 @@ class Program {
         code = driver().add_child_graph(&nodes[n], graph, first.data(), first.size(), child);
         const Result destroyed = driver().destroy_graph(child);
         if (code == success && destroyed != success) call = "cuGraphDestroy", code = destroyed;
-        if (code != success) return code;
+        if (code != success) return refuses(l, call, code) ? success : code;
         continue;
       }
       call = "cuGraphAddKernelNode";
@@ -243,15 +243,27 @@ class Program {
       if (called != success) {
         refusal_ = Error::Text(what);
       } else if (ended != success || *child == nullptr) {
-        refusal_ = Error::Text("cuStreamEndCapture returned ", ended, " after the library call of task '",
-                               view_.name(view_.tasks[l.position].name), "'");
+        refuse(l, "cuStreamEndCapture", ended);
       }
+    } else if (refuses(l, call, code)) {
+      code = success;
     }
     const Result destroyed = released(driver().destroy_stream(stream));
     if (code == success && destroyed != success) call = "cuStreamDestroy", code = destroyed;
     const bool is_of_use = code == success && refusal_.empty();
     if (!is_of_use && *child != nullptr) (void)driver().destroy_graph(std::exchange(*child, nullptr));
     return code;
+  }
+
+  void refuse(const Launch& l, const char* call, Result code) noexcept {
+    refusal_ = Error::Text(call, " returned ", code, " for the library call of task '",
+                           view_.name(view_.tasks[l.position].name), "'");
+  }
+  /// Notes a refusal if this code means that the driver cannot do it.
+  [[nodiscard]] bool refuses(const Launch& l, const char* call, Result code) noexcept {
+    if (errc_of(code) != Errc::unsupported) return false;
+    refuse(l, call, code);
+    return true;
   }
 
   [[nodiscard, gnu::noinline]] Result launch_each(const char*& call, Stream stream) noexcept {

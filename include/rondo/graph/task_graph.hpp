@@ -112,8 +112,8 @@ class TaskGraph {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
-  /// As input() and the others, for an element type and a direction that are known only at run time. @throws Error
-  /// likewise
+  /// As input() and the others, for an element type and a direction that are known only at run time. @throws Error as
+  /// they do
   constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
                                  Where where = Where::current());
 

@@ -15,9 +15,13 @@ namespace rondo::arch {
 struct Costs {
   static constexpr double not_given = -1;
 
-  double launch_ns = not_given;    ///< from the host's launch until the schedulers have the graph
-  double dispatch_ns = not_given;  ///< of one AICPU scheduler, to start one block on its core
-  double retire_ns = not_given;    ///< of one AICPU scheduler, to see that a block is done and free what waits for it
+  double launch_ns = not_given;  ///< from the host's launch until the schedulers have the graph
+  // Of one AICPU scheduler:
+  double dispatch_ns = not_given;      ///< to prepare a task and start its first block on a core
+  double retire_ns = not_given;        ///< to notice that a task's last block is done, and free the tasks that wait
+  double start_block_ns = not_given;   ///< to start each further block of a task
+  double notice_block_ns = not_given;  ///< to notice that a block is done that is not its task's last
+
   double complete_ns = not_given;  ///< from the last task's end until the host may copy, or knows
 
   double copy_in_latency_ns = not_given;  ///< of each copy host to device
@@ -32,10 +36,11 @@ struct Costs {
 
   /// Returns these costs; those that are not given are taken from `other`.
   [[nodiscard]] constexpr Costs or_else(const Costs& other) const noexcept {
-    constexpr double Costs::*figures[] = {&Costs::launch_ns,           &Costs::dispatch_ns,        &Costs::retire_ns,
-                                          &Costs::complete_ns,         &Costs::copy_in_latency_ns, &Costs::copy_in_gbps,
-                                          &Costs::copy_out_latency_ns, &Costs::copy_out_gbps,      &Costs::memory_gbps,
-                                          &Costs::stream_wait_ns,      &Costs::task_floor_ns,      &Costs::host_factor};
+    constexpr double Costs::*figures[] = {
+        &Costs::launch_ns,           &Costs::dispatch_ns,   &Costs::retire_ns,          &Costs::start_block_ns,
+        &Costs::notice_block_ns,     &Costs::complete_ns,   &Costs::copy_in_latency_ns, &Costs::copy_in_gbps,
+        &Costs::copy_out_latency_ns, &Costs::copy_out_gbps, &Costs::memory_gbps,        &Costs::stream_wait_ns,
+        &Costs::task_floor_ns,       &Costs::host_factor};
     Costs result = *this;
     for (const auto figure : figures) {
       if (result.*figure < 0) result.*figure = other.*figure;
@@ -56,6 +61,10 @@ inline constexpr Costs costs_of<A2A3> = {
     // schedulers took them 4.76 µs each to dispatch, mostly cache flushes, and 2.63 µs each to complete.
     .dispatch_ns = 4760,
     .retire_ns = 2630,
+    // Reported by the peer runtime (docs/hardware/mmio-performance.md): a scheduler writes a core's register in 140 ns,
+    // and reads one in 95 to 105 ns, one after the other.
+    .start_block_ns = 140,
+    .notice_block_ns = 100,
     // Assumed: the host thread's wake-up.
     .complete_ns = 5000,
     // Reported: a copy of 4 to 64 bytes device to host takes 9.5 µs. Assumed for the other way.
@@ -80,7 +89,8 @@ inline constexpr Costs costs_of<A5> =
     Costs{
         // Announced: 1.6 TB/s for a 950PR. Other reports say 1.4.
         .memory_gbps = 1600,
-    }  // Assumed: as a2a3. a5 invalidates no cache after the host's copies, so its dispatch should be cheaper.
+    }   // The rest is assumed to be as on a2a3, since no source has figures of a5's schedulers, launches or copies. a5
+        // invalidates no cache after the host's copies, so its dispatch should be cheaper.
         .or_else(costs_of<A2A3>);
 
 /// The chip that an engine stands for.

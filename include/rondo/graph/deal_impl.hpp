@@ -6,6 +6,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/connect_lanes.hpp>
 #include <rondo/graph/deal.hpp>
+#include <rondo/graph/play_lanes.hpp>
 #include <rondo/graph/words.hpp>
 #include <rondo/types.hpp>
 
@@ -34,10 +35,6 @@ namespace detail {
     __builtin_memcpy(reinterpret_cast<std::byte*>(words.data()) + arg.offset, &bits, arg.width);
   }
   return task.cost(words.data());
-}
-
-[[nodiscard]] inline std::uint32_t cores_of(const arch::Chip& chip, CoreType type) noexcept {
-  return std::max(1U, type == CoreType::cube ? chip.cube_cores : chip.vector_cores);
 }
 
 /// Deals one graph to several numbers of lanes.
@@ -94,7 +91,7 @@ class Dealer {
     while (lanes.count < count && last_[lanes.count] != Lanes::none) ++lanes.count;
     connect(lanes, graph_, predecessors_);
     lanes.one_lane_ns = all_ns_;
-    lanes.predicted_ns = play(lanes);
+    lanes.predicted_ns = play_lanes(graph_, lanes, chip_, costs_, [](const LaneRun&) {});
     return lanes;
   }
 
@@ -103,10 +100,9 @@ class Dealer {
     std::uint32_t task = 0;
   };
   [[nodiscard]] static bool is_later(const Running& a, const Running& b) noexcept { return a.end > b.end; }
-  [[nodiscard]] static bool is_greater(double a, double b) noexcept { return a > b; }
   [[nodiscard]] static bool is_less_urgent(std::uint32_t a, std::uint32_t b) noexcept { return a > b; }
   [[nodiscard]] std::uint32_t needed_cores(std::uint32_t task) const noexcept {
-    return std::min(graph_.tasks[task].blocks, cores_of(chip_, graph_.tasks[task].core));
+    return detail::needed_cores(graph_, chip_, task);
   }
   [[nodiscard]] std::size_t type_of(std::uint32_t task) const noexcept {
     return static_cast<std::size_t>(graph_.tasks[task].core);
@@ -222,41 +218,6 @@ class Dealer {
       free_cores_[type_of(task)] += needed_cores(task);
       free_successors(task);
     }
-  }
-
-  /// What a round takes on these lanes, each wait counted.
-  [[nodiscard]] double play(const Lanes& lanes) {
-    std::vector<double> lane_at(lanes.count, 0.0);
-    std::vector<double> core_at[core_type_count];  // heaps
-    for (std::size_t type = 0; type < core_type_count; ++type) {
-      core_at[type] = std::vector<double>(cores_of(chip_, static_cast<CoreType>(type)), 0.0);
-    }
-    std::size_t w = 0;
-    for (const std::uint32_t task : lanes.order) {
-      if (lanes.lane_of[task] == Lanes::none) continue;
-      double& lane = lane_at[lanes.lane_of[task]];
-      for (; w < lanes.waits.size() && lanes.waits[w].task == task; ++w) {
-        const std::uint32_t after = lanes.waits[w].after;
-        lane = std::max(lane, after == Lanes::none ? 0.0 : ended_[after]) + wait_ns_;
-      }
-      std::vector<double>& heap = core_at[type_of(task)];
-      const auto cores = static_cast<std::ptrdiff_t>(needed_cores(task));
-      const auto end = static_cast<std::ptrdiff_t>(heap.size());
-      for (std::ptrdiff_t c = 0; c < cores; ++c) {
-        std::pop_heap(heap.begin(), heap.begin() + (end - c), is_greater);
-        lane = std::max(lane, heap[static_cast<std::size_t>(end - c - 1)]);
-      }
-      lane += costs_[task];
-      ended_[task] = lane;
-      for (std::ptrdiff_t c = cores; c-- > 0;) {
-        heap[static_cast<std::size_t>(end - c - 1)] = lane;
-        std::push_heap(heap.begin(), heap.begin() + (end - c), is_greater);
-      }
-    }
-    for (const Lanes::Join& join : lanes.joins) {
-      lane_at[join.lane] = std::max(lane_at[join.lane], lane_at[join.joined]) + wait_ns_;
-    }
-    return lane_at[0];
   }
 
   GraphView graph_;

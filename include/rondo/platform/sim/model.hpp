@@ -4,6 +4,7 @@
 
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/args_table.hpp>
+#include <rondo/graph/deal.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/engine.hpp>
@@ -34,29 +35,39 @@ namespace rondo::platform::sim {
 /// It leaves out the host's own work between rounds, contention for memory, caches, overlap of copies with tasks, and
 /// the data.
 ///
-/// Errors: load() throws invalid_argument if a stated cost is negative or no number. Cost: a round allocates nothing,
-/// and reads the clock only while it measures.
+/// Errors: load() throws invalid_argument if a stated cost is negative or no number. Cost: a round allocates nothing
+/// and reads no clock, but for the rounds that measure.
 class Model {
  public:
   static constexpr const char* name = "model";
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
+  /// What starts the tasks on the chip: its own schedulers, as in the peer runtime; or streams, as in the captured
+  /// graph that the onboard platforms replay, over which the tasks are dealt as there.
+  enum class Control : std::uint8_t { schedulers, streams };
+
   /// The modelled chip, where it differs from the platform's, and the timing of kernels without a stated cost.
   struct Options {
-    arch::Costs costs = {};              ///< those given replace the chip's
-    std::uint32_t cube_cores = 0;        ///< at most the chip's; 0: all
-    std::uint32_t vector_cores = 0;      ///< at most the chip's; 0: all
-    std::uint32_t schedulers = 0;        ///< at most the chip's; 0: all
+    arch::Costs costs = {};          ///< those given replace the chip's
+    std::uint32_t cube_cores = 0;    ///< at most the chip's; 0: all
+    std::uint32_t vector_cores = 0;  ///< at most the chip's; 0: all
+    std::uint32_t schedulers = 0;    ///< at most the chip's; 0: all
+    Control control = Control::schedulers;
+    std::uint32_t streams = 0;           ///< as the option of that name of the onboard platforms; 0: by their costs
     std::uint32_t measuring_rounds = 0;  ///< how many first rounds time the tasks that state no cost; the least counts
   };
 
   /// A graph with the costs of its blocks, and the prediction of the last round.
   class Program {
    public:
-    Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Costs& costs,
-            const VirtualChip::Parts& parts, std::uint32_t measuring_rounds)
-        : graph_{graph}, calls_{Inline::load_calls(graph, args)}, chip_{graph, parts}, host_factor_{costs.host_factor} {
+    Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Chip& chip, const Options& options)
+        : graph_{graph},
+          calls_{Inline::load_calls(graph, args)},
+          modelled_{chip},
+          control_{options.control},
+          chip_{graph, parts_of(chip, options.control)} {
+      const arch::Costs& costs = chip.costs;
       for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
         const graph::TaskRecord& task = graph.tasks[t];
         double bytes = 0;
@@ -64,7 +75,7 @@ class Model {
           if (arg.kind == graph::ArgRecord::Kind::address)
             bytes += static_cast<double>(graph.tensors[arg.tensor].bytes);
         }
-        const double gbps = costs.memory_gbps / parts.cores[static_cast<std::size_t>(task.core)];
+        const double gbps = costs.memory_gbps / chip_.parts().cores[static_cast<std::size_t>(task.core)];
         for (std::uint32_t block = 0; block < task.blocks; ++block) {
           const std::size_t call = chip_.first_block(t) + block;
           double& cost = chip_.costs()[call];
@@ -79,8 +90,9 @@ class Model {
         }
         if (task.cost != nullptr) ++stated_;
       }
-      if (stated_ != graph.tasks.size()) measuring_left_ = measuring_rounds;
-      chip_.run();
+      if (stated_ != graph.tasks.size()) measuring_left_ = options.measuring_rounds;
+      if (control_ == Control::streams) deal(options.streams);
+      predict();
     }
 
     Status launch(Halt& halt) noexcept {
@@ -95,7 +107,9 @@ class Model {
       p.cube_busy_ns = chip_.busy(CoreType::cube);
       p.vector_busy_ns = chip_.busy(CoreType::vector);
       p.scheduler_busy_ns = chip_.scheduler_busy();
-      p.schedulers = chip_.parts().schedulers;
+      p.schedulers = control_ == Control::schedulers ? chip_.parts().schedulers : 0;
+      p.streams = control_ == Control::streams ? lanes_.count : 0;
+      p.stream_busy_ns = chip_.lane_busy();
       p.critical_path_ns = chip_.critical_path_ns();
       p.critical_path = chip_.critical_path();
       p.tasks = chip_.times();
@@ -106,6 +120,34 @@ class Model {
     }
 
    private:
+    [[nodiscard]] static VirtualChip::Parts parts_of(const arch::Chip& chip, Control control) noexcept {
+      VirtualChip::Parts parts{{chip.cube_cores, chip.vector_cores}, chip.schedulers};
+      if (control == Control::streams) return parts;
+      parts.dispatch_ns = chip.costs.dispatch_ns;
+      parts.retire_ns = chip.costs.retire_ns;
+      parts.start_block_ns = chip.costs.start_block_ns;
+      parts.notice_block_ns = chip.costs.notice_block_ns;
+      return parts;
+    }
+    void deal(std::uint32_t streams) {
+      const std::vector<double> costs = chip_.task_costs();
+      std::vector<double> by_id(graph_.tasks.size());
+      for (std::size_t t = 0; t < costs.size(); ++t) {
+        const std::size_t id = graph_.tasks[t].added_as;
+        if (id >= by_id.size()) by_id.resize(id + 1);
+        by_id[id] = costs[t];
+      }
+      graph::LaneRules rules{modelled_, streams};
+      rules.task_ns = by_id;
+      lanes_ = graph::deal_lanes(graph_, rules);
+    }
+    void predict() {
+      if (control_ == Control::streams) {
+        chip_.run_on_lanes(lanes_, modelled_);
+      } else {
+        chip_.run();
+      }
+    }
     [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
       std::size_t call = 0;
       try {
@@ -114,7 +156,7 @@ class Model {
             if (halt.requested()) return halt.status();
             const double start = now_ns();
             calls_.calls[call].entry(calls_.calls[call].args);
-            const double cost = host_factor_ * (now_ns() - start);
+            const double cost = modelled_.costs.host_factor * (now_ns() - start);
             double& known = chip_.costs()[call];
             if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
           }
@@ -125,34 +167,39 @@ class Model {
       }
       measured_ = true;
       --measuring_left_;
-      chip_.run();
+      try {
+        predict();
+      } catch (...) {
+        return Status{Errc::out_of_memory};
+      }
       return {};
     }
     [[nodiscard]] static double now_ns() noexcept { return static_cast<double>(sim::now_ns()); }
 
     graph::GraphView graph_;
     Inline::DynamicProgram calls_;
+    arch::Chip modelled_;
+    Control control_;
     VirtualChip chip_;
-    double host_factor_;
+    graph::Lanes lanes_;
     std::uint32_t stated_ = 0;
     std::uint32_t measuring_left_ = 0;
     bool measured_ = false;
   };
 
-  Model(const Options& options, const arch::Chip& chip)
-      : chip_{chip.name}, costs_{options.costs.or_else(chip.costs)}, measuring_rounds_{options.measuring_rounds} {
-    const auto at_most = [](std::uint32_t wanted, std::uint32_t there) {
-      return wanted == 0 ? there : std::min(wanted, there);
+  Model(const Options& options, const arch::Chip& chip) : options_{options}, chip_{chip} {
+    const auto lower = [](std::uint32_t& there, std::uint32_t wanted) {
+      if (wanted != 0) there = std::min(wanted, there);
     };
-    parts_ = {{at_most(options.cube_cores, chip.cube_cores), at_most(options.vector_cores, chip.vector_cores)},
-              at_most(options.schedulers, chip.schedulers),
-              costs_.dispatch_ns,
-              costs_.retire_ns};
+    lower(chip_.cube_cores, options.cube_cores);
+    lower(chip_.vector_cores, options.vector_cores);
+    lower(chip_.schedulers, options.schedulers);
+    chip_.costs = options.costs.or_else(chip.costs);
   }
 
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
-    return Program(graph.view(), args, costs_, parts_, measuring_rounds_);
+    return Program(graph.view(), args, chip_, options_);
   }
   Status launch(Program& program) noexcept {
     copy_in_ns_ = pending_in_ns_;
@@ -169,10 +216,11 @@ class Model {
   }
 
   void copied_in(Bytes bytes) noexcept {
-    pending_in_ns_ += costs_.copy_in_latency_ns + static_cast<double>(bytes.value) / costs_.copy_in_gbps;
+    pending_in_ns_ += costs().copy_in_latency_ns + static_cast<double>(bytes.value) / costs().copy_in_gbps;
   }
   void copied_out(Bytes bytes) noexcept {
-    if (in_round_) copy_out_ns_ += costs_.copy_out_latency_ns + static_cast<double>(bytes.value) / costs_.copy_out_gbps;
+    if (in_round_)
+      copy_out_ns_ += costs().copy_out_latency_ns + static_cast<double>(bytes.value) / costs().copy_out_gbps;
   }
   void idle() noexcept {
     in_round_ = false;
@@ -182,28 +230,26 @@ class Model {
   /// Of the last round that was launched; empty before the first.
   [[nodiscard]] Prediction prediction() const noexcept {
     Prediction p;
-    p.chip = chip_;
+    p.chip = chip_.name;
     if (last_ == nullptr) return p;
     p.copy_in_ns = copy_in_ns_;
-    p.launch_ns = costs_.launch_ns;
-    p.complete_ns = costs_.complete_ns;
+    p.launch_ns = costs().launch_ns;
+    p.complete_ns = costs().complete_ns;
     p.copy_out_ns = copy_out_ns_;
     last_->describe(p);
     return p;
   }
   /// The run phase of the prediction.
   [[nodiscard]] double last_round_ns() const noexcept { return prediction().run_ns; }
-  [[nodiscard]] const arch::Costs& costs() const noexcept { return costs_; }
+  [[nodiscard]] const arch::Costs& costs() const noexcept { return chip_.costs; }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
   void request_stop() noexcept { halt_.request_stop(); }
   void keep_awake(bool) noexcept {}
 
  private:
-  const char* chip_;
-  arch::Costs costs_;
-  VirtualChip::Parts parts_;
-  std::uint32_t measuring_rounds_;
+  Options options_;
+  arch::Chip chip_;
   Halt halt_;
   const Program* last_ = nullptr;
   bool in_round_ = false;

@@ -26,10 +26,12 @@ struct Prediction {
   double complete_ns = 0;
   double copy_out_ns = 0;
 
-  std::span<const double> cube_busy_ns;    ///< for each core
-  std::span<const double> vector_busy_ns;  ///< for each core
-  double scheduler_busy_ns = 0;            ///< of all together
-  std::uint32_t schedulers = 0;
+  std::span<const double> cube_busy_ns;          ///< for each core
+  std::span<const double> vector_busy_ns;        ///< for each core
+  double scheduler_busy_ns = 0;                  ///< of all together
+  std::uint32_t schedulers = 0;                  ///< 0: streams control the chip
+  std::uint32_t streams = 0;                     ///< 0: schedulers control it
+  double stream_busy_ns = 0;                     ///< of the busiest stream
   double critical_path_ns = 0;                   ///< the run phase with unlimited cores and schedulers
   std::span<const std::uint32_t> critical_path;  ///< positions in graph.tasks
   std::span<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
@@ -50,14 +52,15 @@ struct Prediction {
     return run_ns == 0 ? 0 : sum(busy) / (run_ns * static_cast<double>(busy.size()));
   }
 
-  /// The highest of the four lower bounds of the run phase.
+  /// The highest of the lower bounds of the run phase: the critical path, the work of each type of core divided by
+  /// their number, and the work of the schedulers, or of the busiest stream.
   [[nodiscard]] const char* bound_by() const noexcept {
     const double cube = sum(cube_busy_ns) / static_cast<double>(std::max<std::size_t>(1, cube_busy_ns.size()));
     const double vector = sum(vector_busy_ns) / static_cast<double>(std::max<std::size_t>(1, vector_busy_ns.size()));
-    const double scheduling = scheduler_busy_ns / std::max(1U, schedulers);
-    const double most = std::max(std::max(critical_path_ns, scheduling), std::max(cube, vector));
+    const double control = streams != 0 ? stream_busy_ns : scheduler_busy_ns / std::max(1U, schedulers);
+    const double most = std::max(std::max(critical_path_ns, control), std::max(cube, vector));
     if (most == critical_path_ns) return "the critical path";
-    if (most == scheduling) return "the schedulers";
+    if (most == control) return streams != 0 ? "the streams" : "the schedulers";
     return most == cube ? "the cube cores" : "the vector cores";
   }
 
@@ -86,8 +89,12 @@ struct Prediction {
     add("run phase: bound by %s\n", bound_by());
     cores("cube", cube_busy_ns, CoreType::cube);
     cores("vector", vector_busy_ns, CoreType::vector);
-    add("  %u schedulers, %.1f %% busy\n", schedulers,
-        run_ns == 0 ? 0.0 : 100 * scheduler_busy_ns / (run_ns * std::max(1U, schedulers)));
+    const double run = run_ns == 0 ? 1.0 : run_ns;
+    if (streams != 0) {
+      add("  %u streams, the busiest %.1f %% busy\n", streams, 100 * stream_busy_ns / run);
+    } else {
+      add("  %u schedulers, %.1f %% busy\n", schedulers, 100 * scheduler_busy_ns / (run * std::max(1U, schedulers)));
+    }
     add("  critical path: %.3f us, %zu tasks\n", critical_path_ns / 1000, critical_path.size());
     constexpr std::size_t shown_at_each_end = 8;
     for (std::size_t i = 0; i < critical_path.size(); ++i) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/costs.hpp>
+#include <rondo/graph/play_lanes.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <algorithm>
@@ -25,10 +27,15 @@ struct BlockRun {
   std::uint32_t core = 0;  ///< cube cores come first, then the vector cores
 };
 
-/// Simulates a graph on a chip, event by event. Schedulers start blocks on free cores of their type, in the order in
-/// which they became ready; when a block is done, a scheduler sees it and frees its core and its successors. Seeing
-/// what is done precedes starting, as in the peer runtime. A core is taken from the moment a scheduler turns to it
-/// until one has seen that its block is done.
+/// Simulates a graph on a chip.
+///
+/// run(): the chip's schedulers control it, event by event. A scheduler takes the task that became ready first,
+/// prepares it and starts its first block on a free core of its type; from then on every scheduler that is free may
+/// start its other blocks, before those of later tasks. When a block is done, a scheduler notices it and frees its
+/// core; with the last block, also the tasks that wait for it. Noticing what is done precedes starting, as in the peer
+/// runtime. A core is taken from the moment a scheduler turns to it until one has noticed that its block is done.
+///
+/// run_on_lanes(): streams control it, as in a captured graph that is replayed; see graph::play_lanes().
 ///
 /// Deterministic: the same graph and costs give the same times, to the last bit. Cost: run() allocates nothing;
 /// O(blocks · (log blocks + cores) + edges).
@@ -38,8 +45,10 @@ class VirtualChip {
   struct Parts {
     std::uint32_t cores[core_type_count] = {1, 1};  ///< by CoreType
     std::uint32_t schedulers = 1;
-    double dispatch_ns = 0;
-    double retire_ns = 0;
+    double dispatch_ns = 0;      ///< to prepare a task and start its first block
+    double retire_ns = 0;        ///< to notice that a task's last block is done
+    double start_block_ns = 0;   ///< to start each further block
+    double notice_block_ns = 0;  ///< to notice that a block is done that is not the last
   };
 
   /// `graph` outlives this.
@@ -49,6 +58,7 @@ class VirtualChip {
         first_block_(graph.tasks.size() + 1),
         waits_for_(graph.tasks.size()),
         blocks_left_(graph.tasks.size()),
+        blocks_unseen_(graph.tasks.size()),
         taken_(parts.cores[0] + parts.cores[1]),
         times_(graph.tasks.size()),
         busy_(parts.cores[0] + parts.cores[1]),
@@ -59,9 +69,10 @@ class VirtualChip {
     costs_ = std::vector<double>(blocks);
     task_of_ = std::vector<std::uint32_t>(blocks);
     runs_ = std::vector<BlockRun>(blocks);
-    ready_as_ = std::vector<std::uint64_t>(blocks);
+    ready_as_ = std::vector<std::uint64_t>(graph.tasks.size());
     events_ = std::vector<Event>(blocks);
-    for (Queue& queue : ready_) queue.blocks = std::vector<std::uint32_t>(blocks);
+    for (Queue& queue : ready_) queue.blocks = std::vector<std::uint32_t>(graph.tasks.size());
+    for (Queue& queue : begun_) queue.blocks = std::vector<std::uint32_t>(blocks);
     done_.blocks = std::vector<std::uint32_t>(blocks);
     for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
       for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) task_of_[b] = t;
@@ -91,6 +102,53 @@ class VirtualChip {
     }
   }
 
+  /// The same without schedulers. `chip`: with the cores of Parts. Cost: as play_lanes(). @throws std::bad_alloc
+  void run_on_lanes(const graph::Lanes& lanes, const arch::Chip& chip) {
+    reset();
+    find_critical_path();
+    graph::Lanes one;
+    if (lanes.count == 1) {
+      for (std::uint32_t t = 0; t < graph_.tasks.size(); ++t) {
+        one.order.push_back(t);
+        one.lane_of.push_back(graph_.tasks[t].fills ? graph::Lanes::none : 0);
+      }
+    }
+    const graph::Lanes& dealt = lanes.count == 1 ? one : lanes;
+    std::vector<double> lane_busy(dealt.count, 0.0);
+    const auto visit = [&](const graph::LaneRun& run) {
+      const std::uint32_t first = first_block_[run.task];
+      const std::uint32_t before = graph_.tasks[run.task].core == CoreType::cube ? 0 : parts_.cores[0];
+      for (std::uint32_t b = first; b < first_block_[run.task + 1]; ++b) {
+        const std::size_t in_turn = (b - first) % run.cores.size();
+        const bool is_first = b - first < run.cores.size();
+        BlockRun& block = runs_[b];
+        block.start = is_first ? run.start : runs_[b - run.cores.size()].end;
+        block.end = block.start + costs_[b];
+        block.core = before + run.cores[in_turn];
+        busy_[block.core] += costs_[b];
+      }
+      times_[run.task] = {run.start, run.end};
+      lane_busy[dealt.lane_of[run.task]] += run.end - run.start;
+    };
+    makespan_ = graph::play_lanes(graph_, dealt, chip, task_costs(), visit);
+    lane_busy_ = *std::max_element(lane_busy.begin(), lane_busy.end());
+  }
+  /// What each task takes on as many cores as it gets at once, in nanoseconds, by position. @throws std::bad_alloc
+  [[nodiscard]] std::vector<double> task_costs() const {
+    std::vector<double> costs;
+    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+      const std::uint32_t cores = std::min(graph_.tasks[t].blocks, parts_.cores[type_of(t)]);
+      double longest = 0;
+      for (std::uint32_t core = 0; core < cores; ++core) {
+        double sum = 0;
+        for (std::uint32_t b = first_block_[t] + core; b < first_block_[t + 1]; b += cores) sum += costs_[b];
+        longest = std::max(longest, sum);
+      }
+      costs.push_back(longest);
+    }
+    return costs;
+  }
+
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
   [[nodiscard]] double makespan() const noexcept { return makespan_; }
   [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
@@ -101,6 +159,8 @@ class VirtualChip {
     return core == CoreType::cube ? all.first(parts_.cores[0]) : all.subspan(parts_.cores[0]);
   }
   [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
+  /// The time for which the busiest lane ran tasks; 0 after run().
+  [[nodiscard]] double lane_busy() const noexcept { return lane_busy_; }
   /// The chain of tasks that takes longest with unlimited cores and schedulers; positions in the graph.
   [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept {
     return {critical_.data(), critical_size_};
@@ -116,11 +176,12 @@ class VirtualChip {
     Kind kind = Kind::dispatched;
   };
   struct Queue {
-    std::vector<std::uint32_t> blocks;  ///< each enters once, so nothing wraps
+    std::vector<std::uint32_t> blocks;  ///< each enters at most once, so nothing wraps
     std::size_t begin = 0;
     std::size_t end = 0;
     [[nodiscard]] bool empty() const noexcept { return begin == end; }
     void push(std::uint32_t block) noexcept { blocks[end++] = block; }
+    [[nodiscard]] std::uint32_t front() const noexcept { return blocks[begin]; }
     std::uint32_t pop() noexcept { return blocks[begin++]; }
   };
 
@@ -131,11 +192,12 @@ class VirtualChip {
     events_[static_cast<std::size_t>(event_count_++)] = {time, event_number_++, block, kind};
     std::push_heap(events_.data(), events_.data() + static_cast<std::size_t>(event_count_), later);
   }
-  [[nodiscard]] std::size_t type_of(std::uint32_t block) const noexcept {
-    return static_cast<std::size_t>(graph_.tasks[task_of_[block]].core);
+  [[nodiscard]] std::size_t type_of(std::size_t task) const noexcept {
+    return static_cast<std::size_t>(graph_.tasks[task].core);
   }
   void reset() noexcept {
     for (Queue& queue : ready_) queue.begin = queue.end = 0;
+    for (Queue& queue : begun_) queue.begin = queue.end = 0;
     done_.begin = done_.end = 0;
     std::fill(taken_.begin(), taken_.end(), false);
     std::fill(busy_.begin(), busy_.end(), 0);
@@ -146,17 +208,16 @@ class VirtualChip {
     ready_count_ = 0;
     makespan_ = 0;
     scheduler_busy_ = 0;
+    lane_busy_ = 0;
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
       waits_for_[t] = graph_.predecessor_count[t];
-      blocks_left_[t] = graph_.tasks[t].blocks;
+      blocks_left_[t] = blocks_unseen_[t] = graph_.tasks[t].blocks;
       times_[t] = {-1, 0};
     }
   }
   void make_ready(std::uint32_t task) noexcept {
-    for (std::uint32_t b = first_block_[task]; b < first_block_[task + 1]; ++b) {
-      ready_as_[b] = ready_count_++;
-      ready_[type_of(b)].push(b);
-    }
+    ready_as_[task] = ready_count_++;
+    ready_[type_of(task)].push(first_block_[task]);
   }
   void happen(const Event& event) noexcept {
     const std::uint32_t block = event.block;
@@ -164,7 +225,10 @@ class VirtualChip {
     switch (event.kind) {
       case Kind::dispatched:
         ++free_schedulers_;
-        if (times_[task].start < 0) times_[task].start = event.time;
+        if (times_[task].start < 0) {
+          times_[task].start = event.time;
+          for (std::uint32_t b = block + 1; b < first_block_[task + 1]; ++b) begun_[type_of(task)].push(b);
+        }
         runs_[block].start = event.time;
         runs_[block].end = event.time + costs_[block];
         busy_[runs_[block].core] += costs_[block];
@@ -177,7 +241,7 @@ class VirtualChip {
       case Kind::retired:
         ++free_schedulers_;
         taken_[runs_[block].core] = false;
-        ++free_cores_[type_of(block)];
+        ++free_cores_[type_of(task)];
         if (--blocks_left_[task] != 0) break;
         for (const std::uint32_t next : graph_.successors_of(task)) {
           if (--waits_for_[next] == 0) make_ready(next);
@@ -186,21 +250,29 @@ class VirtualChip {
     }
   }
   void occupy_schedulers(double now) noexcept {
-    const auto may_start = [this](std::size_t type) { return !ready_[type].empty() && free_cores_[type] != 0; };
-    const auto ready_as = [this](std::size_t type) { return ready_as_[ready_[type].blocks[ready_[type].begin]]; };
+    const auto queue_of = [this](std::size_t type) -> Queue& {
+      return begun_[type].empty() ? ready_[type] : begun_[type];
+    };
+    const auto may_start = [&](std::size_t type) { return !queue_of(type).empty() && free_cores_[type] != 0; };
+    const auto ready_as = [&](std::size_t type) { return ready_as_[task_of_[queue_of(type).front()]]; };
     for (; free_schedulers_ != 0; --free_schedulers_) {
       if (!done_.empty()) {
-        set(now + parts_.retire_ns, Kind::retired, done_.pop());
-        scheduler_busy_ += parts_.retire_ns;
+        const std::uint32_t block = done_.pop();
+        const bool is_last = --blocks_unseen_[task_of_[block]] == 0;
+        occupy(now, is_last ? parts_.retire_ns : parts_.notice_block_ns, Kind::retired, block);
         continue;
       }
       if (!may_start(0) && !may_start(1)) return;
       const std::size_t type = !may_start(1) || (may_start(0) && ready_as(0) < ready_as(1)) ? 0 : 1;
-      const std::uint32_t block = ready_[type].pop();
+      const bool is_first = begun_[type].empty();
+      const std::uint32_t block = queue_of(type).pop();
       runs_[block].core = take_core(type);
-      set(now + parts_.dispatch_ns, Kind::dispatched, block);
-      scheduler_busy_ += parts_.dispatch_ns;
+      occupy(now, is_first ? parts_.dispatch_ns : parts_.start_block_ns, Kind::dispatched, block);
     }
+  }
+  void occupy(double now, double ns, Kind kind, std::uint32_t block) noexcept {
+    set(now + ns, kind, block);
+    scheduler_busy_ += ns;
   }
   std::uint32_t take_core(std::size_t type) noexcept {
     std::uint32_t core = type == 0 ? 0 : parts_.cores[0];
@@ -214,8 +286,10 @@ class VirtualChip {
     critical_ns_ = 0;
     std::uint32_t longest = 0;
     for (std::size_t t = graph_.tasks.size(); t-- > 0;) {
-      double own = 0;
-      for (std::uint32_t b = first_block_[t]; b < first_block_[t + 1]; ++b) own = std::max(own, costs_[b]);
+      double own = costs_[first_block_[t]];
+      for (std::uint32_t b = first_block_[t] + 1; b < first_block_[t + 1]; ++b) {
+        own = std::max(own, parts_.start_block_ns + costs_[b]);
+      }
       double rest = 0;
       for (const std::uint32_t next : graph_.successors_of(t)) rest = std::max(rest, to_end_[next]);
       to_end_[t] = parts_.dispatch_ns + own + parts_.retire_ns + rest;
@@ -238,14 +312,16 @@ class VirtualChip {
   graph::GraphView graph_;
   Parts parts_;
   std::vector<double> costs_;
-  std::vector<std::uint32_t> task_of_;      ///< by block
-  std::vector<std::uint32_t> first_block_;  ///< by task
-  std::vector<BlockRun> runs_;              ///< by block
-  std::vector<std::uint32_t> waits_for_;    ///< by task: predecessors that are not done
-  std::vector<std::uint32_t> blocks_left_;  ///< by task
-  std::vector<std::uint64_t> ready_as_;     ///< by block: its rank in the order of readiness
-  std::vector<Event> events_;               ///< a heap; a block has at most one event ahead
-  Queue ready_[core_type_count];
+  std::vector<std::uint32_t> task_of_;        ///< by block
+  std::vector<std::uint32_t> first_block_;    ///< by task
+  std::vector<BlockRun> runs_;                ///< by block
+  std::vector<std::uint32_t> waits_for_;      ///< by task: predecessors that are not done
+  std::vector<std::uint32_t> blocks_left_;    ///< by task: not retired
+  std::vector<std::uint32_t> blocks_unseen_;  ///< by task: that no scheduler has turned to since they were done
+  std::vector<std::uint64_t> ready_as_;       ///< by task: its rank in the order of readiness
+  std::vector<Event> events_;                 ///< a heap; a block has at most one event ahead
+  Queue ready_[core_type_count];              ///< first blocks of tasks
+  Queue begun_[core_type_count];              ///< further blocks of tasks whose first one has started
   Queue done_;
   std::vector<char> taken_;  ///< by core: cube cores first
   std::uint32_t free_cores_[core_type_count] = {};
@@ -256,6 +332,7 @@ class VirtualChip {
 
   double makespan_ = 0;
   double scheduler_busy_ = 0;
+  double lane_busy_ = 0;
   std::vector<TaskTimes> times_;
   std::vector<double> busy_;
   std::vector<double> to_end_;  ///< by task: the longest way to the end, itself counted in

@@ -53,6 +53,8 @@ struct Ridiculous {
 constexpr arch::Costs nothing{.launch_ns = 0,
                               .dispatch_ns = 0,
                               .retire_ns = 0,
+                              .start_block_ns = 0,
+                              .notice_block_ns = 0,
                               .complete_ns = 0,
                               .copy_in_latency_ns = 0,
                               .copy_in_gbps = 1e30,
@@ -266,6 +268,52 @@ TEST_CASE("What bounds a round is named: cores, schedulers or the path") {
   };
   CHECK(bound(0) == "the cube cores");
   CHECK(bound(1000) == "the schedulers");
+}
+
+TEST_CASE(
+    "Streams take independent tasks at the same time, as the onboard platforms deal them, and a chain one by one") {
+  arch::Costs costs = nothing;
+  costs.stream_wait_ns = 10;
+  auto options = with<A2A3SimOn<Model>>(costs);
+  options.engine.control = Model::Control::streams;
+  const auto predict = [&](const TaskGraph& graph, const auto& x, std::uint32_t streams) {
+    options.engine.streams = streams;
+    auto session = open<A2A3SimOn<Model>>(graph, options);
+    Floats hx(1000);
+    REQUIRE(session.run_round(bind(x, hx)).ok());
+    return std::pair{session.platform().engine().prediction(),
+                     std::string{session.platform().engine().prediction().report().c_str()}};
+  };
+  TaskGraph independent;
+  const auto x = independent.input<float>("x", {1000});
+  for (int i = 0; i < 24; ++i) {
+    independent.add<Copy<CoreType::cube>>(x, independent.workspace<float>("t" + std::to_string(i), {1000}));
+  }
+  const auto [one, of_one] = predict(independent, x, 1);
+  CHECK(one.run_ns == 24 * 2000);
+  CHECK(one.streams == 1);
+  CHECK(one.schedulers == 0);
+  CHECK(says(of_one, "bound by the streams", "1 streams, the busiest 100.0 % busy"));
+  const auto [four, of_four] = predict(independent, x, 4);
+  CHECK(four.streams == 4);
+  CHECK(four.run_ns == 6 * 2000 + 10 + 2 * 10);  // a stream waits for the start, and streams are joined two by two
+  const auto [chosen, of_chosen] = predict(independent, x, 0);
+  CHECK(chosen.run_ns < four.run_ns);
+  CHECK(chosen.run_ns >= 2000);
+
+  TaskGraph chain;
+  const auto y = chain.input<float>("y", {1000});
+  auto last = chain.workspace<float>("t", {1000});
+  chain.add<Copy<CoreType::vector>>(y, last);
+  for (int i = 0; i < 9; ++i) {
+    const auto next = chain.workspace<float>("t" + std::to_string(i), {1000});
+    chain.add<Copy<CoreType::vector>>(last, next);
+    last = next;
+  }
+  const auto [in_order, of_chain] = predict(chain, y, 0);
+  CHECK(in_order.run_ns == 10 * 2000);
+  CHECK(in_order.streams == 1);
+  CHECK(in_order.critical_path_ns == in_order.run_ns);
 }
 
 TEST_CASE("A kernel that throws and a request to stop end a round as they do inline") {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/sim/virtual_chip.hpp>
 
+#include <rondo/arch/a2a3.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <unit/support.hpp>
 
@@ -123,11 +124,11 @@ TEST_CASE("A task of n blocks takes n cores, in waves if there are fewer, and en
   play.edge(0, 2);
   play.edge(1, 3);
   play.edge(2, 3);
-  // 6 blocks and one more task after them on 4 cores: 4 blocks, then 2 and the task.
+  // 6 blocks and one more task on 4 cores: the task and 3 blocks, a block where the task was, then 2 blocks.
   const VirtualChip four = play.on({{1, 4}, 10, 0, 0});
   CHECK(four.times()[1].start == 10);
   CHECK(four.times()[1].end == 90);
-  CHECK(four.times()[2].start == 50);
+  CHECK(four.times()[2].start == 10);
   CHECK(four.makespan() == 95);
   CHECK(four.critical_path_ns() == 55);
   const VirtualChip seven = play.on({{1, 7}, 10, 0, 0});
@@ -145,6 +146,58 @@ TEST_CASE(
   CHECK(play.on({{1, 6}, 6, 4, 3}).makespan() == 7);
   // A core is taken until its block was seen to be done.
   CHECK(play.on({{1, 1}, 6, 4, 3}).makespan() == 6 * 7);
+}
+
+TEST_CASE("A task is dispatched once: each further block costs a scheduler little to start and to notice") {
+  Play play;
+  play.add(vector, 1000, 24);
+  play.add(vector, 1000);
+  play.edge(0, 1);
+  // One scheduler: 100 for the first block, 3 for each other. They end in that order, and the last pays for the task.
+  const VirtualChip chip = play.on({{1, 48}, 1, 100, 50, 3, 2});
+  CHECK(chip.runs()[0].start == 100);
+  CHECK(chip.runs()[23].start == 100 + 23 * 3);
+  CHECK(chip.times()[1].start == 100 + 23 * 3 + 1000 + 50 + 100);
+  CHECK(chip.scheduler_busy() == 100 + 23 * 3 + 23 * 2 + 50 + 100 + 50);
+  CHECK(chip.critical_path_ns() == 100 + 3 + 1000 + 50 + 100 + 1000 + 50);
+  // Schedulers share the blocks, but wait for the first one.
+  const VirtualChip shared = play.on({{1, 48}, 3, 100, 50, 3, 2});
+  CHECK(shared.runs()[1].start == 103);
+  CHECK(shared.runs()[3].start == 103);
+  CHECK(shared.runs()[4].start == 106);
+  CHECK(shared.scheduler_busy() == chip.scheduler_busy());
+}
+
+TEST_CASE("On lanes nothing but waits is added to the tasks, and blocks take the cores of their task in turn") {
+  Play play;
+  play.add(cube, 10, 6);
+  play.add(vector, 25);
+  play.add(cube, 5);
+  arch::Chip shape = arch::chip_of<arch::A2A3>;
+  shape.cube_cores = 4;
+  shape.vector_cores = 2;
+  shape.costs.stream_wait_ns = 3;
+  VirtualChip chip = play.on({{4, 2}});
+  graph::Lanes one;
+  chip.run_on_lanes(one, shape);
+  CHECK(chip.makespan() == 20 + 25 + 5);
+  CHECK(chip.lane_busy() == chip.makespan());
+  CHECK(chip.scheduler_busy() == 0);
+  CHECK(chip.runs()[4].start == 10);
+  CHECK(chip.runs()[4].core == chip.runs()[0].core);
+  CHECK(chip.runs()[6].core >= 4);
+  CHECK(total(chip.busy(cube)) == 65);
+
+  graph::Lanes two{.count = 2, .order = {0, 1, 2}, .lane_of = {0, 1, 0}};
+  two.waits = {{1, graph::Lanes::none}};
+  two.joins = {{0, 1}};
+  chip.run_on_lanes(two, shape);
+  CHECK(chip.times()[1].start == 3);
+  CHECK(chip.times()[2].start == 20);
+  CHECK(chip.makespan() == 3 + 25 + 3);
+  CHECK(chip.lane_busy() == 25);
+  chip.run();
+  CHECK(chip.lane_busy() == 0);
 }
 
 TEST_CASE("What is ready first is started first, whatever its type") {
@@ -187,6 +240,8 @@ TEST_CASE("On random graphs the makespan keeps to its bounds, no core does two t
     const VirtualChip::Parts parts{
         {1 + static_cast<std::uint32_t>(random() % 5), 1 + static_cast<std::uint32_t>(random() % 9)},
         1 + static_cast<std::uint32_t>(random() % 4),
+        free ? 0 : static_cast<double>(50 + random() % 50),
+        free ? 0 : static_cast<double>(50 + random() % 50),
         free ? 0 : static_cast<double>(random() % 50),
         free ? 0 : static_cast<double>(random() % 50)};
     VirtualChip chip = play.on(parts);

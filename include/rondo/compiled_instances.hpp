@@ -6,7 +6,7 @@
 #include <rondo/platform/select.hpp>
 #include <rondo/session/round_session.hpp>
 
-// The sessions in rondo::compiled: those of the platforms that most programs open.
+// The sessions that rondo::compiled contains: those on the platforms that most programs use.
 #ifdef RONDO_COMPILED
 #if RONDO_HAS_BODIES
 #include <rondo/session/memory_report.hpp>

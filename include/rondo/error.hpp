@@ -13,7 +13,7 @@ namespace rondo {
 /// The error codes of set-up (Error) and of rounds (Status).
 enum class Errc : std::uint16_t {
   ok,
-  // what the caller handed in
+  // errors in the arguments of a call
   invalid_argument,
   overflow,
   null_memory,
@@ -26,7 +26,7 @@ enum class Errc : std::uint16_t {
   overlapping,
   alias_broken,
   shared_memory,
-  // what the graph says
+  // errors in the graph
   cycle,
   race,
   uninitialized_read,
@@ -52,7 +52,7 @@ enum class Errc : std::uint16_t {
   check_failed,
 };
 
-/// A sentence for each code: what it means and what to do.
+/// Returns a sentence that says what the code means and what to do about it.
 [[nodiscard]] constexpr const char* describe(Errc code) noexcept {
   switch (code) {
     case Errc::ok: return "ok";
@@ -116,20 +116,20 @@ enum class Errc : std::uint16_t {
 /// turns it into a sentence with the tensor's or task's name.
 class [[nodiscard]] Status {
  public:
-  /// The objects that index() counts.
+  /// The kinds of objects that index() refers to.
   enum class Subject : std::uint8_t { none, tensor, task };
 
   constexpr Status() noexcept = default;
   constexpr explicit Status(Errc code) noexcept : code_{code} {}
 
-  /// A failure that is about a tensor, by its TensorId.
+  /// A failure of a tensor, given by its TensorId.
   static constexpr Status of_tensor(Errc code, std::uint32_t tensor) noexcept {
     return {code, Subject::tensor, tensor};
   }
-  /// A failure that is about a task, by its TaskId.
+  /// A failure of a task, given by its TaskId.
   static constexpr Status of_task(Errc code, std::uint32_t task) noexcept { return {code, Subject::task, task}; }
 
-  /// The same status, marked as having made the session unusable.
+  /// Returns the same status, marked as having poisoned the session.
   [[nodiscard]] constexpr Status poisoning() const noexcept {
     Status s = *this;
     s.poisons_ = true;
@@ -140,11 +140,11 @@ class [[nodiscard]] Status {
   constexpr explicit operator bool() const noexcept { return ok(); }
   [[nodiscard]] constexpr Errc code() const noexcept { return code_; }
 
-  /// Whether the session accepts no further round; only `close()` and the destructor do anything from then on.
+  /// Whether the session is unusable: it refuses further rounds, and only `close()` and the destructor have an effect.
   [[nodiscard]] constexpr bool poisoned() const noexcept { return poisons_; }
 
   [[nodiscard]] constexpr Subject subject() const noexcept { return subject_; }
-  /// Index of the tensor or task meant by subject(); 0 where that is `none`.
+  /// The index of the tensor or task that subject() names; 0 if subject() is `none`.
   [[nodiscard]] constexpr std::uint32_t index() const noexcept { return index_; }
 
   /// The general sentence for the code, without the subject's name.
@@ -163,18 +163,18 @@ class [[nodiscard]] Status {
 };
 static_assert(sizeof(Status) == 8);
 
-/// The exception of set-up code: a code, the caller's source location, and a text that says what happened, where and
+/// The exception of set-up code: a code, the caller's source location, and a text that says what happened, where, and
 /// what to do. Copying it neither allocates nor throws.
 class Error : public std::exception {
  public:
-  /// Text of a fixed size: making an error allocates nothing.
+  /// Text of fixed size, so that creating an error allocates nothing.
   using Text = detail::FixedText<320>;
 
   Error(Errc code, const Text& text, std::source_location where = std::source_location::current()) noexcept
       : code_{code}, where_{where}, text_{text} {}
 
   [[nodiscard]] Errc code() const noexcept { return code_; }
-  /// The place where it was thrown, or the caller of the function that threw it.
+  /// The place that threw the error, or the caller of the function that threw it.
   [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 

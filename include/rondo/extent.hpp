@@ -8,20 +8,20 @@
 
 namespace rondo {
 
-/// A size that depends on symbols: a symbol of a graph, or an expression of symbols and whole numbers. A value that
-/// knows no graph; made by TaskGraph::dim() and the operators below. Kept in postfix order; an expression of more than
-/// `capacity` parts is invalid, and refused where it is used.
+/// A symbolic size: a symbol of a graph, or an expression of symbols and whole numbers. It is a value that does not
+/// refer to a graph; TaskGraph::dim() and the operators below create it. The expression is stored in postfix order. An
+/// expression of more than `capacity` parts is invalid, and its use is an error.
 class Dim {
  public:
-  /// Parts that an expression has at most.
+  /// The largest number of parts of an expression.
   static constexpr std::size_t capacity = 11;
-  /// Symbols that a graph has at most.
+  /// The largest number of symbols of a graph.
   static constexpr std::int32_t max_symbols = 32;
-  /// The operator of a part, in postfix order.
+  /// The operators of an expression.
   enum class Op : std::int32_t { add, sub, mul, floor_div, ceil_div, min, max };
 
   constexpr Dim() noexcept = default;
-  /// The symbol of that number; made by TaskGraph::dim().
+  /// The symbol with this number. Use TaskGraph::dim() instead.
   static constexpr Dim symbol(std::int32_t number) noexcept {
     Dim d;
     d.parts_[d.size_++] = -1 - number;
@@ -38,13 +38,13 @@ class Dim {
   }
 
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
-  /// Whether it fits into `capacity` and its numbers are in range; graphs refuse it otherwise.
+  /// Whether the expression has at most `capacity` parts and all numbers are in range. Graphs refuse it otherwise.
   [[nodiscard]] constexpr bool valid() const noexcept { return size_ <= capacity; }
-  /// The number of the symbol if it is a symbol alone; -1 otherwise.
+  /// The number of the symbol if the expression is a single symbol; -1 otherwise.
   [[nodiscard]] constexpr std::int32_t as_symbol() const noexcept {
     return size_ == 1 && is_symbol(parts_[0]) ? -1 - parts_[0] : -1;
   }
-  /// Calls visit(number) for each symbol in it.
+  /// Calls visit(number) for each symbol of the expression.
   template <class Visit>
   constexpr void for_each_symbol(Visit&& visit) const {
     for (std::size_t i = 0; i < size_ && valid(); ++i) {
@@ -57,7 +57,7 @@ class Dim {
     std::int64_t value = 0;
     bool ok = true;
   };
-  /// Evaluates it with the values of the symbols, by number. O(parts).
+  /// Evaluates the expression; `symbols` holds the values of the symbols, indexed by their numbers. O(parts).
   [[nodiscard]] constexpr Value evaluate(const std::int64_t* symbols) const noexcept {
     std::int64_t stack[capacity] = {};
     std::size_t top = 0;
@@ -79,7 +79,7 @@ class Dim {
   friend constexpr Dim operator+(const Dim& a, const Dim& b) noexcept { return {a, b, Op::add}; }
   friend constexpr Dim operator-(const Dim& a, const Dim& b) noexcept { return {a, b, Op::sub}; }
   friend constexpr Dim operator*(const Dim& a, const Dim& b) noexcept { return {a, b, Op::mul}; }
-  /// Rounded down, for numbers that are not negative.
+  /// The quotient, rounded down. Defined for numbers that are not negative.
   friend constexpr Dim operator/(const Dim& a, const Dim& b) noexcept { return {a, b, Op::floor_div}; }
   /// a / b, rounded up.
   friend constexpr Dim ceil_div(const Dim& a, const Dim& b) noexcept { return {a, b, Op::ceil_div}; }
@@ -125,7 +125,7 @@ class Dim {
 /// -1, which graphs refuse.
 struct Extent {
   std::int64_t value = 0;  ///< of a plain extent
-  Dim dim{};               ///< of a symbolic one, else empty
+  Dim dim{};               ///< of a symbolic extent; empty otherwise
 
   template <std::integral Integer>
   constexpr Extent(Integer n) noexcept : value{static_cast<std::int64_t>(n)} {  // NOLINT(google-explicit-constructor)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a program includes whose rounds build their graph while they run.
+// Include this in programs whose runtime builds the graph during the round.
 // IWYU pragma: begin_exports
 #include <rondo/platform/sim/dynamic/orchestration.hpp>
 #include <rondo/rondo.hpp>

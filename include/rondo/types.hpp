@@ -12,7 +12,7 @@
 
 namespace rondo {
 
-/// A number of bytes. Explicit, so that a count of elements cannot pass for one.
+/// A number of bytes. Its constructor is explicit, so that a number of elements is not mistaken for bytes.
 struct Bytes {
   std::uint64_t value = 0;
 
@@ -23,13 +23,13 @@ struct Bytes {
   friend constexpr auto operator<=>(Bytes, Bytes) noexcept = default;
 };
 
-/// The smallest multiple of `alignment` (a power of two) that is not below `value`. The caller rules out overflow.
+/// The smallest multiple of `alignment` (a power of two) that is at least `value`. Precondition: it does not overflow.
 [[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
-/// The address of a T on the device. It has no operator* and no conversion to a host pointer, so the host cannot touch
-/// device memory by accident; copies go through a session or a platform.
+/// The device address of a T. It has no operator* and no conversion to a host pointer, so the host cannot access device
+/// memory by accident; copies go through a session or a platform.
 template <class T>
 class DevicePtr {
  public:
@@ -42,11 +42,11 @@ class DevicePtr {
   requires std::is_same_v<T, const U>
   constexpr DevicePtr(DevicePtr<U> p) noexcept : address_{p.address()} {}
 
-  /// As a number; 0 is null.
+  /// The address as a number; 0 is null.
   [[nodiscard]] constexpr std::uint64_t address() const noexcept { return address_; }
   constexpr explicit operator bool() const noexcept { return address_ != 0; }
 
-  /// The same address, seen as that of a U.
+  /// The same address as a pointer to U.
   template <class U>
   [[nodiscard]] constexpr DevicePtr<U> as() const noexcept {
     return DevicePtr<U>{address_};
@@ -60,7 +60,7 @@ class DevicePtr {
   std::uint64_t address_ = 0;
 };
 
-/// Contiguous elements on the device: an address and their number.
+/// Contiguous elements on the device: their address and number.
 template <class T>
 class DeviceSpan {
  public:
@@ -101,24 +101,24 @@ inline constexpr std::size_t core_type_count = 2;
   return core == CoreType::cube ? "cube" : "vector";
 }
 
-/// The part of a tensor in a round.
+/// How a round uses a tensor.
 enum class Direction : std::uint8_t {
-  in,             ///< copied host to device before each launch
-  out,            ///< copied device to host after each launch
-  inout,          ///< both
-  resident,       ///< lives on the device across rounds; moved only by upload and download
-  workspace,      ///< lives on the device within a round; never moved
-  host_input,     ///< read only and small; travels inside the args table, so it costs no copy of its own
-  session_value,  ///< the same, but written by the session itself; see launch/round_values.hpp
+  in,             ///< copied from host to device before each launch
+  out,            ///< copied from device to host after each launch
+  inout,          ///< copied in both directions
+  resident,       ///< stays on the device across rounds; copied only by upload and download
+  workspace,      ///< stays on the device within a round; never copied
+  host_input,     ///< read-only and small; part of the args table, so it needs no copy of its own
+  session_value,  ///< like host_input, but written by the session itself; see launch/round_values.hpp
 };
 
-/// Whether a tensor of this direction is bound anew each round.
+/// Whether each round binds a tensor of this direction.
 [[nodiscard]] constexpr bool is_bound_each_round(Direction d) noexcept {
   return d <= Direction::inout || d == Direction::host_input;
 }
-/// Whether the tensor lies in the args table, with no memory of its own.
+/// Whether the tensor is part of the args table and has no memory of its own.
 [[nodiscard]] constexpr bool rides_in_args(Direction d) noexcept { return d >= Direction::host_input; }
-/// Whether a round may bind device memory to it. Then its address changes and nothing is copied.
+/// Whether a round may bind device memory to the tensor. Its address then changes, and nothing is copied.
 [[nodiscard]] constexpr bool is_model_io(Direction d) noexcept { return d <= Direction::inout; }
 [[nodiscard]] constexpr bool copies_in(Direction d) noexcept { return d == Direction::in || d == Direction::inout; }
 [[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
@@ -140,10 +140,10 @@ enum class Direction : std::uint8_t {
   return "?";
 }
 
-/// The most dimensions a tensor may have, on both chips.
+/// The largest number of dimensions of a tensor, on both chips.
 inline constexpr std::size_t max_rank = 5;
 
-/// The extents of a tensor, outermost first; row-major and without gaps. Rank 0 is a scalar: one element.
+/// The extents of a tensor, outermost first, in row-major order without gaps. Rank 0 is a scalar: one element.
 class Shape {
  public:
   constexpr Shape() noexcept = default;
@@ -157,19 +157,19 @@ class Shape {
     }
   }
 
-  /// Plain extents, `rank` of them.
+  /// Creates a shape of `rank` plain extents.
   constexpr Shape(const std::int64_t* extents, std::size_t rank) noexcept : rank_{rank} {
     for (std::size_t d = 0; d < rank && d < max_rank; ++d) extents_[d] = extents[d];
   }
 
-  /// May exceed max_rank; the graph refuses such a shape.
+  /// The rank. May exceed max_rank; the graph refuses such a shape.
   [[nodiscard]] constexpr std::size_t rank() const noexcept { return rank_; }
-  /// Elements along dimension `d`, if that is a number.
+  /// The number of elements along dimension `d`, if it is not symbolic.
   [[nodiscard]] constexpr std::int64_t extent(std::size_t d) const noexcept { return extents_[d]; }
-  /// Whether any extent depends on symbols. Then extent() means nothing for those whose dim() is not empty.
+  /// Whether any extent is symbolic. extent() is meaningless for each dimension whose dim() is not empty.
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return symbolic_; }
   [[nodiscard]] constexpr const Dim& dim(std::size_t d) const noexcept { return dims_[d]; }
-  /// Elements along dimension `d` under these values of the symbols, by number.
+  /// The number of elements along dimension `d` for these values of the symbols, by number.
   [[nodiscard]] constexpr Dim::Value evaluate(std::size_t d, const std::int64_t* symbols) const noexcept {
     return dims_[d].empty() ? Dim::Value{extents_[d], true} : dims_[d].evaluate(symbols);
   }

@@ -10,16 +10,16 @@ namespace rondo::arch {
 struct A2A3 : CommonFacts {
   static constexpr const char* name = "a2a3";
   static constexpr const char* core_arch = "DAV_2201";
-  static constexpr std::uint32_t npu_arch = 2201;  ///< what the device reports as NPU_ARCH
+  static constexpr std::uint32_t npu_arch = 2201;  ///< the NPU_ARCH that the device reports
   static constexpr const char* soc_prefixes[] = {"Ascend910B", "Ascend910_93"};
 
   static constexpr std::uint32_t max_blocks = 24;
   static constexpr std::uint32_t aicpu_threads = 4;  ///< one orchestrator and the schedulers
   static constexpr std::uint32_t aicpu_schedulers = 3;
   static constexpr std::uint64_t counter_hz = 50'000'000;
-  static constexpr bool aicpu_invalidates_cache = true;  ///< the AICPU must invalidate its cache after a host DMA
+  static constexpr bool aicpu_invalidates_cache = true;  ///< after a host DMA
   static constexpr std::uint32_t block_guard = 32;       ///< bytes after each sub-allocation
-  static constexpr bool has_fp8 = false;                 ///< FP8E4M3FN, FP8E8M0 and FP4E2M1
+  static constexpr bool has_fp8 = false;  ///< whether the chip computes with FP8E4M3FN, FP8E8M0 and FP4E2M1
 
   static constexpr const char* cube_compiler_arch = "dav-c220-cube";
   static constexpr const char* vector_compiler_arch = "dav-c220-vec";

@@ -7,11 +7,11 @@
 #include <concepts>
 #include <cstdint>
 
-/// The chips as constant data. A chip is a type whose static members are its facts; it derives from CommonFacts what
-/// both chips share.
+/// The chips as constant data. A chip is a type whose static members are its properties; it derives what both chips
+/// share from CommonFacts.
 namespace rondo::arch {
 
-/// Facts that hold for a2a3 and a5 alike. Source: the peer runtime for the same chips (hw-native-sys/simpler).
+/// The properties that a2a3 and a5 share. Source: the peer runtime for the same chips (hw-native-sys/simpler).
 struct CommonFacts {
   static constexpr std::uint32_t cube_cores_per_block = 1;
   static constexpr std::uint32_t vector_cores_per_block = 2;
@@ -19,8 +19,8 @@ struct CommonFacts {
   static constexpr std::uint32_t cache_line = 64;                 ///< bytes
   static constexpr std::uint32_t packed_output_alignment = 1024;  ///< bytes
   static constexpr std::uint32_t arena_alignment = 1024;          ///< bytes
-  static constexpr std::uint32_t tensor_alignment = 64;           ///< bytes; where a sub-allocation may start
-  static constexpr std::uint32_t view_alignment = 64;             ///< bytes; where a view may start in its source
+  static constexpr std::uint32_t tensor_alignment = 64;           ///< bytes; alignment of a sub-allocation
+  static constexpr std::uint32_t view_alignment = 64;             ///< bytes; alignment of a view in its source
   static constexpr std::uint32_t block_granule = 32;              ///< bytes; a sub-allocation's length is a multiple
 
   static constexpr bool has_float64 = false;
@@ -43,7 +43,7 @@ template <class A>
   return A::max_blocks * (core == CoreType::cube ? A::cube_cores_per_block : A::vector_cores_per_block);
 }
 
-/// The facts of a chip that set-up needs, as a value, so that set-up is compiled once for all chips.
+/// The limits of a chip that set-up needs, as a value, so that set-up is compiled once for all chips.
 struct Limits {
   const char* name = "";
   std::uint32_t max_blocks = 0;
@@ -57,7 +57,7 @@ struct Limits {
   bool has_fp8 = false;
   bool has_float64 = false;
 
-  /// The length that a sub-allocation of `size` bytes takes: whole granules, and a guard where the chip wants one.
+  /// The bytes that a sub-allocation of `size` bytes takes: whole granules, plus a guard if the chip requires one.
   [[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t size) const noexcept {
     return align_up(size, block_granule) + block_guard;
   }
@@ -81,8 +81,8 @@ template <class A>
   return limits_of<A>.block_bytes(size);
 }
 
-/// A chip's facts. Requires: the members of CommonFacts, and name, max_blocks, AICPU threads, counter, guard, compiler
-/// names.
+/// A type that describes a chip. Requires: the members of CommonFacts, and the name, the maximum number of blocks, the
+/// AICPU threads, the counter, the guard and the compiler names.
 template <class A>
 concept Arch = requires {
   { A::name } -> std::convertible_to<const char*>;

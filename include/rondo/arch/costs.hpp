@@ -10,31 +10,31 @@
 
 namespace rondo::arch {
 
-/// What a round costs on a chip besides its kernels, for predictions. Times are in nanoseconds, bandwidths in GB/s,
-/// which are bytes per nanosecond. A negative figure is not given: the chip's takes its place.
+/// The costs of a round on a chip other than its kernels, for predictions. Times are in nanoseconds, bandwidths in GB/s
+/// (bytes per nanosecond). A negative figure is not given; the chip's own figure replaces it.
 struct Costs {
   static constexpr double not_given = -1;
 
   double launch_ns = not_given;  ///< from the host's launch until the schedulers have the graph
   // Of one AICPU scheduler:
   double dispatch_ns = not_given;      ///< to prepare a task and start its first block on a core
-  double retire_ns = not_given;        ///< to notice that a task's last block is done, and free the tasks that wait
+  double retire_ns = not_given;        ///< to detect the end of a task's last block, and release the task's successors
   double start_block_ns = not_given;   ///< to start each further block of a task
-  double notice_block_ns = not_given;  ///< to notice that a block is done that is not its task's last
+  double notice_block_ns = not_given;  ///< to detect the end of a block that is not its task's last
 
-  double complete_ns = not_given;  ///< from the last task's end until the host may copy, or knows
+  double complete_ns = not_given;  ///< from the end of the last task until the host may copy or is notified
 
-  double copy_in_latency_ns = not_given;  ///< of each copy host to device
+  double copy_in_latency_ns = not_given;  ///< of each copy from host to device
   double copy_in_gbps = not_given;
-  double copy_out_latency_ns = not_given;  ///< of each copy device to host
+  double copy_out_latency_ns = not_given;  ///< of each copy from device to host
   double copy_out_gbps = not_given;
 
-  double memory_gbps = not_given;     ///< device memory, whole chip; a core's share is this / cores of its type
-  double stream_wait_ns = not_given;  ///< until a stream goes on that waits for an event of another one
-  double task_floor_ns = not_given;   ///< a task that states no cost takes this + its bytes / its core's share
-  double host_factor = not_given;     ///< a block timed on the host takes this × that time on the chip
+  double memory_gbps = not_given;  ///< device memory, whole chip; the share of a core is this / the cores of its type
+  double stream_wait_ns = not_given;  ///< from an event until another stream that waits for it continues
+  double task_floor_ns = not_given;   ///< a task without a stated cost takes this + its bytes / its core's share
+  double host_factor = not_given;     ///< time of a block on the chip / its time on the host
 
-  /// Returns these costs; those that are not given are taken from `other`.
+  /// Returns these costs, with each figure that is not given taken from `other`.
   [[nodiscard]] constexpr Costs or_else(const Costs& other) const noexcept {
     constexpr double Costs::*figures[] = {
         &Costs::launch_ns,           &Costs::dispatch_ns,   &Costs::retire_ns,          &Costs::start_block_ns,
@@ -49,38 +49,38 @@ struct Costs {
   }
 };
 
-/// A chip's costs. "Reported" is a published measurement, "assumed" is a guess. Rondo's authors measured none of them.
+/// The costs of a chip. "Reported" marks a published measurement, "assumed" a guess. Rondo's authors measured none.
 template <class A>
 inline constexpr Costs costs_of = Costs{};
 
 template <>
 inline constexpr Costs costs_of<A2A3> = {
-    // Reported: to enqueue one launch takes 8.6 to 23.7 µs on a 910B2. The low end, since a round is one replay.
+    // Reported: enqueueing one launch takes 8.6 to 23.7 µs on a 910B2. The lower end, because a round is one replay.
     .launch_ns = 8600,
-    // Reported by the peer runtime (hw-native-sys/simpler, docs/case1_tail_oh_breakdown.md): 16,704 tasks on 3
-    // schedulers took them 4.76 µs each to dispatch, mostly cache flushes, and 2.63 µs each to complete.
+    // Reported by the peer runtime (hw-native-sys/simpler, docs/case1_tail_oh_breakdown.md): with 16,704 tasks on 3
+    // schedulers, a task took 4.76 µs to dispatch, mostly for cache flushes, and 2.63 µs to complete.
     .dispatch_ns = 4760,
     .retire_ns = 2630,
-    // Reported by the peer runtime (docs/hardware/mmio-performance.md): a scheduler writes a core's register in 140 ns,
-    // and reads one in 95 to 105 ns, one after the other.
+    // Reported by the peer runtime (docs/hardware/mmio-performance.md): a scheduler takes 140 ns to write a core's
+    // register, and 95 to 105 ns to read one; accesses do not overlap.
     .start_block_ns = 140,
     .notice_block_ns = 100,
-    // Assumed: the host thread's wake-up.
+    // Assumed: the time to wake the host thread.
     .complete_ns = 5000,
-    // Reported: a copy of 4 to 64 bytes device to host takes 9.5 µs. Assumed for the other way.
+    // Reported: a copy of 4 to 64 bytes from device to host takes 9.5 µs. Assumed for host to device.
     .copy_in_latency_ns = 9500,
-    // Reported: 4 MiB of pinned memory travel at 23 GB/s host to device. Assumed for the other way.
+    // Reported: 4 MiB of pinned memory are copied at 23 GB/s from host to device. Assumed for device to host.
     .copy_in_gbps = 23,
     .copy_out_latency_ns = 9500,
     .copy_out_gbps = 23,
     // Reported: 1.6 TB/s for each die of a 910B. Other reports say as little as 0.4 TB/s.
     .memory_gbps = 1600,
-    // Assumed: the wait is a small program that polls a word of memory. Telling the AICPU something through memory
-    // takes 1 µs as reported by the peer runtime; this is that twice, for the record and the wait.
+    // Assumed: the wait is a small program that polls a word of memory. The peer runtime reports 1 µs to signal the
+    // AICPU through memory; this is twice that, for the record and the wait.
     .stream_wait_ns = 2000,
-    // Assumed: between nothing and the 1.78 µs that small kernels took on average in the peer's run above.
+    // Assumed: between zero and the 1.78 µs that small kernels took on average in the peer runtime's measurement above.
     .task_floor_ns = 1000,
-    // Assumed: one core of the chip is as fast as one of the host. Wrong in both directions; use it to compare.
+    // Assumed: one core of the chip is as fast as one of the host. Inexact in both directions; use it to compare.
     .host_factor = 1,
 };
 
@@ -90,10 +90,10 @@ inline constexpr Costs costs_of<A5> =
         // Announced: 1.6 TB/s for a 950PR. Other reports say 1.4.
         .memory_gbps = 1600,
     }   // The rest is assumed to be as on a2a3, since no source has figures of a5's schedulers, launches or copies. a5
-        // invalidates no cache after the host's copies, so its dispatch should be cheaper.
+        // invalidates no cache after the host's copies, so its dispatch should be faster.
         .or_else(costs_of<A2A3>);
 
-/// The chip that an engine stands for.
+/// The chip that an engine simulates.
 struct Chip {
   const char* name = "";
   std::uint32_t blocks = 0;

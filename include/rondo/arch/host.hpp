@@ -6,7 +6,7 @@
 
 namespace rondo::arch {
 
-/// The CPU that the program runs on. It has no chip's limits: graphs are as large as memory and Rondo's counters allow.
+/// The CPU that runs the program, without the limits of a chip: memory and Rondo's counters alone limit a graph.
 struct Host : CommonFacts {
   static constexpr const char* name = "host";
   static constexpr const char* core_arch = "host";
@@ -14,16 +14,16 @@ struct Host : CommonFacts {
   /// A block needs one core of either type.
   static constexpr std::uint32_t vector_cores_per_block = 1;
   static constexpr std::uint32_t max_blocks = 0xFFFF'FFFF;
-  /// The offsets within a task's arguments are 32 bits wide, and a tensor takes seven words at most.
+  /// Offsets within a task's arguments have 32 bits, and a tensor takes at most seven words.
   static constexpr std::uint32_t max_task_tensors = 1U << 24;
   static constexpr std::uint32_t max_task_scalars = 1U << 24;
   static constexpr std::uint32_t max_graph_tensors = 0xFFFF'FFFE;
   static constexpr std::uint32_t max_graph_scalars = 0xFFFF'FFFF;
 
   static constexpr std::uint32_t arena_alignment = 64;  ///< bytes; a cache line
-  static constexpr std::uint32_t block_granule = 8;     ///< bytes; also where memory that is bound in place may start
+  static constexpr std::uint32_t block_granule = 8;     ///< bytes; also the alignment of memory that is bound in place
   static constexpr std::uint32_t block_guard = 0;       ///< bytes after each sub-allocation
-  static constexpr bool has_fp8 = true;                 ///< as storage; a kernel brings its own arithmetic
+  static constexpr bool has_fp8 = true;                 ///< for storage only; a kernel brings its own arithmetic
   static constexpr bool has_float64 = true;
 
   static constexpr std::uint32_t aicpu_threads = 0;

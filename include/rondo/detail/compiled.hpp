@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Header-only programs compile the bodies of set-up. RONDO_COMPILED, defined by linking to the CMake target
-// rondo::compiled, leaves them to that library. It changes no layout and no body, so both kinds of translation units
-// may meet in one program.
+// In header-only programs, each translation unit compiles the bodies of set-up. Linking to the CMake target
+// rondo::compiled defines RONDO_COMPILED, which leaves the bodies to that library. The macro changes no layout and no
+// body, so one program may contain translation units of both kinds.
 #if defined(RONDO_COMPILED) && !defined(RONDO_COMPILES_BODIES)
 #define RONDO_HAS_BODIES 0
 #else
 #define RONDO_HAS_BODIES 1
 #endif
 
-// Precedes each such body and its first declaration.
+// Precedes the first declaration and the definition of each such body.
 #ifdef RONDO_COMPILED
 #define RONDO_INLINE
 #else

@@ -10,7 +10,7 @@
 
 namespace rondo::detail {
 
-/// A part of a text: characters, or a number. Refers to what it was made of.
+/// A part of a text: characters, or a number. Refers to its source, which must outlive it.
 class TextPart {
  public:
   constexpr TextPart(const char* text) noexcept : text_{text}, kind_{Kind::terminated} {}  // NOLINT: converts
@@ -25,14 +25,14 @@ class TextPart {
            std::convertible_to<const Text&, std::string_view>) constexpr TextPart(const Text& text) noexcept
       : TextPart{std::string_view{text}} {}  // NOLINT: converts
 
-  /// Calls `append(std::string_view)` with its characters.
+  /// Calls `append(std::string_view)` with the characters of the part.
   template <class Append>
   constexpr void write(const Append& append) const noexcept {
     if (kind_ == Kind::terminated) return append(std::string_view{text_});
     if (kind_ == Kind::view) return append(std::string_view{text_, size_});
     const char c = static_cast<char>(number_);
     if (kind_ == Kind::character) return append(std::string_view{&c, 1});
-    // As std::to_chars, which constant expressions may call from C++23 on.
+    // Like std::to_chars, which is constexpr only from C++23 on.
     char digits[21] = {};
     char* const end = digits + sizeof(digits);
     char* first = end;
@@ -56,8 +56,8 @@ class TextPart {
   Kind kind_;
 };
 
-/// Zero-terminated text in a buffer of fixed size; longer text is cut, and the cut marked by "...". Errors are made of
-/// it so that reporting one never allocates and copying one never throws.
+/// Zero-terminated text in a buffer of fixed size. Longer text is truncated and ends in "...". Errors hold such text,
+/// so reporting one never allocates and copying one never throws.
 template <std::size_t Capacity>
 class FixedText {
   static_assert(Capacity >= 8);
@@ -65,7 +65,7 @@ class FixedText {
  public:
   constexpr FixedText() noexcept = default;
 
-  /// Appends each part in turn: whatever turns into a std::string_view, a character, or an integer.
+  /// Appends the parts in order. A part is a character, an integer, or anything that converts to std::string_view.
   template <class... Parts>
   [[gnu::always_inline]] constexpr explicit FixedText(const Parts&... parts) noexcept {
     append({TextPart(parts)...});

@@ -9,7 +9,7 @@
 
 namespace rondo::detail {
 
-/// An item and its sort key. Set-up sorts nothing else, so that it has one instance of std::sort.
+/// An item and its sort key. Set-up sorts only this type, so std::sort is instantiated once.
 struct Keyed {
   std::int64_t key = 0;
   std::uint64_t item = 0;  ///< breaks ties

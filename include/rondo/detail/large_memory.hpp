@@ -11,9 +11,9 @@
 
 namespace rondo::detail {
 
-/// Uninitialised heap memory for objects that are visited in any order: from 4 MiB on in huge pages, where the system
-/// has them, since small pages would miss the translation cache at each step. The standard library has no allocation in
-/// huge pages.
+/// Uninitialised heap memory for objects that are visited in random order. From 4 MiB on it uses huge pages where the
+/// system has them, because small pages would miss the TLB at each access. The standard library cannot allocate huge
+/// pages.
 class LargeMemory {
  public:
   /// @throws std::bad_alloc

@@ -15,8 +15,8 @@
 #include <type_traits>
 #include <vector>
 
-/// Values that the session writes into the args table, each a typed parameter of kernels: the start of a round's random
-/// numbers, the step, scalars that the host changes, descriptors of tensors.
+/// Values that the session writes into the args table. Each is a typed parameter of kernels: the start of a round's
+/// random numbers, the step, scalars that the host changes, and descriptors of tensors.
 ///
 ///     struct Dropout {  // name and core left out
 ///       static void run(In<float> x, Out<float> y, launch::RandomStart random, launch::HostScalar<float> rate);
@@ -29,7 +29,7 @@
 ///     session.values().set(rate, 0.5F);
 namespace rondo::launch {
 
-/// A kernel's parameter: which step a round is.
+/// A kernel's parameter: the number of the step that the round computes.
 struct Step {
   std::uint64_t number = 0;
 };
@@ -40,11 +40,11 @@ struct HostScalar {
   T value{};
 };
 /// A kernel's parameter: a D that `static D make(std::uint64_t address, const Shape&) noexcept` makes of a tensor's
-/// address and shape, again when the address has changed. Trivially copyable; at most 4096 bytes, aligned to 32.
+/// address and shape, again when the address changes. Trivially copyable; at most 4096 bytes, aligned to 32.
 template <class D>
 struct Descriptor : D {};
 
-/// Names a value of a graph; V is the kernels' parameter.
+/// A handle to a value of a graph; V is the type of the kernels' parameter.
 template <class V>
 struct Value {
   using element_type = V;
@@ -52,8 +52,8 @@ struct Value {
   TensorKey key;
 };
 
-/// The start of a round's random numbers: of the sequence of `seed` each round has `numbers_per_round` numbers to
-/// itself, whether it succeeds or not. `rounds_done`: continues as if so many rounds had been run. @throws Error
+/// The start of a round's random numbers. Each round, even one that fails, has `numbers_per_round` numbers of the
+/// sequence of `seed` to itself. The sequence starts as if `rounds_done` rounds had been run. @throws Error
 /// invalid_argument, overflow: see RoundRandom, whose limits are 2^34 numbers and 2^64 blocks
 [[nodiscard]] constexpr Value<RandomStart> random(TaskGraph& graph, std::string_view name, std::uint64_t seed,
                                                   std::uint64_t numbers_per_round, std::uint64_t rounds_done = 0) {
@@ -62,7 +62,7 @@ struct Value {
   return {graph.add_value(name, {graph::ValueKind::random, 0, seed, first, start.blocks_per_round(), nullptr},
                           sizeof(RandomStart))};
 }
-/// The number of the round, counted from `first`.
+/// The number of the round, counting from `first`.
 [[nodiscard]] constexpr Value<Step> step(TaskGraph& graph, std::string_view name, std::uint64_t first = 0) {
   return {graph.add_value(name, {graph::ValueKind::step, 0, 0, first, 1, nullptr}, sizeof(Step))};
 }
@@ -73,7 +73,7 @@ requires std::is_arithmetic_v<T>
   const auto bits = static_cast<std::uint64_t>(rondo::detail::to_word(initial));
   return {graph.add_value(name, {graph::ValueKind::scalar, 0, bits, 0, 0, nullptr}, sizeof(HostScalar<T>))};
 }
-/// A D, made of the address and shape of `tensor`.
+/// A D created from the address and shape of `tensor`.
 template <class D, Element T, Direction S>
 [[nodiscard]] constexpr Value<Descriptor<D>> descriptor(TaskGraph& graph, std::string_view name,
                                                         TensorHandle<T, S> tensor) {
@@ -95,7 +95,7 @@ template <class D, Element T, Direction S>
 /// The number of rounds and the host's scalars. All slots of rounds in flight and all shapes share one store, so that
 /// no two rounds get the same numbers.
 ///
-/// Thread safety: the session's. Cost: set() is a compare and a store; the next round brings it to the device.
+/// Thread safety: that of the session. Cost: set() compares and stores; the next round copies the value.
 class ValueStore {
  public:
   ValueStore() noexcept = default;
@@ -108,7 +108,7 @@ class ValueStore {
     }
   }
 
-  /// From the next round on the scalar has this value. Errors: wrong_tensor if it is another graph's.
+  /// Gives the scalar this value from the next round on. Errors: wrong_tensor if it belongs to another graph.
   template <class T>
   Status set(Value<HostScalar<T>> scalar, std::type_identity_t<T> value) noexcept {
     const std::uint32_t t = index(scalar.key.tensor());
@@ -117,7 +117,7 @@ class ValueStore {
     return {};
   }
 
-  /// The number of rounds that were given values; those that were refused were not.
+  /// The number of rounds that were given values. Rounds that were refused do not count.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
   std::uint64_t next_round() noexcept { return rounds_++; }
   [[nodiscard]] std::uint64_t scalar(std::uint32_t tensor) const noexcept { return scalars_[tensor]; }
@@ -129,10 +129,10 @@ class ValueStore {
   std::uint64_t rounds_ = 0;
 };
 
-/// A session's policy: writes the values of these kinds, by default of all. No code is compiled for the others.
+/// The policy that writes the values of these kinds, by default of all kinds. No code is compiled for the others.
 ///
-/// Cost: rounds take the general path, then for each value a compare, and a copy into the table if it changed. If no
-/// value changed, nothing is refreshed.
+/// Cost: rounds take the general path, plus a comparison for each value, and a copy into the table if the value
+/// changed. If no value changed, nothing is refreshed.
 template <graph::ValueKind... kinds>
 class RoundValues {
  public:
@@ -142,7 +142,7 @@ class RoundValues {
     return sizeof...(kinds) == 0 || ((kind == kinds) || ...);
   }
 
-  /// `sources`: of all tensors. `shared`: the store of a session that this one is a part of, or null.
+  /// `sources`: of all tensors. `shared`: the store of the session that this one belongs to, or null.
   /// @throws Error unsupported for a kind that the policy leaves out
   void open(const graph::GraphView& graph, std::span<const args::Source> sources, Store* shared) {
     if (shared == nullptr) own_ = Store(graph);
@@ -164,7 +164,7 @@ class RoundValues {
     }
   }
 
-  /// Brings the values of the next round into the table.
+  /// Writes the values of the next round into the table.
   template <class Refresher>
   void update(Refresher& refresher) noexcept {
     const std::uint64_t round = store().next_round();
@@ -206,12 +206,12 @@ class RoundValues {
   [[nodiscard]] Store& store() noexcept { return shared_ != nullptr ? *shared_ : own_; }
 
  private:
-  static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< no address
+  static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< not an address
   struct Slot {
     graph::RoundValue value;
     std::uint32_t tensor = 0;
-    args::Source source{};         ///< of a descriptor: where the tensor is
-    const Shape* shape = nullptr;  ///< and its shape
+    args::Source source{};         ///< of a descriptor: the location of its tensor
+    const Shape* shape = nullptr;  ///< of a descriptor: the shape of its tensor
     std::uint64_t last = never;    ///< the address or scalar that the table holds
     bool is_written = false;
   };
@@ -231,7 +231,7 @@ class RoundValues {
 
 namespace rondo::detail {
 
-/// A value is passed by its address in the args table.
+/// A value is passed as its address in the args table.
 template <class V>
 struct ValueParameter : AnyParameter {
   static constexpr bool is_tensor = true;

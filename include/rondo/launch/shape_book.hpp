@@ -20,13 +20,13 @@
 
 namespace rondo::launch {
 
-/// Deals a frozen graph to lanes where the platform does that, and leaves it as it is elsewhere.
+/// Distributes the tasks of a frozen graph over lanes if the platform has lanes; otherwise changes nothing.
 template <class P>
 struct Dealing {
   explicit Dealing(const typename P::Options&) noexcept {}
   [[nodiscard]] FrozenGraph operator()(FrozenGraph graph) const { return graph; }
 };
-/// The same for platforms with lanes.
+/// For platforms with lanes.
 template <HasLanes P>
 struct Dealing<P> {
   explicit Dealing(const typename P::Options& asked) : options{asked} {}
@@ -34,8 +34,8 @@ struct Dealing<P> {
   typename P::Options options;
 };
 
-/// A shape of a symbolic graph with all that does not depend on the session: extents, block counts and views resolved,
-/// tasks checked and ordered, the arena planned. Immutable, so that threads may share it.
+/// A shape of a symbolic graph with everything that does not depend on the session: extents, block counts and views are
+/// resolved, tasks are checked and ordered, and the arena is planned. Immutable, so that threads may share it.
 template <arch::Arch A, class Planner, memory::Concurrency concurrency>
 struct ResolvedShape {
   using Plan = memory::Layout<FrozenGraph, A, Planner, concurrency>;
@@ -43,10 +43,10 @@ struct ResolvedShape {
   explicit ResolvedShape(FrozenGraph plain) : graph{std::move(plain)}, plan{graph} {}
 
   FrozenGraph graph;  ///< without symbols
-  Plan plan;          ///< where its tensors are
+  Plan plan;          ///< the locations of its tensors
 };
 
-/// The values of a graph's symbols, by number, from pairs of symbol and value. @throws Error invalid_argument
+/// Returns the values of a graph's symbols, by number, from pairs of symbol and value. @throws Error invalid_argument
 [[nodiscard]] inline std::vector<std::int64_t> values_of(const TaskGraph& graph,
                                                          std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
   std::vector<std::int64_t> values(graph.symbols().size(), -1);
@@ -66,13 +66,13 @@ struct ResolvedShape {
   return values;
 }
 
-/// The resolved shapes of one symbolic graph, by the values of its symbols; sessions over the graph share them.
-/// `Capacity`, an Lru, says how many are kept; an evicted one lives on in the sessions that hold it. `Deal` makes of
-/// each frozen graph the one that is planned.
+/// The resolved shapes of one symbolic graph, by the values of its symbols. Sessions of the graph share them.
+/// `Capacity` (an Lru) limits their number; sessions keep an evicted shape alive. `Deal` converts a frozen graph into
+/// the one to plan.
 ///
-/// Thread safety: every call, from any thread. Two threads that ask for the same new shape get the same one, resolved
-/// once. Errors: what instantiate(), freeze() and the planner throw; then nothing is kept. Cost: a lock for each call;
-/// rounds make none.
+/// Thread safety: every call, from any thread. Threads that ask for the same new shape get the same one, resolved once.
+/// Errors: what instantiate(), freeze() and the planner throw; nothing is kept then. Cost: one lock per call; rounds
+/// make no calls.
 template <class Resolved, class Capacity, class Deal>
 class ShapeBook {
  public:
@@ -83,7 +83,7 @@ class ShapeBook {
 
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
 
-  /// The shape under these values of the symbols, by number.
+  /// Returns the shape for these values of the symbols, by number.
   [[nodiscard]] Shape find_or_resolve(std::span<const std::int64_t> values) {
     if (values.size() != graph_.symbols().size()) return resolve(values);
     const std::vector<std::uint64_t> key(values.begin(), values.end());
@@ -124,7 +124,7 @@ class ShapeBook {
 
   const TaskGraph graph_;
   const Deal deal_;
-  mutable std::mutex mutex_;  ///< of what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   LaunchCache<std::shared_ptr<Page>, Capacity> pages_;
   std::uint64_t resolved_ = 0;
 };

@@ -12,13 +12,13 @@
 
 namespace rondo::launch {
 
-/// The shapes of a round as 64-bit words: the extents of each symbolically shaped tensor, one tensor after the other.
-/// Ranks and order are the graph's, so all keys of one graph have the same number of words.
+/// The shapes of a round as 64-bit words: the extents of each tensor with a symbolic shape, tensor by tensor. The graph
+/// determines the order and the ranks, so all keys of a graph have the same number of words.
 using KeyView = std::span<const std::uint64_t>;
 
-/// A key under construction, on the caller's stack. Errors: a key of too many words is `overflowed`, its view empty: it
-/// then equals no key but that of a graph without symbols. Cost: a store for each word; it allocates nothing and starts
-/// uninitialised.
+/// A key under construction, on the caller's stack. Errors: a key of too many words is `overflowed` and has an empty
+/// view, which equals only the key of a graph without symbols. Cost: one store per word; it allocates nothing, and its
+/// words start uninitialised.
 template <std::size_t Capacity>
 class ShapeKey {
   static_assert(Capacity > 0 && Capacity < UINT32_MAX);
@@ -28,21 +28,21 @@ class ShapeKey {
 
   ShapeKey() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the words as they are
 
-  /// The next word: an extent.
+  /// Appends an extent.
   void append(std::uint64_t word) noexcept {
     if (overflowed()) [[unlikely]]
       return;
     words_[size_++] = word;
   }
 
-  /// All extents of a tensor; a rank above max_rank, which no graph has, overflows.
+  /// Appends all extents of a tensor. A rank above max_rank, which no graph has, overflows.
   [[gnu::always_inline]] void append(const Shape& shape) noexcept {
     if (overflowed() || shape.rank() > max_rank) [[unlikely]] {
       size_ = static_cast<std::uint32_t>(Capacity + 1);
       return;
     }
-    // All max_rank words at once: a copy of fixed size has no loop, and the next call overwrites the surplus, for which
-    // there is room after the last word.
+    // Copies max_rank words at once: a copy of fixed size needs no loop, and the next call overwrites the surplus, for
+    // which there is room after the last word.
     for (std::size_t d = 0; d < max_rank; ++d) words_[size_ + d] = static_cast<std::uint64_t>(shape.extent(d));
     size_ += static_cast<std::uint32_t>(shape.rank());
   }
@@ -54,13 +54,13 @@ class ShapeKey {
   operator KeyView() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 
  private:
-  // 32 bits wide: compilers take it for no word, and so keep it in a register while words are written.
+  // Has 32 bits, so that a store of a 64-bit word cannot alias it, and compilers keep it in a register.
   std::uint32_t size_ = 0;
   std::uint64_t words_[Capacity + max_rank];
 };
 
-/// Whether the `count` words are the same. Compared in vectors, except for a few words whose number the compiler knows:
-/// those were written one by one just now, and a vector read from such stores would wait for them.
+/// Whether the `count` words are equal. Compares with vector instructions, except for a few words whose number is known
+/// at compile time: those have just been stored one by one, and a vector load would wait for the stores.
 [[nodiscard, gnu::always_inline]] inline bool same_words(const std::uint64_t* a, const std::uint64_t* b,
                                                          std::size_t count) noexcept {
   std::uint64_t difference = 0;
@@ -81,19 +81,19 @@ class ShapeKey {
   for (; count > 4; count -= 4, a += 4, b += 4) {
     if (update::detail::differ<4>(a, b)) return false;
   }
-  return !update::detail::differ<4>(last_a, last_b);  // the rest, and some words again: no loop over single words
+  return !update::detail::differ<4>(last_a, last_b);  // may repeat words, to avoid a loop over single ones
 }
 
-/// The two halves of the 128-bit product, folded into one, after the idea of Wang Yi's wyhash (2019, public domain).
+/// Folds the two halves of the 128-bit product into one word, after the idea of Wang Yi's wyhash (2019, public domain).
 [[nodiscard]] constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
   __extension__ typedef unsigned __int128 Wide;  // no alias takes __extension__
   const Wide product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-/// The hash of a key: one multiplication for each two words, in up to four independent chains; about 4 ns for 4 words
-/// and 22 for 64. The constants are the first 64-bit words of the fraction of pi. No defence against keys chosen to
-/// collide: a session chooses its own.
+/// The hash of a key: one multiplication per two words, in up to four independent chains; about 4 ns for 4 words and 22
+/// ns for 64. The constants are the first 64-bit words of the fraction of pi. The hash does not resist keys chosen to
+/// collide, because a session makes its own keys.
 [[nodiscard]] constexpr std::uint64_t hash_of(const std::uint64_t* words, std::size_t count) noexcept {
   constexpr std::uint64_t pi[4] = {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x082efa98ec4e6c89};
   std::uint64_t a = pi[0] + count, b = pi[1], c = pi[2], d = pi[3];

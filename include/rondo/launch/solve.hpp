@@ -11,32 +11,32 @@
 #include <utility>
 #include <vector>
 
-/// From the sizes that a round binds to the values of a graph's symbols, for shapes not met before.
+/// Finds the values of a graph's symbols from the sizes that a round binds, for shapes that are not in the cache.
 namespace rondo::launch {
 
 /// The values of symbols that a round states; made by with_symbols().
 template <std::size_t N>
 struct StatedSymbols {
   std::pair<Dim, std::int64_t> values[N];
-  /// Rounds that are submitted take it where they take pairs.
+  /// Tells submitted rounds to accept this in place of pairs.
   static constexpr bool stands_for_pairs = true;
 };
-/// States the values of symbols that sizes do not determine: `session.run_round(with_symbols({{n, 128}}), bind(x, hx),
-/// …)`. They identify a round's shape as its sizes do.
+/// States the values of symbols that the sizes do not determine: `session.run_round(with_symbols({{n, 128}}), bind(x,
+/// hx), …)`. Stated values identify the shape of a round just as sizes do.
 template <std::size_t N>
 [[nodiscard]] constexpr StatedSymbols<N> with_symbols(const std::pair<Dim, std::int64_t> (&values)[N]) noexcept {
   StatedSymbols<N> result;
   for (std::size_t i = 0; i < N; ++i) result.values[i] = values[i];
   return result;
 }
-/// Stands for the value of a symbol that solve() finds.
+/// Marks the value of a symbol that solve() is to find.
 inline constexpr std::int64_t not_stated = -1;
 
 /// The size of a bound tensor.
 struct BoundSize {
   std::uint32_t tensor = 0;      ///< by number
-  std::uint64_t count = 0;       ///< elements that were bound
-  const Shape* shape = nullptr;  ///< as stated; null if it was not
+  std::uint64_t count = 0;       ///< the number of elements bound
+  const Shape* shape = nullptr;  ///< the shape as stated; null if none was stated
 };
 
 namespace detail {
@@ -106,7 +106,7 @@ class Solver {
     return all;
   }
 
-  /// If a single extent is unknown, and a symbol alone, the number of elements determines it. Returns whether it did.
+  /// If only one extent is unknown, and a single symbol, derives it from the element count. Returns whether it did.
   bool match_count(const BoundSize& size) {
     const Shape& declared = tensor(size).shape;
     std::uint64_t product = 1;
@@ -138,7 +138,7 @@ class Solver {
     std::uint64_t count = 1;
     for (std::size_t d = 0; d < declared.rank(); ++d) {
       const Dim::Value extent = declared.evaluate(d, values_.data());
-      if (!extent.ok || extent.value < 0) return;  // instantiate() says so, with the values
+      if (!extent.ok || extent.value < 0) return;  // instantiate() reports this error, with the values
       if (size.shape != nullptr && size.shape->extent(d) != extent.value) mismatch(size, extent.value, d);
       if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent.value), &count)) return;
     }
@@ -168,9 +168,9 @@ class Solver {
 
 }  // namespace detail
 
-/// The values of the graph's symbols under which the tensors have these sizes. `given_values`: by number, not_stated
-/// for those to be found; may be none at all.
-/// @throws Error invalid_argument, wrong_size: naming the symbol or tensor and the values that do not fit together
+/// The values of the graph's symbols for which the tensors have these sizes. `given_values`: by number, not_stated for
+/// those to be found; may be empty.
+/// @throws Error invalid_argument, wrong_size: names the symbol or tensor and the values that contradict each other
 [[nodiscard]] inline std::vector<std::int64_t> solve(const TaskGraph& graph, std::span<const BoundSize> sizes,
                                                      std::span<const std::int64_t> given_values = {}) {
   return detail::Solver(graph).run(sizes, given_values);

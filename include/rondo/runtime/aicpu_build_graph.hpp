@@ -6,9 +6,9 @@
 
 namespace rondo::runtime {
 
-/// The orchestration runs at the same time as the tasks of scopes that have ended; it states each edge. The tasks of a
-/// scope are published together when it ends, those of the round itself when the orchestration does. Intermediates come
-/// from one heap ring, and their memory is used again when their scope has ended and the tasks in it are done.
+/// The orchestration states each edge and runs concurrently with the tasks of scopes that have ended. The tasks of a
+/// scope are published together at its end; tasks outside of any scope are published at the end of the orchestration.
+/// Intermediates come from one ring, and their memory is reused once their scope has ended and its tasks are done.
 ///
 ///     auto session = rondo::open<rondo::A2A3SimOn<rondo::Pool>, MyPolicies>(interface, [=](auto& round) {
 ///       const auto sum = round.template workspace<float>({1024});
@@ -17,8 +17,8 @@ namespace rondo::runtime {
 ///       round.add_edge(add, scale);
 ///     });
 ///
-/// A missing edge is not found. On the Inline engine the tasks of a scope run when it ends, in the order in which they
-/// were added but for those that wait for a task of a scope around it.
+/// A missing edge is not detected. On the Inline engine the tasks of a scope run at its end, in the order in which they
+/// were added, except for those that wait for a task of an enclosing scope.
 struct AicpuBuildGraph : OrchestratedRuntime<AicpuBuildGraph, 1> {};
 
 }  // namespace rondo::runtime

@@ -21,22 +21,22 @@ namespace rondo::runtime {
 /// * `launch()` starts a round and does not wait;
 /// * `settle()`, after each launch() and before the round's outputs are copied, waits for the round where the
 ///   platform cannot order the two, if `has_settle`;
-/// * `outcome(waited)`, after each platform.wait(), which returned `waited`, returns the outcome of the launched
-///   round; without a launch since, it returns `waited`;
-/// * `run_in_background()`, after launch(): the caller has other things to do until settle();
-/// * `place_tensor(tensor, address)` sets the address of a tensor of the graph from the next launch on; that of a
-///   host input is in host memory. To be called before the first launch and on each change, if `has_tensor_places`;
-/// * `move_arena(from, to)`, between rounds: all that the session placed at `from` is at `to` from now on;
-/// * `program()` is what the platform's queue launches, in place of launch(), settle() and outcome();
-/// * `failure_text()` describes the last failure; null: ask the platform;
-/// * `unload()` waits, and releases what the runner holds; a session calls it once.
+/// * `outcome(waited)`, after each platform.wait(), which returned `waited`, returns the outcome of the launched round;
+///   if nothing was launched since the last wait, it returns `waited`;
+/// * `run_in_background()`, after launch(), announces that the caller does other work until settle();
+/// * `place_tensor(tensor, address)` sets the address of a tensor of the graph from the next launch on; a host input's
+///   address is in host memory. Called before the first launch and on each change, if `has_tensor_places`;
+/// * `move_arena(from, to)`, between rounds: everything that the session placed at `from` is at `to` from now on;
+/// * `program()` is the program that the platform's queue launches, in place of launch(), settle() and outcome();
+/// * `failure_text()` describes the last failure; null means: ask the platform;
+/// * `unload()` waits, and releases the resources of the runner; a session calls it once.
 template <class R>
 concept Runner = requires(R& runner, const R& known, Status waited, DevicePtr<std::byte> arena, std::size_t tensor,
                           std::uint64_t address) {
   { R::has_tensor_places } -> std::convertible_to<bool>;  ///< place_tensor() must be called
-  { R::has_settle } -> std::convertible_to<bool>;         ///< settle() is of use
-  { R::has_background } -> std::convertible_to<bool>;     ///< run_in_background() is of use
-  { R::follows_the_arena } -> std::convertible_to<bool>;  ///< move_arena() is of use
+  { R::has_settle } -> std::convertible_to<bool>;         ///< settle() has an effect
+  { R::has_background } -> std::convertible_to<bool>;     ///< run_in_background() has an effect
+  { R::follows_the_arena } -> std::convertible_to<bool>;  ///< move_arena() has an effect
   { runner.launch() }
   noexcept->std::same_as<Status>;
   { runner.settle() }

@@ -19,7 +19,7 @@ struct HostBuildGraph {
   template <class P>
   using Options = typename P::Options;
 
-  /// One graph loaded on one platform: the platform's form of it.
+  /// One graph, loaded on one platform.
   template <class P, class Graph>
   class Runner {
     static_assert(
@@ -37,8 +37,8 @@ struct HostBuildGraph {
     static constexpr bool has_background = false;
     static constexpr bool follows_the_arena = HasArenaMove<P>;
 
-    /// Loads the program; kernels find their arguments where `args` says. @throws Error what P::load throws
-    /// (`frozen`, not `graph`: users like to name a graph of their own so at namespace scope, and -Wshadow sees it.)
+    /// Loads the program; kernels read their arguments at the addresses in `args`. @throws Error what P::load throws
+    /// (The parameter is not called `graph`, because users often have a global of that name and -Wshadow would warn.)
     Runner(P& platform, const Graph& frozen, args::ArgsTable& args, const Options<P>&)
         : platform_{platform}, program_{platform.load(frozen, args)} {}
     Runner(Runner& first, const Graph& frozen, args::ArgsTable& args)

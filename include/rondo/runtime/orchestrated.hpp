@@ -27,13 +27,13 @@ struct OrchestrationOn {
 };
 }  // namespace detail
 
-/// The rounds of one orchestration on one platform, which does all the work.
+/// Runs the rounds of one orchestration on one platform. The platform does all of the work.
 template <class Runtime, class P, class Graph>
 class OrchestratedRunner : public detail::OrchestrationOn<Runtime, P, Graph>::type {
   using Orchestration = typename detail::OrchestrationOn<Runtime, P, Graph>::type;
 
  public:
-  /// The args table is that of a graph without tasks: empty. @throws Error what the platform throws
+  /// The args table is empty, because the graph has no tasks. @throws Error what the platform throws
   OrchestratedRunner(P& platform, const Graph& graph, args::ArgsTable&, const OrchestratedOptions<P>& options)
       : Orchestration{platform, graph, options.stream} {
     static_assert(Runner<OrchestratedRunner>);
@@ -49,7 +49,7 @@ class OrchestratedRunner : public detail::OrchestrationOn<Runtime, P, Graph>::ty
   }
 };
 
-/// The members of a runtime whose orchestrations take intermediates from so many rings of memory.
+/// The common members of runtimes whose orchestrations take intermediates from `ring_count` rings of memory.
 template <class Runtime, std::uint32_t ring_count>
 struct OrchestratedRuntime {
   static constexpr bool is_orchestrated = true;

@@ -6,10 +6,10 @@
 
 namespace rondo::runtime {
 
-/// The orchestration runs at the same time as the tasks it adds; a task starts as soon as those are done that wrote
-/// what it reads, or touched what it writes. Edges are found from the regions of tensors, boxes included. Intermediates
-/// come from one ring of memory per depth of scopes (four; deeper scopes share the last), and their memory is used
-/// again when their scope has ended and the tasks in it are done.
+/// The orchestration runs concurrently with the tasks it adds. A task starts as soon as all tasks are done that wrote
+/// its inputs or accessed its outputs; edges are found from the regions of tensors, boxes included. Intermediates come
+/// from one ring per depth of scopes (four; deeper scopes share the last), and their memory is reused once their scope
+/// has ended and its tasks are done.
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies { using Runtime = rondo::runtime::TensorMapRingBuffer; };
 ///     auto session = rondo::open<rondo::A2A3SimOn<rondo::Pool>, MyPolicies>(interface, [=](auto& round) {
@@ -18,7 +18,7 @@ namespace rondo::runtime {
 ///       round.template add<Scale>(sum, z, 2.0F);              // finds that it follows add
 ///     });
 ///
-/// On the Inline engine a task runs where it is added.
+/// On the Inline engine each task runs as soon as it is added.
 struct TensorMapRingBuffer : OrchestratedRuntime<TensorMapRingBuffer, 4> {};
 
 }  // namespace rondo::runtime

@@ -11,10 +11,10 @@
 #include <utility>
 
 /// The requirements on a pair of a tensor and its memory. Each concept is a conjunction of named parts, so that the
-/// compiler names the part that fails; check_tensor_pair<T>() says in a sentence what to write for it.
+/// compiler names the part that fails; the message of check_tensor_pair<T>() says what to write.
 namespace rondo {
 
-/// The tensor of the graph: `TensorHandle<T, D> handle() const;` This fixes element type and direction.
+/// The tensor of the graph: `TensorHandle<T, D> handle() const;` It determines the element type and direction.
 template <class T>
 concept HasHandle = requires(const T& pair) {
   requires detail::is_tensor_handle<std::remove_cvref_t<decltype(pair.handle())>>;
@@ -23,17 +23,17 @@ concept HasHandle = requires(const T& pair) {
 namespace detail {
 template <HasHandle T>
 using HandleOf = std::remove_cvref_t<decltype(std::declval<const T&>().handle())>;
-/// The least constness that the host memory of a tensor of this direction must have.
+/// The pointee type that the host memory must convert to: const where the round only reads it.
 template <class H>
 using HostElement =
     std::conditional_t<copies_out(H::direction), typename H::element_type, const typename H::element_type>;
 }  // namespace detail
 
-/// A tensor that moves each round (in, out, inout, host_input) and the host memory that it moves from or to:
-/// `T* data() const` (`const T*` suffices for an input) and `std::size_t size() const`, in elements.
+/// A tensor that is copied each round (in, out, inout, host_input) and its host memory: `T* data() const` (`const T*`
+/// suffices for an input) and `std::size_t size() const`, in elements.
 ///
-/// What the concept cannot check but the rules demand: data() points to size() elements that stay alive and are not
-/// touched by anybody else until the round is finished.
+/// The concept cannot check that data() points to size() elements that stay alive and that nothing else accesses until
+/// the round is finished.
 template <class T>
 concept HostTensorPair = HasHandle<T> && is_bound_each_round(detail::HandleOf<T>::direction) &&
     requires(const T& pair) {
@@ -42,26 +42,26 @@ concept HostTensorPair = HasHandle<T> && is_bound_each_round(detail::HandleOf<T>
 };
 
 /// A tensor and its device memory, `DevicePtr<T> device() const`: that of a tensor that stays on the device, or memory
-/// that takes the place of the session's for a round. A host input has none.
+/// that replaces the session's for a round. A host input has none.
 template <class T>
 concept DeviceTensorPair = HasHandle<T> && !rides_in_args(detail::HandleOf<T>::direction) && requires(const T& pair) {
   { pair.device() } -> std::convertible_to<DevicePtr<const typename detail::HandleOf<T>::element_type>>;
 };
 
-/// A tensor of a graph with the memory that stands for it: a host pair or a device pair.
+/// A tensor of a graph and its memory: a host pair or a device pair.
 template <class T>
 concept TensorPair = HostTensorPair<T> || DeviceTensorPair<T>;
 
-/// A pair that a round binds: one whose tensor moves each round.
+/// A pair that each round binds.
 template <class T>
 concept BoundPair = TensorPair<T> && is_bound_each_round(detail::HandleOf<T>::direction);
 
-/// A bound pair that brings device memory: nothing is copied, the tensor's address changes instead.
+/// A bound pair of device memory: nothing is copied, the tensor's address changes instead.
 template <class T>
 concept DeviceBoundPair = BoundPair<T> && !HostTensorPair<T>;
 
-/// A pair whose memory a copy may still use after the call has returned: device memory, pinned host memory, or host
-/// memory that the platform snapshots first. Such a pair says so: `static constexpr bool is_pinned = true;` or
+/// A pair whose memory a copy may still access after the call has returned: device memory, pinned host memory, or host
+/// memory that the platform snapshots first. Such host memory declares `static constexpr bool is_pinned = true;` or
 /// `static constexpr bool is_snapshot = true;`
 template <class T>
 concept AsyncPair = BoundPair<T> &&(

@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// The element types; the numbers of those that the chips know are those of the peer runtime (hw-native-sys/simpler).
+/// The element types. Types that the chips know have the numbers of the peer runtime (hw-native-sys/simpler).
 enum class DataType : std::uint8_t {
   float32 = 0,
   float16 = 1,
@@ -25,7 +25,7 @@ enum class DataType : std::uint8_t {
   fp8e4m3fn = 12,  ///< a5 only
   fp8e8m0 = 13,    ///< a5 only
   fp4e2m1 = 14,    ///< a5 only; two values in one stored byte
-  float64 = 15,    ///< the host only
+  float64 = 15,    ///< on the host only
 };
 inline constexpr std::size_t data_type_count = 16;
 
@@ -33,7 +33,7 @@ inline constexpr std::size_t data_type_count = 16;
   return type >= DataType::fp8e4m3fn && type <= DataType::fp4e2m1;
 }
 
-/// Storage for element types without a C++ type of their own, without arithmetic.
+/// Storage for an element type without a C++ equivalent; has no arithmetic.
 struct Float16 {
   std::uint16_t bits;
 };
@@ -53,7 +53,7 @@ struct Fp4E2M1x2 {
 
 namespace detail {
 
-/// The types of C++ that stand for the element types, in the order of DataType.
+/// The C++ types of the element types, in the order of DataType.
 template <class... T>
 struct ElementTypes {
   static constexpr std::size_t sizes[sizeof...(T)] = {sizeof(T)...};
@@ -70,16 +70,16 @@ using AllElementTypes =
 
 }  // namespace detail
 
-/// A C++ type that a tensor may hold. No chip computes with `double`; a session on one refuses such a graph.
+/// A C++ type that a tensor may hold. No chip computes with `double`, so a session on a chip refuses such a graph.
 template <class T>
 concept Element = detail::AllElementTypes::find<T>()
 < data_type_count;
 
-/// The DataType of a type of C++.
+/// The DataType of a C++ type.
 template <Element T>
 inline constexpr DataType data_type_of = static_cast<DataType>(detail::AllElementTypes::find<T>());
 
-/// Bytes that one stored element takes.
+/// The bytes of one stored element.
 [[nodiscard]] constexpr std::size_t size_of(DataType type) noexcept {
   return detail::AllElementTypes::sizes[static_cast<std::size_t>(type)];
 }

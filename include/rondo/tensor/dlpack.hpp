@@ -5,7 +5,7 @@
 #include <rondo/tensor/handle.hpp>
 #include <rondo/types.hpp>
 
-// Optional: there is something here only where DLPack's own header is installed (Debian: libdlpack-dev).
+// Optional: this header is empty unless DLPack's own header is installed (Debian: libdlpack-dev).
 #if __has_include(<dlpack/dlpack.h>)
 #include <rondo/error.hpp>
 #include <rondo/tensor/pair.hpp>
@@ -14,10 +14,10 @@
 #include <cstddef>
 #include <span>
 
-/// Tensors of other libraries, and Rondo's for them, by DLPack (0.6 and later): no copy, no ownership taken.
+/// Exchanges tensors with other libraries through DLPack (0.6 and later), without copies or transfer of ownership.
 namespace rondo::dlpack {
 
-/// DLPack's name of an element type. The fp8 and fp4 types, which have none in 0.6, are opaque bits.
+/// DLPack's data type for an element type. DLPack 0.6 has no fp8 and fp4 types; they become opaque bits.
 [[nodiscard]] constexpr DLDataType data_type(DataType type) noexcept {
   constexpr DLDataType names[] = {{kDLFloat, 32, 1}, {kDLFloat, 16, 1}, {kDLInt, 32, 1},    {kDLInt, 16, 1},
                                   {kDLInt, 8, 1},    {kDLUInt, 8, 1},   {kDLBfloat, 16, 1}, {kDLInt, 64, 1},
@@ -26,7 +26,7 @@ namespace rondo::dlpack {
   return is_a5_only(type) ? DLDataType{kDLOpaqueHandle, 8, 1} : names[static_cast<std::size_t>(type)];
 }
 
-/// Whether it is memory that the host may touch.
+/// Whether the host may access the memory.
 [[nodiscard]] constexpr bool is_on_host(const DLDevice& device) noexcept {
   return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
 }
@@ -61,7 +61,7 @@ template <Element T>
 
 }  // namespace detail
 
-/// The elements of a tensor in host memory. The tensor outlives the span.
+/// The elements of a tensor in host memory. The tensor must outlive the span.
 /// @throws Error invalid_argument: another element type, gaps between elements, or device memory
 template <Element T>
 [[nodiscard]] std::span<T> host_span(const DLManagedTensor& managed) {
@@ -72,7 +72,7 @@ template <Element T>
   return {reinterpret_cast<T*>(detail::address(managed.dl_tensor)), size};  // NOLINT
 }
 
-/// The elements of a tensor in device memory; for a simulated device, whose memory is the host's, of any tensor.
+/// The elements of a tensor in device memory. A simulated device uses host memory, so any tensor is accepted there.
 /// @throws Error invalid_argument: another element type, or gaps between elements
 template <Element T>
 [[nodiscard]] DeviceSpan<T> device_span(const DLManagedTensor& managed) {
@@ -80,9 +80,9 @@ template <Element T>
   return {DevicePtr<T>{detail::address(managed.dl_tensor)}, size};
 }
 
-/// A tensor for others to use, on loan: its deleter frees the description and leaves the elements alone. Call the
-/// deleter once. `device`: what the consumer is to take it for.
-/// @throws Error invalid_argument if the shape does not hold as many elements as there are; std::bad_alloc
+/// Creates a DLPack tensor that borrows the memory: its deleter frees the description, not the elements. Call the
+/// deleter once. `device` is the device that the tensor names to its consumer.
+/// @throws Error invalid_argument if the shape and the memory differ in their number of elements; std::bad_alloc
 template <Element T>
 [[nodiscard]] DLManagedTensor* lend(DeviceSpan<T> memory, const Shape& shape, DLDevice device) {
   struct Loan {
@@ -115,7 +115,7 @@ template <Element T>
               {kDLCPU, 0});
 }
 
-/// Binds a host tensor of another library, checked: `prebind(dlpack::bind(x, *tensor))`. @throws as host_span
+/// Binds a host tensor of another library after checking it: `prebind(dlpack::bind(x, *tensor))`. @throws as host_span
 template <Element T, Direction D>
 [[nodiscard]] auto bind(TensorHandle<T, D> tensor, const DLManagedTensor& managed) {
   return rondo::bind(tensor, host_span<T>(managed));

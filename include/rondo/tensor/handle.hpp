@@ -9,7 +9,7 @@
 
 namespace rondo {
 
-/// Identifies a tensor of a graph. One word, so that a round compares identity with a single instruction.
+/// Identifies a tensor of a graph. It is a single word, so that a round compares it with a single instruction.
 struct TensorKey {
   std::uint64_t value = 0;
 
@@ -19,15 +19,15 @@ struct TensorKey {
 
   /// The tensor's number in its graph.
   [[nodiscard]] constexpr TensorId tensor() const noexcept { return TensorId{static_cast<std::uint32_t>(value)}; }
-  /// See TaskGraph::tag().
+  /// The tag of the graph; see TaskGraph::tag().
   [[nodiscard]] constexpr std::uint32_t graph() const noexcept { return static_cast<std::uint32_t>(value >> 32); }
 
   friend constexpr bool operator==(TensorKey, TensorKey) noexcept = default;
 };
 
-/// A tensor of a graph: its identity as a value, its element type and direction as a type, so that passing it to the
-/// wrong kernel parameter or binding it the wrong way does not compile. Valid for the graph that made it, for copies of
-/// that graph, and for sessions over them.
+/// A handle to a tensor of a graph. Its element type and direction are part of its type, so that passing it to the
+/// wrong kernel parameter or binding it in the wrong direction does not compile. Valid for the graph that created it,
+/// for copies of that graph, and for sessions of those.
 template <Element T, Direction D>
 struct TensorHandle {
   using element_type = T;
@@ -38,22 +38,22 @@ struct TensorHandle {
   friend constexpr bool operator==(TensorHandle, TensorHandle) noexcept = default;
 };
 
-/// Copied in each round.
+/// Copied to the device each round.
 template <class T>
 using Input = TensorHandle<T, Direction::in>;
-/// Copied out each round.
+/// Copied to the host each round.
 template <class T>
 using Output = TensorHandle<T, Direction::out>;
-/// Copied in and out each round.
+/// Copied to the device and back each round.
 template <class T>
 using InputOutput = TensorHandle<T, Direction::inout>;
-/// Copied in each round, inside the args table.
+/// Copied to the device each round, as part of the args table.
 template <class T>
 using HostInput = TensorHandle<T, Direction::host_input>;
-/// Stays on the device.
+/// Stays on the device across rounds.
 template <class T>
 using Resident = TensorHandle<T, Direction::resident>;
-/// Between tasks of a round.
+/// Passes data between the tasks of a round.
 template <class T>
 using Workspace = TensorHandle<T, Direction::workspace>;
 

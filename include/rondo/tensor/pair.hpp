@@ -13,11 +13,11 @@
 
 namespace rondo {
 
-/// A pair whose tensor is copied each round: a stretch of host memory for one input, output or inout. Made by bind().
+/// Host memory for an input, output or inout that is copied each round. Made by bind().
 template <Element T, Direction D>
 requires(is_bound_each_round(D)) class CopiedPair {
  public:
-  /// Const where the round only reads it.
+  /// Const if the round only reads the memory.
   using HostElement = std::conditional_t<copies_out(D), T, const T>;
 
   constexpr CopiedPair(TensorHandle<T, D> handle, HostElement* data, std::size_t size) noexcept
@@ -33,7 +33,7 @@ requires(is_bound_each_round(D)) class CopiedPair {
   std::size_t size_;
 };
 
-/// A pair whose tensor stays on the device: resident across rounds, or workspace within one. Given out by a session.
+/// A tensor that stays on the device: resident across rounds, or workspace within one. Returned by a session.
 template <Element T, Direction D>
 requires(!is_bound_each_round(D)) class DevicePair {
  public:
@@ -49,18 +49,18 @@ requires(!is_bound_each_round(D)) class DevicePair {
   DevicePtr<T> device_;
   std::size_t size_;
 };
-/// Of a tensor that stays on the device.
+/// The device memory of a tensor that stays there across rounds.
 template <Element T>
 using ResidentPair = DevicePair<T, Direction::resident>;
-/// Of memory between tasks.
+/// The device memory of a workspace.
 template <Element T>
 using WorkspacePair = DevicePair<T, Direction::workspace>;
 
-/// A pair whose tensor lies in device memory of the caller's for this round: nothing is copied. Made by bind().
+/// A tensor whose memory for this round is the caller's device memory: nothing is copied. Made by bind().
 template <Element T, Direction D>
 requires(is_model_io(D)) class DeviceBound {
  public:
-  /// Const where the round only reads it.
+  /// Const if the round only reads the memory.
   using DeviceElement = std::conditional_t<copies_out(D), T, const T>;
 
   constexpr DeviceBound(TensorHandle<T, D> handle, DeviceSpan<DeviceElement> memory) noexcept
@@ -82,7 +82,7 @@ inline constexpr bool is_device_span = false;
 template <class T>
 inline constexpr bool is_device_span<DeviceSpan<T>> = true;
 
-/// Contiguous elements on the host: what has data() and size(), or an array.
+/// Contiguous elements on the host: a class with data() and size().
 template <class Host>
 concept ContiguousHost = requires(Host& host) {
   {*host.data()};
@@ -99,9 +99,9 @@ consteval void check_host_element() {
 
 }  // namespace detail
 
-/// Pairs a tensor with host memory for a round: anything contiguous with data() and size() (vector, span, array, a
-/// class of your own), a C array, or for a tensor of one element a plain variable. The memory must hold exactly the
-/// tensor's elements and stay alive and untouched until the round is finished.
+/// Pairs a tensor with host memory for a round: anything contiguous with data() and size() (a vector, span, array, or
+/// class of your own), a C array, or, for a tensor of one element, a plain variable. The memory must hold exactly the
+/// tensor's elements; keep it alive and do not access it until the round is finished.
 /// A DeviceSpan binds device memory instead: the tensor takes its address for this round and nothing is copied.
 template <Element T, Direction D, class Host>
 [[nodiscard]] constexpr auto bind(TensorHandle<T, D> tensor, Host&& host) noexcept {
@@ -129,7 +129,7 @@ template <Element T, Direction D, class Host>
   }
 }
 
-/// A bound pair that brings the shape of its memory, for rounds whose shapes differ. Made by bind(x, host, shape).
+/// A bound pair with the shape of its memory, for rounds of different shapes. Made by bind(x, host, shape).
 template <BoundPair B>
 class Shaped : public B {
  public:
@@ -140,8 +140,8 @@ class Shaped : public B {
   Shape shape_;
 };
 
-/// bind() with the shape that the memory has this round. Needed where the number of elements does not tell the symbols:
-/// a tensor of n × m elements.
+/// bind() with the shape of the memory in this round. Needed where the number of elements does not determine the
+/// symbols, as with a tensor of n × m elements.
 template <Element T, Direction D, class Host>
 [[nodiscard]] constexpr auto bind(TensorHandle<T, D> tensor, Host&& host, const Shape& shape) noexcept {
   return Shaped{bind(tensor, std::forward<Host>(host)), shape};

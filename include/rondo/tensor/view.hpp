@@ -13,7 +13,7 @@ namespace rondo {
 namespace detail {
 
 /// Elements in row-major order with `Rank` extents; the common part of In, Out and InOut. `E` is const for In. A view
-/// of rank 1 takes a tensor of any rank and sees its elements in a row.
+/// of rank 1 accepts a tensor of any rank and presents its elements in sequence.
 template <class E, std::size_t Rank>
 class TensorView {
   static_assert(Rank >= 1 && Rank <= max_rank, "rondo: a kernel sees a tensor in 1 to 5 dimensions");
@@ -37,7 +37,7 @@ class TensorView {
     return n;
   }
 
-  /// The i-th element in row-major order, whatever the rank. Not checked.
+  /// The i-th element in row-major order, for any rank. Not checked.
   [[nodiscard]] constexpr E& operator[](std::size_t i) const noexcept { return data_[i]; }
 
   /// The element at one index per dimension, outermost first. Not checked.
@@ -60,25 +60,25 @@ class TensorView {
 
 }  // namespace detail
 
-/// A kernel's parameter that it only reads.
+/// A kernel's parameter: a tensor that the kernel only reads.
 template <Element T, std::size_t Rank = 1>
 struct In : detail::TensorView<const T, Rank> {
   using detail::TensorView<const T, Rank>::TensorView;
 };
 
-/// A kernel's parameter that it writes, every element of it, and does not read before.
+/// A kernel's parameter: a tensor of which the kernel writes every element, and reads none before.
 template <Element T, std::size_t Rank = 1>
 struct Out : detail::TensorView<T, Rank> {
   using detail::TensorView<T, Rank>::TensorView;
 };
 
-/// A kernel's parameter that it reads and writes.
+/// A kernel's parameter: a tensor that the kernel reads and writes.
 template <Element T, std::size_t Rank = 1>
 struct InOut : detail::TensorView<T, Rank> {
   using detail::TensorView<T, Rank>::TensorView;
 };
 
-/// A kernel's parameter for memory of its own during the task, undefined before and after it. Args formats call it a
+/// A kernel's parameter: memory for use during the task, undefined before and after it. Args formats call it a
 /// workspace.
 template <Element T, std::size_t Rank = 1>
 struct Scratch : detail::TensorView<T, Rank> {

@@ -9,10 +9,10 @@
 
 namespace rondo::launch::detail {
 
-/// A hash table of nodes whose hashes the caller computes. Insertion into reserved room allocates nothing, so that one
-/// that fails changes nothing; no container of the standard library has both. Open addressing with linear probing, at
-/// most half full. Erasing moves later cells back, so that probes stay short after any number of evictions (Knuth, The
-/// Art of Computer Programming 3, 6.4, algorithm R).
+/// A hash table of nodes whose hashes the caller computes. Insertion into reserved room allocates nothing, so a failed
+/// insertion changes nothing; no container of the standard library offers both. Open addressing with linear probing; at
+/// most half full. Erasing moves later cells back, so that probe sequences stay short after any number of evictions
+/// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
 template <class Node>
 class FlatTable {
   struct Cell {
@@ -23,7 +23,7 @@ class FlatTable {
  public:
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// The node of this hash for which `is_it(node)`, or nullptr.
+  /// Returns the node with this hash for which `is_it(node)` is true, or nullptr.
   template <class IsIt>
   [[nodiscard, gnu::always_inline]] Node* find(std::uint64_t hash, IsIt is_it) const noexcept {
     if (mask_ == 0) return nullptr;
@@ -34,7 +34,7 @@ class FlatTable {
     return nullptr;
   }
 
-  /// Makes room for `size` nodes. Throws std::bad_alloc, and then nothing has changed.
+  /// Makes room for `size` nodes. @throws std::bad_alloc; nothing has changed then.
   void reserve(std::size_t size) {
     if (2 * size <= cells_.size()) return;
     std::size_t count = cells_.size() == 0 ? 8 : 2 * cells_.size();
@@ -47,7 +47,7 @@ class FlatTable {
     }
   }
 
-  /// Precondition: there is room, and the node is not in the table.
+  /// Precondition: room is reserved, and the node is not in the table.
   void insert(std::uint64_t hash, Node& node) noexcept {
     place({hash, &node});
     ++size_;
@@ -57,7 +57,7 @@ class FlatTable {
     std::size_t hole = hash & mask_;
     while (cells_[hole].node != &node) hole = (hole + 1) & mask_;
     for (std::size_t i = (hole + 1) & mask_; cells_[i].node != nullptr; i = (i + 1) & mask_) {
-      // A cell may move back to the hole unless that lies before the place it belongs to.
+      // A cell may move back into the hole unless the hole lies before its home position.
       const std::size_t from_home = (i - (cells_[i].hash & mask_)) & mask_;
       const std::size_t from_hole = (i - hole) & mask_;
       if (from_home < from_hole) continue;
@@ -68,7 +68,7 @@ class FlatTable {
     --size_;
   }
 
-  /// Calls f(node) for each, in no order; f may destroy the node.
+  /// Calls f(node) for each node, in no particular order; f may destroy the node.
   template <class F>
   void for_each(F f) const {
     for (const Cell& cell : cells_) {
@@ -89,7 +89,7 @@ class FlatTable {
   }
 
   std::vector<Cell> cells_;
-  std::size_t mask_ = 0;  ///< one less than there are cells, a power of two; 0 if there are none
+  std::size_t mask_ = 0;  ///< the number of cells, a power of two, minus 1; 0 if there are none
   std::size_t size_ = 0;
 };
 

@@ -25,18 +25,18 @@ template <BoundPair B>
 }
 template <BoundPair B>
 inline constexpr std::uint64_t element_size = sizeof(typename HandleOf<B>::element_type);
-/// The product may wrap. That does not matter for host memory, of which none has that many elements, and to compare
-/// elements would cost a shift for each vector; but a span of device memory has as many as somebody wrote.
+/// The product may wrap. For host memory that is harmless: none has that many elements, and comparing elements would
+/// cost a shift per vector. A span of device memory, however, may claim any number of elements.
 template <BoundPair B>
 [[nodiscard]] constexpr std::uint64_t bytes_of(const B& pair) noexcept {
   return elements_of(pair) * element_size<B>;
 }
-/// `count` elements of `size` bytes; a product that does not fit is more than any tensor has.
+/// The bytes of `count` elements of `size` bytes; the largest number, which no tensor has, if they overflow.
 [[nodiscard]] constexpr std::uint64_t bytes_or_most(std::uint64_t count, std::uint64_t size) noexcept {
   std::uint64_t bytes = 0;
   return __builtin_mul_overflow(count, size, &bytes) ? ~std::uint64_t{0} : bytes;
 }
-/// Where the device memory of a pair begins; 0 for host memory.
+/// The address of a pair's device memory; 0 for host memory.
 template <BoundPair B>
 [[nodiscard, gnu::always_inline]] constexpr std::uint64_t device_of([[maybe_unused]] const B& pair) noexcept {
   if constexpr (DeviceBoundPair<B>) {
@@ -45,7 +45,7 @@ template <BoundPair B>
     return 0;
   }
 }
-/// Is it no memory at all? Always inlined: g++ spills the pairs of a round to pass one by address, even to this.
+/// Whether the memory is null. Always inlined: otherwise g++ spills the pairs of a round to pass one by address.
 template <BoundPair B>
 [[nodiscard, gnu::always_inline]] constexpr bool is_null(const B& pair) noexcept {
   if constexpr (DeviceBoundPair<B>) {
@@ -54,7 +54,7 @@ template <BoundPair B>
     return pair.data() == nullptr;
   }
 }
-/// Is it copied to the device, or from it, as a copy of its own?
+/// Whether the round copies the tensor to the device, or from it, with a copy of its own.
 template <BoundPair B>
 inline constexpr bool is_copied_in = copies_in(HandleOf<B>::direction) && !DeviceBoundPair<B>;
 template <BoundPair B>
@@ -63,11 +63,11 @@ template <BoundPair... B>
 inline constexpr std::size_t count_in = (std::size_t{0} + ... + (is_copied_in<B> ? 1 : 0));
 template <BoundPair... B>
 inline constexpr std::size_t count_out = (std::size_t{0} + ... + (is_copied_out<B> ? 1 : 0));
-/// How many of them lie in the args table.
+/// The number of pairs whose tensors are part of the args table.
 template <BoundPair... B>
 inline constexpr std::size_t count_host_inputs = (std::size_t{0} + ... +
                                                   (rides_in_args(HandleOf<B>::direction) ? 1 : 0));
-/// The least strategy that serves a pair.
+/// The lowest update level that supports a pair.
 template <BoundPair B>
 inline constexpr UpdateLevel level_of = DeviceBoundPair<B>                      ? UpdateLevel::model_io
                                         : rides_in_args(HandleOf<B>::direction) ? UpdateLevel::host_input
@@ -75,17 +75,17 @@ inline constexpr UpdateLevel level_of = DeviceBoundPair<B>                      
 template <BoundPair... B>
 inline constexpr bool any_update = ((level_of<B> != UpdateLevel::none) || ...);
 
-/// What a pair comes down to, whatever its type.
+/// A pair, independent of its type.
 struct Binding {
   static constexpr std::uint64_t unbound = ~std::uint64_t{0};
   TensorKey key;
   std::uint64_t bytes = 0;
-  void* data = nullptr;      ///< host memory; only read where the tensor is an input
-  std::uint64_t device = 0;  ///< the address of device memory, where that is bound
-  bool snapshot = false;     ///< the copy takes the bytes before it returns
+  void* data = nullptr;      ///< host memory; only read if the tensor is an input
+  std::uint64_t device = 0;  ///< the address of device memory, if that is bound
+  bool snapshot = false;     ///< whether the copy reads the bytes before it returns
 
   Binding() noexcept = default;
-  /// Nothing is bound to the tensor yet.
+  /// A tensor to which nothing is bound yet.
   explicit Binding(TensorKey tensor) noexcept : key{tensor}, bytes{unbound} {}
   template <BoundPair B>
   explicit Binding(const B& pair) noexcept
@@ -94,17 +94,17 @@ struct Binding {
     if constexpr (requires { B::is_snapshot; }) snapshot = B::is_snapshot;
   }
   [[nodiscard]] bool is_null() const noexcept { return data == nullptr && device == 0; }
-  /// Whether it is host memory that a round copies; a copy of nothing is never issued.
+  /// Whether the round copies host memory. A copy of zero bytes is never issued.
   [[nodiscard]] bool is_copied() const noexcept { return device == 0 && bytes != 0; }
 };
 
-/// What a round found wrong with its bindings: the status, and for wrong_size how many bytes were bound.
+/// The error in a round's bindings: the status, and for wrong_size the number of bytes that were bound.
 struct BindingFault {
   Status status;
   std::uint64_t bytes_bound = 0;
 };
 
-/// Whether the bindings come in the order of the ports, each of the right size and not null. O(bindings)
+/// Whether the bindings are in the order of the ports, each of the right size and not null. O(bindings)
 template <class Ports>
 [[nodiscard]] bool is_sorted(const Ports& ports, std::span<const Binding> bindings) noexcept {
   if (bindings.size() != ports.size()) return false;
@@ -114,8 +114,8 @@ template <class Ports>
   }
   return true;
 }
-/// Checks bindings that come in any order, and puts them into the order of the ports: each port once, the right size,
-/// not null. Cold; O(bindings × ports).
+/// Checks bindings in any order, and sorts them into the order of the ports: each port once, of the right size, not
+/// null. Cold; O(bindings × ports).
 template <class Ports>
 [[gnu::cold]] BindingFault sort_bindings(const Ports& ports, std::span<Binding> bindings) noexcept {
   const auto position = [](const auto& range, TensorKey key) {
@@ -126,7 +126,7 @@ template <class Ports>
   for (std::size_t b = 0; b < bindings.size(); ++b) {
     const Binding& binding = bindings[b];
     const std::size_t port = position(ports, binding.key);
-    // A handle of another graph has no name here, so the status names none.
+    // This graph has no name for a handle of another graph, so the status names no tensor.
     if (port == ports.size()) return {Status{Errc::wrong_tensor}};
     const std::uint32_t tensor = index(binding.key.tensor());
     if (position(bindings, binding.key) != b) return {Status::of_tensor(Errc::bound_twice, tensor)};
@@ -136,19 +136,19 @@ template <class Ports>
   for (std::size_t p = 0; p < ports.size(); ++p) {
     const std::size_t b = position(bindings, ports[p].key);
     if (b == bindings.size()) return {Status::of_tensor(Errc::unbound_tensor, index(ports[p].key.tensor()))};
-    std::swap(bindings[p], bindings[b]);  // bindings[p] exists: each port before p has taken one of its own
+    std::swap(bindings[p], bindings[b]);  // bindings[p] exists: each port before p has one binding
   }
   return {};
 }
 
-/// One copy of a round, its device address resolved.
+/// A copy of a round, with its device address.
 struct Copy {
   DevicePtr<std::byte> device;
-  void* host = nullptr;  ///< only read where the copy goes to the device
+  void* host = nullptr;  ///< only read if the copy is to the device
   Bytes bytes;
 };
 
-/// The copies of checked bindings, which stand in the order of the ports.
+/// The copies of checked bindings, which are in the order of the ports.
 template <std::size_t In, std::size_t Out>
 struct Copies {
   Copy in[In + 1];

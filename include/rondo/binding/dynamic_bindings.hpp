@@ -13,20 +13,19 @@
 
 namespace rondo {
 
-/// The bindings of a session whose tensors the program knows only by their place in the graph: for interpreters, for
-/// graphs read from a file. It stands where pairs stand, in rounds of every kind of session. What bind() leaves to the
-/// compiler is checked when memory is bound: direction, size, null. The element type is the caller's to check; see
+/// The bindings of a session whose tensors the program knows only by their position in the graph: for interpreters, and
+/// for graphs read from files. Rounds of every kind of session accept it in place of pairs. When memory is bound, it
+/// checks what the compiler checks for bind(): direction, size, null. The caller checks the element type; see
 /// graph::TensorRecord.
 ///
 ///     rondo::DynamicBindings bindings(session);
 ///     for (const auto& [tensor, memory] : found) if (Status s = bindings.bind(tensor, memory.data, memory.size); !s) …
 ///     Status status = session.run_round(bindings);     // as often as wanted; or begin_round, submit_round
 ///
-/// Lifetime: immovable; the session outlives it, and the bound memory outlives its rounds. One session may have
-/// several, used in turn. What is bound while a round is under way counts from the next round on. Thread safety: the
-/// session's. Errors: by status; a bind() that fails leaves what was bound before. Cost: the constructor allocates; a
-/// round of host memory alone is copied as it was bound, another one is checked and copied as one whose pairs come in
-/// no particular order; neither allocates.
+/// Lifetime: immovable; the session must outlive it, and the bound memory its rounds. A session may have several, used
+/// in turn. A bind() during a round takes effect in the next round. Thread safety: that of the session. Errors: by
+/// status; a bind() that fails changes nothing. Cost: the constructor allocates. A round of host memory alone is copied
+/// as bound; any other round is checked and copied like one with pairs in arbitrary order. Neither allocates.
 template <class Session>
 class DynamicBindings {
  public:
@@ -42,38 +41,38 @@ class DynamicBindings {
   DynamicBindings(const DynamicBindings&) = delete;
   DynamicBindings& operator=(const DynamicBindings&) = delete;
 
-  /// Binds host memory for the rounds to come, in place of what was bound to the tensor before.
-  /// Errors: wrong_tensor: not bound each round, or memory that must not be written for a tensor that is; wrong_size,
-  /// null_memory; unsupported: a host input, and the session's update strategy refreshes none.
+  /// Binds host memory for all later rounds and replaces the tensor's previous binding.
+  /// Errors: wrong_tensor: rounds do not bind this tensor, or would write it and `host` is const; wrong_size,
+  /// null_memory; unsupported: a host input, which the session's update strategy does not refresh.
   Status bind(TensorId tensor, void* host, Bytes size) noexcept { return bind(tensor, host, {}, size, true); }
   /// The same for memory that is only read.
   Status bind(TensorId tensor, const void* host, Bytes size) noexcept {
     return bind(tensor, const_cast<void*>(host), {}, size, false);
   }
-  /// Binds device memory: nothing is copied, the tensor's address changes. Errors: as above; unsupported also if the
+  /// Binds device memory: nothing is copied, the tensor's address changes. Errors: as above; also unsupported if the
   /// update strategy never changes an address.
   Status bind(TensorId tensor, DevicePtr<std::byte> device, Bytes size) noexcept {
     return bind(tensor, nullptr, device, size, true);
   }
 
-  // --- the session's side
+  // --- for sessions
 
-  /// Sessions take it where they take pairs.
+  /// Tells sessions to accept this in place of pairs.
   static constexpr bool stands_for_pairs = true;
 
-  /// A round's bindings, in the order of the ports, which the round may change. Cost: O(tensors bound)
+  /// The bindings of a round, in the order of the ports; the round may change them. Cost: O(tensors bound)
   [[nodiscard]] std::span<detail::Binding> list() noexcept {
     for (std::size_t b = 0; b < bound_.size(); ++b) round_[b] = bound_[b];
     return round_;
   }
-  /// Whether every tensor is bound to host memory that is copied, each checked when it was bound. Then a round that
-  /// needs nothing else takes bound() as it is.
+  /// Whether every tensor is bound to host memory that is copied, and was checked when it was bound. A round that needs
+  /// nothing else uses bound() unchanged.
   [[nodiscard]] bool is_plain() const noexcept { return general_ == 0; }
-  /// What is bound for the next round, in the order of the ports.
+  /// The bindings of the next round, in the order of the ports.
   [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return bound_; }
-  /// The tensors that these are bindings of.
+  /// The tensors to which these bindings belong.
   [[nodiscard]] graph::GraphView interface() const noexcept { return view_; }
-  /// The first tensor that nothing was bound to.
+  /// Returns unbound_tensor for the first tensor without a binding.
   [[nodiscard]] Status find_unbound() const noexcept {
     if (unbound_ == 0) [[likely]]
       return {};
@@ -82,7 +81,7 @@ class DynamicBindings {
     }
     return {};
   }
-  /// Whether these are bindings of that session.
+  /// Whether these bindings belong to `session`.
   [[nodiscard]] bool are_of(const Session& session) const noexcept { return &session_ == &session; }
 
  private:
@@ -111,7 +110,7 @@ class DynamicBindings {
     return b.bytes != detail::Binding::unbound && b.data != nullptr && b.device == 0 && !rides_in_args(direction);
   }
 
-  /// The place of a tensor in the lists, or their size. As a rule tensors are bound in the order of their declaration.
+  /// The index of a tensor in the lists, or their size. Tries the next tensor first, since most are bound in order.
   [[nodiscard]] std::size_t find(TensorId tensor) noexcept {
     std::size_t b = next_ < bound_.size() && bound_[next_].key.tensor() == tensor ? next_ : 0;
     while (b < bound_.size() && bound_[b].key.tensor() != tensor) ++b;
@@ -122,10 +121,10 @@ class DynamicBindings {
   Session& session_;
   graph::GraphView view_;
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
-  std::vector<detail::Binding> round_;  ///< the same, of the round under way
-  std::size_t general_ = 0;             ///< how many of bound_ are not plain
-  std::size_t next_ = 0;                ///< the place after the one that was bound last
-  std::size_t unbound_ = 0;             ///< how many tensors nothing was bound to
+  std::vector<detail::Binding> round_;  ///< a copy of bound_ for the current round
+  std::size_t general_ = 0;             ///< the number of elements of bound_ that are not plain
+  std::size_t next_ = 0;                ///< the index after the last tensor bound
+  std::size_t unbound_ = 0;             ///< the number of tensors without a binding
 };
 
 }  // namespace rondo

@@ -22,7 +22,7 @@ struct HostRange {
       : begin{reinterpret_cast<std::uintptr_t>(data)}, end{begin + bytes} {}
 
   [[nodiscard]] bool overlaps(const HostRange& other) const noexcept { return begin < other.end && other.begin < end; }
-  /// The least range that holds both.
+  /// Extends this range to the smallest one that contains both.
   void include(const HostRange& other) noexcept {
     begin = begin < other.begin ? begin : other.begin;
     end = end > other.end ? end : other.end;
@@ -62,7 +62,7 @@ template <std::size_t In, std::size_t Out>
   return ranges;
 }
 
-/// The same of bindings that are known only at run time.
+/// The same for bindings that are known only at run time.
 class DynamicRanges {
  public:
   std::vector<HostRange> in;

@@ -15,9 +15,9 @@
 
 namespace rondo::detail {
 
-/// Finds out whether ranges of memory are apart, quickly if they come in the order in which they came the last time:
-/// what rounds bind moves, but seldom past each other. Each range must begin at a multiple of `Granule`, a power of
-/// two.
+/// Checks whether ranges of memory are disjoint. The check is fast if their order by address has not changed since the
+/// last time, which is common even when the addresses change. Each range must begin at a multiple of `Granule`, a power
+/// of two.
 template <std::uint64_t Granule>
 class AddressOrder {
   static_assert((Granule & (Granule - 1)) == 0);
@@ -27,9 +27,9 @@ class AddressOrder {
     for (std::size_t i = 0; i < count; ++i) order_[i] = static_cast<std::uint32_t>(i);
   }
 
-  /// Whether each range [begins[i], begins[i] + ports[i].bytes) begins at a multiple of Granule, and no two overlap.
-  /// 0 stands for no range. For an empty range inside another the answer is either. Cost: a few instructions for each
-  /// range; where the order has changed, that of sorting them again.
+  /// Whether each range [begins[i], begins[i] + ports[i].bytes) begins at a multiple of Granule, and no two overlap. 0
+  /// means no range. The result is unspecified for an empty range inside another. Cost: a few instructions per range;
+  /// if the order has changed, also the cost of sorting.
   template <class Ports>
   [[nodiscard, gnu::noinline]] bool are_apart(std::span<const std::uint64_t> begins, const Ports& ports) noexcept {
     if (find_apart(begins, ports)) [[likely]]
@@ -54,8 +54,8 @@ class AddressOrder {
     }
     return are_apart && bits % Granule == 0;
   }
-  /// By insertion, not std::sort: a round may sort, what is nearly sorted takes little, and sessions share no code for
-  /// an order of their own.
+  /// An insertion sort, because a round may sort, nearly sorted data takes little time, and sessions could not share an
+  /// instance of std::sort, as each has its own comparison.
   [[gnu::noinline]] void sort(std::span<const std::uint64_t> begins) noexcept {
     for (std::size_t i = 1; i < count_; ++i) {
       const std::uint32_t moving = order_[i];
@@ -66,47 +66,47 @@ class AddressOrder {
   }
 
   std::size_t count_;
-  std::unique_ptr<std::uint32_t[]> order_;  ///< numbers of the ranges, by address as far as is known
+  std::unique_ptr<std::uint32_t[]> order_;  ///< indexes of the ranges, sorted by their last known addresses
 };
 
 /// A port whose tensor is a view of another tensor's memory.
 struct PortView {
   static constexpr std::uint32_t in_the_arena = 0xFFFF'FFFF;
   std::uint32_t port = 0;
-  std::uint32_t source = in_the_arena;  ///< the port that it is a view of, if it is one
-  std::uint64_t offset = 0;             ///< bytes from the start of that
+  std::uint32_t source = in_the_arena;  ///< the port that it is a view of, if its source is a port
+  std::uint64_t offset = 0;             ///< in bytes, from the start of the source
 };
 
-/// What must hold of the addresses that rounds bind. The graph knows of aliases, views and addresses that never change;
-/// and no round may write memory that it also uses as another tensor's.
+/// The rules for the addresses that rounds bind. The graph determines aliases, views and addresses that never change;
+/// and no round may write memory that it also uses for another tensor.
 template <class Arch>
 class PortRules {
  public:
-  /// The ports whose addresses are looked at.
+  /// The ports whose addresses are checked.
   enum class Look : std::uint8_t { at_moved, at_all };
 
   /// @throws std::bad_alloc
   explicit PortRules(const graph::GraphView& view);
 
-  /// Whether the graph says nothing: no port's address is fixed or follows from another's.
+  /// Whether the graph sets no rule: no port's address is fixed or depends on another's.
   [[nodiscard]] bool are_free() const noexcept { return are_free_; }
   [[nodiscard]] bool has_aliases() const noexcept { return has_aliases_; }
   [[nodiscard]] std::span<const PortView> views() const noexcept { return views_; }
 
-  /// Whether ports that are free, none of them held, may move to `addresses`; 0 stands for the arena. Where the answer
-  /// is no, check_moved() has the last word.
+  /// Whether free ports, none of them held, may move to `addresses`; 0 means the arena. If the answer is no,
+  /// check_moved() decides.
   template <class Ports>
   [[nodiscard]] bool may_move(const Ports& ports, std::span<const std::uint64_t> addresses) noexcept {
     return order_.are_apart(addresses, ports);
   }
-  /// The same by comparing all with all: two inputs may be the same memory, and a status names the wrong one.
+  /// The same by comparing all pairs: two inputs may share memory, and the status names the tensor at fault.
   template <class Instance>
   [[gnu::noinline, gnu::cold]] Status check_moved(const Instance& now,
                                                   std::span<const std::uint64_t> addresses) const noexcept {
     return check_addresses(now, addresses, Look::at_moved);
   }
 
-  /// Whether ports may be bound so. The bindings come in the order of the ports.
+  /// Checks whether ports may be bound to these addresses. The bindings are in the order of the ports.
   template <class Instance, class Ports>
   [[gnu::noinline]] Status check(const Instance& now, const Ports& ports, std::span<const Binding> bindings,
                                  Look look = Look::at_moved) noexcept {
@@ -117,7 +117,7 @@ class PortRules {
     }
     const std::span<const std::uint64_t> addresses(addresses_.get(), bindings.size());
     Status status;
-    // One by one is faster for one, and has the last word.
+    // The pairwise check is faster for a single port, and its answer is final.
     if (moved == 1 || (moved != 0 && !(are_free_ && may_move(ports, addresses)))) {
       status = check_addresses(now, addresses, look);
     }
@@ -137,7 +137,7 @@ class PortRules {
       const std::uint64_t end = begin + now.record(p).bytes;
       for (std::size_t q = 0; q < addresses.size(); ++q) {
         const std::uint64_t other = addresses[q];
-        // Without branches but for the one that is not taken.
+        // Without branches, except for one that is almost never taken.
         const bool overlaps = (other != 0) & (begin < other + now.record(q).bytes) & (other < end) & (p != q);
         if (overlaps && !may_overlap(now, p, q)) [[unlikely]]
           return Status::of_tensor(Errc::overlapping, now.tensor(p));
@@ -153,7 +153,7 @@ class PortRules {
     return a.alias_of == now.tensor(q) || b.alias_of == now.tensor(p) || now.root(p) == now.root(q);
   }
 
-  /// An output that reuses an input's memory is bound to the same memory.
+  /// An output that reuses an input's memory must be bound to the same memory.
   template <class Instance>
   static Status check_aliases(const Instance& now, std::span<const Binding> bindings) noexcept {
     for (std::size_t p = 0; p < bindings.size(); ++p) {
@@ -167,7 +167,7 @@ class PortRules {
     return {};
   }
 
-  /// Device memory that is bound to a view lies in the memory that it is a view of.
+  /// Device memory bound to a view must lie at the view's offset in the memory of its source.
   template <class Instance>
   Status check_views(const Instance& now, std::span<const Binding> bindings) const noexcept {
     for (const PortView& view : views_) {

@@ -15,27 +15,27 @@
 
 namespace rondo::detail {
 
-/// A tensor that each round binds, as the hot path needs it.
+/// A tensor that each round binds: the data that the hot path needs.
 struct Port {
   TensorKey key;
   std::uint64_t bytes = 0;
-  DevicePtr<std::byte> device;  ///< its place in the arena
+  DevicePtr<std::byte> device;  ///< its location in the arena
   Direction direction = Direction::in;
 };
 
-/// Where a session places tensors: `ports` is what the offsets of ports are relative to, `arena` of all others. The two
-/// differ where several rounds are in flight, each with memory of its own for what it binds, and for its workspace
-/// where rounds overlap.
+/// The locations of a session's tensors: the offsets of ports are relative to `ports`, all others to `arena`. The two
+/// differ if several rounds are in flight, each with its own memory for its bindings, and for its workspace if rounds
+/// overlap.
 struct Placement {
   DevicePtr<std::byte> arena;
   DevicePtr<std::byte> ports;
-  bool has_own_workspace = false;  ///< workspace lies with the ports
+  bool has_own_workspace = false;  ///< whether workspace offsets are relative to `ports`
 
-  /// Whether a tensor's offset is relative to `ports`. A view lies in the memory that it shows.
+  /// Whether a tensor's offset is relative to `ports`. A view is located in the memory of its source.
   [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t) noexcept {
     return graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].lies_with_ports();
   }
-  /// The same where each slot may have a workspace of its own.
+  /// The same if each slot may have its own workspace.
   [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t,
                                                     bool has_own_workspace) noexcept {
     if (is_with_ports(graph, t)) return true;
@@ -70,18 +70,18 @@ class Ports {
       : count_{count_ports(graph.view())}, ports_{std::make_unique<Port[]>(count_)} {
     move(graph, layout, at);
   }
-  /// Taken once per round: a copy leads the compiler to the ports without looking them up again after every memcpy.
+  /// Call once per round: with a local copy, the compiler need not reload the span after every memcpy.
   [[nodiscard]] std::span<const Port> view() const noexcept { return {ports_.get(), count_}; }
   void move(const Graph& graph, const Layout& layout, const Placement& at) noexcept {
     fill_ports(graph.view(), layout.offsets(), at, ports_.get());
   }
 
  private:
-  std::size_t count_;  ///< kept, not computed from two pointers in each round
+  std::size_t count_;  ///< stored, so that a round need not compute it from two pointers
   std::unique_ptr<Port[]> ports_;
 };
 
-/// The same for a graph that the compiler knows: all but the bases are constants.
+/// The same for a graph known at compile time: everything except the bases is constant.
 template <class Graph, class Layout>
 requires(Layout::is_static) class Ports<Graph, Layout> {
  public:
@@ -110,12 +110,12 @@ requires(Layout::is_static) class Ports<Graph, Layout> {
   Placement at_;
 };
 
-/// Which base of the args table each tensor of a session is relative to: the arena, or for what rounds bind a base of
-/// its own, in the order of the ports; the address of a tensor that a task fixes is absolute.
+/// The base of the args table that each tensor of a session is relative to: the arena, or, for tensors that rounds
+/// bind, a base of its own, in the order of the ports. If a task fixes a tensor's address, that address is absolute.
 struct Bases {
   args::BaseLayout layout;
   std::vector<args::Source> sources;     ///< by tensor
-  std::vector<std::uint64_t> addresses;  ///< by base, with every tensor in the arena
+  std::vector<std::uint64_t> addresses;  ///< by base, while every tensor is in the arena
 
   Bases(const graph::GraphView& graph, std::span<const std::uint64_t> offsets, Placement at);
 };

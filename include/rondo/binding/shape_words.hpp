@@ -11,26 +11,26 @@
 #include <cstdint>
 #include <type_traits>
 
-/// The words that a session of many shapes knows a round's shape by.
+/// The words by which a session with many shapes identifies a round's shape.
 namespace rondo::detail {
 
-/// Does the pair say its extents, or just how many elements it has?
+/// Whether the pair has a shape, not just a number of elements.
 template <BoundPair B>
 inline constexpr bool has_shape = requires(const B& pair) {
   pair.shape();
 };
 
-/// How to hand a pair to a function that is not inlined.
+/// The type with which a pair is passed to a function that is not inlined.
 template <BoundPair B>
 using InRegisters = std::conditional_t<std::is_trivially_copyable_v<B>, B, const B&>;
 
-/// The number of elements with which tensor it is, so that a shape is known by the order of its pairs as well. No host
-/// memory has 2^48 elements.
+/// Combines the number of elements with the number of the tensor, so that the order of the pairs is part of the key. No
+/// host memory has 2^48 elements.
 [[nodiscard]] constexpr std::uint64_t size_word(std::uint64_t elements, std::uint32_t tensor) noexcept {
   return elements ^ std::uint64_t{tensor} << 48;
 }
 
-/// That, and where any pair of the round brings its shape the extents, unused ones as -1.
+/// Appends the size word; if any pair of the round has a shape, also the extents, with -1 for unused ones.
 template <bool with_shapes, class Key, BoundPair B>
 [[gnu::always_inline]] inline void append_size(Key& key, const B& pair) noexcept {
   key.append(size_word(elements_of(pair), index(pair.handle().key.tensor())));
@@ -43,7 +43,7 @@ template <bool with_shapes, class Key, BoundPair B>
   }
 }
 
-/// What a shape that is new is solved from.
+/// The size of a bound tensor, from which solve() derives a new shape.
 template <BoundPair B>
 [[nodiscard]] launch::BoundSize size_of(const B& pair) noexcept {
   const Shape* shape = nullptr;

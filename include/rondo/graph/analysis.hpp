@@ -12,19 +12,19 @@
 #include <utility>
 #include <vector>
 
-/// From the tasks that were added to an order in which they can run; usable in constant expressions. Vectors are sized
-/// with an explicit fill value: clang refuses the other constructor of libstdc++ in constant expressions.
+/// Finds an order in which the tasks of a graph can run; usable in constant expressions. Vectors are constructed with
+/// an explicit fill value, because clang rejects libstdc++'s other constructor in constant expressions.
 namespace rondo::graph {
 
-/// A graph's tasks, each after all that it depends on, and the edges between them.
+/// A graph's tasks, each after all of its predecessors, and the edges between them.
 struct Analysis {
   std::vector<std::uint32_t> order;            ///< position -> index in TaskGraph::tasks()
-  std::vector<std::uint32_t> successor_begin;  ///< tasks + 1
+  std::vector<std::uint32_t> successor_begin;  ///< tasks + 1 entries
   std::vector<std::uint32_t> successors;       ///< positions, ascending for each task
   std::vector<std::uint32_t> predecessor_count;
 };
 
-/// Edges between tasks, from `key` to `item`; sorted, each once.
+/// Edges between tasks, from `key` to `item`; sorted, without duplicates.
 using EdgeList = std::vector<rondo::detail::Keyed>;
 [[nodiscard]] constexpr std::uint32_t task_before(const rondo::detail::Keyed& edge) noexcept {
   return static_cast<std::uint32_t>(edge.key);
@@ -33,7 +33,7 @@ using EdgeList = std::vector<rondo::detail::Keyed>;
   return static_cast<std::uint32_t>(edge.item);
 }
 
-/// The task that wrote each memory last, and those that have read it since.
+/// The last writer of each memory, and the tasks that have read it since.
 class LastUses {
  public:
   static constexpr std::uint32_t nobody = 0xFFFF'FFFF;
@@ -42,7 +42,7 @@ class LastUses {
       : writer_(memories, nobody), first_(memories, nobody), last_(memories, nobody) {}
 
   [[nodiscard]] constexpr std::uint32_t writer(std::size_t memory) const noexcept { return writer_[memory]; }
-  /// Calls visit(task) for each reader, the first one first.
+  /// Calls visit(task) for each reader, in the order of their reads.
   template <class Visit>
   constexpr void for_each_reader(std::size_t memory, const Visit& visit) const {
     for (std::uint32_t r = first_[memory]; r != nobody; r = next_[r]) visit(reader_[r]);
@@ -61,20 +61,20 @@ class LastUses {
 
  private:
   std::vector<std::uint32_t> writer_;  ///< by memory
-  std::vector<std::uint32_t> first_;   ///< by memory: its first reader, by number
-  std::vector<std::uint32_t> last_;    ///< by memory
-  std::vector<std::uint32_t> reader_;  ///< the task
-  std::vector<std::uint32_t> next_;    ///< the next reader of the same memory
+  std::vector<std::uint32_t> first_;   ///< by memory: the index of its first reader
+  std::vector<std::uint32_t> last_;    ///< by memory: the index of its last reader
+  std::vector<std::uint32_t> reader_;  ///< by index of a reader: its task
+  std::vector<std::uint32_t> next_;    ///< by index of a reader: the next reader of the same memory
 };
 
-/// The memory of a tensor: its own, that of its source if it is a view, or that of the input that it reuses.
+/// The memory of a tensor: its own, that of its source for a view, or that of the input that it reuses.
 [[nodiscard]] constexpr std::size_t memory_of(const TaskGraph& graph, std::uint32_t tensor) noexcept {
   tensor = root_of(graph.tensors(), tensor);
   const std::uint32_t alias = graph.tensors()[tensor].alias_of;
   return alias == TensorRecord::no_alias ? tensor : alias;
 }
 
-/// Orders the fill, which is last by number, before all tasks that touch what it zeroes.
+/// Orders the fill, which has the highest number, before all tasks that access the memory it zeroes.
 constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
   if (graph.tasks().empty() || !graph.tasks().back().fills) return;
   const auto fill = static_cast<std::uint32_t>(graph.tasks().size() - 1);
@@ -87,7 +87,7 @@ constexpr void add_fill_edges(const TaskGraph& graph, EdgeList& edges) {
   }
 }
 
-/// Returns the explicit edges, and unless the graph has only those, the edges that follow from reads and writes in the
+/// Returns the explicit edges and, unless the graph has only those, the edges derived from reads and writes in the
 /// order of add(): read after write, write after read, write after write. O(args + edges log edges).
 [[nodiscard]] constexpr EdgeList collect_edges(const TaskGraph& graph) {
   EdgeList edges;
@@ -124,13 +124,13 @@ namespace detail {
   return Error::Text("task ", task, " '", graph.name(graph.tasks()[task].name), "'");
 }
 
-/// Names one cycle among the tasks that still wait for a predecessor.
+/// Throws an error that names a cycle among the tasks that still wait for a predecessor.
 [[noreturn]] inline void fail_cycle(const TaskGraph& graph, const EdgeList& edges,
                                     const std::vector<std::uint32_t>& waiting) {
   const auto is_waiting = [&](std::uint32_t task) { return waiting[task] != 0; };
   std::uint32_t task = 0;
   while (!is_waiting(task)) ++task;
-  std::vector<std::uint32_t> path;  // backwards, each a predecessor of the one before
+  std::vector<std::uint32_t> path;  // in reverse: each is a predecessor of the one before
   std::vector<char> seen(waiting.size(), 0);
   while (seen[task] == 0) {
     seen[task] = 1;
@@ -149,7 +149,7 @@ namespace detail {
   throw Error(Errc::cycle, text);
 }
 
-/// Whether there is a path between two positions. Walks forward from `from`, no further than `to`.
+/// Whether there is a path between two positions. Follows successors from `from`, up to `to`.
 [[nodiscard]] constexpr bool has_path(const Analysis& a, std::uint32_t from, std::uint32_t to) {
   std::vector<char> seen(to + 1 - from, 0);
   std::vector<std::uint32_t> open{from};
@@ -169,7 +169,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Puts the tasks in this order, with edges between positions.
+/// Arranges the tasks in this order, with edges between positions.
 [[nodiscard]] constexpr Analysis arrange(std::vector<std::uint32_t> order, EdgeList edges) {
   sort_once_each(edges);
   Analysis result;
@@ -185,8 +185,8 @@ namespace detail {
   return result;
 }
 
-/// Orders the tasks: of those that may run next, the fill comes first, then the one added first. @throws Error cycle,
-/// naming one
+/// Orders the tasks: among those that may run next, the fill comes first, then the one added first. @throws Error
+/// cycle, which names one
 [[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
   std::vector<std::uint32_t> waiting(tasks, 0U);
@@ -210,7 +210,7 @@ namespace detail {
     return first_ready;
   };
   if (tasks != 0 && graph.tasks().back().fills) (void)run(tasks - 1);
-  // Before `next` no task is ready. Edges mostly point forward, so that this is one walk over the tasks.
+  // No task before `next` is ready. Most edges point forward, so this is usually a single pass over the tasks.
   for (std::size_t next = 0; next < tasks;) {
     if (waiting[next] != 0 || position[next] != LastUses::nobody) {
       ++next;
@@ -253,7 +253,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
                     Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
                                 "' before any task writes it; add the writer first or make it an input"));
       }
-      // Derived edges order all conflicts by construction; explicit ones are the user's word, so they are checked.
+      // Derived edges order all conflicts by construction; explicit edges come from the user, so they are checked.
       const bool check = graph.edges() == Edges::explicit_;
       if (check) require_path(uses.writer(memory), position, tensor);
       if (writes(arg.access)) {
@@ -276,8 +276,8 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   }
 }
 
-/// A view shows its source as it was where the view was made, so no later task may write either. @throws Error
-/// invalid_argument, naming view, source and task
+/// A view shows the contents that its source had when the view was made, so no later task may write either. @throws
+/// Error invalid_argument, which names the view, the source and the task
 constexpr void check_views(const TaskGraph& graph) {
   std::vector<std::uint32_t> views;
   for (std::uint32_t t = 0; t < graph.tensors().size(); ++t) {
@@ -301,7 +301,7 @@ constexpr void check_views(const TaskGraph& graph) {
   }
 }
 
-/// Leaves out the tasks that have nothing to do: their successors wait for their predecessors.
+/// Removes idle tasks: their successors wait for their predecessors instead.
 [[nodiscard]] constexpr Analysis leave_out_idle(const TaskGraph& graph, const Analysis& whole) {
   EdgeList edges;  // between old positions
   for (std::uint32_t p = 0; p < whole.order.size(); ++p) {
@@ -336,8 +336,8 @@ constexpr void check_views(const TaskGraph& graph) {
   return arrange(std::move(order), std::move(edges));
 }
 
-/// Checks and orders a graph. @throws Error cycle, race, uninitialized_read, invalid_argument: also a symbol without a
-/// value
+/// Checks and orders a graph. @throws Error cycle, race, uninitialized_read, invalid_argument: also for a symbol
+/// without a value
 [[nodiscard]] constexpr Analysis analyze(const TaskGraph& graph) {
   if (graph.is_symbolic()) {
     throw Error(Errc::invalid_argument, Error::Text("symbol '", graph.name(graph.symbols()[0]),

@@ -17,7 +17,7 @@ struct RawTensor {
   H handle;
   Access access;
 };
-/// A tensor for a kernel, under another shape of as many elements; made by reshape().
+/// A tensor argument with another shape of the same number of elements; made by reshape().
 template <class H>
 struct Reshaped {
   using element_type = typename H::element_type;
@@ -25,8 +25,8 @@ struct Reshaped {
   H handle;
   Shape shape;
 };
-/// The same tensor and memory under another shape: `graph.add<Matmul>(reshape(x, {64, 10}), …)`. add() checks that the
-/// shape holds as many elements.
+/// Passes the same tensor and memory with another shape: `graph.add<Matmul>(reshape(x, {64, 10}), …)`. add() checks
+/// that the numbers of elements are equal.
 template <class T, Direction D>
 [[nodiscard]] constexpr Reshaped<TensorHandle<T, D>> reshape(TensorHandle<T, D> tensor, Shape shape) noexcept {
   return {tensor, shape};
@@ -34,7 +34,7 @@ template <class T, Direction D>
 
 namespace detail {
 
-/// Whether A stands for a tensor in add<K>(): true for handles, and specialised for other kinds of tensor arguments,
+/// Whether A is a tensor argument of add<K>(): true for handles, and specialised for other kinds of tensor arguments,
 /// which have `element_type` and `direction`.
 template <class A>
 inline constexpr bool is_tensor_argument = is_tensor_handle<A>;
@@ -47,11 +47,11 @@ inline constexpr bool is_reshaped<Reshaped<H>> = true;
 
 }  // namespace detail
 
-/// For add_raw, whose kernel does not say how it uses its tensors: the task reads the tensor.
+/// For add_raw, whose kernel does not declare how it accesses its tensors: the task reads the tensor.
 template <class H>
 requires detail::is_tensor_argument<H>
 [[nodiscard]] constexpr RawTensor<H> reads(const H& tensor) noexcept { return {tensor, Access::read}; }
-/// For add_raw: the task writes all of the tensor.
+/// For add_raw: the task writes the whole tensor.
 template <class H>
 requires detail::is_tensor_argument<H>
 [[nodiscard]] constexpr RawTensor<H> writes(const H& tensor) noexcept {
@@ -70,7 +70,7 @@ requires detail::is_tensor_argument<H>
 
 namespace detail {
 
-/// Checks one argument of add<K>() against one parameter of K::run. Each failure reads as a sentence.
+/// Checks an argument of add<K>() against a parameter of K::run. Each error message is a sentence.
 template <class P, class A>
 consteval bool check_argument() {
   using Param = Parameter<P>;
@@ -104,7 +104,7 @@ template <std::size_t N, class First, class... Rest>
   }
 }
 
-/// The number of arguments that the first `count` parameters take; a Block is filled in by the launch.
+/// The number of arguments for the first `count` parameters. The launch provides a Block, so it takes no argument.
 template <class... P>
 [[nodiscard]] consteval std::size_t arguments_before(std::size_t count, ParameterList<P...>) {
   constexpr bool takes_argument[] = {!Parameter<P>::is_block..., false};

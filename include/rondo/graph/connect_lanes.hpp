@@ -12,16 +12,16 @@
 #include <span>
 #include <vector>
 
-/// Set-up only: the waits between lanes whose tasks are known.
+/// Set-up only: computes the waits between lanes whose tasks are known.
 namespace rondo::graph {
 
-/// Joins lanes until there are at most so many. What a task could rely on before it can still rely on, so a memory plan
-/// for `lanes` holds for the result.
+/// Merges lanes until there are at most `most`. All orders between tasks are preserved, so a memory plan for `lanes`
+/// remains valid for the result.
 [[nodiscard]] RONDO_INLINE Lanes fold_lanes(const GraphView& graph, const Lanes& lanes, std::size_t most);
 
 namespace detail {
 
-/// Who comes before each task, in the form in which the graph has who comes after it.
+/// The predecessors of each task, stored as the graph stores successors.
 struct Predecessors {
   std::vector<std::uint32_t> begin;
   std::vector<std::uint32_t> all;
@@ -38,7 +38,7 @@ struct Predecessors {
   }
 };
 
-/// Finds the waits, joins and certain orders of lanes whose tasks and order are there.
+/// Computes the waits, joins and guaranteed orders of lanes whose tasks and order are set.
 inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& predecessors) {
   const std::size_t tasks = graph.tasks.size();
   const std::size_t count = lanes.count;
@@ -61,7 +61,7 @@ inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& pr
     const bool is_first = last[lane] == Lanes::none;
     if (!is_first) learn(last[lane]);
     lanes.place[task] = known[lane];
-    // The latest first: what follows from it is known by then, and needs no wait.
+    // The latest predecessor first: waits that it implies are known by then and can be omitted.
     before.assign(predecessors.of(task).begin(), predecessors.of(task).end());
     std::sort(before.begin(), before.end(), [&](std::uint32_t a, std::uint32_t b) { return turn[a] > turn[b]; });
     bool waits = false;
@@ -75,7 +75,7 @@ inline void connect(Lanes& lanes, const GraphView& graph, const Predecessors& pr
     if (is_first && lane != 0 && !waits) lanes.waits.push_back({task, Lanes::none});
     last[lane] = task;
   }
-  // Pairs of lanes, then pairs of pairs: the last waits are made at the same time.
+  // Joins pairs of lanes, then pairs of pairs, so that the waits of one step can take place concurrently.
   std::vector<std::uint32_t> open{0};
   for (std::uint32_t l = 1; l < count; ++l) {
     if (last[l] != Lanes::none && is_awaited[last[l]] == 0) open.push_back(l);

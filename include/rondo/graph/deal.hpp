@@ -13,34 +13,34 @@
 #include <span>
 #include <vector>
 
-/// Set-up only: deals the tasks of a frozen graph to lanes that run at the same time.
+/// Set-up only: distributes the tasks of a frozen graph over lanes that run concurrently.
 namespace rondo::graph {
 
-/// By what a graph is dealt to lanes.
+/// The rules for distributing a graph over lanes.
 struct LaneRules {
-  /// The chip whose cores the lanes share, and whose costs count.
+  /// The chip whose cores the lanes share, and whose costs apply.
   arch::Chip chip{};
-  /// 0: as many as make a round shorter; 1: one; more: so many, whatever the costs.
+  /// 0: as many as make a round shorter; 1: one; more: exactly this many, whatever the costs.
   std::uint32_t lanes = 0;
-  /// There are never more.
+  /// The maximum number of lanes.
   std::uint32_t most_lanes = 64;
-  /// What each task takes, in nanoseconds, by TaskId; where a figure is missing or not positive, an estimate counts.
+  /// The time of each task in nanoseconds, by TaskId. A figure that is missing or not positive is estimated.
   std::span<const double> task_ns{};
 };
 
-/// A graph of more tasks is not dealt: the plan of its memory would take too long.
+/// Graphs with more tasks are not distributed, because planning their memory would take too long.
 inline constexpr std::size_t most_dealt_tasks = 16'384;
 
-/// What each task takes, in nanoseconds, by position: what the rules say, else what its kernel states for a block, else
-/// the chip's floor and the bytes that it touches at its cores' share of the bandwidth.
-/// @throws Error invalid_argument if a kernel states a cost that is negative or no number
+/// The time of each task in nanoseconds, by position: from the rules; otherwise from the cost that its kernel states
+/// for a block; otherwise the chip's floor plus the time for its bytes at its cores' share of the bandwidth.
+/// @throws Error invalid_argument if a kernel states a cost that is negative or not a number
 [[nodiscard]] RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRules& rules);
 
-/// Deals the tasks by list scheduling: of the tasks that may start, the one that the graph has first goes first, or, if
-/// that is faster by more than 2 %, the one with the longest way to the end; it takes a lane whose last task it waits
-/// for anyway, where there is one. Of 2, 4, 8, … lanes up to the number of cores, more are taken where that shortens
-/// the predicted round by more than 2 %; and one, where all of them do not by a tenth. Cost: O((tasks + edges) · (log
-/// tasks + lanes)) for each number of lanes.
+/// Distributes the tasks by list scheduling. Among ready tasks, the first in the graph's order starts first, or, if
+/// that is faster by more than 2 %, the one with the longest path to the end. It prefers a lane whose last task is one
+/// of its predecessors. Tries 2, 4, 8, … lanes up to the number of cores, and uses more if that shortens the predicted
+/// round by more than 2 %; uses one lane if none of these numbers saves a tenth. Cost: O((tasks + edges) · (log tasks +
+/// lanes)) for each number of lanes.
 /// @throws Error what task_costs() throws
 [[nodiscard]] RONDO_INLINE Lanes deal_lanes(const GraphView& graph, const LaneRules& rules);
 
@@ -48,7 +48,7 @@ inline constexpr std::size_t most_dealt_tasks = 16'384;
 
 namespace rondo {
 
-/// The same graph with its tasks dealt to lanes; its view says how. @throws Error what task_costs() throws
+/// Returns the graph with its tasks distributed over lanes (view().lanes). @throws Error what task_costs() throws
 [[nodiscard]] RONDO_INLINE FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules);
 
 }  // namespace rondo

@@ -19,12 +19,12 @@
 #include <vector>
 
 #if RONDO_HAS_BODIES
-/// The bodies of what deals tasks to lanes.
+/// The bodies of the functions that distribute tasks over lanes.
 namespace rondo::graph {
 
 namespace detail {
 
-/// What one block takes as its kernel states it, from shapes and scalars; no tensor has an address yet.
+/// The cost of a block that its kernel states, from shapes and scalars; no tensor has an address yet.
 [[nodiscard]] inline double stated_cost(const GraphView& graph, const TaskRecord& task) {
   std::vector<ArgWord> words(task.block_bytes / sizeof(ArgWord) + 1, ArgWord{0});
   for (const ArgRecord& arg : graph.args_of(task)) {
@@ -37,7 +37,7 @@ namespace detail {
   return task.cost(words.data());
 }
 
-/// Deals one graph to several numbers of lanes.
+/// Distributes one graph over different numbers of lanes.
 class Dealer {
  public:
   Dealer(const GraphView& graph, const LaneRules& rules)
@@ -62,12 +62,12 @@ class Dealer {
   }
 
   [[nodiscard]] double all_ns() const noexcept { return all_ns_; }
-  /// Of the tasks that have to come one after the other, those that take longest.
+  /// The time of the longest path through the graph.
   [[nodiscard]] double longest_ns() const noexcept { return longest_ns_; }
-  /// Of the types that the graph uses.
+  /// The number of cores of the types that the graph uses.
   [[nodiscard]] std::uint32_t cores() const noexcept { return cores_; }
 
-  /// The graph's own order takes less memory: it ends what it has begun before it begins more.
+  /// Tries the graph's own order first, which takes less memory: it finishes work before it starts more.
   [[nodiscard]] Lanes deal(std::uint32_t count) {
     constexpr double price_of_memory = 1.02;
     Lanes own = deal(count, in_order_);
@@ -87,7 +87,7 @@ class Dealer {
       pass_time();
     }
     Lanes lanes = std::exchange(lanes_, {});
-    lanes.count = 0;  // lanes are taken in their order, and not always all of them
+    lanes.count = 0;  // lanes are used in order, but not always all of them
     while (lanes.count < count && last_[lanes.count] != Lanes::none) ++lanes.count;
     connect(lanes, graph_, predecessors_);
     lanes.one_lane_ns = all_ns_;
@@ -145,7 +145,7 @@ class Dealer {
       if (--waiting_[s] == 0) make_ready(s);
     }
   }
-  /// Takes the tasks that start now, the most urgent first; one that finds too few cores holds back those of its type.
+  /// Chooses the tasks that start now, most urgent first. A task that lacks cores blocks the tasks of its core type.
   void choose() {
     starting_.clear();
     while (starting_.size() < idle_) {
@@ -162,8 +162,8 @@ class Dealer {
       free_cores_[best] -= needed_cores(starting_.back());
     }
   }
-  /// First those that follow directly on a task that they depend on, then those that follow on one later, then the
-  /// rest: each saves a wait.
+  /// First to tasks whose predecessor is the last task of a lane, then to tasks with any predecessor in a lane, then to
+  /// the rest: this saves waits.
   void give_lanes() {
     give_lanes_after([&](std::uint32_t p) { return last_[lanes_.lane_of[p]] == p; });
     give_lanes_after([](std::uint32_t) { return true; });
@@ -173,7 +173,7 @@ class Dealer {
       place(task, lane);
     }
   }
-  /// To tasks that find the lane of such a predecessor idle; of several, the one that ended last.
+  /// Gives tasks the idle lane of such a predecessor; if there are several, of the one that ended last.
   template <class IsWanted>
   void give_lanes_after(const IsWanted& is_wanted) {
     std::size_t left = 0;
@@ -226,24 +226,24 @@ class Dealer {
   Predecessors predecessors_;
   std::vector<double> costs_;
   std::vector<std::uint32_t> in_order_;
-  std::vector<std::uint32_t> by_way_to_end_;  ///< the longest first
+  std::vector<std::uint32_t> by_way_to_end_;  ///< sorted by the length of the path to the end, longest first
   double all_ns_ = 0;
   double longest_ns_ = 0;
   std::uint32_t cores_ = 0;
   bool uses_[core_type_count] = {};
 
-  // While a graph is dealt.
-  std::vector<std::uint32_t> task_at_;  ///< by rank: the most urgent first
+  // State while a graph is distributed.
+  std::vector<std::uint32_t> task_at_;  ///< by rank, most urgent first
   std::vector<std::uint32_t> rank_;     ///< by task
   Lanes lanes_;
   double now_ = 0;
   std::size_t placed_ = 0;
-  std::vector<std::uint32_t> waiting_;                 ///< by task: predecessors that have not ended
-  std::vector<double> ended_;                          ///< by task
+  std::vector<std::uint32_t> waiting_;                 ///< by task: the number of predecessors that have not ended
+  std::vector<double> ended_;                          ///< by task: the time of its end
   std::vector<std::uint32_t> last_;                    ///< by lane: its last task so far
   std::vector<char> is_idle_;                          ///< by lane
-  std::size_t idle_ = 0;                               ///< lanes
-  std::vector<std::uint32_t> ready_[core_type_count];  ///< ranks of tasks that may start, as a heap
+  std::size_t idle_ = 0;                               ///< the number of idle lanes
+  std::vector<std::uint32_t> ready_[core_type_count];  ///< heaps with the ranks of ready tasks
   std::uint32_t free_cores_[core_type_count] = {};
   std::vector<std::uint32_t> starting_;
   std::vector<Running> running_;  ///< a heap

@@ -19,8 +19,8 @@ struct Analysis;
 struct LaneRules;
 }  // namespace graph
 
-/// A checked and ordered graph that can no longer change, in flat arrays. Made by freeze(); planners, args tables and
-/// engines may share it between threads.
+/// A checked and ordered graph that can no longer change, in flat arrays. Made by freeze(). Threads may share it, as
+/// planners, args tables and engines do.
 class FrozenGraph {
  public:
   static constexpr bool is_static = false;
@@ -31,14 +31,14 @@ class FrozenGraph {
   FrozenGraph& operator=(const FrozenGraph&) = delete;
   ~FrozenGraph();
 
-  /// All records of the graph, valid as long as the graph lives.
+  /// All records of the graph, valid during the lifetime of the graph.
   [[nodiscard]] graph::GraphView view() const noexcept {
     return {
         tensors_, tasks_,      args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
         tag_,     lanes_.get()};
   }
 
-  /// The handle of the tensor called `name`, of this type and direction. @throws Error invalid_argument
+  /// The handle of the tensor with this name, type and direction. @throws Error invalid_argument
   template <Element T>
   [[nodiscard]] Input<T> input(std::string_view name) const {
     return view().find<T, Direction::in>(name);
@@ -70,10 +70,10 @@ class FrozenGraph {
   std::vector<std::uint32_t> predecessor_count_;
   std::vector<char> text_;
   std::uint32_t tag_;
-  std::unique_ptr<const graph::Lanes> lanes_;  ///< none: one
+  std::unique_ptr<const graph::Lanes> lanes_;  ///< null: a single lane
 };
 
-/// Checks and orders a graph. The graph is left as it was; its handles serve the frozen one.
+/// Checks and orders a graph. The graph does not change; its handles are valid for the frozen graph.
 [[nodiscard]] FrozenGraph freeze(const TaskGraph& graph);
 
 }  // namespace rondo

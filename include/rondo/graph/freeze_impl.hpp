@@ -9,7 +9,7 @@
 #include <rondo/graph/zeroed.hpp>
 
 #if RONDO_HAS_BODIES
-/// The bodies of FrozenGraph and of the functions that make one.
+/// The bodies of FrozenGraph and of the functions that create one.
 namespace rondo {
 
 RONDO_INLINE FrozenGraph::FrozenGraph(FrozenGraph&& other) noexcept = default;

@@ -15,13 +15,13 @@
 namespace rondo {
 
 namespace args::detail {
-/// The block of a kernel that declares its args format; defined in args/kernel_args.hpp.
+/// The argument block of a kernel that declares an args format; defined in args/kernel_args.hpp.
 template <class K>
 struct DeclaredArgs;
 }  // namespace args::detail
 
-/// Declared by a kernel that works in place: it may be given the same memory for two of its parameters, counted from 0.
-/// Each block writes an element of the Out after it has read all that this element depends on in the In.
+/// Declared by a kernel that works in place: two of its parameters, counted from 0, may have the same memory. Each
+/// block writes an element of the Out only after it has read everything in the In on which this element depends.
 ///
 ///     static constexpr rondo::InPlace in_place{.out = 1, .in = 0};
 struct InPlace {
@@ -29,8 +29,8 @@ struct InPlace {
   std::size_t in = 0;
 };
 
-/// Declared by a kernel that needs one of its workspaces, a parameter of run counted from 0, to be zero when it starts:
-/// zeroed each round, or once, if the kernel leaves zeros.
+/// Declared by a kernel that requires one of its workspaces, a parameter of run counted from 0, to be zero at the
+/// start. It is zeroed each round, or once, if the kernel leaves zeros.
 ///
 ///     static constexpr rondo::Zeros zeros{.parameter = 2, .when = rondo::Zeroed::once};
 struct Zeros {
@@ -40,7 +40,7 @@ struct Zeros {
 
 namespace detail {
 
-/// The traits of a parameter of `run`, and those that most of them share.
+/// The traits of a parameter of `run`, with the defaults for most parameters.
 struct AnyParameter {
   static constexpr bool is_valid = true;
   static constexpr bool is_tensor = false;
@@ -66,7 +66,7 @@ struct TensorParameter : AnyParameter {
     using Pointer = decltype(std::declval<V>().data());
     return V{reinterpret_cast<Pointer>(address), extents};  // NOLINT: the address of simulated memory
   }
-  /// `word`: the position of the address; `extents`: that of the first of `rank` extents.
+  /// `word`: the position of the address; `extents`: the position of the first of `rank` extents.
   static V read(const ArgWord* args, std::size_t word, std::size_t extents) noexcept {
     return at(static_cast<std::uint64_t>(args[word]), args + extents);
   }
@@ -100,7 +100,7 @@ struct Parameter<Block> : AnyParameter {
 template <class... P>
 struct ParameterList {
   static constexpr std::size_t size = sizeof...(P);
-  /// Words of the argument block: one for each parameter, then the extents of the tensors in turn.
+  /// The number of words of the argument block: one for each parameter, then the extents of each tensor.
   static constexpr std::size_t words = (sizeof...(P) + ... + Parameter<P>::rank);
 };
 
@@ -130,7 +130,7 @@ template <class... P>
   return word;
 }
 
-/// The address tells types apart.
+/// A variable for each type, whose address identifies the type.
 template <class T>
 inline constexpr char type_tag = 0;
 
@@ -148,7 +148,7 @@ template <class... P>
          ranks[out] == ranks[in] && elements[out] == elements[in];
 }
 
-/// Whether the parameter exists and is a tensor that is written.
+/// Whether the parameter exists and is a tensor that the kernel writes.
 template <class... P>
 [[nodiscard]] consteval bool may_be_zeros(std::size_t parameter, ParameterList<P...>) {
   constexpr bool is_written[] = {(Parameter<P>::is_tensor && writes(Parameter<P>::access))..., false};
@@ -170,21 +170,21 @@ inline double call_cost([[maybe_unused]] ParameterList<P...> list, std::index_se
 
 }  // namespace detail
 
-/// The kernel's name on the device: `static constexpr std::string_view name = "...";`
+/// The name of the kernel on the device: `static constexpr std::string_view name = "...";`
 template <class K>
 concept HasKernelName = requires {
   { K::name.data() } -> std::convertible_to<const char*>;
   { K::name.size() } -> std::convertible_to<std::size_t>;
 };
 
-/// The core it runs on: `static constexpr auto core = rondo::CoreType::vector;`
+/// The type of core that runs the kernel: `static constexpr auto core = rondo::CoreType::vector;`
 template <class K>
 concept HasCore = requires {
   { K::core } -> std::convertible_to<CoreType>;
 };
 
-/// Its body for simulation: one `static void run(...)` whose parameters are In, Out, InOut, Scratch, scalars of at most
-/// 8 bytes, or Block.
+/// The body of the kernel for simulation: one `static void run(...)` whose parameters are In, Out, InOut, Scratch,
+/// scalars of at most 8 bytes, or Block.
 template <class K>
 concept HasRun = requires {
   &K::run;
@@ -192,21 +192,21 @@ concept HasRun = requires {
 &&detail::RunSignature<decltype(&K::run)>::is_valid;
 
 /// Optional, for predictions: `static double cost(...)` with the parameters of run returns the nanoseconds that one
-/// block takes on the chip, from shapes, scalars and the Block. Called when a session opens, before the tensors have
-/// contents.
+/// block takes on the chip, computed from shapes, scalars and the Block. Called when a session opens, before the
+/// tensors have contents.
 template <class K>
 concept StatesCost = requires {
   &K::cost;
 };
 
-/// Optional: `static constexpr rondo::InPlace in_place{.out = 1, .in = 0};`. Where the In is not used again, the
-/// planner gives both the same memory.
+/// Optional: `static constexpr rondo::InPlace in_place{.out = 1, .in = 0};`. If no later task uses the In, the planner
+/// gives both parameters the same memory.
 template <class K>
 concept WorksInPlace = requires {
   { K::in_place } -> std::convertible_to<InPlace>;
 };
 
-/// Optional: `static constexpr rondo::Zeros zeros{.parameter = 2};`. That workspace is zeroed.
+/// Optional: `static constexpr rondo::Zeros zeros{.parameter = 2};`. This workspace is zeroed.
 template <class K>
 concept WantsZeros = requires {
   { K::zeros } -> std::convertible_to<Zeros>;
@@ -218,24 +218,24 @@ concept StatesThreads = requires {
   { K::threads } -> std::convertible_to<std::uint32_t>;
 };
 
-/// Optional, for the same devices: the memory that the threads of a block share, beyond what the kernel declares
-/// itself: `static constexpr std::uint32_t shared_bytes = 4096;`.
+/// Optional, for the same devices: the bytes of memory that the threads of a block share, in addition to what the
+/// kernel itself declares: `static constexpr std::uint32_t shared_bytes = 4096;`.
 template <class K>
 concept StatesSharedBytes = requires {
   { K::shared_bytes } -> std::convertible_to<std::uint32_t>;
 };
 
-/// Optional: `using Wide = AxpyOfManyElements;`, for kernels that index with 32 bits: the kernel that runs instead
-/// where a tensor has 2^31 elements or more.
+/// Optional, for kernels with 32-bit indices: `using Wide = AxpyOfManyElements;`, the kernel that runs instead if a
+/// tensor has 2^31 elements or more.
 template <class K>
 concept HasWide = requires {
   typename K::Wide;
 };
 
-/// A kernel is a type. Requires the three parts above; the other parts are optional.
+/// A kernel is a type. It requires the first three parts above; the others are optional.
 ///
-/// What the concept cannot check but the rules demand: `run` touches nothing but its arguments, so that tasks may run
-/// at the same time; writes every element of an Out; and gives the same result for the same arguments.
+/// The concept cannot check the remaining rules: `run` accesses only its arguments, so that tasks may run concurrently;
+/// it writes every element of an Out; and it gives the same result for the same arguments.
 template <class K>
 concept Kernel = HasKernelName<K> && HasCore<K> && HasRun<K>;
 
@@ -305,7 +305,7 @@ consteval bool check_declared_args() {
   return true;
 }
 
-/// Unpacks a block of arguments, laid out as ParameterList or the kernel's args format says, and calls the kernel's
+/// Unpacks an argument block, in the layout of ParameterList or of the kernel's args format, and calls the kernel's
 /// body.
 template <Kernel K>
 inline void kernel_entry(ArgWord* args) noexcept(never_throws<K>) {
@@ -316,7 +316,7 @@ inline void kernel_entry(ArgWord* args) noexcept(never_throws<K>) {
   }
 }
 
-/// The same for the kernel's cost; null if it states none.
+/// The same for the kernel's cost; null if the kernel does not state one.
 template <Kernel K>
 [[nodiscard]] constexpr CostEntry cost_entry() noexcept {
   if constexpr (StatesCost<K>) {

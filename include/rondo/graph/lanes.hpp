@@ -8,12 +8,12 @@
 
 namespace rondo::graph {
 
-/// How the tasks of a frozen graph are dealt to lanes, such as the streams of a device. Lanes run at the same time; the
-/// tasks of one lane run one after the other. What else has to come before a task is a wait for a task of another lane.
-/// A plain value that knows tasks by their positions in the graph; deal_lanes() makes one.
+/// The distribution of a frozen graph's tasks over lanes, such as the streams of a device. Lanes run concurrently; the
+/// tasks of one lane run one after another. All other orders are waits for a task of another lane. A plain value that
+/// identifies tasks by their positions in the graph; made by deal_lanes().
 ///
-/// Lane 0 is the one that a round begins and ends on: every other lane starts by waiting for its start or for a task,
-/// and every other lane's last task is waited for.
+/// A round begins and ends on lane 0. Every other lane starts by waiting for the start of lane 0 or for a task, and the
+/// round waits for the last task of every lane.
 struct Lanes {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
@@ -28,19 +28,19 @@ struct Lanes {
     std::uint32_t joined = 0;
   };
 
-  std::uint32_t count = 1;               ///< of lanes; if there is only one, everything below is empty
+  std::uint32_t count = 1;               ///< number of lanes; if there is only one, all members below are empty
   std::vector<std::uint32_t> order{};    ///< the tasks in an order that edges, lanes and waits allow
   std::vector<std::uint32_t> lane_of{};  ///< by task; none: the fill, which comes before all lanes
-  std::vector<Wait> waits{};             ///< in the order of their tasks; none of them follows from the others
-  std::vector<Join> joins{};             ///< in the order in which they are made
-  double one_lane_ns = 0;                ///< what a round would take on one lane, as far as costs tell
-  double predicted_ns = 0;               ///< what it takes on these lanes
+  std::vector<Wait> waits{};             ///< in the order of their tasks; none is implied by the others
+  std::vector<Join> joins{};             ///< in the order in which they take place
+  double one_lane_ns = 0;                ///< predicted time of a round on one lane
+  double predicted_ns = 0;               ///< predicted time of a round on these lanes
 
-  std::vector<std::uint32_t> place{};  ///< by task: how many tasks of its lane come before it
+  std::vector<std::uint32_t> place{};  ///< by task: the number of tasks before it in its lane
   std::vector<std::uint32_t>
       known{};  ///< by task and lane: how many tasks of the lane come before it on every schedule
 
-  /// Does the one task end before the other starts, on every schedule?
+  /// Whether one task ends before the other starts, on every schedule.
   [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {
     if (lane_of[after] == none) return false;
     if (lane_of[before] == none) return true;

@@ -11,26 +11,26 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Calls of libraries as tasks, see TaskGraph::add_call().
+/// Calls to libraries as tasks; see TaskGraph::add_call().
 namespace rondo {
 
-/// The argument of the callable of TaskGraph::add_call(): a stream to put work on, and the addresses, sizes and values
+/// The argument of the callable of TaskGraph::add_call(): the stream for its work, and the addresses, sizes and values
 /// of the task. Trivially copyable; valid only during the call.
 class LibraryCall {
  public:
   constexpr LibraryCall(const ArgWord* block, void* stream) noexcept : block_{block}, stream_{stream} {}
 
-  /// The device's stream, an aclrtStream or a CUstream, on which the call enqueues its work; the call must not wait for
-  /// it. Null where the CPU is the device, on the host and in simulation: there the work is done when the call returns.
+  /// The device's stream, an aclrtStream or a CUstream. The call enqueues its work on the stream and must not wait for
+  /// it. Null on the host and in simulation: there the work must be done when the call returns.
   [[nodiscard]] constexpr void* stream() const noexcept { return stream_; }
 
   /// The number of tensors of the task.
   [[nodiscard]] constexpr std::size_t tensors() const noexcept { return static_cast<std::size_t>(block_[tensors_at]); }
-  /// The device address of tensor `i`, counted from 0 in the order of add_call(). The same in each call of a session.
+  /// The device address of tensor `i`, counted from 0 in the order of add_call(). It never changes within a session.
   [[nodiscard]] constexpr std::uint64_t address(std::size_t i) const noexcept {
     return static_cast<std::uint64_t>(block_[first_word + 2 * i]);
   }
-  /// The same as a pointer, which only the device may follow.
+  /// The same as a pointer, which only the device may dereference.
   template <class T>
   [[nodiscard]] T* data(std::size_t i) const noexcept {
     return reinterpret_cast<T*>(address(i));  // NOLINT: an address of the device
@@ -68,7 +68,7 @@ struct CallTensor {
   }
 };
 
-/// Whether F has no state, so that a graph need only keep its type.
+/// Whether F has no state, so that the graph need store only its type.
 template <class F>
 inline constexpr bool is_stateless_call = std::is_empty_v<F>&& std::is_default_constructible_v<F>;
 
@@ -92,14 +92,14 @@ int call_library(ArgWord* block, void* stream) {
   }
 }
 
-/// The kernel of a library call where kernels are host functions. @throws Error kernel_failed if the call fails
+/// The kernel of a library call on platforms whose kernels are host functions. @throws Error kernel_failed if it fails
 template <class F>
 void run_library_call(ArgWord* block) {
   const int code = call_library<F>(block, nullptr);
   if (code != 0) throw Error(Errc::kernel_failed, Error::Text("a library call returned ", code));
 }
 
-/// What stands for the code of a library call that threw.
+/// The code of a library call that threw an exception.
 inline constexpr int call_threw = -0x7FFF'FFFF;
 /// Calls the library in a round on a device, which must not throw. @returns the call's code, or `call_threw`
 [[nodiscard]] inline int call_on_stream(CallEntry call, ArgWord* block, void* stream) noexcept {

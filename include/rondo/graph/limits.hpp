@@ -11,24 +11,24 @@
 
 namespace rondo::graph {
 
-/// Whether the chip computes with elements of the type.
+/// Whether the chip supports elements of this type.
 [[nodiscard]] constexpr bool knows(const arch::Limits& chip, DataType type) noexcept {
   return is_a5_only(type) ? chip.has_fp8 : type != DataType::float64 || chip.has_float64;
 }
-/// A chip that knows a type which not all know.
+/// Returns a chip that supports a type which not all chips support.
 [[nodiscard]] constexpr const char* knower_of(DataType type) noexcept {
   return is_a5_only(type) ? "a5" : "the platform host";
 }
 
 /// Checks a graph against the limits of a chip: blocks, tensors and scalars per task, tensors that each round binds,
-/// element types. @throws Error limit_exceeded, misaligned or unsupported, naming the task or tensor
+/// and element types. @throws Error limit_exceeded, misaligned or unsupported, which names the task or tensor
 constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
   const auto fail = [&](const TaskRecord& task, std::uint64_t count, const char* what, std::uint64_t most) {
     throw Error(Errc::limit_exceeded, Error::Text("task ", task.added_as, " '", graph.name(task.name), "' has ", count,
                                                   " ", what, "; the most on ", chip.name, " is ", most));
   };
   for (const TaskRecord& task : graph.tasks) {
-    if (task.fills) continue;  // no kernel: its tensors are one stretch of memory
+    if (task.fills) continue;  // not a kernel; its tensors are a single range of memory
     std::uint64_t tensors = 0;
     std::uint64_t scalars = 0;
     for (const ArgRecord& arg : graph.args_of(task)) {

@@ -10,11 +10,11 @@
 
 namespace rondo::graph {
 
-/// The numbers 0, 1, 2, ... by name, found in constant time. The caller keeps the names and tells the name of a number.
-/// Usable in constant expressions.
+/// An index that finds the numbers 0, 1, 2, ... by name in constant time. The caller stores the names. Usable in
+/// constant expressions.
 class NameIndex {
  public:
-  /// The number of `wanted`, or `none`. `name_of(number)` returns its name.
+  /// Returns the number of `wanted`, or `none`. `name_of(number)` returns the name of a number.
   template <class NameOf>
   [[nodiscard]] constexpr std::uint32_t find(std::string_view wanted, NameOf name_of) const noexcept {
     if (slots_.empty()) return none;
@@ -24,7 +24,7 @@ class NameIndex {
     }
   }
 
-  /// Makes room for one more name; may throw std::bad_alloc, and then nothing has changed.
+  /// Makes room for one more name. @throws std::bad_alloc; nothing has changed then.
   template <class NameOf>
   constexpr void reserve_one(NameOf name_of) {
     if (2 * (count_ + std::size_t{1}) <= slots_.size()) return;
@@ -33,7 +33,7 @@ class NameIndex {
     slots_ = std::move(grown);
   }
 
-  /// The next number gets `name`, which is new and has room.
+  /// Assigns the next number to `name`. Precondition: `name` is new, and there is room for it.
   constexpr void add(std::string_view name) noexcept { put(slots_, count_++, name); }
 
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
@@ -44,14 +44,14 @@ class NameIndex {
     while (slots[at & (slots.size() - 1)] != none) ++at;
     slots[at & (slots.size() - 1)] = number;
   }
-  /// FNV-1a.
+  /// The FNV-1a hash.
   static constexpr std::size_t hash(std::string_view name) noexcept {
     std::uint64_t value = 0xcbf2'9ce4'8422'2325;
     for (const char c : name) value = (value ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3;
     return static_cast<std::size_t>(value ^ value >> 32);
   }
 
-  std::vector<std::uint32_t> slots_;  ///< numbers, a power of two of places, at most half of them taken
+  std::vector<std::uint32_t> slots_;  ///< a power of two of slots for numbers, at most half of them used
   std::uint32_t count_ = 0;
 };
 

@@ -9,9 +9,9 @@
 
 namespace rondo {
 
-/// Freezes a TaskGraph that declares tensors only: the interface of a session whose tasks an orchestration adds.
-/// @throws Error invalid_argument if it holds a task, or a workspace tensor, which the orchestration makes itself;
-/// unsupported if it holds a view or a value
+/// Freezes a TaskGraph that only declares tensors: the interface of a session whose orchestration adds the tasks.
+/// @throws Error invalid_argument if the graph has a task, or a workspace tensor, which only the orchestration creates;
+/// unsupported if it has a view or a value
 FrozenGraph freeze_interface(const TaskGraph& graph);
 
 /// An interface and the callable that adds the tasks of each round: the graph of a session whose runtime builds it
@@ -24,7 +24,7 @@ class Orchestrated : public FrozenGraph {
   Orchestrated(FrozenGraph interface, F orchestration)
       : FrozenGraph{std::move(interface)}, orchestration_{std::move(orchestration)} {}
 
-  /// Called once per round, by one thread at a time; it may keep state from round to round.
+  /// Called once per round, by one thread at a time; the callable may keep state between rounds.
   template <class Orchestrator>
   requires requires(F& f, Orchestrator& o) { f(o); }
   void orchestrate(Orchestrator& orchestrator) const { orchestration_(orchestrator); }

@@ -14,7 +14,7 @@
 /// A graph as flat arrays of plain records, for planners, args tables and engines.
 namespace rondo::graph {
 
-/// A stretch of the graph's text.
+/// A range of the graph's text.
 struct NameRef {
   std::uint32_t begin = 0;
   std::uint32_t size = 0;
@@ -25,46 +25,45 @@ inline constexpr std::int64_t max_host_input_bytes = 4096;
 
 /// The kinds of values that a session writes; see launch/round_values.hpp.
 enum class ValueKind : std::uint8_t { none, random, step, scalar, descriptor };
-/// A value that the session writes anew for each round.
+/// A value that the session writes for each round.
 struct RoundValue {
   ValueKind kind = ValueKind::none;
-  std::uint32_t source = 0;     ///< of a descriptor: the tensor that it describes
-  std::uint64_t bits = 0;       ///< a seed, or a scalar's first value
-  std::uint64_t first = 0;      ///< of the first round: its number, or where its random numbers start
-  std::uint64_t per_round = 0;  ///< what each round adds to that
+  std::uint32_t source = 0;     ///< of a descriptor: the tensor described
+  std::uint64_t bits = 0;       ///< a seed, or the initial value of a scalar
+  std::uint64_t first = 0;      ///< of the first round: its number, or the start of its random numbers
+  std::uint64_t per_round = 0;  ///< the increment of `first` per round
   void (*make)(std::byte* to, std::uint64_t address, const Shape& shape) noexcept = nullptr;  ///< of a descriptor
 };
 
-/// A tensor of a graph: its elements, its part in a round, and what is known of its memory.
+/// A tensor of a graph: its elements, its use in a round, and the properties of its memory.
 struct TensorRecord {
   NameRef name;
   DataType type = DataType::float32;
   Direction direction = Direction::in;
   Shape shape;
-  std::uint64_t count = 0;  ///< elements
+  std::uint64_t count = 0;  ///< number of elements
   std::uint64_t bytes = 0;
-  bool fixed = false;                 ///< its address never changes: a task that cannot be refreshed reads it
+  bool fixed = false;                 ///< its address never changes, because a task that reads it cannot be refreshed
   std::uint32_t alias_of = no_alias;  ///< the input whose memory this output reuses
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
-  bool kept = false;  ///< shares its memory with nothing, so that it keeps its contents from round to round
+  bool kept = false;  ///< shares its memory with no other tensor, so its contents last from round to round
   Zeroed zeroed = Zeroed::never;
-  std::uint32_t view_of = no_alias;  ///< the tensor, itself no view, whose memory this one shows
-  std::uint32_t viewed_at = 0;       ///< of a view: how many tasks there were when it became one
-  std::uint64_t view_first = 0;      ///< of a view: its first element, counted in those of `view_of`
-  Dim view_dim{};                    ///< `view_first`, where it depends on symbols
-  bool delivered = false;            ///< an output is a view of it
+  std::uint32_t view_of = no_alias;  ///< the source of a view, which is not a view itself
+  std::uint32_t viewed_at = 0;       ///< of a view: the number of tasks when it was made
+  std::uint64_t view_first = 0;      ///< of a view: the index in its source of its first element
+  Dim view_dim{};                    ///< `view_first`, if it is symbolic
+  bool delivered = false;            ///< whether an output is a view of it
   RoundValue value{};                ///< of a session_value
 
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
   /// The offset of a view in its source, in bytes; 0 for other tensors.
   [[nodiscard]] constexpr std::uint64_t view_offset() const noexcept { return view_first * size_of(type); }
-  /// Whether each slot of rounds in flight has memory of its own for the tensor. Zeroed workspace is shared by all
-  /// slots.
+  /// Whether each slot of rounds in flight has its own memory for the tensor. All slots share zeroed workspace.
   [[nodiscard]] constexpr bool lies_with_ports() const noexcept {
     return is_bound_each_round(direction) ||
            (delivered && direction == Direction::workspace && zeroed == Zeroed::never);
   }
-  /// Whether all rounds in flight use the same memory for the tensor, even where each slot has a workspace of its own.
+  /// Whether all rounds in flight use the same memory for the tensor, even if each slot has its own workspace.
   [[nodiscard]] constexpr bool is_shared_by_rounds() const noexcept {
     return direction == Direction::resident || (direction == Direction::workspace && (kept || zeroed == Zeroed::once));
   }
@@ -73,7 +72,7 @@ struct TensorRecord {
   }
 };
 
-/// The tensor whose memory a tensor is in: itself, or the source of a view.
+/// The tensor that owns the memory of `tensor`: the source of a view, or the tensor itself.
 template <class Tensors>
 [[nodiscard]] constexpr std::uint32_t root_of(const Tensors& tensors, std::uint32_t tensor) noexcept {
   return tensors[tensor].is_view() ? tensors[tensor].view_of : tensor;
@@ -83,66 +82,65 @@ template <class Tensors>
 struct ArgRecord {
   enum class Kind : std::uint8_t {
     address,          ///< the device address of `tensor`
-    scalar,           ///< `bits`: a value of the user's
-    extent,           ///< `bits`: one of `tensor`'s, for kernels written as types
+    scalar,           ///< `bits`: a value that the user gives
+    extent,           ///< `bits`: an extent of `tensor`; for kernels written as types
     block,            ///< index and count of the running block
-    constant,         ///< `bits`: what the kernel's args format says
+    constant,         ///< `bits`: a constant in the kernel's args format
     own_block,        ///< the device address of this argument block plus `bits`
-    system,           ///< an address that only the platform knows; `bits` says which, see args/system_slot.hpp
-    reshaped_extent,  ///< of the shape under which the task takes `tensor`, number `bits` of the graph's reshapes();
-                      ///< instantiate() makes an extent of it
-    filled_bytes,     ///< of the fill: from its first tensor to the end of its last
+    system,           ///< an address that only the platform knows, selected by `bits`; see args/system_slot.hpp
+    reshaped_extent,  ///< of the shape that the task gives to `tensor`, number `bits` of the graph's reshapes();
+                      ///< instantiate() replaces it with an extent
+    filled_bytes,     ///< of the fill: the bytes from its first tensor to the end of its last
   };
   Kind kind = Kind::scalar;
   Access access = Access::read;  ///< for an address
   std::uint32_t tensor = 0;      ///< for an address
   ArgWord bits = 0;
   std::uint32_t offset = 0;                  ///< bytes from the start of the block; need not be a multiple of the width
-  std::uint16_t width = 8;                   ///< 4 (the low half) or 8 bytes
-  std::uint16_t in_place_of = not_in_place;  ///< for an address: the task's argument, by number, whose memory this one
-                                             ///< may take over
+  std::uint16_t width = 8;                   ///< in bytes: 4 (the low half) or 8
+  std::uint16_t in_place_of = not_in_place;  ///< for an address: the argument, by number, whose memory it may reuse
   static constexpr std::uint16_t not_in_place = 0xFFFF;
-  std::uint16_t dimension = all_elements;  ///< for an extent: which of `tensor`'s
+  std::uint16_t dimension = all_elements;  ///< for an extent: the dimension of `tensor`
   static constexpr std::uint16_t all_elements = 0xFFFF;
 
   [[nodiscard]] constexpr bool is_address() const noexcept { return kind == Kind::address; }
   [[nodiscard]] constexpr bool is_address_of(std::uint32_t t) const noexcept { return is_address() && tensor == t; }
 };
 
-/// A task of a graph: its kernel, core and blocks, and the place of its arguments in `args`.
+/// A task of a graph: its kernel, core and blocks, and the range of its arguments in `args`.
 struct TaskRecord {
   NameRef name;
   CoreType core = CoreType::vector;
   std::uint32_t blocks = 1;
   std::uint32_t first_arg = 0;
   std::uint32_t arg_count = 0;
-  std::uint32_t added_as = 0;     ///< its TaskId, the order of add()
+  std::uint32_t added_as = 0;     ///< its TaskId, in the order of add()
   std::uint32_t block_bytes = 0;  ///< of one argument block; a multiple of 8
   KernelEntry entry = nullptr;
-  CostEntry cost = nullptr;          ///< null: the kernel states none
+  CostEntry cost = nullptr;          ///< null: the kernel does not state a cost
   NameRef wide_name{};               ///< of the kernel for tensors of 2^31 elements or more
-  KernelEntry wide_entry = nullptr;  ///< null: `entry` serves all sizes
-  Dim blocks_dim{};                  ///< `blocks`, where they depend on symbols
-  bool fills = false;                ///< sets the round's zeroed workspaces to zero; see graph/zeroed.hpp
-  bool idle = false;                 ///< has nothing to do, so that freezing leaves it out; its order stays
-  std::uint32_t threads = 0;         ///< of each block, where the device has threads; 0: the kernel does not say
+  KernelEntry wide_entry = nullptr;  ///< null: `entry` supports all sizes
+  Dim blocks_dim{};                  ///< `blocks`, if they are symbolic
+  bool fills = false;                ///< whether the task zeroes the round's zeroed workspaces; see graph/zeroed.hpp
+  bool idle = false;                 ///< has no work; freezing removes the task but preserves the order it implies
+  std::uint32_t threads = 0;         ///< per block, if the device has threads; 0: the kernel does not state it
   std::uint32_t shared_bytes = 0;    ///< of memory that the threads of a block share
-  CallEntry call = nullptr;          ///< of a library call; devices with streams call it instead of a kernel
+  CallEntry call = nullptr;          ///< of a library call; devices with streams call it in place of a kernel
 };
 
 struct Lanes;
 
-/// A frozen graph as spans. Trivially copyable; the graph outlives it.
+/// A frozen graph as spans. Trivially copyable; the graph must outlive it.
 struct GraphView {
   std::span<const TensorRecord> tensors;
-  std::span<const TaskRecord> tasks;  ///< each after all tasks that it depends on
+  std::span<const TaskRecord> tasks;  ///< each after all of its predecessors
   std::span<const ArgRecord> args;
-  std::span<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: where a task's successors start
+  std::span<const std::uint32_t> successor_begin;    ///< tasks + 1 entries: the start of each task's successors
   std::span<const std::uint32_t> successors;         ///< positions in `tasks`
-  std::span<const std::uint32_t> predecessor_count;  ///< one per task
+  std::span<const std::uint32_t> predecessor_count;  ///< by task
   std::string_view text;
-  std::uint32_t tag = 0;         ///< the graph half of its TensorKeys
-  const Lanes* lanes = nullptr;  ///< how its tasks are dealt to lanes; none: they run on one, in their order
+  std::uint32_t tag = 0;         ///< the graph's part of its TensorKeys
+  const Lanes* lanes = nullptr;  ///< the distribution of tasks over lanes; null: one lane, in the order of the tasks
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {
     return {text.data() + ref.begin, ref.size};
@@ -157,7 +155,7 @@ struct GraphView {
     return {TensorId{static_cast<std::uint32_t>(tensor)}, tag};
   }
 
-  /// The handle of the tensor called `name`. @throws Error invalid_argument if there is none of that name, element type
+  /// The handle of the tensor with this name. @throws Error invalid_argument if no tensor has this name, element type
   /// and direction
   template <Element T, Direction D>
   [[nodiscard]] constexpr TensorHandle<T, D> find(std::string_view name_wanted) const {

@@ -22,7 +22,7 @@ struct StaticSizes {
   std::size_t text = 0;
 };
 
-/// A frozen graph as a constant: the arrays of FrozenGraph, sized and filled by the compiler.
+/// A frozen graph as a constant: the arrays of FrozenGraph, sized and filled at compile time.
 template <StaticSizes S>
 class StaticGraph {
  public:
@@ -34,8 +34,8 @@ class StaticGraph {
     for (std::size_t i = 0; i < S.edges; ++i) successors_[i] = analysis.successors[i];
     for (std::size_t i = 0; i < S.tasks; ++i) predecessor_count_[i] = analysis.predecessor_count[i];
     for (std::size_t i = 0; i < S.text; ++i) text_[i] = source.text()[i];
-    // Handles of graphs built at run time count up from 1. Here a hash of names, types and shapes, its top bit set,
-    // takes the place of the count, so that a session refuses the handles of another static graph.
+    // Graphs built at run time have tags that count up from 1. A static graph's tag is a hash of names, types and
+    // shapes with its top bit set, so that a session refuses the handles of another static graph.
     std::uint32_t hash = 2166136261U;  // FNV-1a
     const auto stir = [&](std::uint64_t value) {
       for (int byte = 0; byte < 8; ++byte, value >>= 8)
@@ -57,7 +57,7 @@ class StaticGraph {
             {text_, S.text},        tag_};
   }
 
-  /// The handle of the tensor called `name`; a compile error if there is none of that name, type and direction.
+  /// The handle of the tensor with this name; a compile error if no tensor has this name, type and direction.
   template <Element T>
   [[nodiscard]] consteval Input<T> input(std::string_view name) const {
     return view().template find<T, Direction::in>(name);
@@ -86,7 +86,7 @@ class StaticGraph {
   std::uint32_t tag_ = 0;
 };
 
-/// Names a static graph as a type, so that templates on it see constants.
+/// Represents a static graph as a type, so that templates see its contents as constants.
 template <const auto& G>
 struct StaticGraphRef {
   static constexpr bool is_static = true;
@@ -109,8 +109,8 @@ template <auto build>
 
 }  // namespace graph
 
-/// The graph that `build`, a captureless lambda, returns, as a constant of the program. An error of freeze() is a
-/// compile error. The compiler runs `build` twice: for the sizes, then for the contents.
+/// The graph that `build`, a captureless lambda, returns, as a compile-time constant. An error of freeze() is a compile
+/// error. The compiler runs `build` twice: for the sizes, then for the contents.
 template <auto build>
 inline constexpr auto static_graph = graph::make_static<build>();
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-/// How TaskGraph::add() makes a task: the bodies of its Draft; include task_graph.hpp.
+/// The implementation of TaskGraph::add(): the bodies of Draft. Include task_graph.hpp instead.
 namespace rondo {
 
 constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
@@ -43,7 +43,7 @@ constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argumen
   }
 }
 
-/// Adds the tensor's address, and its extents as a parameter of `rank` dimensions sees them: in one dimension, all
+/// Adds the tensor's address, and its extents for a parameter of `rank` dimensions: a single dimension has all
 /// elements.
 constexpr void TaskGraph::Draft::add_tensor_here(std::string_view task, TensorKey key, const Shape* reshaped,
                                                  Access access, std::size_t rank) {
@@ -92,7 +92,7 @@ constexpr void TaskGraph::Draft::add_tensor(std::string_view task, TensorKey key
                                       : add_tensor_at_run_time(task, key, reshaped, access, rank);
 }
 
-/// Notes a shape; instantiate() checks whether it holds as many elements.
+/// Records a shape. instantiate() checks its number of elements.
 constexpr void TaskGraph::Draft::add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape) {
   bool fits = shape.rank() <= max_rank;
   for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
@@ -116,8 +116,7 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
   }
 }
 
-/// Checks that the task is the first that touches the workspace, since later ones find no zeros unless each leaves
-/// them.
+/// Checks that the task is the first to access the workspace. Later tasks find zeros only if each one leaves them.
 constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
   const graph::TensorRecord& record = graph.tensors_[tensor];
   const auto fail = [&](const char* what) {
@@ -133,7 +132,7 @@ constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint3
   }
 }
 
-/// Notes that the task may write one tensor over another, unless it takes that other in more than one place.
+/// Records that the task may write one tensor over another, unless it takes the other more than once.
 constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
   constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
   std::uint16_t source = nowhere;
@@ -152,7 +151,7 @@ constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType c
   if (name.empty()) fail_task(name, "has no name; give its kernel one");
   if (blocks.count == 0) fail_task(name, "runs as 0 blocks; it takes at least 1");
   if (!blocks.dim.empty()) graph.check_dim(blocks.dim, "task", name, Where::current());
-  if (block_bytes == 0) {  // no format was given: one word after the other
+  if (block_bytes == 0) {  // without a format, the words are consecutive
     for (const graph::ArgRecord& extent : extents) args.push_back(extent);
     for (graph::ArgRecord& arg : args) {
       arg.offset = block_bytes;
@@ -161,7 +160,7 @@ constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType c
   }
   const auto id = static_cast<std::uint32_t>(graph.tasks_.size());
   const auto first = static_cast<std::uint32_t>(graph.args_.size());
-  // What may throw comes first, so that a failed allocation leaves the graph as it was.
+  // Everything that may throw comes first, so that a failed allocation leaves the graph unchanged.
   const auto make_room = [](auto& vector, std::size_t more) {
     const std::size_t wanted = vector.size() + more;
     if (wanted > vector.capacity()) vector.reserve(std::max(wanted, 2 * vector.capacity()));
@@ -190,7 +189,7 @@ constexpr TaskId TaskGraph::Draft::commit(std::string_view name, CoreType core, 
                                       : commit_at_run_time(name, core, blocks, entry, cost);
 }
 
-/// Replaces the kernel by the wide one where an index of 32 bits does not suffice.
+/// Replaces the kernel with its wide version if 32-bit indices do not suffice.
 constexpr void TaskGraph::widen(graph::TaskRecord& task) const {
   for (const graph::ArgRecord& arg : args_of(task)) {
     if (task.wide_name.size == 0 || !arg.is_address() || tensors_[arg.tensor].count <= 0x7FFF'FFFF) continue;
@@ -229,7 +228,7 @@ constexpr TaskId TaskGraph::add_described(std::string_view name, CoreType core, 
   return draft.commit(name, core, blocks, entry);
 }
 
-/// Adds a word of a library call, which the capture keeps.
+/// Adds a word of a library call, which becomes part of the capture.
 constexpr void TaskGraph::Draft::add_value(std::string_view task, const Extent& value) {
   if (value.dim.empty()) {
     if (value.value < 0) fail_task(task, "is handed a value that is negative or above 2^63-1");
@@ -295,7 +294,7 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     (std::make_index_sequence<sizeof...(P)>{});
     [[maybe_unused]] std::uint32_t in_place[2] = {};
     if constexpr (WorksInPlace<K>) {
-      in_place[0] = draft.args[K::in_place.out].tensor;  // an argument for each parameter, as yet in their order
+      in_place[0] = draft.args[K::in_place.out].tensor;  // so far, there is one argument per parameter, in their order
       in_place[1] = draft.args[K::in_place.in].tensor;
     }
     [[maybe_unused]] std::uint32_t zeros = 0;

@@ -29,8 +29,8 @@ constexpr TaskGraph with_fill(TaskGraph graph);
 
 /// The origin of a graph's edges.
 enum class Edges : std::uint8_t {
-  derived,   ///< from what tasks read and write, in the order of add(); add_edge() adds more
-  explicit_  ///< from add_edge() alone; two tasks that conflict and are not ordered are an error
+  derived,   ///< from the reads and writes of tasks, in the order of add(); add_edge() adds more
+  explicit_  ///< from add_edge() alone; two conflicting tasks without an order are an error
 };
 
 namespace detail {
@@ -42,24 +42,24 @@ namespace detail {
 
 }  // namespace detail
 
-/// A graph of tensors, and of tasks that read and write them, as a value. Knows no device and no memory. Usable in
-/// constant expressions (see static_graph). Freezing turns it into a FrozenGraph.
+/// A graph of tensors, and of tasks that read and write them, as a value, independent of devices and memory. Usable in
+/// constant expressions (see static_graph). freeze() converts it to a FrozenGraph.
 ///
-/// Lifetime: copies the names it is given. Copies of a graph share their handles; a tensor that is added to one copy
-/// only has a handle that the other cannot tell from its own, so add tensors before copying. Thread safety: as a
-/// std::vector. Errors: throws Error, the graph unchanged. Cost: set-up only; allocates.
+/// Lifetime: copies the names it is given. Copies of a graph share their handles. Add tensors before copying: a copy
+/// does not recognise handles of tensors that were added to another copy as invalid. Thread safety: that of
+/// std::vector. Errors: throws Error and leaves the graph unchanged. Cost: set-up only; allocates.
 class TaskGraph {
  public:
-  /// The place of a call, for messages.
+  /// The source location of a call, for messages.
   using Where = std::source_location;
 
   constexpr explicit TaskGraph(Edges edges = Edges::derived) : edges_{edges} {
     if (!std::is_constant_evaluated()) tag_ = detail::next_graph_tag();
   }
 
-  /// A symbol for a size that is known only when a round comes: `auto n = graph.dim("n"); graph.input<float>("x", {n,
-  /// 64})`. Sizes and Blocks may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`. Such a graph is
-  /// opened with open_shaped(), or made a plain one by instantiate(). At most 32 symbols, numbered in order. @throws
+  /// A symbol for a size that is known only in the round: `auto n = graph.dim("n"); graph.input<float>("x", {n, 64})`.
+  /// Sizes and Blocks may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`. Open such a graph with
+  /// open_shaped(), or convert it to a plain one with instantiate(). At most 32 symbols, numbered in order. @throws
   /// Error invalid_argument, limit_exceeded
   constexpr Dim dim(std::string_view wanted, Where where = Where::current()) {
     if (wanted.empty()) refuse(where, "a symbol has no name; give it one");
@@ -78,63 +78,63 @@ class TaskGraph {
   /// The names of the symbols, by number.
   [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
 
-  /// A tensor of each direction; see Direction. `name` is unique in the graph. `shape`: at most 5 extents, each at
-  /// least 1; {} is a scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
+  /// An input; see Direction. `name` is unique in the graph. `shape` has at most 5 extents, each at least 1; {} is a
+  /// scalar. @throws Error invalid_argument, overflow (2^63 bytes and more)
   template <Element T>
   constexpr Input<T> input(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::in>(name, shape, where);
   }
-  /// As input(), for a tensor that rounds copy out. @throws Error likewise
+  /// Like input(), for a tensor that rounds copy out. @throws Error likewise
   template <Element T>
   constexpr Output<T> output(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::out>(name, shape, where);
   }
-  /// As input(), for a tensor that rounds copy in and out. @throws Error likewise
+  /// Like input(), for a tensor that rounds copy in and out. @throws Error likewise
   template <Element T>
   constexpr InputOutput<T> inout(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::inout>(name, shape, where);
   }
-  /// As input(), for a tensor that stays on the device, uploaded when it changes. @throws Error likewise
+  /// Like input(), for a tensor that stays on the device; upload it when it changes. @throws Error likewise
   template <Element T>
   constexpr Resident<T> resident(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::resident>(name, shape, where);
   }
-  /// As input(), for memory between tasks; rounds copy nothing. @throws Error likewise
+  /// Like input(), for memory between tasks; rounds do not copy it. @throws Error likewise
   template <Element T>
   constexpr Workspace<T> workspace(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::workspace>(name, shape, where);
   }
 
-  /// A small input whose bytes travel inside the args table: no copy of its own, no place in the arena, no device
-  /// memory. For positions, lengths, seeds. At most 4096 bytes. @throws as above
+  /// A small input whose bytes are part of the args table: it needs no copy of its own and no device memory. For
+  /// positions, lengths, seeds. At most 4096 bytes. @throws Error likewise
   template <Element T>
   constexpr HostInput<T> host_input(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::host_input>(name, shape, where);
   }
 
-  /// As input() and the others, for an element type and a direction that are known only at run time. @throws Error as
-  /// they do
+  /// Like input() and the others, for an element type and a direction that are known only at run time. @throws Error
+  /// likewise
   constexpr TensorKey add_tensor(std::string_view name, DataType type, Direction direction, const Shape& shape,
                                  Where where = Where::current());
 
   /// A value of `bytes` bytes that the session writes; called by the functions of launch/round_values.hpp. @throws
-  /// Error invalid_argument: the name, its size, the tensor that it describes
+  /// Error invalid_argument: the name, the size, or the tensor that it describes
   constexpr TensorKey add_value(std::string_view name, const graph::RoundValue& value, std::size_t bytes,
                                 TensorKey described = {}, Where where = Where::current());
 
   /// `output` reuses the memory of `input`: each round binds the same memory to both, and tasks are ordered as if they
-  /// were one tensor. @throws Error invalid_argument: not of this graph, sizes differ, an alias already
+  /// were one tensor. @throws Error invalid_argument: a tensor of another graph, different sizes, or an alias already
   template <Element T, Element U>
   constexpr void alias(Output<T> output, Input<U> input, Where where = Where::current()) {
     declare_alias(output.key, input.key, where);
   }
 
   /// Makes `tensor` a view: the elements of `source` from `first` on, as they are at this call. It has no memory of its
-  /// own; kernels may read it, and an output is delivered from the memory of `source`. So an input is forwarded, an
-  /// output duplicated, or a part of a larger tensor delivered, without a task or a copy on the device. Tasks that are
-  /// added later must not write `source`: freezing refuses them. A round that binds device memory to such an output
-  /// binds that of `source`, at `first`. @throws Error invalid_argument: not of this graph, in use already, an alias, a
-  /// view already, beyond the end
+  /// own; kernels may read it, and an output is copied out from the memory of `source`. Use it to forward an input,
+  /// duplicate an output, or return a part of a larger tensor, without a task or a copy on the device. Tasks added
+  /// later must not write `source`; freezing refuses them. A round that binds device memory to such an output must bind
+  /// that of `source`, at `first`. @throws Error invalid_argument: a tensor of another graph, already in use, an alias
+  /// or a view, or beyond the end
   template <Element T, Direction D, Direction S>
   constexpr void make_view(TensorHandle<T, D> tensor, TensorHandle<T, S> source, Extent first = 0,
                            Where where = Where::current()) {
@@ -144,27 +144,27 @@ class TaskGraph {
     declare_view(tensor.key, source.key, first, where);
   }
 
-  /// The tensor shares its memory with no other, so that it keeps its contents from round to round: for an input that
-  /// will be held, or a workspace that is looked at. Residents are kept anyway. @throws Error invalid_argument: not of
-  /// this graph
+  /// Gives `tensor` memory that it shares with no other tensor, so that its contents last from round to round: for an
+  /// input that will be held, or a workspace to inspect. Residents are always kept. @throws Error invalid_argument: a
+  /// tensor of another graph
   template <Element T, Direction D>
   constexpr void keep(TensorHandle<T, D> tensor, Where where = Where::current()) {
     if (!has(tensor.key)) refuse(where, "keep: the tensor is of another graph");
     tensors_[index(tensor.key.tensor())].kept = true;
   }
 
-  /// The workspace holds zeros when the tasks of a round begin. `each_round`: one fill before the first task zeroes all
+  /// Makes the workspace zero when the tasks of a round begin. `each_round`: one fill before the first task zeroes all
   /// such workspaces. `once`, for kernels that leave zeros: they are zeroed when the session is opened, and when a
-  /// shape returns whose memory others have used. Kernels may ask for the same; see Zeros. @throws Error
-  /// invalid_argument: not of this graph, asked for otherwise before
+  /// shape returns whose memory others have used. Kernels may request the same; see Zeros. @throws Error
+  /// invalid_argument: a tensor of another graph, or zeroed differently already
   template <Element T>
   constexpr void zero(Workspace<T> tensor, Zeroed when = Zeroed::each_round, Where where = Where::current()) {
     zero_memory(tensor.key, when, where);
   }
 
-  /// The arguments of the task cannot be refreshed: the addresses of its tensors stay what they are when the session is
-  /// opened, for other tasks as well. Such a tensor takes no device memory, and the arena does not move. @throws Error
-  /// invalid_argument if it is no task of this graph
+  /// Declares that the task's arguments cannot be refreshed: its tensors keep the addresses that they have when the
+  /// session is opened, for other tasks as well. They accept no device memory, and the arena does not move. @throws
+  /// Error invalid_argument if the task is not in this graph
   constexpr void fix_addresses(TaskId task, Where where = Where::current()) {
     if (index(task) >= tasks_.size()) {
       refuse(where, "fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size());
@@ -176,14 +176,14 @@ class TaskGraph {
     }
   }
 
-  /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run but Block. The compiler checks
-  /// types and directions. @throws Error invalid_argument if a tensor is of another graph, its rank is not the
-  /// parameter's, or one tensor is passed twice and written.
+  /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run except Block. The compiler checks
+  /// types and directions. @throws Error invalid_argument if a tensor belongs to another graph, its rank is not that of
+  /// the parameter, or a tensor that the task writes is passed twice.
   template <class K, class... A>
   constexpr TaskId add(const A&... arguments) {
     return add<K>(Blocks{1}, arguments...);
   }
-  /// The same in `blocks` blocks, which may run at once. @throws Error as above; limit_exceeded for none
+  /// The same in `blocks` blocks, which may run concurrently. @throws Error as above; limit_exceeded for 0 blocks
   template <class K, class... A>
   constexpr TaskId add(Blocks blocks, const A&... arguments) {
     static_assert(check_kernel<K>());
@@ -202,44 +202,45 @@ class TaskGraph {
   template <class... A>
   constexpr TaskId add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                            const A&... arguments) {
-    // Not looked at by the compiler: under -fsanitize=undefined g++ 12 takes no function's address for a constant.
+    // Only checked at run time: with -fsanitize=undefined, a function's address is no constant for g++ 12.
     if (!std::is_constant_evaluated() && entry == nullptr) fail_task(name, "has no function; pass a void(*)(int64_t*)");
     Draft draft{*this};
     (draft.add_raw(name, arguments), ...);
     return draft.commit(name, core, blocks, entry);
   }
 
-  /// An argument of a kernel that is known only at run time.
+  /// An argument of a kernel whose parameters are known only at run time.
   struct Described {
     graph::ArgRecord::Kind kind = graph::ArgRecord::Kind::scalar;  ///< address, scalar, block or constant
     Access access = Access::read;                                  ///< of an address
     TensorKey tensor{};                                            ///< of an address
-    const Shape* reshaped = nullptr;  ///< the shape under which the task takes the tensor; null: its own
-    std::size_t rank = 1;             ///< dimensions that the kernel wants; 1 takes any tensor
+    const Shape* reshaped = nullptr;  ///< the shape of the tensor in this task; null: its own
+    std::size_t rank = 1;             ///< dimensions of the parameter; 1 accepts any tensor
     ArgWord bits = 0;                 ///< of a scalar or a constant
   };
-  /// Adds a task as add<K>() does, with the argument block of a K::run that has these parameters. What the compiler
-  /// checks there, types and directions, is the caller's to check. @throws Error as there
+  /// Adds a task as add<K>() does, with the argument block of a K::run that has these parameters. The caller must check
+  /// types and directions, which add<K>() leaves to the compiler. @throws Error as there
   constexpr TaskId add_described(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                  std::span<const Described> arguments);
 
-  /// Adds a task that runs a raw kernel on a complete argument block, as args formats lay it out. @throws Error
-  /// invalid_argument: a tensor that does not exist, a word outside of the block
+  /// Adds a task that runs a raw kernel on a complete argument block in the layout of an args format. @throws Error
+  /// invalid_argument: a tensor that does not exist, or a word outside of the block
   constexpr TaskId add_laid_out(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                 const std::vector<graph::ArgRecord>& args, std::uint32_t block_bytes);
 
   /// Adds a task that calls a library: `graph.add_call("gemm", {reads(a), reads(b), writes(c)}, gemm, {n})`. `call`
-  /// takes a `const LibraryCall&` and returns nothing, or a code that is 0 if all went well. Devices with streams call
-  /// it when the session is opened, while they capture the graph, and replay what it put on the stream in each round;
-  /// where nothing can be captured, it is called in each round. In simulation and on the host it is called in each
+  /// takes a `const LibraryCall&` and returns nothing, or a code that is 0 on success. Devices with streams call it
+  /// when the session is opened, while they capture the graph, and replay the enqueued work in each round; if capture
+  /// is impossible, they call it in each round. So do simulation and host, with a null stream.
   /// round, with a null stream.
   ///
-  /// The addresses of the task's tensors are fixed, see fix_addresses(): rounds bind host memory to them. The sizes and
-  /// `values`, integers or expressions of symbols, are known to the capture; a ShapedSession has a capture for each
-  /// combination of its symbols' values. A call with a state is passed as an lvalue, and lives until the last session
-  /// is closed; the graph keeps its address. Calls of one session do not run at the same time as themselves. Memory
-  /// that the library needs is a workspace of the graph: `writes(scratch)`.
-  /// @throws Error invalid_argument: no tensor, a tensor of another graph, twice and written, a negative value
+  /// The addresses of the task's tensors are fixed, see fix_addresses(): rounds bind host memory to them. The capture
+  /// contains sizes and `values`, integers or expressions of symbols; a ShapedSession has a capture for each
+  /// combination of its symbols' values. Pass a call with state as an lvalue, and keep it alive until the last session
+  /// is closed: the graph stores its address. A session never runs a call twice at the same time. If the library needs
+  /// memory, pass a workspace: `writes(scratch)`.
+  /// @throws Error invalid_argument: no tensor, a tensor of another graph, one passed twice and written, a negative
+  /// value
   template <class F>
   constexpr TaskId add_call(std::string_view name, std::initializer_list<CallTensor> tensors, F&& call,
                             std::initializer_list<Extent> values = {});
@@ -267,23 +268,23 @@ class TaskGraph {
   [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
   /// Of all tasks, one after the other.
   [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
-  /// A symbolic shape under which a task takes a tensor, see reshape(), or values of a library call.
+  /// A symbolic shape that a task gives to a tensor, see reshape(), or the values of a library call.
   struct Reshape {
-    static constexpr std::uint32_t values = 0xFFFF'FFFF;  ///< in place of a tensor: of a library call
+    static constexpr std::uint32_t values = 0xFFFF'FFFF;  ///< used in place of a tensor for a library call
     std::uint32_t task = 0;                               ///< by TaskId
     std::uint32_t tensor = 0;
     Shape shape{};
   };
-  /// Symbolic shapes under which tasks take tensors.
+  /// The symbolic shapes that tasks give to tensors.
   [[nodiscard]] constexpr const std::vector<Reshape>& reshapes() const noexcept { return reshapes_; }
   /// The edges of add_edge(), in the order of the calls.
   [[nodiscard]] constexpr const std::vector<Edge>& explicit_edges() const noexcept { return explicit_edges_; }
   /// All names, one after the other; see name().
   [[nodiscard]] constexpr const std::vector<char>& text() const noexcept { return text_; }
   [[nodiscard]] constexpr Edges edges() const noexcept { return edges_; }
-  /// The number by which handles know their graph.
+  /// The number by which handles identify their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
-  /// The tensors with their names, without tasks; until the graph changes.
+  /// The tensors with their names, without tasks; valid until the graph changes.
   [[nodiscard]] constexpr graph::GraphView interface() const noexcept {
     graph::GraphView view;
     view.tensors = tensors_;
@@ -302,13 +303,13 @@ class TaskGraph {
   friend constexpr TaskGraph graph::instantiate(const TaskGraph& graph, std::span<const std::int64_t> values);
   friend constexpr TaskGraph graph::with_fill(TaskGraph graph);
 
-  /// A task's words, checked before the graph changes.
+  /// A task under construction, checked before the graph changes.
   struct Draft {
     TaskGraph& graph;
     std::vector<graph::ArgRecord> args = {};
     std::vector<graph::ArgRecord> extents = {};
     std::vector<Reshape> reshapes = {};
-    std::uint32_t block_bytes = 0;  ///< given by an args format; 0: the words of `args` and `extents` in turn
+    std::uint32_t block_bytes = 0;  ///< from an args format; 0: the words of `args`, then those of `extents`
 
     constexpr void add_address(std::string_view task, TensorKey key, Access access);
     template <class A>
@@ -324,7 +325,7 @@ class TaskGraph {
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             CostEntry cost = nullptr);
 
-    // Constant expressions call the bodies, programs what may be linked.
+    // Constant expressions call the bodies directly; programs may link to compiled functions.
     constexpr void add_tensor_here(std::string_view task, TensorKey key, const Shape* reshaped, Access access,
                                    std::size_t rank);
     void add_tensor_at_run_time(std::string_view task, TensorKey key, const Shape* reshaped, Access access,

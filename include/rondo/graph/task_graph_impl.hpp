@@ -6,7 +6,7 @@
 
 #include <vector>
 
-/// The bodies of TaskGraph's longer members; include task_graph.hpp.
+/// The bodies of TaskGraph's longer members. Include task_graph.hpp instead.
 namespace rondo {
 
 constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
@@ -53,7 +53,7 @@ constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType
   std::int64_t bytes = 0;
   bool overflow = false;
   for (std::size_t d = 0; d < shape.rank(); ++d) overflow |= __builtin_mul_overflow(count, shape.extent(d), &count);
-  if (shape.is_symbolic()) count = 0, overflow = false;  // known to instantiate() only
+  if (shape.is_symbolic()) count = 0, overflow = false;  // only instantiate() knows the size
   overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(type)), &bytes);
   if (overflow) {
     throw Error(Errc::overflow, Error::Text("tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"), where);

@@ -10,25 +10,25 @@
 #include <type_traits>
 #include <utility>
 
-/// The words of a task, for the code that runs it; kernels are in graph/kernel.hpp.
+/// The argument words of a task, for the code that runs it. For kernels, see graph/kernel.hpp.
 namespace rondo {
 
 /// One word of a task's arguments: a device address, or the bits of a scalar.
 using ArgWord = std::int64_t;
 
-/// A kernel in the ABI of the peer runtime: all arguments in one block of words.
+/// A kernel with the ABI of the peer runtime: all arguments in one block of words.
 using KernelEntry = void (*)(ArgWord* args);
 
-/// A library call (see graph/library_call.hpp) that puts its work on a stream. Not 0: it failed.
+/// A library call (see graph/library_call.hpp) that enqueues its work on a stream. Returns 0 on success.
 using CallEntry = int (*)(ArgWord* block, void* stream);
 
-/// The nanoseconds that one block of a task takes on the chip, from the same words.
+/// Returns the nanoseconds that one block of a task takes on the chip, from its argument words.
 using CostEntry = double (*)(const ArgWord* args);
 
 /// The number of blocks of a task; each runs the whole kernel with its own `Block`.
 struct Blocks {
   std::uint32_t count = 1;
-  Dim dim{};  ///< the count, where it depends on symbols
+  Dim dim{};  ///< the count, if it is symbolic
 
   constexpr Blocks() noexcept = default;
   /// A count that is negative or above 2^32-1 becomes 0, which add() refuses.
@@ -38,20 +38,20 @@ struct Blocks {
   constexpr explicit Blocks(const Dim& n) noexcept : dim{n} {}
 };
 
-/// A kernel's parameter that the launch fills in: the index of the running block, and the number of blocks.
+/// A kernel's parameter that the launch provides: the index of the running block, and the number of blocks.
 struct Block {
   std::uint32_t index = 0;
   std::uint32_t count = 1;
 };
 
-/// When a workspace is set to zero.
+/// When a workspace is zeroed.
 enum class Zeroed : std::uint8_t {
   never,
-  each_round,  ///< before the first task: all such workspaces of a graph in one go
+  each_round,  ///< before the first task: one fill for all such workspaces of a graph
   once,        ///< before the first round; tasks that write it leave zeros, and its memory is not shared
 };
 
-/// The access of a kernel to one of its tensors.
+/// How a kernel accesses one of its tensors.
 enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 
 [[nodiscard]] constexpr bool reads(Access a) noexcept { return (static_cast<unsigned>(a) & 1U) != 0; }
@@ -59,7 +59,7 @@ enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 
 namespace detail {
 
-/// The bits of a scalar as one argument word; zero-extended, as the peer's ABI has it.
+/// The bits of a scalar as one argument word, zero-extended as the peer runtime's ABI requires.
 template <class T>
 [[nodiscard]] constexpr ArgWord to_word(T value) noexcept {
   if constexpr (std::is_enum_v<T>) {

@@ -11,8 +11,8 @@
 /// The task that zeroes the workspaces of a round; usable in constant expressions.
 namespace rondo::graph {
 
-/// Its kernel where kernels are host functions: the first word is the address, the second the number of bytes.
-/// Elsewhere the platform has a call of its own.
+/// The kernel of the task on platforms whose kernels are host functions: the first word is the address, the second the
+/// number of bytes. Other platforms have a function of their own.
 inline void fill_zeros(ArgWord* args) noexcept {
   __builtin_memset(reinterpret_cast<void*>(args[0]), 0, static_cast<std::size_t>(args[1]));  // NOLINT: device memory
 }
@@ -22,9 +22,9 @@ inline void fill_zeros(ArgWord* args) noexcept {
   return tensor.zeroed == Zeroed::each_round && tensor.bytes != 0;
 }
 
-/// Adds the task that fills the zeroed workspaces, if there are any: last in number, first in order. The workspaces lie
-/// side by side (see memory/zeroed_block.hpp), so the first address and a number of bytes suffice; the other arguments
-/// show readers of the graph what is written.
+/// Adds the task that fills the zeroed workspaces, if there are any. It has the highest number but comes first in
+/// order. The workspaces are adjacent (see memory/zeroed_block.hpp), so the first address and a number of bytes
+/// suffice; the other arguments only tell readers of the graph what the task writes.
 [[nodiscard]] constexpr TaskGraph with_fill(TaskGraph graph) {
   std::vector<ArgRecord> args;
   bool is_fixed = false;
@@ -34,7 +34,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
     args.push_back({ArgRecord::Kind::address, Access::write, t, 0});
     if (args.size() == 1) args.push_back({ArgRecord::Kind::filled_bytes});
   }
-  // A Scratch is written only; one of zeros is read as well.
+  // A Scratch parameter is only written, unless its workspace is zeroed: then it is also read.
   for (ArgRecord& arg : graph.args_) {
     const bool is_zeros = arg.is_address() && graph.tensors_[arg.tensor].zeroed != Zeroed::never;
     if (is_zeros) arg.access = Access::read_write;
@@ -47,7 +47,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
   }
   const TaskId fill = graph.add_laid_out("rondo_zero", CoreType::vector, Blocks{1}, &fill_zeros, args, bytes);
   graph.tasks_[index(fill)].fills = true;
-  // If one is fixed, the fill fixes all of them.
+  // If one address is fixed, the fill fixes all of them.
   for (TensorRecord& tensor : graph.tensors_) tensor.fixed = tensor.fixed || (is_fixed && is_filled(tensor));
   return graph;
 }

@@ -183,7 +183,7 @@ class TaskGraph {
   constexpr TaskId add(const A&... arguments) {
     return add<K>(Blocks{1}, arguments...);
   }
-  /// The same in `blocks` blocks, which may run concurrently. @throws Error as above; limit_exceeded for 0 blocks
+  /// The same in `blocks` blocks, which may run concurrently. @throws Error as above, and for 0 blocks
   template <class K, class... A>
   constexpr TaskId add(Blocks blocks, const A&... arguments) {
     static_assert(check_kernel<K>());

@@ -10,15 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The steps of a round. Every kind of session and every kind of binding comes to Executor::run.
+/// The steps of a round. Executor::run runs the rounds of every kind of session, with every kind of binding.
 namespace rondo::detail {
 
-/// Whether a round brings the args table up to date before it launches.
+/// Whether a round refreshes the args table before it launches.
 enum class Refreshes : std::uint8_t { never, always, if_due };
 
-/// What a round does, all bindings resolved: its copies, and whether it refreshes the args table, which knows the bases
-/// that moved and the host inputs already. `copy_in(move)` calls `move(device, host, bytes, snapshot)` for each copy to
-/// the device until one fails; `copy_out(move)` calls `move(host, device, bytes)`.
+/// The work of a round with resolved bindings: its copies, and whether it refreshes the args table, which already has
+/// the bases that moved and the host inputs. `copy_in(move)` calls `move(device, host, bytes, snapshot)` for each copy
+/// to the device until one fails; `copy_out(move)` calls `move(host, device, bytes)`.
 template <Refreshes when, class In, class Out>
 struct Work {
   static constexpr Refreshes refreshes = when;
@@ -30,16 +30,16 @@ template <Refreshes when, class In, class Out>
   return {in, out};
 }
 
-/// Runs rounds of one graph over one channel. The steps are inlined whatever their size: bindings stay in registers,
-/// and a graph that the compiler knows leaves only its kernels.
+/// Runs rounds of one graph over one channel. The steps are always inlined, so that bindings stay in registers, and
+/// only the kernels of a static graph remain in the generated code.
 template <class Channel, class Instance, class Observer>
 struct Executor {
   Channel channel;
   Instance& instance;
   RoundObserver<Observer> observer;
 
-  /// A whole round: copies in ▶ refresh ▶ launch ▶ copies out ▶ end. Returns the failure of the first step that fails;
-  /// the steps after it are not taken.
+  /// Runs a whole round: copies in ▶ refresh ▶ launch ▶ copies out ▶ end. Returns the failure of the first step that
+  /// fails; later steps are skipped.
   template <class W>
   [[gnu::always_inline]] Status run(const W& work) const noexcept {
     Status status = copy_in(work);
@@ -50,7 +50,7 @@ struct Executor {
     return status;
   }
 
-  // The steps, for rounds that the caller takes step by step.
+  // The single steps, for rounds that the caller takes step by step.
   template <class W>
   [[gnu::always_inline]] Status copy_in(const W& work) const noexcept {
     observer.begins();

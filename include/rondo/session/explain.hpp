@@ -10,14 +10,14 @@
 
 namespace rondo::detail {
 
-/// Whether the platform may have more to say of such a failure.
+/// Whether the platform may have details about a failure with this code.
 [[nodiscard]] constexpr bool is_of_device(Errc code) noexcept {
   return code == Errc::kernel_failed || code == Errc::device_failed || code == Errc::orchestration_failed ||
          code == Errc::deadlock || code == Errc::check_failed || code == Errc::timed_out;
 }
 
-/// A sentence for a status of a session over `graph`, naming the tensor or task. `bytes_bound`: of the last wrong_size;
-/// `said`: the platform's words for its last failure, or null; `cause`: what poisoned the session.
+/// A sentence for a status of a session over `graph` that names the tensor or task. `bytes_bound`: of the last
+/// wrong_size; `said`: the platform's text for its last failure, or null; `cause`: what poisoned the session.
 [[nodiscard]] Error::Text explain_status(const graph::GraphView& graph, Status status, std::uint64_t bytes_bound,
                                          const Error::Text* said, Status cause) noexcept;
 
@@ -46,7 +46,7 @@ namespace rondo::detail {
     }
   }
   text.append(status.message());
-  const bool is_busy = status.code() == Errc::busy;  // which a session says by itself, too; then the words are older
+  const bool is_busy = status.code() == Errc::busy;  // may come from the session; `said` is older then
   if (said != nullptr && said->size() != 0 && (is_busy || is_of_device(status.code()))) {
     text.append(is_busy ? "; the platform's last failure: " : "; it said: ");
     text.append(*said);

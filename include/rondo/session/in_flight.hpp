@@ -21,7 +21,7 @@
 
 namespace rondo::detail {
 
-/// The queue of a platform, opened when there is one and it is wanted.
+/// Holds the queue of a platform, if it has one and it is needed.
 template <class P, bool is_wanted>
 struct QueueHolder {
   QueueHolder(P&, std::size_t, std::size_t, Bytes) noexcept {}
@@ -35,19 +35,19 @@ struct QueueHolder<P, true> {
   QueueOf<P> queue;
 };
 
-/// How many slots a session with `Depth` rounds in flight has.
+/// The number of slots of a session with `Depth` rounds in flight.
 template <class P, std::size_t Depth>
 inline constexpr std::size_t slots_of = HasQueue<P>&& Depth > 1 ? Depth : 1;
 
-/// Rounds in flight: submits them, delivers them in order on the calling thread, and tells how they went. What a
-/// PipelinedSession and a ShapedSession have in common.
+/// Rounds in flight: submits them, delivers them in order on the calling thread, and reports their outcomes. The common
+/// part of PipelinedSession and ShapedSession.
 ///
-/// `Derived` has `may_submit()`, whether it takes rounds; `refusal_to_submit()`, why not; `fail(Status, slot)`,
-/// told of a failure; `has_shapes`, whether setting up a shape may deliver rounds; `note_submitted()`;
-/// `ranges_of_bound(bound...)`, also of what a round of its own kind binds; `run_on(channel, slot, settle, bound...)`,
-/// which runs a round; `P& platform()`; and `Observer& observer()`.
+/// `Derived` has `may_submit()`, whether it accepts rounds; `refusal_to_submit()`, the reason if not; `fail(Status,
+/// slot)`, called on a failure; `has_shapes`, whether setting up a shape may deliver rounds; `note_submitted()`;
+/// `ranges_of_bound(bound...)`, also for bindings of its own kind; `run_on(channel, slot, settle, bound...)`, which
+/// runs a round; `P& platform()`; and `Observer& observer()`.
 ///
-/// On a platform without a queue (see HasQueue), and with one slot, each round is over when it was submitted.
+/// On a platform without a queue (see HasQueue), or with one slot, submitting a round also completes it.
 template <class Derived, Platform P, class Policies, std::size_t Depth>
 class InFlight {
   static_assert(Depth >= 1 && Depth <= 64, "rondo: at least 1 and at most 64 rounds can be in flight");
@@ -55,32 +55,32 @@ class InFlight {
  public:
   /// Whether rounds overlap.
   static constexpr bool is_queued = HasQueue<P> && Depth > 1;
-  /// How many rounds may be in flight.
+  /// The maximum number of rounds in flight.
   static constexpr std::uint32_t depth = slots_of<P, Depth>;
 
-  /// Sends one round on its way: checks the bindings, takes the inputs, hands it over. While all slots are taken it
-  /// waits for the oldest round. The bindings are pairs, a prebinding or DynamicBindings. The last argument may be a
-  /// callable that takes the round's Status: it is called when the round has been delivered, once, in order, by
-  /// whichever call delivers it; it may submit further rounds. It holds 48 bytes at most and does not throw. For a
-  /// refused round it is not called.
+  /// Submits a round: checks the bindings, copies the inputs, and passes the round to the device. If all slots are in
+  /// use, waits for the oldest round. The bindings are pairs, a prebinding or DynamicBindings. The last argument may be
+  /// a callable that takes the round's Status. It is called once, after the round has been delivered, in order, by the
+  /// call that delivers it; it may submit further rounds. It must not exceed 48 bytes and must not throw. It is not
+  /// called for a refused round.
   template <class... Args>
   RoundTicket submit_round(Args&&... args) noexcept {
     return submit_args(true, std::forward<Args>(args)...);
   }
-  /// The same, but refuses the round as `busy` where submit_round would wait.
+  /// The same, but returns `busy` if submit_round would wait.
   template <class... Args>
   RoundTicket try_submit_round(Args&&... args) noexcept {
     return submit_args(false, std::forward<Args>(args)...);
   }
-  /// For coroutines: `Status status = co_await session.round(bind(x, hx), bind(y, hy));` submits the round when its
-  /// turn has come, and resumes the coroutine when it was delivered, inside the call that delivers it.
+  /// For coroutines: `Status status = co_await session.round(bind(x, hx), bind(y, hy));` submits the round in turn, and
+  /// resumes the coroutine after its delivery, inside the call that delivers it.
   template <BoundPair... B>
   [[nodiscard]] auto round(const B&... pairs) noexcept {
     return RoundAwaiter<Derived, B...>(derived(), pairs...);
   }
 
-  /// Waits until the round was delivered. Errors: what the ticket was refused with; the round's own failure; poisoned,
-  /// if one before it failed; invalid_argument for another session's ticket.
+  /// Waits until the round has been delivered. Errors: the reason why the ticket was refused; the round's own failure;
+  /// poisoned, if an earlier round failed; invalid_argument for another session's ticket.
   Status wait(RoundTicket ticket) noexcept {
     if (!ticket) return ticket.submitted();
     const std::uint64_t round = ticket.number() - first_ticket_;
@@ -88,24 +88,24 @@ class InFlight {
     while (delivered() <= round) deliver_oldest();
     return outcome(round);
   }
-  /// Waits until all rounds were delivered, those too that completions submit. @returns the first failure of any round
+  /// Waits until all rounds are delivered, also those that completions submit. @returns the first failure of any round
   Status wait_all() noexcept {
     while (in_flight_ != 0) deliver_oldest();
     return first_failure_;
   }
-  /// Delivers what is done, but for rounds that completions submit meanwhile, and waits for nothing. @returns how many
-  /// rounds are still in flight
+  /// Delivers the rounds that are done, except those that completions submit meanwhile; does not wait. @returns the
+  /// number of rounds still in flight
   std::size_t poll() noexcept {
     for (const std::uint64_t end = submitted_; delivered() < end && is_done(oldest_);) deliver_oldest();
     return in_flight();
   }
-  /// Rounds delivered, failed ones not counted.
+  /// The number of rounds delivered without a failure.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return std::min(delivered(), failed_at_); }
-  /// Rounds that were submitted and not delivered.
+  /// The number of rounds submitted and not yet delivered.
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
  protected:
-  /// `outputs`: how many copies out a round makes at most; `bytes`: how much it copies at most in each direction.
+  /// `outputs`: the maximum number of copies out per round; `bytes`: the maximum copied per round in each direction.
   InFlight(P& platform, std::size_t outputs, Bytes bytes)
       : max_outputs_{outputs}, queue_{platform, depth, outputs + 1, bytes}, writes_(depth * outputs) {}
   ~InFlight() = default;
@@ -126,9 +126,9 @@ class InFlight {
       return platform::Direct<P>{derived().platform()};
     }
   }
-  /// A round that was not submitted but run at once, with nothing in flight, ended so.
+  /// Counts a round that was run directly, without being submitted, while no round was in flight.
   [[gnu::always_inline]] void count_direct(Status status) noexcept {
-    ++submitted_;  // the queue, which works its slots off in order, has not seen this round: the slot stays the next
+    ++submitted_;  // not in the queue, which uses its slots in order, so the next slot stays the same
     if (!status.ok()) [[unlikely]]
       note_failure(submitted_ - 1, depth, status);
   }
@@ -148,7 +148,7 @@ class InFlight {
   static constexpr bool is_bound = BoundPair<std::remove_cvref_t<T>> || requires {
     requires std::remove_cvref_t<T>::stands_for_pairs;
   };
-  /// Separates a callable from what is bound.
+  /// Separates the callable from the bindings.
   template <class... Args>
   [[gnu::always_inline]] RoundTicket submit_args(bool waits, Args&&... args) noexcept {
     if constexpr ((is_bound<Args> && ...)) {
@@ -166,7 +166,7 @@ class InFlight {
   [[gnu::always_inline]] RoundTicket submit(bool waits, OnDone&& on_done, Bound&... bound) noexcept {
     const auto& ranges = derived().ranges_of_bound(bound...);
     if (!derived().may_submit() || !is_free() || writer_of(ranges) != never) {
-      // A completion may change what DynamicBindings bind; pairs stay, and stay in registers.
+      // A completion may change the bindings of DynamicBindings. Pairs do not change, and stay in registers.
       const auto look_again = [&] {
         if constexpr (std::is_lvalue_reference_v<decltype(derived().ranges_of_bound(bound...))>) {
           (void)derived().ranges_of_bound(bound...);
@@ -184,7 +184,7 @@ class InFlight {
         bound...);
     if constexpr (is_queued) {
       if (!status) [[unlikely]] {
-        // A completion submitted a round while a shape was set up: this slot was that round's.
+        // While a shape was set up, a completion submitted a round and used this slot.
         if constexpr (Derived::has_shapes) {
           if (slot != next_slot_) return submit_anew(waits, std::forward<OnDone>(on_done), bound...);
         }
@@ -210,9 +210,9 @@ class InFlight {
   [[gnu::cold, gnu::noinline]] RoundTicket submit_anew(bool waits, OnDone&& on_done, Bound&... bound) noexcept {
     return submit(waits, std::forward<OnDone>(on_done), bound...);
   }
-  /// A round began and failed before it was on its way.
+  /// Handles a round that began and failed before it was submitted.
   [[gnu::cold, gnu::noinline]] void note_not_submitted(Status status, std::uint32_t slot) noexcept {
-    if (!is_queued && status.poisoned()) return;  // it counts, and is delivered
+    if (!is_queued && status.poisoned()) return;  // it counts, and will be delivered
     derived().observer().round_ends(RoundIndex{submitted_}, status);
     if (!is_queued) derived().fail(status, slot);
   }
@@ -234,7 +234,7 @@ class InFlight {
     rounds_[slot].hull = hull;
     rounds_[slot].writes = ranges.out_count;
   }
-  /// The youngest round in flight that will write host memory which this one reads: its number, or `never`.
+  /// The number of the latest round in flight that will write host memory which this one reads, or `never`.
   template <class Ranges>
   [[nodiscard, gnu::always_inline]] std::uint64_t writer_of(const Ranges& ranges) const noexcept {
     if (ranges.in_count == 0) return never;
@@ -248,7 +248,7 @@ class InFlight {
     }
     return found;
   }
-  /// Whether the round in a slot writes to that memory; the hull of what it writes does.
+  /// Whether the round in a slot writes to `range`, given that the hull of its outputs overlaps it.
   [[nodiscard, gnu::cold]] bool writes(std::uint32_t slot, const HostRange& range) const noexcept {
     if (rounds_[slot].writes == 1) return true;
     for (std::size_t i = 0; i < rounds_[slot].writes; ++i) {
@@ -256,7 +256,7 @@ class InFlight {
     }
     return false;
   }
-  /// Until the round can be submitted. A completion may take the place that it made.
+  /// Waits until the round can be submitted. A completion may use up the slot that became free.
   template <class Ranges, class LookAgain>
   [[gnu::noinline]] Status make_room(bool waits, const Ranges& ranges, LookAgain look_again) noexcept {
     if (!waits) (void)poll();
@@ -277,7 +277,7 @@ class InFlight {
     if constexpr (is_queued) return queue_.queue.is_done(slot);
     return true;
   }
-  /// Waits for the oldest round in flight, and takes it in.
+  /// Waits for the oldest round in flight, and delivers it.
   void deliver_oldest() noexcept {
     auto& observer = derived().observer();
     const std::uint32_t slot = oldest_;
@@ -291,7 +291,7 @@ class InFlight {
       status = queue_.queue.deliver(slot);
     }
     if (!status) [[unlikely]]
-      status = status.poisoning();  // later rounds may have come to rely on it
+      status = status.poisoning();  // later rounds may have used its results
     --in_flight_;
     oldest_ = next(slot);
     if (!status) [[unlikely]]
@@ -301,12 +301,12 @@ class InFlight {
     while (first_waiting_ != nullptr && first_waiting_->is_ready(*first_waiting_)) start_waiting();
   }
   [[gnu::cold]] void note_failure(std::uint64_t round, std::uint32_t slot, Status status) noexcept {
-    if (round >= failed_at_) return;  // submitting a later one may have met the failure first
+    if (round >= failed_at_) return;  // a failure to submit a later round may have been seen first
     failed_at_ = round;
     first_failure_ = status;
     derived().fail(status, slot);
   }
-  /// A step outside of any round in flight has failed.
+  /// Handles the failure of a step outside of any round in flight.
   Status noted(Status status) noexcept {
     if (status.poisoned()) note_failure(submitted_, depth, status);
     return status;
@@ -322,7 +322,7 @@ class InFlight {
   [[nodiscard]] bool can_submit(const B&... pairs) const noexcept {
     return !derived().may_submit() || (is_free() && writer_of(ranges_of(pairs...)) == never);
   }
-  /// Adds a round to those that wait, unless its turn is now.
+  /// Adds the round to the waiting rounds, unless it can be submitted now.
   [[nodiscard]] bool must_wait(WaitingRound& round) noexcept {
     if (first_waiting_ == nullptr && round.is_ready(round)) return false;
     (first_waiting_ == nullptr ? first_waiting_ : last_waiting_->next) = &round;
@@ -342,7 +342,7 @@ class InFlight {
     *link = round.next;
     if (last_waiting_ == &round) last_waiting_ = before;
   }
-  /// Nobody waits for that round any more.
+  /// Discards the completion of a round in flight.
   void forget(std::uint64_t ticket) noexcept {
     rounds_[(oldest_ + (ticket - first_ticket_ - delivered())) % depth].on_done.clear();
   }
@@ -352,25 +352,25 @@ class InFlight {
   struct Flight {
     OnDone on_done;
     HostRange hull;          ///< of the host memory that the round will write
-    std::size_t writes = 0;  ///< in so many places
+    std::size_t writes = 0;  ///< the number of ranges that it will write
     Status outcome;          ///< of a round without a queue
   };
 
  protected:
-  std::uint32_t limit_ = depth;  ///< how many rounds may be in flight
+  std::uint32_t limit_ = depth;  ///< the maximum number of rounds in flight
 
  private:
   std::size_t max_outputs_;
   [[no_unique_address]] QueueHolder<P, is_queued> queue_;
   Flight rounds_[depth];
-  std::vector<HostRange> writes_;  ///< by slot: that memory
+  std::vector<HostRange> writes_;  ///< by slot: the ranges that its round will write
   std::uint32_t next_slot_ = 0;    ///< the slot of the next round
-  std::uint32_t oldest_ = 0;       ///< the slot of the oldest in flight
+  std::uint32_t oldest_ = 0;       ///< the slot of the oldest round in flight
   std::uint64_t submitted_ = 0;
   std::uint32_t in_flight_ = 0;
   std::uint64_t failed_at_ = never;  ///< the first round that failed
   Status first_failure_;
-  std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from other sessions'
+  std::uint64_t first_ticket_ = next_session_number() * 0x9E37'79B9'7F4A'7C15U;  ///< far from those of other sessions
   WaitingRound* first_waiting_ = nullptr;
   WaitingRound* last_waiting_ = nullptr;
   DynamicRanges dynamic_ranges_;

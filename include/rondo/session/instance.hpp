@@ -21,12 +21,12 @@
 
 namespace rondo::detail {
 
-/// A frozen graph at one place of a device's memory, with an args table and a program of its own: what one round at a
-/// time runs on. It checks and resolves a round's bindings, and hands the executor the work that they come to. A
-/// RoundSession has one, a PipelinedSession one for each slot, a ShapedSession one for each shape and slot.
+/// A frozen graph at one location in device memory, with its own args table and program. It runs one round at a time:
+/// it checks and resolves the round's bindings, and passes the resulting work to the executor. A RoundSession has one
+/// instance, a PipelinedSession one per slot, and a ShapedSession one per shape and slot.
 ///
-/// Lifetime: immovable; platform, graph and layout outlive it. Thread safety: the session's. Errors: the constructor
-/// throws Error; rounds return Status, and one that is refused has changed nothing.
+/// Lifetime: immovable; the platform, graph and layout must outlive it. Thread safety: that of the session. Errors: the
+/// constructor throws Error; rounds return Status, and a refused round changes nothing.
 template <Platform P, class Policies, class Graph, class Layout>
 class Instance {
   using Arch = typename P::Arch;
@@ -44,7 +44,7 @@ class Instance {
            const Options& options)
       : Instance(platform, frozen, layout, at, values, Bases(frozen.view(), layout.offsets(), at), platform, frozen,
                  options) {}
-  /// One more instance: it shares with `first`, which outlives it, what the runtime lets it share.
+  /// Creates a further instance, which shares what the runtime permits with `first`; `first` must outlive it.
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
            Instance& first)
       : Instance(platform, frozen, layout, at, values, Bases(frozen.view(), layout.offsets(), at), first.runner_,
@@ -55,14 +55,14 @@ class Instance {
 
   // --- rounds
 
-  /// A round of pairs. `settle(status)` is called for a round that began, and returns what the round returns.
+  /// Runs a round of pairs. `settle(status)` is called if the round began, and returns the result of the round.
   template <class Channel, class O, class Settle, std::size_t... I, BoundPair... B>
   [[gnu::always_inline]] Status run(Channel channel, RoundObserver<O> observer, Settle settle,
                                     std::index_sequence<I...>, const B&... pairs) noexcept {
     const auto ports = ports_.view();
     constexpr bool refreshes = !is_plain<B...>;
-    // In the order of declaration, one compare per binding proves that it is the right tensor, bound once, of this
-    // graph.
+    // In the order of declaration, one comparison per binding proves that it is the right tensor, of this graph, and
+    // bound once.
     const bool as_declared = (refreshes ? may_place() : readiness_ == Readiness::ready) &&
                              sizeof...(B) == ports.size() && ((key_of(pairs) == ports[I].key) && ...) &&
                              (((DeviceBoundPair<B> ? elements_of(pairs) == ports[I].bytes / element_size<B>
@@ -88,7 +88,7 @@ class Instance {
     return settle(on(channel, observer).run(make_work < refreshes ? Refreshes::always : Refreshes::never > (in, out)));
   }
 
-  /// A round of what was prebound.
+  /// Runs a round with a prebinding.
   template <class Channel, class O, class Settle, std::size_t In, std::size_t Out, std::size_t Pairs,
             std::size_t HostInputs, bool Moves>
   [[gnu::always_inline]] Status run(Channel channel, RoundObserver<O> observer, Settle settle,
@@ -119,7 +119,7 @@ class Instance {
     return settle(on(channel, observer).run(make_work < Moves ? Refreshes::always : Refreshes::never > (in, out)));
   }
 
-  /// A round of bindings in any order, which it sorts and changes.
+  /// Runs a round with bindings in any order; sorts and changes them.
   template <class Channel, class O, class Settle>
   [[gnu::noinline]] Status run(Channel channel, RoundObserver<O> observer, Settle settle,
                                std::span<Binding> bindings) noexcept {
@@ -129,19 +129,19 @@ class Instance {
     return settle(status);
   }
 
-  /// Whether a round of host memory is copies and a launch, nothing else.
+  /// Whether a round of host memory consists only of copies and a launch.
   [[nodiscard]] bool is_ready() const noexcept { return readiness_ == Readiness::ready; }
-  /// Such a round, of checked bindings in the order of the ports.
+  /// Runs such a round, with checked bindings in the order of the ports.
   template <class Channel, class O, class Settle>
   [[gnu::noinline]] Status run_plain(Channel channel, RoundObserver<O> observer, Settle settle,
                                      std::span<const Binding> bindings) noexcept {
     return settle(on(channel, observer).run(work_of<Refreshes::never>(bindings)));
   }
 
-  /// Everything about a round's bindings that is not a copy; they are in the order of the ports afterwards. After a
+  /// Does everything about a round's bindings except the copies, and sorts them into the order of the ports. After a
   /// failure nothing has changed.
   Status prepare(std::span<Binding> bindings, bool is_async = false) noexcept;
-  /// The work of prepared bindings, which outlive it.
+  /// The work of prepared bindings, which must outlive it.
   template <Refreshes when = Refreshes::if_due>
   [[nodiscard]] auto work_of(std::span<const Binding> bindings) const noexcept {
     return make_work<when>(
@@ -174,11 +174,11 @@ class Instance {
     return {channel, *this, observer};
   }
 
-  /// Checks and resolves bindings, which come in any order. @returns the status of the bindings
+  /// Checks and resolves bindings in any order. @returns the status of the bindings
   template <class R>
   Status resolve(std::span<Binding> bindings, R& resolved) noexcept;
 
-  // --- the executor's side
+  // --- for the executor
 
   [[nodiscard]] bool is_refresh_due() const noexcept { return refresh_due_; }
   /// Whether this round binds device memory of the caller.
@@ -205,31 +205,31 @@ class Instance {
   [[nodiscard]] bool is_blocked() const noexcept { return readiness_ == Readiness::blocked; }
   [[nodiscard]] Status refusal() const noexcept { return is_blocked() ? refusal_ : Status{}; }
 
-  /// The port of a tensor, or how many ports there are.
+  /// The port of a tensor, or the number of ports if it has none.
   [[nodiscard]] std::size_t port_of(TensorKey key) const noexcept {
     const auto ports = ports_.view();
     std::size_t p = 0;
     while (p < ports.size() && ports[p].key != key) ++p;
     return p;
   }
-  /// Whether the input may be held where it is: nothing else uses its place within a round.
+  /// Whether the input may be held at its current address: nothing else uses that memory within a round.
   [[nodiscard]] bool may_hold(std::size_t p) const noexcept {
     return !Layout::ports_may_share || address(p) != arena_address(p) || record(p).kept ||
            rides_in_args(record(p).direction);
   }
   [[nodiscard]] bool is_held(std::size_t p) const noexcept { return held_[p] != 0; }
   [[nodiscard]] std::size_t port_count() const noexcept { return held_.size(); }
-  /// Holds the input of a port as `last`, another instance or this one, has it, or releases it.
+  /// Holds the input of a port as it is in `last`, this or another instance, or releases it.
   void set_held(std::size_t p, bool is_held, Instance& last) noexcept;
-  /// The n-th scalar of the task at a position of the graph.
+  /// Sets a scalar of the task at a position in the graph.
   void set_constant(std::size_t position, const graph::ArgRecord& arg, ArgWord bits) noexcept {
     refresher_.set_constant(graph_.view(), position, arg, bits);
     refresh_due_ = true;
     if (readiness_ == Readiness::ready) readiness_ = Readiness::moved;
   }
-  /// Everything that the session placed stands at `at` from now on. Held inputs in the arena are released.
+  /// Everything that the session placed is at `at` from now on. Held inputs in the arena are released.
   void move(Placement at) noexcept;
-  /// Frees what it holds, once no round is under way; the destructor does the same.
+  /// Releases all resources; no round may be in progress. The destructor does the same.
   Status close() noexcept {
     if (!std::exchange(is_open_, false)) return {};
     const Status unloaded = runner_.unload();
@@ -237,11 +237,11 @@ class Instance {
     return unloaded.ok() ? released : unloaded;
   }
   [[nodiscard]] bool is_async() const noexcept { return is_async_; }
-  /// Bytes bound by the last binding that was refused as wrong_size.
+  /// The number of bytes bound by the last binding that was refused as wrong_size.
   [[nodiscard]] std::uint64_t bytes_bound() const noexcept { return bytes_bound_; }
   void set_bytes_bound(std::uint64_t bytes) noexcept { bytes_bound_ = bytes; }
 
-  // --- where ports are, for their rules
+  // --- addresses of ports, for PortRules
 
   [[nodiscard]] std::uint32_t tensor(std::size_t p) const noexcept { return index(ports_.view()[p].key.tensor()); }
   [[nodiscard]] const graph::TensorRecord& record(std::size_t p) const noexcept {
@@ -253,24 +253,24 @@ class Instance {
   /// The address of a port's tensor in the last round.
   [[nodiscard]] std::uint64_t address(std::size_t p) const noexcept { return refresher_.port_address(p); }
   [[nodiscard]] std::uint64_t arena_address(std::size_t p) const noexcept { return ports_.view()[p].device.address(); }
-  /// The device memory that a round wants for a port; 0: its place in the arena.
+  /// The device memory that a round requests for a port; 0 means its location in the arena.
   [[nodiscard]] std::uint64_t bound(std::size_t p, const Binding& binding) const noexcept {
     if (held_[p] == 0) return binding.device;
-    // Its binding is not looked at: the tensor stays.
+    // The binding is ignored: the tensor stays where it is.
     return address(p) == arena_address(p) ? 0 : address(p);
   }
 
-  /// Whether rounds with such pairs are copies and a launch, unless something happened in between.
+  /// Whether rounds with such pairs normally consist only of copies and a launch.
   template <BoundPair... B>
   static constexpr bool is_plain = !any_update<B...> && update::is_idle_while_unbound<Update>;
 
  private:
-  /// `ready`: a round of host memory is copies and a launch, nothing else: no base was moved, nothing is held, no alias
-  /// is to be checked. `moved`: it would have to bring bases back to the arena first, or a refresh is due. `general`:
-  /// it needs more. So rounds find out with the one compare that they make anyway.
+  /// `ready`: a round of host memory consists only of copies and a launch: no base has moved, nothing is held, no alias
+  /// needs a check. `moved`: bases must first return to the arena, or a refresh is due. `general`: more is needed. A
+  /// round checks all of this with the single comparison that it makes anyway.
   enum class Readiness : std::uint8_t { ready, moved, general, blocked };
 
-  /// `first`: the first argument of the runner; the args table comes after the graph.
+  /// `first`: the first argument of the runner; the args table follows the graph.
   template <class First, class... Rest>
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
            const Bases& bases, First& first, const Graph&, const Rest&... rest)
@@ -292,8 +292,8 @@ class Instance {
     return is_moved_ || refresh_due_ ? Readiness::moved : Readiness::ready;
   }
 
-  /// What a round does that is not plain after all. Takes copies of the pairs, in a call that is never inlined: what is
-  /// passed on by address, or kept for a cold branch, cannot stay in registers.
+  /// Runs a round that is not plain after all. Takes copies of the pairs and is never inlined, because pairs that are
+  /// passed by address, or kept for a cold branch, cannot stay in registers.
   template <class Channel, class O, class Settle, BoundPair... B>
   [[gnu::noinline, gnu::cold]] Status run_in_any_order(Channel channel, RoundObserver<O> observer, Settle settle,
                                                        B... pairs) noexcept {
@@ -307,7 +307,7 @@ class Instance {
     return run(channel, observer, settle, std::span(bindings));
   }
 
-  /// Checks bindings and puts them into the order of the ports.
+  /// Checks bindings and sorts them into the order of the ports.
   Status sort(std::span<Binding> bindings) noexcept {
     if (is_sorted(ports_.view(), bindings)) return {};
     const BindingFault fault = sort_bindings(ports_.view(), bindings);
@@ -315,16 +315,16 @@ class Instance {
     return fault.status;
   }
 
-  // Addresses: for bindings in the order of the ports whose number the compiler knows, so that a port that stays costs
-  // a compare with memory at a constant place.
+  // Addresses: for bindings in the order of the ports whose number is known at compile time, so that a port that does
+  // not move costs one comparison with memory at a constant offset.
 
-  /// Whether a round may take this path; otherwise its bindings take that of any bindings.
+  /// Whether a round may take this path; otherwise it takes the general one.
   [[nodiscard]] bool may_place() const noexcept { return readiness_ <= Readiness::moved && rules_.are_free(); }
-  /// Checks what moved and tells the refresher of it; takes host inputs. After a failure nothing has changed.
+  /// Checks the ports that move and sets their addresses; copies host inputs. After a failure nothing has changed.
   template <std::size_t... I, BoundPair... B>
   [[gnu::always_inline]] Status place(std::index_sequence<I...>, const B&... pairs) noexcept {
     const auto ports = ports_.view();
-    // One branch for all: mostly none moves, and where one does, which one it is cannot be foretold.
+    // A single branch for all: usually no port moves, and if one does, which one it is cannot be predicted.
     const std::uint64_t moved = (std::uint64_t{0} | ... | (place_of<I>(ports[I], pairs) ^ refresher_.port_address(I)));
     if (moved != 0) {
       const std::uint64_t addresses[] = {device_of(pairs)..., 0};
@@ -337,7 +337,7 @@ class Instance {
     (take_host_input(ports[I], pairs), ...);
     return {};
   }
-  /// The same for what was checked before.
+  /// The same for bindings that have been checked before.
   template <std::size_t... I, class R>
   [[gnu::always_inline]] void place_prebound(std::index_sequence<I...>, const R& bound) noexcept {
     const std::uint64_t moved = (std::uint64_t{0} | ... | (bound.places[I] ^ refresher_.port_address(I)));
@@ -350,7 +350,7 @@ class Instance {
       take_bytes(ports[bound.host_inputs[i]], bound.bindings[bound.host_inputs[i]].data);
     }
   }
-  /// Where a port's tensor is in this round. What lies in the args table stays there.
+  /// The address of a port's tensor in this round. Tensors in the args table stay there.
   template <std::size_t I, BoundPair B>
   [[gnu::always_inline]] std::uint64_t place_of(const Port& port, const B& pair) const noexcept {
     if constexpr (rides_in_args(HandleOf<B>::direction)) return refresher_.port_address(I);
@@ -370,10 +370,10 @@ class Instance {
     tell_addresses();
   }
   void take_addresses(std::span<Binding> bindings) noexcept;
-  /// For runtimes that keep no args table: where each tensor is in this round.
+  /// For runtimes without an args table: passes on the address of each tensor in this round.
   void tell_addresses() noexcept;
 
-  // The order matters: what comes later uses what comes before and dies first.
+  // The order matters: later members use earlier ones and are destroyed first.
   const Graph& graph_;
   const Layout& layout_;
   Placement at_;
@@ -385,10 +385,10 @@ class Instance {
   Readiness readiness_ = Readiness::ready;
   bool is_open_ = true;
   Status refusal_;
-  bool is_moved_ = false;  ///< a base may stand elsewhere than in the arena
+  bool is_moved_ = false;  ///< whether a base may be outside of the arena
   bool uses_callers_memory_ = false;
-  bool refresh_due_ = false;  ///< the next launch refreshes first
-  bool is_async_ = false;     ///< rounds are asynchronous; once one was, all are
+  bool refresh_due_ = false;  ///< whether the next launch must refresh first
+  bool is_async_ = false;     ///< whether rounds are asynchronous; once one was, all are
   std::size_t held_count_ = 0;
   std::vector<char> held_;  ///< by port
   Rules rules_;

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-/// The bodies of Instance's members that are called, not inlined; include instance.hpp.
+/// The bodies of Instance's members that are not inlined. Include instance.hpp instead.
 namespace rondo::detail {
 
 template <Platform P, class Policies, class Graph, class Layout>
@@ -45,7 +45,7 @@ Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings
   return {};
 }
 
-/// Makes checked bindings this round's: bases, host inputs. Those of held ports are marked as not to be copied.
+/// Applies checked bindings to this round: bases and host inputs. Marks those of held ports as not to be copied.
 template <Platform P, class Policies, class Graph, class Layout>
 void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bindings) noexcept {
   const auto ports = ports_.view();
@@ -66,7 +66,7 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
       is_moved_ = is_moved_ || place != in_arena;
       uses_callers_memory_ = uses_callers_memory_ || place != in_arena;
       refresher_.set_port_address(p, place);
-      // Source and destination are one: nothing to copy.
+      // Source and destination are the same: nothing to copy.
       if (reinterpret_cast<std::uintptr_t>(b.data) == place) b.bytes = 0;
     }
   }
@@ -76,7 +76,7 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
     refresher_.set_port_address(view.port, place);
     is_moved_ = is_moved_ || place != arena_address(view.port);
   }
-  if constexpr (Values::any) values_.update(refresher_);  // readiness general: a refresh is due
+  if constexpr (Values::any) values_.update(refresher_);  // the readiness is general, so a refresh is due
   refresh_due_ = refresh_due_ || is_moved_;
   tell_addresses();
 }
@@ -111,7 +111,7 @@ void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held,
     refresh_due_ = true;
     tell_addresses();
   }
-  // The compare looks at the ports from the first to the last that is not held.
+  // Compares only from the first to the last port that is not held.
   const std::uint32_t first_io = refresher_.table().bases().first_io;
   update::BaseRange range{first_io, first_io + static_cast<std::uint32_t>(held_.size())};
   while (range.begin < range.end && held_[range.begin - first_io] != 0) ++range.begin;

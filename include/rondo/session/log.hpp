@@ -10,14 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The log of a session whose policies have a sink; other sessions are silent, and pay nothing:
+/// Logs what a session does, if its policies have a sink; otherwise the log costs nothing:
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies {
 ///       static void log(rondo::LogEvent event, const char* text) noexcept { std::fprintf(stderr, "%s\n", text); }
 ///     };
 ///
-/// The text is the sink's until it returns; it ends without a line break. The sink is called on the thread that opens,
-/// runs or closes the session.
+/// The text is valid until the sink returns; it has no line break at the end. The sink is called on the thread that
+/// opens, runs or closes the session.
 namespace rondo::detail {
 
 template <class Planner>
@@ -29,7 +29,7 @@ template <class Planner>
   }
 }
 
-/// What the platform says of itself at that moment.
+/// Logs the platform's remarks about itself at that moment.
 template <class Policies, class P>
 void log_remarks(const P& platform, Moment moment) noexcept {
   if constexpr (has_log<Policies> && HasRemarks<P>) {
@@ -69,14 +69,14 @@ void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::siz
   }
 }
 
-/// `explain`: returns a sentence about what poisoned the session.
+/// `explain` returns a sentence about the failure that poisoned the session.
 template <class Policies, class Explain>
 void log_poisoned(const char* platform, std::uint64_t rounds, const Explain& explain) noexcept {
   if constexpr (has_log<Policies>)
     Policies::log(LogEvent::poisoned, Error::Text(platform, ", round ", rounds, ": ", explain()).c_str());
 }
 
-/// Before anything is released; close() tells how that goes.
+/// Called before anything is released; close() returns the outcome.
 template <class Policies, class P>
 void log_closing(const P& platform, std::uint64_t rounds) noexcept {
   if constexpr (has_log<Policies>) {

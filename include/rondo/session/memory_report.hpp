@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <type_traits>
 
-/// The body of a session's memory_report(); include it where that is called.
+/// The body of a session's memory_report(). Include it where you call that function.
 namespace rondo::detail {
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

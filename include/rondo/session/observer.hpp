@@ -12,17 +12,16 @@
 
 namespace rondo {
 
-/// The phases of a round on the host, in order; `outside`: control is with the caller.
+/// The phases of a round on the host, in order; `outside`: the caller has control.
 enum class Phase : std::uint8_t { outside, bind, copy_in, refresh, launch, copy_out, wait };
 
-/// What an observer may hear of besides the begin and the end of rounds.
+/// The events that an observer may receive in addition to the begin and end of rounds.
 enum class Event : std::uint8_t {
   phases,      ///< `enters(Phase)`; also for a round that is refused after `bind`
   copies,      ///< `copies_in(Bytes)` and `copies_out(Bytes)`, before each copy
   refreshes,   ///< `refresh_begins()` and `refreshed(const update::Refreshed&)`
-  deliveries,  ///< `delivers(RoundIndex)`, of rounds in flight, before the host waits for that round
-  /// `took_on_device(RoundIndex, double ns)`, after the end of a round that succeeded, where Policies::Time is
-  /// DeviceTime
+  deliveries,  ///< `delivers(RoundIndex)`, before the host waits for that round, if rounds are in flight
+  /// `took_on_device(RoundIndex, double ns)`, after the end of a round that succeeded, if Policies::Time is DeviceTime
   device_times,
 };
 
@@ -90,9 +89,9 @@ concept HearsDeviceTimes = detail::declares_event<O>(Event::device_times) &&
   noexcept->std::same_as<void>;
 };
 
-/// Explains, part by part, what O lacks to be an observer; Policies::Observe names one. An observer is
-/// default-constructible, hears rounds, and declares what else it hears: `static constexpr rondo::Events
-/// events{rondo::Event::phases};`
+/// Explains, part by part, what O lacks to be an observer, as named by Policies::Observe. An observer is
+/// default-constructible, receives the begin and end of rounds, and declares all other events that it receives: `static
+/// constexpr rondo::Events events{rondo::Event::phases};`
 template <class O>
 consteval bool check_observer() {
   static_assert(std::default_initializable<O>, "rondo: the observer needs a default constructor");
@@ -123,7 +122,7 @@ consteval bool check_observer() {
   return HearsRounds<O>;
 }
 
-/// Observes nothing; takes no space and no instruction.
+/// Observes nothing; takes no space and no instructions.
 struct NoObserver {
   /// Does nothing.
   void round_begins(RoundIndex) noexcept {}
@@ -133,11 +132,11 @@ struct NoObserver {
 
 namespace detail {
 
-/// Tells an observer what it declares to hear, of one round.
+/// Notifies an observer of the events of one round that it declared.
 template <class O>
 struct RoundObserver {
   O& observer;
-  const std::uint64_t& number;  ///< of the round; not read for an observer that does not hear of it
+  const std::uint64_t& number;  ///< of the round; not read if the observer does not use it
 
   [[nodiscard]] [[gnu::always_inline]] RoundIndex round() const noexcept { return RoundIndex{number}; }
 

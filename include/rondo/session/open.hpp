@@ -12,24 +12,24 @@
 
 namespace rondo {
 
-/// Freezes a graph and opens a session over it. The graph's handles bind the session's rounds.
-/// @throws Error what freeze() and RoundSession's constructor throw. Cost: all of the set-up; once.
+/// Freezes a graph and opens a session over it. Use the graph's handles to bind rounds of the session.
+/// @throws Error what freeze() and RoundSession's constructor throw. Cost: the whole set-up, once.
 template <Platform P, class Policies = DefaultPolicies>
 [[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
     const TaskGraph& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
   return RoundSession<CheckedPlatform<P, Policies>, Policies>(freeze(graph), options);
 }
 
-/// Opens a session over a graph that is frozen already.
+/// Opens a session over a graph that is already frozen.
 template <Platform P, class Policies = DefaultPolicies>
 [[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
     FrozenGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
   return RoundSession<CheckedPlatform<P, Policies>, Policies>(std::move(graph), options);
 }
 
-/// Opens a session whose tasks `orchestration` adds, each round anew: a callable that takes the runtime's
-/// Orchestrator&. `interface` declares the tensors; its handles bind the session's rounds and name the tensors in the
-/// orchestration. Every resident tensor is uploaded before the first round.
+/// Opens a session whose tasks `orchestration`, a callable that takes the runtime's Orchestrator&, adds anew in each
+/// round. `interface` declares the tensors; use its handles to bind rounds, and to name the tensors in the
+/// orchestration. Upload every resident tensor before the first round.
 /// @throws Error what freeze_interface() and RoundSession's constructor throw
 template <Platform P, class Policies, class F>
 requires(Policies::Runtime::is_orchestrated) [[nodiscard]] RoundSession<P, Policies, Orchestrated<F>> open(
@@ -44,13 +44,13 @@ template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies>
     const TaskGraph& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
   return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(freeze(graph), options);
 }
-/// The same over a graph that is frozen already.
+/// The same over a graph that is already frozen.
 template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies>
 [[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies> open_pipelined(
     FrozenGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
   return PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies>(std::move(graph), options);
 }
-/// The same for tasks that an orchestration adds, on platforms whose queue launches such rounds.
+/// The same with an orchestration, on platforms whose queue launches such rounds.
 template <Platform P, std::size_t Depth, class Policies, class F>
 requires(Policies::Runtime::is_orchestrated)
     [[nodiscard]] PipelinedSession<P, Depth, Policies, Orchestrated<F>> open_pipelined(

@@ -8,24 +8,24 @@
 
 #include <cstddef>
 
-/// Sessions over graphs that the compiler knows.
+/// Sessions over graphs that are known at compile time.
 namespace rondo {
 
-/// Opens a session over a graph that the compiler knows: `open<A2A3Sim, graph>()` with `constexpr auto& graph =
-/// static_graph<build>`. Its limits are checked, its arena laid out and its kernels called by constants.
+/// Opens a session over a graph known at compile time: `open<A2A3Sim, graph>()` with `constexpr auto& graph =
+/// static_graph<build>`. The compiler checks its limits and plans its arena; kernels are called as constants.
 template <Platform P, const auto& G, class Policies = DefaultPolicies>
 [[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>> open(
     const typename CheckedPlatform<P, Policies>::Options& options = {}) {
   return RoundSession<CheckedPlatform<P, Policies>, Policies, graph::StaticGraphRef<G>>({}, options);
 }
 
-/// The bytes that the arena of a graph that the compiler knows takes on P: `static_assert(arena_bytes<A5Sim, graph> <=
+/// The size of the arena on P for a graph known at compile time: `static_assert(arena_bytes<A5Sim, graph> <=
 /// Bytes{128});`
 template <Platform P, const auto& G, class Policies = DefaultPolicies>
 inline constexpr Bytes arena_bytes = memory::Layout<graph::StaticGraphRef<G>, typename P::Arch, typename Policies::Plan,
                                                     detail::concurrency<P, graph::StaticGraphRef<G>>>::arena_bytes();
 
-/// Opens a session with `Depth` rounds in flight over such a graph.
+/// Opens a session over such a graph, with `Depth` rounds in flight.
 template <Platform P, const auto& G, std::size_t Depth = 2, class Policies = DefaultPolicies>
 [[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies, graph::StaticGraphRef<G>> open_pipelined(
     const typename CheckedPlatform<P, Policies>::Options& options = {}) {

@@ -13,27 +13,27 @@
 
 namespace rondo {
 
-/// A session whose rounds overlap: while the device computes one, the next one's inputs are on their way to it and the
-/// last one's outputs on their way back.
+/// A session whose rounds overlap: while the device computes one round, the inputs of the next are copied to it and the
+/// outputs of the previous one are copied back.
 ///
 ///     auto session = rondo::open_pipelined<rondo::A2A3Sim, 3>(graph);
 ///     for (auto& batch : batches) (void)session.submit_round(bind(x, batch.x), bind(y, batch.y));
 ///     Status status = session.wait_all();
 ///
-/// Each of the `Depth` slots has memory of its own for what rounds bind, and a program over it; everything else is
-/// shared, since the device runs one round at a time, in order. So residents see rounds in the order in which they were
-/// submitted. Where the platform overlaps rounds (HasOverlappingRounds), each slot has a workspace of its own as well,
-/// and a task starts as soon as its inputs and the residents that it uses are ready, while earlier rounds still run;
-/// results are the same. Inputs have been taken when submit_round returns; outputs are in host memory once the round
-/// was delivered, which happens on the calling thread, in order, inside the calls that submit, poll and wait. A round
-/// that reads host memory which one in flight will write waits until that is delivered. Everything else that a session
-/// offers waits for the rounds in flight first. Where an output is a view of a resident or of zeroed workspace, which
-/// all slots share, a round waits until the one before it is delivered.
+/// Each of the `Depth` slots has its own memory for bindings, and a program that uses it. All else is shared, since the
+/// device runs one round at a time, in order. Rounds therefore access residents in the order of submission. If the
+/// platform overlaps rounds (HasOverlappingRounds), each slot also has its own workspace, and a task starts as soon as
+/// its inputs and residents are ready, while earlier rounds still run; the results are the same. Inputs have been
+/// copied when submit_round returns. Outputs are in host memory once the round has been delivered, which happens on the
+/// calling thread, in order, in the calls that submit, poll and wait. A round that reads host memory which a round in
+/// flight will write waits until that one has been delivered. All other operations of the session first wait for the
+/// rounds in flight. If an output is a view of a resident or of zeroed workspace, which all slots share, a round waits
+/// until the previous one has been delivered.
 ///
-/// Lifetime: immovable; the bound outputs outlive their round. Thread safety: one thread at a time, but request_stop().
-/// Errors: a binding that is wrong refuses the round, whose RoundTicket tells, and changes nothing. A round that fails
-/// on the device fails its own ticket and poisons the session: later ones fail as `poisoned`. Cost: as a round of
-/// RoundSession, and some tens of nanoseconds to hand it over and to take it in; no allocation.
+/// Lifetime: immovable; bound outputs must outlive their round. Thread safety: one thread at a time, except for
+/// request_stop(). Errors: a wrong binding refuses the round and changes nothing; the RoundTicket has the status. A
+/// round that fails on the device fails its own ticket and poisons the session: later ones fail as `poisoned`. Cost:
+/// that of a round of RoundSession, and some tens of nanoseconds to submit and deliver it; no allocation.
 template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies, class Graph = FrozenGraph>
 class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Policies, Graph>, P, Policies, Graph,
                                                 detail::slots_of<P, Depth>>,
@@ -49,7 +49,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
  public:
   using typename Base::Options;
 
-  /// As RoundSession's. Prefer open_pipelined(). @throws Error likewise; out_of_resources
+  /// Like RoundSession's. Prefer open_pipelined(). @throws Error likewise; out_of_resources
   explicit PipelinedSession(Graph graph, const Options& options = {})
       : Base(std::move(graph), options),
         Flights(this->platform_, count_outputs(this->interface()),
@@ -59,7 +59,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   }
   ~PipelinedSession() { this->close_and_report(); }
 
-  /// One round, run at once after those in flight, and waited for. Bindings as in submit_round.
+  /// Runs one round after those in flight, and waits for it. Bindings as in submit_round.
   template <class... Bound>
   Status run_round(Bound&&... bound) noexcept {
     if (const Status status = this->come_to_rest(); !status) return status;
@@ -85,7 +85,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
     return false;
   }
 
-  // The side of the rounds in flight.
+  // For InFlight.
   static constexpr bool has_shapes = false;
   [[nodiscard]] Status refusal_to_submit() const noexcept { return this->refusal(); }
   using Flights::ranges_of_bound;
@@ -99,7 +99,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
     (void)this->note_failure(status);
   }
 
-  // The side of the session.
+  // For Session.
   void finish_all() noexcept { (void)this->wait_all(); }
   Status settle(Status status) noexcept {
     detail::tell_end<Policies>(this->observe_, RoundIndex{this->round_number()}, status, this->platform_);

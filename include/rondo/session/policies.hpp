@@ -22,12 +22,12 @@
 
 namespace rondo {
 
-/// The session writes no values by itself; takes no space and no instruction. launch::RoundValues<> of
-/// launch/round_values.hpp writes some.
+/// The session writes no values; takes no space and no instructions. For values, see launch::RoundValues<> in
+/// launch/round_values.hpp.
 struct NoValues {
-  /// Whether there are such values.
+  /// Whether the session writes values.
   static constexpr bool any = false;
-  /// Holds none.
+  /// An empty store.
   struct Store {
     constexpr Store() noexcept = default;
     constexpr explicit Store(const graph::GraphView&) noexcept {}
@@ -43,43 +43,43 @@ struct NoValues {
   }
 };
 
-/// What a line of a session's log is about: where something begins, ends or takes another way than it could. Rounds are
-/// not logged; a round that fails and poisons its session is.
+/// The kinds of lines in a session's log: something begins, ends or deviates from what was requested. Rounds are not
+/// logged, except for a failure that poisons the session.
 enum class LogEvent : std::uint8_t {
   opened,    ///< on which platform, with how many tasks and tensors
   planned,   ///< by which planner; bytes of the arena and of the args table
-  missing,   ///< something that the platform cannot do, and what stands in for it
-  fallback,  ///< the platform took another way than it was asked to
+  missing,   ///< something that the platform cannot do, and what is used instead
+  fallback,  ///< the platform does something other than requested
   poisoned,  ///< by which failure
   closed,    ///< after how many rounds
 };
 
-/// As the code spells it.
+/// The name of the enumerator.
 [[nodiscard]] constexpr const char* to_string(LogEvent event) noexcept {
   constexpr const char* names[] = {"opened", "planned", "missing", "fallback", "poisoned", "closed"};
   return names[static_cast<std::size_t>(event)];
 }
 
-/// The session does not log; takes no space and no instruction.
+/// The session does not log; takes no space and no instructions.
 struct NoLog {};
 
-/// Rounds are run as they are. For debugging there is CheckRounds, in platform/sim/checked.hpp.
+/// Runs rounds without checks. For debugging there is CheckRounds, in platform/sim/checked.hpp.
 struct NoCheck {
-  /// As it is.
+  /// P itself.
   template <class P>
   using Platform = P;
 };
 
-/// The device's clock is not read.
+/// Does not read the device's clock.
 struct NoTime {
-  /// As it is.
+  /// P itself.
   template <class P>
   using Platform = P;
 };
 
 namespace detail {
 
-/// A platform that tells how long its rounds take: P itself, or the one that P names for that.
+/// A platform that measures its rounds: P itself, or the one that P names for this purpose.
 template <class P>
 struct TimedPlatform {
   static_assert(
@@ -95,8 +95,8 @@ struct TimedPlatform<P> {
 
 }  // namespace detail
 
-/// The session tells how long the tasks of its last round ran on the device: last_round_ns(). Cost: the platform's; two
-/// events and a question for each round on an NPU.
+/// Measures the time that the tasks of the last round took on the device; see last_round_ns(). The platform determines
+/// the cost; on an NPU, two events and a query per round.
 struct DeviceTime {
   /// The platform that reads the device's clock.
   template <class P>
@@ -109,39 +109,39 @@ struct DeviceTime {
 ///       using Update = rondo::update::ModelIo;
 ///     };
 struct DefaultPolicies {
-  /// Who builds the graph and finds its edges.
+  /// The runtime, which builds the graph and finds its edges.
   using Runtime = runtime::HostBuildGraph;
-  /// What a round refreshes of the args table; satisfies UpdateStrategy.
+  /// Which part of the args table a round refreshes; satisfies UpdateStrategy.
   using Update = update::Auto;
-  /// How what is refreshed reaches the device; satisfies update::MechanismChoice.
+  /// How refreshed data reaches the device; satisfies update::MechanismChoice.
   using Refresh = update::ByCost<>;
-  /// Who plans the arena; satisfies memory::Planner. See memory/planners.hpp.
+  /// The planner of the arena; satisfies memory::Planner. See memory/planners.hpp.
   using Plan = memory::Greedy;
-  /// Whether open() has rounds held against what their tasks declare: NoCheck, or CheckRounds.
+  /// Whether sessions check rounds against the declarations of their tasks: NoCheck, or CheckRounds.
   using Check = NoCheck;
-  /// Whether the session tells how long rounds take on the device: NoTime, or DeviceTime.
+  /// Whether the session measures the time of rounds on the device: NoTime, or DeviceTime.
   using Time = NoTime;
-  /// Who is told of rounds; default-constructible.
+  /// The observer of rounds; default-constructible.
   using Observe = NoObserver;
-  /// What it writes into the args table by itself.
+  /// The values that the session itself writes into the args table.
   using Values = NoValues;
-  /// Whether a session of many shapes counts how it finds them: launch::NoCounts, or launch::Counts.
+  /// Whether a ShapedSession counts its lookups of shapes: launch::NoCounts, or launch::Counts.
   using Lookups = launch::NoCounts;
 
-  /// What stands in args slots that neither graph nor session knows: hidden inputs, tiling contexts, system addresses.
-  /// Asked once for each, when the session is opened. Throws Error for what it does not know.
+  /// The value of args slots that neither graph nor session knows: hidden inputs, tiling contexts, system addresses.
+  /// Called once for each when the session is opened. Throws Error for a slot that it does not know.
   static std::uint64_t system_address(args::SystemSlot slot) { return args::no_system_provider(slot); }
 
   /// The sink of the session's log; see log.hpp. A function `static void log(LogEvent, const char* text) noexcept`, or
-  /// a constant object to call.
+  /// a callable constant.
   static constexpr NoLog log{};
-  /// Where a session's destructor reports a failure while closing. Must not throw.
+  /// Called by a session's destructor to report that closing failed. Must not throw.
   static void report_unclosed(Status, const char* text) noexcept { std::fprintf(stderr, "rondo: %s\n", text); }
 };
 
 namespace detail {
 
-/// Tells an observer that a round ended, and how long it took on the device if the policies ask for that.
+/// Notifies an observer of the end of a round, and of its time on the device if the policies request it.
 template <class Policies, class O, class P>
 [[gnu::always_inline]] inline void tell_end(O& observer, RoundIndex round, Status status,
                                             [[maybe_unused]] const P& platform) noexcept {
@@ -210,8 +210,7 @@ struct SessionPlatform {
 
 }  // namespace detail
 
-/// The platform of the sessions that open<P, Policies>() opens: P, or what Policies::Time and Policies::Check make of
-/// it.
+/// The platform of the sessions that open<P, Policies>() opens: P, as adapted by Policies::Time and Policies::Check.
 template <class P, class Policies>
 using CheckedPlatform = typename detail::SessionPlatform<P, Policies>::type;
 
@@ -222,7 +221,7 @@ inline constexpr bool is_orchestrated = requires {
   Graph::is_orchestrated;
 };
 
-/// What a session knows of the order of its tasks: nothing where an orchestration adds them.
+/// The known order of a session's tasks: unordered if an orchestration adds them.
 template <class P, class Graph>
 inline constexpr memory::Concurrency concurrency = memory::concurrency_of<P>();
 template <class P, class Graph>

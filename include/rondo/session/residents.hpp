@@ -11,16 +11,16 @@
 
 namespace rondo::detail {
 
-/// Which resident tensors of a graph wait for their first upload: those that a task, or an output that is a view of
+/// Tracks the resident tensors of a graph that need a first upload: those that a task, or an output that is a view of
 /// them, reads before any task writes them.
 class Residents {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
 
-  /// Tasks that an orchestration adds are not known here: every resident waits then. @throws std::bad_alloc
+  /// The tasks of an orchestration are not known here, so every resident needs one. @throws std::bad_alloc
   Residents(const graph::GraphView& graph, bool is_orchestrated);
 
-  /// The first tensor that waits, or `none`.
+  /// The first tensor that needs an upload, or `none`.
   [[nodiscard]] std::size_t first_awaited() const noexcept {
     for (std::size_t t = 0; t < awaited_.size(); ++t) {
       if (awaited_[t] != 0) return t;
@@ -28,7 +28,7 @@ class Residents {
     return none;
   }
   void note_upload(std::size_t tensor) noexcept { awaited_[tensor] = 0; }
-  /// All contents are lost.
+  /// Marks the contents of all residents as lost.
   void forget() noexcept { awaited_ = read_first_; }
 
  private:

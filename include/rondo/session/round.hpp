@@ -20,7 +20,7 @@ namespace detail {
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 class Session;
 
-/// Ties a round that is under way to its session, whichever of the two moves or dies first.
+/// Links a round in progress to its session; either may be moved or destroyed first.
 template <class Session>
 class RoundLink {
  public:
@@ -29,13 +29,13 @@ class RoundLink {
     attach();
   }
   RoundLink& operator=(RoundLink&&) = delete;
-  /// A round that is dropped half-way is waited for; its outputs are not copied.
+  /// Waits for a round that is dropped half-way; its outputs are not copied.
   ~RoundLink() {
     if (session_ != nullptr) session_->abandon_round(status);
   }
 
   [[nodiscard]] Session* session() const noexcept { return session_; }
-  /// Neither knows the other from now on; called by whichever goes first.
+  /// Unlinks the two; called by the one that is destroyed first.
   void detach() noexcept { session_ = nullptr; }
 
   Status status;  ///< of the steps taken so far
@@ -51,15 +51,15 @@ class RoundLink {
 
 /// One pass over a session's graph, taken step by step: bound, launched, finished. Each step consumes the round and
 /// returns it in its next state, so launching an unbound round or asking an unfinished one for its result does not
-/// compile. A step that fails is remembered: the steps after it do nothing, and the finished round tells.
+/// compile. After a step fails, the later steps do nothing, and the finished round returns the failure.
 ///
 ///     auto round = session.begin_round(bind(x, hx), bind(y, hy));   // checked, inputs on their way
 ///     auto running = std::move(round).launch();                     // … the host is free here …
 ///     Status status = std::move(running).finish().status();         // outputs are in host memory
 ///
-/// Lifetime: the bound host memory, and DynamicBindings if it is a round of such, outlive the round; if the session
-/// dies first, the round finishes with `closed`. Thread safety: the session's. Errors: by status. Cost: as run_round,
-/// and some 20 instructions.
+/// Lifetime: the bound host memory, and any DynamicBindings, must outlive the round. If the session is destroyed first,
+/// the round finishes with `closed`. Thread safety: that of the session. Errors: by status. Cost: that of run_round
+/// plus some 20 instructions.
 template <class Session, class Bindings, Stage S>
 class [[nodiscard]] Round {
  public:
@@ -70,7 +70,7 @@ class [[nodiscard]] Round {
     return {std::move(*this)};
   }
 
-  /// Copies the outputs to the host and waits until all is done.
+  /// Copies the outputs to the host and waits for completion.
   [[nodiscard]] Round<Session, Bindings, Stage::finished> finish() && noexcept requires(S == Stage::launched) {
     if (Session* session = link_.session(); session != nullptr) {
       link_.detach();
@@ -81,12 +81,12 @@ class [[nodiscard]] Round {
     return {std::move(*this)};
   }
 
-  /// The first failure of the steps taken so far; ok while there is none. The outcome of the round is status().
+  /// The first failure of the steps taken so far; ok if there is none. For the outcome of the round, use status().
   [[nodiscard]] Status failure() const noexcept { return link_.status; }
-  /// The first failure of the steps.
+  /// The outcome of the round: the first failure of its steps.
   [[nodiscard]] Status status() const noexcept requires(S == Stage::finished) { return link_.status; }
   explicit operator bool() const noexcept requires(S == Stage::finished) { return link_.status.ok(); }
-  /// Its number within the session.
+  /// The number of the round within the session.
   [[nodiscard]] RoundIndex index() const noexcept { return index_; }
 
  private:

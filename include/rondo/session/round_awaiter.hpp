@@ -9,18 +9,18 @@
 
 namespace rondo::detail {
 
-/// A round that waits to be submitted, in a session's list of them.
+/// A round that waits for submission, in its session's list of such rounds.
 struct WaitingRound {
   WaitingRound* next = nullptr;
-  /// May it be submitted now?
+  /// Whether the round may be submitted now.
   bool (*is_ready)(WaitingRound&) noexcept = nullptr;
-  /// Submits it; or resumes who awaits it, if it was refused.
+  /// Submits the round; if it is refused, resumes the coroutine that awaits it.
   void (*start)(WaitingRound&) noexcept = nullptr;
 };
 
-/// What `co_await session.round(…)` awaits: stands in the coroutine's frame, so that a round allocates nothing. Serves
-/// any coroutine; RoundLoop, in round_loop.hpp, is one. A coroutine that is destroyed while it waits is forgotten; its
-/// round goes on.
+/// The awaitable of `co_await session.round(…)`. It is part of the coroutine's frame, so that a round allocates
+/// nothing. Works with any coroutine, such as RoundLoop in round_loop.hpp. If the coroutine is destroyed while it
+/// waits, its round still runs, but is no longer reported.
 template <class Session, BoundPair... B>
 class [[nodiscard]] RoundAwaiter : WaitingRound {
  public:
@@ -55,7 +55,7 @@ class [[nodiscard]] RoundAwaiter : WaitingRound {
  private:
   enum class Stage : std::uint8_t { idle, waiting, submitted };
 
-  /// @returns whether the round is under way
+  /// @returns whether the round was submitted
   bool submit() noexcept {
     const auto done = [this](Status status) noexcept { resume(status); };
     const auto ticket = std::apply([&](const B&... b) { return session_.submit_round(b..., done); }, pairs_);

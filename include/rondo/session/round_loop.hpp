@@ -10,7 +10,7 @@
 
 namespace rondo {
 
-/// A coroutine that runs rounds, and in the end says how it went:
+/// A coroutine that runs rounds and returns a status at the end:
 ///
 ///     rondo::RoundLoop train(Session& session) {
 ///       for (auto& batch : batches) {
@@ -23,27 +23,27 @@ namespace rondo {
 ///     (void)session.wait_all();                   // delivers rounds, and so resumes it, until none is in flight
 ///     Status status = loop.status();
 ///
-/// Several loops over one session keep several rounds in flight. Lifetime: move-only; destroying it ends the coroutine
-/// where it stands. Thread safety: the session's. Cost: one allocation for the whole loop, none for a round.
+/// Several loops over one session keep several rounds in flight. Lifetime: move-only; destroys its coroutine. Thread
+/// safety: that of the session. Cost: one allocation per loop, none per round.
 class [[nodiscard]] RoundLoop {
  public:
   struct promise_type {
-    /// What the coroutine returned.
+    /// The status that the coroutine returned.
     Status status{Errc::busy};
-    /// What it threw, if it did.
+    /// The exception that the coroutine threw, if any.
     std::exception_ptr exception;
 
-    /// The language's: makes the RoundLoop.
+    /// Required by the language: creates the RoundLoop.
     RoundLoop get_return_object() noexcept {
       return RoundLoop{std::coroutine_handle<promise_type>::from_promise(*this)};
     }
-    /// The language's: it runs at once.
+    /// Required by the language: starts the coroutine at once.
     std::suspend_never initial_suspend() const noexcept { return {}; }
-    /// The language's: the frame stays until the RoundLoop goes.
+    /// Required by the language: keeps the frame until the RoundLoop is destroyed.
     std::suspend_always final_suspend() const noexcept { return {}; }
-    /// The language's: co_return.
+    /// Required by the language: co_return.
     void return_value(Status outcome) noexcept { status = outcome; }
-    /// The language's: keeps what was thrown.
+    /// Required by the language: stores the exception.
     void unhandled_exception() noexcept { exception = std::current_exception(); }
   };
 
@@ -56,9 +56,9 @@ class [[nodiscard]] RoundLoop {
     if (coroutine_) coroutine_.destroy();
   }
 
-  /// Has it returned?
+  /// Whether the coroutine has returned.
   [[nodiscard]] bool done() const noexcept { return coroutine_.done(); }
-  /// What it returned; `busy` until it is done. @throws what the coroutine threw
+  /// The status that the coroutine returned; `busy` until then. @throws what the coroutine threw
   [[nodiscard]] Status status() const {
     if (coroutine_.promise().exception) std::rethrow_exception(coroutine_.promise().exception);
     return coroutine_.promise().status;

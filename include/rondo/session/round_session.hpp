@@ -12,17 +12,17 @@
 
 namespace rondo {
 
-/// A graph, opened on a platform, that runs round after round, one at a time: everything that outlives a round.
+/// A graph, opened on a platform, that runs round after round, one at a time. Owns everything that outlives a round.
 ///
 ///     auto session = rondo::open<rondo::A2A3Sim>(std::move(graph));
 ///     for (;;) if (Status status = session.run_round(bind(x, hx), bind(y, hy)); !status) return report(status);
 ///
 /// Lifetime: immovable, its buffers have stable addresses; open() returns it by guaranteed elision. Destroying it in
-/// the middle of a round waits for the device. Thread safety: one thread at a time, but request_stop(); different
-/// sessions are independent. Errors: set-up throws Error. Rounds return Status: a failed one left everything usable, or
-/// poisoned the session, and then every later call but close() says so. Cost on the hot path: no allocation, no lock,
-/// no system call, no clock; per round the copies of what is bound, the launch, and a few instructions for each binding
-/// (fewest when they come in the order in which the graph declared the tensors).
+/// the middle of a round waits for the device. Thread safety: one thread at a time, except for request_stop();
+/// different sessions are independent. Errors: set-up throws Error. Rounds return Status: after a failure the session
+/// is either usable or poisoned, and a poisoned session refuses every later call except close(). Cost on the hot path:
+/// no allocation, no lock, no system call, no clock; per round the copies of bound memory, the launch, and a few
+/// instructions per binding (fewest in the order in which the graph declared the tensors).
 template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGraph>
 class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P, Policies, Graph, 1> {
   using Base = detail::Session<RoundSession, P, Policies, Graph, 1>;
@@ -33,29 +33,29 @@ class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P,
  public:
   using typename Base::Options;
 
-  /// Opens the device, places all tensors in one arena, writes the args table, loads the kernels. Prefer open().
+  /// Opens the device, places all tensors in one arena, writes the args table, and loads the kernels. Prefer open().
   /// @throws Error limit_exceeded, unsupported, overflow, out_of_memory, and what the platform throws
   explicit RoundSession(Graph graph, const Options& options = {}) : Base(std::move(graph), options) {}
   ~RoundSession() { this->close_and_report(); }
 
-  /// One round: checks the bindings, copies inputs in, runs the graph, copies outputs out, waits. Every input, output
-  /// and inout of the graph is bound exactly once: by pairs, by what prebind() returned, or by DynamicBindings.
-  /// Errors: wrong_tensor (also for a prebinding of another session), wrong_size, null_memory, unbound_tensor,
-  /// bound_twice: nothing was copied or run; misaligned, overlapping, fixed_address, alias_broken: likewise;
-  /// uninitialized_read: a resident tensor waits for its first upload; busy, closed, poisoned; kernel_failed,
-  /// device_failed: poisons.
+  /// Runs one round: checks the bindings, copies inputs in, runs the graph, copies outputs out, and waits. Bind every
+  /// input, output and inout of the graph exactly once: by pairs, by the result of prebind(), or by DynamicBindings.
+  /// Errors: nothing was copied or run: wrong_tensor (also for a prebinding of another session), wrong_size,
+  /// null_memory, unbound_tensor, bound_twice, misaligned, overlapping, fixed_address, alias_broken;
+  /// uninitialized_read: a resident tensor needs its first upload; busy, closed, poisoned. The session is poisoned:
+  /// kernel_failed, device_failed.
   ///
-  /// Pairs of device memory: the tensor's address changes for this round, nothing is copied, and the args table is
-  /// refreshed as Policies::Update says. A round that binds only host memory pays nothing for the possibility.
+  /// For a pair of device memory, the tensor's address changes for this round, nothing is copied, and the args table is
+  /// refreshed according to Policies::Update. For a round that binds only host memory this feature costs nothing.
   template <class... Bound>
   [[gnu::always_inline]] Status run_round(Bound&&... bound) noexcept {
     return this->run_on(
         this->direct(), 0, [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
   }
 
-  /// Runs `rounds` rounds with one prebinding, keeping the platform's threads awake from each to the next. Before each
-  /// round calls `before_round(RoundIndex)` on the calling thread: the place to refill inputs and read outputs. Stops
-  /// at the first round that fails, and returns its status.
+  /// Runs `rounds` rounds with one prebinding, and keeps the platform's threads awake between them. Before each round
+  /// calls `before_round(RoundIndex)` on the calling thread, to refill inputs and read outputs. Stops at the first
+  /// round that fails, and returns its status.
   template <class R, class Hook>
   Status run_rounds(std::uint64_t rounds, const Prebound<R, 1>& binding, Hook&& before_round) noexcept {
     static_assert(std::is_nothrow_invocable_v<Hook&, RoundIndex>,
@@ -70,7 +70,7 @@ class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P,
     return status;
   }
 
-  /// Rounds that succeeded.
+  /// The number of rounds that succeeded.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_; }
 
  private:

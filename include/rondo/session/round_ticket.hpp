@@ -12,16 +12,16 @@
 
 namespace rondo {
 
-/// A round that was submitted, or why it was not. Kept as long as one likes: the session tells its outcome at any time.
+/// A submitted round, or the reason why it was refused. It never expires: the session returns its outcome at any time.
 class [[nodiscard]] RoundTicket {
  public:
   constexpr RoundTicket() noexcept = default;
   constexpr RoundTicket(std::uint64_t number, Status submitted) noexcept : number_{number}, submitted_{submitted} {}
 
-  /// Was the round taken in? Whether it ran well is for RoundSession::wait to say.
+  /// Whether the round was submitted. RoundSession::wait returns its outcome.
   [[nodiscard]] constexpr Status submitted() const noexcept { return submitted_; }
   constexpr explicit operator bool() const noexcept { return submitted_.ok(); }
-  /// The same for no two rounds of a process.
+  /// A number that is unique within the process.
   [[nodiscard]] constexpr std::uint64_t number() const noexcept { return number_; }
 
  private:
@@ -31,7 +31,7 @@ class [[nodiscard]] RoundTicket {
 
 namespace detail {
 
-/// What is to be called when a round is over, kept in place: a callable of at most `capacity` bytes, called once.
+/// The completion of a round, stored in place: a callable of at most `capacity` bytes, called once.
 class OnDone {
  public:
   static constexpr std::size_t capacity = 48;
@@ -61,7 +61,7 @@ class OnDone {
       if (status != nullptr) (void)callable(*status);
     };
   }
-  /// Calls it, if there is one. Its place is free before the call: it may submit a round that has one of its own.
+  /// Calls the completion, if any. It is cleared first, because the call may submit a round with its own completion.
   void call(Status status) noexcept {
     if (use_ != nullptr) std::exchange(use_, nullptr)(storage_, &status);
   }

@@ -30,10 +30,10 @@ struct Report;
 
 namespace detail {
 
-/// What a RoundSession and a PipelinedSession have in common: one graph, opened on a platform, with an instance of it
-/// for each slot; residents, constants and addresses between rounds; rounds taken step by step.
+/// The common part of RoundSession and PipelinedSession: one graph, opened on a platform, with an instance of it per
+/// slot; residents, constants and addresses between rounds; rounds taken step by step.
 ///
-/// `Derived` has `finish_all()`, which waits for the rounds in flight; `rounds()`, the rounds that succeeded;
+/// `Derived` has `finish_all()`, which waits for the rounds in flight; `rounds()`, the number of rounds that succeeded;
 /// `round_number()` and `next_slot()`, the number of the next round and its slot; and `settle(Status)`, which counts a
 /// round that ended, and returns its status.
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
@@ -42,7 +42,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   using Base = SessionBase<Derived, P, Policies>;
   friend Base;
   using typename Base::State;
-  /// Whether rounds in flight may overlap, so that each slot has a workspace of its own.
+  /// Whether rounds in flight may overlap, in which case each slot has its own workspace.
   static constexpr bool may_overlap = Slots > 1 && HasOverlappingRounds<P> && !is_orchestrated<Graph>;
   using PlanOfSlots = memory::PortsLast<typename Policies::Plan>;
   using Plan = std::conditional_t<Slots == 1, typename Policies::Plan,
@@ -57,7 +57,7 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   // --- rounds
 
-  /// Checks and resolves bindings once, for many rounds: what it returns is bound in place of the pairs.
+  /// Checks and resolves bindings once for many rounds. Bind the result in place of the pairs.
   template <BoundPair... B>
   [[nodiscard]] auto prebind(const B&... pairs) noexcept {
     check_strategy<B...>();
@@ -74,8 +74,8 @@ class Session : public SessionBase<Derived, P, Policies> {
     return prebound;
   }
 
-  /// The first step of a round taken step by step; see Round. Waits for the rounds in flight. Inputs are copied, or on
-  /// their way, when it returns.
+  /// Takes the first step of a round that is taken step by step; see Round. Waits for the rounds in flight. When it
+  /// returns, inputs have been copied, or their copies are in progress.
   template <BoundPair... B>
   [[nodiscard]] auto begin_round(const B&... pairs) noexcept {
     return begin<false>(pairs...);
@@ -91,9 +91,9 @@ class Session : public SessionBase<Derived, P, Policies> {
     if (!status) return Bound{nullptr, round, status, list};
     return Bound{&derived(), round, copy_open_round_in(list), list};
   }
-  /// The same for a session whose rounds are asynchronous: inputs may still be on their way when it returns, so the
-  /// pairs are of memory that allows it (see AsyncPair, platform/pinned.hpp). Errors: also mixed_modes, as have all
-  /// other ways to run a round from then on.
+  /// The same for a session with asynchronous rounds: inputs may still be in use by copies when it returns, so the
+  /// pairs must have memory that allows it (see AsyncPair, platform/pinned.hpp). Errors: also mixed_modes, which all
+  /// other ways to run a round return from then on.
   template <BoundPair... B>
   [[nodiscard]] auto begin_async_round(const B&... pairs) noexcept {
     static_assert(
@@ -103,13 +103,13 @@ class Session : public SessionBase<Derived, P, Policies> {
     return begin<true>(pairs...);
   }
 
-  // --- between rounds: all of them wait for the rounds in flight
+  // --- between rounds: all of these functions wait for the rounds in flight
 
-  /// From the next round on the input stays as the last round left it: its binding is not looked at, not compared and
-  /// not copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, and until the next one when
-  /// one failed or was dropped or the arena moved; shared_memory if others use its place in the arena within a round
-  /// (see TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot change; busy,
-  /// closed, poisoned.
+  /// From the next round on the input keeps the contents of the last round, and its binding is neither checked nor
+  /// copied. For weights. Errors: wrong_tensor; unbound_tensor before the first round, and after a round failed or was
+  /// dropped or the arena moved, until the next round; shared_memory if other tensors use its memory in the arena
+  /// within a round (see TaskGraph::keep); fixed_address if rounds can be in flight and a task's arguments cannot
+  /// change; busy, closed, poisoned.
   template <Element T>
   Status hold(Input<T> tensor) noexcept {
     return set_held(tensor.key, true);
@@ -120,10 +120,10 @@ class Session : public SessionBase<Derived, P, Policies> {
     return set_held(tensor.key, false);
   }
 
-  /// From the next round on everything that the session placed stands in `memory`, at least arena_bytes() of it, which
-  /// outlives the session or its next move. Nothing is carried over: residents wait for their upload as at the start,
-  /// prebindings made before are refused, and inputs held in the arena are released. Errors: wrong_size, misaligned,
-  /// null_memory; fixed_address if a task's arguments cannot change; busy, closed, poisoned.
+  /// From the next round on everything that the session placed is in `memory`, at least arena_bytes() of it, which must
+  /// outlive the session or stay valid until the next move. No contents are copied: residents need an upload as at the
+  /// start, existing prebindings are refused, and inputs held in the arena are released. Errors: wrong_size,
+  /// misaligned, null_memory; fixed_address if a task's arguments cannot change; busy, closed, poisoned.
   Status move_arena(DeviceSpan<std::byte> memory) noexcept;
 
   /// Changes the n-th scalar argument of a task, counted from 0 in the order of its arguments; the next round writes
@@ -138,7 +138,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     return set_scalar_bits(task, n, to_word(value));
   }
 
-  /// The device side of a tensor that stays there. @throws Error wrong_tensor, closed
+  /// The device memory of a tensor that stays on the device. @throws Error wrong_tensor, closed
   template <Element T, Direction D>
   requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
     if (state_ == State::closed) throw Error(Errc::closed, Error::Text(describe(Errc::closed)));
@@ -148,21 +148,20 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   // --- state
 
-  /// Bytes of device memory that the tensors take, those of all slots together.
+  /// The device memory that the tensors take, in all slots together.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return arena_.size(); }
-  /// Where every tensor lies and with which others it shares memory, bytes by kind of memory, lower bound. Include
-  /// session/memory_report.hpp. Cost: set-up's; allocates. @throws std::bad_alloc
+  /// The location of every tensor, the tensors with which it shares memory, the bytes by kind of memory, and the lower
+  /// bound. Include session/memory_report.hpp. Cost: that of set-up; allocates. @throws std::bad_alloc
   [[nodiscard]] memory::Report memory_report() const;
-  /// The graph that it runs; as long as the session lives.
+  /// The graph of the session; valid as long as the session.
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
   /// The graph's tensors and tasks.
   [[nodiscard]] graph::GraphView interface() const noexcept { return graph_.view(); }
   /// The args table of the first slot, for inspection.
   [[nodiscard]] const args::ArgsTable& args() const noexcept { return instances_[0].refresher().table(); }
-  /// What the last refresh of the args table did; rounds that bind only host memory make none.
+  /// The result of the last refresh of the args table. Rounds that bind only host memory do not refresh it.
   [[nodiscard]] update::Refreshed refreshed() const noexcept { return instances_[last_slot()].refresher().refreshed(); }
-  /// Whether so many bytes are what a tensor takes; wrong_size otherwise, wrong_tensor if
-  /// the graph has no such tensor.
+  /// Returns wrong_size unless a tensor has exactly this many bytes, and wrong_tensor if the graph has no such tensor.
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
     if (index(tensor) >= graph_.view().tensors.size()) return Status{Errc::wrong_tensor};
     if (graph_.view().tensors[index(tensor)].bytes == size.value) return {};
@@ -171,7 +170,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     return Status::of_tensor(Errc::wrong_size, index(tensor));
   }
 
-  /// A sentence for a status of this session, naming the tensor or task.
+  /// Returns a sentence for a status of this session that names the tensor or task.
   [[nodiscard]] Error::Text explain(Status status) const noexcept;
 
  protected:
@@ -202,8 +201,8 @@ class Session : public SessionBase<Derived, P, Policies> {
                     "rondo: a round binds each input, output and inout of its graph exactly once");
     }
   }
-  /// A round of what is bound: pairs, a prebinding, or DynamicBindings. `settle(status)` is called for a round that
-  /// began, and returns what the round returns.
+  /// Runs a round with these bindings: pairs, a prebinding, or DynamicBindings. `settle(status)` is called if the round
+  /// began, and returns the result of the round.
   template <class Channel, class Settle, BoundPair... B>
   [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle, const B&... pairs) noexcept {
     check_strategy<B...>();
@@ -239,7 +238,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     }
     return status;
   }
-  /// Whether these bindings are of this session and complete.
+  /// Checks whether these bindings belong to this session and are complete.
   [[nodiscard]] Status take(const DynamicBindings<Derived>& bindings) const noexcept {
     if (instances_[0].is_blocked()) [[unlikely]]
       return refusal();
@@ -255,16 +254,16 @@ class Session : public SessionBase<Derived, P, Policies> {
     return binding.resolved_[0];
   }
 
-  /// Why no round may begin; ok if one may.
+  /// The reason why no round may begin; ok if one may.
   [[nodiscard, gnu::cold]] Status refusal() const noexcept { return instances_[0].refusal(); }
   void block(State state, Status why) noexcept {
     state_ = state;
     for (Instance& instance : instances_) instance.block(why);
   }
-  /// Back to where a session is between rounds: open, or waiting for the first upload of a resident.
+  /// Returns to the state between rounds: open, or waiting for the first upload of a resident.
   void unblock() noexcept;
   [[gnu::cold]] Status note_failure(Status status) noexcept;
-  /// The session may be used between rounds; residents may still wait for their upload.
+  /// Waits for the rounds in flight. Returns ok if the session is usable, even if residents still need an upload.
   [[nodiscard]] Status come_to_rest() noexcept {
     derived().finish_all();
     return state_ == State::open ? Status{} : refusal();
@@ -306,7 +305,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     }
   }
 
-  // Rounds taken step by step.
+  // Rounds that are taken step by step.
   template <bool is_async, BoundPair... B>
   [[nodiscard]] auto begin(const B&... pairs) noexcept {
     check_strategy<B...>();
@@ -326,7 +325,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   Status copy_open_round_in(std::span<const Binding> bindings) noexcept;
   Status launch_open_round() noexcept;
   Status finish_open_round(Status status, std::span<const Binding> bindings) noexcept;
-  /// `so_far`: of the steps that the round has taken.
+  /// `so_far`: the status of the steps that the round has taken.
   void abandon_round(Status so_far) noexcept;
   void leave_round() noexcept {
     open_round_ = nullptr;
@@ -345,23 +344,23 @@ class Session : public SessionBase<Derived, P, Policies> {
   Status set_held(TensorKey key, bool is_held) noexcept;
   Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
   Status move_resident(TensorKey key, void* host, Bytes size, bool to_device) noexcept;
-  /// Sets self-resetting workspaces to zero; see TaskGraph::zero.
+  /// Zeroes self-resetting workspaces; see TaskGraph::zero.
   Status reset_workspace() noexcept { return zero_workspace(platform_, graph_.view(), layout_.offsets(), arena_base_); }
 
  protected:
-  // The order matters: what comes later uses what comes before and dies first.
+  // The order matters: later members use earlier ones and are destroyed first.
   [[no_unique_address]] Graph graph_;
   [[no_unique_address]] Layout layout_;
   SlotMemory<typename P::Arch> memory_;
   memory::Arena<P> arena_;
-  DevicePtr<std::byte> arena_base_;  ///< where the tensors are: in the arena, until it is moved
+  DevicePtr<std::byte> arena_base_;  ///< the start of the tensors: the arena, until it is moved
   Instance instances_[Slots];        ///< by slot
   Residents residents_;
-  std::uint64_t rounds_when_lost_ = 0;  ///< how many rounds there were when what the last one left was lost
+  std::uint64_t rounds_when_lost_ = 0;  ///< the number of rounds when the contents of the last round were lost
   std::uint64_t number_ = next_session_number();
   RoundLink<Derived>* open_round_ = nullptr;
   std::size_t refusing_slot_ = 0;  ///< the slot that last refused a round
-  Status cause_;                   ///< what poisoned the session
+  Status cause_;                   ///< the failure that poisoned the session
 };
 
 }  // namespace detail

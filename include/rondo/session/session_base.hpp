@@ -20,11 +20,11 @@
 
 namespace rondo::detail {
 
-/// What every kind of session has: an open platform with its observer and values, residents, and a state.
+/// The common part of all sessions: an open platform with its observer and values, residents, and a state.
 ///
-/// `Derived` has `move_resident(key, host, size, to_device)`; `rounds()`, the rounds that succeeded; `round_number()`,
-/// the number of the next round; `explain(Status)`; and the steps of close(): `finish_all()` waits for the rounds in
-/// flight, `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue()`,
+/// `Derived` has `move_resident(key, host, size, to_device)`; `rounds()`, the number of rounds that succeeded;
+/// `round_number()`, the number of the next round; `explain(Status)`; and the steps of close(): `finish_all()` waits
+/// for the rounds in flight, `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue()`,
 /// `close_instances(keep)`, `release_arena()`, and `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
@@ -33,25 +33,25 @@ class SessionBase {
   static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
 
  public:
-  /// What it runs on.
+  /// The platform of the session.
   using Platform = P;
-  /// How it is opened: the platform's options, with the runtime's where that has some.
+  /// The options of a session: the platform's, and those of the runtime if it has any.
   using Options = typename Policies::Runtime::template Options<P>;
-  /// The highest level of refresh that its update strategy asks for.
+  /// The highest update level of the session's update strategy.
   static constexpr UpdateLevel highest_update = Policies::Update::highest;
 
   SessionBase(const SessionBase&) = delete;
   SessionBase& operator=(const SessionBase&) = delete;
 
-  /// Copies host memory into a resident tensor, and waits, first for the rounds in flight. `host`: as in bind().
-  /// Errors: wrong_tensor, wrong_size, null_memory; busy, closed, poisoned.
+  /// Waits for the rounds in flight, copies host memory into a resident tensor, and waits for the copy. `host`: as in
+  /// bind(). Errors: wrong_tensor, wrong_size, null_memory; busy, closed, poisoned.
   template <Element T, class Host>
   Status upload(Resident<T> tensor, const Host& host) noexcept {
     const auto pair = bind(Input<T>{tensor.key}, host);
     const Bytes size{bytes_or_most(pair.size(), sizeof(T))};
     return derived().move_resident(tensor.key, const_cast<T*>(pair.data()), size, true);
   }
-  /// As upload(), from the device to the host.
+  /// Like upload(), but copies from the device to the host.
   template <Element T, class Host>
   Status download(Resident<T> tensor, Host&& host) noexcept {
     const auto pair = bind(Output<T>{tensor.key}, std::forward<Host>(host));
@@ -59,13 +59,13 @@ class SessionBase {
     return derived().move_resident(tensor.key, pair.data(), size, false);
   }
 
-  /// Ends the round under way, or else the next, with `stopped`, and so poisons the session. The only call that any
-  /// thread may make, also while another runs a round.
+  /// Ends the current round, or else the next one, with `stopped`, which poisons the session. The only function that
+  /// any thread may call at any time, even during a round.
   void request_stop() noexcept requires HasStopping<P> { platform_.request_stop(); }
 
-  /// Waits for the device and releases everything; later rounds return `closed`. Works on a poisoned session too: the
-  /// round that failed has told what poisoned it, so only a failure to release is told here. Calling it again does
-  /// nothing.
+  /// Waits for the device and releases everything; later rounds return `closed`. Also works on a poisoned session: the
+  /// round that failed has already returned its failure, so close() only returns a failure to release. Further calls
+  /// have no effect.
   Status close() noexcept {
     if (state_ == State::closed) return {};
     derived().finish_all();
@@ -75,9 +75,9 @@ class SessionBase {
     const auto keep = [&status](Status next) {
       if (status.ok()) status = next;
     };
-    const Status queue_closed = derived().close_queue();  // nothing of its rounds runs when programs are unloaded
+    const Status queue_closed = derived().close_queue();  // no work of its rounds may run while programs are unloaded
     derived().close_instances(keep);
-    if (state_ == State::poisoned) status = {};  // the round that failed has told
+    if (state_ == State::poisoned) status = {};  // the round that failed has returned this
     keep(queue_closed);
     keep(derived().release_arena());
     if constexpr (HasClose<P>) keep(platform_.close());
@@ -88,16 +88,16 @@ class SessionBase {
 
   // --- state
 
-  /// Whether a round failed in a way that leaves nothing to rely on; then only close() works.
+  /// Whether a failure has left the session in an unknown state, so that only close() works.
   [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
-  /// The platform, for what only the platform can tell.
+  /// The platform, for its own functions.
   [[nodiscard]] P& platform() noexcept { return platform_; }
   /// The observer that Policies::Observe names, default-constructed.
   [[nodiscard]] typename Policies::Observe& observer() noexcept { return observe_; }
-  /// Where the host sets scalars; see launch/round_values.hpp.
+  /// The values that the host sets, such as scalars; see launch/round_values.hpp.
   [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
-  /// How long the tasks of the last round ran, by the device's clock or its prediction, in nanoseconds; 0 before the
-  /// first. See DeviceTime.
+  /// The time of the tasks of the last round in nanoseconds, by the device's clock or its prediction; 0 before the
+  /// first round. See DeviceTime.
   [[nodiscard]] double last_round_ns() const noexcept requires HasRoundTime<P> { return platform_.last_round_ns(); }
 
  protected:
@@ -106,7 +106,7 @@ class SessionBase {
   SessionBase(const Options& options, const graph::GraphView& view) : platform_{options}, values_{view} {}
   ~SessionBase() = default;
 
-  /// What a destructor does; out of line, since programs have one at the end of each scope.
+  /// The body of the destructors. Not inlined, because programs have a destructor call at the end of each scope.
   [[gnu::noinline]] void close_and_report() noexcept {
     if (const Status status = close(); !status && status.code() != Errc::poisoned) {
       Policies::report_unclosed(status, derived().explain(status).c_str());
@@ -120,7 +120,7 @@ class SessionBase {
   [[nodiscard]] bool may_submit() const noexcept { return state_ == State::open; }
 
   [[no_unique_address]] P platform_;
-  [[no_unique_address]] typename Policies::Values::Store values_;  ///< of all slots and shapes together
+  [[no_unique_address]] typename Policies::Values::Store values_;  ///< shared by all slots and shapes
   [[no_unique_address]] typename Policies::Observe observe_;
   State state_ = State::open;
 };

@@ -10,7 +10,7 @@
 #include <rondo/update/refresher_impl.hpp>
 #endif
 
-/// The bodies of Session's members that are not a round's; include session.hpp.
+/// The bodies of Session's members that are not part of a round. Include session.hpp instead.
 namespace rondo::detail {
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
@@ -76,7 +76,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
     if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
   }
-  // All slots hold an input where the last round had it, which is the place of one slot alone.
+  // All slots hold an input at its address in the last round, which is part of only one slot.
   for (std::size_t p = 0; p < instances_[0].port_count(); ++p) {
     const std::uint64_t offset = instances_[0].address(p) - arena_base_.address();
     if (!instances_[0].is_held(p) || offset >= arena_.size().value) continue;
@@ -101,7 +101,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool
   if (is_held && derived().rounds() == rounds_when_lost_) {
     return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
   }
-  // Each slot's tasks would have to read it where the last round had it.
+  // Every slot's tasks would have to read it at its address in the last round.
   if (is_held && Slots != 1 && record(key).fixed && !rides_in_args(record(key).direction)) {
     return Status::of_tensor(Errc::fixed_address, index(key.tensor()));
   }
@@ -167,7 +167,7 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
 Status Session<Derived, P, Policies, Graph, Slots>::note_failure(Status status) noexcept {
   rounds_when_lost_ = derived().rounds();
   if (!status.poisoned()) {
-    (void)wait_for_device();  // nothing of the round is left under way
+    (void)wait_for_device();  // no work of the round may remain
     return status;
   }
   if (state_ == State::poisoned) return status;

@@ -18,17 +18,17 @@
 
 namespace rondo::detail {
 
-/// The parts of the arena of a session of many shapes: what all slots share, then the ports of each slot. With one slot
+/// The parts of a ShapedSession's arena: the memory that all slots share, then the ports of each slot. With one slot
 /// everything is shared.
 struct ShapedArena {
   std::uint64_t shared = 0;     ///< bytes
-  std::uint64_t each_slot = 0;  ///< bytes of the ports of a slot
+  std::uint64_t each_slot = 0;  ///< bytes of the ports of one slot
   std::size_t slots = 1;
 
   [[nodiscard]] Bytes whole() const noexcept { return Bytes{shared + (slots == 1 ? 0 : slots * each_slot)}; }
 };
 
-/// A shape as one session runs it: what sessions share of it, and over that an instance for each slot.
+/// A shape as used by one session: the part that sessions share, and an instance of it per slot.
 template <Platform P, class Policies, class Resolved, std::size_t Slots>
 class ShapeEntry {
   using Plan = typename Resolved::Plan;
@@ -42,7 +42,7 @@ class ShapeEntry {
              Store& values, const Options& options)
       : ShapeEntry(platform, std::move(shape), arena, parts, values, options, std::make_index_sequence<Slots>{}) {}
 
-  /// The parts of an arena that such a shape needs.
+  /// The parts of the arena that this shape needs.
   [[nodiscard]] static ShapedArena parts_of(const Resolved& shape) noexcept {
     const SlotMemory<typename P::Arch> memory = memory_of(shape);
     if (Slots == 1) return {shape.plan.arena_bytes().value, 0, 1};
@@ -54,9 +54,9 @@ class ShapeEntry {
   [[nodiscard]] const Instance& instance(std::size_t slot) const noexcept { return instances_[slot]; }
   /// Whether any tensor has no elements.
   [[nodiscard]] bool is_empty() const noexcept { return is_empty_; }
-  /// Whether the instances follow when the arena moves.
+  /// Whether the instances can be moved when the arena moves.
   [[nodiscard]] bool can_move() const noexcept {
-    // A workspace that an output shows lies with the ports, whose distance from the arena changes.
+    // A workspace whose view is an output lies with the ports, whose distance from the arena changes.
     const auto stays = [](const graph::TensorRecord& tensor) {
       return tensor.fixed || (Slots > 1 && tensor.lies_with_ports() && !is_bound_each_round(tensor.direction));
     };
@@ -69,7 +69,7 @@ class ShapeEntry {
   [[nodiscard]] Status zero_workspace(P& platform, DevicePtr<std::byte> arena) noexcept {
     return detail::zero_workspace(platform, view(), shape_->plan.offsets(), arena);
   }
-  /// Takes over which residents have contents; `uploaded`: by tensor.
+  /// Records which residents have contents; `uploaded` is by tensor.
   void note_uploads(std::span<const std::uint8_t> uploaded) noexcept {
     for (std::size_t t = 0; t < uploaded.size(); ++t) {
       if (uploaded[t] != 0) residents_.note_upload(t);

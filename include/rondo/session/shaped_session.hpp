@@ -25,25 +25,25 @@
 
 namespace rondo {
 
-/// A symbolic graph, opened on a platform, whose rounds may each have other shapes. What a shape needs is made when it
-/// is met first: plan, args, program. Later rounds of that shape find it. All of them share one device and one arena,
-/// which grows to the largest; residents keep their place and contents. Plain graph and plan are taken from
-/// SharedShapes, so sessions over the same ones plan a shape once.
+/// A symbolic graph, opened on a platform, whose rounds may have different shapes. The first round of a shape creates
+/// its plan, args and program; later rounds reuse them. All shapes share one device and one arena, which grows to the
+/// largest; residents keep their location and contents. SharedShapes provides the plain graphs and plans, so sessions
+/// that share it plan each shape once.
 ///
 ///     auto session = open_shaped<A2A3Sim>(graph);                    // n = graph.dim("n"); x is {n, 64}
 ///     session.run_round(bind(x, hx), bind(y, hy));                   // n follows from the number of elements
-///     session.run_round(bind(x, hx, {rows, 64}), bind(y, hy));       // or is said
+///     session.run_round(bind(x, hx, {rows, 64}), bind(y, hy));       // or is stated
 ///     session.run_round(with_symbols({{n, 128}}), bind(x, hx), bind(y, hy));
 ///
-/// `Depth` rounds may be in flight, of different shapes; see PipelinedSession. With a depth of 1 a round is over when
-/// it was submitted.
+/// `Depth` rounds may be in flight, with different shapes; see PipelinedSession. With a depth of 1, submitting a round
+/// also completes it.
 ///
-/// Lifetime: immovable. Thread safety: one thread at a time, others may run sessions that share its shapes. Errors: as
-/// RoundSession and PipelinedSession; besides, of a shape that is new: wrong_size and invalid_argument for sizes that
-/// fit no values of the symbols, overflow, limit_exceeded, out_of_memory; then nothing has changed, and explain() names
-/// symbol and values. Cost: of a known shape, a look at the sizes and the round of RoundSession; of a new one, its
-/// set-up, for which rounds in flight are waited for. A shape is known by the order in which its tensors are bound:
-/// keep to one order.
+/// Lifetime: immovable. Thread safety: one thread at a time; others may run sessions that share its shapes. Errors: as
+/// RoundSession and PipelinedSession. A new shape may also return wrong_size and invalid_argument for sizes that match
+/// no values of the symbols, overflow, limit_exceeded, out_of_memory; then nothing has changed, and explain() names
+/// symbol and values. Cost: for a known shape, a check of the sizes and the round of RoundSession; for a new one, its
+/// set-up, which first waits for rounds in flight. The order in which tensors are bound is part of a shape's key:
+/// always use the same order.
 template <Platform P, class Policies = DefaultPolicies, class Capacity = launch::Lru<64>, std::size_t Depth = 1>
 class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capacity, Depth>, P, Policies>,
                       public detail::InFlight<ShapedSession<P, Policies, Capacity, Depth>, P, Policies, Depth> {
@@ -55,20 +55,20 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
 
  public:
   using typename Base::Options;
-  /// What sessions may share.
+  /// The shapes, which sessions may share.
   using Shapes = SharedShapes<P, Policies, Capacity, Depth>;
 
   /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
   /// the platform throws
   explicit ShapedSession(TaskGraph graph, const Options& options = {})
       : ShapedSession(Shapes(std::move(graph), options), options) {}
-  /// The same over shapes that other sessions use as well.
+  /// The same, with shapes that other sessions also use.
   explicit ShapedSession(Shapes shapes, const Options& options = {});
   ~ShapedSession() { this->close_and_report(); }
 
-  /// One round, run at once after those in flight, and waited for; see RoundSession::run_round. Bindings as in
-  /// submit_round. The first argument may be values of symbols; see with_symbols(). Errors: also invalid_argument for
-  /// what is no symbol of the graph.
+  /// Runs one round after those in flight, and waits for it; see RoundSession::run_round. Bindings as in submit_round.
+  /// The first argument may be values of symbols; see with_symbols(). Errors: also invalid_argument for anything that
+  /// is not a symbol of the graph.
   template <class... Bound>
   [[gnu::always_inline]] Status run_round(Bound&&... bound) noexcept {
     if constexpr (Flights::is_queued) {
@@ -79,8 +79,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
         this->next_slot(), [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
   }
 
-  /// Makes ready for a shape before a round needs it, as rounds that bind all tensors in the order of the graph will
-  /// look for it. @throws Error as an unknown shape's round reports; the session is as before
+  /// Sets up a shape before a round needs it, for rounds that bind all tensors in the order of the graph. @throws Error
+  /// like a round with a new shape; the session is unchanged then
   void prepare(std::initializer_list<std::pair<Dim, std::int64_t>> symbols) {
     require_usable();
     const auto shape = shapes_.find_or_resolve(launch::values_of(graph_, symbols));
@@ -93,8 +93,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     forget_last();
   }
 
-  /// Makes the arena at least so large, so that it need not grow later.
-  /// @throws Error out_of_memory, poisoned, closed; the session is as before
+  /// Grows the arena to at least `size`, so that it need not grow later.
+  /// @throws Error out_of_memory, poisoned, closed; the session is unchanged then
   void reserve(Bytes size) {
     require_usable();
     detail::ShapedArena wanted = parts_;
@@ -103,9 +103,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
 
   using Flights::rounds;
-  /// The number of shapes that are known at present.
+  /// The number of shapes that are currently known.
   [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size() + by_symbol_.size(); }
-  /// How shapes were found, for policies that have `using Lookups = launch::Counts;`.
+  /// The counts of lookups, for policies that have `using Lookups = launch::Counts;`.
   [[nodiscard]] launch::Counts lookups()
       const noexcept requires std::is_same_v<typename Policies::Lookups, launch::Counts> {
     launch::Counts sum;
@@ -117,14 +117,13 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     }
     return sum;
   }
-  /// Bytes of device memory of the largest shape so far, those of all slots together.
+  /// The device memory of the largest shape so far, in all slots together.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
   /// The symbolic graph.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }
   /// The symbolic graph's tensors.
   [[nodiscard]] graph::GraphView interface() const noexcept { return graph_.interface(); }
-  /// Whether so many bytes may be bound to a tensor; wrong_size otherwise, wrong_tensor if
-  /// the graph has no such tensor.
+  /// Returns wrong_size unless a tensor can have this many bytes, and wrong_tensor if the graph has no such tensor.
   Status check_bytes(TensorId tensor, Bytes size) noexcept {
     if (index(tensor) >= graph_.tensors().size()) return Status{Errc::wrong_tensor};
     const graph::TensorRecord& record = graph_.tensors()[index(tensor)];
@@ -132,7 +131,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return fits ? Status{} : Status::of_tensor(Errc::wrong_size, index(tensor));
   }
 
-  /// A sentence for a status of this session, naming tensor or task, symbols and values.
+  /// Returns a sentence for a status of this session that names the tensor or task, symbols and values.
   [[nodiscard]] Error::Text explain(Status status) const noexcept {
     if (status == failed_) return text_;
     Error::Text text(status.message());
@@ -150,11 +149,11 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   using Base::state_;
   using Base::values_;
   static constexpr std::size_t slots = Flights::depth;
-  /// What a slot of the queue stages at most; a round that copies more waits for its copies.
+  /// The maximum staging memory per slot of the queue; a round that copies more waits for its copies.
   static constexpr std::uint64_t staging_bytes = std::uint64_t{1} << 20;
   using Resolved = typename Shapes::Resolved;
   using Entry = detail::ShapeEntry<P, Policies, Resolved, slots>;
-  // On the heap, so that one that makes the arena grow, which goes through all others, is made before it has a place.
+  // On the heap, so that an entry exists before its insertion: creating one may grow the arena, which visits all.
   using Entries = launch::LaunchCache<std::unique_ptr<Entry>, Capacity, typename Policies::Lookups>;
   template <class, BoundPair...>
   friend class detail::RoundAwaiter;
@@ -165,7 +164,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   [[gnu::always_inline]] Status run_on(Channel channel, std::uint32_t slot, Settle settle, Bound&... bound) noexcept {
     return run_words(channel, slot, settle, bound...);
   }
-  /// Pairs.
+  /// For pairs.
   template <class Channel, class Settle, BoundPair... B>
   [[gnu::always_inline]] Status run_words(Channel channel, std::uint32_t slot, Settle settle,
                                           const B&... pairs) noexcept {
@@ -174,7 +173,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     (detail::append_size<with_shapes>(key, pairs), ...);
     return run_entry(channel, slot, settle, with_shapes ? by_shape_ : by_count_, key.view(), {}, pairs...);
   }
-  /// Pairs, and symbols that the round states.
+  /// For pairs and stated symbols.
   template <class Channel, class Settle, std::size_t N, BoundPair... B>
   Status run_words(Channel channel, std::uint32_t slot, Settle settle, const launch::StatedSymbols<N>& symbols,
                    const B&... pairs) noexcept {
@@ -184,7 +183,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     const std::size_t count = graph_.symbols().size();
     for (std::size_t s = 0; s < count; ++s) values[s] = launch::not_stated;
     for (const auto& [dim, value] : symbols.values) {
-      const auto s = static_cast<std::size_t>(dim.as_symbol());  // -1 is beyond all
+      const auto s = static_cast<std::size_t>(dim.as_symbol());  // -1 is out of range
       if (s >= count || value < 0) [[unlikely]]
         return refuse_symbols();
       values[s] = value;
@@ -192,7 +191,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     for (std::size_t s = 0; s < count; ++s) key.append(static_cast<std::uint64_t>(values[s]));
     return run_entry(channel, slot, settle, by_symbol_, key.view(), {values, count}, pairs...);
   }
-  /// Bindings known only at run time.
+  /// For bindings known only at run time.
   template <class Channel, class Settle>
   Status run_words(Channel channel, std::uint32_t slot, Settle settle,
                    DynamicBindings<ShapedSession>& bindings) noexcept;
@@ -217,7 +216,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
       explain_failure(entry, status);
     return status;
   }
-  /// Memory of no elements may be null. Takes copies, since pairs whose address is taken do not stay in registers.
+  /// Memory without elements may be null. Takes copies, because pairs whose address is taken do not stay in registers.
   template <class Channel, class Settle, BoundPair... B>
   [[gnu::cold, gnu::noinline]] Status run_empty(Channel channel, Entry& entry, std::uint32_t slot, Settle settle,
                                                 detail::InRegisters<B>... pairs) noexcept {
@@ -235,7 +234,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     if (!status.ok()) explain_failure(entry, status);
     return status;
   }
-  // --- the side of the rounds in flight
+  // --- for InFlight
 
   static constexpr bool has_shapes = true;
   [[nodiscard]] Status refusal_to_submit() const noexcept {
@@ -249,22 +248,22 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return detail::ranges_of(pairs...);
   }
   void note_submitted(std::uint32_t) noexcept {
-    if constexpr (!Flights::is_queued) forget_last();  // the next round looks whether this one was delivered
+    if constexpr (!Flights::is_queued) forget_last();  // the next round checks whether this one was delivered
   }
   void fail(Status status, std::size_t slot) noexcept {
     if (!status.poisoned()) {
-      (void)platform_.wait();  // nothing of the round is left under way
+      (void)platform_.wait();  // no work of the round may remain
       return;
     }
     state_ = State::poisoned;
-    forget_last();  // so that every round looks at the state
+    forget_last();  // so that every round checks the state
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     detail::tell_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
     if (!status.ok()) [[unlikely]] {
       if (!status.poisoned()) {
-        (void)platform_.wait();  // nothing of the round is left under way
+        (void)platform_.wait();  // no work of the round may remain
         return status;
       }
     }
@@ -282,12 +281,12 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return failed_;
   }
   [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;
-  /// The last round was of another shape, so that self-resetting workspaces may lie where it wrote. Errors: busy if
-  /// `slot` is not the next one any more, since a completion has submitted a round meanwhile.
+  /// Called if the last round had another shape, which may have written over self-resetting workspaces. Errors: busy if
+  /// `slot` is no longer the next one, because a completion has submitted a round.
   [[gnu::noinline]] Status change_shape(Entries& entries, launch::KeyView key, std::span<const launch::BoundSize> sizes,
                                         std::span<const std::int64_t> values, std::uint32_t slot,
                                         std::unique_ptr<Entry>*& found) noexcept;
-  /// What set-up throws, as a status with its text.
+  /// Converts exceptions of set-up to a status and its text.
   [[gnu::cold, gnu::noinline]] Status make_entry(Entries& entries, launch::KeyView key,
                                                  std::span<const launch::BoundSize> sizes,
                                                  std::span<const std::int64_t> symbols,
@@ -320,7 +319,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   // --- the arena
 
   void rebase();
-  /// Makes the arena's parts at least so large.
+  /// Grows the arena's parts to at least these sizes.
   void grow(const detail::ShapedArena& wanted);
   void allocate(const detail::ShapedArena& parts, std::span<const std::byte> residents);
   static void check(Status status) {
@@ -343,20 +342,20 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Options options_;
   Shapes shapes_;
   const TaskGraph& graph_;
-  std::vector<std::uint64_t> offsets_;  ///< by tensor: of a resident in the arena
+  std::vector<std::uint64_t> offsets_;  ///< by tensor: the offset of a resident in the arena
   std::vector<std::uint8_t> uploaded_;  ///< by tensor: whether the resident has contents
   std::uint64_t residents_end_ = 0;
-  bool resets_workspace_ = false;  ///< any workspace is to be zero again when its shape comes back
+  bool resets_workspace_ = false;  ///< whether any workspace must be zeroed when its shape returns
   DevicePtr<std::byte> base_;
   detail::ShapedArena parts_{0, 0, slots};
   Bytes capacity_;
-  std::vector<launch::BoundSize> sizes_;   ///< of a round whose bindings are known at run time, by port
-  std::vector<std::uint64_t> size_words_;  ///< its key
+  std::vector<launch::BoundSize> sizes_;   ///< by port: the sizes of a round with dynamic bindings
+  std::vector<std::uint64_t> size_words_;  ///< the key of that round
   Entries by_count_;
-  Entries by_shape_;                  ///< of rounds that bring shapes
-  Entries by_symbol_;                 ///< of rounds that state values of symbols
+  Entries by_shape_;                  ///< for rounds that bind shapes
+  Entries by_symbol_;                 ///< for rounds that state values of symbols
   const Entry* in_slot_[slots] = {};  ///< the shape of the last round of each slot of the queue
-  Status failed_{Errc::abandoned};    ///< the last failure, of which text_ tells
+  Status failed_{Errc::abandoned};    ///< the last failure, which text_ describes
   Error::Text text_;
   Error::Text poison_text_;
 };
@@ -367,7 +366,7 @@ template <Platform P, class Policies = DefaultPolicies, class Capacity = launch:
     TaskGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
   return ShapedSession<CheckedPlatform<P, Policies>, Policies, Capacity, Depth>(std::move(graph), options);
 }
-/// The same over shapes that other sessions use as well.
+/// The same, with shapes that other sessions also use.
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 [[nodiscard]] ShapedSession<P, Policies, Capacity, Depth> open_shaped(SharedShapes<P, Policies, Capacity, Depth> shapes,
                                                                       const typename P::Options& options = {}) {

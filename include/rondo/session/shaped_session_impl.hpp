@@ -9,7 +9,7 @@
 #include <rondo/memory/lay_out.hpp>
 #endif
 
-/// The bodies of ShapedSession's members that are not a known shape's round; include shaped_session.hpp.
+/// The bodies of ShapedSession's members that rounds of known shapes do not use. Include shaped_session.hpp instead.
 namespace rondo {
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
@@ -29,7 +29,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
   for (std::size_t t = 0; t < offsets_.size(); ++t) {
     const graph::TensorRecord& tensor = graph_.tensors()[t];
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
-    // All slots share what such an output is a view of.
+    // All slots share the source of such a view.
     if (tensor.delivered && (tensor.direction == Direction::resident || tensor.zeroed != Zeroed::never)) {
       this->limit_ = 1;
     }
@@ -111,7 +111,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::change_shape(Entries& entrie
   found = entries.find_in_table(key);
   if (found != nullptr) return resets_workspace_ ? (*found)->zero_workspace(platform_, base_) : Status{};
   const Status made = make_entry(entries, key, sizes, values, found);
-  if (const Status status = refusal_to_submit(); !status) return status;  // a round waited for has failed
+  if (const Status status = refusal_to_submit(); !status) return status;  // a round that was waited for has failed
   return made.ok() && slot != this->next_slot() ? Status{Errc::busy} : made;
 }
 
@@ -171,8 +171,8 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
   return entry;
 }
 
-/// The arena has moved: all known shapes are told. One that cannot move, since one of its tasks has arguments that
-/// never change or the update strategy never rewrites the addresses in question, is set up again over its plan.
+/// Moves all known shapes to the new arena. A shape cannot move if the arguments of one of its tasks never change, or
+/// the update strategy never rewrites the addresses in question; it is then set up again with the same plan.
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
   try {
@@ -188,7 +188,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::rebase() {
       check(entry->zero_workspace(platform_, base_));
     });
   } catch (...) {
-    forget_shapes();  // some of them are in pieces; each comes back when it is met again
+    forget_shapes();  // some are unusable; each is set up again when it is next used
   }
 }
 
@@ -197,7 +197,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
   detail::ShapedArena parts = wanted;
   parts.shared = std::max(parts.shared, residents_end_);
   if (slots > 1) parts.shared = align_up(parts.shared, P::Arch::arena_alignment);
-  // Tensors of no elements are somewhere, too.
+  // Tensors without elements also need an address.
   if (parts.whole().value == 0) parts.shared = P::Arch::arena_alignment;
   if (parts.shared <= parts_.shared && parts.each_slot <= parts_.each_slot) return;
   (void)this->wait_all();
@@ -214,7 +214,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
   } catch (...) {
     try {
       if (before.whole().value != 0) allocate(before, residents);
-    } catch (...) {  // not even what there was: nothing is known any more, and residents wait for their upload
+    } catch (...) {  // not even the previous size: all shapes are forgotten, and residents need an upload
       forget_shapes();
       for (std::uint8_t& uploaded : uploaded_) uploaded = 0;
     }

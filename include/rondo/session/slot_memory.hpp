@@ -14,8 +14,8 @@
 
 namespace rondo::detail {
 
-/// Where the slots of a session have what their rounds bind, and their workspace if each has its own: slot 0 where the
-/// plan has it; the others after the plan, one after the other.
+/// The locations of the slots' memory for bindings, and for workspace if each slot has its own: slot 0 is inside the
+/// plan; the others follow the plan, one after another.
 template <arch::Arch A>
 struct SlotMemory {
   std::uint64_t plan_bytes;
@@ -35,17 +35,17 @@ struct SlotMemory {
     if (end != 0) stride = align_up(end - first, A::arena_alignment);
   }
 
-  /// All slots; of one slot, exactly the plan.
+  /// The size of all slots; for one slot, exactly the plan.
   [[nodiscard]] Bytes whole(Bytes plan, std::size_t slots) const noexcept {
     return slots == 1 ? plan : Bytes{plan_bytes + (slots - 1) * stride};
   }
-  /// How far a slot's ports are from their place in the plan.
+  /// The distance of a slot's ports from their location in the plan.
   [[nodiscard]] Bytes displacement(std::size_t slot) const noexcept {
     return Bytes{slot == 0 || stride == 0 ? 0 : plan_bytes + (slot - 1) * stride - first};
   }
 };
 
-/// Sets the self-resetting workspaces of a graph to zero (see TaskGraph::zero), and waits.
+/// Zeroes the self-resetting workspaces of a graph (see TaskGraph::zero), and waits.
 template <Platform P>
 Status zero_workspace(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
                       DevicePtr<std::byte> arena) noexcept {

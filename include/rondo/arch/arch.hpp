@@ -21,7 +21,7 @@ struct CommonFacts {
   static constexpr std::uint32_t arena_alignment = 1024;          ///< bytes
   static constexpr std::uint32_t tensor_alignment = 64;           ///< bytes; alignment of a sub-allocation
   static constexpr std::uint32_t view_alignment = 64;             ///< bytes; alignment of a view in its source
-  static constexpr std::uint32_t block_granule = 32;              ///< bytes; a sub-allocation's length is a multiple
+  static constexpr std::uint32_t block_granule = 32;              ///< bytes; sub-allocation sizes are multiples of it
 
   static constexpr bool has_float64 = false;
 

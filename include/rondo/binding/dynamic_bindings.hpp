@@ -20,7 +20,7 @@ namespace rondo {
 ///
 ///     rondo::DynamicBindings bindings(session);
 ///     for (const auto& [tensor, memory] : found) if (Status s = bindings.bind(tensor, memory.data, memory.size); !s) …
-///     Status status = session.run_round(bindings);     // as often as wanted; or begin_round, submit_round
+///     Status status = session.run_round(bindings);     // any number of times; or begin_round, submit_round
 ///
 /// Lifetime: immovable; the session must outlive it, and the bound memory its rounds. A session may have several, used
 /// in turn. A bind() during a round takes effect in the next round. Thread safety: that of the session. Errors: by

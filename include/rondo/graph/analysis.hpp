@@ -226,7 +226,7 @@ namespace detail {
 }
 
 /// Checks each tensor's uses against the order. @throws Error race: two tasks conflict and no path orders them;
-/// uninitialized_read: a task reads what no task has written; invalid_argument: an output that no task writes
+/// uninitialized_read: a task reads a tensor that no task has written; invalid_argument: an output that no task writes
 constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = LastUses::nobody;
   LastUses uses(graph.tensors().size());

@@ -41,14 +41,14 @@ inline constexpr std::size_t most_dealt_tasks = 16'384;
 /// of its predecessors. Tries 2, 4, 8, … lanes up to the number of cores, and uses more if that shortens the predicted
 /// round by more than 2 %; uses one lane if none of these numbers saves a tenth. Cost: O((tasks + edges) · (log tasks +
 /// lanes)) for each number of lanes.
-/// @throws Error what task_costs() throws
+/// @throws Error as task_costs() does
 [[nodiscard]] RONDO_INLINE Lanes deal_lanes(const GraphView& graph, const LaneRules& rules);
 
 }  // namespace rondo::graph
 
 namespace rondo {
 
-/// Returns the graph with its tasks distributed over lanes (view().lanes). @throws Error what task_costs() throws
+/// Returns the graph with its tasks distributed over lanes (view().lanes). @throws Error as task_costs() does
 [[nodiscard]] RONDO_INLINE FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules);
 
 }  // namespace rondo

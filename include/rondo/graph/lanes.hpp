@@ -38,7 +38,7 @@ struct Lanes {
 
   std::vector<std::uint32_t> place{};  ///< by task: the number of tasks before it in its lane
   std::vector<std::uint32_t>
-      known{};  ///< by task and lane: how many tasks of the lane come before it on every schedule
+      known{};  ///< by task and lane: the number of tasks of the lane that come before it on every schedule
 
   /// Whether one task ends before the other starts, on every schedule.
   [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {

@@ -262,11 +262,11 @@ class TaskGraph {
     friend constexpr auto operator<=>(const Edge&, const Edge&) noexcept = default;
   };
 
-  /// By TensorId.
+  /// The tensors, by TensorId.
   [[nodiscard]] constexpr const std::vector<graph::TensorRecord>& tensors() const noexcept { return tensors_; }
-  /// In the order of add().
+  /// The tasks, in the order of add().
   [[nodiscard]] constexpr const std::vector<graph::TaskRecord>& tasks() const noexcept { return tasks_; }
-  /// Of all tasks, one after the other.
+  /// The arguments of all tasks, task by task.
   [[nodiscard]] constexpr const std::vector<graph::ArgRecord>& args() const noexcept { return args_; }
   /// A symbolic shape that a task gives to a tensor, see reshape(), or the values of a library call.
   struct Reshape {

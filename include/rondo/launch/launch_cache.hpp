@@ -98,7 +98,7 @@ class LaunchCache {
 
   /// Returns the entry with this key; if there is none, builds one in place from the result of `make()`. In a full
   /// cache the least recently used entry is destroyed afterwards. `make` must not use this cache. @throws Error if the
-  /// key has the wrong number of words; std::bad_alloc; what make() throws. Nothing has changed then.
+  /// key has the wrong number of words; std::bad_alloc; and as make() does. Nothing has changed then.
   template <std::invocable Make>
   requires std::same_as<std::invoke_result_t<Make&>, Entry> Entry& insert(KeyView key, Make&& make) {
     if (key.size() != width_) refuse_width(key.size());

@@ -71,7 +71,7 @@ struct ResolvedShape {
 /// the one to plan.
 ///
 /// Thread safety: every call, from any thread. Threads that ask for the same new shape get the same one, resolved once.
-/// Errors: what instantiate(), freeze() and the planner throw; nothing is kept then. Cost: one lock per call; rounds
+/// Errors: those of instantiate(), freeze() and the planner; nothing is kept then. Cost: one lock per call; rounds
 /// make no calls.
 template <class Resolved, class Capacity, class Deal>
 class ShapeBook {

@@ -17,10 +17,10 @@ namespace rondo::runtime {
 ///
 /// * `Runner(P&, const Graph&, args::ArgsTable&, const Options&)` loads the graph; throws Error;
 /// * `Runner(Runner& first, const Graph&, args::ArgsTable&)` makes the runner of a further slot, which may share
-///   parts of the first one, which outlives it; throws Error;
+///   parts of the first one, which must outlive it; throws Error;
 /// * `launch()` starts a round and does not wait;
-/// * `settle()`, after each launch() and before the round's outputs are copied, waits for the round where the
-///   platform cannot order the two, if `has_settle`;
+/// * `settle()`, after each launch() and before the round's outputs are copied, waits for the round if the
+///   platform cannot order the two; only called if `has_settle`;
 /// * `outcome(waited)`, after each platform.wait(), which returned `waited`, returns the outcome of the launched round;
 ///   if nothing was launched since the last wait, it returns `waited`;
 /// * `run_in_background()`, after launch(), announces that the caller does other work until settle();

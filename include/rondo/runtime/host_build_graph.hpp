@@ -37,7 +37,7 @@ struct HostBuildGraph {
     static constexpr bool has_background = false;
     static constexpr bool follows_the_arena = HasArenaMove<P>;
 
-    /// Loads the program; kernels read their arguments at the addresses in `args`. @throws Error what P::load throws
+    /// Loads the program; kernels read their arguments at the addresses in `args`. @throws Error as P::load does
     /// (The parameter is not called `graph`, because users often have a global of that name and -Wshadow would warn.)
     Runner(P& platform, const Graph& frozen, args::ArgsTable& args, const Options<P>&)
         : platform_{platform}, program_{platform.load(frozen, args)} {}

@@ -33,7 +33,7 @@ class OrchestratedRunner : public detail::OrchestrationOn<Runtime, P, Graph>::ty
   using Orchestration = typename detail::OrchestrationOn<Runtime, P, Graph>::type;
 
  public:
-  /// The args table is empty, because the graph has no tasks. @throws Error what the platform throws
+  /// The args table is empty, because the graph has no tasks. @throws Error as the platform does
   OrchestratedRunner(P& platform, const Graph& graph, args::ArgsTable&, const OrchestratedOptions<P>& options)
       : Orchestration{platform, graph, options.stream} {
     static_assert(Runner<OrchestratedRunner>);

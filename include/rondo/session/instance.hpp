@@ -39,7 +39,7 @@ class Instance {
   using Runner = typename Policies::Runtime::template Runner<P, Graph>;
   using Values = typename Policies::Values;
 
-  /// `values`: the values that all instances of a session share. @throws Error what the platform and the runtime throw
+  /// `values`: the values that all instances of a session share. @throws Error as the platform and the runtime do
   Instance(P& platform, const Graph& frozen, const Layout& layout, Placement at, typename Values::Store& values,
            const Options& options)
       : Instance(platform, frozen, layout, at, values, Bases(frozen.view(), layout.offsets(), at), platform, frozen,

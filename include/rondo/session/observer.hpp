@@ -28,8 +28,8 @@ enum class Event : std::uint8_t {
 /// A set of events.
 using Events = detail::EnumSet<Event>;
 
-/// The begin and the end of each round: `void round_begins(RoundIndex) noexcept` once its bindings are accepted, and
-/// `void round_ends(RoundIndex, Status) noexcept`.
+/// Receives the begin and the end of each round: `void round_begins(RoundIndex) noexcept` once its bindings are
+/// accepted, and `void round_ends(RoundIndex, Status) noexcept`.
 template <class O>
 concept HearsRounds = requires(O& observer, RoundIndex round, Status status) {
   { observer.round_begins(round) }

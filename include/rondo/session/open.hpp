@@ -13,7 +13,7 @@
 namespace rondo {
 
 /// Freezes a graph and opens a session over it. Use the graph's handles to bind rounds of the session.
-/// @throws Error what freeze() and RoundSession's constructor throw. Cost: the whole set-up, once.
+/// @throws Error as freeze() and RoundSession's constructor do. Cost: the whole set-up, once.
 template <Platform P, class Policies = DefaultPolicies>
 [[nodiscard]] RoundSession<CheckedPlatform<P, Policies>, Policies> open(
     const TaskGraph& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {
@@ -30,7 +30,7 @@ template <Platform P, class Policies = DefaultPolicies>
 /// Opens a session whose tasks `orchestration`, a callable that takes the runtime's Orchestrator&, adds anew in each
 /// round. `interface` declares the tensors; use its handles to bind rounds, and to name the tensors in the
 /// orchestration. Upload every resident tensor before the first round.
-/// @throws Error what freeze_interface() and RoundSession's constructor throw
+/// @throws Error as freeze_interface() and RoundSession's constructor do
 template <Platform P, class Policies, class F>
 requires(Policies::Runtime::is_orchestrated) [[nodiscard]] RoundSession<P, Policies, Orchestrated<F>> open(
     const TaskGraph& interface, F orchestration,
@@ -38,7 +38,7 @@ requires(Policies::Runtime::is_orchestrated) [[nodiscard]] RoundSession<P, Polic
   return RoundSession<P, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)}, options);
 }
 
-/// Opens a session with `Depth` rounds in flight over a graph. @throws Error what PipelinedSession's constructor throws
+/// Opens a session with `Depth` rounds in flight over a graph. @throws Error as PipelinedSession's constructor does
 template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies>
 [[nodiscard]] PipelinedSession<CheckedPlatform<P, Policies>, Depth, Policies> open_pipelined(
     const TaskGraph& graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {

@@ -58,7 +58,7 @@ class [[nodiscard]] RoundLoop {
 
   /// Whether the coroutine has returned.
   [[nodiscard]] bool done() const noexcept { return coroutine_.done(); }
-  /// The status that the coroutine returned; `busy` until then. @throws what the coroutine threw
+  /// The status that the coroutine returned; `busy` until then. @throws the coroutine's exception
   [[nodiscard]] Status status() const {
     if (coroutine_.promise().exception) std::rethrow_exception(coroutine_.promise().exception);
     return coroutine_.promise().status;

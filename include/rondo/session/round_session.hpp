@@ -34,7 +34,7 @@ class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P,
   using typename Base::Options;
 
   /// Opens the device, places all tensors in one arena, writes the args table, and loads the kernels. Prefer open().
-  /// @throws Error limit_exceeded, unsupported, overflow, out_of_memory, and what the platform throws
+  /// @throws Error limit_exceeded, unsupported, overflow, out_of_memory; and as the platform does
   explicit RoundSession(Graph graph, const Options& options = {}) : Base(std::move(graph), options) {}
   ~RoundSession() { this->close_and_report(); }
 

@@ -344,7 +344,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   Status set_held(TensorKey key, bool is_held) noexcept;
   Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
   Status move_resident(TensorKey key, void* host, Bytes size, bool to_device) noexcept;
-  /// Zeroes self-resetting workspaces; see TaskGraph::zero.
+  /// Zeroes the workspaces that are zeroed once; see TaskGraph::zero.
   Status reset_workspace() noexcept { return zero_workspace(platform_, graph_.view(), layout_.offsets(), arena_base_); }
 
  protected:

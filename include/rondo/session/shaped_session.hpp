@@ -58,8 +58,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// The shapes, which sessions may share.
   using Shapes = SharedShapes<P, Policies, Capacity, Depth>;
 
-  /// Opens the device; no shape is known yet. @throws Error: invalid_argument if a resident's size is symbolic; what
-  /// the platform throws
+  /// Opens the device; no shape is known yet. @throws Error invalid_argument if a resident's size is symbolic; and
+  /// as the platform does
   explicit ShapedSession(TaskGraph graph, const Options& options = {})
       : ShapedSession(Shapes(std::move(graph), options), options) {}
   /// The same, with shapes that other sessions also use.
@@ -281,8 +281,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     return failed_;
   }
   [[gnu::cold, gnu::noinline]] void explain_failure(const Entry& entry, Status status) noexcept;
-  /// Called if the last round had another shape, which may have written over self-resetting workspaces. Errors: busy if
-  /// `slot` is no longer the next one, because a completion has submitted a round.
+  /// Called if the last round had another shape, which may have written over workspaces that are zeroed once. Errors:
+  /// busy if `slot` is no longer the next one, because a completion has submitted a round.
   [[gnu::noinline]] Status change_shape(Entries& entries, launch::KeyView key, std::span<const launch::BoundSize> sizes,
                                         std::span<const std::int64_t> values, std::uint32_t slot,
                                         std::unique_ptr<Entry>*& found) noexcept;
@@ -360,7 +360,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   Error::Text poison_text_;
 };
 
-/// Opens a session over a symbolic graph. @throws Error what ShapedSession's constructor throws
+/// Opens a session over a symbolic graph. @throws Error as ShapedSession's constructor does
 template <Platform P, class Policies = DefaultPolicies, class Capacity = launch::Lru<64>, std::size_t Depth = 1>
 [[nodiscard]] ShapedSession<CheckedPlatform<P, Policies>, Policies, Capacity, Depth> open_shaped(
     TaskGraph graph, const typename CheckedPlatform<P, Policies>::Options& options = {}) {

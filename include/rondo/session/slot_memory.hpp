@@ -45,7 +45,7 @@ struct SlotMemory {
   }
 };
 
-/// Zeroes the self-resetting workspaces of a graph (see TaskGraph::zero), and waits.
+/// Zeroes the workspaces of a graph that are zeroed once (see TaskGraph::zero), and waits.
 template <Platform P>
 Status zero_workspace(P& platform, const graph::GraphView& graph, std::span<const std::uint64_t> offsets,
                       DevicePtr<std::byte> arena) noexcept {

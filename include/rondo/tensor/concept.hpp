@@ -23,7 +23,7 @@ concept HasHandle = requires(const T& pair) {
 namespace detail {
 template <HasHandle T>
 using HandleOf = std::remove_cvref_t<decltype(std::declval<const T&>().handle())>;
-/// The pointee type that the host memory must convert to: const where the round only reads it.
+/// The pointee type that the host memory must convert to: const if the round only reads it.
 template <class H>
 using HostElement =
     std::conditional_t<copies_out(H::direction), typename H::element_type, const typename H::element_type>;

@@ -140,7 +140,7 @@ class Shaped : public B {
   Shape shape_;
 };
 
-/// bind() with the shape of the memory in this round. Needed where the number of elements does not determine the
+/// bind() with the shape of the memory in this round. Needed if the number of elements does not determine the
 /// symbols, as with a tensor of n × m elements.
 template <Element T, Direction D, class Host>
 [[nodiscard]] constexpr auto bind(TensorHandle<T, D> tensor, Host&& host, const Shape& shape) noexcept {

@@ -84,13 +84,14 @@ inline constexpr Costs costs_of<A2A3> = {
     .host_factor = 1,
 };
 
+// Figures other than the bandwidth are assumed to be as on a2a3, because no source has figures of a5's schedulers,
+// launches or copies. a5 invalidates no cache after the host's copies, so its dispatch should be faster.
 template <>
 inline constexpr Costs costs_of<A5> =
     Costs{
         // Announced: 1.6 TB/s for a 950PR. Other reports say 1.4.
         .memory_gbps = 1600,
-    }   // The rest is assumed to be as on a2a3, since no source has figures of a5's schedulers, launches or copies. a5
-        // invalidates no cache after the host's copies, so its dispatch should be faster.
+    }
         .or_else(costs_of<A2A3>);
 
 /// The chip that an engine simulates.

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-/// Predicts what a round of a dealt graph takes.
+/// Predicts the time of a round whose tasks are distributed over lanes.
 namespace rondo::graph {
 
-/// A task in a predicted round: its time in nanoseconds, from the start of the round, and the cores that its blocks
-/// take in turn, counted for each type from 0.
+/// A task in a predicted round: its start and end in nanoseconds since the start of the round, and the cores that its
+/// blocks use in turn, numbered from 0 for each type.
 struct LaneRun {
   std::uint32_t task = 0;
   double start = 0;
@@ -31,21 +31,22 @@ namespace detail {
 [[nodiscard]] inline std::uint32_t cores_of(const arch::Chip& chip, CoreType type) noexcept {
   return std::max(1U, type == CoreType::cube ? chip.cube_cores : chip.vector_cores);
 }
-/// The number of cores that a task takes at once.
+/// The number of cores that a task uses at the same time.
 [[nodiscard]] inline std::uint32_t needed_cores(const GraphView& graph, const arch::Chip& chip, std::uint32_t task) {
   return std::min(graph.tasks[task].blocks, cores_of(chip, graph.tasks[task].core));
 }
 
 }  // namespace detail
 
-/// Plays a round on lanes that share the chip's cores: a task starts when its lane, the tasks that it waits for, and
-/// as many cores as it has blocks are free; `ns` says what each task takes, by position. Each wait costs the chip's
-/// stream_wait_ns. Calls `visit(const LaneRun&)` for each task but the fill, in the order of the lanes. Returns the
-/// length of the round in nanoseconds. Cost: O(tasks + waits + blocks · log cores); allocates. @throws std::bad_alloc
+/// Simulates a round on lanes that share the chip's cores. A task starts when its lane is free, the tasks that it waits
+/// for are done, and as many cores are free as it needs. `ns` is the time of each task, by position. Each wait costs
+/// the chip's stream_wait_ns. Calls `visit(const LaneRun&)` for each task except the fill, in the order of the lanes.
+/// Returns the time of the round in nanoseconds. Cost: O(tasks + waits + blocks · log cores); allocates. @throws
+/// std::bad_alloc
 template <class Visit>
 [[nodiscard]] double play_lanes(const GraphView& graph, const Lanes& lanes, const arch::Chip& chip,
                                 std::span<const double> ns, const Visit& visit) {
-  using Core = std::pair<double, std::uint32_t>;  // the time from which it is free, and its number
+  using Core = std::pair<double, std::uint32_t>;  // the time when it becomes free, and its number
   const auto is_later = [](const Core& a, const Core& b) { return a > b; };
   const double wait_ns = std::max(0.0, chip.costs.stream_wait_ns);
   std::vector<double> lane_at(lanes.count, 0.0);

@@ -76,4 +76,4 @@ echo '{}' >"$work/other.json"
 expect 1 saxpy --compare "$work/other.json"
 says 'other.json is no file that --json wrote'
 expect 1 decode_token --platform null
-says 'decode_token cannot run on null'
+says 'decode_token cannot run with these options'

@@ -3,6 +3,7 @@
 
 // The programs that docs/observing.md shows: they compile, and print what it says.
 
+#include <rondo/observe/bench_main.hpp>
 #include <rondo/observe/clocks.hpp>
 #include <rondo/observe/counters.hpp>
 #include <rondo/observe/graph_svg.hpp>
@@ -45,6 +46,30 @@ struct Logged : rondo::DefaultPolicies {
     printed += std::string{"    "} + to_string(event) + ": " + text + "\n";
   }
 };
+
+struct Twice {
+  static constexpr std::string_view name = "twice";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> x, rondo::Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+  }
+};
+
+struct Step {  // holds the graph and the memory of its rounds
+  rondo::TaskGraph graph;
+  rondo::Input<float> x = graph.input<float>("x", {1024});
+  rondo::Output<float> y = graph.output<float>("y", {1024});
+  std::vector<float> hx = std::vector<float>(1024, 1.0F), hy = std::vector<float>(1024);
+
+  Step() { graph.add<Twice>(x, y); }
+  auto open() { return rondo::open<rondo::A2A3Sim, rondo::observe::MeasuredRounds<>>(graph); }
+  rondo::Status round(auto& session) { return session.run_round(bind(x, hx), bind(y, hy)); }
+};
+
+int measure_steps(int argc, char** argv) {
+  using namespace rondo::observe;
+  return bench_main(argc, argv, {bench_case("step", "one step", [] { return Step(); })});
+}
 
 struct Graph {
   rondo::TaskGraph graph;
@@ -106,6 +131,12 @@ TEST_CASE("The log of observing.md reads as it says") {
   const std::string text = page();
   REQUIRE(!text.empty());
   CHECK_MESSAGE(text.find(printed) != std::string::npos, printed);
+}
+
+TEST_CASE("The program of observing.md measures its rounds") {
+  char program[] = "bench_step", option[] = "--rounds", rounds[] = "50";
+  char* arguments[] = {program, option, rounds};
+  CHECK(measure_steps(3, arguments) == 0);
 }
 
 TEST_CASE("The picture of observing.md is drawn") {

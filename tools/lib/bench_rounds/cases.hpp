@@ -5,8 +5,8 @@
 #include "../../../bench/graph_shapes.hpp"
 #include "../../../examples/02_digits/network.hpp"
 #include "../../../examples/03_decode_loop/model.hpp"
-#include "phase_times.hpp"
 
+#include <rondo/observe/bench_main.hpp>
 #include <rondo/platform/sim/dynamic/orchestrator.hpp>
 #include <rondo/rondo.hpp>
 #include <rondo/runtime/aicpu_build_graph.hpp>
@@ -23,6 +23,8 @@
 /// The rounds of the examples and of the benchmarks. A case opens its session by `open<P>()`, over memory that it
 /// holds, and runs a round of it by `round(session)`.
 namespace bench_rounds {
+
+using Watched = rondo::observe::MeasuredRounds<>;
 
 /// Ends the program's case with the session's sentence for a status.
 template <class Session>

@@ -4,7 +4,7 @@
 
 #include <rondo/error.hpp>
 #include <rondo/observe/clocks.hpp>
-#include <rondo/session/policies.hpp>
+#include <rondo/session/observer.hpp>
 #include <rondo/types.hpp>
 #include <rondo/update/mechanism.hpp>
 
@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace bench_rounds {
+namespace rondo::observe::detail::bench {
 
-inline constexpr std::size_t phases = 7;  ///< of rondo::Phase
+inline constexpr std::size_t phases = 7;  ///< of Phase
 using RoundTimes = std::array<std::uint64_t, phases>;
 
 /// The host's time in each phase, round by round, in ticks of TickClock; room is made before the rounds.
@@ -25,14 +25,14 @@ class PhaseTimes {
 
   /// From here on nothing was measured.
   void clear() noexcept { *this = PhaseTimes(std::move(rounds_)); }
-  void move_to(rondo::Phase next) noexcept {
-    const std::uint64_t now = rondo::observe::TickClock::now();
-    if (phase_ != rondo::Phase::outside) now_[static_cast<std::size_t>(phase_)] += now - since_;
+  void move_to(Phase next) noexcept {
+    const std::uint64_t now = TickClock::now();
+    if (phase_ != Phase::outside) now_[static_cast<std::size_t>(phase_)] += now - since_;
     phase_ = next;
     since_ = now;
   }
   void end_round() noexcept {
-    move_to(rondo::Phase::outside);
+    move_to(Phase::outside);
     if (rounds_.size() < rounds_.capacity()) rounds_.push_back(now_);
     now_ = {};
   }
@@ -50,30 +50,25 @@ class PhaseTimes {
 
   std::vector<RoundTimes> rounds_;
   RoundTimes now_{};
-  rondo::Phase phase_ = rondo::Phase::outside;
+  Phase phase_ = Phase::outside;
   std::uint64_t since_ = 0;
 };
 
 /// The observer that tells them; each phase costs one reading of the clock.
 class Watch {
  public:
-  static constexpr rondo::Events events{rondo::Event::phases, rondo::Event::copies, rondo::Event::refreshes,
-                                        rondo::Event::deliveries};
-  void round_begins(rondo::RoundIndex) noexcept {}
-  void round_ends(rondo::RoundIndex, rondo::Status) noexcept { to_->end_round(); }
-  void enters(rondo::Phase phase) noexcept { to_->move_to(phase); }
-  void delivers(rondo::RoundIndex) noexcept { to_->move_to(rondo::Phase::wait); }
-  void copies_in(rondo::Bytes size) noexcept { to_->bytes_in += size.value; }
-  void copies_out(rondo::Bytes size) noexcept { to_->bytes_out += size.value; }
-  void refresh_begins() noexcept { to_->move_to(rondo::Phase::refresh); }
-  void refreshed(const rondo::update::Refreshed&) noexcept { ++to_->refreshes; }
+  static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries};
+  void round_begins(RoundIndex) noexcept {}
+  void round_ends(RoundIndex, Status) noexcept { to_->end_round(); }
+  void enters(Phase phase) noexcept { to_->move_to(phase); }
+  void delivers(RoundIndex) noexcept { to_->move_to(Phase::wait); }
+  void copies_in(Bytes size) noexcept { to_->bytes_in += size.value; }
+  void copies_out(Bytes size) noexcept { to_->bytes_out += size.value; }
+  void refresh_begins() noexcept { to_->move_to(Phase::refresh); }
+  void refreshed(const update::Refreshed&) noexcept { ++to_->refreshes; }
 
  private:
   PhaseTimes* to_ = PhaseTimes::current;
 };
 
-struct Watched : rondo::DefaultPolicies {
-  using Observe = Watch;
-};
-
-}  // namespace bench_rounds
+}  // namespace rondo::observe::detail::bench

@@ -19,7 +19,7 @@
 #include <vector>
 
 /// What is said of many times that were taken one after the other. Sorted copies are made; nothing is asked of order.
-namespace bench_rounds {
+namespace rondo::observe::detail::bench {
 
 /// The value that a share of the values lies below: 0.5 is the median. Between two values it goes from one to the other
 /// in a straight line. Of nothing: 0.
@@ -107,4 +107,4 @@ struct Doubt {
   return {above / base, quantile(ratios, tail) * (1 - off) / slower, quantile(ratios, 1 - tail) * (1 + off) / faster};
 }
 
-}  // namespace bench_rounds
+}  // namespace rondo::observe::detail::bench

@@ -1,22 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/observe/bench_main.hpp>
 
-#include "../../../tools/lib/bench_rounds/phase_times.hpp"
-#include "../../../tools/lib/bench_rounds/statistics.hpp"
 #include "scale.hpp"
 
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace {
 
-using namespace bench_rounds;
+using namespace rondo::observe::detail::bench;
+using Watched = rondo::observe::MeasuredRounds<>;
 
 struct Twice {
   static constexpr std::string_view name = "twice";
@@ -130,6 +134,47 @@ TEST_CASE("each round leaves the time of each phase that it went through") {
     REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
     CHECK(times.rounds().size() == 1);
   }
+}
+
+/// Rounds of a user's own; `Policies` are those of its session.
+template <class Policies>
+struct OwnRounds {
+  rondo::TaskGraph graph;
+  rondo::Input<float> x = graph.input<float>("x", {64});
+  rondo::Output<float> y = graph.output<float>("y", {64});
+  std::vector<float> hx = std::vector<float>(64, 1.0F), hy = std::vector<float>(64);
+  OwnRounds() { graph.add<Twice>(x, y); }
+  auto open() { return rondo::open<rondo::A2A3Sim, Policies>(graph); }
+  rondo::Status round(auto& session) { return session.run_round(bind(x, hx), bind(y, hy)); }
+};
+
+int run_bench(const std::vector<rondo::observe::BenchCase>& cases, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "own_bench");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  return rondo::observe::bench_main(static_cast<int>(argv.size()), argv.data(), cases);
+}
+
+TEST_CASE("a program of one's own measures its rounds, and a session that reports nothing is refused") {
+  using rondo::observe::bench_case;
+  const auto path = (std::filesystem::temp_directory_path() / ("rondo_bench_" + std::to_string(getpid()))).string();
+  const std::vector<std::string> measure{"--rounds", "60", "--warm-up", "3", "--sessions", "2", "--json", path};
+  CHECK(run_bench({bench_case("own", "rounds of one's own", [] { return OwnRounds<Watched>(); })}, measure) == 0);
+  const std::vector<Result> found = read_results(path);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].name == "own");
+  CHECK(found[0].platform == "a2a3_sim");
+  CHECK(found[0].rows.back().median > 0);
+  REQUIRE(found[0].rows.back().batches.size() == 2);
+
+  CHECK(run_bench({bench_case("deaf", "", [] { return OwnRounds<rondo::DefaultPolicies>(); })}, measure) == 1);
+  const std::vector<rondo::observe::BenchCase> two{bench_case("a", "", [] { return OwnRounds<Watched>(); }),
+                                                   bench_case("b", "", [] { return OwnRounds<Watched>(); })};
+  CHECK(run_bench(two, measure) > 1);  // names none
+  CHECK(run_bench(two, {"c"}) > 1);
+  CHECK(run_bench(two, {"b", "--rounds", "60", "--json", path}) == 0);
+  CHECK(read_results(path).front().name == "b");
+  std::filesystem::remove(path);
 }
 
 }  // namespace

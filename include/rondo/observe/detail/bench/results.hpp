@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "phase_times.hpp"
-#include "statistics.hpp"
+#include <rondo/observe/detail/bench/phase_times.hpp>
+#include <rondo/observe/detail/bench/statistics.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -19,7 +19,7 @@
 #include <vector>
 
 /// What a run found out, as a file that a later run is compared with.
-namespace bench_rounds {
+namespace rondo::observe::detail::bench {
 
 /// Rows of a table, in the order of a round: of Phase those that a round goes through, then their sum.
 inline constexpr std::array<const char*, 7> row_names = {"bind", "refresh",  "copy in", "launch",
@@ -60,7 +60,7 @@ struct Host {
 };
 
 [[nodiscard]] inline Host this_host() {
-  using Clock = rondo::observe::TickClock;
+  using Clock = TickClock;
   Host host;
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; host.processor.empty() && std::getline(info, line);) {
@@ -94,7 +94,7 @@ struct Host {
 /// Takes some time for a fixed piece of work, multiplications that depend on each other and short copies, so that two
 /// runs know whether the machine went at the same pace.
 inline void time_control(std::vector<double>& ns) {
-  using Clock = rondo::observe::TickClock;
+  using Clock = TickClock;
   static char from[512], to[512];
   const double ns_per_tick = Clock::timebase().ns_per_tick;
   for (int i = 0; i < 100; ++i) {
@@ -115,7 +115,6 @@ inline void time_control(std::vector<double>& ns) {
 /// Adds a session's rounds, in ticks, as batches of nanoseconds; `all` collects them for finish().
 inline void add_session(Result& result, std::vector<std::vector<double>>& all, const PhaseTimes& times,
                         double ns_per_tick, std::size_t batches) {
-  using rondo::Phase;
   constexpr Phase order[] = {Phase::bind, Phase::refresh, Phase::copy_in, Phase::launch, Phase::wait, Phase::copy_out};
   all.resize(row_names.size());
   for (std::size_t r = 0; r < row_names.size(); ++r) {
@@ -189,4 +188,4 @@ inline void finish(Result& result, const std::vector<std::vector<double>>& all) 
   return results;
 }
 
-}  // namespace bench_rounds
+}  // namespace rondo::observe::detail::bench

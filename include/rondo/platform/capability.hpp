@@ -32,12 +32,12 @@ enum class Capability : std::uint8_t {
 };
 
 /// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities
-/// capabilities{rondo::Capability::close, rondo::Capability::zero_fill};`. A declared capability whose member is
-/// missing, misspelt, of another type or without noexcept does not compile; a member whose capability is not declared
+/// capabilities{rondo::Capability::close, rondo::Capability::zero_fill};`. A declared capability does not compile if
+/// its member is missing, is misspelt, has another type or is not noexcept. A member whose capability is not declared
 /// is not used.
 using Capabilities = detail::EnumSet<Capability>;
 
-/// The capabilities that P declares; none where it declares nothing.
+/// The capabilities that P declares; empty if it declares none.
 template <class P>
 [[nodiscard]] consteval Capabilities capabilities_of() {
   if constexpr (requires { P::capabilities; }) {

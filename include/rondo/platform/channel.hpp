@@ -9,17 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The channels that take the calls of a round. Both have the same members and cost nothing but the calls that they
-/// pass on.
+/// The channels that receive the calls of a round. Both have the same members and cost nothing beyond the calls that
+/// they forward.
 namespace rondo::platform {
 
 /// A channel whose calls take effect at once: the platform itself.
 template <class P>
 struct Direct {
   P& platform;
-  /// Whether a launch may carry what it refreshes.
+  /// Whether a launch can carry the refresh of its args.
   static constexpr bool carries_refresh = true;
-  /// Whether the device may compute the args of the round.
+  /// Whether the device can compute the args of the round.
   static constexpr bool computes_args = HasDeviceRefresh<P>;
   /// Whether finish() means that the round is over.
   static constexpr bool is_synchronous = true;
@@ -54,7 +54,7 @@ struct QueueSlot {
   static constexpr bool computes_args = requires(Queue & q, const args::RefreshOp& op) { q.refresh_args(0U, op); };
   static constexpr bool is_synchronous = false;
 
-  /// The round uses device memory of the caller, which other rounds may use, too.
+  /// States that the round uses device memory of the caller, which other rounds may also use.
   [[gnu::always_inline]] void run_alone() const noexcept {
     if constexpr (QueueOverlaps<Queue>) queue.run_alone(slot);
   }

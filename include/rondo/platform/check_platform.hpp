@@ -10,7 +10,7 @@
 
 namespace rondo {
 
-/// Explains, part by part, what P lacks to be a Platform that can do what it declares. Use:
+/// Names each part that P lacks to be a Platform with the capabilities that it declares. Use:
 /// `static_assert(rondo::check_platform<MyPlatform>());`
 template <class P>
 consteval bool check_platform() {

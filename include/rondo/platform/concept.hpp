@@ -16,19 +16,19 @@
 #include <utility>
 
 /// The requirements and capabilities of a platform. Each concept is one part, so the compiler names the part that
-/// fails; `check_platform<P>()` of platform/check_platform.hpp says in a sentence what to write for it. Nothing else is
-/// probed for.
+/// fails; for each failing part, `check_platform<P>()` of platform/check_platform.hpp states what to write. A session
+/// uses nothing else of a platform.
 namespace rondo {
 
 class FrozenGraph;
 
 // --- Required -------------------------------------------------------------------------------------------------------
 
-/// The chip whose facts the platform obeys, as a type: `using Arch = arch::A2A3;`
+/// The chip whose limits apply to the platform, as a type: `using Arch = arch::A2A3;`
 template <class P>
 concept HasArch = arch::Arch<typename P::Arch>;
 
-/// A name for people: `static constexpr const char* name = "a2a3_sim";`
+/// A readable name: `static constexpr const char* name = "a2a3_sim";`
 template <class P>
 concept HasName = requires {
   { P::name } -> std::convertible_to<const char*>;
@@ -39,7 +39,7 @@ template <class P>
 concept HasOptions =
     std::default_initializable<typename P::Options> && std::constructible_from<P, const typename P::Options&>;
 
-/// Device memory, at set-up only: `allocate` throws Error when there is none left; `release` never throws.
+/// Device memory, at set-up only: `allocate` throws Error when no memory is left; `release` never throws.
 template <class P>
 concept HasMemory = requires(P& p, Bytes size, DevicePtr<std::byte> block) {
   { p.allocate(size, size) } -> std::same_as<DevicePtr<std::byte>>;
@@ -47,7 +47,7 @@ concept HasMemory = requires(P& p, Bytes size, DevicePtr<std::byte> block) {
   noexcept->std::same_as<Status>;
 };
 
-/// Copies between host and device, in order with each other and with launches; they may return before they are done.
+/// Copies between host and device, in order with each other and with launches; calls may return before the copies end.
 template <class P>
 concept HasCopy = requires(P& p, DevicePtr<std::byte> device, const void* from, void* to, Bytes size) {
   { p.copy_in(device, from, size) }
@@ -56,16 +56,16 @@ concept HasCopy = requires(P& p, DevicePtr<std::byte> device, const void* from, 
   noexcept->std::same_as<Status>;
 };
 
-/// Waiting for all that was asked of the platform: `Status wait() noexcept`.
+/// Waiting for all work given to the platform: `Status wait() noexcept`.
 template <class P>
 concept HasWait = requires(P& p) {
   { p.wait() }
   noexcept->std::same_as<Status>;
 };
 
-/// Running a graph: `load(graph, args)` turns a frozen graph and its args table into a program, once, throwing Error;
-/// `launch(program)` starts one pass over it; `unload(program)` waits for it and frees what it holds. The runtime
-/// checks it, since only a session knows the graph.
+/// Running a graph. `load(graph, args)` turns a frozen graph and its args table into a program, once, and throws Error;
+/// `launch(program)` starts one pass over the program; `unload(program)` waits for it and frees what it holds. The
+/// runtime checks this concept, since only a session knows the graph.
 template <class P, class Graph, class Args>
 concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.load(graph, args))& program) {
   { p.launch(program) }
@@ -74,15 +74,15 @@ concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.lo
   noexcept->std::same_as<Status>;
 };
 
-/// A device and its memory. Requires the six parts above.
+/// A device and its memory. It needs the six parts above.
 ///
-/// `static constexpr memory::Concurrency concurrency` says in which order its tasks may run; without it, in parallel.
+/// `static constexpr memory::Concurrency concurrency` says in which order its tasks may run; by default, in parallel.
 ///
-/// What the concepts cannot check but the rules demand:
-/// 1. copy_in, launch and copy_out take effect in the order of the calls; nothing is promised before wait().
+/// The concepts cannot check these rules:
+/// 1. copy_in, launch and copy_out take effect in the order of the calls, but may be incomplete until wait() returns.
 /// 2. The host memory of a copy belongs to the platform until wait() has returned.
-/// 3. After a status that `poisons` only wait(), unload(), release(), close() and the destructor are called; they still
-/// release everything.
+/// 3. After a status that `poisons`, only wait(), unload(), release(), close() and the destructor are called; they
+/// still release everything.
 /// 4. None of the calls of a round allocates, locks, logs, reads a clock or throws.
 /// 5. One platform object serves one session, and one thread at a time uses it; only request_stop() may come from any
 /// thread.
@@ -91,10 +91,10 @@ concept Platform = HasArch<P> && HasName<P> && HasOptions<P> && HasMemory<P> && 
 
 // --- Optional -------------------------------------------------------------------------------------------------------
 
-/// The moments at which a session asks for remarks.
+/// The moments at which a session asks a platform for remarks.
 enum class Moment : std::uint8_t {
-  opening,  ///< about what the platform cannot do here, and its substitute
-  closing,  ///< about where it deviated from what it was asked to do
+  opening,  ///< what the platform cannot do here, and what it does instead
+  closing,  ///< where the platform deviated from what it was asked to do
 };
 
 namespace detail {
@@ -104,8 +104,8 @@ using QueueOf = decltype(std::declval<P&>().open_queue(std::size_t{}, std::size_
 
 }  // namespace detail
 
-/// Releases what the platform itself holds and reports how that went; a session calls it last, and the destructor does
-/// the same otherwise: `Status close() noexcept`.
+/// Releases what the platform itself holds and reports the outcome: `Status close() noexcept`. A session calls it last;
+/// if it was not called, the destructor does the same.
 template <class P>
 concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
   { p.close() }
@@ -113,23 +113,23 @@ concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
 };
 
 /// Runs rounds while the caller prepares the next ones. `open_queue(slots, outputs, bytes)`, which throws Error,
-/// returns a queue that works rounds off in order; each is put together in a slot, and keeps the slot until it is
+/// returns a queue that runs rounds in order. Each round is assembled in a slot, and occupies the slot until it is
 /// delivered. A round makes at most `outputs` copies out, and copies at most `bytes` in each direction. One thread at a
 /// time calls the queue. Every call is noexcept:
 ///
-/// * `Status copy_in(slot, device, const void*, Bytes)` has taken the bytes when it returns;
-/// * `Status launch(slot, program)` runs after the slot's copies and after all launches before it; the program is what
-///   load() or a runtime's runner returned (see QueueLaunches);
-/// * `Status copy_out(slot, void*, device, Bytes)` is a promise: deliver() writes the host memory;
-/// * `Status commit(slot)` sends the round on its way; without a launch it waits and delivers;
-/// * `bool is_done(slot)` and `void await(slot)`: whether the round is over, and waiting for that;
-/// * `Status deliver(slot)` tells how a round that is done went, copies its outputs to where they belong if it went
-///   well, and frees the slot. After a round has failed, later ones fail as `poisoned`;
-/// * `void cancel(slot)`: a step before commit() failed; the slot is free when it returns;
-/// * `Status close()` gives back what the queue holds; no call follows.
+/// * `Status copy_in(slot, device, const void*, Bytes)` has read the bytes when it returns;
+/// * `Status launch(slot, program)` runs after the slot's copies and after all launches before it; the program is the
+/// result of load() or of a runtime's runner (see QueueLaunches);
+/// * `Status copy_out(slot, void*, device, Bytes)` requests an output; deliver() writes the host memory;
+/// * `Status commit(slot)` starts the round; without a launch, it waits for the copies and delivers them;
+/// * `bool is_done(slot)` returns whether the round is over; `void await(slot)` waits until it is;
+/// * `Status deliver(slot)` returns the outcome of a round that is over, copies its outputs to the host if it
+/// succeeded, and frees the slot. After a round has failed, later ones fail as `poisoned`;
+/// * `void cancel(slot)` drops a round of which a step before commit() failed; the slot is free when it returns;
+/// * `Status close()` releases what the queue holds; no call follows.
 ///
-/// A round's outcome, as deliver() tells it, is that of its own tasks on the device, whatever the stream that copies
-/// its outputs reports.
+/// The outcome that deliver() returns for a round is that of the round's own tasks on the device, whatever the stream
+/// that copies the outputs reports.
 template <class P>
 concept HasQueue = detail::declares<P, Capability::queue> &&
     requires(detail::QueueOf<P>& queue, std::uint32_t slot, DevicePtr<std::byte> device, const void* from, void* to,
@@ -152,26 +152,26 @@ concept HasQueue = detail::declares<P, Capability::queue> &&
   noexcept->std::same_as<Status>;
 };
 
-/// The queue of P can launch such a program.
+/// The queue of P can launch a Program.
 template <class P, class Program>
 concept QueueLaunches = requires(detail::QueueOf<P>& queue, std::uint32_t slot, Program& program) {
   { queue.launch(slot, program) }
   noexcept->std::same_as<Status>;
 };
 
-/// Tasks of a round in flight may start while earlier rounds still run, as soon as what they read is there: `bool
-/// overlaps_rounds() const noexcept` says whether they do on this platform object. A session that gives each slot a
-/// workspace of its own then calls `void overlap_rounds()` of its queue, once. Rounds still see what all of them share
-/// (see TensorRecord::is_shared_by_rounds) in the order of their launches. The platform does not know which rounds use
-/// the same device memory of the caller; so before the launch of one that binds such memory, `void run_alone(slot)
-/// noexcept` of the queue tells that it overlaps with no other.
+/// Tasks of a round in flight may start while earlier rounds still run, as soon as their inputs are ready. `bool
+/// overlaps_rounds() const noexcept` returns whether this platform object does so. A session that gives each slot its
+/// own workspace then calls `void overlap_rounds()` of the queue, once. Memory that all rounds share (see
+/// TensorRecord::is_shared_by_rounds) is still used in the order of the launches. The platform does not know which
+/// rounds use the same device memory of the caller; so the session calls `void run_alone(slot) noexcept` of the queue
+/// before the launch of a round that binds such memory, and that round overlaps with no other.
 template <class P>
 concept HasOverlappingRounds = detail::declares<P, Capability::overlapping_rounds> && requires(const P& p) {
   { p.overlaps_rounds() }
   noexcept->std::same_as<bool>;
 };
 
-/// The queue's side of that.
+/// The part of HasOverlappingRounds that the queue provides.
 template <class Queue>
 concept QueueOverlaps = requires(Queue& queue, std::uint32_t slot) {
   { queue.overlap_rounds() } -> std::same_as<void>;
@@ -179,7 +179,7 @@ concept QueueOverlaps = requires(Queue& queue, std::uint32_t slot) {
   noexcept->std::same_as<void>;
 };
 
-/// Copies that have taken the host memory's bytes when they return: `Status copy_in_snapshot(device, const void*,
+/// Copies that have read the bytes in host memory when they return: `Status copy_in_snapshot(device, const void*,
 /// Bytes) noexcept`.
 template <class P>
 concept HasSnapshotCopy = detail::declares<P, Capability::snapshot_copy> &&
@@ -188,7 +188,7 @@ concept HasSnapshotCopy = detail::declares<P, Capability::snapshot_copy> &&
   noexcept->std::same_as<Status>;
 };
 
-/// Host memory that the device reaches by itself: `void* allocate_pinned(Bytes)`, which throws Error, and `void
+/// Host memory that the device accesses directly: `void* allocate_pinned(Bytes)`, which throws Error, and `void
 /// release_pinned(void*) noexcept`.
 template <class P>
 concept HasPinnedMemory = detail::declares<P, Capability::pinned_memory> && requires(P& p, Bytes size, void* memory) {
@@ -205,9 +205,9 @@ concept HasZeroFill = detail::declares<P, Capability::zero_fill> &&
   noexcept->std::same_as<Status>;
 };
 
-/// What an open platform knows of refreshing; part of both capabilities below. `bool can_refresh_args() const
-/// noexcept`: whether the device has what it takes to compute args. `const args::RefreshCosts* refresh_costs() const
-/// noexcept`: what refreshing costs here, if that was measured, else null.
+/// What an open platform reports about refreshing args; part of both capabilities below. `bool can_refresh_args() const
+/// noexcept` returns whether the device can compute args. `const args::RefreshCosts* refresh_costs() const noexcept`
+/// returns the measured costs of refreshing, or null if they were not measured.
 template <class P>
 concept AnswersForRefresh = requires(const P& p) {
   { p.can_refresh_args() }
@@ -217,8 +217,8 @@ concept AnswersForRefresh = requires(const P& p) {
 };
 
 /// The device computes args from addresses by itself, in order with copies and launches: `Status refresh_args(const
-/// args::RefreshOp&) noexcept`. Its queue, if it has one, does so for a round in flight: `Status refresh_args(slot,
-/// const args::RefreshOp&) noexcept` comes after the slot's copies in and before its launch.
+/// args::RefreshOp&) noexcept`. If it has a queue, the queue does so for a round in flight: `Status refresh_args(slot,
+/// const args::RefreshOp&) noexcept` is called after the slot's copies in and before its launch.
 template <class P>
 concept HasDeviceRefresh = detail::declares<P, Capability::device_refresh> && AnswersForRefresh<P> &&
     requires(P& p, const args::RefreshOp& op) {
@@ -227,8 +227,8 @@ concept HasDeviceRefresh = detail::declares<P, Capability::device_refresh> && An
 };
 
 /// A launch carries up to `static constexpr std::uint32_t max_launch_bytes` of addresses: `Status
-/// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept` takes what the payload points to
-/// before it returns, and the next launch that succeeds sees the args refreshed.
+/// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept` reads the memory that the payload
+/// points to before it returns, and the next launch that succeeds uses the refreshed args.
 template <class P>
 concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> && AnswersForRefresh<P> &&
     requires(P& p, const args::RefreshOp& op, const args::LaunchPayload& payload) {
@@ -237,30 +237,30 @@ concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> && An
   noexcept->std::same_as<Status>;
 };
 
-/// Kernels read their args in host memory, so that nothing of the args table is copied. It has no member.
+/// Kernels read their args in host memory, so no part of the args table is copied. The capability has no member.
 template <class P>
 concept HasArgsInHostMemory = detail::declares<P, Capability::args_in_host_memory>;
 
-/// Loaded programs hold addresses of the arena, and follow when the session moves it between rounds: `void
-/// move_arena(program, from, to) noexcept`. The runtime checks the member with MovesArena, since it knows the program.
+/// Loaded programs contain addresses in the arena and can be updated when the session moves the arena between rounds:
+/// `void move_arena(program, from, to) noexcept`. The runtime, which knows the program, checks it with MovesArena.
 template <class P>
 concept HasArenaMove = detail::declares<P, Capability::arena_move>;
 
-/// P can move the arena of such a program.
+/// P can move the arena of a Program.
 template <class P, class Program>
 concept MovesArena = requires(P& p, Program& program, DevicePtr<std::byte> arena) {
   { p.move_arena(program, arena, arena) }
   noexcept->std::same_as<void>;
 };
 
-/// Keeps the platform's threads from going to sleep between rounds: `void keep_awake(bool) noexcept`.
+/// Keeps the platform's threads from sleeping between rounds: `void keep_awake(bool) noexcept`.
 template <class P>
 concept HasStayingAwake = detail::declares<P, Capability::staying_awake> && requires(P& p) {
   { p.keep_awake(true) }
   noexcept->std::same_as<void>;
 };
 
-/// Ends the round under way, or else the next, with `stopped`; from any thread: `void request_stop() noexcept`.
+/// Ends the current round, or otherwise the next, with `stopped`; from any thread: `void request_stop() noexcept`.
 template <class P>
 concept HasStopping = detail::declares<P, Capability::stopping> && requires(P& p) {
   { p.request_stop() }
@@ -283,9 +283,9 @@ concept HasRemarks = detail::declares<P, Capability::remarks> &&
   noexcept->std::same_as<void>;
 };
 
-/// Tells how long the tasks of the last round ran, by the device's clock or by an engine's prediction, in nanoseconds:
-/// `double last_round_ns() const noexcept`; 0 before the first round. A platform that pays for the answer in each round
-/// does not declare this, but names as `Timed` the platform that does.
+/// Reports how long the tasks of the last round ran, by the device's clock or by an engine's prediction, in
+/// nanoseconds: `double last_round_ns() const noexcept`; 0 before the first round. If the measurement costs time in
+/// each round, a platform does not declare this capability; its member type `Timed` names the platform that does.
 template <class P>
 concept HasRoundTime = detail::declares<P, Capability::round_time> && requires(const P& p) {
   { p.last_round_ns() }
@@ -293,7 +293,7 @@ concept HasRoundTime = detail::declares<P, Capability::round_time> && requires(c
 };
 
 /// A platform whose `concurrency` is in_lanes deals tasks to lanes before memory is planned: `static FrozenGraph
-/// deal(FrozenGraph, const Options&)`, which throws Error. A graph that the compiler knows is not dealt.
+/// deal(FrozenGraph, const Options&)`, which throws Error. A static graph is not dealt.
 template <class P>
 concept HasLanes = requires {
   requires P::concurrency == memory::Concurrency::in_lanes;
@@ -303,8 +303,8 @@ concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options
   { P::deal(static_cast<FrozenGraph&&>(graph), options) } -> std::same_as<FrozenGraph>;
 };
 
-/// What the platform holds besides what it was asked for: `template <class Sink> void holdings(Sink&& sink) const
-/// noexcept` calls `sink(const char* what, Bytes, bool on_device)` once for each; what is not on the device is pinned.
+/// Memory that the platform uses beyond what the session allocates: `template <class Sink> void holdings(Sink&& sink)
+/// const noexcept` calls `sink(const char* what, Bytes, bool on_device)` for each; host memory is pinned.
 template <class P>
 concept HasHoldings = detail::declares<P, Capability::holdings> &&
     requires(const P& p, void (&sink)(const char*, Bytes, bool) noexcept) {
@@ -312,7 +312,7 @@ concept HasHoldings = detail::declares<P, Capability::holdings> &&
   noexcept->std::same_as<void>;
 };
 
-/// Gives observers the engine that runs its tasks: `Engine& engine() noexcept`.
+/// Gives observers access to the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
   { p.engine() }
@@ -320,15 +320,15 @@ concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
   requires std::is_lvalue_reference_v<decltype(p.engine())>;
 };
 
-/// Builds the graph of a round while it runs: `template <class Runtime, class Graph> using Orchestration` is a
-/// runtime::Runner that is made from `(P&, const Graph&, const runtime::StreamOptions&)` or, for a further slot, from
-/// `(Orchestration& first, const Graph&)`; both throw Error.
+/// Builds the graph of a round during the round: `template <class Runtime, class Graph> using Orchestration` is a
+/// runtime::Runner that is constructed from `(P&, const Graph&, const runtime::StreamOptions&)` or, for a further slot,
+/// from `(Orchestration& first, const Graph&)`; both throw Error.
 template <class P>
 concept HasOrchestration = detail::declares<P, Capability::orchestration> && requires {
   typename P::template Orchestration<void, void>;
 };
 
-/// The platform's queue launches orchestrated rounds, too.
+/// The platform's queue also launches orchestrated rounds.
 template <class P>
 concept HasQueuedOrchestration =
     detail::declares<P, Capability::queued_orchestration> && HasQueue<P> && HasOrchestration<P>;

@@ -7,7 +7,7 @@
 
 namespace rondo {
 
-/// Does nothing, so that a round costs Rondo's own share alone. Its device addresses are well-formed and lead nowhere.
+/// Does nothing, so a round costs only Rondo's own overhead. Its device addresses are well-formed, but not usable.
 class NullPlatform {
  public:
   using Arch = arch::A2A3;

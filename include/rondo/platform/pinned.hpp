@@ -10,12 +10,12 @@
 #include <span>
 #include <utility>
 
-/// Host memory for asynchronous copies, distinguished by type: pinned memory, and snapshots.
+/// Types for host memory of asynchronous copies: pinned memory, and snapshots.
 namespace rondo {
 
-/// Elements in pinned memory, zero at first.
+/// Elements in pinned memory, initially zero.
 ///     PinnedArray<float, A2A3Sim> x(session.platform(), 1024);
-/// Lifetime: move-only; the platform outlives it. Errors: the constructor throws what P does.
+/// Lifetime: move-only; the platform outlives it. Errors: the constructor throws what the platform's allocation throws.
 template <Element T, HasPinnedMemory P>
 class PinnedArray {
  public:
@@ -49,18 +49,18 @@ class PinnedArray {
   std::size_t size_;
 };
 
-/// A pair of pinned memory: serves rounds of either kind.
+/// A pair of pinned memory, for rounds of any kind.
 template <Element T, Direction D>
 struct PinnedPair : CopiedPair<T, D> {
   using CopiedPair<T, D>::CopiedPair;
   static constexpr bool is_pinned = true;
 };
-/// Binds it as bind() does a vector; the number of elements must be the tensor's.
+/// Binds an array as bind() binds a vector; the number of elements must be the tensor's.
 template <Element T, Direction D, class P>
 [[nodiscard]] PinnedPair<T, D> bind(TensorHandle<T, D> tensor, PinnedArray<T, P>& host) noexcept {
   return {tensor, host.data(), host.size()};
 }
-/// Binds it as bind() does a vector; the number of elements must be the tensor's.
+/// Binds an array as bind() binds a vector; the number of elements must be the tensor's.
 template <Element T, Direction D, class P>
 requires(!copies_out(D))
     [[nodiscard]] PinnedPair<T, D> bind(TensorHandle<T, D> tensor, const PinnedArray<T, P>& host) noexcept {
@@ -82,7 +82,7 @@ struct SnapshotPair : CopiedPair<T, D> {
   using CopiedPair<T, D>::CopiedPair;
   static constexpr bool is_snapshot = true;
 };
-/// Binds it as bind() does a vector; the number of elements must be the tensor's.
+/// Binds a snapshot as bind() binds a vector; the number of elements must be the tensor's.
 template <Element T>
 [[nodiscard]] SnapshotPair<T, Direction::in> bind(Input<T> tensor, Snapshot<T> host) noexcept {
   return {tensor, host.memory.data(), host.memory.size()};

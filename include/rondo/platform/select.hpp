@@ -8,8 +8,8 @@
 #include <rondo/platform/sim/sim.hpp>
 
 /// The platforms by name. Programs that use the engine Pool include platform/sim/pool.hpp; the onboard platforms are in
-/// platform/onboard/onboard.hpp, the host in platform/host/host.hpp and CUDA devices in platform/cuda/cuda.hpp, each of
-/// which is included here where the build selects it.
+/// platform/onboard/onboard.hpp, the host in platform/host/host.hpp and CUDA devices in platform/cuda/cuda.hpp. This
+/// header includes the one of these that the build selects.
 
 #ifndef RONDO_PLATFORM
 #define RONDO_PLATFORM a2a3_sim
@@ -77,9 +77,9 @@ using Cuda = platform::Cuda<platform::streams::NoRoundEvents>;
 
 namespace platform {
 
-// The macro RONDO_PLATFORM holds one of these names, bare; the build system's variable of that name sets it.
-// Looking it up as a member keeps the macro away from every other header.
-/// The platforms by the names that a build is configured with.
+// The build system sets the macro RONDO_PLATFORM to one of these names, without quotes. The name is looked up as a
+// member, so no other header uses the macro.
+/// The platforms under the names used in the build configuration.
 struct Names {
   using a2a3_sim = A2A3Sim;
   using a5_sim = A5Sim;

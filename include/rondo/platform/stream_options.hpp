@@ -8,29 +8,28 @@
 
 namespace rondo::runtime {
 
-/// The capacity for graphs that are built while they run. All of it is reserved when the session is opened; unused
-/// memory stays untouched, so large figures cost address space only.
+/// The capacity for graphs that are built during a round. All of it is reserved when the session is opened; unused
+/// memory stays untouched, so large figures cost only address space.
 struct StreamOptions {
   static constexpr std::uint32_t by_engine = 0xFFFF'FFFF;
 
-  /// Worker threads besides the orchestrating one. By default one per further host core, at least one, on the Pool
-  /// engine. The Inline engine has none.
+  /// Worker threads in addition to the orchestrating one. By default, the Pool engine has one for each further core of
+  /// the host, and at least one. The Inline engine has none.
   std::uint32_t threads = by_engine;
-  /// Tasks that may be unfinished at once in one ring; rounded up to a power of two. The chips' figure.
+  /// Tasks that may be unfinished at once in one ring; rounded up to a power of two. The default is that of the chips.
   std::uint32_t window = 16384;
-  /// Memory for intermediates, per ring; 256 MiB on the chips, for each of four.
+  /// Memory for intermediates, per ring. The chips have four rings of 256 MiB each.
   Bytes ring_bytes{std::uint64_t{32} << 20};
   /// Intermediates that may be alive at once in one ring; rounded up to a power of two.
   std::uint32_t tensors = 16384;
-  /// Uses of tensors by unfinished tasks that are remembered at once, over all rings.
+  /// Uses of tensors by unfinished tasks that are recorded at once, over all rings.
   std::uint32_t regions = 262'144;
-  /// Edges that may be pending at once beyond two per task.
+  /// Edges that may be pending at once in addition to two per task.
   std::uint32_t edges = 65'536;
-  /// The time for which nothing may run or become ready, while the orchestration waits for room, before the round
-  /// fails.
+  /// The time after which a round fails if the orchestration waits for room while no task runs or becomes ready.
   std::uint32_t deadlock_after_ms = 500;
-  /// On the Inline engine: run tasks as late as possible and the newest first, which shows missing edges, but is
-  /// slower.
+  /// On the Inline engine: run tasks as late as possible and the newest first. This is slower, but reveals missing
+  /// edges.
   bool late = false;
 };
 

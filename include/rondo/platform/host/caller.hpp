@@ -20,18 +20,18 @@ namespace rondo::platform::host {
 
 #if defined(__linux__)
 
-/// The cores and the real-time priority of the thread that opens a session, which the threads that it starts inherit.
-/// It gets back what it had when this ends, if it is the thread that ends it.
+/// Sets the cores and the real-time priority of the thread that opens a session; threads that it starts inherit them.
+/// If the same thread destroys this object, its former settings are restored.
 class Caller {
  public:
-  /// No cores: any; priority 0: as before. @throws Error invalid_argument, out_of_resources
+  /// An empty list of cores and a priority of 0 change nothing. @throws Error invalid_argument, out_of_resources
   Caller(std::span<const std::uint32_t> cores, int priority) : cores_{cores}, has_priority_{priority != 0} {
     check_cores();
     (void)pthread_getaffinity_np(pthread_self(), sizeof had_cores_, &had_cores_);
     (void)pthread_getschedparam(pthread_self(), &had_policy_, &had_priority_);
     if (has_priority_) set_priority(priority);
     for (std::size_t c = 0; c < cores.size(); ++c) {
-      // Each alone, since the system ignores those of a set that do not exist.
+      // One core at a time: in a set, the system ignores cores that do not exist.
       if (detail::set_cores(pthread_self(), cores.subspan(c, 1))) continue;
       put_back();
       refuse_core(cores, c);
@@ -42,7 +42,7 @@ class Caller {
   Caller& operator=(const Caller&) = delete;
   ~Caller() { put_back(); }
 
-  /// The calling thread runs where the first thread of an engine does.
+  /// Moves the calling thread to the core of the engine's first thread.
   void run_on_first() const noexcept {
     if (!cores_.empty() && is_caller()) (void)detail::set_cores(pthread_self(), cores_.first(1));
   }
@@ -98,7 +98,7 @@ class Caller {
 
 #else
 
-/// Elsewhere than on Linux threads run where the system likes.
+/// On systems other than Linux, the system decides where threads run.
 class Caller {
  public:
   Caller(std::span<const std::uint32_t>, int) {

@@ -14,7 +14,7 @@
 #include <span>
 #include <thread>
 
-/// The cores that threads run on.
+/// The choice of the cores that threads run on.
 namespace rondo::platform::host {
 
 #if defined(__linux__)
@@ -24,7 +24,7 @@ namespace detail {
 
 inline constexpr std::uint32_t most_cores = CPU_SETSIZE;
 
-/// Lets a thread run on these cores alone. Returns whether the system does so.
+/// Restricts a thread to these cores. Returns whether the system allowed it.
 inline bool set_cores(ThreadHandle thread, std::span<const std::uint32_t> cores) noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -51,7 +51,7 @@ inline bool set_cores(ThreadHandle, std::span<const std::uint32_t>) noexcept { r
                           "lists those that it may"));
 }
 
-/// Lets a thread run on the core cores[which] alone. @throws Error invalid_argument
+/// Restricts a thread to the core cores[which]. @throws Error invalid_argument
 inline void run_on(std::thread& thread, std::span<const std::uint32_t> cores, std::size_t which) {
   if (!detail::set_cores(thread.native_handle(), cores.subspan(which, 1))) refuse_core(cores, which);
 }

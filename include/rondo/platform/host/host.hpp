@@ -22,7 +22,7 @@
 namespace rondo::platform {
 
 /// The CPU as the device, without a chip's limits: kernels run as host functions on the engine `E`, one of the
-/// simulated chips' engines. Host memory that a round binds as device memory (see in_place()) is used where it is.
+/// simulated chips' engines. Host memory that a round binds as device memory (see in_place()) is used without a copy.
 ///
 ///     rondo::HostOn<rondo::Pool>::Options options;
 ///     options.cores = {2, 3};
@@ -32,8 +32,8 @@ namespace rondo::platform {
 ///     auto session = rondo::open<rondo::HostOn<rondo::Pool>>(std::move(graph), options);
 ///
 /// Thread safety: one thread at a time; with cores or a priority, rounds run on the thread that opened the session.
-/// Errors: the constructor throws invalid_argument and out_of_resources, naming the option and the cure; allocate
-/// throws out_of_memory. Cost on the hot path: that of sim::Hosted, whatever the options.
+/// Errors: the constructor throws invalid_argument and out_of_resources, with the name of the option and a remedy;
+/// allocate throws out_of_memory. Cost on the hot path: that of sim::Hosted, whatever the options.
 template <class E>
 class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   using Base = sim::Hosted<Host, arch::Host, E, sim::NoTraffic>;
@@ -49,17 +49,17 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
 
   /// By default the system decides where and when threads run, and which pages are in memory.
   struct Options {
-    /// Less makes out-of-memory testable.
+    /// The most memory that can be allocated; a small limit makes out-of-memory errors testable.
     Bytes device_memory{std::uint64_t{1} << 62};
     typename E::Options engine{};
-    /// The cores of all threads of the session. Thread i of the engine runs on cores[i] alone; the calling thread is
-    /// its thread 0, unless rounds are in flight. A Pool takes as many threads as there are cores, unless told.
+    /// The cores of all threads of the session. Thread i of the engine runs on cores[i] only; the calling thread is its
+    /// thread 0, unless rounds are in flight. By default, a Pool uses as many threads as there are cores.
     std::vector<std::uint32_t> cores{};
-    /// The real-time priority (SCHED_FIFO) of all threads of the session, the calling one among them; 0: none.
+    /// The real-time priority (SCHED_FIFO) of all threads of the session, including the calling thread; 0: none.
     int priority = 0;
-    /// Of the tensors' memory and of pinned memory.
+    /// When the pages of the tensors' memory and of pinned memory are brought into memory.
     host::Residency memory = host::Residency::on_demand;
-    /// The time for which threads spin before they sleep, about, in microseconds; by default 30 to 180.
+    /// The approximate time for which threads spin before they sleep, in microseconds; by default 30 to 180.
     std::optional<std::uint32_t> spin_us{};
   };
 
@@ -68,10 +68,10 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  /// @throws Error out_of_memory, also where the system does not lock so much
+  /// @throws Error out_of_memory, also if the system refuses to lock that much memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     if (memory_ == host::Residency::on_demand) return Base::allocate(size, alignment);
-    // A page before the block, and whole pages.
+    // The allocation has one page before the block and consists of whole pages.
     const Bytes page = host::page_size();
     const Bytes whole{align_up(size.value, page.value)};
     const DevicePtr<std::byte> block = Base::allocate(whole, alignment < page ? page : alignment);
@@ -88,7 +88,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     unlock(block.address());
     return Base::release(block);
   }
-  /// @throws Error out_of_memory, also where the system does not lock so much
+  /// @throws Error out_of_memory, also if the system refuses to lock that much memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return pointer(allocate(size, Bytes{64})); }
   void release_pinned(void* memory) noexcept {
     if (memory != nullptr) (void)release(DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)});
@@ -123,7 +123,7 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   [[nodiscard]] static sim::SpinLimits spins_of(const Options& options) {
     return options.spin_us ? host::spin_for(*options.spin_us) : sim::SpinLimits{};
   }
-  /// The engine's options, with those of the platform that concern the engine's threads.
+  /// The engine's options, with the options of the platform that apply to the engine's threads.
   [[nodiscard]] static typename E::Options engine_options(const Options& options, sim::SpinLimits spins) {
     typename E::Options result = options.engine;
     const auto tell = [&](auto& engine, const auto& again) {
@@ -179,13 +179,13 @@ using Host = HostOn<platform::sim::Inline>;
 
 static_assert(check_platform<Host>());
 
-/// Host memory as device memory of the platform Host: `bind(x, in_place(memory))` copies nothing, kernels see this very
-/// memory. It starts at a multiple of 8.
+/// Host memory as device memory of the platform Host: `bind(x, in_place(memory))` copies nothing, and kernels use this
+/// memory itself. Its address must be a multiple of 8.
 template <class T>
 [[nodiscard]] DeviceSpan<T> in_place(std::span<T> memory) noexcept {
   return {DevicePtr<T>{reinterpret_cast<std::uintptr_t>(memory.data())}, memory.size()};
 }
-/// The same for a container of contiguous elements.
+/// As above, for a container of contiguous elements.
 template <class Container>
 [[nodiscard]] auto in_place(Container& memory) noexcept {
   return in_place(std::span(memory));

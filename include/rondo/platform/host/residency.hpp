@@ -17,19 +17,19 @@
 
 namespace rondo::platform::host {
 
-/// Whether the pages of the device memory are in memory before a round touches them.
+/// When the pages of the device memory are brought into memory.
 enum class Residency : std::uint8_t {
-  on_demand,   ///< each when it is touched first
-  prefaulted,  ///< all, from the allocation on; the system may take them away again
-  locked,      ///< all, and they stay
+  on_demand,   ///< each page at its first use
+  prefaulted,  ///< all pages at the allocation; the system may evict them later
+  locked,      ///< all pages at the allocation; they stay
 };
 
 #if defined(__linux__)
 
-/// What locks are counted in. They do not nest, so that locked memory must have its pages for itself.
+/// The granularity of locks. Locks do not nest, so locked memory must not share a page with other memory.
 [[nodiscard]] inline Bytes page_size() noexcept { return Bytes{static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))}; }
 
-/// Locks whole pages into memory. The system is called directly, since sanitizers make nothing of mlock().
+/// Locks whole pages into memory. It makes the system call directly, since sanitizers turn mlock() into a no-op.
 /// @throws Error out_of_memory
 inline void lock_pages(void* first, Bytes size) {
   if (syscall(SYS_mlock, first, size.value) == 0) return;

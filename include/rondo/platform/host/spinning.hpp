@@ -10,12 +10,12 @@
 
 namespace rondo::platform::host {
 
-/// The longest time that threads may be told to spin, in microseconds.
+/// The longest time to spin that can be set, in microseconds.
 inline constexpr std::uint32_t most_spin_us = 1'000'000;
 
-/// The limits by which threads spin for so many microseconds before they sleep. Rounds read no clock, so the time is
-/// counted in pauses, whose length is measured here; this takes some tens of microseconds. @throws Error
-/// invalid_argument
+/// Returns limits with which threads spin for about `us` microseconds before they sleep. Rounds read no clock, so the
+/// time is counted in pauses; this function measures how long a pause takes, which needs some tens of microseconds.
+/// @throws Error invalid_argument
 [[nodiscard]] inline sim::SpinLimits spin_for(std::uint32_t us) {
   if (us > most_spin_us) {
     throw Error(Errc::invalid_argument,

@@ -14,18 +14,18 @@
 
 namespace rondo::platform::streams {
 
-/// Rounds in flight, each on a stream that its slot has to itself: inputs travel on it, tasks run on it, outputs travel
-/// back on it. An event after the tasks of each round holds back those of the next. The device goes on after a task
-/// that failed, and only the stream that the task ran on tells of it; so the stream that is waited for is that one, and
-/// it has no task of any other round. Every slot has pinned staging, so that inputs are taken when copy_in returns.
-/// What lies close together on the device travels as one copy.
+/// Rounds in flight, each on the stream of its own slot: inputs, tasks and outputs are all on that stream. The next
+/// round's tasks wait for an event that is recorded after the tasks of each round. The device continues after a failed
+/// task, and only the stream on which the task ran reports the failure; so the queue waits for that stream, and no
+/// other round has tasks on it. Every slot has pinned staging, so the inputs have been read when copy_in returns.
+/// Tensors that lie close together on the device are copied together.
 ///
-/// Lifetime: the device outlives it; close() or the destructor gives back what it holds. Thread safety: one thread at a
-/// time. Errors: the constructor throws. A refused call fails its round with nothing of it in flight; a device that
-/// failed or did not finish in time fails its round, and all after it as poisoned. Cost on the hot path: no
-/// allocation; for a round two copies, the launch, three calls about events, and one that waits.
+/// Lifetime: the device outlives it; close() or the destructor releases what it holds. Thread safety: one thread at a
+/// time. Errors: the constructor throws. If a call is refused, its round fails and nothing of it is in flight; if the
+/// device fails or does not finish in time, the round fails, and all later ones fail as poisoned. Cost on the hot path:
+/// no allocation; for a round two copies, the launch, three calls about events, and one call that waits.
 ///
-/// `Parts` names the platform's Device, RefreshKernel and Program; `RoundEvents`: RoundEvents, or NoRoundEvents.
+/// `Parts` names the platform's Device, RefreshKernel and Program; `RoundEvents` is RoundEvents or NoRoundEvents.
 template <arch::Arch A, class Parts, class RoundEvents>
 class DeviceQueue {
   using Device = typename Parts::Device;
@@ -34,7 +34,7 @@ class DeviceQueue {
   using Api = typename Device::Api;
 
  public:
-  /// `bytes`: what a slot's rounds copy at most in each direction; `round_ns`: where it writes how long the last
+  /// `bytes`: the most that a slot's rounds copy in each direction; `round_ns`: where to write how long the last
   /// delivered round took on the device. @throws Error out_of_memory, out_of_resources
   DeviceQueue(Device& device, RefreshKernel& refresh, std::size_t slots, std::size_t outputs, Bytes bytes,
               double& round_ns)
@@ -77,7 +77,7 @@ class DeviceQueue {
     __builtin_memcpy(staged, from, size.value);
     return noted(s.code);
   }
-  /// The slot is idle, so its args are nobody's but this round's, whatever runs on other streams.
+  /// The slot is idle, so no other round uses its args, whatever runs on other streams.
   Status refresh_args(std::uint32_t slot, const args::RefreshOp& op) noexcept {
     Slot& s = slots_[slot];
     call_ = Api::enter;
@@ -126,7 +126,7 @@ class DeviceQueue {
     Slot& s = slots_[slot];
     int status = 0;
     if (!broken_.ok()) return true;
-    if (device_.enter() != code_ok || calls().query_event(s.done, &status) != code_ok) return true;  // await() looks
+    if (device_.enter() != code_ok || calls().query_event(s.done, &status) != code_ok) return true;  // await() fails
     return status == Api::event_complete;
   }
   void await(std::uint32_t slot) noexcept {
@@ -145,15 +145,14 @@ class DeviceQueue {
       s.events.read(device_, round_ns_);
       copy_outputs(slot);
     } else if (broken_.ok()) {
-      // The caller, once told, may free what rounds use; those after this one are not waited for any more.
+      // After the failure is reported, the caller may free memory that rounds use, and nothing waits for later rounds.
       if (device_.enter() == code_ok) (void)settle(s.code);
       broken_ = Status{Errc::poisoned}.poisoning();
     }
     reset(s);
     return status;
   }
-  /// Waits for whatever the slot has on its way, and for nothing of any other's: who waits for a stream takes the
-  /// failure away that it has to tell.
+  /// Waits for the slot's own work only: waiting for another stream would consume the failure that it has to report.
   void cancel(std::uint32_t slot) noexcept {
     Slot& s = slots_[slot];
     Code code = device_.enter();
@@ -166,8 +165,8 @@ class DeviceQueue {
     reset(s);
   }
 
-  /// Waits, and gives back streams, events and staging. Errors: what the runtime refused first, but for what a round
-  /// that failed or was cancelled has told.
+  /// Waits, then releases streams, events and staging. Errors: the first call that the runtime refused, except failures
+  /// that were already reported for a failed or cancelled round.
   Status close() noexcept {
     if (slots_.empty()) return {};
     Code first = device_.enter();
@@ -179,7 +178,7 @@ class DeviceQueue {
       if (stream != nullptr) keep(calls().destroy_stream(stream));
       stream = nullptr;
     };
-    // One slot's stream waits for another's event: all streams go first.
+    // A slot's stream may wait for another slot's event, so all streams are destroyed before the events.
     for (Slot& slot : slots_) destroy(slot.stream);
     for (Slot& slot : slots_) {
       for (Event* const event : {&slot.computed, &slot.done}) {
@@ -195,12 +194,12 @@ class DeviceQueue {
   }
 
  private:
-  /// What is handed over as one copy: [begin, end) of a slot's staging, and where that begins on the device.
+  /// A stretch of a slot's staging, [begin, end), that is copied at once, and its address on the device.
   struct Run {
     std::byte* begin = nullptr;
     std::byte* end = nullptr;
     std::uint64_t device = 0;
-    std::byte* next = nullptr;  ///< where the slot's staging is free from; null: all of it is
+    std::byte* next = nullptr;  ///< the start of the free part of the slot's staging; null: all of it is free
   };
   struct Output {
     void* to = nullptr;
@@ -209,20 +208,20 @@ class DeviceQueue {
   };
   struct Slot {
     Stream stream = nullptr;
-    Event computed = nullptr;      ///< its tasks are through
-    Event done = nullptr;          ///< so are its outputs
-    std::byte* staging = nullptr;  ///< inputs, then as much for outputs
+    Event computed = nullptr;      ///< its tasks are done
+    Event done = nullptr;          ///< its outputs have arrived
+    std::byte* staging = nullptr;  ///< inputs, followed by an area of the same size for outputs
     Run in;
     Run out;
     std::size_t outputs = 0;
-    Program* program = nullptr;  ///< that was launched
-    Code code = code_ok;         ///< the first that was not ok
+    Program* program = nullptr;  ///< the program that was launched
+    Code code = code_ok;         ///< the first code other than ok
     [[no_unique_address]] RoundEvents events;
   };
 
   [[nodiscard]] const auto& calls() const noexcept { return device_.calls(); }
 
-  /// The next step of a slot, unless one before it failed.
+  /// Runs the next step of a slot, unless an earlier one failed.
   template <class Step>
   [[gnu::always_inline]] void then(Slot& s, const char* call, Step step) noexcept {
     if (s.code != code_ok) [[unlikely]]
@@ -231,8 +230,8 @@ class DeviceQueue {
     s.code = step();
   }
 
-  /// Room for `size` bytes that travel to or from `device`: in the run if they follow on it, else in a new one. Null if
-  /// staging has no room; what was gathered before is on its way then.
+  /// Room for `size` bytes that are copied to or from `device`: in the current run if they follow it on the device,
+  /// otherwise in a new one. Null if staging has no room; the bytes gathered before have then been handed over.
   template <class Flush>
   [[nodiscard]] std::byte* gather(Run& run, std::byte* staging, std::uint64_t device, std::uint64_t size,
                                   Flush flush) noexcept {
@@ -274,13 +273,14 @@ class DeviceQueue {
     });
     close(s.out);
   }
-  /// What opening the session asked of the device's own stream, such as clearing memory, comes before any copy of ours.
-  /// Nothing comes after a round that was cancelled because the device failed.
+  /// Waits for the work of opening the session on the device's own stream, such as clearing memory, which must precede
+  /// any copy of the queue. After a round that was cancelled because the device failed, every round fails.
   [[gnu::noinline, gnu::cold]] void await_set_up(Slot& s) noexcept {
     if (s.code == code_ok) s.code = lost_;
     then(s, Api::synchronize, [&] { return device_.wait(); });
   }
-  /// What staging has no room for, as the args table: the slot is idle, so nothing uses what is overwritten.
+  /// For what does not fit into staging, such as the args table: the slot is idle, so nothing uses the overwritten
+  /// memory.
   [[gnu::noinline]] Status copy_in_at_once(Slot& s, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
@@ -289,7 +289,7 @@ class DeviceQueue {
     });
     return noted(s.code);
   }
-  /// Outputs likewise, once the tasks are through.
+  /// The same for outputs, after the tasks.
   [[gnu::noinline]] Status copy_out_at_once(Slot& s, void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
@@ -319,7 +319,7 @@ class DeviceQueue {
     device_.note(call_, code);
     return Api::status_of(code);
   }
-  /// @returns the status of a slot's failure, naming the task where the device's words do
+  /// @returns the status of a slot's failure, with the task's name if the device's message contains it
   [[gnu::cold, gnu::noinline]] Status fail(const Slot& s) noexcept {
     device_.note(call_, s.code);
     const Status status = Api::status_of(s.code);
@@ -329,8 +329,8 @@ class DeviceQueue {
   void create(Stream& stream) {
     device_.must(Api::create_stream, calls().create_stream(&stream, 0, Api::stream_flags));
   }
-  /// Waits for everything, once more where `so_far` says that something was late; what is late twice is ended by force,
-  /// with all that may wait for it. @returns the first failure
+  /// Waits for everything, a second time if `so_far` reports a timeout; work that is late twice is aborted, with
+  /// everything that may wait for it. @returns the first failure
   [[gnu::cold]] Code settle(Code so_far) noexcept {
     const auto is_late = [](Code code) { return Api::may_go_on(code) && Api::errc_of(code) == Errc::timed_out; };
     Code first = code_ok;
@@ -358,11 +358,11 @@ class DeviceQueue {
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot
   std::size_t max_outputs_;
-  Event computed_ = nullptr;  ///< of the last round that was launched
-  const char* call_ = "";     ///< the last of the runtime's
+  Event computed_ = nullptr;  ///< of the round launched last
+  const char* call_ = "";     ///< the last call of the runtime
   bool has_launched_ = false;
-  Code lost_ = code_ok;  ///< what the device failed with in a round that was cancelled
-  Status broken_;        ///< what rounds after a failed one end with
+  Code lost_ = code_ok;  ///< the device's failure in a round that was cancelled
+  Status broken_;        ///< the status of rounds after a failed one
 };
 
 }  // namespace rondo::platform::streams

@@ -20,25 +20,25 @@ namespace rondo::platform::streams {
 /// Lifetime: that of the graph's text. Thread safety: none. Cost: set-up, and a copy of each call's words.
 class LibraryCalls {
  public:
-  /// The number of a launch that is no library call.
+  /// The number of a launch that is not a library call.
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
-  /// Adds the call of the task at a position, with its addresses, which do not change. @returns its number; `none` for
-  /// a task that runs a kernel
+  /// Adds the call of the task at a position; its addresses do not change later. @returns its number, or `none` for a
+  /// task that runs a kernel
   std::uint32_t add(const graph::GraphView& view, std::uint32_t position, args::ArgsTable& args) {
     const graph::TaskRecord& task = view.tasks[position];
     if (task.call == nullptr) return none;
     Call call{task.call, view.name(task.name), std::vector<ArgWord>(task.block_bytes / sizeof(ArgWord))};
     const std::ptrdiff_t word = args.block(position, 0) - args.words();
-    // The image is not an array of words everywhere.
+    // On some platforms, the image is not an array of words.
     __builtin_memcpy(call.words.data(), args.bytes() + word * std::ptrdiff_t{sizeof(ArgWord)}, task.block_bytes);
     calls_.push_back(static_cast<Call&&>(call));
     return static_cast<std::uint32_t>(calls_.size() - 1);
   }
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
 
-  /// Makes a call put its work on a stream. @returns library_call_failed if the call returns a code other than 0, or
-  /// throws; `what` is then a sentence about it
+  /// Makes a call that enqueues its work on a stream. @returns library_call_failed if the call returns a code other
+  /// than 0 or throws; `what` then describes the failure
   [[nodiscard]] Code run(std::uint32_t number, Stream stream, const char*& what) noexcept {
     Call& call = calls_[number];
     const int code = call_on_stream(call.entry, call.words.data(), stream);

@@ -15,8 +15,8 @@
 #include <memory>
 #include <vector>
 
-/// What refreshing args costs on a machine: measured when a session opens (Options::measure_refresh_costs), or
-/// remembered in a file of one line for each cost.
+/// The costs of refreshing args on a machine: measured when a session opens (Options::measure_refresh_costs), or read
+/// from a file with one line for each cost.
 namespace rondo {
 
 using args::RefreshCosts;
@@ -53,8 +53,8 @@ inline void write_refresh_costs(const char* path, const RefreshCosts& costs) {
   throw Error(Errc::invalid_argument, Error::Text(path, ": the refresh costs cannot be written there"));
 }
 
-/// Reads what write_refresh_costs() wrote. A cost that the file leaves out keeps its default. @throws Error
-/// invalid_argument if there is no such file, or a line of it is not the name of a cost and a number
+/// Reads a file of write_refresh_costs(). A cost that the file omits keeps its default. @throws Error invalid_argument
+/// if there is no such file, or if a line is not the name of a cost and a number
 [[nodiscard]] inline RefreshCosts read_refresh_costs(const char* path) {
   const detail::File file{std::fopen(path, "r")};
   if (file == nullptr)
@@ -79,8 +79,9 @@ inline void write_refresh_costs(const char* path, const RefreshCosts& costs) {
 
 namespace platform::streams {
 
-/// Measures what refreshing costs, in some 200 calls. Each cost is the least of several tries, as the host sees it: a
-/// row of calls and one wait, divided by the calls, all warm. What cannot be measured keeps its default.
+/// Measures the costs of refreshing in some 200 calls. Each cost is the minimum of several tries, timed on the host: a
+/// row of calls and one wait, divided by the number of calls, all warm. A cost that cannot be measured keeps its
+/// default.
 ///
 /// Errors: throws what the runtime reports. Cost: set-up only.
 template <class Device, class RefreshKernel>
@@ -163,7 +164,7 @@ class RefreshMeasurement {
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) * 1000;
   }
-  /// What one of `row` calls takes, in picoseconds; the first try warms up. The first failure is in `last_`.
+  /// The time of one of `row` calls, in picoseconds; the first try is a warm-up. Stores the first failure in `last_`.
   template <class Call>
   [[nodiscard]] std::uint64_t time_of(std::uint32_t row, Call call) {
     std::uint64_t least = ~std::uint64_t{0};

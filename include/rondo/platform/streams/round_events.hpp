@@ -8,15 +8,15 @@
 
 namespace rondo::platform::streams {
 
-/// Two events on the device's time line around the tasks of a round. Lifetime: close() gives the events back.
-/// Thread safety: none. Cost: two records for each round, and one question once it is over.
+/// Two events on the device's timeline around the tasks of a round. Lifetime: close() releases the events. Thread
+/// safety: none. Cost: two records for each round, and one query after it is over.
 class RoundEvents {
  public:
   RoundEvents() noexcept = default;
   RoundEvents(const RoundEvents&) = delete;
   RoundEvents& operator=(const RoundEvents&) = delete;
 
-  /// Makes the events, unless they are there. @throws Error out_of_resources
+  /// Creates the events if they do not exist yet. @throws Error out_of_resources
   template <class Device>
   void open(Device& device) {
     using Api = typename Device::Api;
@@ -25,7 +25,7 @@ class RoundEvents {
       device.must(Api::create_event, device.calls().create_event(event, Api::timed_event));
     }
   }
-  /// Runs `launch`, which hands the tasks to the stream, between the two records.
+  /// Runs `launch`, which enqueues the tasks on the stream, between the two records.
   template <class Device, class Launch>
   Code around(Device& device, const char*& call, Stream stream, Launch launch) noexcept {
     call = Device::Api::record_event;
@@ -36,8 +36,8 @@ class RoundEvents {
     is_pending_ = true;
     return device.calls().record_event(end_, stream);
   }
-  /// Writes to `ns` how long the tasks took, or 0 if the runtime refuses to tell; nothing if no round was launched
-  /// since the last call. The stream is through.
+  /// Writes how long the tasks took to `ns`, or 0 if the runtime refuses to report it; writes nothing if no round was
+  /// launched since the last call. Precondition: the stream is idle.
   template <class Device>
   void read(Device& device, double& ns) noexcept {
     float ms = 0;
@@ -64,7 +64,7 @@ class RoundEvents {
   bool is_pending_ = false;
 };
 
-/// For platforms that do not tell how long rounds take; takes no instruction.
+/// For platforms that do not report the duration of rounds; adds no instruction.
 struct NoRoundEvents {
   template <class Device>
   void open(Device&) noexcept {}

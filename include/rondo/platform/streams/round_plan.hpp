@@ -9,15 +9,15 @@
 
 namespace rondo::platform::streams {
 
-/// What the last plain round moved and through which places of the staging, so that a round that moves the same need
-/// not find them anew: runs of inputs, a launch, runs of outputs.
+/// The transfers of the last plain round and their places in the staging, so that a round with the same transfers need
+/// not look up the places again: runs of inputs, a launch, runs of outputs.
 ///
-/// A round is recorded while it is done the long way, and followed step by step from then on; leaving the plan
-/// half-way puts what was done so far into the form of the long way (Transfers::leave_plan). Host addresses are not
-/// part of it. Thread safety: none. Cost: two compares for each tensor; no allocation but in make_room().
+/// A plan is recorded during a round that is done step by step without one, and followed from the next round on. If a
+/// round deviates from the plan, Transfers::leave_plan() continues it without the plan. Host addresses are not part of
+/// the plan. Thread safety: none. Cost: two compares for each tensor; no allocation except in make_room().
 class RoundPlan {
  public:
-  /// One tensor's way; `host` is an output's, and of this round.
+  /// The transfer of one tensor; `host` is for outputs only, and of this round.
   struct Step {
     std::uint64_t device = nowhere;
     std::uint64_t size = 0;
@@ -25,13 +25,13 @@ class RoundPlan {
     void* host = nullptr;
     bool begins_run = false;
   };
-  /// Tensors that lie one after the other on the device as in the staging: one copy.
+  /// Tensors that are contiguous both on the device and in the staging: one copy.
   struct Run {
     std::uint64_t device = 0;
     std::byte* staged = nullptr;
-    std::uint64_t bytes = 0;  ///< from the first tensor's first to the last one's last
+    std::uint64_t bytes = 0;  ///< from the start of the first tensor to the end of the last
   };
-  /// The steps of one direction.
+  /// The steps in one direction.
   struct Leg {
     const Step* end = nullptr;  ///< null: there is no plan
     Step* first = nullptr;
@@ -43,7 +43,7 @@ class RoundPlan {
   RoundPlan(const RoundPlan&) = delete;
   RoundPlan& operator=(const RoundPlan&) = delete;
 
-  /// For graphs with so many inputs and outputs; what was recorded is forgotten. @throws std::bad_alloc
+  /// Makes room for graphs with this many inputs and outputs, and discards what was recorded. @throws std::bad_alloc
   void make_room(std::size_t inputs, std::size_t outputs) {
     forget();
     if (inputs + outputs <= room_) return;
@@ -53,20 +53,20 @@ class RoundPlan {
     room_ = inputs + outputs;
   }
 
-  // --- following it
+  // --- following the plan
 
   [[gnu::always_inline]] Step* next_in() const noexcept { return in_next_; }
   [[gnu::always_inline]] Step* next_out() const noexcept { return out_next_; }
   [[gnu::always_inline]] void in_done(Step* step) noexcept { in_next_ = step + 1; }
   [[gnu::always_inline]] void out_done(Step* step) noexcept { out_next_ = step + 1; }
-  /// All inputs are there, and nothing else was asked for.
+  /// Whether all inputs of the plan were copied, and nothing else was requested.
   [[nodiscard]] bool is_through_inputs() const noexcept { return in_next_ == in_.end; }
   [[nodiscard]] bool is_through_outputs() const noexcept { return out_next_ == out_.end; }
   [[nodiscard]] bool is_at_inputs() const noexcept { return in_next_ != &closed_; }
   [[nodiscard]] bool is_at_outputs() const noexcept { return out_next_ != &closed_; }
-  /// Is it followed, if only by what comes next?
+  /// Whether the plan is being followed, or would be from the next step on.
   [[nodiscard]] bool is_on() const noexcept { return is_at_inputs() || is_at_outputs(); }
-  /// Has a step been taken?
+  /// Whether a step of the plan has been taken.
   [[nodiscard]] bool is_under_way() const noexcept {
     return is_at_outputs() || (is_at_inputs() && in_next_ != in_.first);
   }
@@ -77,12 +77,12 @@ class RoundPlan {
     in_next_ = &closed_;
     out_next_ = out_.first;
   }
-  /// Back to the start, for the next round.
+  /// Returns to the first step, for the next round.
   void rearm() noexcept {
     out_next_ = &closed_;
     in_next_ = in_.end == nullptr ? &closed_ : in_.first;
   }
-  /// Nothing is followed until it is armed again.
+  /// Stops following the plan until rearm().
   void disarm() noexcept { in_next_ = out_next_ = &closed_; }
   void forget() noexcept {
     disarm();
@@ -91,15 +91,15 @@ class RoundPlan {
     phase_ = Phase::spoilt;
   }
 
-  // --- recording it
+  // --- recording a plan
 
   void begin_recording() noexcept {
     phase_ = Phase::inputs;
     inputs_ = outputs_ = 0;
   }
-  /// Something that no plan holds.
+  /// Notes that the round did something that a plan cannot hold.
   void spoil() noexcept { phase_ = Phase::spoilt; }
-  /// `is_first`: of its run.
+  /// Records an input; `is_first`: whether it is the first of its run.
   void record_in(std::uint64_t device, std::uint64_t size, std::byte* staged, bool is_first) noexcept {
     record(Phase::inputs, inputs_, 0, {device, size, staged, nullptr, false}, is_first);
   }
@@ -107,7 +107,7 @@ class RoundPlan {
     record(Phase::outputs, outputs_, inputs_ + 1, {device, size, staged, nullptr, false}, is_first);
   }
   void record_launch() noexcept { phase_ = phase_ == Phase::inputs ? Phase::outputs : Phase::spoilt; }
-  /// The round is over and went well: if it was one that a plan can hold, it is the plan.
+  /// Ends a round that succeeded: if a plan can hold it, it becomes the plan.
   void end_recording() noexcept {
     if (phase_ == Phase::outputs && room_ != 0) {
       std::swap(steps_, recorded_);
@@ -119,7 +119,7 @@ class RoundPlan {
   }
 
  private:
-  /// No tensor is there, so a step that is none is never taken.
+  /// The address of no tensor, so a step with this address never matches.
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
   enum class Phase : std::uint8_t { inputs, outputs, spoilt };
 

@@ -12,10 +12,10 @@
 
 namespace rondo::platform::streams {
 
-/// Pinned host memory of a session: blocks that the user asked for, which the device reaches directly, and a buffer
-/// through which ordinary memory travels.
+/// Pinned host memory of a session: blocks that the user allocated, which the device accesses directly, and a buffer
+/// through which ordinary memory is copied.
 ///
-/// The buffer is given out from front to back and is free again when the device is through with all of it; outputs wait
+/// The buffer is used from front to back, and is free again when the device has finished with all of it; outputs stay
 /// in it until then. Lifetime: the device outlives it. Thread safety: none. Cost on the hot path: no allocation.
 template <class Device>
 class Staging {
@@ -26,10 +26,9 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // --- the user's blocks
-  // ----------------------------------------------------------------------------------------------
+  // --- the user's blocks ---------------------------------------------------------------------------------------------
 
-  /// @throws Error out_of_memory, and what the runtime reports
+  /// @throws Error out_of_memory; errors of the runtime
   [[nodiscard]] void* pin(Bytes size) {
     pinned_.reserve(pinned_.size() + 1);
     void* const memory = allocate(size.value == 0 ? 1 : size.value);
@@ -58,10 +57,9 @@ class Staging {
     return at - next->begin <= next->size && size <= next->size - (at - next->begin);
   }
 
-  // --- the buffer
-  // -----------------------------------------------------------------------------------------------------
+  // --- the buffer ----------------------------------------------------------------------------------------------------
 
-  /// Makes it hold `bytes`, and remember `outputs` at a time. The device is idle.
+  /// Resizes the buffer to `bytes`, and the list of expected outputs to `outputs`. Precondition: the device is idle.
   [[nodiscard]] Code resize(std::uint64_t bytes, std::size_t outputs) noexcept {
     if (outputs > outputs_.size()) {
       try {
@@ -85,7 +83,7 @@ class Staging {
   }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
-  /// `size` bytes at a multiple of 64, or null: wait for the device first.
+  /// Returns `size` bytes aligned to 64, or null if the caller must wait for the device first.
   [[nodiscard]] std::byte* take(std::uint64_t size) noexcept {
     if (size > room()) [[unlikely]]
       return nullptr;
@@ -93,10 +91,10 @@ class Staging {
     use_until(begin + size);
     return begin;
   }
-  /// Where the buffer is free from, and how far.
+  /// The start of the free part of the buffer.
   [[nodiscard]] std::byte* next() const noexcept { return next_; }
   [[nodiscard]] std::uint64_t room() const noexcept { return capacity_ - static_cast<std::uint64_t>(next_ - buffer_); }
-  /// All before `end` is taken.
+  /// Marks everything before `end` as used.
   void use_until(std::byte* end) noexcept {
     const std::uint64_t used = align_up(static_cast<std::uint64_t>(end - buffer_), 64);
     next_ = buffer_ + (used < capacity_ ? used : capacity_);
@@ -104,15 +102,15 @@ class Staging {
   [[nodiscard]] std::uint64_t outputs_left() const noexcept {
     return static_cast<std::uint64_t>(max_outputs_ - last_output_);
   }
-  /// Once the device is through, `size` bytes from `from` in the buffer belong at `to`.
+  /// Notes that `size` bytes at `from` in the buffer are to be copied to `to` after the device has finished.
   void expect(void* to, const std::byte* from, std::uint64_t size) noexcept { *last_output_++ = {to, from, size}; }
 
-  /// The device is through: outputs go where they belong, the buffer is free.
+  /// Copies the expected outputs to their destinations and frees the buffer. Precondition: the device has finished.
   void deliver() noexcept {
     for (const Output* o = outputs_.data(); o != last_output_; ++o) __builtin_memcpy(o->to, o->from, o->size);
     reset();
   }
-  /// Outputs that will not come are not waited for.
+  /// Discards the expected outputs.
   void forget_outputs() noexcept { last_output_ = outputs_.data(); }
   void reset() noexcept {
     forget_outputs();
@@ -161,13 +159,13 @@ class Staging {
   }
 
   Device& device_;
-  std::vector<Block> pinned_;  ///< ascending
-  bool has_pinned_ = false;    ///< there are such blocks: one load for each copy
+  std::vector<Block> pinned_;  ///< in ascending order
+  bool has_pinned_ = false;    ///< whether there are such blocks: costs one load for each copy
   std::byte* buffer_ = nullptr;
   std::uint64_t capacity_ = 0;
   std::byte* next_ = nullptr;
   std::vector<Output> outputs_;
-  Output* last_output_ = nullptr;  ///< after the last that is expected
+  Output* last_output_ = nullptr;  ///< one after the last expected output
   Output* max_outputs_ = nullptr;
 };
 

@@ -12,31 +12,30 @@
 
 namespace rondo::platform::streams {
 
-/// Copies between host and device, in order on the session's stream. Small tensors that lie one after the other travel
-/// as one: a call of the runtime's costs microseconds, whatever its size.
+/// Copies between host and device, in order on the session's stream. Adjacent small tensors are copied together, since
+/// a call of the runtime costs microseconds, whatever its size.
 ///
-/// Such a run is gathered in staging, with the gaps that the tensors have on the device, and handed over by flush().
-/// What stands between a tensor's last byte and the next multiple of 64 after its block (see arch::block_bytes) is
-/// nobody's, by the chip's rule for sub-allocations; a run writes it. A round that moves what the last one moved
-/// follows its plan (see RoundPlan), which knows the places.
+/// Such a run is gathered in staging, with the same gaps between tensors as on the device, and handed over by flush().
+/// By the chip's rule for sub-allocations, the bytes between a tensor's end and the next multiple of 64 after its block
+/// (see arch::block_bytes) belong to no tensor; a run overwrites them. A round with the same transfers as the last one
+/// follows the plan of that round (see RoundPlan), which holds the places in staging.
 ///
-/// Lifetime: the device outlives it. Thread safety: none. Errors: a refused call leaves nothing in flight.
-/// Cost on the hot path: no allocation; some 10 instructions and a memcpy for a tensor that is on the plan, 30 for one
-/// that is not.
+/// Lifetime: the device outlives it. Thread safety: none. Errors: a refused call leaves nothing in flight. Cost on the
+/// hot path: no allocation; some 10 instructions and a memcpy for a tensor that is in the plan, 30 for one that is not.
 template <arch::Arch A, class Device>
 class Transfers {
   using Api = typename Device::Api;
   using Staging = streams::Staging<Device>;
 
  public:
-  /// What a run holds at most: beyond it, handing over while the next tensor is gathered is worth a call.
+  /// The longest run: beyond it, an extra call that copies while the next tensor is gathered is worth its cost.
   static constexpr std::uint64_t longest_run = std::uint64_t{1} << 18;
 
   explicit Transfers(Device& device) : device_{device}, staging_{device} {}
 
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
   [[nodiscard]] std::uint64_t staging_bytes() const noexcept { return staging_.capacity(); }
-  /// Host memory that the device reaches by itself, and its return. @throws Error out_of_memory
+  /// Allocates host memory that the device accesses directly; unpin() frees it. @throws Error out_of_memory
   [[nodiscard]] void* pin(Bytes size) {
     forget_plan();
     return staging_.pin(size);
@@ -63,13 +62,13 @@ class Transfers {
     return {};
   }
 
-  /// Has anything but args been brought to the device yet?
+  /// Whether anything other than args has been copied to the device.
   [[nodiscard]] bool has_copied_in() const noexcept { return has_copied_in_; }
 
-  /// Takes the bytes before it returns. The runtime does so itself for what is small, as the args table is.
+  /// Has read the bytes when it returns. For small copies, such as the args table, the runtime itself guarantees this.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (!takes_snapshots_ || size > device_.snapshot_room()) return noted(copy_in_staged(to, from, size));
-    // Nothing that was gathered needs to go before it: that is of other memory.
+    // What was gathered need not go first: it is for other memory.
     if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
       return refused(code);
     call_ = Api::copy_async;
@@ -81,8 +80,8 @@ class Transfers {
     return noted(copy_in_staged(to, from, size));
   }
 
-  /// Launches a kernel of Rondo's own: `launch(stream)` returns a code. Nothing that was gathered needs to go before
-  /// it: that is of other memory.
+  /// Launches one of Rondo's own kernels: `launch(stream)` returns a code. What was gathered need not go first: it is
+  /// for other memory.
   template <class Launch>
   Status launch_beside(Launch launch) noexcept {
     if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
@@ -91,11 +90,11 @@ class Transfers {
     return noted(launch(device_.stream()));
   }
 
-  /// Waits for all of it; outputs are where they belong then. Nothing to wait for costs no call.
+  /// Waits for all work; outputs are then at their destinations. Costs no call if there is nothing to wait for.
   Status wait() noexcept { return noted(finish()); }
 
-  /// To be called before a launch: hands over what was gathered, makes the device the calling thread's, and notes that
-  /// there is something to wait for.
+  /// To be called before a launch: hands over what was gathered, makes the device current in the calling thread, and
+  /// notes that there is something to wait for.
   [[nodiscard, gnu::always_inline]] Code begin_launch() noexcept {
     if (device_.stream() == nullptr) [[unlikely]]
       return Api::code_not_open;
@@ -108,8 +107,8 @@ class Transfers {
     return copy_runs(plan_.in().runs, plan_.in().runs_end, host_to_device);
   }
 
-  /// Makes the staging hold `bytes`, for rounds of so many inputs and outputs; `remembered`: outputs that may be waited
-  /// for at once. The device is idle.
+  /// Resizes the staging to `bytes`, for rounds of this many inputs and outputs; `remembered`: the most outputs that
+  /// are waited for at once. Precondition: the device is idle.
   [[nodiscard]] Code resize(std::uint64_t bytes, std::size_t remembered, std::size_t inputs,
                             std::size_t outputs) noexcept {
     try {
@@ -120,19 +119,19 @@ class Transfers {
     plan_.begin_recording();
     return staging_.resize(bytes, remembered);
   }
-  /// The staging goes, or is about to be used otherwise: rounds are no longer like the last one.
+  /// Discards the plan: the staging is about to be freed or used differently.
   void forget_plan() noexcept {
     if (plan_.is_under_way()) (void)wait();
     plan_.forget();
   }
 
-  /// A call failed, `call` or the last of ours: what was asked of the device before is waited for, outputs are not
-  /// delivered.
+  /// After a failed call, `call` or else the last one made here: waits for the earlier work on the device, and delivers
+  /// no outputs.
   [[gnu::cold, gnu::noinline]] Status refused(Code code, const char* call = nullptr) noexcept {
     leave_plan_as_it_is();
     plan_.spoil();
-    if (out_.at != 0) staging_.use_until(bytes(out_.at));  // it may be on its way, to nobody
-    in_ = {};                                              // what was gathered goes nowhere
+    if (out_.at != 0) staging_.use_until(bytes(out_.at));  // a copy into it may be under way; it will not be delivered
+    in_ = {};                                              // discards what was gathered
     out_ = {};
     staging_.forget_outputs();
     const Status status = device_.failed(call == nullptr ? call_ : call, code);
@@ -141,18 +140,18 @@ class Transfers {
   }
 
  private:
-  /// Pinned memory of at least this much travels directly; less is cheaper in a run.
+  /// Pinned memory of at least this size is copied directly; less is cheaper in a run.
   static constexpr std::uint64_t least_direct = 4096;
   static constexpr std::uint64_t first_staging = 65536;
-  static constexpr std::uint64_t least_step = 64;  ///< what a tensor takes of a run at least
+  static constexpr std::uint64_t least_step = 64;  ///< the least space that a tensor takes in a run
 
-  /// Zero everywhere: there is no run, and no device address continues it. Addresses are numbers here, since what would
-  /// come next is computed before it is known whether there is a run.
+  /// A run under way. All zeros means that there is none, and no device address continues it. Addresses are integers
+  /// here, since the address that would follow is computed before it is known whether there is a run.
   struct Run {
-    std::uintptr_t at = 0;       ///< in staging: where the next tensor of the run would be
-    std::uint64_t distance = 0;  ///< from there to its place on the device
+    std::uintptr_t at = 0;       ///< the place in staging for the run's next tensor
+    std::uint64_t distance = 0;  ///< the difference between that place and its device address
     std::uintptr_t limit = 0;
-    std::uint64_t last = 0;  ///< bytes of the last tensor
+    std::uint64_t last = 0;  ///< the size of the last tensor in bytes
     std::uintptr_t begin = 0;
 
     [[nodiscard]] std::uint64_t device_of(std::uintptr_t staged) const noexcept { return staged + distance; }
@@ -175,8 +174,7 @@ class Transfers {
     return refused(code);
   }
 
-  // --- from here on in the runtime's codes; `call_` is the call that a code other than 0 came from
-  // --------------------------
+  // --- The functions below return codes of the runtime; `call_` is the call that returned a code other than 0.
 
   [[nodiscard]] Code copy(void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
     const Code code = device_.calls().copy_async(to, size, from, size, kind, device_.stream());
@@ -187,7 +185,7 @@ class Transfers {
   [[nodiscard, gnu::always_inline]] Code finish() noexcept {
     return plan_.is_through_outputs() ? finish_plan() : finish_anew();
   }
-  /// All of the round was on the plan.
+  /// Finishes a round all of whose transfers were in the plan.
   [[nodiscard]] Code finish_plan() noexcept {
     if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
@@ -209,10 +207,9 @@ class Transfers {
   }
   [[nodiscard, gnu::noinline]] Code finish_anew() noexcept;
 
-  /// Puts what was done on the plan into the form in which it is done without one: all runs but the last are on their
-  /// way, that one may go on.
+  /// Changes from the plan to single steps: all runs except the last are handed over, and the last stays open.
   [[nodiscard]] Code leave_plan() noexcept;
-  /// The same, but that nothing more is handed over.
+  /// Does the same without handing anything over.
   [[gnu::cold, gnu::noinline]] void leave_plan_as_it_is() noexcept;
   [[nodiscard]] static const RoundPlan::Step* last_run(const RoundPlan::Step* first,
                                                        const RoundPlan::Step* end) noexcept {
@@ -233,7 +230,7 @@ class Transfers {
     return code_ok;
   }
 
-  // Inputs are handed over by the launch after them, outputs by the wait; anything else happens rarely.
+  // The launch after them hands over inputs, the wait hands over outputs; everything else is rare.
   [[nodiscard, gnu::always_inline]] Code flush_in() noexcept {
     const DevicePtr<std::byte> device{in_.device_of(in_.begin)};
     return copy(pointer(device), bytes(in_.begin), close(in_), host_to_device);
@@ -243,7 +240,7 @@ class Transfers {
     return copy(bytes(out_.begin), pointer(device), close(out_), device_to_host);
   }
   [[gnu::noinline]] Code flush_rarely() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
-  /// Before anything but a launch is asked of the device; hands over what was gathered.
+  /// Called before any request to the device except a launch; hands over what was gathered.
   [[nodiscard]] Code begin() noexcept {
     if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
       return code;
@@ -251,7 +248,7 @@ class Transfers {
       return code;
     return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
   }
-  /// The same for what need not stand in line with what was gathered.
+  /// The same for requests that need no order with what was gathered.
   [[nodiscard]] Code begin_beside() noexcept {
     if (const Code code = device_.create_stream(call_); code != code_ok) [[unlikely]]
       return code;
@@ -264,7 +261,7 @@ class Transfers {
     plan_.record_launch();
     return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
   }
-  /// @returns the bytes from its first tensor's first to its last tensor's last
+  /// @returns the bytes from the start of its first tensor to the end of its last
   [[nodiscard, gnu::always_inline]] std::uint64_t close(Run& run) noexcept {
     const std::uintptr_t end = run.at - step_of(run.last) + run.last;
     staging_.use_until(bytes(run.at));
@@ -279,14 +276,14 @@ class Transfers {
     const std::uint64_t most = least_step * staging_.outputs_left();
     return room_in() < most ? room_in() : most;
   }
-  /// The run that these steps of the plan are.
+  /// The run that these steps of the plan form.
   [[nodiscard]] static Run run_of(const RoundPlan::Step* first, const RoundPlan::Step* end,
                                   std::uint64_t room) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(first->staged);
     const auto last = reinterpret_cast<std::uintptr_t>(end[-1].staged);
     return {last + step_of(end[-1].size), first->device - begin, begin + room, end[-1].size, begin};
   }
-  /// Continues a run with a tensor, if it is the next of it; otherwise null.
+  /// Appends a tensor to a run if it follows the run on the device; otherwise returns null.
   [[nodiscard, gnu::always_inline]] std::byte* go_on(Run& run, std::uint64_t device, std::uint64_t size) noexcept {
     const std::uintptr_t at = run.at;
     const std::uintptr_t next = at + step_of(size);
@@ -295,7 +292,7 @@ class Transfers {
     run.last = size;
     return bytes(at);
   }
-  /// Begins a run with a tensor, in what staging has left; null: the tensor does not fit into one.
+  /// Begins a run with a tensor in the free part of staging; null if the tensor does not fit.
   [[nodiscard, gnu::always_inline]] std::byte* open(Run& run, std::uint64_t device, std::uint64_t size) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(staging_.next());
     const std::uint64_t room = &run == &out_ ? room_out() : room_in();
@@ -333,7 +330,7 @@ class Transfers {
     return copy(staged, pointer(from), size, device_to_host);
   }
 
-  /// More than the staging has room for: wait until it is free, then part by part.
+  /// For more than the staging has room for: waits until it is free, then copies part by part.
   [[gnu::cold, gnu::noinline]] Code copy_in_in_parts(DevicePtr<std::byte> to, const std::byte* from,
                                                      std::uint64_t size) noexcept;
   [[gnu::cold, gnu::noinline]] Code copy_out_in_parts(std::byte* to, DevicePtr<const std::byte> from,
@@ -346,7 +343,7 @@ class Transfers {
   }
 
   Run in_;
-  Run out_;  ///< at most one of the two is open
+  Run out_;  ///< at most one of the two runs is open
   Device& device_;
   Staging staging_;
   RoundPlan plan_;

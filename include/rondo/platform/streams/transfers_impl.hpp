@@ -24,7 +24,7 @@ Code Transfers<A, Device>::finish_anew() noexcept {
   } else if (!device_.is_busy()) {
     staging_.deliver();
     plan_.end_recording();
-    if (!staging_.has_pinned()) plan_.rearm();  // pinned memory travels another way
+    if (!staging_.has_pinned()) plan_.rearm();  // copies of pinned memory are not part of a plan
     plan_.begin_recording();
   }
   return code;

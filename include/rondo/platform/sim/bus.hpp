@@ -10,16 +10,16 @@
 
 namespace rondo::platform::sim {
 
-/// A Traffic whose copies take the time that they take on the chip, with one copy engine for each direction. A round at
-/// a time waits for each copy; rounds in flight wait only for what they need.
+/// A Traffic whose copies take as long as they take on the chip, with one copy engine for each direction. A session
+/// with one round at a time waits for each copy; rounds in flight wait only for the copies that they need.
 ///
 ///     using Platform = rondo::A2A3SimOn<rondo::Inline, rondo::platform::sim::TimedBus>;
 ///     Platform::Options options{.traffic = {.copy_in_latency_ns = 2000, .copy_in_gbps = 50}};
 ///
-/// The host's own copying comes on top, where it takes longer than the modelled one. Cost: reads a clock.
+/// If the host's own copying takes longer than the modelled copy, the excess is added. Cost: reads a clock.
 class TimedBus {
  public:
-  /// The four figures of copies, see arch/costs.hpp; the chip's where they are not given.
+  /// The four costs of copies (see arch/costs.hpp); a cost that is not given is the chip's.
   using Options = arch::Costs;
 
   TimedBus(const Options& options, const arch::Chip& chip) noexcept : costs_{options.or_else(chip.costs)} {}

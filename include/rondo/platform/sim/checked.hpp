@@ -20,24 +20,24 @@
 
 namespace rondo::platform::sim {
 
-/// An engine for debugging: checks each round against what its tasks declare, then lets `Inner` run it.
+/// An engine for debugging: checks each round against what its tasks declare, then runs it on `Inner`.
 ///
-/// A round runs four times from the same inputs, outputs and workspace poisoned, up to the first run with a finding:
-/// 1. task by task: after each, nothing but its Out and InOut tensors may have changed, and each Out must be complete;
-/// 2. the same again, over another poison: a difference is a kernel's own state, or a read of unwritten memory;
-/// 3. in another order that the edges allow, a different one in each round: a difference is a missing edge;
-/// 4. on Inner: a difference is a race.
+/// A round runs four times from the same inputs, outputs and workspace poisoned, until a run has a finding:
+/// 1. task by task: each task may change only its Out and InOut tensors, and must write every Out completely;
+/// 2. the same again with another poison: a difference means state inside a kernel, or a read of unwritten memory;
+/// 3. in another order that the edges allow, a different one in each round: a difference means a missing edge;
+/// 4. on Inner: a difference means a race.
 ///
 ///     auto session = open<A2A3SimOn<Checked<Pool>>>(graph);
 ///     if (const Status status = session.run_round(…); status.code() == Errc::check_failed)
 ///       for (const auto& finding : session.platform().engine().findings()) std::puts(finding.text.c_str());
 ///
-/// It sees the memory from the lowest to the highest tensor that a task uses; a write beyond that is for
-/// AddressSanitizer. It does not see a race whose outcome is the same in all four runs; more rounds find more.
+/// It checks the memory from the lowest to the highest tensor that a task uses; AddressSanitizer finds writes beyond
+/// that. It does not find a race whose outcome is the same in all four runs; more rounds find more.
 ///
-/// Errors: a finding fails the round with check_failed, which does not poison; outputs are not copied then. A kernel
-/// that throws fails it with kernel_failed, as on Inner. Cost: memory for three copies of all tensors; in the first run
-/// each task costs two passes over all of it. A round allocates nothing that Inner does not.
+/// Errors: a finding fails the round with check_failed, which does not poison; then outputs are not copied. A kernel
+/// that throws fails it with kernel_failed, as on Inner. Cost: memory for three copies of all tensors; in the first
+/// run, each task costs two passes over all of it. Beyond the allocations of Inner, a round allocates nothing.
 template <class Inner>
 class Checked {
  public:
@@ -46,9 +46,9 @@ class Checked {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
   static constexpr bool watches_memory = true;
 
-  /// The options of the engine inside.
+  /// The options of the inner engine.
   struct Options {
-    /// A pool spreads its tasks from the first round on, over four threads on any host.
+    /// By default, a pool runs its tasks on four threads from the first round on, whatever the host.
     typename Inner::Options inner = busy();
 
    private:
@@ -62,7 +62,7 @@ class Checked {
     }
   };
 
-  /// The engine's own program, and the checker that watches it.
+  /// The program of the inner engine, and the checker that watches it.
   template <class InnerProgram>
   struct Program {
     RoundChecker checker;
@@ -114,8 +114,8 @@ class Checked {
     return inner_.unload(program.inner);
   }
 
-  /// Restores the memory with which the last round began, outputs and workspace poisoned, so that its tasks can run
-  /// again. Returns whether there was a round.
+  /// Restores the memory from the start of the last round, with outputs and workspace poisoned, so that its tasks can
+  /// run again. Returns whether there was a round.
   bool restore_round() noexcept {
     if (last_ != nullptr) last_->restore(false);
     return last_ != nullptr;
@@ -144,7 +144,7 @@ class Checked {
   void idle() noexcept requires HearsOfCopies<Inner> { inner_.idle(); }
 
  private:
-  /// The first three runs, up to one with a finding.
+  /// Makes the first three runs, up to the first with a finding.
   [[nodiscard]] Status check(RoundChecker& checker) noexcept {
     checker.restore(false);
     if (const Status s = checker.run_watched(halt_, findings_); !s || !findings_.empty()) return s;
@@ -164,7 +164,7 @@ class Checked {
   bool is_reported_ = true;
   std::uint64_t rounds_ = 0;
   RoundChecker* running_ = nullptr;  ///< while Inner runs its program
-  RoundChecker* last_ = nullptr;     ///< of the last round
+  RoundChecker* last_ = nullptr;     ///< the checker of the last round
 };
 
 }  // namespace rondo::platform::sim
@@ -188,7 +188,7 @@ template <class Inner>
 struct CheckedEngine<Checked<Inner>> {
   using type = Checked<Inner>;
 };
-/// The platforms whose device is within the host.
+/// The platforms whose device memory is host memory.
 template <class P>
 requires requires { typename P::template On<Checked<typename P::Engine>>; }
 struct CheckedOn<P> {
@@ -196,12 +196,12 @@ struct CheckedOn<P> {
 };
 }  // namespace detail
 
-/// The check as a policy: open() puts Checked around the engine of the platform.
+/// The check as a policy: open() wraps the engine of the platform in Checked.
 ///
 ///     struct Debugging : DefaultPolicies { using Check = CheckRounds; };
 ///     auto session = open<A2A3SimOn<Pool>, Debugging>(graph);  // over A2A3SimOn<Checked<Pool>>
 struct CheckRounds {
-  /// The platform that takes the place of P.
+  /// The platform that replaces P.
   template <class P>
   using Platform = typename detail::CheckedOn<P>::type;
 };

@@ -15,7 +15,7 @@
 
 namespace rondo::platform::sim {
 
-/// A call that records how long it took: entry() takes the place of the kernel, and its own address that of the args.
+/// A call that records how long it took: the program calls entry() instead of the kernel, with this object as its args.
 struct TimedCall {
   Inline::Call call;
   double ns = 0;
@@ -28,32 +28,32 @@ struct TimedCall {
   }
 };
 
-/// Compares the costs of calls in some rounds with those that the schedule was made for, and says when another schedule
-/// may be better. It waits for several looks in a row that differ. The number of them doubles each time its last advice
-/// was recent, so that costs that go up and down all the time are taken at their mean.
+/// Compares the costs of calls in timed rounds ("looks") with the costs for which the schedule was made, and reports
+/// when another schedule may be better: after several differing looks in a row. Their number doubles each time the last
+/// advice was recent, so costs that vary all the time are averaged.
 ///
 /// Thread safety: none. Cost: O(calls) for each look, no allocation.
 class CostWatch {
  public:
-  /// The least part of all costs that must have changed for a look to differ.
+  /// A look differs if at least this share of the total cost has changed.
   static constexpr double least_change = 0.12;
-  /// The number of looks in a row that must differ, at first and at most.
+  /// The number of differing looks in a row that are required: initially, and at most.
   static constexpr std::uint32_t least_looks = 2;
   static constexpr std::uint32_t most_looks = 8;
-  /// The number of looks that agree after which `least_looks` suffice again.
+  /// After this many looks that agree, `least_looks` suffice again.
   static constexpr std::uint32_t calm_looks = 24;
 
   explicit CostWatch(std::size_t calls) : expected_(calls), sum_(calls) {}
 
-  /// Sets the costs that the schedule is made for.
+  /// Sets the costs for which the current schedule was made.
   void expect(std::span<const double> costs) noexcept {
     std::copy(costs.begin(), costs.end(), expected_.begin());
     has_advised_ = false;
     forget();
   }
-  /// Takes the costs of one round. @returns whether a schedule for costs() should be searched
+  /// Evaluates the costs of one round. @returns whether to search for a schedule for costs()
   bool look(std::span<const double> costs) noexcept {
-    if (std::exchange(has_advised_, false)) forget();  // the advice was not taken, and its mean is no sum
+    if (std::exchange(has_advised_, false)) forget();  // not followed: start again, since the sum holds a mean
     double change = 0;
     double total = 0;
     for (std::size_t i = 0; i < costs.size(); ++i) {
@@ -73,7 +73,7 @@ class CostWatch {
     has_advised_ = true;
     return true;
   }
-  /// The mean of the looks for which look() returned true; valid until expect() or look() is called.
+  /// The mean costs of the looks that made look() return true; valid until expect() or look() is called.
   [[nodiscard]] std::span<const double> costs() const noexcept { return sum_; }
 
  private:
@@ -84,11 +84,11 @@ class CostWatch {
   }
 
   std::vector<double> expected_;  ///< nanoseconds, by call
-  std::vector<double> sum_;       ///< of the looks in a row that differ
+  std::vector<double> sum_;       ///< sum of the costs of the consecutive differing looks
   std::uint32_t differing_ = 0;
   std::uint32_t agreeing_ = calm_looks;
   std::uint32_t needed_ = least_looks;
-  bool has_advised_ = false;  ///< `sum_` is a mean
+  bool has_advised_ = false;  ///< whether `sum_` is a mean
 };
 
 }  // namespace rondo::platform::sim

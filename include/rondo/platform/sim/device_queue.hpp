@@ -23,7 +23,7 @@
 
 namespace rondo::platform::sim {
 
-/// A whole round of a program, on the calling thread; other kinds of programs overload it.
+/// Runs a whole round of a program on the calling thread; overloaded for other kinds of programs.
 template <class Sim, class Program>
 [[gnu::always_inline]] inline Status run_round(Sim& platform, Program& program) noexcept {
   const Status status = platform.launch(program);
@@ -31,16 +31,16 @@ template <class Sim, class Program>
 }
 
 /// The simulated device's own thread, which runs rounds in the order in which they were committed, while the calling
-/// thread prepares the next ones. The calling thread makes copies in at once, since a slot's memory is free until its
-/// round is committed; deliver() makes copies out. On a bus that takes time (TakesTime) a round is launched when its
+/// thread prepares the next ones. The calling thread copies inputs at once, since no round uses a slot's memory until
+/// its own is committed; deliver() copies outputs. On a bus that takes time (TakesTime), a round is launched when its
 /// inputs would have arrived, and is done when its outputs would have.
 ///
-/// Each slot has a cache line that the calling thread writes and one that the thread that runs it writes, so that
-/// neither disturbs the other while it works on another slot. A calling thread that would wait for long runs ready
-/// rounds itself: on a busy host the device's thread may not get a core for a while.
+/// Each slot has one cache line that the calling thread writes and one that the thread that runs it writes, so that
+/// neither disturbs the other while they work on different slots. A calling thread that would wait for long runs ready
+/// rounds itself, since on a busy host the device's thread may not get a core for a while.
 ///
-/// Thread safety: one calling thread at a time. Cost on the hot path: no allocation, no lock; two cache lines travel,
-/// and a system call wakes the other thread if it sleeps; without a bus that takes time, no clock.
+/// Thread safety: one calling thread at a time. Cost on the hot path: no allocation, no lock; two cache lines move
+/// between cores, and a system call wakes the other thread if it sleeps; no clock, unless the bus takes time.
 template <class Sim>
 class DeviceQueue {
   using Traffic = std::remove_cvref_t<decltype(std::declval<const Sim&>().traffic())>;
@@ -74,7 +74,7 @@ class DeviceQueue {
     std::memcpy(reinterpret_cast<void*>(to.address()), from, size.value);  // NOLINT: simulated device memory
     return {};
   }
-  /// The slot's memory is free, so this need not wait for the rounds under way either.
+  /// No round uses the slot's memory, so this need not wait for the rounds under way either.
   Status refresh_args(std::uint32_t, const args::RefreshOp& op) noexcept { return platform_.refresh_args(op); }
   template <class Program>
   [[gnu::always_inline]] Status launch(std::uint32_t slot, Program& program) noexcept {
@@ -120,7 +120,7 @@ class DeviceQueue {
     return true;
   }
   void await(std::uint32_t slot) noexcept {
-    // Before it is asked for the end, which would wake a thread to do what this one is about to do.
+    // Before is_done(), which would wake another thread to do what this thread is about to do.
     if (is_overlapping()) return await_overlapped(slot);
     if (!has_ended(slot)) {
       wake_if_asleep();
@@ -166,16 +166,16 @@ class DeviceQueue {
   };
   /// Written by the calling thread; the device's thread reads it while the round is under way.
   struct alignas(cache_line) Slot {
-    std::atomic<std::uint32_t> epoch{0};  ///< the round that was committed last; stored after all the rest
+    std::atomic<std::uint32_t> epoch{0};  ///< the round committed last; stored after all other members
     std::uint32_t outputs = 0;
     Status (*run)(Sim& platform, void* program) noexcept = nullptr;
     void* program = nullptr;
     std::uint64_t inputs_at = 0;   ///< when all inputs have arrived
-    std::uint64_t outputs_ns = 0;  ///< what its copies out take
+    std::uint64_t outputs_ns = 0;  ///< how long its copies out take
   };
   /// Written by the device's thread; the calling thread reads it once the round has ended.
   struct alignas(cache_line) Result {
-    std::atomic<std::uint32_t> epoch{0};  ///< the round that ended last; stored after all the rest
+    std::atomic<std::uint32_t> epoch{0};  ///< the round that ended last; stored after all other members
     Status status;
     std::uint64_t outputs_at = 0;  ///< when all outputs will have arrived
   };
@@ -211,19 +211,19 @@ class DeviceQueue {
   [[nodiscard]] Position after(Position at) const noexcept {
     return {at.epoch + 1, at.slot + 1 == slot_count_ ? 0 : at.slot + 1};
   }
-  /// The thread that runs rounds sees it, and is woken if it sleeps.
+  /// Makes a round visible to the thread that runs rounds, and wakes the thread if it sleeps.
   void post(std::uint32_t slot) noexcept {
     slots_[slot].epoch.store(++committed_, std::memory_order_release);  // model: queue.post
-    // A thread that falls asleep just now may not see the store. Then the next call that asks for the round wakes it. A
-    // fence here would cost more than all the rest.
+    // A thread that is just falling asleep may miss the store. Then the next call that asks for the round wakes it. A
+    // fence here would cost more than everything else.
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
       wake();  // model: queue.post_wake
   }
 
-  // The change to rounds that overlap (see OverlapSwitch). The thread that runs rounds makes it, between two of them;
+  // The change to overlapping rounds (see OverlapSwitch). The thread that runs rounds makes it between two of them;
   // from then on the calling thread launches rounds.
 
-  /// That thread may be about to make the change, in which this round is then to be.
+  /// Commits a round while that thread may be about to make the change, which must then include this round.
   [[gnu::noinline, gnu::cold]] Status commit_with_overlap_due(std::uint32_t slot) noexcept {
     {
       const std::lock_guard lock(change_);
@@ -237,8 +237,8 @@ class DeviceQueue {
     overlap_.launch(slot);  // model: switch.launch_late
     return {};
   }
-  /// `next`: the round to run next; afterwards the first one that was not handed over. Returns false if rounds are not
-  /// to overlap.
+  /// Starts overlapping. `next`: the round to run next; afterwards the first that was not handed over. Returns false if
+  /// rounds are not to overlap.
   [[gnu::noinline, gnu::cold]] bool start_overlap(Position& next) noexcept {
     const std::lock_guard lock(change_);
     if (!overlap_.start(platform_.engine_)) return false;                   // model: switch.lock_change
@@ -246,7 +246,7 @@ class DeviceQueue {
     overlap_.note_started();
     return true;
   }
-  /// On the calling thread, once the change was made: the thread of this queue ends.
+  /// Ends the thread of this queue. Called by the calling thread after the change.
   [[gnu::noinline, gnu::cold]] void adopt_overlap() noexcept {
     overlap_.turn_on();
     (void)close();
@@ -273,7 +273,7 @@ class DeviceQueue {
     }
     slots_[slot].outputs = 0;
   }
-  /// Copies without a launch, while no round is under way.
+  /// Makes the copies of a round without a launch, while no round is under way.
   [[gnu::noinline, gnu::cold]] Status copy_now(std::uint32_t slot) noexcept {
     if constexpr (is_timed) {
       wait_until_ns(slots_[slot].inputs_at);
@@ -285,7 +285,7 @@ class DeviceQueue {
     return {};
   }
 
-  /// Runs ready rounds until `is_enough()`, unless another thread does. Returns whether it ran any.
+  /// Runs ready rounds until `is_enough()`, unless another thread does so. Returns whether it ran any.
   template <class IsEnough>
   bool run_ready(IsEnough is_enough) noexcept {
     if (is_running_.exchange(true, std::memory_order_acquire)) return false;  // model: queue.take_turn
@@ -300,7 +300,7 @@ class DeviceQueue {
       at = after(at);
       bool is_handed_over = false;
       if constexpr (can_overlap) {
-        // Before this round counts as over, so that the calling thread finds no time at which none is in flight.
+        // Before this round counts as over, so that the calling thread never sees a moment without a round in flight.
         if (overlap_.is_wanted() && status.ok()) [[unlikely]]
           is_handed_over = start_overlap(at);  // model: switch.wanted
       }
@@ -308,7 +308,7 @@ class DeviceQueue {
       result.epoch.store(epoch, std::memory_order_release);  // model: queue.ended, switch.ended
       position_.store(at, std::memory_order_release);        // model: queue.advance
       // model: switch.leave
-      if (is_handed_over) return true;  // nobody runs rounds here any more
+      if (is_handed_over) return true;  // this thread runs no more rounds
     }
     is_running_.store(false, std::memory_order_release);  // model: queue.give_turn
     return at.epoch != begin.epoch;
@@ -329,11 +329,11 @@ class DeviceQueue {
   }
   [[nodiscard]] bool is_ready() const noexcept { return is_ready(position_.load(std::memory_order_acquire)); }
 
-  // On the device's thread.
+  // The loop of the device's thread.
   void work() noexcept {
     while (await_round()) (void)run_ready([] { return false; });
   }
-  /// Spins as the platform says, then sleeps. Returns false at the end.
+  /// Waits for a round: spins for as long as the platform allows, then sleeps. Returns false when the queue stops.
   [[nodiscard]] bool await_round() noexcept {
     for (unsigned i = 0, end = platform_.spins().between_rounds; i < end; ++i) {
       if (is_ready()) return true;  // model: queue.spin
@@ -358,16 +358,16 @@ class DeviceQueue {
   std::vector<Output> outputs_;  ///< by slot
   std::vector<Result> results_;  ///< by slot
   [[no_unique_address]] OverlapSwitch<Sim> overlap_;
-  std::mutex change_;  ///< held while rounds begin to overlap
+  std::mutex change_;  ///< held during the change to overlapping rounds
   std::size_t slot_count_;
   std::size_t outputs_per_slot_;
   std::uint32_t committed_ = 0;
-  std::uint64_t in_free_at_ = 0;  ///< the copy engine of inputs
-  // Of the thread that runs rounds.
+  std::uint64_t in_free_at_ = 0;  ///< when the copy engine of inputs is free
+  // Used by the thread that runs rounds.
   alignas(cache_line) std::atomic<bool> is_running_{false};
   std::atomic<Position> position_{Position{}};
   Status broken_;                  ///< the status of rounds after a failed one
-  std::uint64_t out_free_at_ = 0;  ///< the copy engine of outputs
+  std::uint64_t out_free_at_ = 0;  ///< when the copy engine of outputs is free
   alignas(cache_line) Signal asleep_{0};
   std::atomic<bool> stopping_{false};
   std::thread thread_;

@@ -9,17 +9,17 @@
 #include <concepts>
 #include <cstdint>
 
-/// The requirements of Sim on an engine, which runs the tasks of its programs.
+/// The requirements of Sim on an engine. An engine runs the tasks of Sim's programs.
 namespace rondo::platform::sim {
 
 // --- Required -------------------------------------------------------------------------------------------------------
 
-/// An engine that takes the costs of its chip: a constructor from `(const Options&, const arch::Chip&)`.
+/// An engine that uses the costs of its chip: a constructor from `(const Options&, const arch::Chip&)`.
 template <class E>
 concept KnowsItsChip = std::constructible_from<E, const typename E::Options&, const arch::Chip&>;
 
-/// Opening: a default-constructible `Options`, and a constructor from them and the chip, or from them and the number of
-/// the chip's blocks.
+/// Opening: a default-constructible `Options`, and a constructor from `Options` and the chip, or from `Options` and the
+/// number of the chip's blocks.
 template <class E>
 concept OpensForAChip = std::default_initializable<typename E::Options> &&
     (KnowsItsChip<E> || std::constructible_from<E, const typename E::Options&, std::uint32_t>);
@@ -38,13 +38,13 @@ concept RunsRounds = requires(E& engine, const E& known) {
 };
 
 /// An engine has the two parts above, and `load`, `launch` and `unload` as HasLaunch describes them, which Sim checks
-/// once it knows the graph. In which order its tasks may run is `static constexpr memory::Concurrency concurrency`.
+/// once it knows the graph. `static constexpr memory::Concurrency concurrency` is the order in which its tasks may run.
 template <class E>
 concept Engine = OpensForAChip<E> && RunsRounds<E>;
 
 // --- Optional; costs no instruction where it is absent --------------------------------------------------------------
 
-/// `copied_in` and `copied_out` are called after each copy, `idle` when all that the session asked for is done: at the
+/// `copied_in` and `copied_out` are called after each copy; `idle` is called when all requested work is done: at the
 /// end of a round, or of an upload or download.
 template <class E>
 concept HearsOfCopies = requires(E& engine, Bytes bytes) {
@@ -53,17 +53,17 @@ concept HearsOfCopies = requires(E& engine, Bytes bytes) {
   engine.idle();
 };
 
-/// An engine that looks at more memory than its tasks do: `static constexpr bool watches_memory = true;`
+/// An engine that accesses more memory than its tasks do: `static constexpr bool watches_memory = true;`
 template <class E>
 concept WatchesMemory = requires {
   requires E::watches_memory;
 };
 
-/// An engine that takes one round at a time.
+/// An engine that runs one round at a time.
 template <class E>
 concept WantsOneRound = HearsOfCopies<E> || WatchesMemory<E>;
 
-/// An engine that does more with the graph than run it, so that the graph must not be built during the round: `static
+/// An engine that uses the graph for more than running it, so the graph must not be built during the round: `static
 /// constexpr bool looks_at_graphs = true;`
 template <class E>
 concept LooksAtGraphs = requires {
@@ -76,21 +76,21 @@ concept HasRecorder = requires(E& engine) {
   engine.recorder().tracer();
 };
 
-/// An engine that reports the threads of its last round: `std::size_t threads_used() const noexcept`; 0 before the
-/// first.
+/// An engine that reports how many threads its last round used: `std::size_t threads_used() const noexcept`; 0 before
+/// the first round.
 template <class E>
 concept CountsThreads = requires(const E& engine) {
   engine.threads_used();
 };
 
-/// An engine that may run rounds of several programs at a time: `bool overlaps_rounds() const noexcept`, and
-/// `overlap(programs)`, as Pool has them.
+/// An engine that may run rounds of several programs at the same time: `bool overlaps_rounds() const noexcept`, and
+/// `overlap(programs)`, as in Pool.
 template <class E>
 concept OverlapsRounds = requires(const E& engine) {
   { engine.overlaps_rounds() } -> std::same_as<bool>;
 };
 
-/// It predicts how long the tasks of the last round take on the chip: `double last_round_ns() const noexcept`.
+/// An engine that predicts how long the last round's tasks take on the chip: `double last_round_ns() const noexcept`.
 template <class E>
 concept PredictsTime = requires(const E& engine) {
   { engine.last_round_ns() } -> std::same_as<double>;

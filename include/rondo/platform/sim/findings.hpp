@@ -10,28 +10,27 @@
 
 namespace rondo::platform::sim {
 
-/// A mistake that a checked round found.
+/// A mistake found by checking a round.
 struct Finding {
   enum class Kind : std::uint8_t {
     wrote_input,       ///< a task changed a tensor that it only reads
-    wrote_outside,     ///< a task changed a tensor that it was not handed, or bytes between tensors
+    wrote_outside,     ///< a task changed a tensor that is not its argument, or bytes between tensors
     left_unwritten,    ///< a task did not write all of an Out
-    not_repeatable,    ///< the same tasks in the same order gave something else: state of their own, or memory never
-                       ///< written
-    depends_on_order,  ///< another order that the edges allow gave something else: an edge is missing
-    race,              ///< the engine's own way of running the tasks gave something else
+    not_repeatable,    ///< the same order gave another result: a kernel has state, or reads unwritten memory
+    depends_on_order,  ///< another order that the edges allow gave another result: an edge is missing
+    race,              ///< the way in which the engine runs the tasks gave another result
   };
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
   Kind kind = Kind::wrote_input;
-  std::uint32_t task = none;    ///< TaskId of the task that did it, where that is known
-  std::uint32_t tensor = none;  ///< TensorId of what was hit; none: no tensor's bytes
-  std::uint64_t offset = 0;     ///< of the first byte, from the tensor's start; without a tensor, from the lowest one's
-  std::uint64_t bytes = 0;      ///< how many differ
-  Error::Text text;             ///< all of it as a sentence, with names
+  std::uint32_t task = none;    ///< TaskId of the task that caused it, if known
+  std::uint32_t tensor = none;  ///< TensorId of the affected tensor; none: bytes of no tensor
+  std::uint64_t offset = 0;     ///< of the first byte, from the start of the tensor, or else of the lowest tensor
+  std::uint64_t bytes = 0;      ///< the number of different bytes
+  Error::Text text;             ///< the finding as a sentence, with names
 };
 
-/// The first findings of a round, in a list of fixed size.
+/// The first findings of a round, in a fixed-size list.
 class Findings {
  public:
   static constexpr std::size_t most = 32;
@@ -49,7 +48,7 @@ class Findings {
   /// The number of findings that the list has no room for.
   [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 
-  /// The round's status, about the first finding. It does not poison.
+  /// The round's status, which describes the first finding. It does not poison.
   [[nodiscard]] Status status() const noexcept {
     if (empty()) return {};
     const Finding& first = list_[0];

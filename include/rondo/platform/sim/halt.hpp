@@ -22,13 +22,13 @@ namespace rondo::platform::sim {
   }
 }
 
-/// The reason why a program stopped: the first kernel that threw, or a request from outside. Where rounds overlap, the
-/// first kernel is that of the earliest round, and rounds before it go on unless a stop was requested before.
+/// The reason why a program stopped: the first kernel that threw, or a stop request. If rounds overlap, the first
+/// kernel is that of the earliest round, and earlier rounds continue, unless a stop was requested before.
 ///
-/// Thread safety: record(), skips() and request_stop() from any thread; status() and text() once the round is over.
+/// Thread safety: record(), skips() and request_stop() from any thread; status() and text() after the round is over.
 class Halt {
  public:
-  /// Keeps the text of the exception being handled, if no round before this one, or the same, has one.
+  /// Stores the text of the exception being handled, unless this round or an earlier one has stored one.
   [[gnu::cold, gnu::noinline]] void record(std::uint32_t task, std::uint32_t round = 0) noexcept {
     const std::lock_guard lock(mutex_);
     Cause cause = cause_.load(std::memory_order_relaxed);         // model: halt.cause
@@ -36,7 +36,7 @@ class Halt {
     task_ = task;
     text_ = current_exception_text();
     failed_ = round;
-    // A request may come at the same time.
+    // A stop request may arrive at the same time.
     // model: halt.exchange
     while (!cause_.compare_exchange_weak(cause, has_request(cause) ? Cause::both : Cause::kernel,
                                          std::memory_order_release, std::memory_order_relaxed)) {
@@ -47,10 +47,10 @@ class Halt {
     cause_.compare_exchange_strong(none, Cause::request, std::memory_order_relaxed);  // model: halt.request
   }
 
-  /// Whether further tasks are skipped.
+  /// Whether tasks are to be skipped.
   // model: halt.requested
   [[nodiscard]] bool requested() const noexcept { return cause_.load(std::memory_order_relaxed) != Cause::none; }
-  /// Whether a task of this round, which would be the next to run, is skipped.
+  /// Whether a task of this round is to be skipped; it would be the next to run.
   [[nodiscard, gnu::cold]] bool skips(std::uint32_t round) noexcept {
     const std::lock_guard lock(mutex_);
     const Cause cause = cause_.load(std::memory_order_relaxed);
@@ -70,8 +70,8 @@ class Halt {
     }
     return {};
   }
-  /// The status of a round that is over: ok if all its tasks ran; those after the first one that failed, or was
-  /// stopped, are poisoned.
+  /// The status of a round that is over: ok if all its tasks ran; rounds after the first one that failed or was stopped
+  /// are poisoned.
   [[nodiscard]] Status status_of(std::uint32_t round) noexcept {
     if (!requested()) [[likely]]
       return {};
@@ -98,8 +98,8 @@ class Halt {
   std::atomic<Cause> cause_{Cause::none};
   std::mutex mutex_;
   std::uint32_t task_ = 0;
-  std::uint32_t failed_ = 0;   ///< the round that the task is of
-  std::uint32_t stopped_ = 0;  ///< the first round of which a request left tasks out, if there is one
+  std::uint32_t failed_ = 0;   ///< the round of the failed task
+  std::uint32_t stopped_ = 0;  ///< the first round in which a request skipped tasks, if there is one
   bool has_stopped_ = false;
   Error::Text text_;
 };

@@ -17,13 +17,13 @@
 namespace rondo::platform::sim {
 
 namespace dynamic {
-/// Include rondo/orchestrated.hpp for it.
+/// Defined in rondo/orchestrated.hpp.
 template <class Platform, class Runtime, class Graph>
 class Orchestration;
 }  // namespace dynamic
 
-/// A device within the host, as the platform `Self`, which derives from it, shows it: device memory is host memory,
-/// kernels run as host functions on the engine `E`, and `T` is told of every byte that would cross a bus.
+/// A device within the host, the base class of the platform `Self`: device memory is host memory, kernels run as host
+/// functions on the engine `E`, and `T` is notified of every byte that would cross a bus.
 ///
 /// Thread safety: one thread at a time. Errors: allocate throws out_of_memory; a kernel's exception poisons. Cost on
 /// the hot path: a copy is one memcpy; the rest is the engine's.
@@ -51,7 +51,7 @@ class Hosted {
 
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
-    // The allocation is recorded before the block, in `alignment` bytes that keep the block aligned.
+    // The allocation is recorded in front of the block, in `alignment` bytes, so the block stays aligned.
     const Bytes front{alignment.value < sizeof(Allocation) ? sizeof(Allocation) : alignment.value};
     const Bytes whole{align_up(size.value + front.value, front.value)};
     void* memory = size > free_ ? nullptr : std::aligned_alloc(front.value, whole.value);
@@ -91,7 +91,7 @@ class Hosted {
     return memory;
   }
   void release_pinned(void* memory) noexcept { std::free(memory); }
-  /// Waits for the launch before it, since the engine may still be running.
+  /// Waits for the previous launch, since the engine may still be running.
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     if (const Status status = engine_.wait(); !status) [[unlikely]]
       return status;
@@ -107,9 +107,9 @@ class Hosted {
   }
 
   [[nodiscard]] static constexpr bool can_refresh_args() noexcept { return true; }
-  /// Nothing was measured: a host that computes in a device's place tells nothing of one.
+  /// Null: costs measured on the host would say nothing about a device.
   [[nodiscard]] static constexpr const args::RefreshCosts* refresh_costs() noexcept { return nullptr; }
-  /// Computes args, as the device would, on the calling thread.
+  /// Computes args on the calling thread, as the device would.
   Status refresh_args(const args::RefreshOp& op) noexcept {
     traffic_.computed(op.count);
     args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, pointer(op.bases));
@@ -132,7 +132,7 @@ class Hosted {
   [[nodiscard]] static constexpr SpinLimits spins() noexcept { return {}; }
   [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }
 
-  /// Turns a graph and its args table into the engine's form. @throws Error limit_exceeded, what the engine throws
+  /// Turns a graph and its args table into the engine's form. @throws Error limit_exceeded; errors of the engine
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
     return engine_.load(graph, args);
@@ -146,7 +146,7 @@ class Hosted {
     return engine_.unload(program);
   }
 
-  /// Rounds in flight run on a thread of the queue's own. @throws Error out_of_resources if that cannot be started
+  /// Rounds in flight run on a thread of the queue. @throws Error out_of_resources if the thread cannot be started
   [[nodiscard]] DeviceQueue<Self> open_queue(std::size_t slots, std::size_t outputs, Bytes) {
     return DeviceQueue<Self>(static_cast<Self&>(*this), slots, outputs);
   }

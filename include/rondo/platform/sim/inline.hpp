@@ -16,8 +16,8 @@ namespace rondo::platform::sim {
 /// Runs all tasks on the calling thread, in the graph's order: deterministic, with no overhead but one indirect call
 /// per task and block. For a static graph the calls are direct and small kernels are inlined.
 ///
-/// Errors: a kernel that throws ends the round with kernel_failed, a stop request with stopped; the tasks after it do
-/// not run. Rounds over a static graph ignore stop requests, since looking for them would cost more than such a round.
+/// Errors: a kernel that throws ends the round with kernel_failed, a stop request ends it with stopped; later tasks do
+/// not run. Rounds over a static graph ignore stop requests, since checking for them would cost more than such a round.
 class Inline {
  public:
   static constexpr const char* name = "inline";
@@ -30,12 +30,12 @@ class Inline {
     KernelEntry entry;
     ArgWord* args;
   };
-  /// A graph as calls in order.
+  /// A graph as a list of calls in order.
   struct DynamicProgram {
     std::vector<Call> calls;
-    std::vector<std::uint32_t> tasks;  ///< for each call its TaskId; looked at only after a failure
+    std::vector<std::uint32_t> tasks;  ///< the TaskId of each call; used only after a failure
   };
-  /// A static graph: its calls are code, and this is where their arguments start.
+  /// A static graph: its calls are code; this holds the address of their arguments.
   template <class Graph>
   struct StaticProgram {
     ArgWord* args;
@@ -87,7 +87,7 @@ class Inline {
   }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
-  /// Ends the round under way, or else the next. From any thread.
+  /// Ends the current round, or otherwise the next. From any thread.
   void request_stop() noexcept { halt_.request_stop(); }
   void keep_awake(bool) noexcept {}
 

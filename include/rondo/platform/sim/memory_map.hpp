@@ -13,17 +13,17 @@
 
 namespace rondo::platform::sim {
 
-/// The places of the tensors that tasks use, as offsets from the lowest of them, read from the arguments. Tensors that
-/// never live at the same time may overlap.
+/// The addresses of the tensors that tasks use, as offsets from the lowest of them, read from the arguments. Tensors
+/// with disjoint lifetimes may overlap.
 class MemoryMap {
  public:
-  /// A stretch of memory in which the same tensors lie, or none.
+  /// A stretch of memory that belongs to the same tensors throughout, or to none.
   struct Segment {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    std::uint32_t tensor = 0;  ///< the first that covers it; `no_tensor` for a gap
+    std::uint32_t tensor = 0;  ///< the first tensor that covers it; `no_tensor` for a gap
   };
-  /// The place of a tensor, from the lowest of them; `used`: whether a task touches it.
+  /// The place of a tensor, as an offset from the lowest of them; `used`: whether a task uses it.
   struct Place {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -31,7 +31,7 @@ class MemoryMap {
   };
   static constexpr std::uint32_t no_tensor = 0xFFFF'FFFF;
 
-  /// Takes the addresses in the args table, but those of host inputs, which lie in the table itself.
+  /// Reads the addresses from the args table, except those of host inputs, which are in the table itself.
   MemoryMap(const graph::GraphView& graph, const args::ArgsTable& args) : places_(graph.tensors.size()) {
     std::uint64_t lowest = ~std::uint64_t{0};
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
@@ -71,7 +71,7 @@ class MemoryMap {
   [[nodiscard]] bool covers(std::size_t tensor, const Segment& s) const noexcept {
     return places_[tensor].used && places_[tensor].begin <= s.begin && s.end <= places_[tensor].end;
   }
-  /// The tensor that ends last before `offset`, the start of a gap.
+  /// The last tensor that ends before `offset`, the start of a gap.
   [[nodiscard]] std::uint32_t before(std::uint64_t offset) const noexcept {
     std::uint32_t found = no_tensor;
     for (std::uint32_t t = 0; t < places_.size(); ++t) {

@@ -21,41 +21,41 @@
 
 namespace rondo::platform::sim {
 
-/// Runs all tasks on the calling thread, as Inline does, and predicts with a virtual clock what the round would take on
-/// the chip.
+/// Runs all tasks on the calling thread, as Inline does, and predicts with a virtual clock how long the round would
+/// take on the chip.
 ///
 ///     auto session = open<A2A3SimOn<Model>>(graph);
 ///     … run a round …
 ///     std::puts(session.platform().engine().prediction().report().c_str());
 ///
-/// A task costs what its kernel states (see StatesCost), else its time on the host × Costs::host_factor, if Options ask
-/// for that, else an estimate from the bytes of its tensors. Without measuring, the same graph gives the same
-/// prediction on every host. Copies are those of the round, one after the other.
+/// The cost of a task is the cost that its kernel states (see StatesCost); otherwise its time on the host ×
+/// Costs::host_factor, if Options enable measuring; otherwise an estimate from the bytes of its tensors. Without
+/// measuring, the same graph gives the same prediction on every host. The round's copies follow one another.
 ///
-/// It leaves out the host's own work between rounds, contention for memory, caches, overlap of copies with tasks, and
-/// the data.
+/// It does not model the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
+/// or effects of the data.
 ///
-/// Errors: load() throws invalid_argument if a stated cost is negative or no number. Cost: a round allocates nothing
-/// and reads no clock, but for the rounds that measure.
+/// Errors: load() throws invalid_argument if a stated cost is negative or NaN. Cost: a round allocates nothing, and
+/// reads the clock only while it measures.
 class Model {
  public:
   static constexpr const char* name = "model";
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
-  /// What starts the tasks on the chip: its own schedulers, as in the peer runtime; or streams, as in the captured
-  /// graph that the onboard platforms replay, over which the tasks are dealt as there.
+  /// The mechanism that starts the tasks on the chip: its own schedulers, as in the peer runtime; or streams, over
+  /// which the tasks are dealt as in the captured graph that the onboard platforms replay.
   enum class Control : std::uint8_t { schedulers, streams };
 
-  /// The modelled chip, where it differs from the platform's, and the timing of kernels without a stated cost.
+  /// The modelled chip, where it differs from the platform's, and whether to time kernels without a stated cost.
   struct Options {
-    arch::Costs costs = {};          ///< those given replace the chip's
-    std::uint32_t cube_cores = 0;    ///< at most the chip's; 0: all
-    std::uint32_t vector_cores = 0;  ///< at most the chip's; 0: all
-    std::uint32_t schedulers = 0;    ///< at most the chip's; 0: all
+    arch::Costs costs = {};          ///< those that are given replace the chip's
+    std::uint32_t cube_cores = 0;    ///< not more than the chip has; 0: all
+    std::uint32_t vector_cores = 0;  ///< not more than the chip has; 0: all
+    std::uint32_t schedulers = 0;    ///< not more than the chip has; 0: all
     Control control = Control::schedulers;
-    std::uint32_t streams = 0;           ///< as the option of that name of the onboard platforms; 0: by their costs
-    std::uint32_t measuring_rounds = 0;  ///< how many first rounds time the tasks that state no cost; the least counts
+    std::uint32_t streams = 0;           ///< as the onboard platforms' option of this name; 0: by their costs
+    std::uint32_t measuring_rounds = 0;  ///< the number of first rounds that time such kernels; the minimum counts
   };
 
   /// A graph with the costs of its blocks, and the prediction of the last round.
@@ -224,10 +224,10 @@ class Model {
   }
   void idle() noexcept {
     in_round_ = false;
-    pending_in_ns_ = 0;  // an upload's, or those of a round that was dropped
+    pending_in_ns_ = 0;  // copies of an upload, or of a round that was cancelled
   }
 
-  /// Of the last round that was launched; empty before the first.
+  /// The prediction for the last round that was launched; empty before the first.
   [[nodiscard]] Prediction prediction() const noexcept {
     Prediction p;
     p.chip = chip_.name;
@@ -239,7 +239,7 @@ class Model {
     last_->describe(p);
     return p;
   }
-  /// The run phase of the prediction.
+  /// The predicted duration of the last round's run phase.
   [[nodiscard]] double last_round_ns() const noexcept { return prediction().run_ns; }
   [[nodiscard]] const arch::Costs& costs() const noexcept { return chip_.costs; }
 

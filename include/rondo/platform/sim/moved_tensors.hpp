@@ -12,13 +12,13 @@
 
 namespace rondo::platform::sim {
 
-/// Tensors that a round binds to device memory of the caller's. For the time of a round they can be brought back to
-/// their places in the arena, so that what looks at the arena sees them, too.
+/// Tensors that a round binds to device memory of the caller. For the duration of a round they can be moved back to
+/// their places in the arena, so that code that reads the arena also sees them.
 ///
-/// Cost: a comparison for each argument that may be such a tensor's address; it allocates when made.
+/// Cost: a comparison for each argument that may hold the address of such a tensor; only construction allocates.
 class MovedTensors {
  public:
-  /// Takes the places in the arena from the args table, which outlives this.
+  /// Reads the places in the arena from the args table, which must outlive this object.
   MovedTensors(const graph::GraphView& graph, const args::ArgsTable& args)
       : graph_{graph}, moved_(graph.tensors.size()) {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
@@ -33,7 +33,7 @@ class MovedTensors {
     }
   }
 
-  /// Copies the contents of moved tensors into the arena, and has the tasks find them there.
+  /// Copies the contents of moved tensors into the arena, and makes the tasks use them there.
   void bring_back() noexcept {
     for (const Slot& slot : slots_) {
       const std::uint64_t now = address_in(slot.word);
@@ -44,7 +44,7 @@ class MovedTensors {
       std::memcpy(slot.word, &slot.place, sizeof slot.place);
     }
   }
-  /// Undoes that; `with_contents`: what the tasks wrote goes to the caller's memory.
+  /// Undoes bring_back(); `with_contents`: also copies what the tasks wrote to the caller's memory.
   void move_again(bool with_contents) noexcept {
     for (const Slot& slot : slots_) {
       const std::uint64_t address = moved_[slot.tensor];
@@ -75,7 +75,7 @@ class MovedTensors {
 
   graph::GraphView graph_;
   std::vector<Slot> slots_;
-  std::vector<std::uint64_t> moved_;  ///< by tensor; 0: it is in its place
+  std::vector<std::uint64_t> moved_;  ///< by tensor; 0: not moved
 };
 
 }  // namespace rondo::platform::sim

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-/// Schedules for rounds that overlap: a thread that is done with its part of a round goes on with the next round.
+/// Schedules for overlapping rounds: a thread that is done with its part of a round continues with the next round.
 namespace rondo::platform::sim {
 
-/// Returns pairs of tasks. The second task of a pair runs after the first task in the round before, since one of them
-/// writes memory that both use and that all rounds share: residents, kept workspace, and workspace that is zeroed once.
-/// Sessions give each slot its own memory for all other tensors. Returns none if there are too many pairs to check in
-/// each round.
+/// Returns pairs of tasks: the second task of a pair must run after the first task in the previous round, because one
+/// of them writes memory that both use and that all rounds share: residents, kept workspace, and workspace that is
+/// zeroed once. All other tensors have their own memory in each slot. Returns none if there are too many pairs to check
+/// in each round.
 [[nodiscard]] inline std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> find_carried(
     const graph::GraphView& graph) {
   struct User {
@@ -43,7 +43,7 @@ namespace rondo::platform::sim {
     if (std::none_of(list.begin(), list.end(), [](const User& user) { return user.writes; })) continue;
     for (const User& before : list) {
       for (const User& after : list) {
-        // A block always comes after itself, but not after the other blocks of its task.
+        // A block always comes after itself in the previous round, but not after the other blocks of its task.
         if (before.task == after.task && graph.tasks[after.task].blocks == 1) continue;
         if (!(before.writes || after.writes)) continue;
         if (carried.size() == most) return std::nullopt;
@@ -54,9 +54,9 @@ namespace rondo::platform::sim {
   return carried;
 }
 
-/// Cuts the nodes, in their order, into one stage of equal cost for each thread: while a thread runs its stage of one
-/// round, the thread before it runs its own of the next round. This keeps all threads busy whatever the edges within a
-/// round are, as long as enough rounds are in flight.
+/// Divides the nodes, in order, into one stage for each thread, of equal costs: while a thread runs its stage of one
+/// round, the previous thread runs its own stage of the next round. Whatever the edges within a round, this keeps all
+/// threads busy as long as enough rounds are in flight.
 [[nodiscard]] inline Schedule stages_on(const NodeGraph& g, std::size_t threads, const ReplayCosts& costs) {
   const double per_node = std::max(1.0, costs.per_node);
   double total = 0;
@@ -92,7 +92,7 @@ namespace rondo::platform::sim {
   const std::size_t measured = 4 * depth;  // rounds may end in bursts of `depth`
   const std::size_t rounds = measured + 2 * depth + 6;
   std::vector<double> free_at(schedule.order.size());
-  std::vector<double> before(g.nodes.size());  // when each node was done in the round before
+  std::vector<double> before(g.nodes.size());  // when each node was done in the previous round
   std::vector<double> done(g.nodes.size());
   std::vector<double> ends(rounds);
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -112,8 +112,8 @@ namespace rondo::platform::sim {
   return (ends[rounds - 1] - ends[rounds - 1 - measured]) / static_cast<double>(measured);
 }
 
-/// Returns the schedule on up to `most` threads with the shortest period, or none if one thread is as good. It compares
-/// stages with schedules of a single round, in which each thread goes on with the next round.
+/// Returns the schedule on up to `most` threads with the shortest period, or none if one thread is as fast. It compares
+/// stages with schedules for a single round, in which each thread continues with the next round.
 [[nodiscard]] inline std::optional<Plan> plan_overlap(const NodeGraph& calls, std::size_t most, std::size_t depth,
                                                       const ReplayCosts& costs) {
   double alone = 0;
@@ -121,10 +121,10 @@ namespace rondo::platform::sim {
   double best = 0.95 * alone;
   std::optional<Plan> plan;
   for (std::size_t threads = 2; threads <= most;) {
-    // Small enough to be dealt out evenly, large enough that a node's own cost does not matter.
+    // Small enough to be distributed evenly, large enough that the overhead per node does not matter.
     const NodeGraph nodes = fuse_chains(calls, alone / static_cast<double>(threads) / 128);
     for (Schedule schedule : {stages_on(nodes, threads, costs), schedule_on(nodes, threads, costs)}) {
-      // Stages are preferred, since their threads seldom wait for each other; so are fewer threads.
+      // Stages are preferred, since their threads seldom wait for each other, and so are fewer threads.
       const double period = period_of(nodes, schedule, depth, costs);
       if (period >= best) continue;
       best = 0.98 * period;

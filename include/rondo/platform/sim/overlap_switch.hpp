@@ -14,12 +14,12 @@
 
 namespace rondo::platform::sim {
 
-/// The part of a queue that lets rounds overlap. It is empty for an engine whose rounds cannot.
+/// The part of a queue that lets rounds overlap. Empty for an engine that cannot overlap rounds.
 template <class Sim>
 struct OverlapSwitch {};
 
-/// For an engine whose rounds can: they run one after the other until every slot has had one and the tasks' costs are
-/// known. Then the calling thread asks for the change, and the thread that runs rounds makes it or declines.
+/// For an engine that can overlap rounds. Rounds run one after the other until every slot has had one and the tasks'
+/// costs are known. Then the calling thread requests the change, and the thread that runs rounds makes it or declines.
 template <HasOverlappingRounds Sim>
 class OverlapSwitch<Sim> {
   using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;
@@ -27,7 +27,7 @@ class OverlapSwitch<Sim> {
   using Replay = std::remove_pointer_t<decltype(std::declval<Engine&>().overlap({}))>;
 
  public:
-  // For the calling thread.
+  // Called by the calling thread.
 
   void allow(std::size_t slots) {
     slots_.resize(slots);
@@ -70,10 +70,10 @@ class OverlapSwitch<Sim> {
   [[nodiscard]] bool has_ended(std::uint32_t slot) noexcept { return replay_->has_slot_ended(slot); }
   [[nodiscard]] Status status(std::uint32_t slot) noexcept { return replay_->status(slot); }
 
-  // For the thread that runs rounds.
+  // Called by the thread that runs rounds.
 
   [[nodiscard]] bool is_wanted() const noexcept { return state_.load(std::memory_order_acquire) == State::wanted; }
-  /// Makes the change. Returns false if it gains nothing; then it is no longer wanted.
+  /// Makes the change. Returns false if it gains nothing; then the change is no longer wanted.
   [[nodiscard]] bool start(Engine& engine) noexcept {
     std::vector<Program*> programs;
     for (const Slot& slot : slots_) programs.push_back(slot.program);
@@ -85,7 +85,7 @@ class OverlapSwitch<Sim> {
   }
   void note_started() noexcept { state_.store(State::started, std::memory_order_release); }  // model: switch.started
 
-  /// For that thread while it makes the change, and for the calling thread afterwards.
+  /// Called by that thread during the change, and by the calling thread afterwards.
   void launch(std::uint32_t slot) noexcept { replay_->launch(slot, std::exchange(slots_[slot].is_alone, false)); }
 
  private:

@@ -25,21 +25,21 @@
 namespace rondo::platform::sim {
 
 /// Host threads as the chip's blocks: thread i is the cube core and the two vector cores of block i. Thread 0 is the
-/// calling thread, which takes part while it waits; the others are persistent and sleep when no round comes.
+/// calling thread, which takes part while it waits; the others persist and sleep when there is no round.
 ///
-/// A graph is replayed by a schedule. A learned schedule first times a few rounds on the calling thread; then it
-/// spreads the tasks over as many threads as make rounds faster. For very short tasks that is one thread, at the cost
-/// of Inline. The first rounds on several threads are timed as well: if too few are faster than on one thread, because
-/// the host is busy, one thread runs all tasks, and several are tried again later.
+/// A graph is replayed according to a schedule. With a learned schedule, the pool first times a few rounds on the
+/// calling thread; then it uses as many threads as make rounds faster. For very short tasks that is one thread, at the
+/// cost of Inline. The first rounds on several threads are timed as well: if too few of them are faster than on one
+/// thread, because the host is busy, one thread runs all tasks, and several are tried again later.
 ///
-/// Learning goes on: one round in 16, or one in more where tasks are short, times its tasks where they run. If costs
-/// have changed, and another schedule is better by a twentieth for the new costs, it takes over between two rounds.
-/// Timing and planning take at most some 3 % of all time.
+/// Learning continues: in one round in 16, or fewer if tasks are short, tasks are timed where they run. If costs have
+/// changed, and another schedule is better by at least a twentieth for the new costs, the pool adopts it between two
+/// rounds. Timing and planning take at most some 3 % of all time.
 ///
 /// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
-/// load() throws out_of_resources, and the learning round goes on with one thread. A kernel that throws ends the round
-/// with kernel_failed, a stop request with stopped; the tasks after it are left out. Cost per round: no allocation, no
-/// lock, no clock, except in rounds that are timed; a system call only to wake threads that sleep.
+/// load() throws out_of_resources, and the learning round continues with one thread. A kernel that throws ends the
+/// round with kernel_failed, a stop request ends it with stopped; later tasks are skipped. Cost per round: no
+/// allocation, no lock, no clock, except in rounds that are timed; a system call only to wake sleeping threads.
 class Pool {
  public:
   static constexpr const char* name = "pool";
@@ -68,7 +68,7 @@ class Pool {
   Status unload(Program& program) noexcept {
     const Status status = wait();
     program.stop();
-    if (program.shared_ != nullptr) {  // its session closes all of its programs
+    if (program.shared_ != nullptr) {  // its session unloads all of its programs
       overlapped_.reset();
       running_ = nullptr;
     }
@@ -79,10 +79,10 @@ class Pool {
   [[nodiscard]] bool overlaps_rounds() const noexcept { return options_.overlap_rounds && threads_ > 1; }
   /// Whether rounds in flight overlap now: they do once the costs of the tasks are known, if that is faster.
   [[nodiscard]] bool is_overlapping() const noexcept { return overlapped_ != nullptr; }
-  /// Lets rounds of these programs overlap from now on. They are programs of one graph, by slot, each over its own
-  /// tensors except those that rounds share (see TensorRecord::is_shared_by_rounds). The first one has learned, no
-  /// round is under way, and they are unloaded together. Returns null and changes nothing if that gains nothing, or a
-  /// thread cannot be started.
+  /// Lets rounds of these programs overlap from now on. They are programs of one graph, one per slot, each with its own
+  /// tensors except those that rounds share (see TensorRecord::is_shared_by_rounds). Preconditions: the first one has
+  /// learned, no round is under way, and they are unloaded together. Returns null and changes nothing if overlapping
+  /// gains nothing or a thread cannot be started.
   [[nodiscard]] Replay* overlap(std::span<Program* const> programs) noexcept {
     try {
       const Program& first = *programs[0];
@@ -113,7 +113,7 @@ class Pool {
   }
   /// The number of threads of the schedule; 1 while it learns, 0 before the first round.
   [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 0 : running_->threads_used(); }
-  /// The number of times that a thread went to sleep because no round came. From any thread.
+  /// The number of times that a thread went to sleep for lack of a round. From any thread.
   [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
 
  private:

@@ -22,27 +22,27 @@
 
 namespace rondo::platform::sim {
 
-/// The way in which Pool learns what its tasks cost.
+/// How Pool determines the costs of its tasks.
 enum class Scheduling : std::uint8_t {
-  learned,  ///< from the clock, over the first rounds, which run on the calling thread alone
-  uniform,  ///< not at all: every task counts as 1 µs; the schedule is made before the first round
+  learned,  ///< by timing the first rounds, which run on the calling thread only
+  uniform,  ///< no timing: every task counts as 1 µs; the schedule is made before the first round
 };
 
-/// The number of threads and their schedule.
+/// The number of threads and how they are scheduled.
 struct PoolOptions {
-  std::uint32_t threads = 0;  ///< including the calling one; 0: one per core of the host
+  std::uint32_t threads = 0;  ///< including the calling thread; 0: one per core of the host
   Scheduling scheduling = Scheduling::learned;
   std::uint32_t learning_rounds = 6;  ///< the first is discarded, since its caches are cold
-  std::uint32_t trial_rounds = 32;    ///< on several threads, before they are kept
-  std::uint32_t look_rounds = 16;     ///< at most one round in so many is timed; 0: none after learning
+  std::uint32_t trial_rounds = 32;    ///< rounds on several threads, before these are kept
+  std::uint32_t look_rounds = 16;     ///< at most one round in this many is timed; 0: none after learning
   /// Whether tasks of a round in flight may start while earlier rounds still run. Each slot of a PipelinedSession
   /// then has a workspace of its own.
   bool overlap_rounds = true;
   ReplayCosts costs = {};
-  TeamOptions team = {};  ///< where the threads run, except the calling one, and how they wait
+  TeamOptions team = {};  ///< where the other threads run, and how they wait
 };
 
-/// A graph with its threads, and the costs learned so far.
+/// A graph with its threads and the costs learned so far.
 class PoolProgram {
  public:
   PoolProgram(const graph::GraphView& graph, Inline::DynamicProgram calls, const PoolOptions& options,
@@ -103,9 +103,9 @@ class PoolProgram {
     return replay_ != nullptr ? replay_->threads() : shared_ != nullptr ? shared_->threads() : 1;
   }
 
-  // For rounds that overlap with those of other programs; see Pool::overlap().
+  // For rounds that overlap with rounds of other programs; see Pool::overlap().
 
-  /// Sets whether its rounds will overlap and need no threads of their own. Called while no round is in flight.
+  /// Sets whether its rounds will overlap and so need no threads of their own. Precondition: no round is in flight.
   void expect_overlap(bool expects) noexcept { expects_overlap_ = expects; }
   /// Whether the costs of its tasks are known. From any thread.
   [[nodiscard]] bool has_learned() const noexcept { return has_learned_.load(std::memory_order_acquire); }
@@ -114,13 +114,13 @@ class PoolProgram {
   friend class Pool;
   /// How a round on several threads is timed.
   enum class Watched : std::uint8_t { nothing, as_a_whole, each_call };
-  /// The number of looks after which several threads that were slower than one are tried again.
+  /// The number of looks before several threads that were slower than one are tried again.
   static constexpr std::uint32_t least_retry = 2;
   static constexpr std::uint32_t most_retry = 128;
-  /// The number of timed rounds in a row, slower than one thread, after which one thread takes over.
+  /// The number of consecutive timed rounds, slower than on one thread, after which one thread runs all tasks.
   static constexpr std::uint32_t most_slow = 8;
 
-  /// Runs a round to learn, to try several threads or to look at the costs of calls, or runs a round in flight.
+  /// Runs a round in flight, or a round to learn, to try several threads or to time the calls.
   [[gnu::cold, gnu::noinline]] Status launch_watched() noexcept {
     until_look_ = 1;
     if (shared_ != nullptr) {
@@ -134,7 +134,7 @@ class PoolProgram {
       try_to_plan(costs_);
     }
     if (trial_left_ == 0 && options_.look_rounds == 0) {
-      until_look_ = 0;  // the next look is four thousand million rounds away
+      until_look_ = 0;  // the next look is 2^32 rounds away
       if (replay_ == nullptr) return Inline::run(calls_, halt_);
       replay_->launch();
       return {};
@@ -167,7 +167,7 @@ class PoolProgram {
     return {};
   }
   Status learn() noexcept {
-    // The cost of reading the clock is subtracted from each figure. Like the figures, it is the least of several.
+    // The cost of reading the clock is subtracted from each time. It is a minimum of several tries, as the times are.
     for (int i = 0; i < 32; ++i) {
       const double a = now_ns();
       clock_cost_ = std::min(clock_cost_, now_ns() - a);
@@ -180,7 +180,7 @@ class PoolProgram {
     return {};
   }
 
-  /// Ends a round on several threads that was timed.
+  /// Ends a timed round on several threads.
   [[gnu::cold, gnu::noinline]] void note_watched() noexcept {
     const Watched watched = std::exchange(watched_, Watched::nothing);
     const double took = now_ns() - watched_from_;
@@ -192,16 +192,16 @@ class PoolProgram {
     }
     if (took < 0.97 * sum(costs_)) ++trials_faster_;
     if (--trial_left_ != 0) return;
-    // A few fast rounds are enough: slow ones have causes outside of the program, which pass.
+    // A few fast rounds are enough: slow ones have external causes, which pass.
     if (8 * trials_faster_ < options_.trial_rounds) return run_alone();
     retry_after_ = least_retry;
   }
-  /// Looks at a timed round, whose calls cost `sample_`, and makes a new plan if that may be better.
+  /// Evaluates a timed round with the call costs `sample_`, and makes a new plan if that may be better.
   void reconsider(double took) noexcept {
     const double alone = sum(sample_);
     const double timing = 2 * clock_cost_ * static_cast<double>(sample_.size());
-    const double rest = std::max({took - timing, took / 4, 1.0});  // about the time of a round that is not timed
-    // Timing takes a hundredth. The distance between looks varies, in case costs go up and down in a rhythm.
+    const double rest = std::max({took - timing, took / 4, 1.0});  // roughly the time of a round that is not timed
+    // Timing takes 1 % of the time. The distance between looks varies, in case costs vary periodically.
     const double apart = std::max(std::min(timing / (0.01 * rest), 65536.0), static_cast<double>(options_.look_rounds));
     until_look_ = static_cast<std::uint32_t>(apart) + ++looks_ % 3;
     if (replay_ != nullptr) {
@@ -220,11 +220,11 @@ class PoolProgram {
     planned_at_ = now_ns();
     try {
       plan(costs);
-    } catch (...) {  // no thread or no memory: the schedule stays as it is
+    } catch (...) {  // no thread or no memory: the schedule does not change
     }
     planning_took_ = now_ns() - planned_at_;
   }
-  /// Replaces the schedule by the best one for these costs, if that is better by a twentieth. @throws Error
+  /// Replaces the schedule by the best one for these costs, if that is better by at least a twentieth. @throws Error
   /// out_of_resources
   void plan(std::span<const double> costs) {
     if (costs.data() != costs_.data()) std::copy(costs.begin(), costs.end(), costs_.begin());
@@ -239,7 +239,7 @@ class PoolProgram {
       take(std::move(best));
     }
   }
-  /// The time that a round should take by the present schedule, if its calls cost `costs_`.
+  /// The expected time of a round with the present schedule, if its calls cost `costs_`.
   [[nodiscard]] double makespan_now() {
     for (NodeGraph::Node& node : plan_.nodes.nodes) {
       node.cost = 0;
@@ -261,7 +261,7 @@ class PoolProgram {
     trials_faster_ = 0;
     if (trial_left_ != 0) until_look_ = 1;
   }
-  /// Goes back to one thread, if several are hardly faster because the host is busy.
+  /// Returns to one thread, if several are hardly faster because the host is busy.
   void run_alone() noexcept {
     replay_.reset();
     slow_looks_ = 0;
@@ -278,7 +278,7 @@ class PoolProgram {
 
   graph::GraphView graph_;
   Inline::DynamicProgram calls_;
-  std::vector<double> costs_;   ///< nanoseconds for each call; the schedule is made for these
+  std::vector<double> costs_;   ///< nanoseconds for each call; the basis of the schedule
   std::vector<double> sample_;  ///< the costs in the last round that was timed
   CostWatch watch_;
   PoolOptions options_;
@@ -286,12 +286,12 @@ class PoolProgram {
   Halt& halt_;
   std::atomic<std::uint64_t>& parks_;
   std::atomic<bool> has_learned_{false};
-  bool is_settled_ = false;  ///< whether it is decided how its own rounds run: by `replay_`, or on one thread
+  bool is_settled_ = false;  ///< whether it is decided how its own rounds run: on `replay_`, or on one thread
   bool expects_overlap_ = false;
   bool is_kept_awake_ = false;
   bool is_forced_alone_ = false;  ///< several threads should be faster, but are not
   Watched watched_ = Watched::nothing;
-  std::uint32_t until_look_ = 1;  ///< launches until one calls launch_watched()
+  std::uint32_t until_look_ = 1;  ///< launches until the next one that calls launch_watched()
   std::uint32_t rounds_ = 0;      ///< learning rounds so far
   std::uint32_t trial_left_ = 0;
   std::uint32_t trials_faster_ = 0;
@@ -299,13 +299,13 @@ class PoolProgram {
   std::uint32_t slow_looks_ = 0;
   std::uint32_t until_retry_ = 0;
   std::uint32_t retry_after_ = least_retry;
-  double clock_cost_ = 1e9;  ///< of two readings
+  double clock_cost_ = 1e9;  ///< of two readings; nanoseconds
   double watched_from_ = 0;
   double planned_at_ = 0;
   double planning_took_ = 0;
   Plan plan_;                       ///< the plan of `replay_`
   std::unique_ptr<Replay> replay_;  ///< null: one thread runs all calls, or `shared_` does
-  Replay* shared_ = nullptr;        ///< runs all rounds in flight; `slot_` is this program's slot
+  Replay* shared_ = nullptr;        ///< runs all rounds in flight; `slot_` is this program's slot in it
   std::uint32_t slot_ = 0;
 };
 

@@ -14,8 +14,8 @@
 
 namespace rondo::platform::sim {
 
-/// The predicted times of a round on the chip, in nanoseconds; those of cores and tasks are of the phase `run` alone.
-/// Lifetime: the spans are the engine's; they change with its next round and end with its session.
+/// The predicted times of a round on the chip, in nanoseconds; those of cores and tasks cover only the phase `run`.
+/// Lifetime: the spans belong to the engine; they change with its next round and are invalid after its session.
 struct Prediction {
   const char* chip = "";
   graph::GraphView graph;
@@ -28,16 +28,16 @@ struct Prediction {
 
   std::span<const double> cube_busy_ns;          ///< for each core
   std::span<const double> vector_busy_ns;        ///< for each core
-  double scheduler_busy_ns = 0;                  ///< of all together
+  double scheduler_busy_ns = 0;                  ///< the sum over all schedulers
   std::uint32_t schedulers = 0;                  ///< 0: streams control the chip
   std::uint32_t streams = 0;                     ///< 0: schedulers control it
-  double stream_busy_ns = 0;                     ///< of the busiest stream
-  double critical_path_ns = 0;                   ///< the run phase with unlimited cores and schedulers
+  double stream_busy_ns = 0;                     ///< that of the busiest stream
+  double critical_path_ns = 0;                   ///< the time of the run phase with unlimited cores and schedulers
   std::span<const std::uint32_t> critical_path;  ///< positions in graph.tasks
   std::span<const TaskTimes> tasks;              ///< in the order of graph.tasks, from the start of the run phase
-  std::span<const BlockRun> blocks;              ///< those of the first task, then those of the next
+  std::span<const BlockRun> blocks;              ///< the blocks of the first task, then those of the next
 
-  // The number of tasks whose costs are stated by the kernel, timed on the host, or estimated from their bytes.
+  // The number of tasks whose costs were stated by the kernel, timed on the host, or estimated from their bytes.
   std::uint32_t stated = 0;
   std::uint32_t measured = 0;
   std::uint32_t estimated = 0;
@@ -46,7 +46,7 @@ struct Prediction {
     return copy_in_ns + launch_ns + run_ns + complete_ns + copy_out_ns;
   }
 
-  /// The share of the run phase that the cores of a type spend in kernels, on average; 0 to 1.
+  /// The average share of the run phase that the cores of a type spend in kernels; 0 to 1.
   [[nodiscard]] double utilisation(CoreType core) const noexcept {
     const auto& busy = core == CoreType::cube ? cube_busy_ns : vector_busy_ns;
     return run_ns == 0 ? 0 : sum(busy) / (run_ns * static_cast<double>(busy.size()));

@@ -10,8 +10,8 @@
 
 namespace rondo::platform::sim {
 
-/// A bounded queue of pointers between any threads, first in first out (Vyukov). push fails when it is full and pop
-/// when it is empty. Each cell counts whose turn it is, so both sides need one compare-and-swap.
+/// A bounded first-in, first-out queue of pointers between any threads (Vyukov). push fails when it is full and pop
+/// when it is empty. Each cell counts turns, so each side needs one compare-and-swap.
 ///
 /// Thread safety: any number of threads on either side. Cost: one compare-and-swap, no allocation after construction.
 template <class T>
@@ -62,7 +62,7 @@ class ReadyQueue {
     }
   }
 
-  /// The number of all pops and of all pushes; if they are equal, the queue was empty at some moment between the two
+  /// The number of all pops, and of all pushes. If they are equal, the queue was empty at some moment between the two
   /// reads.
   [[nodiscard]] std::uint64_t popped() const noexcept { return head_.load(std::memory_order_seq_cst); }
   [[nodiscard]] std::uint64_t pushed() const noexcept { return tail_.load(std::memory_order_seq_cst); }

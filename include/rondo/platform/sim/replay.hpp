@@ -24,27 +24,27 @@ namespace rondo::platform::sim {
 ///
 /// Each thread has its nodes in the order of the schedule, in batches. For each batch it waits until the predecessors
 /// on other threads are done, claims the batch, runs its nodes, and marks each as done. A claim is a compare-and-swap
-/// on a word that usually only its owner touches; a done flag is a plain store. Both hold the number of the round, so
+/// on a word that usually only its owner accesses; a done flag is a plain store. Both hold the number of the round, so
 /// nothing is ever reset. A claim changes the last round's number to this one's and succeeds once: a thread that is
-/// still at an old round finds all claims of that round taken. A thread that would wait for long, or has run all its
-/// batches, runs ready batches of the others, so a thread that lost its core delays only the batch that it is in.
+/// still in an old round finds all batches of that round claimed. A thread that would wait for long, or has run all its
+/// batches, runs ready batches of the others, so a thread that lost its core delays only its current batch.
 ///
-/// A node joins the batch before it if all it needs from other threads is expected to be done when the batch starts. So
-/// no two batches wait for each other.
+/// A node joins the previous batch if everything it needs from other threads is expected to be done when the batch
+/// starts. So no two batches wait for each other.
 ///
-/// Where rounds overlap, a thread goes on from its nodes of one round to those of the next. A node comes after itself
-/// in the round before, and after the nodes of that round that `carried` lists; so when a round has ended, all nodes of
-/// earlier rounds are done, though a thread may still have to report some of them. The calling thread is one of the
-/// threads while it waits; while it is away, the others do its part, and if that becomes too much, they wake the
+/// Where rounds overlap, a thread continues from its nodes of one round with those of the next. A node comes after
+/// itself in the previous round, and after the nodes of that round that `carried` lists; so when a round has ended, all
+/// nodes of earlier rounds are done, though a thread may not yet have reported some of them. The calling thread is one
+/// of the threads while it waits; otherwise the other threads run its part, and if that becomes too much, they wake the
 /// stand-in thread.
 ///
 /// Lifetime: immovable. Thread safety: all public members from one thread. Cost per round: no allocation and no lock; a
 /// system call if a thread sleeps; per node about 15 ns.
 class Replay {
  public:
-  /// `programs`: the calls of each slot, in the order of the graph. The calling thread is one of the threads, in wait()
-  /// and await(). `parks` counts how often a thread goes to sleep. @throws Error out_of_resources if a thread cannot be
-  /// started; what WorkerTeam throws
+  /// `programs`: the calls of each slot, in the order of the graph. The calling thread is one of the threads during
+  /// wait() and await(). `parks` counts how often a thread goes to sleep. @throws Error out_of_resources if a thread
+  /// cannot be started; errors of WorkerTeam
   Replay(const NodeGraph& graph, const Schedule& schedule, std::span<const Inline::DynamicProgram* const> programs,
          Halt& halt, std::atomic<std::uint64_t>& parks, const TeamOptions& team);
   Replay(const Replay&) = delete;
@@ -58,17 +58,17 @@ class Replay {
 
   /// Starts the next round of the only slot.
   void launch() noexcept { team_.start(++epoch_); }  // model: replay.launch
-  /// As launch(), and times each call; see read_times().
+  /// Does the same as launch(), and times each call; see read_times().
   void launch_timed() noexcept {
     rounds_[0].first_call = call_count_;
     launch();
   }
-  /// After wait(): reads the costs of the calls of a timed round, in ns, in the graph's order; 0 for those left out.
+  /// After wait(): reads the costs of the calls of a timed round, in ns, in the graph's order; 0 for skipped calls.
   void read_times(std::span<double> costs) noexcept {
     rounds_[0].first_call = 0;
     for (std::uint32_t c = 0; c < call_count_; ++c) costs[originals_[c]] = std::exchange(timed_[c].ns, 0);
   }
-  /// Starts the next round in a slot that is free. `alone`: whether it overlaps with no other round.
+  /// Starts the next round in a free slot. `alone`: whether the round must not overlap with any other.
   void launch(std::uint32_t slot, bool alone) noexcept {
     Round& next = round(++epoch_);
     next.first_call = slot * call_count_;
@@ -77,7 +77,7 @@ class Replay {
     epochs_[slot] = epoch_;
     team_.start(epoch_);  // model: overlap.launch
   }
-  /// Does the caller's share and helps the others, and returns when all nodes are done.
+  /// Runs the caller's share, helps the others, and returns when all nodes are done.
   void wait() noexcept {
     if (has_ended(epoch_)) return;
     work(0, epoch_);
@@ -91,8 +91,8 @@ class Replay {
     }
   }
 
-  // For the round that was launched last in a slot.
-  /// Also makes sure that a thread has the first lane: the round may wait only for a caller that merely asks.
+  // For the round launched last in a slot.
+  /// Also makes sure that a thread serves the first lane: the round may be waiting for a caller that only polls.
   [[nodiscard]] bool has_slot_ended(std::uint32_t slot) noexcept {
     if (has_ended(epochs_[slot])) return true;                              // model: overlap.has_ended
     if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {  // model: overlap.ask_for_lane
@@ -107,7 +107,7 @@ class Replay {
     const std::uint32_t epoch = epochs_[slot];
     if (has_ended(epoch)) return;
     caller_waits_.store(true, std::memory_order_relaxed);  // model: overlap.caller_waits
-    bool has_worked = false;  // the stand-in thread may leave the first lane to this one at any time
+    bool has_worked = false;  // the stand-in thread may release the first lane to this one at any time
     Backoff backoff;
     while (!has_ended(epoch)) {
       if (!first_lane_is_taken_.exchange(true, std::memory_order_acquire)) {  // model: overlap.take
@@ -133,15 +133,15 @@ class Replay {
  private:
   friend class WorkerTeam<Replay>;
   static constexpr std::uint32_t cache_line = 64, per_line = cache_line / sizeof(std::uint32_t);
-  static constexpr std::uint32_t reach = 32;  ///< how many unclaimed batches of another lane a helper looks at
+  static constexpr std::uint32_t reach = 32;  ///< the number of unclaimed batches in another lane that a helper checks
 
   struct Batch {
     std::uint32_t first_node = 0;
     std::uint32_t node_end = 0;
     std::uint32_t first_need = 0;
-    std::uint32_t across_end = 0;  ///< needs from other threads come first
+    std::uint32_t across_end = 0;  ///< needs on other threads come first
     std::uint32_t need_end = 0;
-    std::uint32_t carried_end = 0;  ///< then those from the round before
+    std::uint32_t carried_end = 0;  ///< followed by those in the previous round
   };
   struct Calls {
     std::uint32_t begin = 0;
@@ -153,21 +153,21 @@ class Replay {
   struct alignas(cache_line) Lane {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
-    /// The epoch, and the batch below which all are claimed: a hint for helpers. It says nothing of another epoch.
+    /// The epoch, and a batch below which all are claimed: a hint for helpers. It says nothing about another epoch.
     std::atomic<std::uint64_t> cursor{0};
   };
-  /// How far the thread of a lane has come; the next thread that takes the lane goes on from there.
+  /// The progress of a lane's thread; the next thread that serves the lane continues from there.
   struct alignas(cache_line) Position {
     std::uint32_t epoch = 0;
     std::uint32_t batch = 0;
-    bool in_order = true;  ///< no other thread has run a batch of the lane in this round
+    bool in_order = true;  ///< whether no other thread has run a batch of the lane in this round
   };
-  /// A round under way. There are at least as many as slots, a power of two, so that epochs may wrap around.
+  /// A round under way. The number of entries is a power of two, at least that of slots, so epochs may wrap around.
   struct alignas(cache_line) Round {
-    std::atomic<std::uint32_t> executed{0};  ///< batches
-    Signal finished{0};                      ///< the last epoch in this place that is over
-    std::uint32_t first_call = 0;            ///< of its slot
-    std::atomic<bool> waits{false};          ///< whether it starts after the round before is over
+    std::atomic<std::uint32_t> executed{0};  ///< the number of batches run
+    Signal finished{0};                      ///< the last finished epoch that used this entry
+    std::uint32_t first_call = 0;            ///< the first call of its slot
+    std::atomic<bool> waits{false};          ///< whether it starts only after the previous round is over
   };
 
   [[nodiscard]] static std::atomic<std::uint32_t>& word(std::vector<Line>& lines, std::uint32_t i) noexcept {
@@ -177,12 +177,12 @@ class Replay {
   [[nodiscard]] bool has_ended(std::uint32_t epoch) noexcept {
     return static_cast<std::int32_t>(round(epoch).finished.load(std::memory_order_acquire) - epoch) >= 0;
   }
-  /// Whether no batch of a round may run yet.
+  /// Whether a round must not run any batch yet.
   [[nodiscard]] bool is_held_up(std::uint32_t epoch) noexcept {
     return round(epoch).waits.load(std::memory_order_relaxed) && !has_ended(epoch - 1);
   }
 
-  /// Whether these nodes are done in a round, or in a later one.
+  /// Whether these nodes are done in this round or in a later one.
   [[nodiscard]] bool are_done(std::uint32_t first, std::uint32_t end, std::uint32_t epoch) noexcept {
     for (std::uint32_t n = first; n < end; ++n) {
       if (!is_done(needs_[n], epoch)) return false;
@@ -192,7 +192,7 @@ class Replay {
   [[nodiscard]] bool is_done(std::uint32_t node, std::uint32_t epoch) noexcept {
     return static_cast<std::int32_t>(word(done_, node).load(std::memory_order_acquire) - epoch) >= 0;
   }
-  /// Whether a batch can run. `need_end`: the end of those needs that are not known to be done.
+  /// Whether a batch can run. `need_end`: the end of the needs that are not known to be done.
   [[nodiscard]] bool is_ready(const Batch& b, std::uint32_t need_end, std::uint32_t epoch) noexcept {
     if (!are_done(b.first_need, need_end, epoch)) return false;
     return !overlaps_ || (is_done(b.node_end - 1, epoch - 1) && are_done(b.need_end, b.carried_end, epoch - 1));
@@ -230,7 +230,7 @@ class Replay {
     Round& r = round(epoch);
     if (r.executed.fetch_add(executed, std::memory_order_acq_rel) + executed == batch_count_) {  // model: replay.count
       // model: replay.reset
-      r.executed.store(0, std::memory_order_relaxed);      // published with `finished`
+      r.executed.store(0, std::memory_order_relaxed);      // published by the store to `finished`
       r.finished.store(epoch, std::memory_order_release);  // model: replay.finished
       if (overlaps_) r.finished.notify_one();              // model: overlap.notify
     }
@@ -249,7 +249,7 @@ class Replay {
       const std::uint32_t from = current ? static_cast<std::uint32_t>(cursor) : lane.begin;
       std::uint32_t batch = from;
       while (batch < lane.end && !claimable(batch, epoch)) ++batch;
-      // The next helper need not look at these claims again.
+      // Lets the next helper skip these claimed batches.
       if (batch != from) lane.cursor.store(cursor_at(epoch, batch), std::memory_order_relaxed);
       for (std::uint32_t waiting = 0; batch < lane.end && waiting < reach; ++batch) {
         if (!claimable(batch, epoch)) continue;
@@ -264,7 +264,7 @@ class Replay {
     }
     return false;
   }
-  /// Notes that another thread ran a batch of the first lane. If that is frequent while no thread has it, wakes one.
+  /// Notes that another thread ran a batch of the first lane. If this is frequent while no thread serves it, wakes one.
   void note_stray_help() noexcept {
     if (!overlaps_ || first_lane_is_taken_.load(std::memory_order_relaxed)) return;  // model: overlap.lane_is_free
     if (stray_helps_.fetch_add(1, std::memory_order_relaxed) + 1 != 4) return;       // model: overlap.stray
@@ -279,7 +279,7 @@ class Replay {
     for (;;) {
       is_needed_.wait(0);                                       // model: overlap.stand_by
       (void)is_needed_.exchange(0, std::memory_order_seq_cst);  // model: overlap.needed
-      // The exchange reads the last store of any thread. All are seq_cst, so this load sees a store before it.
+      // The exchange reads the last store of any thread. All are seq_cst, so this load sees earlier stores.
       if (is_closing_.load(std::memory_order_seq_cst)) return;  // model: overlap.leave_team
       const auto caller_waits = [this] { return caller_waits_.load(std::memory_order_relaxed); };
       // model: overlap.take_lane
@@ -290,7 +290,7 @@ class Replay {
       stray_helps_.store(0, std::memory_order_relaxed);  // model: overlap.forget
     }
   }
-  /// As help(), for all rounds under way, the oldest first.
+  /// Does the same as help() for all rounds under way, the oldest first.
   bool help_any(std::size_t worker, std::uint32_t epoch) noexcept {
     if (!overlaps_) return help(worker, epoch);
     const std::uint32_t last = team_.epoch();
@@ -302,7 +302,7 @@ class Replay {
 
   enum class Turn : std::uint8_t { run, lost, left };
   /// Waits for a batch of a worker's own lane and runs it, unless another worker has claimed it. `in_order`: whether
-  /// all batches before it in the lane count as done. Leaves when `is_enough()`.
+  /// all earlier batches in the lane count as done. Returns early when `is_enough()`.
   template <class IsEnough>
   Turn run_own(std::size_t own, std::uint32_t batch, bool in_order, std::uint32_t epoch, IsEnough is_enough) noexcept {
     const Batch& b = batches_[batch];
@@ -323,7 +323,7 @@ class Replay {
     return Turn::lost;
   }
 
-  /// A worker's own share of a round, from `at` on. Returns false if it left before the end.
+  /// Runs a worker's own share of a round, from `at` on. Returns false if it stopped before the end.
   template <class IsEnough>
   bool run_lane(std::size_t own, Position& at, IsEnough is_enough) noexcept {
     if (overlaps_) {
@@ -346,12 +346,12 @@ class Replay {
     report(at.epoch, executed);  // model: replay.report
     return is_over;
   }
-  /// A worker's own share of all rounds up to `last`, then what is left of the others'. Leaves when `is_enough()`.
+  /// Runs a worker's own share of all rounds up to `last`, then helps the others. Returns early when `is_enough()`.
   template <class IsEnough>
   void work_until(std::size_t own, std::uint32_t last, IsEnough is_enough) noexcept {
     Position& at = positions_[own];
     Position now = at;
-    const std::uint32_t oldest = last - round_mask_;  // no round before it is still under way
+    const std::uint32_t oldest = last - round_mask_;  // all earlier rounds are over
     // model: overlap.oldest
     if (static_cast<std::int32_t>(now.epoch - oldest) < 0) now = {oldest, lanes_[own].begin, true};
     bool is_over = true;
@@ -367,13 +367,13 @@ class Replay {
     work_until(worker, epoch, [] { return false; });
   }
 
-  std::vector<Inline::Call> calls_;       ///< slot by slot, in the order of nodes; with one slot, its timed ones follow
+  std::vector<Inline::Call> calls_;       ///< slot by slot, in the order of nodes; with one slot, then the timed ones
   std::vector<std::uint32_t> tasks_;      ///< the TaskId of each call of a slot
-  std::vector<TimedCall> timed_;          ///< of one slot
-  std::vector<std::uint32_t> originals_;  ///< the place of each of them in the order of the graph
-  std::vector<Calls> node_calls_;         ///< lane by lane, like the flags below
-  std::vector<Batch> batches_;            ///< lane by lane; a lane's words start on a cache line of their own
-  std::vector<std::uint32_t> needs_;      ///< nodes
+  std::vector<TimedCall> timed_;          ///< the calls of one slot
+  std::vector<std::uint32_t> originals_;  ///< the position of each call in the order of the graph
+  std::vector<Calls> node_calls_;         ///< lane by lane, in the order of the flags below
+  std::vector<Batch> batches_;            ///< lane by lane; each lane's words start on a new cache line
+  std::vector<std::uint32_t> needs_;      ///< positions of nodes
   std::vector<Line> claims_;
   std::vector<Line> done_;
   std::vector<Lane> lanes_;
@@ -384,18 +384,18 @@ class Replay {
   bool overlaps_;
   bool last_was_alone_ = false;
   std::uint32_t round_mask_;
-  std::uint32_t call_count_;  ///< of a slot
+  std::uint32_t call_count_;  ///< the number of calls of a slot
   std::uint32_t batch_count_ = 0;
   std::uint32_t epoch_ = 0;
   Halt& halt_;
-  unsigned spins_;  ///< before a thread that waits in a round sleeps
-  // For the first lane, where rounds overlap.
+  unsigned spins_;  ///< the number of pauses before a thread that waits within a round sleeps
+  // Used for the first lane if rounds overlap.
   alignas(cache_line) std::atomic<bool> first_lane_is_taken_{false};
   std::atomic<bool> caller_waits_{false};
   std::atomic<std::uint32_t> stray_helps_{0};
   std::atomic<bool> is_closing_{false};
   Signal is_needed_{0};
-  WorkerTeam<Replay> team_;  ///< declared after all that its threads use
+  WorkerTeam<Replay> team_;  ///< declared after everything that its threads use
   std::thread stand_in_;
 };
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-/// How Replay lays out a schedule; include replay.hpp.
+/// How Replay arranges a schedule in memory; include replay.hpp.
 namespace rondo::platform::sim {
 
 inline Replay::Replay(const NodeGraph& graph, const Schedule& schedule,

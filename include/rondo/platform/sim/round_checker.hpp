@@ -19,9 +19,9 @@ namespace rondo::platform::sim {
 
 namespace memory_watch {
 
-/// The contents of memory before it is written. Read as float32, float16 or bfloat16 the first poison is no number. The
-/// other differs from it in every bit: bytes that hold the first after one run and the other after the next were never
-/// written.
+/// The contents of memory before it is written. As float32, float16 or bfloat16, the first poison is NaN. The second
+/// poison differs from it in every bit: bytes that hold the first after one run and the second after the next were
+/// never written.
 inline constexpr unsigned char poison[2][2] = {{0xFA, 0x7F}, {0x05, 0x80}};
 
 [[nodiscard]] inline bool is_poison(const std::byte* bytes, std::uint64_t at, std::uint64_t size, bool other) noexcept {
@@ -31,7 +31,7 @@ inline constexpr unsigned char poison[2][2] = {{0xFA, 0x7F}, {0x05, 0x80}};
   return true;
 }
 
-/// The first difference of two stretches of memory, and the number of different bytes.
+/// The first difference between two stretches of memory, and the number of different bytes.
 struct Difference {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
@@ -55,14 +55,14 @@ struct Difference {
 
 }  // namespace memory_watch
 
-/// The part of Checked that does not depend on the engine inside: runs a graph's tasks on the calling thread, watches
-/// their writes, and compares the memory after one run with that after another.
+/// The part of Checked that does not depend on the inner engine: runs a graph's tasks on the calling thread, checks
+/// their writes, and compares the memory after one run with the memory after another.
 ///
-/// Memory: three copies of all that the tasks use. Cost of a watched run: for each task a comparison of all of it.
-/// Allocates when made, and never after.
+/// Memory: three copies of everything that the tasks use. Cost of a watched run: for each task a comparison of all of
+/// it. Allocates only when constructed.
 class RoundChecker {
  public:
-  /// `graph` and `args` outlive this. Tensors that rounds bind to other memory are in the arena while it is checked.
+  /// `graph` and `args` must outlive this. Tensors bound to other memory are moved to the arena during the check.
   RoundChecker(const graph::GraphView& graph, const args::ArgsTable& args)
       : graph_{graph},
         calls_{Inline::load_calls(graph, args)},
@@ -78,16 +78,16 @@ class RoundChecker {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call_[t + 1] = first_call_[t] + graph.tasks[t].blocks;
   }
 
-  /// Keeps the memory as it is, for the start of each run of the round.
+  /// Saves the memory, for the start of each run of the round.
   void begin_round() noexcept {
     moved_.bring_back();
     if (map_.size() != 0) std::memcpy(initial_.data(), map_.base(), map_.size());
   }
 
-  /// After the last run of the round; `is_good`: its outputs count.
+  /// Called after the last run of the round; `is_good`: whether to keep its outputs.
   void end_round(bool is_good) noexcept { moved_.move_again(is_good); }
 
-  /// Restores the memory, all outputs and workspace poisoned.
+  /// Restores the saved memory, with all outputs and workspace poisoned.
   void restore(bool other_poison) noexcept {
     if (map_.size() != 0) std::memcpy(map_.base(), initial_.data(), map_.size());
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
@@ -95,8 +95,8 @@ class RoundChecker {
     }
   }
 
-  /// Runs the tasks in the graph's order, checks the memory after each, and keeps the result for compare(). Returns
-  /// kernel_failed or stopped, if that ended it.
+  /// Runs the tasks in the graph's order, checks the memory after each, and saves the result for compare(). Returns
+  /// kernel_failed or stopped if the run ended early.
   [[nodiscard]] Status run_watched(Halt& halt, Findings& findings) noexcept {
     const auto keep = [this](std::vector<std::byte>& copy) {
       if (map_.size() != 0) std::memcpy(copy.data(), map_.base(), map_.size());
@@ -105,7 +105,7 @@ class RoundChecker {
       poison_outputs_of(graph_.tasks[t], false);
       keep(before_task_);
       if (const Status status = run_task(t, false, halt); !status) return status;
-      if (!graph_.tasks[t].fills) find_stray_writes(graph_.tasks[t], findings);  // it zeroes the gaps between as well
+      if (!graph_.tasks[t].fills) find_stray_writes(graph_.tasks[t], findings);  // it also zeroes the gaps
       if (const Status status = find_unwritten(t, halt, findings); !status) return status;
     }
     keep(expected_);
@@ -119,8 +119,8 @@ class RoundChecker {
     return {};
   }
 
-  /// Runs the tasks, and their blocks, in another order that obeys the edges: for seed 0 the task that was added last
-  /// first, else random.
+  /// Runs the tasks and their blocks in another order that the edges allow: for seed 0, the task that was added last
+  /// first; otherwise random.
   [[nodiscard]] Status run_in_other_order(Halt& halt, std::uint64_t seed) noexcept {
     const auto lower = [](const Ready& a, const Ready& b) { return a.key < b.key; };
     std::size_t count = 0;
@@ -144,10 +144,10 @@ class RoundChecker {
     return {};
   }
 
-  /// Compares the memory with what the watched run left; each tensor that differs is a finding.
+  /// Compares the memory with the result of the watched run; each tensor that differs is a finding.
   void compare(Finding::Kind kind, Findings& findings) noexcept {
     std::fill(compared_.begin(), compared_.end(), false);
-    // Tensors that were written first come first: later differences may follow from theirs.
+    // In the order in which tensors were written: later differences may follow from earlier ones.
     for (const graph::TaskRecord& task : graph_.tasks) {
       for (const graph::ArgRecord& arg : graph_.args_of(task)) {
         if (arg.kind == graph::ArgRecord::Kind::address && writes(arg.access))
@@ -245,7 +245,7 @@ class RoundChecker {
     for_each_output([&](std::uint32_t t) { suspicious |= unwritten(t, map_.base(), nullptr, first) != 0; });
     if (!suspicious) return {};
 
-    // A kernel may write the very bytes of the poison, but not those of both poisons.
+    // A kernel may write values equal to one poison, but not to both.
     std::memcpy(expected_.data(), map_.base(), map_.size());
     std::memcpy(map_.base(), before_task_.data(), map_.size());
     poison_outputs_of(task, true);
@@ -325,7 +325,7 @@ class RoundChecker {
     std::uint64_t key;
     std::uint32_t position;
   };
-  std::vector<Ready> ready_;  ///< a heap, the largest key on top
+  std::vector<Ready> ready_;  ///< a heap with the largest key on top
   std::vector<std::uint32_t> waits_for_;
 };
 

@@ -15,32 +15,32 @@
 /// The distribution of a graph's tasks over host threads.
 namespace rondo::platform::sim {
 
-/// The costs of a parallel round beyond its tasks, in nanoseconds; measured on two cores of a Xeon of 2023. They decide
-/// how many threads pay, so a factor of two changes little.
+/// The overhead of a parallel round beyond its tasks, in nanoseconds; measured on two cores of a Xeon of 2023. It
+/// decides how many threads are worthwhile, so a factor of two changes little.
 struct ReplayCosts {
-  double per_node = 15;         ///< to claim a node and to tell that it is done
+  double per_node = 15;         ///< to claim a node and to mark it as done
   double across_threads = 120;  ///< until another thread sees that it is done
   double per_round = 400;       ///< to start a round on threads that still spin, and to see its end
 };
 
-/// The nodes of a schedule: calls that run one after the other on one thread. A task is a node, or one for each of its
-/// blocks and an empty one where they join; chains are fused into one.
+/// The nodes of a schedule. A node is a sequence of calls on one thread: a task is one node, or one node per block and
+/// an empty node where they join; chains are fused into one node.
 struct NodeGraph {
   /// Consecutive calls and their cost.
   struct Node {
-    std::uint32_t first_call = 0;  ///< in `calls`
+    std::uint32_t first_call = 0;  ///< position in `calls`
     std::uint32_t call_count = 0;
     double cost = 0;  ///< nanoseconds
   };
   std::vector<Node> nodes;           ///< each after its predecessors
-  std::vector<std::uint32_t> calls;  ///< (task, block) pairs in the order of the graph, by number
+  std::vector<std::uint32_t> calls;  ///< the numbers of (task, block) pairs, in the order of the graph
   std::vector<std::vector<std::uint32_t>> predecessors;
   std::vector<std::vector<std::uint32_t>> successors;
-  std::vector<std::vector<std::uint32_t>> carried;  ///< by node: nodes of the round before that it comes after
+  std::vector<std::vector<std::uint32_t>> carried;  ///< by node: nodes of the previous round that must precede it
 };
 
-/// `call_costs`: one per task and block, in the order of the graph. `carried`: pairs of tasks, of which the second, in
-/// a round, comes after the first in the round before.
+/// Makes the nodes. `call_costs`: one per task and block, in the order of the graph. `carried`: pairs of tasks; the
+/// second must run after the first task of the previous round.
 [[nodiscard]] inline NodeGraph make_node_graph(const graph::GraphView& graph, std::span<const double> call_costs,
                                                std::span<const std::pair<std::uint32_t, std::uint32_t>> carried = {}) {
   NodeGraph g;
@@ -79,7 +79,7 @@ struct NodeGraph {
   return g;
 }
 
-/// Fuses each node into its only predecessor, where it is that one's only successor, up to nodes of `most_cost`
+/// Fuses each node with its only predecessor if it is that node's only successor, up to nodes of `most_cost`
 /// nanoseconds.
 [[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g,
                                            double most_cost = std::numeric_limits<double>::infinity()) {
@@ -129,11 +129,11 @@ struct Schedule {
   double makespan = 0;  ///< expected, in nanoseconds
 };
 
-/// List scheduling: of the nodes that may run, the one with the longest way to the end goes first, to the thread that
-/// can start it earliest. O(nodes · (log nodes + threads) + edges).
+/// List scheduling: of the nodes that can run, the one with the longest path to the end is placed first, on the thread
+/// that can start it earliest. O(nodes · (log nodes + threads) + edges).
 [[nodiscard]] inline Schedule schedule_on(const NodeGraph& g, std::size_t threads, const ReplayCosts& costs) {
   const std::size_t n = g.nodes.size();
-  // Time must pass with each node: batches rely on it (see Replay).
+  // Each node must take some time: batches rely on it (see Replay).
   const double per_node = std::max(1.0, costs.per_node);
   std::vector<std::uint32_t> waiting(n);
   std::vector<std::uint32_t> topological;
@@ -160,13 +160,13 @@ struct Schedule {
   std::vector<double> free_at(threads, costs.per_round);
   std::vector<double>& done_at = result.end;
   std::vector<std::uint32_t> runs_on(n);
-  // Nodes become candidates when their last predecessor is placed; the longest way to the end wins, then the lower
+  // Nodes become candidates when their last predecessor is placed; the longest path to the end wins, then the lower
   // number, so that the schedule is the same on every machine.
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
     return to_end[a] != to_end[b] ? to_end[a] < to_end[b] : a > b;
   };
-  // A node whose data has not arrived must not be placed before nodes that could run meanwhile: candidates are kept by
-  // the time at which they may start, and become ready as the clock of the earliest thread reaches them.
+  // A node whose data has not arrived must not be placed before nodes that could run meanwhile: candidates are sorted
+  // by the time at which they may start, and become ready when the clock of the earliest thread reaches it.
   struct Arrival {
     double time;
     std::uint32_t node;
@@ -174,7 +174,7 @@ struct Schedule {
       return time != other.time ? time > other.time : node > other.node;
     }
   };
-  // Heaps, the next node on top, since <queue> has 3,400 preprocessed lines.
+  // Heaps with the next node on top. <queue> is not used: it has 3,400 preprocessed lines.
   std::vector<Arrival> arriving;
   std::vector<std::uint32_t> ready;
   const auto arrive = [&](double time, std::uint32_t node) {
@@ -225,7 +225,7 @@ struct Schedule {
   return result;
 }
 
-/// When a round of this schedule ends, in nanoseconds from its start, if its nodes cost what `g` says. O(nodes · log
+/// The end of a round with this schedule, in nanoseconds from its start, if its nodes cost what `g` says. O(nodes · log
 /// nodes + edges).
 [[nodiscard]] inline double makespan_of(const NodeGraph& g, const Schedule& schedule, const ReplayCosts& costs) {
   const double per_node = std::max(1.0, costs.per_node);
@@ -252,14 +252,14 @@ struct Schedule {
   return end;
 }
 
-/// The best schedule on 1 to `most` threads. One thread costs the tasks alone; more must gain at least a twentieth over
-/// that, since other programs lose a thread.
+/// The best schedule on 1 to `most` threads. One thread costs only the tasks; more threads must gain at least a
+/// twentieth over that, since they take cores from other programs.
 [[nodiscard]] inline Schedule best_schedule(const NodeGraph& g, std::size_t most, const ReplayCosts& costs) {
   Schedule best;
   best.order.resize(1);
   for (const auto& node : g.nodes) best.makespan += node.cost;
   for (std::uint32_t n = 0; n < g.nodes.size(); ++n) best.order[0].push_back(n);
-  // Every number of threads up to 8, then a quarter more each time, and always the most.
+  // Tries every number of threads up to 8, then steps of a quarter, and always `most`.
   for (std::size_t threads = 2; threads <= most;) {
     Schedule candidate = schedule_on(g, threads, costs);
     if (candidate.makespan < 0.95 * best.makespan) best = std::move(candidate);
@@ -275,8 +275,8 @@ struct Plan {
   Schedule schedule;
 };
 
-/// The best schedule of calls on 1 to `most` threads. Chains are whole nodes, or cut where that is of use: on two
-/// threads, one of three chains has to change sides half-way.
+/// The best schedule of calls on 1 to `most` threads. Chains are whole nodes, or cut if that helps: on two threads, one
+/// of three chains has to change threads half-way.
 [[nodiscard]] inline Plan plan_round(const NodeGraph& calls, std::size_t most, const ReplayCosts& costs) {
   Plan plan{fuse_chains(calls), {}};
   plan.schedule = best_schedule(plan.nodes, most, costs);

@@ -20,8 +20,8 @@
 
 namespace rondo::platform::sim {
 
-/// A number that threads sleep on until it changes. The wait() of std::atomic is not used because that of g++ 12 spins
-/// and yields before it sleeps, which these threads have done already, and its notify calls a function.
+/// A number for whose change threads can wait asleep. It does not use std::atomic::wait(), since that of g++ 12 spins
+/// and yields before it sleeps, which these threads have done already, and its notify is a function call.
 ///
 /// Cost: notify_…() is one instruction on a cache line of this thread, and a system call only if a thread sleeps.
 class Signal : public std::atomic<std::uint32_t> {
@@ -33,7 +33,7 @@ class Signal : public std::atomic<std::uint32_t> {
   void wait(std::uint32_t seen, std::memory_order order = std::memory_order_seq_cst) noexcept {
     if (load(order) != seen) return;                    // model: signal.look
     sleepers_.fetch_add(1, std::memory_order_seq_cst);  // model: signal.count
-    // A thread that changed the number before this may have seen no sleeper; the system compares the number again.
+    // If a thread changed the number earlier, it may have seen no sleeper; the system compares the number again.
     // model: signal.sleep
     while (load(order) == seen) (void)syscall(SYS_futex, this, FUTEX_WAIT_PRIVATE, seen, nullptr);
     sleepers_.fetch_sub(1, std::memory_order_relaxed);  // model: signal.leave
@@ -43,7 +43,7 @@ class Signal : public std::atomic<std::uint32_t> {
 
  private:
   void notify(std::int32_t count) noexcept {
-    // Adding nothing orders this after the number's change, which the next thread that falls asleep then sees.
+    // Adding 0 comes after the change of the number, so a thread that falls asleep later sees the change.
     if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) [[unlikely]]  // model: signal.order
       (void)syscall(SYS_futex, this, FUTEX_WAKE_PRIVATE, count);              // model: signal.wake
   }
@@ -52,7 +52,7 @@ class Signal : public std::atomic<std::uint32_t> {
 #endif
 };
 
-/// A std::atomic_thread_fence without the warning of g++'s thread sanitizer, which does not see fences.
+/// A std::atomic_thread_fence without a warning from g++'s thread sanitizer, which does not support fences.
 [[gnu::always_inline]] inline void fence() noexcept {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -64,7 +64,7 @@ class Signal : public std::atomic<std::uint32_t> {
 #endif
 }
 
-/// The number of cores of the host; 1 if that is not known.
+/// The number of cores of the host; 1 if unknown.
 [[nodiscard]] inline std::uint32_t host_cores() noexcept { return std::max(1U, std::thread::hardware_concurrency()); }
 
 /// Starts a thread. `what` and `advice` (from "; " on) are for the message. @throws Error out_of_resources

@@ -12,9 +12,9 @@
 
 namespace rondo::platform {
 
-/// A simulated NPU: device memory is host memory, kernels run as host functions on `E`. The arch `A` has the
-/// differences between chips, the engine those between ways to run tasks. `T` is told of every byte that would cross
-/// the bus; see traffic.hpp. All that a round does is in hosted.hpp.
+/// A simulated NPU: device memory is host memory, kernels run as host functions on the engine `E`. The arch `A`
+/// describes the chip, the engine decides how tasks run, and `T` is notified of every byte that would cross the bus
+/// (see traffic.hpp). The implementation of rounds is in hosted.hpp.
 template <arch::Arch A, class E, class T = sim::NoTraffic>
 class Sim : public sim::Hosted<Sim<A, E, T>, A, E, T> {
   using Base = sim::Hosted<Sim, A, E, T>;
@@ -28,7 +28,7 @@ class Sim : public sim::Hosted<Sim<A, E, T>, A, E, T> {
 
   /// The size of the device memory, and the options of the engine.
   struct Options {
-    /// Less makes out-of-memory testable.
+    /// The most memory that can be allocated; a small limit makes out-of-memory errors testable.
     Bytes device_memory{std::uint64_t{1} << 62};
     typename E::Options engine{};
     [[no_unique_address]] typename sim::TrafficOptions<T>::type traffic{};

@@ -11,29 +11,30 @@
 #include <cstdint>
 #include <new>
 
-/// The tasks of a graph that is built while it runs, as the simulated scheduler sees them.
+/// The tasks of a graph that is built during a round, as the simulated scheduler represents them.
 namespace rondo::platform::sim {
 
 struct TaskSlot;
 
-/// One edge: an element in the list of the task that precedes, and a member of the task that waits. The thread that
-/// finishes the first reads `next`, then counts the second down, and does not touch the edge again; so it is free once
-/// its owner is done.
+/// One edge: an element in the list of the preceding task that refers to the waiting task. The thread that finishes the
+/// preceding task reads `next`, then decrements the waiting task's count, and does not access the edge again; so the
+/// edge is free once its owner is done.
 struct FanOut {
   FanOut* next = nullptr;
   TaskSlot* consumer = nullptr;
 };
-/// An edge beyond those that a slot holds itself.
+/// An edge that does not fit into its task's slot.
 struct SpareFanOut {
   FanOut edge;
   SpareFanOut* next_free = nullptr;
 };
 
-/// A task from the moment it is added until it is reclaimed. The members are ordered by cache line: those that threads
-/// share and those that run the task, then those of few tasks or of the orchestrating thread alone, then the arguments.
+/// A task from the moment it is added until it is reclaimed. The members are ordered by cache line: first those that
+/// threads share and those for running the task, then those that few tasks or only the orchestrating thread use, then
+/// the arguments.
 ///
-/// `fan_out` is null or a list while the task is not done, and `sealed()` from then on. So finding out whether an edge
-/// is needed and adding it are one compare-and-swap.
+/// `fan_out` is null or a list while the task is not done, and `sealed()` from then on. So one compare-and-swap both
+/// checks whether an edge is needed and adds it.
 struct alignas(64) TaskSlot {
   static constexpr std::size_t own_words = 14;
   static constexpr std::uint32_t own_edges = 2;
@@ -43,13 +44,13 @@ struct alignas(64) TaskSlot {
   std::atomic<FanOut*> fan_out{nullptr};
   std::atomic<std::uint32_t> waiting{0};
   std::uint32_t blocks = 1;
-  std::uint32_t words = 0;   ///< of one block
+  std::uint32_t words = 0;   ///< the number of words of one block
   std::uint32_t linked = 0;  ///< edges that this task owns
   KernelEntry entry = nullptr;
   ArgWord* args = nullptr;
   TaskSlot* next_ready = nullptr;
-  std::uint64_t mark = 0;    ///< the task that was last linked after this one: an edge is added once
-  std::uint64_t number = 0;  ///< unique among all tasks of a session, in the order in which they were added; from 1
+  std::uint64_t mark = 0;    ///< the task that was last linked after this one; prevents duplicate edges
+  std::uint64_t number = 0;  ///< unique among all tasks of a session, in the order of adding them; from 1
 
   std::atomic<std::uint32_t> blocks_left{0};
   std::atomic<std::uint32_t> next_block{0};
@@ -57,9 +58,9 @@ struct alignas(64) TaskSlot {
   FanOut own[own_edges];
   const char* name = nullptr;
   std::uint32_t name_size = 0;
-  std::uint32_t words_taken = 0;  ///< of the ring of words, 0 if the own ones suffice
+  std::uint32_t words_taken = 0;  ///< words taken from the ring; 0 if the slot's own suffice
 
-  void* uses = nullptr;  ///< what the runtime remembers of the tensors it touches
+  void* uses = nullptr;  ///< the runtime's record of the tensors that it uses
   bool published = false;
   ArgWord own_words_block[own_words] = {};
 
@@ -68,9 +69,9 @@ struct alignas(64) TaskSlot {
 };
 static_assert(sizeof(TaskSlot) == 256);
 
-/// A pool of objects for one thread; those given back last are taken first, since they are still in the cache. The free
-/// ones are listed outside of them, so that taking one does not wait for its contents. Memory is reserved once and
-/// touched when it is first needed, so a large capacity costs nothing by itself.
+/// A pool of objects for one thread; the object freed last is taken first, since it is still in the cache. The list of
+/// free objects is separate from them, so that taking one does not wait for a load of its contents. Memory is reserved
+/// once and touched at its first use, so a large capacity costs nothing by itself.
 template <class T>
 class Recycler {
  public:
@@ -117,7 +118,7 @@ class Recycler {
   rondo::detail::LargeMemory block_;
   T* memory_;
   rondo::detail::LargeMemory free_block_;
-  std::uint32_t* free_;  ///< as many as are made and not taken
+  std::uint32_t* free_;  ///< objects that were constructed and are not taken
   std::size_t capacity_;
   std::size_t made_ = 0;
   std::size_t taken_ = 0;

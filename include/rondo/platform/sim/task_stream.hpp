@@ -18,18 +18,18 @@
 
 namespace rondo::platform::sim {
 
-/// Runs the kernels of tasks in place of the stream, to record when each runs.
+/// Calls the kernels of tasks instead of the stream, to record when each runs.
 struct TaskTracer {
   void* self = nullptr;
-  /// Calls `task.entry(args)`; exceptions pass through. `number`: the task's in its round.
+  /// Calls `task.entry(args)` and passes exceptions on. `number`: the number of the task in its round.
   void (*call)(void* self, const TaskSlot& task, ArgWord* args, std::uint32_t number, std::uint32_t block) = nullptr;
 };
 
-/// The scheduler of the runtimes that build their graph during the round: runs tasks that come one by one while earlier
-/// ones run. With threads, they take what is ready; without, the orchestrating thread runs the newest ready task when
-/// it has to wait.
+/// The scheduler of the runtimes that build their graph during the round: runs tasks that are added one by one while
+/// earlier ones run. If there are worker threads, they run ready tasks; otherwise the orchestrating thread runs the
+/// newest ready task when it has to wait.
 ///
-/// Thread safety: `ready`, `help`, `quiet`, `begin_round` and `stop` belong to the orchestrating thread. Threads spin
+/// Thread safety: only the orchestrating thread calls `ready`, `help`, `quiet`, `begin_round` and `stop`. Threads spin
 /// briefly, then yield, then sleep; progress never depends on them, since the orchestrating thread helps until all is
 /// done. Errors: the constructor throws Error out_of_resources. The first kernel that throws fails the round: tasks
 /// that have not started count as done without being run. Cost per task: one push and one pop, one exchange, one
@@ -52,13 +52,13 @@ class TaskStream {
 
   [[nodiscard]] bool threaded() const noexcept { return !workers_.empty(); }
 
-  /// From the next round on the tracer calls the kernels. It outlives the stream.
+  /// From the next round on, the tracer calls the kernels. It must outlive the stream.
   void trace(const TaskTracer& tracer) noexcept {
     tracer_ = tracer;
     running_mode_ = Mode::traced;
   }
 
-  /// Tasks are numbered from `first` on in the round that begins.
+  /// Begins a round, whose tasks are numbered from `first` on.
   void begin_round(std::uint64_t first) noexcept {
     first_ = first;
     mode_.store(running_mode_, std::memory_order_relaxed);
@@ -66,7 +66,7 @@ class TaskStream {
     status_ = {};
   }
 
-  /// All that the task depends on is done.
+  /// Adds a task whose predecessors are all done.
   void ready(TaskSlot& task) noexcept {
     if (!threaded()) {
       task.next_ready = ready_list_;
@@ -78,7 +78,7 @@ class TaskStream {
     }
   }
 
-  /// Runs one ready task, and those that it makes ready; returns false if there is none.
+  /// Runs one ready task, and tasks that become ready through it; returns false if there was none.
   bool help() noexcept {
     TaskSlot* task = nullptr;
     if (!threaded()) {
@@ -92,15 +92,15 @@ class TaskStream {
     return true;
   }
 
-  /// Runs a task at once, whatever it waits for, for runtimes without threads that know the order.
+  /// Runs a task at once, whatever its predecessors, for runtimes without threads, which know the order.
   void run_now(TaskSlot& task) noexcept {
     for (std::uint32_t block = 0; block < task.blocks; ++block) run_block(task, block);
     task.fan_out.store(TaskSlot::sealed(), std::memory_order_release);
   }
 
-  /// Whether nothing runs and nothing is ready, which stays so until `ready` is called: only a running task could
-  /// change it. A worker marks itself busy before it looks for a task, so between two looks at an untouched queue no
-  /// task is in flight unseen.
+  /// Whether nothing runs and nothing is ready. This remains true until `ready` is called: only a running task could
+  /// change it. A worker marks itself busy before it looks for a task, so no task can be in flight unseen between two
+  /// reads of an unchanged queue.
   [[nodiscard]] bool quiet() const noexcept {
     if (!threaded()) return ready_list_ == nullptr;
     const std::uint64_t popped = queue_.popped();  // model: stream.popped
@@ -111,7 +111,7 @@ class TaskStream {
     return queue_.popped() == popped && queue_.pushed() == popped;  // model: stream.again
   }
 
-  /// The first failure of a round counts. May be called by any thread.
+  /// Records a failure; the first of a round counts. From any thread.
   [[gnu::cold]] void fail(Status status, const Error::Text& text) noexcept {
     mode_.store(Mode::failed, std::memory_order_relaxed);
     if (is_recorded_.exchange(true, std::memory_order_acq_rel)) return;
@@ -121,11 +121,11 @@ class TaskStream {
   /// Starts no further task in this round; the caller makes the round fail.
   void abandon() noexcept { mode_.store(Mode::failed, std::memory_order_relaxed); }
   [[nodiscard]] bool failed() const noexcept { return mode_.load(std::memory_order_relaxed) == Mode::failed; }
-  /// Of the round, once all its tasks are done.
+  /// The status of the round, once all its tasks are done.
   [[nodiscard]] Status status() const noexcept { return status_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
 
-  /// Ends the threads; no task may be under way.
+  /// Ends the threads; no task may be running.
   void stop() noexcept {
     stopping_.store(true, std::memory_order_release);  // model: stream.stop
     wake_.fetch_add(1, std::memory_order_release);
@@ -135,7 +135,7 @@ class TaskStream {
     }
   }
 
-  /// Waits a little: longer the more often it was called in a row, up to giving the core to another thread.
+  /// Waits briefly: longer after each consecutive call, until it yields the core to another thread.
   static void back_off(std::uint32_t& times) noexcept {
     if (++times < spins) {
       pause();
@@ -145,7 +145,7 @@ class TaskStream {
   }
 
  private:
-  /// The way to call kernels, in one word, so that tracing costs nothing where it is off.
+  /// How kernels are called. It is one word, so that tracing costs nothing when it is off.
   enum class Mode : std::uint8_t { plain, traced, failed };
   static constexpr std::size_t queue_size = 1024;
   static constexpr std::uint32_t spins = 128;
@@ -185,7 +185,7 @@ class TaskStream {
       wake_.wait(seen, std::memory_order_acquire);  // model: stream.sleep
     }
   }
-  /// Takes one off the count of sleepers, so that it is woken once.
+  /// Decrements the count of sleepers, so that a sleeper is woken only once.
   bool claim_sleeper() noexcept {
     std::uint32_t sleepers = sleepers_.load(std::memory_order_relaxed);
     while (sleepers != 0) {
@@ -222,8 +222,8 @@ class TaskStream {
     }
   }
 
-  /// Runs a task and its successors: the first that becomes ready is run next by this thread, which has its inputs in
-  /// the cache; the others are handed out.
+  /// Runs a task and its successors: this thread runs the first successor that becomes ready, whose inputs are in its
+  /// cache; the others are queued.
   void execute(TaskSlot& first) noexcept {
     TaskSlot* mine = &first;
     first.next_ready = nullptr;
@@ -231,7 +231,7 @@ class TaskStream {
       TaskSlot& task = *mine;
       mine = task.next_ready;
       if (task.blocks != 1) {
-        // One thread at a time holds a task of many blocks, takes a block and hands the task on.
+        // One thread at a time holds a task of many blocks; it takes a block and passes the task on.
         const std::uint32_t block = task.next_block.fetch_add(1, std::memory_order_acq_rel);
         if (block + 1 < task.blocks) hand_out(task, mine);
         run_block(task, block);
@@ -269,7 +269,7 @@ class TaskStream {
   Status status_;
   Error::Text failure_;
   TaskTracer tracer_;
-  Mode running_mode_ = Mode::plain;  ///< of a round that has not failed
+  Mode running_mode_ = Mode::plain;  ///< the mode in a round that has not failed
   alignas(64) std::atomic<Mode> mode_{Mode::plain};
   std::atomic<bool> is_recorded_{false};
   std::atomic<bool> stopping_{false};

@@ -7,10 +7,10 @@
 
 #include <cstdint>
 
-/// The `Traffic` of a Sim is told of all that crosses the bus between host and device.
+/// The `Traffic` of a Sim is notified of all transfers between host and device over the bus.
 namespace rondo::platform::sim {
 
-/// A Traffic with Options is made from them and the chip.
+/// A Traffic with Options, constructed from them and the chip.
 template <class Traffic>
 concept HasTrafficOptions = requires {
   typename Traffic::Options;
@@ -21,7 +21,7 @@ template <class Traffic>
 struct TrafficOptions {
   struct type {};
 };
-/// The options of a traffic that has some.
+/// The options of a Traffic that has some.
 template <HasTrafficOptions Traffic>
 struct TrafficOptions<Traffic> {
   using type = typename Traffic::Options;
@@ -44,7 +44,7 @@ concept TakesTime = requires(const Traffic& traffic, Bytes size) {
   traffic.out_ns(size);
 };
 
-/// Ignores all of it; takes no space and no instruction.
+/// Ignores all transfers; takes no space and adds no instruction.
 struct NoTraffic {
   void copied_in(Bytes) noexcept {}
   void copied_out(Bytes) noexcept {}

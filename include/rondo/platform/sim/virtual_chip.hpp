@@ -16,24 +16,24 @@ namespace rondo::platform::sim {
 
 /// When a task began and ended, in nanoseconds from the start of the run.
 struct TaskTimes {
-  double start = 0;  ///< its first block's
-  double end = 0;    ///< its last block's
+  double start = 0;  ///< start of its first block
+  double end = 0;    ///< end of its last block
 };
 
 /// When and where a block ran, in nanoseconds from the start of the run.
 struct BlockRun {
   double start = 0;
   double end = 0;
-  std::uint32_t core = 0;  ///< cube cores come first, then the vector cores
+  std::uint32_t core = 0;  ///< cube cores come first, then vector cores
 };
 
 /// Simulates a graph on a chip.
 ///
 /// run(): the chip's schedulers control it, event by event. A scheduler takes the task that became ready first,
-/// prepares it and starts its first block on a free core of its type; from then on every scheduler that is free may
+/// prepares it and starts its first block on a free core of its type; from then on every free scheduler may
 /// start its other blocks, before those of later tasks. When a block is done, a scheduler notices it and frees its
-/// core; with the last block, also the tasks that wait for it. Noticing what is done precedes starting, as in the peer
-/// runtime. A core is taken from the moment a scheduler turns to it until one has noticed that its block is done.
+/// core; with the last block, also the tasks that wait for it. Noticing finished blocks precedes starting new ones, as
+/// in the peer runtime. A core is occupied from the moment a scheduler chooses it until one notices its finished block.
 ///
 /// run_on_lanes(): streams control it, as in a captured graph that is replayed; see graph::play_lanes().
 ///
@@ -48,10 +48,10 @@ class VirtualChip {
     double dispatch_ns = 0;      ///< to prepare a task and start its first block
     double retire_ns = 0;        ///< to notice that a task's last block is done
     double start_block_ns = 0;   ///< to start each further block
-    double notice_block_ns = 0;  ///< to notice that a block is done that is not the last
+    double notice_block_ns = 0;  ///< to notice that another block is done
   };
 
-  /// `graph` outlives this.
+  /// `graph` must outlive this object.
   VirtualChip(const graph::GraphView& graph, const Parts& parts)
       : graph_{graph},
         parts_{parts},
@@ -79,7 +79,7 @@ class VirtualChip {
     }
   }
 
-  /// The cost of each block, in nanoseconds: one figure per task and block, in the graph's order. To be filled in.
+  /// The cost of each block, in nanoseconds: one per task and block, in the graph's order. The caller fills them in.
   [[nodiscard]] std::vector<double>& costs() noexcept { return costs_; }
   [[nodiscard]] std::size_t first_block(std::size_t task) const noexcept { return first_block_[task]; }
 
@@ -92,7 +92,7 @@ class VirtualChip {
     occupy_schedulers(0);
     while (event_count_ != 0) {
       const double now = events_[0].time;
-      while (event_count_ != 0 && events_[0].time == now) {  // all that happens at once, before anybody reacts
+      while (event_count_ != 0 && events_[0].time == now) {  // all events at this time, before any reaction to them
         std::pop_heap(events_.data(), events_.data() + static_cast<std::size_t>(event_count_), later);
         const Event event = events_[static_cast<std::size_t>(--event_count_)];
         happen(event);
@@ -161,7 +161,7 @@ class VirtualChip {
   [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
   /// The time for which the busiest lane ran tasks; 0 after run().
   [[nodiscard]] double lane_busy() const noexcept { return lane_busy_; }
-  /// The chain of tasks that takes longest with unlimited cores and schedulers; positions in the graph.
+  /// The longest chain of tasks with unlimited cores and schedulers; positions in the graph.
   [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept {
     return {critical_.data(), critical_size_};
   }
@@ -171,12 +171,12 @@ class VirtualChip {
   enum class Kind : std::uint8_t { dispatched, ended, retired };
   struct Event {
     double time = 0;
-    std::uint64_t number = 0;  ///< events at one time happen in the order in which they were set
+    std::uint64_t number = 0;  ///< simultaneous events happen in the order in which they were added
     std::uint32_t block = 0;
     Kind kind = Kind::dispatched;
   };
   struct Queue {
-    std::vector<std::uint32_t> blocks;  ///< each enters at most once, so nothing wraps
+    std::vector<std::uint32_t> blocks;  ///< each block enters at most once, so nothing wraps
     std::size_t begin = 0;
     std::size_t end = 0;
     [[nodiscard]] bool empty() const noexcept { return begin == end; }
@@ -315,11 +315,11 @@ class VirtualChip {
   std::vector<std::uint32_t> task_of_;        ///< by block
   std::vector<std::uint32_t> first_block_;    ///< by task
   std::vector<BlockRun> runs_;                ///< by block
-  std::vector<std::uint32_t> waits_for_;      ///< by task: predecessors that are not done
+  std::vector<std::uint32_t> waits_for_;      ///< by task: the number of unfinished predecessors
   std::vector<std::uint32_t> blocks_left_;    ///< by task: not retired
-  std::vector<std::uint32_t> blocks_unseen_;  ///< by task: that no scheduler has turned to since they were done
+  std::vector<std::uint32_t> blocks_unseen_;  ///< by task: not yet noticed as done
   std::vector<std::uint64_t> ready_as_;       ///< by task: its rank in the order of readiness
-  std::vector<Event> events_;                 ///< a heap; a block has at most one event ahead
+  std::vector<Event> events_;                 ///< a heap; a block has at most one future event
   Queue ready_[core_type_count];              ///< first blocks of tasks
   Queue begun_[core_type_count];              ///< further blocks of tasks whose first one has started
   Queue done_;
@@ -335,7 +335,7 @@ class VirtualChip {
   double lane_busy_ = 0;
   std::vector<TaskTimes> times_;
   std::vector<double> busy_;
-  std::vector<double> to_end_;  ///< by task: the longest way to the end, itself counted in
+  std::vector<double> to_end_;  ///< by task: the longest path to the end, including the task itself
   std::vector<std::uint32_t> critical_;
   std::size_t critical_size_ = 0;
   double critical_ns_ = 0;

@@ -8,7 +8,7 @@
 
 namespace rondo::platform::sim {
 
-/// Tells the core that this is a waiting loop.
+/// Hints to the core that this is a waiting loop.
 [[gnu::always_inline]] inline void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -23,16 +23,16 @@ struct SpinLimits {
   unsigned within_rounds = 3000;   ///< for another thread's tasks; 60 to 180 µs
 };
 
-/// Waiting in stages: looks again at once, then with pauses, then sleeps for a little. It sleeps rather than yields,
-/// since on a host with more threads than cores a yield gives the core away for a whole time slice. And it spins for
-/// longer than usual waits take, since on such a host even a short sleep may last milliseconds.
+/// Waiting in stages: checks again at once, then with pauses, then sleeps briefly. It sleeps rather than yields, since
+/// on a host with more threads than cores a yield gives the core away for a whole time slice. And it spins for longer
+/// than waits usually take, since on such a host even a short sleep may last milliseconds.
 class Backoff {
  public:
-  static constexpr unsigned eager = 32;     ///< looks without a pause
-  static constexpr unsigned patience = 96;  ///< looks after which other work is worthwhile: 2 to 5 µs
+  static constexpr unsigned eager = 32;     ///< checks without a pause
+  static constexpr unsigned patience = 96;  ///< checks after which other work is worthwhile: 2 to 5 µs
   static constexpr long sleep_ns = 50'000;
 
-  /// Waits a little, more each time; sleeps after `spins` looks.
+  /// Waits briefly, longer each time; sleeps after `spins` checks.
   void wait(unsigned spins) noexcept {
     ++count_;
     if (count_ <= eager) return;
@@ -48,16 +48,16 @@ class Backoff {
   unsigned count_ = 0;
 };
 
-/// Nanoseconds on a monotonic clock; `<chrono>` costs every user 230 ms of compile time.
+/// Nanoseconds of a monotonic clock; including `<chrono>` would cost every user 230 ms of compile time.
 [[nodiscard]] inline std::uint64_t now_ns() noexcept {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// Returns at `time`, or a little later: sleeps as long as that is safe, then spins.
+/// Returns at `time` or slightly later: sleeps as long as that is safe, then spins.
 inline void wait_until_ns(std::uint64_t time) noexcept {
-  constexpr std::uint64_t spun = 150'000;  // a sleep may last so much longer than it was to
+  constexpr std::uint64_t spun = 150'000;  // a sleep may overrun by this much
   for (std::uint64_t now = now_ns(); now < time; now = now_ns()) {
     if (time - now > 2 * spun) {
       const std::uint64_t left = time - now - spun;

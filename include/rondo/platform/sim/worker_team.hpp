@@ -17,7 +17,7 @@ namespace rondo::platform::sim {
 
 /// The options of a team of threads.
 struct TeamOptions {
-  std::vector<std::uint32_t> cores = {};  ///< thread i runs on cores[i] alone; any that the list lacks, anywhere
+  std::vector<std::uint32_t> cores = {};  ///< thread i runs only on cores[i]; threads without an entry run on any core
   SpinLimits spins = {};
 };
 
@@ -29,7 +29,7 @@ template <class Work>
 class WorkerTeam {
  public:
   /// Starts `count` threads, numbered from 1, which call `work.work(worker, epoch)`; the caller is worker 0. `parks`
-  /// counts how often one goes to sleep. @throws Error out_of_resources, invalid_argument if a core is not to be had
+  /// counts how often one goes to sleep. @throws Error out_of_resources; invalid_argument if a core is not available
   WorkerTeam(std::size_t count, Work& work, std::atomic<std::uint64_t>& parks, const TeamOptions& options)
       : work_{work}, parks_{parks}, spins_before_sleep_{options.spins.between_rounds} {
     threads_.reserve(count);
@@ -48,7 +48,7 @@ class WorkerTeam {
   WorkerTeam& operator=(const WorkerTeam&) = delete;
   ~WorkerTeam() { stop(); }
 
-  /// Moves to `epoch`, which differs from the one before, and wakes the threads that sleep.
+  /// Moves to `epoch`, which must differ from the current one, and wakes the threads that sleep.
   void start(std::uint32_t epoch) noexcept {
     epoch_.store(epoch, std::memory_order_seq_cst);  // model: team.start
     // Either this load sees the sleeper, or the sleeper's last look at the epoch sees the store: both are seq_cst.
@@ -56,10 +56,10 @@ class WorkerTeam {
       epoch_.notify_all();  // model: team.wake
   }
 
-  /// The epoch that it is at.
+  /// The current epoch.
   [[nodiscard]] std::uint32_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
 
-  /// While awake, threads spin from one epoch to the next and never sleep.
+  /// While kept awake, threads spin from one epoch to the next and never sleep.
   // model: team.keep_awake
   void keep_awake(bool awake) noexcept { keep_awake_.store(awake, std::memory_order_relaxed); }
 
@@ -77,7 +77,7 @@ class WorkerTeam {
       if (i < spins_before_sleep_) {
         pause();
       } else {
-        std::this_thread::yield();  // kept awake for long: others may have the core meanwhile
+        std::this_thread::yield();  // after a long time: lets others use the core
       }
     }
     parks_.fetch_add(1, std::memory_order_relaxed);
@@ -91,7 +91,7 @@ class WorkerTeam {
     stopping_.store(true, std::memory_order_relaxed);  // model: team.stop
     keep_awake(false);                                 // model: team.let_sleep
     // model: team.end_epoch
-    epoch_.fetch_add(0x8000'0000U, std::memory_order_seq_cst);  // unlike any epoch that a round could be at
+    epoch_.fetch_add(0x8000'0000U, std::memory_order_seq_cst);  // differs from any epoch of a round
     epoch_.notify_all();                                        // model: team.wake_all
     for (std::thread& thread : threads_) thread.join();         // model: team.join
   }

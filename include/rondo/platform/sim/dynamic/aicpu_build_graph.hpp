@@ -23,8 +23,8 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
       : Orchestrator<EdgeOrchestrator>{without_regions(options), threads, rings, limits, interface},
         in_order_{threads == 0 && !options.late} {}
 
-  /// `after` starts only when `before` is done. `before` was added earlier, so there are no cycles; `after` is not
-  /// published yet. @throws Error invalid_argument
+  /// Lets `after` start only when `before` is done. `before` was added earlier, so there are no cycles; `after` must
+  /// not be published yet. @throws Error invalid_argument
   void add_edge(TaskRef before, TaskRef after) {
     check_running();
     if (after.slot == nullptr || after.slot->number != after.number || after.slot->published) [[unlikely]] {
@@ -35,7 +35,7 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
       throw Error(Errc::invalid_argument, Error::Text("add_edge: the first task was not added before the second; edges "
                                                       "lead from earlier to later tasks"));
     }
-    if (before.slot->number != before.number) return;  // done, and its place taken by another
+    if (before.slot->number != before.number) return;  // it is done, and another task uses its slot
     if (after.slot->linked >= TaskSlot::own_edges) reserve_edge();
     before.slot->mark = 0;
     link(*after.slot, *before.slot);
@@ -74,7 +74,7 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
     open.first_task = open.last_task = nullptr;
     while (task != nullptr) {
       TaskSlot& here = *task;
-      task = here.next_ready;  // before it is released: the link serves the ready list from then on
+      task = here.next_ready;  // read before the task is released: the ready list uses the link from then on
       here.published = true;
       release(here);
       if (in_order_) {

@@ -13,10 +13,10 @@
 
 namespace rondo::platform::sim::dynamic {
 
-/// The cells of all grids, by number; several cells may share a place. Up to 4096 cells in a row lie together, so that
-/// tiles that are visited in turn are in memory that is visited in turn. Such groups take their memory in the order of
-/// their first use, so that those in use are in few pages. Never gives memory back. Cost: a look at a small table, and
-/// the cell; a group's first use writes all of it.
+/// The cells of all grids, by number; several cells may share an entry. Up to 4096 consecutive cells are adjacent in
+/// memory, so visiting consecutive tiles visits consecutive memory. Each such group gets memory at its first use, so
+/// the groups in use take few pages. Memory is never freed. Cost: a lookup in a small table, and an access to the cell;
+/// a group's first use writes all of the group.
 class CellTable {
  public:
   /// @throws std::bad_alloc
@@ -28,7 +28,7 @@ class CellTable {
 
   [[nodiscard]] std::size_t capacity() const noexcept { return std::size_t{1} << bits_; }
 
-  /// The place of a cell in its group is hashed, too, so that cells a power of two apart do not pile up.
+  /// Returns a cell. Its place in its group is hashed, too, so that cells a power of two apart do not collide.
   [[nodiscard]] Cell& at(std::uint64_t key) noexcept {
     const std::uint64_t hash = (key >> group_bits_) * 0x9E37'79B9'7F4A'7C15U;  // 2^64 / golden ratio
     Cell*& group = groups_[hash >> (64U - bits_ + group_bits_)];
@@ -49,8 +49,8 @@ class CellTable {
 
   unsigned bits_;
   unsigned group_bits_;
-  std::vector<Cell*> groups_;  ///< by hash; null: not used yet
-  std::size_t open_ = 0;       ///< groups that are used
+  std::vector<Cell*> groups_;  ///< by hash; null: unused
+  std::size_t open_ = 0;       ///< the number of groups in use
   rondo::detail::LargeMemory block_;
 };
 

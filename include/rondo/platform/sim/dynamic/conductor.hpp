@@ -11,14 +11,14 @@
 
 namespace rondo::platform::sim::dynamic {
 
-/// Decides which thread orchestrates a round: the caller, if it waits for the round anyway, which wakes no thread;
-/// otherwise a thread of its own.
+/// Decides which thread orchestrates a round: the caller, if it waits for the round anyway, so that no thread is woken;
+/// otherwise a separate thread.
 ///
-/// Thread safety: the session's thread. Cost per round: a store; on the other thread, one wake-up.
+/// Thread safety: the session's thread only. Cost per round: a store; on the other thread, one wake-up.
 template <class Rounds>
 class Conductor {
  public:
-  /// `rounds.orchestrate()` is a whole round.
+  /// `rounds.orchestrate()` runs a whole round.
   explicit Conductor(Rounds& rounds) noexcept : rounds_{rounds} {}
   Conductor(const Conductor&) = delete;
   Conductor& operator=(const Conductor&) = delete;
@@ -31,7 +31,7 @@ class Conductor {
 
   void launch() noexcept { state_ = State::posted; }
 
-  /// The caller has other things to do until wait().
+  /// Starts the round on the other thread: the caller does other work before wait().
   void run_in_background() noexcept {
     if (state_ != State::posted) return;
     if (!thread_.joinable()) {

@@ -23,7 +23,7 @@
 namespace rondo::platform::sim::dynamic {
 
 /// The rounds of one orchestration on a simulated platform; a runtime::Runner. The slots of rounds in flight share the
-/// orchestrator and its rings, which the first slot owns; each has its own tensor addresses.
+/// orchestrator and its rings, which the first slot owns; each slot has its own tensor addresses.
 template <class Sim, class Runtime, class Graph>
 class Orchestration {
   using Engine = std::remove_cvref_t<decltype(std::declval<Sim&>().engine())>;
@@ -43,12 +43,12 @@ class Orchestration {
   static constexpr bool has_background = true;
   static constexpr bool follows_the_arena = false;
 
-  /// Takes the rings' memory and starts the threads. @throws Error out_of_memory, out_of_resources
+  /// Allocates the rings' memory and starts the threads. @throws Error out_of_memory, out_of_resources
   Orchestration(Sim& platform, const Graph& graph, const runtime::StreamOptions& options)
       : own_{std::make_unique<Core>(platform, graph, options)}, core_{*own_}, places_(graph.view().tensors.size()) {
     if (core_.threads != 0) conductor_.start_thread();
   }
-  /// A further slot.
+  /// Makes a further slot.
   Orchestration(Orchestration& first, const Graph& graph)
       : core_{first.core_}, places_(graph.view().tensors.size()), has_others_{true} {
     first.has_others_ = true;
@@ -79,7 +79,7 @@ class Orchestration {
     return {};
   }
 
-  /// For the queue: the whole round of this slot, on the calling thread.
+  /// Called by the queue: runs the whole round of this slot on the calling thread.
   friend Status run_round(Sim&, Orchestration& rounds) noexcept { return rounds.orchestrate(); }
 
  private:
@@ -103,7 +103,7 @@ class Orchestration {
     memory::Arena<Sim> heaps;
   };
 
-  /// The number of worker threads for a graph that is built while it runs.
+  /// The number of worker threads for a graph that is built during the round.
   [[nodiscard]] static std::uint32_t threads_for(const runtime::StreamOptions& options) noexcept {
     if constexpr (memory::concurrency_of<Engine>() == memory::Concurrency::sequential) return 0;
     if (options.threads != runtime::StreamOptions::by_engine) return options.threads;
@@ -121,10 +121,10 @@ class Orchestration {
     return status;
   }
 
-  std::unique_ptr<Core> own_;  ///< null: another slot's
+  std::unique_ptr<Core> own_;  ///< null: another slot owns it
   Core& core_;
-  std::vector<std::uint64_t> places_;  ///< by tensor
-  bool has_others_ = false;            ///< slots, whose addresses the orchestrator has in their rounds
+  std::vector<std::uint64_t> places_;  ///< the tensors' addresses
+  bool has_others_ = false;            ///< whether there are other slots; then each round sets its own addresses first
   Conductor<Orchestration> conductor_{*this};
 };
 

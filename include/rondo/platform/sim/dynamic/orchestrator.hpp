@@ -19,7 +19,7 @@
 
 namespace rondo::platform::sim::dynamic {
 
-/// A task of the current round. Once its round is over, or it is done and reclaimed, it counts as done.
+/// A task of the current round. After its round is over, or once it is done and reclaimed, it counts as done.
 struct TaskRef {
   TaskSlot* slot = nullptr;
   std::uint64_t number = 0;
@@ -32,27 +32,27 @@ struct OrchestratorFor;
 /// The argument of an orchestration: adds tasks, makes intermediates, opens scopes and reads the round's inputs.
 /// Kernels are those of TaskGraph, with the same arguments and the same checks by the compiler.
 ///
-/// Lifetime: the session's; regions and tasks are valid in the round. Thread safety: the orchestrating thread. Errors:
-/// throws Error if it is used wrongly; an Error that leaves the orchestration fails the round. `Derived` decides the
-/// edges of a task, in `finish_add`.
+/// Lifetime: that of the session; regions and tasks are valid during the round. Thread safety: the orchestrating thread
+/// only. Errors: misuse throws Error; an Error that leaves the orchestration fails the round. `Derived` decides the
+/// edges of a task in `finish_add`.
 template <class Derived>
 class Orchestrator : public StreamCore {
  public:
   using StreamCore::StreamCore;
 
-  /// For the runner: ends the round's own scope, and the round.
+  /// Called by the runner: ends the round's own scope, and the round.
   Status finish_round() noexcept {
     self().end_scope();
     return this->end_round();
   }
 
-  /// A scope, which ends with its block. Regions made in it may be used in it and in scopes inside of it.
+  /// A scope, which ends with its block. Regions made in it may be used in it and in scopes nested in it.
   class [[nodiscard]] Scope {
    public:
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope() {
-      // An orchestration that an exception leaves starts nothing more.
+      // After an exception has left the orchestration, no further task starts.
       if (std::uncaught_exceptions() != exceptions_) owner_.stream_.abandon();
       owner_.self().end_scope();
       owner_.close_scope();
@@ -67,10 +67,10 @@ class Orchestrator : public StreamCore {
     int exceptions_;
   };
 
-  /// Opens a scope. @throws Error limit_exceeded beyond 64, the round's own included
+  /// Opens a scope. @throws Error limit_exceeded beyond 64 scopes, including the round's own
   Scope scope() { return Scope(*this); }
 
-  /// An intermediate of the open scope, contents undefined. Waits if its ring is full.
+  /// Makes an intermediate in the open scope, with undefined contents. Waits if its ring is full.
   /// @throws Error invalid_argument (shape), overflow, unsupported (element type)
   template <Element T>
   [[nodiscard]] Region<T, Direction::workspace> workspace(const Shape& shape) {
@@ -98,8 +98,8 @@ class Orchestrator : public StreamCore {
     return whole<T, Direction::workspace>(tensor);
   }
 
-  /// The box of a tensor that starts at `low` and has these extents; shares memory with all that overlap it. A view of
-  /// a region starts where the region does. @throws Error invalid_argument if it does not lie inside
+  /// The box of a tensor that starts at `low` and has these extents; it shares memory with all overlapping boxes. In a
+  /// view of a region, indices start at the region's corner. @throws Error invalid_argument if the box is not inside
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> view(TensorHandle<T, D> tensor, const Shape& low, const Shape& extents) {
     return view(whole<T, D>(interface_tensor(tensor.key)), low, extents);
@@ -107,13 +107,13 @@ class Orchestrator : public StreamCore {
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> view(const Region<T, D>& region, const Shape& low, const Shape& extents) const;
 
-  /// The values of an input, known before the first task runs, so that an orchestration may depend on them.
+  /// The values of an input. They are known before the first task runs, so the orchestration may depend on them.
   template <Element T>
   [[nodiscard]] std::span<const T> values(Input<T> input) const {
     const TensorState& tensor = interface_tensor(input.key);
     return {reinterpret_cast<const T*>(tensor.address), tensor.count};  // NOLINT: simulated memory is host memory
   }
-  /// The same for an input of one element. @throws Error wrong_size if it has more
+  /// The value of an input of one element. @throws Error wrong_size if it has more
   template <Element T>
   [[nodiscard]] T value(Input<T> input) const {
     const std::span<const T> all = values(input);
@@ -123,7 +123,7 @@ class Orchestrator : public StreamCore {
     return all[0];
   }
 
-  /// Adds a task that runs kernel K, as TaskGraph::add, on handles of the interface and Regions. Waits for room.
+  /// Adds a task that runs kernel K, as TaskGraph::add does, on interface handles and Regions. Waits for room.
   /// @throws Error invalid_argument (rank, gaps in a region, overlapping arguments, a region that is gone),
   /// wrong_tensor, limit_exceeded
   template <class K, class... A>
@@ -136,8 +136,7 @@ class Orchestrator : public StreamCore {
     if constexpr (Kernel<K>) return add_checked<K>(blocks, rondo::detail::ParametersOf<K>{}, arguments...);
   }
 
-  /// Adds a task that runs a raw kernel, as TaskGraph::add_raw; regions may have gaps. `name` lives as long as the
-  /// round.
+  /// Adds a task that runs a raw kernel, as TaskGraph::add_raw does; regions may have gaps. `name` outlives the round.
   template <class... A>
   TaskRef add_raw(std::string_view name, CoreType core, KernelEntry entry, const A&... arguments) {
     return add_raw(name, core, Blocks{1}, entry, arguments...);
@@ -170,7 +169,7 @@ class Orchestrator : public StreamCore {
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> whole(TensorState& tensor) const noexcept;
 
-  /// The tensor of an argument. @throws Error if it must not be used
+  /// The tensor of an argument. @throws Error if the tensor must not be used
   template <Element T, Direction D>
   [[nodiscard]] TensorState& tensor_of(const TensorHandle<T, D>& handle) {
     return interface_tensor(handle.key);
@@ -212,12 +211,12 @@ class Orchestrator : public StreamCore {
     throw Error(Errc::invalid_argument, Error::Text("task '", task, "' ", what));
   }
   void check_add(std::string_view name, Blocks blocks, std::size_t tensors, std::size_t scalars) const;
-  /// Two uses by one task must both read, or not meet.
+  /// Checks that two uses by one task either both read or do not overlap. @throws Error if not
   static void check_uses(std::string_view name, const Touch* touches, std::size_t count);
   TaskRef finish(TaskSlot& slot, std::string_view name, Blocks blocks, KernelEntry entry, std::size_t words,
                  Touch* touches, std::size_t tensors);
 
-  /// Gives each further block the words of the first.
+  /// Copies the words of the first block to each further block.
   static void repeat_words(ArgWord* words, std::size_t count, Blocks blocks) noexcept {
     for (std::size_t block = 1; block < blocks.count; ++block) {
       for (std::size_t w = 0; w < count; ++w) words[block * count + w] = words[w];
@@ -230,15 +229,15 @@ class Orchestrator : public StreamCore {
   void fill_raw(std::string_view name, const A& argument, ArgWord& word, Touch* touches, std::size_t& tensors);
 };
 
-/// A whole round, on the simulated device or a real one: `orchestration(orchestrator)` adds its tasks, then waits for
-/// all of them. The text of a failure is in the orchestrator's stream.
+/// Runs a whole round, on the simulated device or a real one: `orchestration(orchestrator)` adds its tasks, then the
+/// function waits for all of them. The text of a failure is in the orchestrator's stream.
 template <class Orchestrator, class Orchestration>
 Status orchestrate_round(Orchestrator& orchestrator, Orchestration&& orchestration) noexcept {
   orchestrator.begin_round();
   try {
     orchestration(orchestrator);
   } catch (const Stopped&) {
-    // the failure is noted already
+    // the failure is already recorded
   } catch (...) {
     Error::Text text("the orchestration: ");
     text.append(current_exception_text());

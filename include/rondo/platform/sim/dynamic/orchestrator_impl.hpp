@@ -43,7 +43,7 @@ inline Region<T, D> Orchestrator<Derived>::view(const Region<T, D>& region, cons
   view.count_ = 1;
   view.whole_ = true;
   view.contiguous_ = true;
-  bool one_so_far = true;  // contiguous: extents of 1, then one of any size, then whole ones
+  bool one_so_far = true;  // contiguous: leading extents of 1, then one of any size, then full extents
   for (std::size_t d = 0; d < rank; ++d) {
     const std::int64_t first = low.extent(d);
     const std::int64_t extent = extents.extent(d);

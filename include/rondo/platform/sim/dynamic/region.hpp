@@ -12,20 +12,20 @@
 
 namespace rondo::platform::sim::dynamic {
 
-/// Part of a tensor: a first index and an extent in each dimension; in memory, a strided region.
+/// Part of a tensor: a first index and an extent in each dimension, so in memory a strided region.
 struct Box {
-  /// One dimension of it.
+  /// One dimension of a box.
   struct Side {
     std::uint64_t low;
     std::uint64_t extent;
   };
-  Side sides[max_rank];  ///< one after the other: a box of few dimensions is in one cache line
+  Side sides[max_rank];  ///< interleaved, so that a box of few dimensions fits in one cache line
 
   [[nodiscard]] constexpr Side side(std::size_t d) const noexcept { return sides[d]; }
 };
 
-/// A box whose indices and extents are stored elsewhere, in two rows. It costs less than a copy: a box that was written
-/// in halves a moment ago is slow to read as a whole.
+/// A box whose indices and extents are in two separate arrays. Using it is faster than copying a box: wide loads of
+/// values that were just written in halves are slow.
 struct BoxView {
   const std::uint64_t* low = nullptr;  ///< null: no box
   const std::uint64_t* extents = nullptr;
@@ -56,8 +56,8 @@ struct TensorState;
 template <class Derived>
 class Orchestrator;
 
-/// A tensor, or a box of one, as an argument of tasks: made by an orchestrator's workspace() and view(). Valid in the
-/// round and, for an intermediate, in the scope that made it; later uses throw Error.
+/// A tensor, or a box of one, as an argument of tasks: made by an orchestrator's workspace() and view(). Valid during
+/// the round and, for an intermediate, within the scope that made it; later uses throw Error.
 template <Element T, Direction D>
 class Region {
  public:
@@ -66,30 +66,30 @@ class Region {
 
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint64_t extent(std::size_t d) const noexcept { return extents_[d]; }
-  /// The distance of neighbours in dimension d, in elements, for raw kernels that take regions with gaps.
+  /// The distance between neighbours in dimension d, in elements; for raw kernels that accept regions with gaps.
   [[nodiscard]] std::uint64_t stride(std::size_t d) const noexcept { return strides_[d]; }
   [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
-  /// Whether its elements lie one after the other, as a kernel that is a type needs.
+  /// Whether its elements are contiguous in memory, as a kernel that is a type requires.
   [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }
 
  private:
   template <class Derived>
   friend class Orchestrator;
-  Region() noexcept {}  // leaves unused dimensions unset: an intermediate costs no more than what it has
+  Region() noexcept {}  // leaves unused dimensions uninitialised, which saves time
 
   TensorState* tensor_;
-  std::uint64_t serial_;   ///< tells tensors apart whose memory and record were reused
-  std::uint64_t address_;  ///< of the first element
+  std::uint64_t serial_;   ///< distinguishes tensors whose memory and record were reused
+  std::uint64_t address_;  ///< the address of the first element
   std::uint64_t count_;
   std::uint8_t rank_;
   bool whole_;
   bool contiguous_;
   std::uint64_t extents_[max_rank];
-  std::uint64_t low_[max_rank];      ///< not set if it is the whole tensor
-  std::uint64_t strides_[max_rank];  ///< of the tensor
+  std::uint64_t low_[max_rank];      ///< not set if the region is the whole tensor
+  std::uint64_t strides_[max_rank];  ///< the strides of the tensor
 };
 
-// So that unqualified calls with a Region find them.
+// Lets unqualified calls with a Region find these functions.
 using rondo::reads;
 using rondo::updates;
 using rondo::writes;

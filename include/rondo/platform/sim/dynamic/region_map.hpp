@@ -12,16 +12,16 @@
 #include <cstdint>
 #include <span>
 
-/// The unfinished tasks that touch each part of each tensor. Belongs to the orchestrating thread alone.
+/// The unfinished tasks that use each part of each tensor. Only the orchestrating thread uses the map.
 namespace rondo::platform::sim::dynamic {
 
-/// Finds exactly the uses that overlap a region, in time that depends on their number alone: whole tensors are one list
-/// each, boxes are found by tensor, shape and cell. Readers are kept apart from writers, so that a tensor that many
-/// tasks read costs each of them nothing. A use leaves the map when a write covers it, when it is met and its task is
-/// done, or when its task is reclaimed, whichever comes first.
+/// Finds exactly the uses that overlap a region, in time that depends only on their number: the uses of whole tensors
+/// are one list each; boxes are found by tensor, shape and cell. Readers are kept apart from writers, so that a tensor
+/// that many tasks read adds no cost for each of them. A use leaves the map when a write covers it, when a lookup finds
+/// that its task is done, or when its task is reclaimed, whichever comes first.
 ///
-/// Cost: for a region that was last written as it is touched now, one cache line, and one of the task that wrote it;
-/// see bench/runtimes. Boxes of more than 8 different extents of one tensor are searched linearly.
+/// Cost: for a region whose last write had the same box, one cache line of the map, and one of the task that wrote it;
+/// see bench/runtimes. In a tensor with boxes of more than 8 different extents, the further ones are searched linearly.
 class RegionMap {
  public:
   RegionMap(std::size_t uses, std::size_t grids) : uses_{uses}, grids_{grids}, cells_{uses} {}
@@ -30,7 +30,7 @@ class RegionMap {
   [[nodiscard]] std::size_t live() const noexcept { return uses_.taken(); }
   [[nodiscard]] std::size_t capacity() const noexcept { return uses_.capacity(); }
 
-  /// All tasks whose numbers are below this one are reclaimed.
+  /// Sets the frontier: all tasks with lower numbers are reclaimed.
   void set_frontier(std::uint64_t number) noexcept { frontier_ = number; }
 
   /// Locates the uses of this kind; to be called before find() and insert().
@@ -61,8 +61,8 @@ class RegionMap {
     touch.at = {grid, grid->base, key, &here, off == 0};
   }
 
-  /// Calls `found(task, number)` for each task that must precede `touch`, perhaps more than once. The task may be done,
-  /// or its slot may belong to a task of another number by now.
+  /// Calls `found(task, number)` for each task that must precede `touch`, perhaps more than once. The task may be done
+  /// already, or its slot may belong to a task with another number.
   template <class F>
   void find(const Touch& touch, F&& found) noexcept {
     TensorState& tensor = *touch.tensor;
@@ -71,7 +71,7 @@ class RegionMap {
     for (Grid* grid = tensor.grids; grid != nullptr; grid = grid->next) {
       const std::uint64_t uses = grid->count[1] + (from == 0 ? grid->count[0] : 0);
       if (uses == 0) continue;
-      if (grid == touch.at.grid && touch.at.exact && grid->straddlers == 0) {  // then all that it meets is in its cell
+      if (grid == touch.at.grid && touch.at.exact && grid->straddlers == 0) {  // all overlapping uses are in its cell
         visit_cell(*touch.at.cell, touch.at.key, true, true, touch, grid, found);
         continue;
       }
@@ -79,8 +79,8 @@ class RegionMap {
     }
   }
 
-  /// Remembers a use. `head`: the task's list of uses. Precondition: there is room(). An earlier insert() may have
-  /// taken the grid for boxes of other extents; then the touch is located again.
+  /// Records a use. `head`: the task's list of uses. Precondition: there is room(). If an earlier insert() reassigned
+  /// the grid to boxes of other extents, the touch is located again.
   void insert(Touch& touch, TaskSlot& task, RegionUse*& head) noexcept {
     if (touch.at.grid != nullptr && touch.at.grid->base != touch.at.base) [[unlikely]]
       locate(touch);
@@ -106,7 +106,7 @@ class RegionMap {
     const int kind = writer ? 1 : 0;
     if (!noted) hang_in(at.cell->head[kind], use, index);
     if (!touch.box) return;
-    if (!noted) {  // the box of one that is follows from its cell
+    if (!noted) {  // the box of a noted use follows from its cell
       for (std::size_t d = 0; d < tensor.rank; ++d) use.box.sides[d] = touch.box.side(d);
     }
     if (at.grid == nullptr) return;
@@ -140,8 +140,8 @@ class RegionMap {
     tensor.grid_count = 0;
   }
 
-  /// Between rounds, when no use is left: cells are numbered from the first one again that no grid has, so that similar
-  /// rounds use the same memory. `kept`: the tensors that stay. Costs nothing after a round without new grids.
+  /// Resets the numbering of cells between rounds, when no use is left, to the first cell that no grid has, so that
+  /// similar rounds use the same memory. `kept`: the tensors that stay. Costs nothing after a round without new grids.
   void rewind(std::span<TensorState> kept) noexcept {
     if (next_base_ == rewound_to_) return;
     next_base_ = 0;
@@ -160,7 +160,7 @@ class RegionMap {
  private:
   static constexpr std::uint32_t most_grids = 8;
 
-  /// The cells to visit, counted up like an odometer.
+  /// The cells to visit, counted like an odometer.
   struct Cells {
     std::uint64_t first[max_rank];
     std::uint64_t last[max_rank];
@@ -173,7 +173,7 @@ class RegionMap {
       return false;
     }
   };
-  /// Returns false if visiting all uses of the grid is cheaper.
+  /// Determines the cells to visit. Returns false if visiting all uses of the grid is cheaper.
   static bool cells_of(const TensorState& tensor, const Grid& grid, const BoxView& box, std::uint64_t limit,
                        Cells& cells) noexcept {
     std::uint64_t number = 1;
@@ -193,12 +193,12 @@ class RegionMap {
 
   [[nodiscard]] RegionUse& use_at(UseIndex index) noexcept { return uses_.at(index - 1); }
 
-  /// Whether an unfinished task is noted there.
+  /// Whether the cell notes an unfinished task.
   [[nodiscard]] bool is_noted(const Cell& cell) const noexcept {
     return cell.number >= frontier_ && cell.task->number == cell.number && !cell.task->done();
   }
 
-  /// Visits all cells of the grid that a box may meet.
+  /// Visits all cells of the grid that may overlap a box.
   template <class F>
   [[gnu::noinline]] void visit_many(Grid& grid, std::uint64_t uses, int from, const Touch& touch, F& found) noexcept {
     const TensorState& tensor = *touch.tensor;
@@ -219,8 +219,8 @@ class RegionMap {
                  &grid, found);
     } while (cells.advance(tensor.rank));
   }
-  /// Visits a cell. `is_met`, `is_covered`: whether the touch meets and covers it. Its lists may hold uses of other
-  /// cells and grids.
+  /// Visits a cell. `is_met`, `is_covered`: whether the touch overlaps it or covers it. Its lists may hold uses of
+  /// other cells and grids.
   template <class F>
   [[gnu::always_inline]] void visit_cell(Cell& cell, std::uint64_t key, bool is_met, bool is_covered,
                                          const Touch& touch, const Grid* grid, F& found) noexcept {
@@ -271,8 +271,8 @@ class RegionMap {
   [[nodiscard]] static bool meets(const RegionUse& use, const TensorState& tensor, const Touch& touch) noexcept {
     return use.whole || !touch.box || overlap(use.box, touch.box, tensor.rank);
   }
-  /// Reports the use; returns false if it no longer matters: its task is done, or it is covered. A task that conflicts
-  /// with a covered use conflicts with the task that covers it, which waits for it.
+  /// Reports the use; returns false if it no longer matters because its task is done or the touch covers it. A task
+  /// that conflicts with a covered use also conflicts with the covering task, which waits for the use.
   template <class F>
   [[nodiscard]] static bool must_wait(RegionUse& use, const TensorState& tensor, const Touch& touch,
                                       F& found) noexcept {
@@ -293,8 +293,8 @@ class RegionMap {
     if (use.next != 0) use_at(use.next).place = use.place;
     use.place = nullptr;
   }
-  /// A use that leaves its cell stays in its grid's list until a walk reaches it there, or its task is reclaimed: its
-  /// neighbours in that list are in the cache then.
+  /// Takes a use out of its cell but leaves it in its grid's list until a walk finds it there or its task is reclaimed,
+  /// because its neighbours in the list are in the cache then.
   void leave_grid(RegionUse& use) noexcept {
     if (use.grid == nullptr) return;
     Grid& grid = *use.grid;
@@ -324,7 +324,7 @@ class RegionMap {
     }
     return true;
   }
-  /// Returns the grid of these extents, one that is a little coarser, or a new one; null if the tensor has enough.
+  /// Returns the grid for these extents, a slightly coarser one, or a new one; null if the tensor has too many.
   [[nodiscard, gnu::noinline]] Grid* choose_grid(TensorState& tensor, const BoxView& box) noexcept {
     Grid* coarser = nullptr;
     Grid* unused = nullptr;

@@ -11,7 +11,7 @@
 /// The parts of RegionMap.
 namespace rondo::platform::sim::dynamic {
 
-/// Exact division by a fixed number: a multiplication, where both fit into 32 bits.
+/// Exact division by a fixed number: a multiplication if both operands fit into 32 bits.
 class Divisor {
  public:
   constexpr Divisor() noexcept = default;
@@ -34,48 +34,48 @@ class Divisor {
  private:
   static constexpr std::uint64_t most = 0xFFFF'FFFF;
   std::uint64_t by_ = 1;
-  std::uint64_t inverse_ = 0;                ///< 2^64 / by_, rounded up; 0 where that is not used
-  std::uint64_t ones_ = ~std::uint64_t{0};   ///< dividing by 1 takes all of n
-  std::uint64_t limit_ = ~std::uint64_t{0};  ///< the most that this way divides
+  std::uint64_t inverse_ = 0;                ///< 2^64 / by_, rounded up; 0 if not used
+  std::uint64_t ones_ = ~std::uint64_t{0};   ///< a mask that returns n itself when dividing by 1
+  std::uint64_t limit_ = ~std::uint64_t{0};  ///< the largest n for which the multiplication is exact
 };
 
 /// A link in a list of uses: the position in the map's store, from 1; 0 ends the list. Half a pointer.
 using UseIndex = std::uint32_t;
 
-/// The uses of one cell of a grid, or of a tensor as a whole. The last task that wrote exactly that is noted here and
-/// not in the list, so that the next one finds it without another step. A note of a reclaimed task is stale.
+/// The uses of one cell of a grid, or of a tensor as a whole. The last task that wrote exactly the cell is stored here
+/// instead of in the list, so that it is found in one step. The entry of a reclaimed task is stale.
 struct Cell {
-  std::uint64_t number = 0;  ///< of that task; 0: none
-  std::uint64_t key = 0;     ///< which cell it wrote: many share a place
-  TaskSlot* task = nullptr;  ///< where it was when it was noted
-  UseIndex head[2] = {};     ///< readers; writers of something else
+  std::uint64_t number = 0;  ///< the number of that task; 0: none
+  std::uint64_t key = 0;     ///< the cell that it wrote: several cells share an entry
+  TaskSlot* task = nullptr;  ///< its slot at that time
+  UseIndex head[2] = {};     ///< readers; writers of other boxes
 };
 
 /// The uses of one tensor whose boxes have about the same extents. The tensor is divided into boxes of exactly these
 /// extents, and a use lies in the cell of its lowest corner.
 struct Grid {
   Divisor tile[max_rank];
-  std::uint64_t pitch[max_rank] = {};  ///< how far apart neighbours in a dimension are numbered
-  std::uint64_t base = 0;              ///< number of the first cell; no two grids share one
-  std::uint64_t end = 0;               ///< the number after the last
-  std::uint32_t count[2] = {};         ///< of uses: readers, writers
+  std::uint64_t pitch[max_rank] = {};  ///< the difference between the numbers of neighbouring cells
+  std::uint64_t base = 0;              ///< the number of the first cell; unique to each grid
+  std::uint64_t end = 0;               ///< one after the number of the last cell
+  std::uint32_t count[2] = {};         ///< the number of uses: readers, writers
   UseIndex all[2] = {};
-  std::uint32_t straddlers = 0;             ///< uses that reach into a further cell,
-  std::uint32_t straddling[max_rank] = {};  ///< by dimension
+  std::uint32_t straddlers = 0;             ///< uses that extend into a neighbouring cell
+  std::uint32_t straddling[max_rank] = {};  ///< the same for each dimension
   Grid* next = nullptr;
 };
 
-/// A tensor of the interface, or an intermediate. The members that adding a task reads come first.
+/// A tensor of the interface, or an intermediate. The first members are those that adding a task reads.
 struct alignas(64) TensorState {
   std::uint64_t serial = 0;
   Cell whole;  ///< uses of the whole tensor, or of boxes that fit no grid
   Grid* grids = nullptr;
-  std::uint64_t scope = 0;  ///< serial of its scope
-  std::uint32_t depth = 0;  ///< of its scope
+  std::uint64_t scope = 0;  ///< the serial number of its scope
+  std::uint32_t depth = 0;  ///< the depth of its scope
   std::uint8_t rank = 0;
   Direction direction = Direction::workspace;
   bool on_ring = false;
-  bool closed = false;  ///< its scope has ended
+  bool closed = false;  ///< whether its scope has ended
 
   std::uint64_t address = 0;
   std::uint64_t count = 0;
@@ -83,43 +83,43 @@ struct alignas(64) TensorState {
   std::uint32_t grid_count = 0;
   std::uint32_t element_bytes = 0;
   TensorState* next_free = nullptr;
-  std::uint64_t heap_end = 0;   ///< position of the ring after it
-  std::uint64_t until[4] = {};  ///< once closed: done when each window's tail has reached this
+  std::uint64_t heap_end = 0;   ///< the position in the ring after its memory
+  std::uint64_t until[4] = {};  ///< once closed: free when the tail of each window has reached this
 };
 
 /// One task's use of one region.
 struct alignas(64) RegionUse {
-  /// The link that refers to it while it is in the list of a cell; else null.
+  /// The link that refers to this use while it is in a cell's list; otherwise null.
   UseIndex* place = nullptr;
-  /// The cell in which it is noted instead, as long as the note is its task's.
+  /// The cell that stores it instead, as long as the cell's entry is its task's.
   Cell* noted = nullptr;
   TaskSlot* task = nullptr;
-  Grid* grid = nullptr;            ///< of whose list it is an element; null if of none
-  RegionUse* next_free = nullptr;  ///< the next use of the same task, while taken
+  Grid* grid = nullptr;            ///< the grid whose list holds it; null: none
+  RegionUse* next_free = nullptr;  ///< the next free use; while it is taken, the task's next use
   UseIndex next = 0;
   UseIndex grid_next = 0;
   UseIndex grid_previous = 0;
   bool writer = false;
   bool whole = false;
-  std::uint8_t straddles = 0;  ///< a bit for each dimension in which it reaches into the next cell
+  std::uint8_t straddles = 0;  ///< one bit for each dimension in which it extends into the next cell
   Box box{};
 };
 
 /// A use that a task is about to make of a region.
 struct Touch {
-  Touch() noexcept {}  // of arrays that are filled as far as they are needed
+  Touch() noexcept {}  // uninitialised: arrays of them are filled only as needed
   Touch(TensorState* t, BoxView b, Access a) noexcept : tensor{t}, box{b}, access{a} {}
 
   TensorState* tensor;
-  BoxView box;  ///< none: all of it
+  BoxView box;  ///< none: the whole tensor
   Access access;
   /// Set by RegionMap::locate().
   struct Place {
-    Grid* grid;          ///< null: none, it is found by its tensor
-    std::uint64_t base;  ///< of the grid when it was located
+    Grid* grid;          ///< null: found by the tensor
+    std::uint64_t base;  ///< the grid's base when the use was located
     std::uint64_t key;
     Cell* cell;
-    bool exact;  ///< is it this cell, or this tensor, and all of it?
+    bool exact;  ///< whether the use is exactly this cell, or the whole tensor
   };
   Place at;
 };

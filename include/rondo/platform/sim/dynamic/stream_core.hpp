@@ -21,15 +21,15 @@ namespace rondo::platform::sim::dynamic {
 
 using runtime::StreamOptions;
 
-/// Thrown to end an orchestration whose round has failed; no std::exception, so that handlers for those do not catch
-/// it.
+/// Thrown to end an orchestration whose round has failed. It does not derive from std::exception, so handlers for
+/// standard exceptions do not catch it.
 struct Stopped {};
 
-/// The common part of the runtimes that build their graph during a round: rings of tasks, intermediates and memory, one
-/// for each depth of scopes; making room when one is full; detecting deadlock; ending a round.
+/// The common part of the runtimes that build their graph during a round: rings of tasks, intermediates and memory for
+/// each depth of scopes; reclaiming when a ring is full; detecting deadlock; ending a round.
 ///
-/// Thread safety: the orchestrating thread alone. Errors: a round that cannot go on is failed, and Stopped thrown. Cost
-/// per task: a look at the oldest tasks every few; nothing that grows with the number of tasks or tensors.
+/// Thread safety: the orchestrating thread only. Errors: when a round cannot continue, it fails and Stopped is thrown.
+/// Cost per task: every few tasks, a check of the oldest ones; nothing grows with the number of tasks or tensors.
 class StreamCore {
  public:
   static constexpr std::uint32_t max_scopes = 64;
@@ -67,7 +67,7 @@ class StreamCore {
   StreamCore(const StreamCore&) = delete;
   StreamCore& operator=(const StreamCore&) = delete;
 
-  /// Device memory that the rings take, all together.
+  /// The device memory of all rings together.
   [[nodiscard]] Bytes heap_bytes() const noexcept { return Bytes{heap_bytes_ * ring_count_}; }
   void place_heaps(std::uint64_t base) noexcept {
     for (std::uint32_t r = 0; r < ring_count_; ++r) rings_[r].heap_base = base + r * heap_bytes_;
@@ -81,7 +81,7 @@ class StreamCore {
     depth_ = 0;
     scopes_[0] = {++scope_serial_, 0, 0, nullptr, nullptr};
   }
-  /// Runs the remaining tasks, forgets everything, and returns the round's status.
+  /// Runs the remaining tasks, resets all state, and returns the round's status.
   Status end_round() noexcept {
     close_tensors();
     for (std::uint32_t times = 0; reclaim(), !all_reclaimed();) {
@@ -101,9 +101,9 @@ class StreamCore {
   }
 
   [[nodiscard]] TaskStream& stream() noexcept { return stream_; }
-  /// Tasks that were added in this round, or in the last one.
+  /// The number of tasks added in the current round, or else in the last one.
   [[nodiscard]] std::uint64_t tasks() const noexcept { return task_number_ + 1 - first_task_; }
-  /// Uses, intermediates and bytes that are held; all 0 between rounds.
+  /// The uses, intermediates and bytes in use; 0 between rounds.
   [[nodiscard]] std::uint64_t held() const noexcept {
     std::uint64_t sum = map_.live() + tensors_.taken() + edges_.taken();
     for (const ScopeRing& ring : rings_) sum += ring.heap.used() + ring.tasks.size();
@@ -111,12 +111,12 @@ class StreamCore {
   }
 
  protected:
-  /// A scope of the orchestration that has not ended.
+  /// A scope of the orchestration that is still open.
   struct OpenScope {
     std::uint64_t serial = 0;
     std::uint32_t ring = 0;
-    std::uint64_t first_tensor = 0;  ///< position in its ring
-    TaskSlot* first_task = nullptr;  ///< tasks to be published when it ends
+    std::uint64_t first_tensor = 0;  ///< its position in the ring
+    TaskSlot* first_task = nullptr;  ///< the first of the tasks to be published when the scope ends
     TaskSlot* last_task = nullptr;
   };
 
@@ -143,7 +143,7 @@ class StreamCore {
     --depth_;
   }
 
-  /// A slot with room for its words; not taken until commit_slot(). Waits for room.
+  /// Returns a slot with room for its words; commit_slot() takes it. Waits for room.
   [[nodiscard]] TaskSlot& prepare_slot(std::uint64_t words, std::size_t uses) {
     check_running();
     if ((++prepared_ & 15U) == 0) (void)reclaim();
@@ -160,7 +160,7 @@ class StreamCore {
                   return Shortage{"uses of tensors", map_.live() + uses, map_.capacity(), "regions"};
                 });
     }
-    if (draft_ == nullptr) draft_ = slots_.take();  // there are as many as all windows hold, and one for the draft
+    if (draft_ == nullptr) draft_ = slots_.take();  // enough for all windows and the draft
     TaskSlot& slot = *draft_;
     slot.words_taken = 0;
     slot.args = slot.own_words_block;
@@ -185,7 +185,7 @@ class StreamCore {
     }
   }
 
-  /// `consumer` starts only when `producer` is done. Precondition: the consumer's guard is up.
+  /// Lets `consumer` start only when `producer` is done. Precondition: the consumer's guard is set.
   void link(TaskSlot& consumer, TaskSlot& producer) noexcept {
     if (producer.mark == consumer.number) return;
     producer.mark = consumer.number;
@@ -204,7 +204,7 @@ class StreamCore {
       edge = &spare->edge;
     }
     edge->consumer = &consumer;
-    if (!stream_.threaded()) {  // no other thread looks: without a fence, the loads of the next link go on meanwhile
+    if (!stream_.threaded()) {  // no other thread reads it; without a fence, the next link's loads can start early
       edge->next = head;
       producer.fan_out.store(edge, std::memory_order_relaxed);
       add_linked(consumer, spare);
@@ -219,7 +219,7 @@ class StreamCore {
     } while (!producer.fan_out.compare_exchange_weak(head, edge, std::memory_order_release, std::memory_order_acquire));
     add_linked(consumer, spare);
   }
-  /// Makes sure that the next link() finds an edge without waiting. Waits for room.
+  /// Reserves an edge, so that the next link() need not wait. Waits for room.
   void reserve_edge() {
     if (edges_.left() != 0) return;
     make_room([&] { return edges_.left() != 0; },
@@ -238,7 +238,7 @@ class StreamCore {
     if (task.linked == 0 || task.waiting.fetch_sub(down, std::memory_order_acq_rel) == down) stream_.ready(task);
   }
 
-  /// Memory and a record for an intermediate of the open scope. Waits for room.
+  /// Allocates memory and a record for an intermediate of the open scope. Waits for room.
   [[nodiscard]] TensorState& take_tensor(std::uint64_t bytes) {
     check_running();
     ScopeRing& ring = this->ring();
@@ -287,11 +287,11 @@ class StreamCore {
   Recycler<SpareFanOut> edges_;
   TaskSlot* draft_ = nullptr;
   std::vector<TensorState> interface_;
-  std::size_t interface_count_;  ///< found without a division by the size of a TensorState
+  std::size_t interface_count_;  ///< finds it without dividing by the size of a TensorState
   std::uint32_t tag_;
   std::uint32_t depth_ = 0;
   OpenScope scopes_[max_scopes];
-  std::uint64_t task_number_ = 0;  ///< of the last task
+  std::uint64_t task_number_ = 0;  ///< the number of the last task
   std::uint64_t first_task_ = 1;
   std::uint64_t round_ = 0;
   std::uint64_t scope_serial_ = 0;
@@ -300,7 +300,7 @@ class StreamCore {
   TaskStream stream_;
 
  private:
-  /// A resource that ran out.
+  /// A resource that is used up.
   struct Shortage {
     const char* what;
     std::uint64_t needed;
@@ -308,7 +308,7 @@ class StreamCore {
     const char* option;
   };
 
-  /// Frees what is done, oldest first. @returns whether anything was freed
+  /// Frees what is done, oldest first. @returns whether it freed anything
   bool reclaim() noexcept;
   [[nodiscard]] bool all_reclaimed() const noexcept {
     for (const ScopeRing& ring : rings_) {
@@ -316,11 +316,11 @@ class StreamCore {
     }
     return true;
   }
-  /// From now on the intermediates of the open scope wait only for the present tasks.
+  /// From now on, the intermediates of the open scope wait only for the tasks that exist.
   void close_tensors() noexcept;
   void take_words(TaskSlot& slot, std::uint64_t words);
 
-  /// Waits until `there_is()`, and helps meanwhile. Fails the round and throws Stopped if nothing can make room.
+  /// Waits until `there_is()`, and runs tasks meanwhile. If nothing can free room, fails the round and throws Stopped.
   template <class Room, class Describe>
   [[gnu::noinline, gnu::cold]] void make_room(Room there_is, Describe describe) {
     (void)reclaim();
@@ -354,8 +354,8 @@ class StreamCore {
     consumer.spare = spare;
   }
 
-  /// Reclaims nothing, since a walk through the map may be under way. Tasks precede those added later, so this one ends
-  /// without them.
+  /// Waits for a task without reclaiming, since a walk through the map may be under way. Tasks precede those added
+  /// later, so this task can end before them.
   [[gnu::cold]] void wait_for(TaskSlot& task) noexcept {
     for (std::uint32_t times = 0; !task.done();) {
       if (!stream_.help()) TaskStream::back_off(times);

@@ -37,7 +37,7 @@ inline bool StreamCore::reclaim() noexcept {
     ScopeRing& ring = rings_[r];
     while (!ring.tensors.empty() && ring.tensors.oldest().closed) {
       TensorState& tensor = ring.tensors.oldest();
-      // Any task that may use it was added in its scope or deeper, so to this ring or a later one.
+      // Any task that may use it was added at this scope's depth or deeper, so to this ring or a later one.
       bool unused = true;
       for (std::uint32_t q = r; q < ring_count_; ++q) unused &= rings_[q].tasks.tail() >= tensor.until[q];
       if (!unused) break;
@@ -55,7 +55,7 @@ inline bool StreamCore::reclaim() noexcept {
 inline void StreamCore::close_tensors() noexcept {
   OpenScope& closing = current();
   Fifo<TensorState>& tensors = rings_[closing.ring].tensors;
-  // Those of scopes inside of this one are closed already, and may be gone.
+  // Intermediates of nested scopes are closed already, and may be reclaimed.
   std::uint64_t position = closing.first_tensor < tensors.tail() ? tensors.tail() : closing.first_tensor;
   for (; position < tensors.head(); ++position) {
     TensorState& tensor = tensors.at(position);

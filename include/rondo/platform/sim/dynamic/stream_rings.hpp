@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-/// The rings of the scopes of one depth. Positions count up through a round, so comparing them needs no thought of
+/// The rings of the scopes of one depth. Positions increase throughout a round, so comparisons need not consider
 /// wrapping.
 namespace rondo::platform::sim::dynamic {
 
@@ -19,7 +19,7 @@ namespace rondo::platform::sim::dynamic {
 template <class T>
 class Fifo {
  public:
-  Fifo() noexcept = default;  ///< holds nothing
+  Fifo() noexcept = default;  ///< has no capacity
   explicit Fifo(std::size_t capacity)
       : cells_(std::bit_ceil(capacity < 2 ? std::size_t{2} : capacity)), mask_{cells_.size() - 1} {}
 
@@ -37,24 +37,24 @@ class Fifo {
 
  private:
   std::vector<T*> cells_;
-  std::uint64_t mask_ = 0;  ///< how many there are, less 1: a power of two
+  std::uint64_t mask_ = 0;  ///< the capacity, a power of two, less 1
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
 };
 
-/// A ring of bytes (or words): taken in one piece at the front, given back at the back.
+/// A ring of bytes (or words): each allocation is contiguous and starts at the front; memory is freed at the back.
 class HeapRing {
  public:
-  HeapRing() noexcept = default;  ///< has no room
+  HeapRing() noexcept = default;  ///< has no capacity
   explicit HeapRing(std::uint64_t size) : size_{size} {}
 
-  /// The position at which a piece of `length` would start; offset() turns it into an offset.
+  /// The position at which an allocation of `length` would start; offset() turns it into an offset.
   [[nodiscard]] std::uint64_t place(std::uint64_t length, std::uint64_t alignment) const noexcept {
     const std::uint64_t start = align_up(head_, alignment);
     const std::uint64_t offset = start % size_;
     return offset + length <= size_ ? start : start + (size_ - offset);
   }
-  /// The room that is missing for a piece; 0 if it fits. A piece larger than the ring never does.
+  /// The room that is missing for an allocation; 0 if it fits. One larger than the ring never fits.
   [[nodiscard]] std::uint64_t missing(std::uint64_t length, std::uint64_t alignment) const noexcept {
     if (length > size_) return length - size_;
     const std::uint64_t end = place(length, alignment) + length;
@@ -65,7 +65,7 @@ class HeapRing {
     tail_ = end;
     if (tail_ == head_) reset();
   }
-  /// Empty again: from the start, where the cache still knows the memory.
+  /// Empties the ring and returns to its start, which is more likely in the cache.
   void reset() noexcept { head_ = tail_ = 0; }
 
   [[nodiscard]] std::uint64_t offset(std::uint64_t position) const noexcept { return position % size_; }
@@ -79,9 +79,9 @@ class HeapRing {
   std::uint64_t tail_ = 0;
 };
 
-/// The unfinished tasks of the scopes of one depth, the arguments of tasks that have many, and the intermediates.
+/// The unfinished tasks of the scopes of one depth, the arguments of tasks with many arguments, and the intermediates.
 struct ScopeRing {
-  ScopeRing() noexcept = default;  ///< has no room
+  ScopeRing() noexcept = default;  ///< has no capacity
   ScopeRing(std::size_t window, std::size_t tensor_capacity, std::uint64_t heap_bytes)
       : tasks{window}, tensors{tensor_capacity}, heap{heap_bytes}, words(word_count), word_ring{word_count} {}
 

@@ -15,7 +15,7 @@ struct TensorMapRingBuffer;
 
 namespace rondo::platform::sim::dynamic {
 
-/// Adds the tasks of an orchestration; edges follow from the regions that tasks touch.
+/// Adds the tasks of an orchestration; the regions that tasks use determine the edges.
 class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
  public:
   static constexpr std::uint32_t rings = max_rings;
@@ -35,14 +35,14 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
     return immediate_slot_;
   }
 
-  /// Locates the uses of a region as soon as it is known, so that their memory is on its way.
+  /// Locates the uses of a region as soon as it is known, which prefetches their memory.
   void prefetch(Touch& touch) noexcept {
     if (!runs_at_once_ && is_tracked(touch)) map_.locate(touch);
   }
 
   TaskRef finish_add(TaskSlot& slot, Touch* touches, std::size_t count) {
     if (runs_at_once_) {
-      // All tasks before it in the program are done, so nothing can be in its way.
+      // All earlier tasks in program order are done, so nothing conflicts with it.
       slot.number = ++task_number_;
       stream_.run_now(slot);
       return {};
@@ -67,18 +67,18 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
     return {&slot, number};
   }
 
-  /// The tasks that a task waits for, as far as they fit. They are prefetched when they are found, and looked at last.
+  /// The tasks that a task waits for, up to the array's size. They are prefetched when found, and accessed last.
   struct Predecessors {
     /// A task that must be done first.
     struct Predecessor {
       TaskSlot* task;
-      std::uint64_t number;  ///< of the task that is meant: the slot may be another's by now
+      std::uint64_t number;  ///< the number of that task: the slot may have been reused
     };
     static constexpr std::size_t most = 8;
     std::size_t count = 0;
     Predecessor all[most];
 
-    Predecessors() noexcept {}  // leaves all of them unset
+    Predecessors() noexcept {}  // leaves all members uninitialised
     [[nodiscard]] bool add(TaskSlot& task, std::uint64_t number) noexcept {
       if (count == most) [[unlikely]]
         return false;

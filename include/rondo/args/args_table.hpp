@@ -15,7 +15,7 @@
 
 namespace rondo::args {
 
-/// The numbers of the bases. An address in the table is base + offset; a round changes bases, never offsets.
+/// The numbers of the bases. An address in the table is base + offset; a round changes bases, but never offsets.
 ///
 ///     0 the number zero: absolute addresses    1 the table itself
 ///     2 .. first_io   feature map: what the session placed     first_io .. count   inputs, outputs and inouts
@@ -33,12 +33,12 @@ struct Source {
   std::uint64_t offset = 0;
 };
 
-/// The image of all tasks' arguments, and for each base the slots that use it: a base that changes costs its own slots
-/// and no other.
+/// The image of all tasks' arguments and, for each base, the slots that use it: a change of a base costs work only for
+/// its own slots.
 ///
-/// Lifetime: move-only; the image stays where it is. Thread safety: none while written; kernels read it in parallel.
-/// Errors: the constructor throws Error overflow (a table of 4 GiB) and what the system provider throws. Cost:
-/// allocates when made; rewrite() is proportional to the slots that use the base.
+/// Lifetime: move-only; the image stays at its address. Thread safety: none while written; kernels read it in parallel.
+/// Errors: the constructor throws Error overflow (a table of 4 GiB) and errors of the system provider. Cost: allocates
+/// only in the constructor; rewrite() is proportional to the slots that use the base.
 class ArgsTable {
  public:
   /// `sources`: one for each tensor; those of host inputs are ignored.
@@ -61,7 +61,7 @@ class ArgsTable {
   [[nodiscard]] std::span<const Lane> slots_of(std::uint32_t base) const noexcept {
     return {uses_.data() + use_begin_[base], uses(base)};
   }
-  /// Writes the slots that use `base`, now at `address`. @returns how many
+  /// Writes the slots that use `base`, whose address is now `address`. @returns their number
   std::uint32_t rewrite(std::uint32_t base, std::uint64_t address) noexcept {
     const Lane* use = uses_.data() + use_begin_[base];
     const Lane* const end = uses_.data() + use_begin_[base + 1];
@@ -73,14 +73,14 @@ class ArgsTable {
     }
     return static_cast<std::uint32_t>(end - use);
   }
-  /// The word that holds the address of `base` as it is, if no other slot uses the base; else null.
+  /// The word that holds the unchanged address of `base`, if no other slot uses the base; otherwise null.
   [[nodiscard]] ArgWord* only_slot(std::uint32_t base) noexcept {
     if (uses(base) != 1) return nullptr;
     const Lane& use = uses_[use_begin_[base]];
     if (use.addend != 0 || use.narrow != 0 || use.at % alignof(ArgWord) != 0) return nullptr;
     return reinterpret_cast<ArgWord*>(bytes() + use.at);  // NOLINT: as kernels read it
   }
-  /// All slots in the order of the table, for a device that refreshes by itself.
+  /// All slots in the order of the table, for a device that refreshes them itself.
   [[nodiscard]] std::vector<Lane> lanes() const;
 
   // --- constants and host inputs
@@ -104,16 +104,16 @@ class ArgsTable {
     return {image_.data() == nullptr ? nullptr : image_.data()->bytes, shape_.size()};
   }
 
-  // --- as kernels see it
+  // --- the view of kernels
 
-  /// From now on kernels read a copy of the image at `address`; at first they read the image itself.
+  /// From now on, kernels read a copy of the image at `address`; initially they read the image itself.
   void show_at(DevicePtr<std::byte> address) noexcept { seen_ = address; }
   [[nodiscard]] DevicePtr<std::byte> seen() const noexcept { return seen_; }
-  /// The table's first word, in device memory.
+  /// The first word of the table that kernels read.
   [[nodiscard]] ArgWord* words() const noexcept {
     return reinterpret_cast<ArgWord*>(seen_.address());  // NOLINT: handed to kernels
   }
-  /// The arguments of one block of the task at `position`. The blocks of a task follow each other; tasks need not.
+  /// The arguments of one block of the task at `position`. The blocks of a task are contiguous; tasks need not be.
   [[nodiscard]] ArgWord* block(std::size_t position, std::uint32_t block) const noexcept {
     return words() + (task_begin_[position] + block * block_bytes_[position]) / sizeof(ArgWord);
   }

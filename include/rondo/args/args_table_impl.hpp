@@ -12,7 +12,7 @@
 #include <vector>
 
 #if RONDO_HAS_BODIES
-/// The bodies of set-up of ArgsTable.
+/// The set-up functions of ArgsTable.
 namespace rondo::args {
 
 RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const Source> sources, BaseLayout bases,
@@ -44,7 +44,7 @@ RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const
   (void)rewrite(BaseLayout::absolute, 0);
 }
 
-/// Returns the addresses of the table, those of one partition in ascending order.
+/// Returns the addresses in the table; within each partition, they are in ascending order.
 RONDO_INLINE std::vector<Lane> ArgsTable::find_addresses(const graph::GraphView& graph,
                                                          std::span<const Source> sources) const {
   std::vector<Lane> found;
@@ -96,7 +96,7 @@ RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
   }
 }
 
-/// The bytes from the first workspace that each round zeroes to the end of the last.
+/// The bytes from the start of the first workspace that each round zeroes to the end of the last.
 [[nodiscard]] inline std::uint64_t filled_bytes(const graph::GraphView& graph, std::span<const Source> sources) {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;

@@ -10,11 +10,11 @@
 
 namespace rondo::args {
 
-/// The reason why a format, or a layout made from it, is refused. The enumerators are phrases because compilers print
+/// The reason why a format, or a layout made from it, is rejected. The enumerators are phrases because compilers print
 /// them.
 enum class Reason : std::uint8_t {
   none,
-  // what the text says
+  // mistakes in the text
   text_outside_braces,
   unopened_brace,
   unclosed_brace,
@@ -33,7 +33,7 @@ enum class Reason : std::uint8_t {
   unknown_hidden_input_family,
   super_kernel_inside_super_kernel,
   buffer_too_small,
-  // what the kernel's signature says
+  // mismatches with the kernel's signature
   no_such_input,
   no_such_output,
   no_such_input_instance,
@@ -47,7 +47,7 @@ enum class Reason : std::uint8_t {
   block_too_large,
 };
 
-/// A sentence for each reason: what is wrong and what to write instead.
+/// A sentence for each reason: the mistake and its correction.
 [[nodiscard]] constexpr const char* describe(Reason reason) noexcept {
   switch (reason) {
     case Reason::none: return "nothing is wrong";
@@ -88,16 +88,16 @@ enum class Reason : std::uint8_t {
 /// The first mistake in a format: the reason, the pattern and the exact byte.
 struct Failure {
   Reason reason = Reason::none;
-  std::size_t position = 0;  ///< where the pattern starts in the text, its '{' included; in bytes
-  std::size_t length = 0;    ///< the length of the pattern with its braces (of what there is of it); in bytes
-  std::size_t at = 0;        ///< the byte at which the pattern ceased to make sense
+  std::size_t position = 0;  ///< the position of the pattern's '{' in the text, in bytes
+  std::size_t length = 0;    ///< the length of the pattern with its braces, as far as it is present; in bytes
+  std::size_t at = 0;        ///< the position of the first byte that is wrong
 
   constexpr explicit operator bool() const noexcept { return reason != Reason::none; }
   friend constexpr bool operator==(const Failure&, const Failure&) noexcept = default;
 };
 
-/// The sentence for a failure: the pattern (unprintable bytes as `\xNN`, at most 60 bytes of it), its position, the
-/// reason. `pattern` is the text of the pattern alone, with its braces.
+/// A sentence for a failure: the pattern (unprintable bytes as `\xNN`, at most 60 bytes), its position, and the reason.
+/// `pattern` is the text of the pattern alone, with its braces.
 [[nodiscard]] constexpr Error::Text explain_pattern(const Failure& failure, std::string_view pattern) noexcept {
   constexpr std::size_t shown_bytes = 60;
   constexpr char hex[] = "0123456789abcdef";
@@ -121,7 +121,7 @@ struct Failure {
   return text;
 }
 
-/// As explain_pattern(), for the text that was parsed.
+/// Does the same as explain_pattern(), given the whole text that was parsed.
 [[nodiscard]] constexpr Error::Text explain(const Failure& failure, std::string_view format) noexcept {
   return explain_pattern(failure, format.substr(failure.position, failure.length));
 }

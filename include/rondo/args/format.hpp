@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-/// The argument layout language of CANN's Graph Engine: which bytes a kernel's args block holds, in which order.
+/// The argument layout language of CANN's Graph Engine: the bytes of a kernel's args block, and their order.
 /// Source: hicann/ge, graph_metadef/graph/args_format_desc and its unit tests.
 namespace rondo::args {
 
@@ -45,24 +45,24 @@ enum class Variant : std::uint8_t {
   hcclsk,       ///< of hidden_input: collective communication in a super-kernel
 };
 
-/// A Descriptor::index that stands for all of them, written `*` without a number.
+/// A Descriptor::index that means all of them, written `*` without a number.
 inline constexpr std::uint32_t every = 0xFFFF'FFFF;
-/// A Descriptor::node that stands for the kernel itself: no `skn` before the pattern.
+/// A Descriptor::node that means the kernel itself: there is no `skn` before the pattern.
 inline constexpr std::uint32_t no_node = 0xFFFF'FFFF;
-/// The largest number in a pattern: CANN keeps numbers in 32 signed bits.
+/// The largest number in a pattern: CANN stores numbers in 32 signed bits.
 inline constexpr std::uint32_t max_number = 0x7FFF'FFFF;
 /// The number of slots of `{ws*}`.
 inline constexpr std::uint32_t every_workspace_slots = 16;
 
 /// One pattern. Two descriptors are equal if and only if they print to the same text.
 struct Descriptor {
-  std::uint64_t value = 0;       ///< of literal; 0 elsewhere
-  std::uint32_t index = 0;       ///< the pattern's number, or `every`; 0 where it takes none
+  std::uint64_t value = 0;       ///< the value of a literal; otherwise 0
+  std::uint32_t index = 0;       ///< the pattern's number, or `every`; 0 if it has none
   std::uint32_t node = no_node;  ///< the sub-node of a super-kernel, or no_node
   Pattern pattern = Pattern::placeholder;
   Variant variant = Variant::none;
-  bool starred = false;  ///< a `*` follows the number: unfolded, where folding is a choice
-  bool narrow = false;   ///< 4 bytes wide instead of 8 (placeholder and literal only)
+  bool starred = false;  ///< whether a `*` follows the number: not folded, where the pattern has the choice
+  bool narrow = false;   ///< whether it is 4 bytes wide instead of 8 (only placeholder and literal)
 
   friend constexpr bool operator==(const Descriptor&, const Descriptor&) noexcept = default;
 };
@@ -70,8 +70,8 @@ struct Descriptor {
 /// A parsed format that is stored elsewhere.
 using FormatView = std::span<const Descriptor>;
 
-/// A parsed format that stores up to Capacity patterns in itself. It is a structural type, so a format can be a
-/// template argument.
+/// A parsed format that contains up to Capacity patterns. It is a structural type, so a format can be a template
+/// argument.
 template <std::size_t Capacity>
 struct Format {
   static constexpr std::size_t capacity = Capacity;

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-/// Tasks whose arguments are laid out by a format that comes with the kernel, for example from a compiler's file.
+/// Tasks whose arguments are laid out by a format that is supplied with the kernel, for example in a compiler's output.
 ///
 ///     args::Operands io;
 ///     io.input(x).dynamic_input(a, b, c).output(y).workspace(w).tiling(std::int32_t{128});
@@ -24,12 +24,12 @@ namespace rondo::args {
 /// The tensors of a kernel in the order of its IR, and its tiling data. A value.
 class Operands {
  public:
-  /// The next IR input. `no_input`: an optional one that is absent. `dynamic_input`: any number of tensors.
+  /// Adds the next IR input. `no_input`: an optional one that is absent. `dynamic_input`: any number of tensors.
   template <Element T, Direction D>
   Operands& input(TensorHandle<T, D> tensor) {
     return add(inputs_, Occurrence::required, {tensor.key});
   }
-  /// A value that the session writes, see launch/round_values.hpp.
+  /// Adds a value that the session writes; see launch/round_values.hpp.
   template <class Value>
   requires(Value::direction == Direction::session_value) Operands& input(Value value) {
     return add(inputs_, Occurrence::required, {value.key});
@@ -39,7 +39,7 @@ class Operands {
   Operands& dynamic_input(H... tensors) {
     return add(inputs_, Occurrence::dynamic, {tensors.key...});
   }
-  /// The next IR output, likewise. A tensor that is input and output is updated.
+  /// Adds the next IR output in the same way. A tensor that is both input and output is updated.
   template <Element T, Direction D>
   Operands& output(TensorHandle<T, D> tensor) {
     static_assert(kernels_may_write(D), "rondo: the kernel writes a tensor that is an input; make it inout");
@@ -57,13 +57,13 @@ class Operands {
     workspaces_.push_back(tensor.key);
     return *this;
   }
-  /// The next eight bytes of what `{t}` points to; a scalar of the task, see RoundSession::set_scalar.
+  /// Adds the next eight bytes of the tiling data (`{t}`): a scalar of the task, see RoundSession::set_scalar.
   template <class T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) Operands& tiling(T value) {
     tiling_.push_back(rondo::detail::to_word(value));
     return *this;
   }
-  /// The operands of a sub-node, for the patterns `{skn<id>…}` of a super-kernel.
+  /// Sets the operands of a sub-node, for the patterns `{skn<id>…}` of a super-kernel.
   Operands& node(std::uint32_t id, Operands operands) {
     node_ids_.push_back(id);
     nodes_.push_back(std::move(operands));
@@ -72,7 +72,7 @@ class Operands {
 
  private:
   struct List {
-    /// One IR parameter: how often it occurs, and its tensors in `keys`.
+    /// One IR parameter: its number of occurrences, and its tensors in `keys`.
     struct Group {
       Occurrence occurrence;
       std::uint32_t first;
@@ -98,7 +98,7 @@ class Operands {
   friend class FormattedTask;
 };
 
-/// Turns a format and its operands into the argument records of a task.
+/// Converts a format and its operands into the argument records of a task.
 class FormattedTask {
  public:
   FormattedTask(const TaskGraph& graph, std::string_view name, std::string_view format, const Operands& operands)
@@ -226,8 +226,8 @@ class FormattedTask {
 };
 
 /// Adds a task that runs a raw kernel on arguments laid out by `format`. The format is checked against the operands.
-/// @throws Error invalid_argument, the graph unchanged: the format's text, with position and reason; a pattern that the
-/// operands do not satisfy; a tensor that the format leaves out, or of another graph
+/// @throws Error invalid_argument, and leaves the graph unchanged: a mistake in the format, with position and reason; a
+/// pattern that the operands do not match; a tensor that the format omits, or that belongs to another graph
 inline TaskId add_formatted(TaskGraph& graph, std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                             std::string_view format, const Operands& operands) {
   const FormattedTask task(graph, name, format, operands);

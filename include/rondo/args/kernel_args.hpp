@@ -21,9 +21,9 @@
 ///       static void run(In<float, 2> a, In<float, 2> b, Out<float, 2> c, Scratch<float> partial, std::int32_t tile);
 ///     };
 ///
-/// In is an IR input, as is a value that the session writes; Out an IR output; InOut both, an input and an output;
-/// Scratch a workspace. Each kind is numbered from 0 in the order of run's parameters. `{t}` points to the tiling data,
-/// which follow the format's block: the scalars and Blocks in the order of the parameters, then the extents.
+/// An In is an IR input, as is a value that the session writes; an Out is an IR output; an InOut is both; a Scratch is
+/// a workspace. Each kind is numbered from 0 in the order of run's parameters. `{t}` points to the tiling data, which
+/// follow the format's block: the scalars and Blocks in the order of the parameters, then the extents.
 namespace rondo::args::detail {
 
 template <class K, class... P>
@@ -63,7 +63,7 @@ struct DeclaredLayout {
     constexpr std::int64_t ones[max_rank] = {1, 1, 1, 1, 1};
     return Shape(ones, rank);
   }
-  /// Shapes and parameters as the types tell them: every rank, no extent.
+  /// Shapes and parameters, as far as the types determine them: ranks, but no extents.
   struct Shapes {
     Instance inputs[count + 1] = {};
     Instance outputs[count + 1] = {};
@@ -95,12 +95,12 @@ struct DeclaredLayout {
   static constexpr Shapes static_shapes{};
   static constexpr Lists static_lists{static_shapes};
   static constexpr Signature signature = signature_of(static_lists);
-  /// A format that does not fit the kernel does not compile; the message names the pattern, its position and the
+  /// A format that does not match the kernel does not compile; the message contains the pattern, its position and the
   /// reason.
   static constexpr const auto& layout = static_layout<K::args, signature>;
 
   static constexpr std::uint32_t nowhere = 0xFFFF'FFFF;
-  /// The offset of the address of a tensor parameter, in bytes. An InOut may stand in the format once or twice.
+  /// The offset of the address of a tensor parameter, in bytes. An InOut may occur once or twice in the format.
   static constexpr std::uint32_t address_of(std::size_t parameter) noexcept {
     const Role role = roles[parameter];
     for (std::size_t s = 0; s < layout.slot_count; ++s) {
@@ -154,7 +154,7 @@ struct DeclaredLayout {
     K::run(read<P, I>(args)...);
   }
 
-  /// Turns a task's arguments, one for each parameter, into the slots of the format. Returns the block's bytes.
+  /// Converts a task's arguments, one for each parameter, into the slots of the format. Returns the block's bytes.
   static constexpr std::uint32_t lay_out(const TaskGraph& graph, std::vector<graph::ArgRecord>& args,
                                          std::vector<graph::ArgRecord>& extents) {
     Shapes real[mark_sets];

@@ -22,21 +22,21 @@ namespace rondo::args {
 /// The size of a layout.
 struct LayoutSize {
   std::size_t slots = 0;
-  std::uint32_t bytes = 0;        ///< of the patterns
-  std::uint32_t block_bytes = 0;  ///< of the args block: `bytes` rounded up to 8
-  Failure failure{};              ///< the first mistake, if any; position and at are bytes of the printed text
+  std::uint32_t bytes = 0;        ///< the size of the patterns
+  std::uint32_t block_bytes = 0;  ///< the size of the args block: `bytes` rounded up to 8
+  Failure failure{};              ///< the first mistake, if any; `position` and `at` refer to the printed text
 
   [[nodiscard]] constexpr bool ok() const noexcept { return !failure; }
   constexpr explicit operator bool() const noexcept { return ok(); }
 };
 
-/// Lays `format` out for a kernel: writes as many of its slots, in ascending order of offset, as the buffer holds. The
-/// result describes the whole layout.
+/// Lays `format` out for a kernel: writes as many of its slots, in ascending order of offset, as the buffer can hold.
+/// The result describes the whole layout.
 ///
-/// The block is a head, one value after the other without gaps, and a tail, which starts at a multiple of 8 and holds
-/// what the head points at: lists of addresses of folded dynamic tensors, and shape blocks. A shape block is the byte
-/// offset of its address list from its own start; then for each instance `0x1'0000'0000 | rank` and the extents (a
-/// scalar counts as rank 1, extent 1); then the addresses.
+/// The block consists of a head, whose values follow one another without gaps, and a tail, which starts at a multiple
+/// of 8 and holds the data that the head points to: lists of addresses of folded dynamic tensors, and shape blocks. A
+/// shape block is the byte offset of its address list from its own start; then for each instance `0x1'0000'0000 | rank`
+/// and the extents (a scalar counts as rank 1, extent 1); then the addresses.
 ///
 /// Without instances: an input is one null slot, folded or not; an optional output and a folded dynamic output are one
 /// null slot; an unfolded dynamic output takes no bytes.
@@ -82,7 +82,7 @@ struct LayoutSize {
   return explain_pattern(failure, {pattern, failure.length});
 }
 
-/// The same. Throws Error{invalid_argument} that names the pattern, its position and the reason.
+/// Does the same, and throws Error{invalid_argument} with the pattern, its position and the reason.
 constexpr LayoutSize check_layout(FormatView format, const Signature& signature,
                                   std::source_location where = std::source_location::current()) {
   const LayoutSize size = measure_layout(format, signature);
@@ -90,7 +90,7 @@ constexpr LayoutSize check_layout(FormatView format, const Signature& signature,
   return size;
 }
 
-/// A layout that stores its slots in itself, for formats and kernels that the compiler knows.
+/// A layout that contains its slots, for formats and kernels known at compile time.
 template <std::size_t Slots>
 struct Layout {
   Slot slots[Slots == 0 ? 1 : Slots] = {};
@@ -101,7 +101,7 @@ struct Layout {
 };
 
 /// The layout of a constant format for a constant kernel: `static_layout<Kernel::args, signature>`. Does not compile if
-/// they do not match; the message holds `refused_args_format<position, reason, pattern, explanation>`.
+/// they do not match; the message contains `refused_args_format<position, reason, pattern, explanation>`.
 template <auto format, const Signature& signature>
 inline constexpr auto static_layout = [] {
   constexpr LayoutSize size = measure_layout(format, signature);

@@ -9,14 +9,14 @@
 
 #include <cstddef>
 
-/// `using namespace rondo::literals;` outside of namespace rondo.
+/// For code outside namespace rondo: `using namespace rondo::literals;`
 namespace rondo {
 inline namespace literals {
 
 /// An args format, parsed by the compiler: `static constexpr auto args = "{i0*}{o0*}{ws0*}{t}"_args;`
 ///
-/// Its type is args::Format<n> where n is the number of patterns. A wrong literal does not compile; the message holds
-/// `refused_args_format<position, reason, pattern, explanation>`.
+/// Its type is args::Format<n>, where n is the number of patterns. A wrong literal does not compile; the message
+/// contains `refused_args_format<position, reason, pattern, explanation>`.
 template <args::Text Literal>
 [[nodiscard]] consteval auto operator""_args() noexcept {
   constexpr args::ParseResult result = args::count_patterns(Literal.view());

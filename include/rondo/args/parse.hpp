@@ -16,8 +16,8 @@ namespace rondo::args {
 
 /// The result of parsing a text.
 struct ParseResult {
-  std::size_t count = 0;  ///< patterns read; where only the buffer was too small, patterns in the whole text
-  Failure failure{};      ///< the first thing wrong, if anything
+  std::size_t count = 0;  ///< the number of patterns read; if only the buffer was too small, that of the whole text
+  Failure failure{};      ///< the first mistake, if any
 
   [[nodiscard]] constexpr bool ok() const noexcept { return !failure; }
   constexpr explicit operator bool() const noexcept { return ok(); }
@@ -54,8 +54,8 @@ struct ParseResult {
   return result;
 }
 
-/// Parses `text` into a buffer of the caller; the view lasts as long as the buffer.
-/// Throws Error{invalid_argument} that names the pattern, its position and the reason.
+/// Parses `text` into a buffer of the caller; the view is valid as long as the buffer. Throws Error{invalid_argument}
+/// with the pattern, its position and the reason.
 [[nodiscard]] constexpr FormatView parse(std::string_view text, std::span<Descriptor> out,
                                          std::source_location where = std::source_location::current()) {
   const ParseResult result = try_parse(text, out);

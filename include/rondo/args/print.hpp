@@ -15,7 +15,7 @@ namespace rondo::args {
 
 namespace detail {
 
-/// Writes as much as fits into a buffer and counts all characters.
+/// Writes as much as fits into a buffer, and counts all characters.
 class BufferSink {
  public:
   constexpr explicit BufferSink(std::span<char> out) noexcept : out_{out} {}
@@ -94,8 +94,8 @@ constexpr void put(BufferSink& sink, const Descriptor& d) {
 
 }  // namespace detail
 
-/// Writes the format to `out`, not zero-terminated, and returns the length of the whole text in bytes. A result above
-/// out.size() means that the text was cut. The text is the one that was parsed, byte for byte.
+/// Writes the format to `out`, not zero-terminated, and returns the length of the whole text in bytes. If the result
+/// exceeds out.size(), the text was truncated. The text is identical to the one that was parsed.
 constexpr std::size_t print(FormatView format, std::span<char> out) noexcept {
   detail::BufferSink sink{out};
   for (const Descriptor& d : format) detail::put(sink, d);
@@ -116,7 +116,7 @@ inline constexpr auto printed_characters = [] {
 }();
 }  // namespace detail
 
-/// The text of a format that is a constant, zero-terminated: `printed<"{i0*}"_args>` or `printed<Kernel::args>`.
+/// The text of a constant format, zero-terminated: `printed<"{i0*}"_args>` or `printed<Kernel::args>`.
 template <auto format>
 inline constexpr std::string_view printed{detail::printed_characters<format>.data(), printed_size(format)};
 

@@ -7,15 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The orders of a host to a device that refreshes its args table by itself.
+/// Requests of a host to a device that refreshes its args table itself.
 namespace rondo::args {
 
-/// One address in the table: `base` + `addend`, written at `at`.
+/// One address in the table: `base` + `addend`, written at offset `at`.
 struct Lane {
   std::uint64_t addend = 0;
   std::uint32_t at = 0;          ///< bytes from the start of the table
   std::uint32_t base : 31 = 0;   ///< see BaseLayout
-  std::uint32_t narrow : 1 = 0;  ///< four bytes, the low half
+  std::uint32_t narrow : 1 = 0;  ///< whether only the low four bytes are written
 };
 static_assert(sizeof(Lane) == 16);
 
@@ -28,8 +28,7 @@ struct RefreshOp {
   std::uint64_t base_count = 0;
 };
 
-/// The same, with the bases and the bytes of host inputs carried by the launch itself. Host memory, valid during the
-/// call.
+/// Does the same with bases and host inputs that the launch itself carries. Host memory, valid during the call.
 struct LaunchPayload {
   const std::uint64_t* bases = nullptr;
   std::uint32_t base_count = 0;
@@ -37,7 +36,7 @@ struct LaunchPayload {
   std::uint32_t host_input_bytes = 0;
   DevicePtr<std::byte> host_inputs_to;
 
-  /// Bytes of the launch's own arguments.
+  /// The size of the launch's own arguments, in bytes.
   static constexpr std::uint32_t launch_bytes = 80;
   [[nodiscard]] static constexpr std::uint64_t bytes(std::uint64_t base_count,
                                                      std::uint64_t host_input_bytes) noexcept {
@@ -47,7 +46,7 @@ struct LaunchPayload {
 };
 
 /// The costs of refreshing, in picoseconds. The defaults are orders of magnitude for a card on PCIe 4.0 ×16, chosen so
-/// that the ranking of mechanisms is as users of such systems report it.
+/// that mechanisms rank as users of such systems report.
 struct RefreshCosts {
   std::uint64_t copy = 2'000'000;       ///< submitting one asynchronous copy: 2 µs
   std::uint64_t copied_byte = 40;       ///< 25 GB/s
@@ -59,7 +58,7 @@ struct RefreshCosts {
   friend constexpr bool operator==(const RefreshCosts&, const RefreshCosts&) noexcept = default;
 };
 
-/// Writes one address, by the built-in since `<cstring>` has 500 lines. `at` need not be aligned.
+/// Writes one address, with a built-in, since `<cstring>` has 500 lines. `at` need not be aligned.
 inline void store_address(std::byte* at, std::uint64_t address, bool narrow) noexcept {
   if (narrow) [[unlikely]] {
     const auto low = static_cast<std::uint32_t>(address);
@@ -69,7 +68,7 @@ inline void store_address(std::byte* at, std::uint64_t address, bool narrow) noe
   }
 }
 
-/// The meaning of a RefreshOp as plain code, with which simulations run it.
+/// The meaning of a RefreshOp as plain code; simulations run it.
 inline void run_refresh(std::byte* args, const Lane* lanes, std::uint64_t count, const std::uint64_t* bases) noexcept {
   for (const Lane* const end = lanes + count; lanes != end; ++lanes) {
     store_address(args + lanes->at, bases[lanes->base] + lanes->addend, lanes->narrow != 0);

@@ -9,13 +9,13 @@
 
 namespace rondo::args {
 
-/// One tensor as a shape block describes it. Rank 0 is a scalar.
+/// One tensor, as a shape block describes it. Rank 0 is a scalar.
 struct Instance {
   Shape shape{};
-  bool rank_known = true;  ///< false: room for unknown_rank_dims extents is kept, each written as -1
+  bool rank_known = true;  ///< false: there is room for unknown_rank_dims extents, each written as -1
 };
 
-/// The extents that a shape block keeps for a tensor of unknown rank.
+/// The number of extents that a shape block reserves for a tensor of unknown rank.
 inline constexpr std::uint32_t unknown_rank_dims = 25;
 
 /// The number of instances that a parameter of a kernel may have.
@@ -25,11 +25,11 @@ enum class Occurrence : std::uint8_t {
   dynamic,   ///< any number; folds to one pointer to a list of addresses
 };
 
-/// One IR input or output of a kernel and the instances it has in a given graph.
+/// One IR input or output of a kernel, and its instances in a given graph.
 struct Parameter {
   Occurrence occurrence = Occurrence::required;
-  std::uint32_t count = 1;              ///< instances
-  const Instance* instances = nullptr;  ///< `count` of them, or null if no pattern asks for shapes
+  std::uint32_t count = 1;              ///< the number of instances
+  const Instance* instances = nullptr;  ///< `count` of them, or null if no pattern uses shapes
 
   [[nodiscard]] static constexpr Parameter required(const Instance* instance = nullptr) noexcept {
     return {Occurrence::required, 1, instance};
@@ -44,8 +44,8 @@ struct Parameter {
 
 struct SubNode;
 
-/// The tensors and workspaces of a kernel, for its layout. Refers to arrays of the caller; `{sknID...}` patterns look
-/// ID up in `nodes`.
+/// The tensors and workspaces of a kernel, for its layout. Refers to arrays of the caller; `{sknID...}` patterns find
+/// their ID in `nodes`.
 struct Signature {
   std::span<const Parameter> inputs{};
   std::span<const Parameter> outputs{};

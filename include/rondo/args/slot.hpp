@@ -10,14 +10,14 @@ namespace rondo::args {
 
 /// The content of a slot.
 enum class SlotKind : std::uint8_t {
-  null,            ///< zero: a tensor or workspace that is not there
+  null,            ///< zero: an absent tensor or workspace
   constant,        ///< Slot::value: a literal, a placeholder, a word of a shape block
-  args_block,      ///< the device address of this args block plus Slot::value
+  args_block,      ///< the device address of this args block + Slot::value
   input,           ///< the address of input instance Slot::tensor
   output,          ///< the address of output instance Slot::tensor
   workspace,       ///< the address of workspace Slot::index
   tiling,          ///< the address of the tiling data
-  tiling_ffts,     ///< likewise for FFTS+; Slot::variant says tail or non_tail
+  tiling_ffts,     ///< the same for FFTS+; Slot::variant is tail or non_tail
   tiling_context,  ///< the address of the tiling context, or of its part Slot::variant
   op_type,         ///< the address of the operator's type name
   ffts_addr,       ///< a system address
@@ -31,8 +31,8 @@ struct Slot {
   std::uint64_t value = 0;       ///< of constant and args_block
   std::uint32_t offset = 0;      ///< from the start of the args block, in bytes
   std::uint32_t index = 0;       ///< IR input or output, workspace, event, hidden input
-  std::uint32_t instance = 0;    ///< of input and output: which instance of the IR tensor
-  std::uint32_t tensor = 0;      ///< of input and output: which of all input (output) instances of the kernel
+  std::uint32_t instance = 0;    ///< of input and output: the instance within the IR tensor
+  std::uint32_t tensor = 0;      ///< of input and output: the position among all input (output) instances of the kernel
   std::uint32_t node = no_node;  ///< the sub-node of a super-kernel that index and tensor refer to
   SlotKind kind = SlotKind::null;
   Variant variant = Variant::none;

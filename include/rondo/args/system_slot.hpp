@@ -13,11 +13,11 @@ namespace rondo::args {
 enum class SlotKind : std::uint8_t;  // slot.hpp
 enum class Variant : std::uint8_t;   // format.hpp
 
-/// An argument whose value neither graph nor session knows: a system address, a tiling context, a hidden input. The
-/// session asks for it once, when it is opened.
+/// An argument whose value neither the graph nor the session knows: a system address, a tiling context, a hidden input.
+/// The session requests it once, when it is opened.
 struct SystemSlot {
   SlotKind kind{};
-  Variant variant{};        ///< the family of a hidden input, or which of several
+  Variant variant{};        ///< the family of a hidden input, or the variant of a pattern
   std::uint32_t index = 0;  ///< of an event or a hidden input
 
   [[nodiscard]] constexpr ArgWord bits() const noexcept {
@@ -32,7 +32,7 @@ struct SystemSlot {
   friend constexpr bool operator==(const SystemSlot&, const SystemSlot&) noexcept = default;
 };
 
-/// Returns the value of a system slot; throws Error for one that it does not know.
+/// Returns the value of a system slot; throws Error for an unknown one.
 using SystemProvider = std::uint64_t (*)(SystemSlot slot);
 
 [[nodiscard]] constexpr const char* to_string(SlotKind kind) noexcept {
@@ -43,7 +43,7 @@ using SystemProvider = std::uint64_t (*)(SystemSlot slot);
   return i < sizeof(names) / sizeof(names[0]) ? names[i] : "?";
 }
 
-/// Knows no slot. An unfilled slot is an error, since dropping it would shift those after it.
+/// Throws for every slot. An unfilled slot is an error, since leaving it out would shift the later ones.
 [[noreturn]] inline std::uint64_t no_system_provider(SystemSlot slot) {
   throw Error(Errc::unsupported,
               Error::Text("an args format asks for ", to_string(slot.kind), " ", slot.index,

@@ -9,21 +9,21 @@
 #include <cstdint>
 #include <vector>
 
-/// The places of the tasks' arguments in the table. They follow from the graph alone, so a static graph has them as
+/// The positions of the tasks' arguments in the table. They depend only on the graph, so for a static graph they are
 /// constants.
 namespace rondo::args {
 
-/// The parts of the table by what changes them, in this order, so that a round refreshes one contiguous suffix. A task
-/// belongs to the part of its most volatile slot.
+/// The parts of the table, by what changes them; in this order, a round refreshes one contiguous suffix. A task belongs
+/// to the part of its most volatile slot.
 enum class Partition : std::uint8_t {
   never,        ///< constants, and tensors whose address is fixed
-  feature_map,  ///< the address of an arena, and of nothing that rounds bind
+  feature_map,  ///< an address in an arena, but none that rounds bind
   model_io,     ///< the address of an input, output or inout
   host_input,   ///< the bytes of host inputs themselves
 };
 inline constexpr std::size_t partition_count = 4;
 
-/// The part of the table that an address in `tensor` belongs to. A host input's own address never changes.
+/// The partition for a slot with the address of `tensor`. A host input's own address never changes.
 [[nodiscard]] constexpr Partition partition_of(const graph::TensorRecord& tensor) noexcept {
   if (tensor.fixed || rides_in_args(tensor.direction)) return Partition::never;
   return is_model_io(tensor.direction) ? Partition::model_io : Partition::feature_map;
@@ -38,12 +38,12 @@ inline constexpr std::size_t partition_count = 4;
   return most;
 }
 
-/// The bytes of a partition of `length` bytes: 32 bytes guard a device that reads beyond the end, and copies start at
-/// multiples of 64. An empty partition takes none.
+/// The size of a partition whose contents take `length` bytes: 32 bytes protect against a device that reads beyond the
+/// end, and copies start at multiples of 64. An empty partition takes none.
 [[nodiscard]] constexpr std::uint64_t partition_bytes(std::uint64_t length) noexcept {
   return length == 0 ? 0 : align_up(length + 32, 64);
 }
-/// The bytes of a host input: whole granules of 32 bytes.
+/// The bytes of a host input, rounded up to 32.
 [[nodiscard]] constexpr std::uint64_t host_input_bytes(const graph::TensorRecord& tensor) noexcept {
   return align_up(tensor.bytes, 32);
 }
@@ -73,9 +73,9 @@ struct TableShape {
   return shape;
 }
 
-/// The order of tasks within a partition is that of their groups, then of their positions. Tasks that share an input or
-/// output are a group, named by the position of its first task, so that the slots of a base that moves lie close to
-/// each other. A task that has several of them is in the group of that which the fewest others share.
+/// Orders the tasks within a partition by group, then by position. Tasks that share an input or output form a group,
+/// named by the position of its first task, so that the slots of a base that moves are close together. A task with
+/// several such tensors is in the group of the one that the fewest other tasks share.
 [[nodiscard]] constexpr std::vector<std::uint32_t> groups_of(const graph::GraphView& graph) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   std::vector<std::uint32_t> uses(graph.tensors.size(), 0);
@@ -100,8 +100,8 @@ struct TableShape {
   return groups;
 }
 
-/// The number of words before the first argument block of the task at `position`. A task of n blocks has n argument
-/// blocks, one after the other, that differ in their block words only. O(tasks); ArgsTable::block() is O(1).
+/// The number of words before the first argument block of the task at `position`. A task of n blocks has n consecutive
+/// argument blocks, which differ only in their block words. O(tasks); ArgsTable::block() is O(1).
 [[nodiscard]] constexpr std::size_t words_before(const graph::GraphView& graph, std::size_t position) {
   const Partition own = partition_of(graph, graph.tasks[position]);
   const std::vector<std::uint32_t> groups = groups_of(graph);

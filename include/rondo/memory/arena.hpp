@@ -11,31 +11,31 @@
 
 namespace rondo::memory {
 
-/// A platform that is one of several over one device lends the arena that all of them place their tensors in:
-/// `DevicePtr<std::byte> borrow_arena(Bytes size, Bytes alignment)`. It is not given back.
+/// A platform that is one of several over one device lends the arena in which all of them place their tensors:
+/// `DevicePtr<std::byte> borrow_arena(Bytes size, Bytes alignment)`. A borrowed arena is not released.
 template <class P>
 concept LendsArena = requires(P& platform, Bytes size) {
   { platform.borrow_arena(size, size) } -> std::same_as<DevicePtr<std::byte>>;
 };
 
-/// The use of an arena.
+/// The purpose of an arena.
 enum class Holds : std::uint8_t { tensors, args };
 
-/// One allocation on a platform, given back once.
+/// One allocation on a platform, released once.
 /// Lifetime: the platform outlives it. Errors: the constructor throws what P::allocate throws.
 template <class P, Holds holds = Holds::args>
 class Arena {
   static constexpr bool is_lent = holds == Holds::tensors && LendsArena<P>;
 
  public:
-  /// An arena of size 0 allocates nothing; a borrowed one has an address even then.
+  /// An arena of size 0 allocates nothing; a borrowed arena has an address even then.
   Arena(P& platform, Bytes size, Bytes alignment)
       : platform_{platform},
         base_{size.value == 0 && !is_lent ? DevicePtr<std::byte>{} : allocate(platform, size, alignment)},
         size_{size} {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
-  ~Arena() { (void)release(); }  // call release() before for the status
+  ~Arena() { (void)release(); }  // to get the status, call release() first
 
   [[nodiscard]] DevicePtr<std::byte> base() const noexcept { return base_; }
   [[nodiscard]] Bytes size() const noexcept { return size_; }

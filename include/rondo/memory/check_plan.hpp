@@ -16,13 +16,13 @@ namespace rondo::memory {
 struct Violation {
   enum class Kind : std::uint8_t {
     none,
-    wrong_count,         ///< not one offset per buffer
-    negative_offset,     ///< of `a`
-    misaligned,          ///< `a`
+    wrong_count,         ///< the number of offsets is not that of the buffers
+    negative_offset,     ///< the offset of `a` is negative
+    misaligned,          ///< the offset of `a` is not a multiple of its alignment
     fixed_offset_moved,  ///< `a` is not at its fixed offset
-    outside_the_arena,   ///< `a` reaches beyond Plan::arena
-    arena_not_tight,     ///< the arena is not the highest end of a buffer
-    overlap,             ///< `a` and `b` share bytes while both are in use, or though they conflict
+    outside_the_arena,   ///< `a` extends beyond Plan::arena
+    arena_not_tight,     ///< the arena is larger than the highest end of a buffer
+    overlap,             ///< `a` and `b` share bytes while both are in use, or although they conflict
   };
   Kind kind = Kind::none;
   std::size_t a = 0;
@@ -47,8 +47,8 @@ struct Violation {
 
 /// Checks a plan against its problem and returns the first violation found.
 ///
-/// Unlike the planners, it replays time event by event and keeps a list, ordered by offset, of the bytes in use. Cost:
-/// O(m (log m + k)) for m uses (buffers plus gaps) of which k at once, and linear in the explicit conflicts.
+/// Unlike the planners, it processes time event by event and keeps a list of the bytes in use, ordered by offset. Cost:
+/// O(m (log m + k)) for m uses (buffers plus gaps), at most k of them at once, and linear in the explicit conflicts.
 [[nodiscard]] inline Violation check_plan(const Problem& problem, const Plan& plan) {
   using Kind = Violation::Kind;
   if (plan.offsets.size() != problem.buffers.size()) return {Kind::wrong_count, 0, 0};

@@ -11,19 +11,19 @@
 
 namespace rondo::memory {
 
-/// The choice among the free places for a buffer.
+/// How a buffer's place is chosen among the free ones.
 enum class Fit : std::uint8_t {
   first,  ///< the lowest
-  best,   ///< the smallest between two others; the lowest of these; above all others if there is none
+  best,   ///< the smallest between two others, or the lowest of several; above all others if there is none
 };
 
-/// Places buffers one after another, each clear of those placed before it. Usable in constant expressions.
+/// Places buffers one after another, without collision with those already placed. Usable in constant expressions.
 ///
-/// Finds the placed buffers that are in use together with a new one by blocks of buffers with neighbouring start times
-/// and a tree over these blocks that knows, for each subtree, the latest end of a placed buffer in it.
+/// To find the placed buffers that are in use at the same time as a new one, it keeps blocks of buffers with similar
+/// start times, and a tree over these blocks that holds, for each subtree, the latest end of a placed buffer in it.
 ///
-/// Lifetime: refers to the problem. Thread safety: one thread at a time; several may share a problem. Cost: O(n)
-/// memory; about O((k + log n) log k) for a buffer that meets k placed ones.
+/// Lifetime: refers to the problem. Thread safety: one thread at a time; several objects may share a problem. Cost:
+/// O(n) memory; about O((k + log n) log k) for a buffer that overlaps k placed ones in time.
 class FirstFit {
  public:
   constexpr explicit FirstFit(const Problem& problem)
@@ -55,8 +55,8 @@ class FirstFit {
     if (!problem.conflicts.empty()) placed_ = std::vector<char>(problem.size(), 0);
   }
 
-  /// Offsets for the buffers in the given order; those with a fixed offset come first, wherever they stand in it, and
-  /// after them those for which `preset`, unless empty, holds an offset (not -1); it must be a valid one.
+  /// Places the buffers in the given order and returns their offsets. Buffers with a fixed offset are placed first,
+  /// whatever their position, and those for which `preset`, unless empty, has an offset (not -1), which must be valid.
   [[nodiscard]] constexpr const std::vector<std::int64_t>& run(const std::vector<std::uint32_t>& order,
                                                                Fit fit = Fit::first,
                                                                const std::vector<std::int64_t>& preset = {}) {
@@ -85,7 +85,7 @@ class FirstFit {
 
   struct Entry {
     std::int64_t lower = 0;
-    std::int64_t upper = nothing;  // nothing until the buffer is placed
+    std::int64_t upper = nothing;  // `nothing` until the buffer is placed
     std::int64_t low = 0;
     std::int64_t high = 0;
     std::uint32_t buffer = 0;
@@ -109,7 +109,7 @@ class FirstFit {
   constexpr void take(std::int64_t low, std::int64_t high) {
     taken_.push_back({low, static_cast<std::uint64_t>(high)});
   }
-  /// Fills taken_ with the bytes that are not free for buffer i, by ascending offset.
+  /// Fills taken_ with the bytes that are not free for buffer i, in ascending order.
   constexpr void collect(std::uint32_t i) {
     const Buffer& b = problem_->buffers[i];
     taken_.clear();
@@ -149,7 +149,7 @@ class FirstFit {
     return offset;
   }
 
-  /// Free places are compared by what an aligned buffer can use of them.
+  /// Compares free places by the bytes that an aligned buffer can use.
   [[nodiscard]] constexpr std::int64_t smallest_place(const Buffer& b) const {
     std::int64_t best = -1;
     std::int64_t best_room = 0;
@@ -167,15 +167,15 @@ class FirstFit {
   }
 
   const Problem* problem_;
-  std::vector<std::uint32_t> position_;  // of a buffer among entries_
+  std::vector<std::uint32_t> position_;  // the position of each buffer in entries_
   std::vector<std::uint32_t> conflicts_of_, conflicts_{};
   std::vector<Entry> entries_;  // by start
-  std::vector<char> placed_{};  // kept only where there are explicit conflicts
+  std::vector<char> placed_{};  // filled only if there are explicit conflicts
   std::vector<std::int64_t> offsets_;
   std::vector<std::int64_t> latest_{};  // implicit binary tree over the blocks of entries_
   std::size_t blocks_ = 1;
   bool has_gaps_ = false;
-  std::vector<rondo::detail::Keyed> taken_{};  // stretches that are not free: first byte, end
+  std::vector<rondo::detail::Keyed> taken_{};  // occupied stretches: first byte, end
 };
 
 }  // namespace rondo::memory

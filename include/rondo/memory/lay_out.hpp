@@ -18,12 +18,12 @@
 #include <type_traits>
 #include <vector>
 
-/// The body of lay_out(): from lifetimes to a plan to offsets.
+/// The implementation of lay_out(): from lifetimes to a plan to offsets.
 namespace rondo::memory {
 
 namespace detail {
 
-/// The buffers of the ports: those of outputs, then those of inputs, the smallest first.
+/// The buffers of the ports: outputs, then inputs, the smallest first.
 [[nodiscard]] constexpr std::vector<std::uint32_t> order_ports(const graph::GraphView& graph, const Lifetimes& lives) {
   std::vector<std::uint32_t> order;
   std::vector<char> is_listed(lives.problem.size(), 0);
@@ -45,7 +45,7 @@ namespace detail {
   return order;
 }
 
-/// The same as call_of for constant expressions, which call no linked function.
+/// Does the same as call_of in constant expressions, where no linked function can be called.
 template <class P>
 inline constexpr PlannerCall constant_call_of = {[](const Problem& problem) { return P::plan(problem); }};
 template <class P>

@@ -45,10 +45,10 @@ namespace detail {
 /// Checks the plan of a planner. @throws Error check_failed, naming the planner and tensors
 void require_valid(const graph::GraphView& graph, const Lifetimes& lives, const Plan& plan);
 
-/// A planner as a value, so that the code around it is compiled once.
+/// A planner as a value, so that the code that uses it is compiled once.
 struct PlannerCall {
   Plan (*plan)(const Problem&);
-  void (*check)(const graph::GraphView&, const Lifetimes&, const Plan&) = nullptr;  ///< of its plans, in debug builds
+  void (*check)(const graph::GraphView&, const Lifetimes&, const Plan&) = nullptr;  ///< for its plans, in debug builds
   bool ports_last = false;                                                          ///< see PortsLast
   bool residents_first = false;                                                     ///< see ResidentsFirst
 };
@@ -79,25 +79,25 @@ template <class P>
 inline constexpr PlannerCall call_of<ResidentsFirst<P>> = {call_of<P>.plan, call_of<P>.check, call_of<P>.ports_last,
                                                            true};
 
-/// With all tensors apart, nothing is computed in place either.
+/// The concurrency to plan for. If all tensors are kept apart, nothing is computed in place either.
 template <class P>
 [[nodiscard]] constexpr Concurrency concurrency_for(Concurrency concurrency) noexcept {
   return std::is_same_v<P, Disjoint> ? Concurrency::unordered : concurrency;
 }
 
-/// Plans the arena of a graph at run time: fills in one offset per tensor, returns the arena's bytes.
+/// Plans the arena of a graph at run time: fills in one offset per tensor, returns the size of the arena in bytes.
 [[nodiscard]] std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
                                                 const arch::Limits& chip, const PlannerCall& planner,
                                                 Concurrency concurrency);
 
 }  // namespace detail
 
-/// The same, also in constant expressions; the body is in lay_out.hpp.
+/// Does the same, also in constant expressions; defined in lay_out.hpp.
 template <arch::Arch A, class Planner, Concurrency concurrency>
 constexpr std::uint64_t lay_out(const graph::GraphView& graph, std::span<std::uint64_t> offsets);
 
-/// The place of each tensor of a graph in its arena: bytes from the arena's base; of no meaning for a host input.
-/// Include lay_out.hpp to make one.
+/// The offset of each tensor of a graph in its arena, in bytes; meaningless for a host input. Include lay_out.hpp to
+/// construct one.
 template <class Graph, arch::Arch A, class Planner = Disjoint, Concurrency concurrency = Concurrency::unordered>
 class Layout {
  public:
@@ -118,7 +118,7 @@ class Layout {
   std::uint64_t bytes_;
 };
 
-/// The same as constants, for a static graph: an empty class.
+/// The offsets as constants, for a static graph: an empty class.
 template <class Graph, arch::Arch A, class Planner, Concurrency concurrency>
 requires(Graph::is_static) class Layout<Graph, A, Planner, concurrency> {
  public:

@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <vector>
 
-/// Set-up only, and usable in constant expressions: from a frozen graph to a planning problem.
+/// From a frozen graph to a planning problem. For set-up; usable in constant expressions.
 namespace rondo::memory {
 
-/// A graph's planning problem: which buffer each tensor lies in, and when each buffer is wanted.
+/// The planning problem of a graph: the buffer of each tensor, and the lifetime of each buffer.
 struct Lifetimes {
   static constexpr std::uint32_t no_buffer = Tokens::none;
 
@@ -26,12 +26,12 @@ struct Lifetimes {
 
 namespace detail {
 
-/// The bytes that all buffers take one after the other stay below 2^62, so that no planner's sum overflows.
+/// Checks that the sum of all buffers' lengths is below 2^62 bytes, so that no planner's sum overflows.
 constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& chip) {
   constexpr std::uint64_t limit = std::uint64_t{1} << 62;
   std::uint64_t total = 0;
   for (const graph::TensorRecord& tensor : graph.tensors) {
-    const std::uint64_t length = chip.block_bytes(tensor.bytes) + chip.tensor_alignment;  // at most 2^63 and a little
+    const std::uint64_t length = chip.block_bytes(tensor.bytes) + chip.tensor_alignment;  // at most slightly above 2^63
     if (length >= limit || total >= limit - length) {
       throw Error(Errc::overflow, Error::Text("with tensor '", graph.name(tensor.name),
                                               "' the arena passes 2^62 bytes; use smaller tensors"));
@@ -42,7 +42,7 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
 
 [[nodiscard]] constexpr Buffer make_buffer(const Token& token, const arch::Limits& chip) {
   Buffer buffer;
-  if (token.uses.empty()) return buffer;  // merged into another
+  if (token.uses.empty()) return buffer;  // merged into another token
   buffer.lower = token.uses.front().first;
   buffer.upper = token.uses.back().last + 1;
   buffer.size = static_cast<std::int64_t>(chip.block_bytes(token.bytes));
@@ -58,17 +58,17 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
 /// The planning problem of a graph on a chip: one buffer per memory, with the chip's alignment, granule and guard.
 ///
 /// An input lives from the copies in to its last reader, an output from its first writer to the copies out, a workspace
-/// from its first writer to its last reader; residents and kept tensors live always. Where a kernel writes the whole of
-/// a tensor whose old value has been read, the time in between is a gap. An output that reuses an input, and the Out of
-/// a kernel that works in place on an In used there for the last time, share one buffer.
+/// from its first writer to its last reader; residents and kept tensors always live. If a kernel overwrites a whole
+/// tensor after the old value was last read, the time between is a gap. An output that reuses an input shares its
+/// buffer; so does the Out of a kernel that works in place with an In used there for the last time.
 ///
-/// Sequential: two buffers may share bytes if they are never wanted at the same time in the graph's order. In lanes: if
-/// moreover edges and lanes order all users of the one before all users of the other; as sequential, if the graph is
-/// not dealt to lanes. Parallel: if the edges alone do; beyond 16,384 tasks no two are known to. Unordered: none share.
+/// Sequential: two buffers may share bytes if they are never in use at the same time in the graph's order. In lanes:
+/// if, moreover, edges and lanes order all users of one before all users of the other; as sequential, if the graph is
+/// not dealt to lanes. Parallel: if edges alone do so; beyond 16,384 tasks, no buffers share. Unordered: none share.
 ///
-/// Cost: linear for a sequential schedule; in lanes, what LaneConflicts says; else (tensors · users)² at worst, and
-/// tasks² / 64 words for a parallel one.
-/// @throws Error overflow, naming the tensor at which all lengths together pass 2^62 bytes
+/// Cost: linear for a sequential schedule; for lanes, see LaneConflicts; otherwise (tensors · users)² at worst, plus
+/// tasks² / 64 words for a parallel schedule. @throws Error overflow, with the name of the tensor at which the sum of
+/// all lengths exceeds 2^62 bytes
 [[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
                                                  Concurrency concurrency) {
   detail::check_lengths(graph, chip);
@@ -98,13 +98,13 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
   }
   for (std::uint32_t a = 0; a < tokens.tokens.size(); ++a) {
     for (std::uint32_t b = a + 1; b < tokens.tokens.size(); ++b) {
-      if (in_use_together(result.problem.buffers[a], result.problem.buffers[b])) continue;  // the planners see that
+      if (in_use_together(result.problem.buffers[a], result.problem.buffers[b])) continue;  // known to the planners
       if (!detail::are_apart(tokens.tokens[a], tokens.tokens[b], order)) result.problem.conflicts.emplace_back(a, b);
     }
   }
   return result;
 }
-/// The same for chip A.
+/// Does the same for chip A.
 template <arch::Arch A>
 [[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, Concurrency concurrency) {
   return find_lifetimes(graph, arch::limits_of<A>, concurrency);

@@ -13,8 +13,8 @@
 
 namespace rondo::memory {
 
-/// The smallest alignment of a buffer that has bytes; 1 if there is none. Alignments are powers of two, so every offset
-/// is a multiple of it, and a buffer below another takes its size rounded up to it.
+/// The smallest alignment of all buffers that have bytes; 1 if there are none. Alignments are powers of two, so every
+/// offset is a multiple of it, and a buffer below another takes up its size rounded up to it.
 [[nodiscard]] constexpr std::int64_t common_alignment(const Problem& problem) {
   std::int64_t common = 0;
   for (const Buffer& b : problem.buffers) {
@@ -23,9 +23,9 @@ namespace rondo::memory {
   return common == 0 ? 1 : common;
 }
 
-/// A number of bytes that no plan can go below: the largest, over all sections, of the sizes in use together. All but
-/// the topmost buffer of a section count with their size rounded up to the common alignment; the topmost is taken to be
-/// the one that gains most by not being rounded. Cost: O(n log n) time, O(n) memory.
+/// A size in bytes below which there is no plan: the largest sum, over all sections, of the sizes in use at the same
+/// time. In each section, all sizes except that of the topmost buffer are rounded up to the common alignment; the
+/// topmost is assumed to be the buffer that gains most by not being rounded. Cost: O(n log n) time, O(n) memory.
 [[nodiscard]] constexpr std::int64_t lower_bound(const Problem& problem, const Sections& sections) {
   const std::int64_t unit = common_alignment(problem);
   std::int64_t bound = 0;
@@ -43,8 +43,8 @@ namespace rondo::memory {
   for (std::int64_t& l : load) highest = std::max(highest, l = sum += l);
   if (unit == 1 || highest <= bound) return std::max(bound, highest);
 
-  // The gain of the topmost buffer: paints each section with the largest gain of its buffers, largest first. `next`
-  // skips painted sections.
+  // The gain of the topmost buffer: each section gets the largest gain of its buffers, starting with the largest.
+  // `next` skips sections that already have one.
   std::vector<rondo::detail::Keyed> by_gain;
   const auto gain = [&](std::size_t i) { return aligned(problem.buffers[i].size, unit) - problem.buffers[i].size; };
   for (std::size_t i = 0; i < problem.size(); ++i) by_gain.push_back({-gain(i), i});

@@ -19,9 +19,9 @@ enum class Order : std::uint8_t {
   size,       ///< largest first
   duration,   ///< longest-lived first
   area,       ///< largest size times lifetime first
-  breadth,    ///< those of the fullest step first, by descending size; then those of the next fullest, and so on
-  conflicts,  ///< those that meet most others first
-  start,      ///< in order of time
+  breadth,    ///< buffers of the fullest step first, by descending size; then those of the next fullest, and so on
+  conflicts,  ///< buffers that overlap most others in time first
+  start,      ///< by start time
 };
 
 [[nodiscard]] constexpr const char* to_string(Order order) noexcept {
@@ -38,7 +38,7 @@ enum class Order : std::uint8_t {
 
 namespace detail {
 
-/// The largest load (bytes in use) of any section of each buffer. Cost: O((n + sections) log sections).
+/// For each buffer, the largest load (bytes in use) of its sections. Cost: O((n + sections) log sections).
 [[nodiscard]] constexpr std::vector<std::int64_t> pressure(const Problem& problem, const Sections& sections) {
   std::size_t leaves = 1;
   while (leaves < static_cast<std::size_t>(sections.count())) leaves *= 2;
@@ -69,7 +69,7 @@ namespace detail {
   return result;
 }
 
-/// The number of lifetimes that overlap that of each buffer.
+/// For each buffer, the number of others whose lifetimes overlap with its own.
 [[nodiscard]] constexpr std::vector<std::int64_t> count_overlaps(const Problem& problem) {
   std::vector<rondo::detail::Keyed> starts;
   std::vector<rondo::detail::Keyed> ends;
@@ -81,7 +81,7 @@ namespace detail {
   }
   sort_keyed(starts);
   sort_keyed(ends);
-  // Those that begin before it ends, without those that end before it begins and itself.
+  // Those that begin before it ends, minus those that end before it begins, minus itself.
   std::vector<std::int64_t> result(problem.size(), 0);
   std::size_t begun = 0;
   for (const auto& [end, i] : ends) {
@@ -96,7 +96,7 @@ namespace detail {
   return result;
 }
 
-/// A number that sorts in descending order of `value`, as integers do.
+/// An integer whose ascending order is the descending order of `value`.
 [[nodiscard]] constexpr std::int64_t descending(double value) noexcept {
   const auto bits = std::bit_cast<std::int64_t>(value + 0.0);  // no negative zero
   return ~(bits < 0 ? bits ^ INT64_MAX : bits);
@@ -110,7 +110,7 @@ namespace detail {
   const std::size_t n = problem.size();
   std::vector<std::int64_t> key(n, detail::descending(0));
   if (order == Order::breadth || order == Order::conflicts) {
-    // Not by a conditional operator: g++ 12 loses track of what it allocates in constant expressions.
+    // A conditional operator would fail: g++ 12 loses track of its allocations in constant expressions.
     if (order == Order::breadth) {
       key = detail::pressure(problem, sections);
     } else {
@@ -126,7 +126,7 @@ namespace detail {
       if (order == Order::start) key[i] = detail::descending(-static_cast<double>(b.lower));
     }
   }
-  // By the least important key first; each sort keeps the order of before in `item`.
+  // The least important key first; each sort keeps the previous order of equal items.
   std::vector<std::uint32_t> numbers(n, 0);
   for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i);
   std::vector<rondo::detail::Keyed> sorted(n, rondo::detail::Keyed{});

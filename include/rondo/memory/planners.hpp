@@ -7,18 +7,18 @@
 
 #include <concepts>
 
-/// The planners of sessions: `using Plan = rondo::memory::Greedy;` among the policies. More are in search/.
+/// The planners of sessions: `using Plan = rondo::memory::Greedy;` in the policies. The folder search/ has more.
 namespace rondo::memory {
 
-/// A planner: a type with `static Plan plan(const Problem&)`, which returns a plan that check_plan() accepts, and
-/// throws Error. A constexpr one plans static graphs as well. Its name in the log is its `static constexpr const char*
-/// name`, if it has one.
+/// A planner: a type with `static Plan plan(const Problem&)`, which returns a plan that check_plan() accepts, or throws
+/// Error. If it is constexpr, it can also plan static graphs. The log shows its `static constexpr const char* name`, if
+/// it has one.
 template <class P>
 concept Planner = requires(const Problem& problem) {
   { P::plan(problem) } -> std::same_as<Plan>;
 };
 
-/// Explains what P lacks to be a Planner.
+/// Names the parts that P lacks to be a Planner.
 template <class P>
 consteval bool check_planner() {
   static_assert(Planner<P>,
@@ -26,7 +26,7 @@ consteval bool check_planner() {
   return Planner<P>;
 }
 
-/// Gives each buffer a place of its own: every tensor can be inspected after a round.
+/// Places every buffer separately, so that each tensor can be inspected after a round.
 struct Disjoint {
   static constexpr const char* name = "disjoint";
   [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
@@ -42,8 +42,8 @@ struct Disjoint {
   }
 };
 
-/// The default: the smallest of a dozen greedy plans and Disjoint's; reaches the lower bound for most networks. Cost:
-/// below a millisecond for a graph of hundreds of tensors.
+/// The default: the smallest of a dozen greedy plans and that of Disjoint; reaches the lower bound for most networks.
+/// Cost: less than a millisecond for a graph of hundreds of tensors.
 struct Greedy {
   static constexpr const char* name = "greedy";
   [[nodiscard]] static constexpr Plan plan(const Problem& problem) {
@@ -59,13 +59,13 @@ struct Greedy {
   }
 };
 
-/// Plans all but the ports with P, and lays the ports after that, where they share memory with nothing: outputs first,
-/// then inputs, the smallest first. For sessions whose rounds bind device memory.
+/// Plans all buffers except those of ports with P, and places the ports after them, where they share no memory:
+/// outputs, then inputs, the smallest first. For sessions whose rounds bind device memory.
 template <class P>
 struct PortsLast : P {};
 
-/// Lays residents out first, in the graph's order, and plans the rest with P after them: so graphs that differ only in
-/// the sizes of other tensors have their residents in the same place.
+/// Places residents first, in the graph's order, and plans the rest with P after them. So graphs that differ only in
+/// the sizes of other tensors have their residents at the same offsets.
 template <class P>
 struct ResidentsFirst : P {};
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-/// Memory planning: finds offsets in one arena for buffers with sizes and lifetimes, so that no two buffers that are
-/// alive together overlap and the arena is as small as possible.
+/// Memory planning: finds offsets in one arena for buffers with sizes and lifetimes. No two buffers that are alive at
+/// the same time overlap, and the arena is as small as possible.
 namespace rondo::memory {
 
 /// A half-open stretch of time [lower, upper). Times are steps of a schedule and may be negative.
@@ -29,15 +29,15 @@ struct Span {
 /// The fixed_offset of a buffer whose offset the planner chooses.
 inline constexpr std::int64_t not_fixed = -1;
 
-/// A tensor as planners see it. Zero bytes and an empty lifetime are legal: such a buffer meets no other, but the arena
-/// contains its bytes.
+/// A tensor, for planning. Zero bytes and an empty lifetime are allowed: such a buffer collides with no other, but the
+/// arena still contains its bytes.
 struct Buffer {
   std::int64_t lower = 0;                 ///< first step at which it is alive
-  std::int64_t upper = 0;                 ///< first step at which it no longer is
+  std::int64_t upper = 0;                 ///< first step at which it is no longer alive
   std::int64_t size = 0;                  ///< bytes
   std::int64_t alignment = 1;             ///< bytes, a power of two
-  std::int64_t fixed_offset = not_fixed;  ///< the offset that it must have, in bytes, or not_fixed
-  std::vector<Span> gaps{};  ///< stretches within the lifetime when its bytes are free for others; ascending, disjoint
+  std::int64_t fixed_offset = not_fixed;  ///< the required offset in bytes, or not_fixed
+  std::vector<Span> gaps{};  ///< parts of the lifetime in which others may use its bytes; ascending, disjoint
 
   [[nodiscard]] constexpr bool is_fixed() const noexcept { return fixed_offset >= 0; }
   [[nodiscard]] constexpr Span lifetime() const noexcept { return {lower, upper}; }
@@ -59,7 +59,7 @@ constexpr void for_each_use(const Buffer& b, Visit&& visit) {
   if (from < b.upper) visit(Span{from, b.upper});
 }
 
-/// Whether both are in use at some instant, whatever their sizes. Cost: linear in the number of gaps.
+/// Whether both are in use at some moment, whatever their sizes. Cost: linear in the number of gaps.
 [[nodiscard]] constexpr bool in_use_together(const Buffer& a, const Buffer& b) {
   if (!overlap(a.lifetime(), b.lifetime())) return false;
   if (a.gaps.empty() && b.gaps.empty()) return true;
@@ -74,8 +74,8 @@ constexpr void for_each_use(const Buffer& b, Visit&& visit) {
 using Conflict = std::pair<std::uint32_t, std::uint32_t>;
 
 /// The input of a planner. `conflicts` lists pairs that must be kept apart although their lifetimes do not overlap, as
-/// in a parallel schedule: take lifetimes from any sequential order and add each pair in which neither buffer's users
-/// all precede the other's.
+/// in a parallel schedule: take the lifetimes from any sequential order, and add each pair of buffers for which neither
+/// one's users all precede the other's.
 struct Problem {
   std::vector<Buffer> buffers{};
   std::vector<Conflict> conflicts{};
@@ -86,10 +86,10 @@ struct Problem {
 /// Offsets for a problem, and their quality.
 struct Plan {
   std::vector<std::int64_t> offsets{};  ///< bytes, one per buffer
-  std::int64_t arena = 0;               ///< bytes: the highest offset + size
+  std::int64_t arena = 0;               ///< bytes: the maximum of offset + size
   std::int64_t lower_bound = 0;         ///< bytes: no plan can be smaller than this
   const char* planner = "";             ///< the name of the planner that found it; static storage
-  bool out_of_budget = false;           ///< the search ended for want of budget, so a smaller arena may exist
+  bool out_of_budget = false;           ///< the search used up its budget, so a smaller arena may exist
 
   [[nodiscard]] constexpr bool optimal() const noexcept { return arena == lower_bound; }
   [[nodiscard]] constexpr double ratio() const noexcept {
@@ -102,7 +102,7 @@ struct Plan {
   return (offset + alignment - 1) & ~(alignment - 1);
 }
 
-/// The highest offset + size.
+/// The maximum of offset + size.
 [[nodiscard]] constexpr std::int64_t arena_of(const Problem& problem, const std::vector<std::int64_t>& offsets) {
   std::int64_t top = 0;
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
@@ -120,10 +120,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// Throws Error if the problem cannot be planned: a negative size, an end before its start, an alignment that is no
-/// power of two, gaps outside of the lifetime or out of order, a fixed offset that contradicts the alignment or is
-/// negative, a conflict that names no buffer, or sizes whose sum with all paddings exceeds 2^62. Fixed offsets that
-/// overlap are for search::require_compatible_fixed_offsets(). Cost: linear.
+/// Throws Error if the problem cannot be planned: a negative size, an end before its start, an alignment that is not a
+/// power of two, gaps outside the lifetime or out of order, a fixed offset that is negative or not aligned, a conflict
+/// with an invalid index, or sizes whose sum with all padding exceeds 2^62. It does not check whether fixed offsets
+/// overlap; see search::require_compatible_fixed_offsets(). Cost: linear.
 constexpr void validate(const Problem& problem) {
   constexpr std::int64_t limit = INT64_MAX / 2;
   if (problem.size() > INT32_MAX / 2) {

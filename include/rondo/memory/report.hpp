@@ -12,10 +12,10 @@
 
 namespace rondo::memory {
 
-/// The place of memory.
+/// The kinds of memory.
 enum class MemoryKind : std::uint8_t {
   host,
-  pinned_host,  ///< host memory that the device reaches by itself
+  pinned_host,  ///< host memory that the device accesses directly
   hbm,          ///< the device's main memory: arenas, args tables
 };
 
@@ -24,7 +24,7 @@ enum class MemoryKind : std::uint8_t {
   return names[static_cast<std::size_t>(kind)];
 }
 
-/// The uses of a session's memory. A value that is independent of the session.
+/// How a session uses memory. A value that is independent of the session.
 struct Report {
   /// Memory of one kind that the session holds for one purpose.
   struct Holding {
@@ -32,18 +32,18 @@ struct Report {
     std::string what{};
     Bytes bytes{};
   };
-  /// The place of a tensor, and the tensors that share its memory.
+  /// A tensor's place in memory, and the tensors that share it.
   struct Tensor {
     std::string name{};
-    Bytes bytes{};                             ///< of its elements
+    Bytes bytes{};                             ///< the size of its elements
     std::uint64_t offset = 0;                  ///< in the arena
-    std::uint32_t buffer = 0;                  ///< of `plan`; no_buffer for a host input
-    std::vector<std::uint32_t> shares_with{};  ///< tensors that use some of its bytes at other times
+    std::uint32_t buffer = 0;                  ///< its buffer in `plan`; no_buffer for a host input
+    std::vector<std::uint32_t> shares_with{};  ///< tensors that use some of the same bytes at other times
   };
 
   std::vector<Holding> holdings{};  ///< one per allocation
   std::vector<Tensor> tensors{};    ///< in the graph's order
-  Bytes apart{};                    ///< the size of the arena if no two tensors shared memory
+  Bytes apart{};                    ///< the size that the arena would have if no two tensors shared memory
   Problem problem{};
   Plan plan{};
 
@@ -54,13 +54,13 @@ struct Report {
   }
   [[nodiscard]] Bytes arena() const noexcept { return Bytes{static_cast<std::uint64_t>(plan.arena)}; }
   [[nodiscard]] Bytes lower_bound() const noexcept { return Bytes{static_cast<std::uint64_t>(plan.lower_bound)}; }
-  /// Bytes that the tensors would take apart, for each byte that they take; at least 1.
+  /// The size of all tensors without sharing, divided by their size with it; at least 1.
   [[nodiscard]] double reuse() const noexcept {
     return plan.arena == 0 ? 1.0 : static_cast<double>(apart.value) / static_cast<double>(plan.arena);
   }
 };
 
-/// The report on a graph whose tensors lie at `offsets`. Cost: quadratic in the number of tensors.
+/// Makes the report for a graph whose tensors are at `offsets`. Cost: quadratic in the number of tensors.
 [[nodiscard]] inline Report make_report(const graph::GraphView& graph, const arch::Limits& chip,
                                         Concurrency concurrency, std::span<const std::uint64_t> offsets) {
   const Lifetimes lives = find_lifetimes(graph, chip, concurrency);

@@ -11,22 +11,22 @@
 
 namespace rondo::memory {
 
-/// A half-open stretch [first, last) of section numbers.
+/// A half-open range [first, last) of section numbers.
 struct SectionRange {
   std::int32_t first = 0;
   std::int32_t last = 0;
   friend constexpr bool operator==(SectionRange, SectionRange) noexcept = default;
 };
 
-/// Time cut into sections, so that two buffers are in use together exactly if they share a section.
+/// Divides time into sections, such that two buffers are in use at the same time if and only if they share a section.
 ///
-/// A section stands for one maximal set of buffers in use at once: between two sections at least one buffer ends and,
-/// after it, at least one starts. Each pair of Problem::conflicts adds one section of its own, after those of time.
-/// Holds no reference to the problem. Cost: O(n log n) time, O(n) memory.
+/// A section represents one maximal set of buffers in use at the same time: between two sections, at least one buffer
+/// ends and, after it, at least one starts. Each pair of Problem::conflicts adds one section after those of time. Holds
+/// no reference to the problem. Cost: O(n log n) time, O(n) memory.
 class Sections {
  public:
   constexpr explicit Sections(const Problem& problem) : begin_(problem.size() + 1, 0) {
-    // At one instant the ends come first: lifetimes that only touch do not meet.
+    // At the same time, ends precede starts: lifetimes that only touch do not overlap.
     std::vector<rondo::detail::Keyed> events;
     constexpr std::uint64_t start = std::uint64_t{1} << 32;
     std::vector<std::uint32_t> uses(problem.size(), 0);
@@ -47,7 +47,7 @@ class Sections {
 
     sort_keyed(events);
     std::vector<std::uint32_t> next = begin_;
-    bool open = false;  // has a buffer started since the last end?
+    bool open = false;  // whether a buffer has started since the last end
     for (const auto& [time, event] : events) {
       const std::uint64_t buffer = event % start;
       if (event >= start) {
@@ -69,7 +69,7 @@ class Sections {
 
   [[nodiscard]] constexpr std::int32_t count() const noexcept { return count_; }
 
-  /// The sections of a buffer: ascending, disjoint ranges; none where it occupies nothing.
+  /// The sections of a buffer: ascending, disjoint ranges; none if it occupies nothing.
   [[nodiscard]] constexpr const SectionRange* begin(std::size_t buffer) const noexcept {
     return ranges_.data() + begin_[buffer];
   }
@@ -77,7 +77,7 @@ class Sections {
     return ranges_.data() + begin_[buffer + 1];
   }
   [[nodiscard]] constexpr bool empty(std::size_t buffer) const noexcept { return begin_[buffer] == begin_[buffer + 1]; }
-  /// The first section of the first range to the last of the last; what lies between need not all be the buffer's.
+  /// The range from a buffer's first section to its last; sections between need not all be the buffer's.
   [[nodiscard]] constexpr SectionRange hull(std::size_t buffer) const noexcept {
     return empty(buffer) ? SectionRange{} : SectionRange{begin(buffer)->first, (end(buffer) - 1)->last};
   }
@@ -97,7 +97,7 @@ class Sections {
     return problem.buffers[a].size > 0 && problem.buffers[b].size > 0;
   }
 
-  std::vector<std::uint32_t> begin_;  // index of a buffer's first range
+  std::vector<std::uint32_t> begin_;  // the index of each buffer's first range
   std::vector<SectionRange> ranges_{};
   std::int32_t count_ = 0;
 };

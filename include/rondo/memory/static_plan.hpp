@@ -14,11 +14,11 @@
 
 namespace rondo::memory {
 
-/// The smallest arena of all greedy orders, first fit and best fit. Usable in constant expressions:
+/// The smallest of the plans by all greedy orders with first fit and best fit. Usable in constant expressions:
 /// `static_assert(rondo::memory::plan_statically(problem).arena <= 128);`
 ///
-/// Throws Error as validate() does; fixed offsets that overlap each other are not looked for. Cost: up to twelve first
-/// fits; up to two where there are so many conflicts that each takes long.
+/// Throws Error as validate() does; it does not check whether fixed offsets overlap. Cost: up to twelve runs of
+/// FirstFit, or up to two if many conflicts make each run slow.
 [[nodiscard]] constexpr Plan plan_statically(const Problem& problem) {
   validate(problem);
   const Sections sections{problem};

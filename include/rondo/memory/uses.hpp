@@ -12,24 +12,24 @@
 #include <utility>
 #include <vector>
 
-/// The times at which a graph needs the memory of its tensors; usable in constant expressions.
+/// When a graph needs the memory of its tensors. Usable in constant expressions.
 namespace rondo::memory {
 
-/// A stretch of time in which memory holds a value that is still needed, both ends included. The copies in are time 0,
-/// the tasks times 1, 2, … in the order of planning, the copies out follow the last task.
+/// A closed interval of time in which memory holds a value that is still needed. Time 0 is the copies in, times 1, 2, …
+/// are the tasks in the planning order, and the copies out follow the last task.
 struct Use {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  std::vector<std::uint32_t> users{};  ///< positions of the tasks that touch it, in the order of planning
+  std::vector<std::uint32_t> users{};  ///< positions of the tasks that use it, in the planning order
 };
 
-/// Memory of one or several tensors, and its uses in ascending order.
+/// The memory of one or more tensors, and its uses in ascending order.
 struct Token {
   std::uint64_t bytes = 0;
   std::vector<Use> uses{};
 };
 
-/// The memories of a graph's tensors.
+/// The memory tokens of a graph's tensors.
 struct Tokens {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
   std::vector<Token> tokens{};
@@ -38,19 +38,19 @@ struct Tokens {
 
 namespace detail {
 
-/// The tensor whose memory a tensor takes: itself, its source if it is a view, or the input that it reuses.
+/// The tensor whose memory a tensor uses: itself, its source if it is a view, or the input that it reuses.
 [[nodiscard]] constexpr std::uint32_t home_of(const graph::GraphView& graph, std::uint32_t tensor) noexcept {
   tensor = graph::root_of(graph.tensors, tensor);
   const std::uint32_t alias = graph.tensors[tensor].alias_of;
   return alias == graph::TensorRecord::no_alias ? tensor : alias;
 }
 
-/// Whether the memory keeps its contents from round to round, whatever the tasks do.
+/// Whether the memory keeps its contents between rounds, whatever the tasks do.
 [[nodiscard]] constexpr bool is_kept(const graph::TensorRecord& tensor) noexcept {
   return tensor.kept || tensor.zeroed == Zeroed::once || tensor.direction == Direction::resident;
 }
 
-/// Follows the tasks in their order and notes the uses of each memory.
+/// Visits the tasks in order and records the uses of each memory.
 class UseFinder {
  public:
   constexpr UseFinder(const graph::GraphView& graph, Certainty order)
@@ -73,7 +73,7 @@ class UseFinder {
     }
     for (std::size_t k = 0; k < result_.tokens.size(); ++k) {
       std::vector<Use>& uses = result_.tokens[k].uses;
-      // Memory that no task touches may be written by any holder of its address.
+      // Memory that no task uses may be written by anyone who has its address.
       if (kept_[k] == 0 && !uses.empty()) continue;
       Use all = whole(uses);
       uses.clear();
@@ -102,8 +102,8 @@ class UseFinder {
     }
   }
 
-  /// A task that writes the whole of a memory without reading it starts a new use, if the old value has been read. Two
-  /// writers in a row share a use.
+  /// Visits a task. If the old value has been read, a task that overwrites a whole memory without reading it starts a
+  /// new use. Consecutive writers share a use.
   constexpr void visit(std::uint32_t position, std::int64_t time) {
     const graph::TaskRecord& task = graph_.tasks[position];
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
@@ -111,7 +111,7 @@ class UseFinder {
       const std::uint32_t k = result_.of_tensor[arg.tensor];
       Token& token = result_.tokens[k];
       const bool here = !token.uses.empty() && !token.uses.back().users.empty() &&
-                        token.uses.back().users.back() == position;  // the task takes it twice
+                        token.uses.back().users.back() == position;  // the task has it as two arguments
       if (was_read_[k] != 0 && !here && !reads_memory(task, k)) token.uses.push_back({time, time});
       extend(token, time);
       if (!here) token.uses.back().users.push_back(position);
@@ -119,7 +119,7 @@ class UseFinder {
     }
   }
 
-  /// Whether the task reads the memory by any of its arguments; an output that reuses an input may precede it.
+  /// Whether any argument of the task reads the memory; an output that reuses an input may come before that input.
   [[nodiscard]] constexpr bool reads_memory(const graph::TaskRecord& task, std::uint32_t token) const {
     for (const graph::ArgRecord& arg : graph_.args_of(task)) {
       if (arg.is_address() && result_.of_tensor[arg.tensor] == token && reads(arg.access)) {
@@ -145,12 +145,12 @@ class UseFinder {
   graph::GraphView graph_;
   Certainty order_;
   std::int64_t end_;
-  std::vector<char> was_read_;  ///< by token: has the value been read since it was written? char: see analysis.hpp
+  std::vector<char> was_read_;  ///< by token: whether the value was read after it was written. char: see analysis.hpp
   std::vector<char> kept_{};    ///< by token
   Tokens result_{};
 };
 
-/// Whether the two uses are apart on every schedule.
+/// Whether the two uses do not overlap on any schedule.
 [[nodiscard]] constexpr bool are_apart(const Use& a, const Use& b, Certainty order) {
   if (a.first <= b.last && b.first <= a.last) return false;
   return a.last < b.first ? order.all_precede(a.users, b.users) : order.all_precede(b.users, a.users);
@@ -165,8 +165,8 @@ class UseFinder {
   return true;
 }
 
-/// Lets the Out of a kernel that works in place take over the memory of its In, where that In is used for the last time
-/// and both have the same size.
+/// Lets the Out of a kernel that works in place use the memory of its In, if that is the last use of the In and both
+/// have the same size.
 class InPlaceMerger {
  public:
   constexpr InPlaceMerger(Tokens& tokens, Certainty order) : tokens_{tokens}, order_{order} {}
@@ -177,7 +177,7 @@ class InPlaceMerger {
       const auto args = graph.args_of(graph.tasks[p]);
       for (const graph::ArgRecord& arg : args) {
         if (!arg.is_address() || arg.in_place_of == graph::ArgRecord::not_in_place) continue;
-        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it lies among its like
+        if (graph.tensors[args[arg.in_place_of].tensor].zeroed != Zeroed::never) continue;  // it is part of a block
         merge(p, static_cast<std::int64_t>(turn) + 1, tokens_.of_tensor[args[arg.in_place_of].tensor],
               tokens_.of_tensor[arg.tensor]);
       }
@@ -195,7 +195,7 @@ class InPlaceMerger {
     for (std::size_t i = 0; i < from.uses.size(); ++i) ending = from.uses[i].last == time ? i : ending;
     for (std::size_t i = 0; i < to.uses.size(); ++i) starting = to.uses[i].first == time ? i : starting;
     if (ending == from.uses.size() || starting == to.uses.size()) return;
-    // The task's own use of both is the one place where they may meet.
+    // Both may be in use at the same time only in the task's own use of them.
     for (std::size_t i = 0; i < from.uses.size(); ++i) {
       for (std::size_t j = 0; j < to.uses.size(); ++j) {
         const bool meet = i == ending && j == starting;

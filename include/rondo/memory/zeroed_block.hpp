@@ -14,11 +14,11 @@
 
 namespace rondo::memory {
 
-/// Workspaces that are zeroed together lie side by side: to the planner they are one buffer, needed as long as any of
+/// Workspaces that are zeroed together are adjacent: for the planner they are one buffer, in use as long as any of
 /// them.
 class ZeroedBlock {
  public:
-  /// Joins the buffers of all tensors that are zeroed at this time into that of the first.
+  /// Merges the buffers of all tensors that are zeroed at this time into that of the first.
   constexpr ZeroedBlock(const graph::GraphView& graph, Lifetimes& lives, Zeroed when) {
     Problem& problem = lives.problem;
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {

@@ -14,21 +14,21 @@ namespace rondo {
 /// The parts of the args table that a round must refresh; each level includes those before it.
 enum class UpdateLevel : std::uint8_t {
   none,                      ///< nothing changed
-  host_input,                ///< bytes of host inputs that ride in the table
+  host_input,                ///< bytes of host inputs, which are in the table itself
   model_io,                  ///< the address of an input or output
   feature_map_and_model_io,  ///< the address of an arena
   init,                      ///< everything: the first round, or a constant changed
 };
 inline constexpr std::size_t update_level_count = 5;
 
-/// The changes since the args table was last refreshed. A base that moved and moved back counts as changed.
+/// The changes since the last refresh of the args table. A base that moved and moved back counts as changed.
 struct Changes {
   bool arena = false;        ///< the address of an arena that the session placed
   bool model_io = false;     ///< the address of an input or output
   bool host_inputs = false;  ///< the bytes of a host input, or of a value that the session writes
   bool constants = false;    ///< a scalar of a task
 
-  /// The least level that brings all of it to the device.
+  /// The lowest level that refreshes all of these changes.
   [[nodiscard]] constexpr UpdateLevel level() const noexcept {
     return constants     ? UpdateLevel::init
            : arena       ? UpdateLevel::feature_map_and_model_io
@@ -38,34 +38,34 @@ struct Changes {
   }
 };
 
-/// The highest level that the strategy asks for: `static constexpr UpdateLevel highest`. The session compiles nothing
-/// above it.
+/// The highest level that the strategy may return: `static constexpr UpdateLevel highest`. The session compiles no code
+/// for higher levels.
 template <class S>
 concept HasHighestLevel = requires {
   { S::highest } -> std::convertible_to<UpdateLevel>;
 };
 
-/// The decision: `UpdateLevel decide(Changes) noexcept`, const where the strategy has no state.
+/// The decision: `UpdateLevel decide(Changes) noexcept`, const if the strategy has no state.
 template <class S>
 concept HasDecide = requires(S& s, const Changes& changes) {
   { s.decide(changes) }
   noexcept->std::same_as<UpdateLevel>;
 };
 
-/// Decides how much of the args table a round must refresh. Requires the two parts above, and to be
+/// Decides how much of the args table a round must refresh. It needs the two parts above, and must be
 /// default-constructible.
 ///
-/// Where decide() names the least level that covers the changes, only what moved is rewritten; where it names more, all
-/// of that level is. A strategy without members whose decide() is constexpr is evaluated by the compiler, for all
-/// changes that there are, and rounds pay only for what follows from its answers. Any other strategy is asked before
-/// each launch that a refresh might precede.
+/// If decide() returns the lowest level that covers the changes, only slots that changed are rewritten; if it returns a
+/// higher level, all of that level is rewritten. If a strategy has no members and its decide() is constexpr, the
+/// compiler evaluates it for all possible changes, and rounds execute only the code that the answers require. Any other
+/// strategy is called before each launch that may need a refresh.
 ///
-/// What the concept cannot check but the rules demand: decide() never answers above `highest`, and answers high enough
-/// for the changes; too low leaves stale addresses in the table. Changes that were not refreshed are shown again.
+/// The concept cannot check these rules: decide() never returns a level above `highest`, nor one too low for the
+/// changes, which would leave stale addresses in the table. Changes that were not refreshed are passed again.
 template <class S>
 concept UpdateStrategy = std::default_initializable<S> && HasHighestLevel<S> && HasDecide<S>;
 
-/// Explains, part by part, what S lacks to be an UpdateStrategy.
+/// Names each part that S lacks to be an UpdateStrategy.
 template <class S>
 consteval bool check_update_strategy() {
   static_assert(std::default_initializable<S>, "rondo: the strategy needs a default constructor");
@@ -83,12 +83,12 @@ namespace rondo::update {
 namespace detail {
 
 inline constexpr unsigned all_changes = 16;
-/// Each combination of changes has a number.
+/// The changes with this number: each combination has one.
 [[nodiscard]] constexpr Changes changes_of(unsigned number) noexcept {
   return {(number & 1) != 0, (number & 2) != 0, (number & 4) != 0, (number & 8) != 0};
 }
 
-/// Whether the compiler can tell the strategy's answer to each of these changes. A strategy with members may answer
+/// Whether the compiler can evaluate the strategy's answer to each of these changes. A strategy with members may answer
 /// differently each time.
 template <class S, unsigned... numbers>
 consteval bool is_constant(std::integer_sequence<unsigned, numbers...>) {
@@ -96,7 +96,7 @@ consteval bool is_constant(std::integer_sequence<unsigned, numbers...>) {
          (requires { typename std::integral_constant<UpdateLevel, S{}.decide(changes_of(numbers))>; } && ...);
 }
 
-/// Whether the compiler can tell that all answers satisfy `holds(changes, answer)`.
+/// Whether, at compile time, all answers satisfy `holds(changes, answer)`.
 template <class S, class Holds>
 consteval bool always(Holds holds) {
   if constexpr (is_constant<S>(std::make_integer_sequence<unsigned, all_changes>{})) {
@@ -110,19 +110,19 @@ consteval bool always(Holds holds) {
 
 }  // namespace detail
 
-/// Whether the strategy always names the least level that covers the changes. Such a strategy is not asked.
+/// Whether the strategy always returns the lowest level that covers the changes. Such a strategy is not called.
 template <class S>
 inline constexpr bool is_exact = detail::always<S>([](Changes changes, UpdateLevel answer) {
   return answer == changes.level();
 });
 
-/// Whether the strategy always names its highest level. Then all of that level is rewritten each time.
+/// Whether the strategy always returns its highest level. Then all of that level is rewritten each time.
 template <class S>
 inline constexpr bool is_fixed = detail::always<S>([](Changes, UpdateLevel answer) {
   return answer == UpdateLevel{S::highest};
 });
 
-/// Whether rounds that bind host memory only, after which nothing was moved or set, may skip the refresh.
+/// Whether rounds that bind only host memory may skip the refresh if nothing was moved or set before.
 template <class S>
 inline constexpr bool is_idle_while_unbound = UpdateLevel{S::highest} <= UpdateLevel::host_input ||
                                               detail::always<S>([](Changes changes, UpdateLevel answer) {

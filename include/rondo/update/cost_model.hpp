@@ -8,7 +8,7 @@
 
 namespace rondo::update {
 
-/// What refreshing would cost by a mechanism, in picoseconds:
+/// The cost of a refresh by a mechanism, in picoseconds:
 ///
 ///     segment copy   copies · copy + bytes of the segments · copied_byte + slots written · host_slot
 ///     device op      copy + bytes of the bases · copied_byte + device_op + slots computed · device_slot
@@ -21,8 +21,8 @@ namespace rondo::update {
   return moved + c.device_op + c.device_slot * f.lanes;
 }
 
-/// The cheapest of what is possible, each round anew, by the costs that the platform knows of itself, or else these. A
-/// platform whose kernels read host memory needs none of the three: the slots are written in place.
+/// Chooses the cheapest possible mechanism in each round, by the costs that the platform reports, or else these. On a
+/// platform whose kernels read host memory, none of the three is needed: the slots are written in place.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCost {
   static constexpr RefreshCosts costs = Costs;
@@ -42,7 +42,7 @@ struct ByCost {
   }
 };
 
-/// The same among the mechanisms that keep a device copy of the table.
+/// As above, but only among the mechanisms that keep a copy of the table on the device.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCostOnDevice : ByCost<Costs> {
   static constexpr bool allows(Mechanism m) noexcept { return m != Mechanism::in_place; }

@@ -19,11 +19,11 @@
 
 namespace rondo::update {
 
-/// The refresher of an args table whose changes are gathered until refresh(), which brings them to the device.
+/// The refresher of an args table that collects changes until refresh(), which applies them to the device.
 ///
 /// Lifetime: immovable; the platform outlives it; kernels read its table. Thread safety: none. Errors: the constructor
-/// throws Error: what the table, P::allocate and P's first copy report; limit_exceeded if only in_launch is allowed and
-/// the base table does not fit. Cost on the hot path: no allocation; a compare of the bases that were set, then work
+/// throws Error: those of the table, P::allocate and P's first copy; limit_exceeded if only in_launch is allowed and
+/// the base table does not fit. Cost on the hot path: no allocation; a compare for each base that was set, then work
 /// for those that changed and the slots that use them.
 template <class P, UpdateStrategy S, MechanismChoice C>
 class DeferredRefresher : public detail::DeferredBases {
@@ -36,7 +36,7 @@ class DeferredRefresher : public detail::DeferredBases {
       "rondo: the platform has none of the refresh mechanisms that the policies allow; choose another one, or "
       "declare Capability::args_in_host_memory, device_refresh or launch_refresh");
 
-  /// `addresses`: the first of each base; those of `absolute` and `table` are ignored.
+  /// `addresses`: the initial address of each base; those of `absolute` and `table` are ignored.
   [[gnu::noinline]] DeferredRefresher(P& platform, const graph::GraphView& view, std::span<const args::Source> sources,
                                       args::BaseLayout bases, std::span<const std::uint64_t> addresses,
                                       args::SystemProvider provider = &args::no_system_provider)
@@ -47,7 +47,7 @@ class DeferredRefresher : public detail::DeferredBases {
     if constexpr (!in_place && !C::allows(Mechanism::segment_copy)) {
       if (!has_lanes_) detail::refuse_device_refresh(P::name);
     }
-    const std::vector<args::Lane> lanes = write_table(device_.base());  // lives until the copies are done
+    const std::vector<args::Lane> lanes = write_table(device_.base());  // must live until the copies are done
     if constexpr (!in_place) {
       if (!device_.base()) return;
       detail::check_table_copy(copy(platform::Direct<P>{platform}, 0, table_.bytes(), table_.shape().size()));
@@ -68,10 +68,10 @@ class DeferredRefresher : public detail::DeferredBases {
     }
   }
 
-  /// Brings the table on the device up to date, in order before the next launch. Returns what P's calls return; after a
-  /// failure the next refresh brings the whole table.
+  /// Updates the table on the device, in order before the next launch. Returns the status of P's calls; after a
+  /// failure, the next refresh copies the whole table.
   Status refresh() noexcept { return refresh(platform::Direct<P>{platform_}); }
-  /// The same over a channel, platform/channel.hpp.
+  /// Does the same over a channel (platform/channel.hpp).
   template <class Channel>
   Status refresh(const Channel& channel) noexcept {
     UpdateLevel level = due_;
@@ -82,7 +82,7 @@ class DeferredRefresher : public detail::DeferredBases {
     return apply(level, channel);
   }
 
-  /// The device memory of the table and its refreshes; 0 where kernels read the host's image.
+  /// The device memory for the table and its refreshes; 0 if kernels read the host's image.
   [[nodiscard]] Bytes device_bytes() const noexcept { return device_.size(); }
   Status release() noexcept { return device_.release(); }
 
@@ -97,7 +97,7 @@ class DeferredRefresher : public detail::DeferredBases {
     if constexpr (has_lanes) computes = platform.can_refresh_args();
     return {!in_place, has_device_op && computes, computes};
   }
-  /// What refreshing costs, as far as the platform knows, or else the choice of mechanism says.
+  /// The costs of refreshing that the platform reports, or else those of the mechanism choice.
   [[nodiscard]] static RefreshCosts costs([[maybe_unused]] const P& platform) noexcept {
     if constexpr (has_lanes) {
       if (const RefreshCosts* const known = platform.refresh_costs(); known != nullptr) return *known;
@@ -168,7 +168,7 @@ class DeferredRefresher : public detail::DeferredBases {
                   "refresh mechanism, or rounds one at a time");
     Mechanism mechanism = Mechanism::segment_copy;
     RefreshFacts facts;
-    // The device computes addresses only; the host brings bytes of host inputs and constants.
+    // The device computes only addresses; the host copies host inputs and constants.
     if (level != UpdateLevel::init && (slots != 0 || !C::allows(Mechanism::segment_copy))) {
       facts.segments = pieces.all().size();
       facts.segment_bytes = pieces.bytes();
@@ -199,8 +199,8 @@ class DeferredRefresher : public detail::DeferredBases {
     return copy_pieces(pieces, channel);
   }
 
-  /// Skips empty copies. The bytes are taken at once where the platform can, since the next refresh may write the image
-  /// before the device has come to this one.
+  /// Skips empty copies. If the platform can, it reads the bytes at once, since the next refresh may write the image
+  /// before the device has executed this one.
   template <class Channel>
   Status copy(const Channel& channel, std::uint64_t to, const void* from, std::uint64_t bytes) noexcept {
     if (bytes == 0) return {};
@@ -210,7 +210,7 @@ class DeferredRefresher : public detail::DeferredBases {
 
   template <class Channel>
   Status copy_pieces(const detail::Pieces& pieces, const Channel& channel) noexcept {
-    // The image has addresses of its own, since the device may have computed slots that it lacks.
+    // The image has its own list of addresses, since it may lack slots that the device has computed.
     refreshed_.slots = write_image();
     Status status;
     for (const detail::Segment& piece : pieces.all()) {

@@ -8,7 +8,7 @@
 #include <concepts>
 #include <cstdint>
 
-/// The ways in which a refresh reaches the device.
+/// The ways in which changes reach the device.
 namespace rondo::update {
 
 /// The way in which changes of the args table reach the device.
@@ -17,7 +17,7 @@ enum class Mechanism : std::uint8_t {
   in_place,      ///< kernels read the host's image: the changed slots are written, nothing is copied
   segment_copy,  ///< the changed slots are written, then the parts of the table that hold them are copied
   device_op,     ///< the base table is copied from its first to its last changed entry; the device computes the slots
-  in_launch,     ///< the base table travels inside the launch; the device computes the slots
+  in_launch,     ///< the launch carries the base table; the device computes the slots
 };
 inline constexpr std::size_t mechanism_count = 5;
 
@@ -26,7 +26,7 @@ inline constexpr std::size_t mechanism_count = 5;
   return names[static_cast<std::size_t>(m)];
 }
 
-/// The result of a refresh.
+/// What a refresh did.
 struct Refreshed {
   UpdateLevel level = UpdateLevel::none;
   Mechanism mechanism = Mechanism::none;
@@ -34,7 +34,7 @@ struct Refreshed {
   std::uint64_t bytes = 0;  ///< copied to the device, or carried by the launch
 };
 
-/// Whether the platform has the mechanism.
+/// Whether the platform supports the mechanism.
 template <class P>
 [[nodiscard]] constexpr bool is_capable(Mechanism m) noexcept {
   switch (m) {
@@ -49,28 +49,28 @@ template <class P>
 
 using args::RefreshCosts;
 
-/// The figures that a choice of mechanism is made from.
+/// The figures on which the choice of a mechanism is based.
 struct RefreshFacts {
-  std::uint64_t segments = 0;           ///< how many copies the changed segments would take
-  std::uint64_t segment_bytes = 0;      ///< what they would move
-  std::uint64_t slots = 0;              ///< what the host would write for it
-  std::uint64_t base_bytes = 0;         ///< what a device op would move: bases, and host inputs if they changed
-  std::uint64_t lanes = 0;              ///< what the device would compute
-  std::uint64_t launch_bytes = 0;       ///< what the launch would carry
-  bool device_op = false;               ///< is possible here
-  bool in_launch = false;               ///< is possible here: the platform can, and the payload fits
-  const RefreshCosts* costs = nullptr;  ///< as the platform knows them; null: it does not
+  std::uint64_t segments = 0;           ///< the number of copies that the changed segments would need
+  std::uint64_t segment_bytes = 0;      ///< the bytes that these would copy
+  std::uint64_t slots = 0;              ///< the slots that the host would write for them
+  std::uint64_t base_bytes = 0;         ///< the bytes that a device op would copy: bases, and changed host inputs
+  std::uint64_t lanes = 0;              ///< the lanes that the device would compute
+  std::uint64_t launch_bytes = 0;       ///< the bytes that the launch would carry
+  bool device_op = false;               ///< whether a device op is possible
+  bool in_launch = false;               ///< whether it is possible: the platform supports it and the payload fits
+  const RefreshCosts* costs = nullptr;  ///< the costs that the platform reports; null: none
 };
 
-/// Always the same mechanism. The first round and changed constants take a copy of the whole table.
+/// Always chooses the same mechanism. The first round and changed constants need a copy of the whole table.
 template <Mechanism M>
 struct Always {
   static constexpr bool allows(Mechanism m) noexcept { return m == M; }
   [[nodiscard]] static constexpr Mechanism choose(const RefreshFacts&) noexcept { return M; }
 };
 
-/// Chooses a mechanism. `allows` says at compile time which may be chosen; device memory and code for others is left
-/// out. Where it allows in_place and the platform can, choose() is not asked.
+/// Chooses a mechanism. `allows` states at compile time which may be chosen; device memory and code for others are left
+/// out. If it allows in_place and the platform supports that, choose() is not called.
 template <class C>
 concept MechanismChoice = std::default_initializable<C> && requires(const C& c, const RefreshFacts& facts) {
   { C::allows(Mechanism::in_place) } -> std::same_as<bool>;

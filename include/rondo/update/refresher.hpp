@@ -16,14 +16,13 @@
 namespace rondo::update {
 
 /// The refresher of an args table that kernels read in host memory: setting a base writes its slots.
-///
-/// Lifetime: immovable; kernels read its table. Thread safety: none. Errors: the constructor throws Error, what the
-/// table reports. Cost on the hot path: a compare for a base that stays where it is, two stores and a count for one
-/// that moved and has one slot, a call and a store per slot for others. refresh() itself: one load, two stores, no
-/// branch.
+/// Lifetime: immovable; kernels read its table. Thread safety: none. Errors: the constructor throws the errors of the
+/// table. Cost on the hot path: one compare for a base whose address does not change; two stores and an addition for
+/// one that moved and has one slot; a call and one store per slot for others. refresh() itself: one load, two stores,
+/// no branch.
 class DirectRefresher {
  public:
-  /// Takes what DeferredRefresher takes, and leaves the platform alone.
+  /// Has the parameters of DeferredRefresher, but does not use the platform.
   template <class P>
   DirectRefresher(P&, const graph::GraphView& view, std::span<const args::Source> sources, args::BaseLayout bases,
                   std::span<const std::uint64_t> addresses, args::SystemProvider provider = &args::no_system_provider)
@@ -34,7 +33,7 @@ class DirectRefresher {
   [[nodiscard]] args::ArgsTable& table() noexcept { return table_; }
   [[nodiscard]] const args::ArgsTable& table() const noexcept { return table_; }
 
-  // --- what a round changes: see DeferredRefresher
+  // --- changes by a round: see DeferredRefresher
 
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return bases_[id].address; }
   [[nodiscard]] std::uint64_t port_address(std::size_t port) const noexcept { return ports_[port].address; }
@@ -55,7 +54,7 @@ class DirectRefresher {
 
   // --- the refresh
 
-  /// From here on changes are those of another round. Never fails.
+  /// Ends the changes of this round; later ones belong to the next. Never fails.
   template <class Channel>
   Status refresh(const Channel&) noexcept {
     return refresh();
@@ -79,9 +78,9 @@ class DirectRefresher {
  private:
   struct Base {
     std::uint64_t address = 0;
-    ArgWord* slot = nullptr;  ///< the one word that holds the address as it is; null if there is no such word
+    ArgWord* slot = nullptr;  ///< the one word that holds the unchanged address; null if there is none
   };
-  // The changes since the last refresh are one number: how many slots were written, and above them these bits.
+  // One number holds the changes since the last refresh: the number of slots written, and these bits above it.
   static constexpr std::uint64_t host_input_changed = std::uint64_t{1} << 56;
   static constexpr std::uint64_t feature_map_moved = std::uint64_t{1} << 57;
   static constexpr std::uint64_t constant_changed = std::uint64_t{1} << 58;
@@ -100,7 +99,7 @@ class DirectRefresher {
       rewrite(base);
     }
   }
-  /// Out of line, so that bases with one slot do not pay for others.
+  /// Out of line, so that bases with one slot do not pay for the others.
   [[gnu::noinline]] void rewrite(const Base& base) noexcept {
     const auto id = static_cast<std::uint32_t>(&base - bases_.data());
     const std::uint32_t slots = table_.rewrite(id, base.address);
@@ -111,17 +110,17 @@ class DirectRefresher {
   std::vector<Base> bases_;
   Base* ports_;  ///< the bases of inputs and outputs
   std::uint64_t changes_ = 0;
-  std::uint64_t refreshed_ = 0;  ///< `changes_` of the last refresh
+  std::uint64_t refreshed_ = 0;  ///< the value of `changes_` at the last refresh
   args::ArgsTable table_;
 };
 
-/// Whether slots can be written as soon as their base is set: kernels read the host's image, and the strategy adds
-/// nothing to what changed.
+/// Whether slots can be written as soon as their base is set: kernels read the host's image, and the strategy refreshes
+/// only what changed.
 template <class P, class S, class C>
 inline constexpr bool is_direct = is_capable<P>(Mechanism::in_place) && C::allows(Mechanism::in_place) && is_exact<S>;
 
-/// An args table on a platform, kept in step with its bases: once per round, after the bases are set, refresh() brings
-/// the changes to the device. Both refreshers have the same members.
+/// An args table on a platform, kept consistent with its bases: once per round, after the bases are set, refresh()
+/// applies the changes to the device. Both refreshers have the same members.
 template <class P, UpdateStrategy S = Auto, MechanismChoice C = ByCost<>>
 using Refresher = std::conditional_t<is_direct<P, S, C>, DirectRefresher, DeferredRefresher<P, S, C>>;
 

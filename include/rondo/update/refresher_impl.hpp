@@ -10,14 +10,14 @@
 #include <algorithm>
 
 #if RONDO_HAS_BODIES
-/// The set-up of the refreshers that is the same for all platforms. Out of line but not `cold`: GCC takes a function
-/// that always makes a cold call for cold itself, up to the caller that goes on to run rounds.
+/// The part of the refreshers' set-up that is the same for all platforms. Out of line but not `cold`: GCC treats a
+/// function that always makes a cold call as cold itself, including the caller that goes on to run rounds.
 namespace rondo::update {
 
 namespace detail {
 
-/// Checks that there is an address for each base, a source for each tensor, and a base for each source.
-/// @throws Error invalid_argument, saying how many are missing or which tensor has none
+/// Checks that there is an address for each base, a source for each tensor, and a base for each source. @throws Error
+/// invalid_argument, with the number that is missing, or the tensor without one
 [[gnu::noinline]] inline void check_counts(const graph::GraphView& graph, std::span<const args::Source> sources,
                                            args::BaseLayout bases, std::span<const std::uint64_t> addresses) {
   if (addresses.size() < bases.count || sources.size() < graph.tensors.size()) {
@@ -126,7 +126,7 @@ namespace detail {
   for (std::uint32_t id = args::BaseLayout::table; id < bases.count; ++id) {
     const std::uint64_t address = id == args::BaseLayout::table ? table_.seen().address() : addresses[id];
     slots += table_.rewrite(id, address);
-    // Bases of the feature map have no word of their own here, so that rewrite() tells them apart.
+    // Bases of the feature map have no word of their own here, which lets rewrite() recognise them.
     bases_[id] = {address, id < bases.first_io ? nullptr : table_.only_slot(id)};
   }
   refreshed_ = slots | constant_changed;

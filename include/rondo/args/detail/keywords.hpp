@@ -9,10 +9,10 @@
 #include <iterator>
 #include <string_view>
 
-/// The words of the language, from which both parsing and printing read.
+/// The keywords of the language, used by the parser and the printer.
 namespace rondo::args::detail {
 
-/// The text that follows a keyword.
+/// What follows a keyword.
 enum class Rest : std::uint8_t {
   nothing,
   index,           ///< N or N*
@@ -32,7 +32,7 @@ struct Keyword {
   Rest rest;
 };
 
-/// Longest first, so that the first match is the longest. The pattern of `skn` is that of what follows its ID.
+/// Longest first, so that the first match is the longest. A `skn` entry takes the pattern of the text after its ID.
 inline constexpr Keyword keywords[] = {
     {"tiling_context", Pattern::tiling_context, Rest::context_part},
     {"overflow_addr", Pattern::overflow_addr, Rest::nothing},

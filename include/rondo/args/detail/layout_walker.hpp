@@ -20,7 +20,7 @@ struct LayoutBuffers {
   std::uint64_t tail_byte = 0;  ///< the offset of the tail
 };
 
-/// Lays patterns out one after the other. The first walk counts, so that the second knows where the tail starts.
+/// Lays out patterns one after the other. The first walk counts, so that the second knows where the tail starts.
 class LayoutWalker {
  public:
   constexpr LayoutWalker(const Signature& signature, const LayoutBuffers& buffers) noexcept
@@ -31,7 +31,7 @@ class LayoutWalker {
   [[nodiscard]] constexpr std::uint64_t head_bytes() const noexcept { return head_.bytes; }
   [[nodiscard]] constexpr std::uint64_t tail_bytes() const noexcept { return tail_.bytes; }
 
-  /// Lays out the next pattern. After a reason other than none the walk is over.
+  /// Lays out the next pattern. After a reason other than `none`, the walk is over.
   [[nodiscard]] constexpr Reason add(const Descriptor& d) noexcept {
     switch (d.pattern) {
       case Pattern::placeholder:
@@ -105,14 +105,14 @@ class LayoutWalker {
     put(false, slot);
   }
 
-  /// The pointer from the head to what comes next in the tail.
+  /// Puts a pointer to the next byte of the tail into the head.
   constexpr void put_pointer(Slot slot) noexcept {
     slot.kind = SlotKind::args_block;
     slot.value = out_.tail_byte + tail_.bytes;
     put(false, slot);
   }
 
-  /// Whether there is room for `bytes` more; asked before loops, so that absurd counts cost no time.
+  /// Whether `bytes` more fit; checked before loops, so that absurd counts cost no time.
   [[nodiscard]] constexpr bool fits(std::uint64_t bytes) const noexcept {
     return head_.bytes + tail_.bytes + bytes + 8 <= max_block_bytes;  // 8: rounding of head and of block
   }
@@ -270,7 +270,7 @@ class LayoutWalker {
     return Reason::none;
   }
 
-  /// The extents that a shape block holds for an instance; a scalar counts as one of extent 1.
+  /// The extents that a shape block holds for an instance; a scalar counts as one extent of 1.
   static constexpr std::uint64_t extents(const Instance& instance) noexcept {
     if (!instance.rank_known) return unknown_rank_dims;
     return instance.shape.rank() == 0 ? 1 : instance.shape.rank();

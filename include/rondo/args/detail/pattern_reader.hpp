@@ -19,7 +19,7 @@ class PatternReader {
   /// Precondition: begin < text.size().
   constexpr PatternReader(std::string_view text, std::size_t begin) noexcept : text_{text}, begin_{begin}, at_{begin} {}
 
-  /// The pattern; meaningful only if failure() is none afterwards.
+  /// Reads the pattern; the result is valid only if failure() is none afterwards.
   [[nodiscard]] constexpr Descriptor read() noexcept {
     Descriptor d;
     if (!find_closing_brace()) return d;
@@ -36,7 +36,7 @@ class PatternReader {
  private:
   constexpr void fail(Reason reason) noexcept { failure_ = {reason, begin_, closing_ + 1 - begin_, at_}; }
 
-  /// Reports text that is not a pattern; it lasts up to the next opening brace.
+  /// Reports text that is not a pattern; it extends to the next opening brace.
   constexpr bool fail_stray(Reason reason, std::size_t from, std::size_t at) noexcept {
     failure_ = {reason, begin_, std::min(text_.find('{', from), text_.size()) - begin_, at};
     return false;
@@ -70,7 +70,7 @@ class PatternReader {
     return true;
   }
 
-  /// Reads a decimal number up to `limit`; the failure for a larger one points at the number's first digit.
+  /// Reads a decimal number up to `limit`; a failure for a larger one points to the number's first digit.
   constexpr std::uint64_t read_number(std::uint64_t limit, Reason missing, Reason too_large) noexcept {
     if (!next_is_digit()) {
       fail(missing);

@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <string_view>
 
-/// A wrong format is reported through the template arguments of what it instantiates: g++ and clang print arrays of
-/// characters there as text (clang the first 32 of them) and enumerators by name.
+/// A wrong format is reported through the arguments of a template that it instantiates: in their messages, g++ and
+/// clang print arrays of characters as text (clang only the first 32) and enumerators by name.
 namespace rondo::args {
 
-/// Text as a template argument, zero-terminated: Size counts the zero.
+/// Text as a template argument, zero-terminated; Size includes the zero.
 template <std::size_t Size>
 struct Text {
   char text[Size] = {};
@@ -23,7 +23,7 @@ struct Text {
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, Size - 1}; }
 };
 
-/// A wrong format instantiates this template; its arguments in the compiler's message say what is wrong.
+/// Instantiated for a wrong format; its arguments in the compiler's message explain the mistake.
 template <std::size_t Position, Reason Why, Text Pattern, Text Explanation>
 struct refused_args_format {
   static_assert(Why == Reason::none,

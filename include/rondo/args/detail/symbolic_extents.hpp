@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Formats write the extents of tensors into shape blocks as constants. To find those that depend on symbols, a format
-/// is laid out twice, with two sets of marks in place of such extents; the words that differ hold them.
+/// Formats write the extents of tensors into shape blocks as constants. To find the extents that depend on symbols, a
+/// format is laid out twice, with two different sets of marks in their place: the words that differ hold them.
 namespace rondo::args::detail {
 
 inline constexpr std::size_t mark_sets = 2;
@@ -29,8 +29,8 @@ static_assert(static_cast<std::int64_t>(max_rank) <= marks_per_tensor);
   return Shape(extents, shape.rank());
 }
 
-/// The argument of a slot, as it came out with either set of marks. `tiling`: where tiling data starts in the block;
-/// `address_of(slot)`: the argument of a slot that holds the address of a tensor.
+/// The argument of a slot, from its contents with either set of marks. `tiling`: the offset of the tiling data in the
+/// block; `address_of(slot)`: the argument for a slot that holds the address of a tensor.
 template <class AddressOf>
 [[nodiscard]] constexpr graph::ArgRecord record_of(const Slot& slot, const Slot& again, std::uint32_t tiling,
                                                    const AddressOf& address_of) {

@@ -11,11 +11,11 @@
 
 namespace rondo::memory::detail {
 
-/// For each task of a frozen graph the tasks that come before it on every schedule, one bit each.
+/// For each task of a frozen graph, the tasks that precede it on every schedule, one bit each.
 /// Cost: tasks² / 8 bytes; edges · tasks / 64 steps.
 class Ancestors {
  public:
-  /// The bits of so many tasks take 32 MiB.
+  /// The bits for this many tasks take 32 MiB.
   static constexpr std::size_t most_tasks = 16'384;
 
   constexpr explicit Ancestors(const graph::GraphView& graph)
@@ -37,20 +37,20 @@ class Ancestors {
   std::vector<std::uint64_t> bits_;
 };
 
-/// What is certain of the order of a graph's tasks: everything where they run one after the other, else what the lanes
-/// or the edges say. Refers to what it is made of.
+/// What is known about the order of a graph's tasks: the full order if they run one after the other, otherwise what
+/// lanes or edges imply. Refers to its constructor's arguments.
 class Certainty {
  public:
   constexpr Certainty() = default;
   constexpr explicit Certainty(const Ancestors& ancestors) noexcept : ancestors_{&ancestors} {}
   constexpr explicit Certainty(const graph::Lanes& lanes) noexcept : lanes_{&lanes} {}
 
-  /// The task that comes at a turn, counted from 0, in the order of planning: the graph's, or that of its lanes.
+  /// The task at a position, counted from 0, in the planning order: the order of the graph, or of its lanes.
   [[nodiscard]] constexpr std::uint32_t task_at(std::size_t turn) const noexcept {
     return lanes_ == nullptr ? static_cast<std::uint32_t>(turn) : lanes_->order[turn];
   }
   [[nodiscard]] constexpr bool is_total() const noexcept { return ancestors_ == nullptr && lanes_ == nullptr; }
-  /// Does the one task end before the other starts on every schedule? `before` comes first in the order of planning.
+  /// Whether one task ends before the other starts on every schedule. `before` must come first in the planning order.
   [[nodiscard]] constexpr bool precedes(std::size_t before, std::size_t after) const noexcept {
     if (lanes_ != nullptr) return lanes_->precedes(before, after);
     return ancestors_ == nullptr || ancestors_->precedes(before, after);

@@ -13,9 +13,9 @@
 
 namespace rondo::memory::detail {
 
-/// Finds the pairs of memories that the planning order keeps apart and lanes do not, by following each lane as far as
-/// its tasks are not certain to come after the users of a memory. Cost: tasks · lanes steps, and a few for each task
-/// that is followed; of a graph that is large in proportion to its width that is next to linear.
+/// Finds the pairs of memories that the planning order keeps apart but lanes do not. It follows each lane up to the
+/// first task that certainly comes after the users of a memory. Cost: tasks · lanes steps, and a few for each task
+/// followed; almost linear for a graph that is large in proportion to its width.
 class LaneConflicts {
  public:
   constexpr LaneConflicts(const graph::Lanes& lanes, const Tokens& tokens)
@@ -38,7 +38,7 @@ class LaneConflicts {
     });
   }
 
-  /// Each pair once. `problem` has the buffers of the memories; pairs that are in use together are left out.
+  /// Returns each pair once. `problem` has the buffers of the memories; pairs in use at the same time are left out.
   [[nodiscard]] constexpr std::vector<Conflict> find(const Problem& problem) const {
     std::vector<Conflict> found;
     std::vector<std::uint32_t> seen_for(tokens_.size(), none);
@@ -66,7 +66,7 @@ class LaneConflicts {
 
   struct Touched {
     std::uint32_t token = 0;
-    std::int64_t first = 0;  ///< of the use that the task belongs to
+    std::int64_t first = 0;  ///< the start of the use that the task belongs to
   };
 
   template <class Visit>
@@ -78,13 +78,13 @@ class LaneConflicts {
     }
   }
 
-  /// Visits what the lane's tasks touch that come after the use in the planning order, and need not on the device.
+  /// Visits the memories of the lane's tasks that follow the use in the planning order, but not always on the device.
   template <class Visit>
   constexpr void follow(std::uint32_t lane, const Use& use, Visit visit) const {
     const std::vector<std::uint32_t>& tasks = of_lane_[lane];
     const auto later = [&](std::uint32_t task) { return std::int64_t{turn_[task]} + 1 <= use.last; };
     auto at = std::partition_point(tasks.begin(), tasks.end(), later);
-    // What a task knows of another lane, those after it on its lane know, too.
+    // Whatever is ordered before a task is also ordered before the later tasks of its lane.
     const auto may_meet = [&](std::uint32_t task) {
       return std::any_of(use.users.begin(), use.users.end(),
                          [&](std::uint32_t user) { return !lanes_.precedes(user, task); });
@@ -98,7 +98,7 @@ class LaneConflicts {
   const std::vector<Token>& tokens_;
   std::vector<std::uint32_t> turn_;
   std::vector<std::vector<std::uint32_t>> of_lane_;
-  std::vector<std::uint32_t> uses_of_;  ///< by task: where its entries of touched_ begin
+  std::vector<std::uint32_t> uses_of_;  ///< by task: the start of its entries in touched_
   std::vector<Touched> touched_;
 };
 

@@ -16,7 +16,7 @@
 
 namespace rondo::update {
 
-/// Numbers of bases, [begin, end).
+/// A range of base numbers, [begin, end).
 struct BaseRange {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -24,12 +24,12 @@ struct BaseRange {
 
 namespace detail {
 
-/// Throws Error unless `status` is good; the text says that the table was being copied.
+/// Throws Error unless `status` is ok; the text says that copying the table failed.
 void check_table_copy(Status status);
 [[noreturn]] void refuse_device_refresh(const char* platform);
 [[noreturn]] void refuse_launch_bytes(std::uint64_t bytes, const char* platform, std::uint64_t most);
 
-/// The part of DeferredRefresher that no platform changes: the table, where each base is, what changed.
+/// The platform-independent part of DeferredRefresher: the table, the address of each base, the changes.
 class DeferredBases {
  public:
   DeferredBases(const DeferredBases&) = delete;
@@ -38,13 +38,13 @@ class DeferredBases {
   [[nodiscard]] args::ArgsTable& table() noexcept { return table_; }
   [[nodiscard]] const args::ArgsTable& table() const noexcept { return table_; }
 
-  // --- what a round changes
+  // --- changes by a round
 
   /// The address of a base in the next round.
   [[nodiscard]] std::uint64_t base(std::uint32_t id) const noexcept { return now_[id]; }
   /// The address of the input or output of a port in the next round.
   [[nodiscard]] std::uint64_t port_address(std::size_t port) const noexcept { return ports_[port]; }
-  /// Sets the address of a base. A base that stays where it is costs a compare, here and nowhere else.
+  /// Sets the address of a base. A base whose address does not change costs one compare, and nothing else anywhere.
   void set_base(std::uint32_t id, std::uint64_t address) noexcept {
     if (now_[id] != address) [[unlikely]]
       move_base(id, address);
@@ -55,13 +55,13 @@ class DeferredBases {
   }
   /// From now on only the bases of inputs and outputs in `range` are compared; the others are frozen.
   void compare_only(BaseRange range) noexcept { compared_ = range; }
-  /// The place for the bytes of a host input; write them before refresh().
+  /// The memory for the bytes of a host input; write them before refresh().
   [[nodiscard]] std::byte* host_input(std::size_t tensor) noexcept {
     host_inputs_changed_ = true;
     raise(UpdateLevel::host_input);
     return table_.bytes() + table_.host_input_begin(tensor);
   }
-  /// Changes a constant of a task; the next refresh is that of the whole table.
+  /// Changes a constant of a task; the next refresh covers the whole table.
   void set_constant(const graph::GraphView& graph, std::size_t position, const graph::ArgRecord& arg,
                     ArgWord bits) noexcept {
     table_.set_constant(graph, position, arg, bits);
@@ -69,7 +69,7 @@ class DeferredBases {
     raise(UpdateLevel::init);
   }
 
-  /// What the last refresh did; before the first, what the constructor did.
+  /// The result of the last refresh; before the first, that of the constructor.
   [[nodiscard]] Refreshed refreshed() const noexcept {
     return refreshed_.level == UpdateLevel::none ? Refreshed{} : refreshed_;
   }
@@ -79,7 +79,7 @@ class DeferredBases {
   static constexpr BaseRange no_base{0xFFFF'FFFF, 0};
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};  ///< an address that no base has
 
-  /// What the device keeps, in this order.
+  /// The parts of the device memory, in this order.
   struct DeviceParts {
     bool table = false;
     bool bases = false;
@@ -87,8 +87,8 @@ class DeferredBases {
   };
   DeferredBases(const graph::GraphView& graph, std::span<const args::Source> sources, args::BaseLayout bases,
                 std::span<const std::uint64_t> addresses, args::SystemProvider provider, DeviceParts parts);
-  /// Writes the image for the first time; on the device the table is at `device`, if anywhere. Returns all slots in the
-  /// order of the table, if the device needs them.
+  /// Writes the image for the first time; `device` is the table's address on the device, if it has one. Returns all
+  /// slots in the order of the table, if the device needs them.
   [[nodiscard]] std::vector<args::Lane> write_table(DevicePtr<std::byte> device);
 
   /// The changes since the last refresh.
@@ -96,32 +96,32 @@ class DeferredBases {
     const std::uint32_t first_io = table_.bases().first_io;
     return {moved_.begin<first_io, moved_.end> first_io, host_inputs_changed_, constants_changed_};
   }
-  /// Out of line: a base that stays where it is costs no more than its compare.
+  /// Out of line, so that a base whose address does not change costs only its compare.
   [[gnu::noinline]] void move_base(std::uint32_t id, std::uint64_t address) noexcept {
     now_[id] = address;
     raise(level_of(id));
     widen(moved_, {id, id + 1});
   }
-  /// The level that brings a base to the device.
+  /// The level that refreshes a base.
   [[nodiscard]] UpdateLevel level_of(std::uint32_t id) const noexcept {
     return id < table_.bases().first_io ? UpdateLevel::feature_map_and_model_io : UpdateLevel::model_io;
   }
   void raise(UpdateLevel level) noexcept {
     if (level > due_) due_ = level;
   }
-  /// The part of a range outside of which all bases are as they were.
+  /// The part of a range that contains all bases that moved.
   [[nodiscard]] BaseRange moved_in(BaseRange range) const noexcept {
     const std::uint32_t begin = moved_.begin > range.begin ? moved_.begin : range.begin;
     const std::uint32_t end = moved_.end < range.end ? moved_.end : range.end;
     return {begin, end > begin ? end : begin};
   }
-  /// The bases that a level covers: those of the feature map stand before those of inputs and outputs.
+  /// The bases that a level covers: those of the feature map come before those of inputs and outputs.
   [[nodiscard]] BaseRange range_of(UpdateLevel level) const noexcept {
     if (level >= UpdateLevel::feature_map_and_model_io) return {BaseLayout::first_feature_map, table_.bases().count};
     if (level == UpdateLevel::model_io) return compared_;
     return {0, 0};
   }
-  /// After a refresh that failed nobody knows what the device holds: the next one brings all of it.
+  /// Called after a failed refresh: the contents on the device are unknown, so the next refresh copies everything.
   void distrust_device() noexcept;
 
   // --- with a copy of the table on the device
@@ -132,7 +132,7 @@ class DeferredBases {
   [[nodiscard]] std::uint64_t launch_bytes() const noexcept {
     return args::LaunchPayload::bytes(table_.bases().count, table_.shape().host_inputs);
   }
-  /// Where the slots that a level covers begin in the table.
+  /// The first partition of the table with slots that a level covers.
   [[nodiscard]] static constexpr args::Partition partition_of(UpdateLevel level) noexcept {
     switch (level) {
       case UpdateLevel::none:
@@ -146,7 +146,7 @@ class DeferredBases {
   [[nodiscard]] std::uint32_t first_lane(UpdateLevel level) const noexcept {
     return first_lane_[static_cast<std::size_t>(partition_of(level))];
   }
-  /// The entries of the base table that the device has not got, from the first to the last.
+  /// The range of base-table entries that are out of date on the device, from the first to the last.
   [[nodiscard]] BaseRange missing_on_device() noexcept {
     if (on_device_.empty()) return {0, 0};
     BaseRange& range = stale_on_device_;
@@ -155,7 +155,7 @@ class DeferredBases {
     if (range.begin >= range.end) return {0, 0};
     return {range.begin & ~7U, range.end};  // a copy begins at a multiple of 64 bytes
   }
-  /// The first base from `id` on whose address is not that in `other`; `end`, or more, if there is none.
+  /// The first base from `id` on whose address differs from that in `other`; a number not below `end` if there is none.
   [[nodiscard]] std::uint32_t next_moved(std::uint32_t id, std::uint32_t end,
                                          const std::vector<std::uint64_t>& other) const noexcept {
     while (id < end) {
@@ -169,12 +169,12 @@ class DeferredBases {
     }
     return id;
   }
-  /// Divides the slots of each base into the segments that are worth a copy of their own, for add_segments().
+  /// Divides the slots of each base into the segments that are worth a separate copy, for add_segments().
   void divide(const RefreshCosts& costs);
   void add_segments(std::uint32_t id, Pieces& pieces) const noexcept {
     for (std::uint32_t s = first_segment_[id]; s < first_segment_[id + 1]; ++s) pieces.add(segments_[s]);
   }
-  /// Writes the slots of the bases that the host's image has not got. @returns how many
+  /// Writes the slots of the bases that are out of date in the host's image. @returns their number
   [[nodiscard]] std::uint64_t write_image() noexcept {
     std::uint64_t slots = 0;
     const std::uint32_t end = stale_in_image_.end;
@@ -197,28 +197,28 @@ class DeferredBases {
   }
 
   args::ArgsTable table_;
-  std::vector<std::uint64_t> now_;            ///< by base: its address in the next round
+  std::vector<std::uint64_t> now_;            ///< by base: the address in the next round
   std::uint64_t* ports_;                      ///< the part of `now_` for inputs and outputs
   std::vector<std::uint64_t> in_table_;       ///< the addresses in the table that kernels read
-  std::vector<std::uint64_t> in_image_;       ///< those in the host's image, where that is another one
-  std::vector<std::uint64_t> on_device_;      ///< those in the device's base table
-  BaseRange stale_in_image_ = no_base;        ///< holds each base that the image has not got
-  BaseRange stale_on_device_ = no_base;       ///< holds each that the device's base table has not got
+  std::vector<std::uint64_t> in_image_;       ///< the addresses in the host's image, if kernels do not read it
+  std::vector<std::uint64_t> on_device_;      ///< the addresses in the device's base table
+  BaseRange stale_in_image_ = no_base;        ///< contains each base that is out of date in the image
+  BaseRange stale_on_device_ = no_base;       ///< contains each base that is out of date on the device
   std::vector<Segment> segments_;             ///< grouped by base, each group in the order of the table
   std::vector<std::uint32_t> first_segment_;  ///< by base; bases + 1
-  std::uint64_t worth_ = 0;                   ///< bytes whose copying costs what one more copy does
+  std::uint64_t worth_ = 0;                   ///< the number of bytes that cost as much to copy as one more copy
   BaseRange compared_;                        ///< inputs and outputs that are not frozen
-  BaseRange moved_ = no_base;                 ///< holds each base that moved since it was refreshed
+  BaseRange moved_ = no_base;                 ///< contains each base that moved since it was refreshed
   UpdateLevel due_ = UpdateLevel::none;       ///< the level of the changes since the last refresh
   bool host_inputs_changed_ = false;
   bool constants_changed_ = false;
-  Refreshed refreshed_;  ///< if `level` is none, the rest is that of an earlier refresh
+  Refreshed refreshed_;  ///< if `level` is none, the other members are those of an earlier refresh
 
   // On the device, in this order: the table, the base table, the lanes.
   std::uint64_t bases_at_ = 0;
   std::uint64_t lanes_at_ = 0;
   std::uint64_t wanted_bytes_ = 0;
-  bool has_lanes_ = false;  ///< and so the device can compute
+  bool has_lanes_ = false;  ///< whether the device has the lanes and so can compute
   std::uint32_t lane_count_ = 0;
   std::uint32_t first_lane_[args::partition_count] = {};
 };

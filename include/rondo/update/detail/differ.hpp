@@ -7,16 +7,16 @@
 
 namespace rondo::update::detail {
 
-/// Two words in one register of every chip that hosts are made of.
+/// Two words in a vector register, which every host CPU has.
 using WordPair [[gnu::vector_size(16)]] = std::uint64_t;
 
 [[nodiscard, gnu::always_inline]] inline WordPair load(const std::uint64_t* words) noexcept {
   WordPair result;
-  __builtin_memcpy(&result, words, sizeof(result));  // aligned as one word is
+  __builtin_memcpy(&result, words, sizeof(result));  // the alignment is only that of a word
   return result;
 }
 
-/// Whether `Count` words differ anywhere. Written in vectors, since compilers leave std::equal scalar.
+/// Whether any of `Count` words differ. Uses vectors explicitly, since compilers do not vectorise std::equal.
 template <std::size_t Count>
 [[nodiscard, gnu::always_inline]] inline bool differ(const std::uint64_t* a, const std::uint64_t* b) noexcept {
   static_assert(Count % 4 == 0);

@@ -16,21 +16,21 @@ struct Segment {
   std::uint64_t end;
 };
 
-/// The copies that bring a set of segments to the device: at most `most`, in ascending order. Segments become one piece
-/// where the bytes between them cost no more than another copy does. A piece begins at a multiple of 64 bytes, as
-/// copies want it, and ends at one of 32.
+/// Combines a set of segments into copies to the device: at most `most`, in ascending order. Segments are merged into
+/// one piece if copying the bytes between them costs no more than another copy. For efficient copies, a piece begins at
+/// a multiple of 64 bytes and ends at a multiple of 32.
 class Pieces {
  public:
   static constexpr std::size_t most = 4;
 
-  /// `worth`: bytes whose copying costs what one more copy does.
+  /// `worth`: the number of bytes that cost as much to copy as one more copy.
   explicit Pieces(std::uint64_t worth) noexcept : worth_{worth} {}
 
   void add(Segment s) noexcept {
     s = {s.begin & ~std::uint64_t{63}, align_up(s.end, 32)};
     std::size_t first = 0;
     while (first < count_ && pieces_[first].end + worth_ < s.begin) ++first;
-    std::size_t last = first;  // those in [first, last) become one with it
+    std::size_t last = first;  // pieces in [first, last) are merged with it
     for (; last < count_ && pieces_[last].begin <= s.end + worth_; ++last) {
       if (pieces_[last].begin < s.begin) s.begin = pieces_[last].begin;
       if (pieces_[last].end > s.end) s.end = pieces_[last].end;

@@ -15,13 +15,13 @@ namespace rondo::observe {
 
 /// The linear map from readings of a clock to nanoseconds.
 struct Timebase {
-  std::uint64_t tick = 0;  ///< a reading, and the nanoseconds that it stands for
-  /// The time of that reading.
+  std::uint64_t tick = 0;  ///< a reading
+  /// The time of that reading, in nanoseconds.
   std::uint64_t ns = 0;
-  /// Nanoseconds.
+  /// The length of a tick, in nanoseconds.
   double ns_per_tick = 1;
 
-  /// A reading in nanoseconds.
+  /// Converts a reading to nanoseconds.
   [[nodiscard]] std::uint64_t to_ns(std::uint64_t reading) const noexcept {
     const double since = reading >= tick ? static_cast<double>(reading - tick) : -static_cast<double>(tick - reading);
     const double shift = since * ns_per_tick;
@@ -29,7 +29,7 @@ struct Timebase {
   }
 };
 
-/// Nanoseconds on a clock that only goes forward.
+/// Nanoseconds on a monotonic clock.
 struct SteadyClock {
   /// A reading, in nanoseconds.
   [[nodiscard]] static std::uint64_t now() noexcept {
@@ -39,11 +39,11 @@ struct SteadyClock {
   }
 };
 
-/// The processor's own counter. Reading it takes less than half of what SteadyClock takes (10 and 21 ns on a Xeon
-/// of 2023); what a tick is worth is found out when readings are looked at, by holding it against that clock.
+/// The processor's own counter. Reading it takes less than half the time of SteadyClock (10 and 21 ns on a Xeon of
+/// 2023). The length of a tick is measured against SteadyClock when readings are converted.
 ///
-/// Elsewhere than on x86-64 and ARM64 it is SteadyClock itself. On x86-64 of before 2008 the counter changes its
-/// pace with the core's: is_steady() tells, and SteadyClock is what to use then.
+/// On processors other than x86-64 and ARM64, it is SteadyClock. On x86-64 before 2008, the counter's rate changes with
+/// the core's frequency; is_steady() reports this, and SteadyClock should be used there.
 struct TickClock {
   /// A reading; in nanoseconds unless the clock has a timebase().
   [[nodiscard]] static std::uint64_t now() noexcept {
@@ -58,7 +58,7 @@ struct TickClock {
 #endif
   }
 
-  /// Whether the counter has a constant rate, whatever the cores do.
+  /// Whether the counter has a constant rate, whatever the cores' frequency.
   [[nodiscard]] static bool is_steady() noexcept {
 #if defined(__x86_64__)
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -68,14 +68,14 @@ struct TickClock {
 #endif
   }
 
-  /// A reading and the time of it, once for the whole process. Callers of timebase() call it early, since
-  /// the rate is the more exact the longer ago that was.
+  /// A reading and its time, taken once for the whole process. Callers of timebase() call it early, since the rate is
+  /// more accurate the longer ago that was.
   static const Timebase& anchor() noexcept {
     static const Timebase first = read_both();
     return first;
   }
 
-  /// The timebase of readings since anchor(), in nanoseconds of SteadyClock. Waits until 2 ms have gone by since.
+  /// The timebase of readings since anchor(), in nanoseconds of SteadyClock. Waits until 2 ms after anchor().
   [[nodiscard]] static Timebase timebase() noexcept {
     Timebase base = anchor();
     Timebase now = read_both();
@@ -85,7 +85,7 @@ struct TickClock {
   }
 
  private:
-  /// Both at nearly the same moment: of several tries the one that was not interrupted.
+  /// Reads both clocks at nearly the same moment: the best of several tries.
   [[nodiscard]] static Timebase read_both() noexcept {
     Timebase best;
     std::uint64_t least = ~std::uint64_t{0};
@@ -101,7 +101,7 @@ struct TickClock {
   }
 };
 
-/// The timebase of `Clock`; readings are nanoseconds where it has none.
+/// The timebase of `Clock`; without one, readings are nanoseconds.
 template <class Clock>
 [[nodiscard]] Timebase timebase_of() noexcept {
   if constexpr (HasTimebase<Clock>) {
@@ -111,7 +111,7 @@ template <class Clock>
   }
 }
 
-/// To be called when something begins that `Clock` will be read for.
+/// To be called at the start of anything that is timed with `Clock`.
 template <class Clock>
 void anchor() noexcept {
   if constexpr (HasAnchor<Clock>) (void)Clock::anchor();

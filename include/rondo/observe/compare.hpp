@@ -19,21 +19,21 @@
 #include <utility>
 #include <vector>
 
-/// Tensors as bytes, element by element against others.
+/// Comparison of tensors as bytes, element by element.
 namespace rondo::observe {
 
-/// The first difference of two tensors, and its size.
+/// The first difference between two tensors, and how far they differ.
 struct Difference {
-  /// Its name.
+  /// The name of the tensor.
   std::string tensor;
-  std::uint64_t index = 0;  ///< of the first element that differs, in row-major order
-  std::string at;           ///< the same as one index per dimension: "[2, 0]"
-  std::string got;          ///< that element here
-  std::string want;         ///< and in the dump
-  std::uint64_t wrong = 0;  ///< how many elements differ
-  std::uint64_t count = 0;  ///< of how many
-  double largest = 0;       ///< the largest |got - want|; NaN if one of them is no number
-  /// A sentence about it.
+  std::uint64_t index = 0;  ///< the first element that differs, in row-major order
+  std::string at;           ///< the same with one index per dimension: "[2, 0]"
+  std::string got;          ///< the value of that element here
+  std::string want;         ///< its value in the dump
+  std::uint64_t wrong = 0;  ///< the number of elements that differ
+  std::uint64_t count = 0;  ///< the number of all elements
+  double largest = 0;       ///< the largest |got - want|; NaN if one of the values is NaN
+  /// A sentence that describes the difference.
   [[nodiscard]] std::string text() const {
     return fmt::format("{}{} (element {}) is {}, the dump has {}; {} of {} elements differ, by {:.3g} at most", tensor,
                        at, index, got, want, wrong, count, largest);
@@ -49,7 +49,7 @@ template <class T>
   return value;
 }
 
-/// A number of `exponent` and `mantissa` bits below its sign, with subnormals. The all-ones exponent is for the caller.
+/// Decodes a number of sign, `exponent` and `mantissa` bits, or a subnormal. The caller handles the all-ones exponent.
 [[nodiscard]] inline double small_float(unsigned bits, int exponent, int mantissa) noexcept {
   const unsigned m = bits & ((1U << mantissa) - 1);
   const auto e = static_cast<int>(bits >> mantissa & ((1U << exponent) - 1));
@@ -59,7 +59,7 @@ template <class T>
   return (bits >> (exponent + mantissa) & 1U) != 0 ? -value : value;
 }
 
-/// Integers, and fp4, whose elements are pairs, are compared as they are; all else within a tolerance.
+/// Whether elements must be identical (integers and fp4, whose elements are pairs) or only within a tolerance.
 [[nodiscard]] constexpr bool is_exact(DataType type) noexcept {
   switch (type) {
     case DataType::float64:
@@ -72,7 +72,7 @@ template <class T>
   }
 }
 
-/// The element's value; of an fp4 pair its bits.
+/// The element's value; for an fp4 pair, its bits.
 [[nodiscard]] inline double value_of(DataType type, const std::byte* at) noexcept {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   switch (type) {
@@ -127,9 +127,9 @@ template <class T>
 
 }  // namespace detail
 
-/// Compares tensors of one type and shape. Floating-point elements may differ by the tolerance, NaN is like NaN; all
-/// others are the same or not. @returns `wrong` = 0 if nothing differs
-/// @throws Error wrong_size if one is longer than the other
+/// Compares tensors of one type and shape. Floating-point elements may differ by the tolerance, and NaN equals NaN; all
+/// others must be identical. @returns `wrong` = 0 if nothing differs @throws Error wrong_size if one is longer than the
+/// other
 [[nodiscard]] inline Difference compare(std::string name, DataType type, std::span<const std::int64_t> shape,
                                         std::span<const std::byte> got, std::span<const std::byte> want,
                                         const measure::Tolerance& tolerance) {

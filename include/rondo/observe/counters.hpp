@@ -16,10 +16,10 @@
 
 namespace rondo::observe {
 
-/// Stands for a clock where none is read.
+/// Used as the clock if no clock is read.
 struct NoClock {};
 
-/// A number that one thread adds to and any thread may read. Adding is a plain addition: no locked instruction.
+/// A number that one thread adds to and any thread may read. Adding is a plain addition, without a locked instruction.
 class Count {
  public:
   // model: counters.read
@@ -34,44 +34,44 @@ class Count {
   std::atomic<std::uint64_t> n_ = 0;
 };
 
-inline constexpr std::size_t phase_count = 7;  ///< of Phase
+inline constexpr std::size_t phase_count = 7;  ///< the number of values of Phase
 
-/// A snapshot of the counters as plain numbers. Times in nanoseconds.
+/// A snapshot of the counters as plain numbers. Times are in nanoseconds.
 struct CountersSnapshot {
   /// Rounds that succeeded.
   std::uint64_t rounds = 0;
   /// Rounds that failed.
   std::uint64_t failed_rounds = 0;
   std::uint64_t copies_in = 0;
-  /// In bytes.
+  /// The size of the copies to the device, in bytes.
   std::uint64_t bytes_in = 0;
   std::uint64_t copies_out = 0;
-  /// In bytes.
+  /// The size of the copies to the host, in bytes.
   std::uint64_t bytes_out = 0;
-  /// Refreshes by UpdateLevel; none: asked, nothing to do.
+  /// Refreshes by UpdateLevel; `none`: nothing had to be refreshed.
   std::uint64_t refreshes[update_level_count] = {};
   /// Refreshes by Mechanism.
   std::uint64_t mechanisms[update::mechanism_count] = {};
   /// Addresses that refreshes computed.
   std::uint64_t slots = 0;
-  /// Bytes that refreshes moved.
+  /// Bytes that refreshes copied, or that launches carried for them.
   std::uint64_t refresh_bytes = 0;
-  /// The host's time in refreshes, in nanoseconds; with a clock.
+  /// The host's time in refreshes, in nanoseconds; only with a clock.
   std::uint64_t refresh_ns = 0;
   std::uint64_t phase_ns[phase_count] = {};  ///< the host's time, by Phase; 0 for `outside`
-  std::uint64_t parks = 0;                   ///< how often a thread of the engine went to sleep
-  std::uint64_t shape_hits = 0;              ///< rounds whose shape was known; with Policies::Lookups
-  std::uint64_t shape_misses = 0;            ///< rounds whose shape was set up
-  std::uint64_t shape_evictions = 0;         ///< shapes that made room for others
+  std::uint64_t parks = 0;                   ///< how often threads of the engine went to sleep
+  std::uint64_t shape_hits = 0;              ///< rounds whose shape was known; only with Policies::Lookups
+  std::uint64_t shape_misses = 0;            ///< rounds whose shape had to be set up
+  std::uint64_t shape_evictions = 0;         ///< shapes that were evicted to make room for others
 };
 
-/// Counts rounds, copies, and what refreshed their args; for Policies::Observe. With a `Clock` that has `static
-/// std::uint64_t now() noexcept`, in nanoseconds unless it has a timebase(), also the host's time in each phase of a
-/// round and in refreshes; see clocks.hpp.
+/// Counts rounds, copies, and refreshes of args; for Policies::Observe. A `Clock` has `static std::uint64_t now()
+/// noexcept`, in nanoseconds unless it has a timebase(); with a clock, the host's time in each phase of a round and in
+/// refreshes is also measured. See clocks.hpp.
 ///
-/// Lifetime: the session's; read it by session.observer(). Thread safety: any thread may read, also in the middle of a
-/// round; each figure is right by itself, two of them may be rounds apart. Cost: an addition for each round, copy and
-/// refresh; with a clock seven readings of it a round; nothing where it is absent.
+/// Lifetime: that of the session; session.observer() returns it. Thread safety: any thread may read, also during a
+/// round; each counter is correct by itself, but two of them may be rounds apart. Cost: an addition for each round,
+/// copy and refresh; with a clock, seven readings per round; nothing if no observer is used.
 template <class Clock = NoClock>
 struct CountersWith {
   static constexpr bool has_clock = !std::is_same_v<Clock, NoClock>;
@@ -82,13 +82,13 @@ struct CountersWith {
   Count failed_rounds;
   /// Copies to the device.
   Count copies_in_count;
-  /// In bytes.
+  /// The size of the copies to the device, in bytes.
   Count bytes_in;
   /// Copies to the host.
   Count copies_out_count;
-  /// In bytes.
+  /// The size of the copies to the host, in bytes.
   Count bytes_out;
-  Count refreshes[update_level_count];        ///< by strategy; none: asked, nothing to do
+  Count refreshes[update_level_count];        ///< by level; `none`: nothing had to be refreshed
   Count mechanisms[update::mechanism_count];  ///< by mechanism
   Count slots;                                ///< addresses computed
   Count bytes;                                ///< copied to refresh args, or carried by launches
@@ -123,12 +123,12 @@ struct CountersWith {
   }
   void enters(Phase phase) noexcept requires(has_clock) { move_to(phase); }
   void delivers(RoundIndex) noexcept requires(has_clock) { move_to(Phase::wait); }
-  /// Copies to the device.
+  /// Counts a copy to the device.
   void copies_in(Bytes size) noexcept {
     ++copies_in_count;
     bytes_in += size.value;
   }
-  /// Copies to the host.
+  /// Counts a copy to the host.
   void copies_out(Bytes size) noexcept {
     ++copies_out_count;
     bytes_out += size.value;
@@ -150,7 +150,7 @@ struct CountersWith {
   }
 
  private:
-  /// A phase that a refused round began is not counted: the next round begins with `bind` too.
+  /// The phase of a refused round is not counted: the next round also begins with `bind`.
   void move_to(Phase next) noexcept {
     const std::uint64_t now = Clock::now();
     if (phase_ != Phase::outside && next != Phase::bind) phase_ns[static_cast<std::size_t>(phase_)] += now - since_;
@@ -164,11 +164,11 @@ struct CountersWith {
 };
 /// Counters without times.
 using Counters = CountersWith<>;
-/// Counters with times, by the steady clock.
+/// Counters with times from the steady clock.
 using TimedCounters = CountersWith<SteadyClock>;
 
-/// Reads the counters of a session, of its engine, and of the look-ups in a session of many shapes. From any thread,
-/// but for a session of many shapes: from the thread that uses it.
+/// Reads the counters of a session, of its engine, and of the look-ups in a session of many shapes. From any thread;
+/// for a session of many shapes, only from the thread that uses it.
 template <class Session>
 [[nodiscard]] CountersSnapshot snapshot(Session& session) noexcept {
   CountersSnapshot s;

@@ -15,20 +15,20 @@
 
 namespace rondo::observe {
 
-/// How rounds kept to their limit. Times in nanoseconds.
+/// How many rounds met their time limit. Times in nanoseconds.
 struct DeadlineReport {
-  std::uint64_t rounds = 0;  ///< that ended, in whatever way
-  std::uint64_t missed = 0;  ///< that took longer than the limit, or failed
-  double limit_ns = 0;       ///< 0: there is none
+  std::uint64_t rounds = 0;  ///< rounds that ended, whatever their outcome
+  std::uint64_t missed = 0;  ///< rounds that exceeded the limit or failed
+  double limit_ns = 0;       ///< 0: no limit
   double p50_ns = 0;
   double p99_ns = 0;
   double p999_ns = 0;
   double max_ns = 0;
 };
 
-/// A limit for the time that a round takes on the host, the rounds that missed it, and a histogram of all times; for
-/// Policies::Observe. The time goes from the moment at which the bindings are accepted to that at which the outputs are
-/// delivered.
+/// A limit for the time that a round takes on the host, the number of rounds that missed it, and a histogram of all
+/// times; for Policies::Observe. The time of a round starts when its bindings are accepted and ends when its outputs
+/// are delivered.
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies { using Observe = rondo::observe::Deadlines; };
 ///     auto session = rondo::open<rondo::Host, MyPolicies>(graph);
@@ -36,26 +36,26 @@ struct DeadlineReport {
 ///     …
 ///     const auto report = session.observer().report();
 ///
-/// Lifetime: the session's. Thread safety: the session's; read it between rounds. Cost: two readings of the clock and
-/// an addition, 30 ns a round at most with TickClock; nothing where it is absent.
+/// Lifetime: that of the session. Thread safety: that of the session; read it between rounds. Cost: two readings of the
+/// clock and an addition, at most 30 ns per round with TickClock; nothing if no observer is used.
 template <class Clock = TickClock>
 class DeadlinesWith {
  public:
   DeadlinesWith() { anchor<Clock>(); }
 
-  /// The limit from the next round on; 0 takes it away. May wait 2 ms for a clock's timebase().
+  /// Sets the limit from the next round on; 0 removes it. May wait 2 ms for a clock's timebase().
   void set_limit(std::chrono::nanoseconds limit) noexcept {
     limit_ns_ = static_cast<double>(limit.count());
     const double ticks = limit_ns_ / timebase_of<Clock>().ns_per_tick;
     limit_ = limit.count() <= 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(ticks);
   }
-  /// Forgets all rounds, as after those that warm up.
+  /// Discards all rounds, for example after a warm-up.
   void clear() noexcept {
     times_.clear();
     missed_ = failed_ = 0;
   }
 
-  /// May wait 2 ms for a clock's timebase().
+  /// The report on the rounds so far. May wait 2 ms for a clock's timebase().
   [[nodiscard]] DeadlineReport report() const noexcept {
     const double ns = ns_per_tick();
     const auto percentile = [&](double share) { return static_cast<double>(times_.percentile(share)) * ns; };
@@ -67,9 +67,9 @@ class DeadlinesWith {
             percentile(0.999),
             static_cast<double>(times_.greatest()) * ns};
   }
-  /// The times of the rounds that succeeded, in the clock's unit.
+  /// The times of the rounds that succeeded, in units of the clock.
   [[nodiscard]] const Histogram& times() const noexcept { return times_; }
-  /// What a unit of the clock is worth. May wait 2 ms for a clock's timebase().
+  /// The length of a unit of the clock. May wait 2 ms for a clock's timebase().
   [[nodiscard]] static double ns_per_tick() noexcept { return timebase_of<Clock>().ns_per_tick; }
 
   void round_begins(RoundIndex round) noexcept { begun_[place_of(round)] = Clock::now(); }
@@ -90,7 +90,7 @@ class DeadlinesWith {
   }
 
   Histogram times_;
-  std::uint64_t limit_ = ~std::uint64_t{0};  ///< in the clock's unit
+  std::uint64_t limit_ = ~std::uint64_t{0};  ///< in units of the clock
   std::uint64_t missed_ = 0;
   std::uint64_t failed_ = 0;
   double limit_ns_ = 0;

@@ -53,19 +53,19 @@ class DeviceReader {
 
 }  // namespace detail
 
-/// Dumps chosen rounds of a session on a device, as Dumping does on simulated chips: such a round is launched task by
-/// task, and what each task reads and writes is copied out and written to a folder. replay.hpp runs such tasks again,
-/// in simulation, and finds the first whose results differ from the chip's.
+/// Dumps selected rounds of a session on a device, as Dumping does on simulated chips: such a round is launched task by
+/// task, and what each task reads and writes is copied from the device and written to a folder. replay.hpp runs such
+/// tasks again, in simulation, and finds the first whose results differ from the chip's.
 ///
 ///     observe::DeviceDumping dumping(session);
 ///     dumping.dump_next("dumps/first");
 ///     Status status = session.run_round(…);
 ///
-/// If a task fails, the dump ends with it and holds what it read.
+/// If a task fails, the dump ends with that task and contains what it read.
 ///
 /// Lifetime: within the session's; one at a time, and not together with DeviceTasks. Thread safety: the session's.
-/// Errors: a dump that cannot be written leaves no manifest and does not affect the round; dump_failure() says why.
-/// Cost: none for other rounds. For a dumped round: the copies, the files, and a copy of all tensors in host memory.
+/// Errors: a dump that cannot be written has no manifest and does not affect the round; dump_failure() returns the
+/// reason. Cost: none for other rounds. For a dumped round: the copies, the files, and a host copy of all tensors.
 template <class Session>
 class DeviceDumping final : private platform::streams::TaskSteps {
   using P = std::remove_cvref_t<decltype(std::declval<Session&>().platform())>;
@@ -73,14 +73,14 @@ class DeviceDumping final : private platform::streams::TaskSteps {
                 "rondo: the platform does not launch its rounds task by task; dump simulated chips with Dumping");
 
  public:
-  /// @throws Error unsupported: a task takes an address of 4 bytes
+  /// @throws Error unsupported if a task has an address of 4 bytes
   explicit DeviceDumping(Session& session) : session_{session}, writer_(session.graph().view(), {}) {}
   DeviceDumping(const DeviceDumping&) = delete;
   DeviceDumping& operator=(const DeviceDumping&) = delete;
   ~DeviceDumping() { session_.platform().step_through(nullptr); }
 
-  /// Dumps the next round to `folder`, which is made if it is not there; files of an earlier dump are overwritten.
-  /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be made,
+  /// Dumps the next round to `folder`, which is created if it does not exist; files of an earlier dump are overwritten.
+  /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be created,
   /// out_of_resources
   void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
     std::error_code error;
@@ -92,7 +92,7 @@ class DeviceDumping final : private platform::streams::TaskSteps {
   }
   /// The number of dumps that were written.
   [[nodiscard]] std::uint64_t dumps() const noexcept { return dumps_; }
-  /// Why the last dump was not written; empty if it was.
+  /// The reason why the last dump was not written; empty if it was.
   [[nodiscard]] const Error::Text& dump_failure() const noexcept { return writer_.failure(); }
 
  private:

@@ -20,15 +20,15 @@
 
 namespace rondo::observe {
 
-/// A platform whose rounds can be launched task by task, as those of real NPUs can.
+/// A platform whose rounds can be launched task by task, such as those of real NPUs.
 template <class P>
 concept StepsThroughTasks = requires(P& platform, platform::streams::TaskSteps* steps) {
   platform.step_through(steps);
 };
 
-/// Measures how long each task of a session takes on a device, by the device's own clock. While it records, rounds are
-/// launched task by task, each task between two events and alone on the device. Rounds then take longer, and each task
-/// as long as it takes alone.
+/// Measures how long each task of a session takes by the device's own clock. While it records, rounds are launched task
+/// by task: each task runs alone on the device, between two events. So rounds take longer, and the time of each task is
+/// the time that it takes alone.
 ///
 ///     observe::DeviceTasks tasks(session);
 ///     … rounds …
@@ -36,8 +36,8 @@ concept StepsThroughTasks = requires(P& platform, platform::streams::TaskSteps* 
 ///     options.task_ns = tasks.task_ns();              // for sessions over this graph that are opened later
 ///
 /// Lifetime: within the session's; one at a time, and not together with DeviceDumping. Thread safety: the session's.
-/// Errors: the constructor throws Error out_of_resources. Cost: a ring of spans of 48 bytes; for a round two events, a
-/// launch and a wait for each task. Rounds are as fast as before once it is gone, or after record(false).
+/// Errors: the constructor throws Error out_of_resources. Cost: a ring of spans of 48 bytes; in a round, two events, a
+/// launch and a wait for each task. After its destruction, or after record(false), rounds are as fast as before.
 template <class Session, class Clock = TickClock>
 class DeviceTasks final : private platform::streams::TaskSteps {
   using P = std::remove_cvref_t<decltype(std::declval<Session&>().platform())>;
@@ -61,7 +61,7 @@ class DeviceTasks final : private platform::streams::TaskSteps {
     is_on_ = on;
   }
   /// One span for each task that ran: `what` is its position in the graph, `round` counts launches from 1, `bytes` is
-  /// the time that it took on the device, in ns; `start` and `end` are readings of the host's clock around it.
+  /// its time on the device in ns, and `start` and `end` are readings of the host's clock around it.
   [[nodiscard]] const SpanRing& spans() const noexcept { return spans_; }
   [[nodiscard]] Session& session() noexcept { return session_; }
 
@@ -93,7 +93,7 @@ class DeviceTasks final : private platform::streams::TaskSteps {
 };
 
 /// Adds the tasks as process `process`: a track for each stream on which tasks are captured, and arrows along the
-/// edges. The device's clock has an origin of its own, so a task's span ends when the host learned of its end.
+/// edges. The device's clock has another origin, so a task's span ends when the host learned of its end.
 template <class Session, class Clock>
 void add_session(TraceEvents& to, std::uint32_t process, DeviceTasks<Session, Clock>& tasks) {
   using P = std::remove_cvref_t<decltype(tasks.session().platform())>;

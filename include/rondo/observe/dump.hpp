@@ -28,43 +28,43 @@
 
 namespace rondo::observe {
 
-/// An engine for debugging. Rounds run on `Inner`, except those that are chosen. A chosen round runs task by task on
-/// the calling thread, and each task's inputs, outputs and arguments are written to a folder: .npy files and a
-/// `manifest.json` that says what they are. replay.hpp runs such tasks again.
+/// An engine for debugging. Rounds run on `Inner`, except selected ones. A selected round runs task by task on the
+/// calling thread, and each task's inputs, outputs and arguments are written to a folder: .npy files, and a
+/// `manifest.json` that describes them. replay.hpp runs such tasks again.
 ///
 ///     auto session = open<A2A3SimOn<observe::Dumping<Pool>>>(graph);
 ///     session.platform().engine().dump_next("dumps/first");
 ///     Status status = session.run_round(…);
 ///
-/// A dumped round gives the results that Inline gives, and fails as it does. If a kernel throws, the dump ends with
-/// that task and holds what it read.
+/// A dumped round gives the same results and failures as Inline. If a kernel throws, the dump ends with that task and
+/// contains what it read.
 ///
-/// Thread safety: as the session. Errors: a dump that cannot be written leaves no manifest and does not affect the
-/// round; dump_failure() says why. Cost: a few instructions for other rounds. For a dumped round: the files, and a copy
-/// in host memory of all tensors that it writes.
+/// Thread safety: that of the session. Errors: a dump that cannot be written has no manifest and does not affect the
+/// round; dump_failure() returns the reason. Cost: a few instructions for other rounds. For a dumped round: the files,
+/// and a copy in host memory of all tensors that it writes.
 template <class Inner>
 class Dumping {
   using Writer = detail::DumpWriter<detail::HostReader>;
 
  public:
   static constexpr const char* name = "dumping";
-  /// Not for runtimes that build their graph during the round.
+  /// Excludes runtimes that build their graph during the round.
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
   /// Whether Inner can restore a round's inputs.
   static constexpr bool restores = RestoresRounds<Inner>;
-  /// The outputs of a task are read before the next one runs.
+  /// The outputs of a task are read before the next task runs.
   static constexpr bool watches_memory = true;
 
-  /// The options of Inner, and the rounds to dump from the start.
+  /// The options of Inner, and the rounds to dump.
   struct Options {
     typename Inner::Options inner{};
-    /// Rounds to dump, counted from 0 as launched by the session, into `folder`/roundN.
+    /// The rounds to dump into `folder`/roundN; N counts the session's launches from 0.
     std::vector<std::uint64_t> rounds{};
     std::string folder{};
-    std::vector<TaskId> tasks{};  ///< the tasks of them to dump; empty: all
+    std::vector<TaskId> tasks{};  ///< the tasks of these rounds to dump; empty: all
     /// The folder for rounds in which Inner, such as Checked, finds an error: the first `most_failures` of them, each
-    /// into `failures`/roundN. Empty: none is dumped.
+    /// in `failures`/roundN. Empty: none is dumped.
     std::string failures{};
     std::uint32_t most_failures = 1;
   };
@@ -80,8 +80,8 @@ class Dumping {
   Dumping(const Options& options, const arch::Chip& chip)
       : inner_{platform::sim::make_engine<Inner>(options.inner, chip)}, options_{options} {}
 
-  /// Dumps the next round to `folder`, which is made if it is not there; files of an earlier dump are overwritten.
-  /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be made
+  /// Dumps the next round to `folder`, which is created if it does not exist; files of an earlier dump are overwritten.
+  /// `tasks`: the tasks to dump; empty: all. @throws Error invalid_argument if the folder cannot be created
   void dump_next(std::string folder, std::vector<TaskId> tasks = {}) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
@@ -90,14 +90,14 @@ class Dumping {
     next_tasks_ = std::move(tasks);
   }
   /// Dumps the next `most` rounds in which Inner finds an error to `folder`/roundN: their tasks run once more from the
-  /// round's inputs, one by one. For an Inner that can restore those, such as Checked. @throws std::bad_alloc
+  /// round's inputs, one by one. Requires an Inner that can restore the inputs, such as Checked. @throws std::bad_alloc
   void dump_failures(std::string folder, std::uint32_t most = 1) requires(restores) {
     options_.failures = std::move(folder);
     options_.most_failures = most;
   }
   /// The number of dumps that were written.
   [[nodiscard]] std::uint64_t dumps() const noexcept { return dumps_; }
-  /// Why the last dump was not written; empty if it was.
+  /// The reason why the last dump was not written; empty if it was.
   [[nodiscard]] const Error::Text& dump_failure() const noexcept { return dump_failure_; }
 
   template <class Graph>
@@ -149,14 +149,14 @@ class Dumping {
   void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
 
  private:
-  /// The dump does not change the round's status, which is Inner's.
+  /// Dumps a round without changing its status, which is Inner's.
   [[gnu::cold, gnu::noinline]] void dump_failed_round() noexcept {
     if (options_.failures.empty() || options_.most_failures == 0 || !inner_.restore_round()) return;
     --options_.most_failures;
     dump_failure_ = {};
     try {
       const std::string folder = fmt::format("{}/round{}", options_.failures, launches_ - 1);
-      platform::sim::Halt halt;  // of its own: what a kernel throws here is not the session's matter
+      platform::sim::Halt halt;  // a separate one: exceptions of kernels here do not concern the session
       (void)run(last_graph_, *last_, halt, folder, launches_ - 1, options_.tasks);
     } catch (...) {
       dump_failure_ = platform::sim::current_exception_text();
@@ -211,8 +211,8 @@ class Dumping {
   Error::Text dump_failure_;
   std::uint64_t launches_ = 0;
   std::uint64_t dumps_ = 0;
-  bool dumped_ = false;     ///< the last round
-  Writer* last_ = nullptr;  ///< of the last round's program
+  bool dumped_ = false;     ///< whether the last round was dumped
+  Writer* last_ = nullptr;  ///< the writer of the last round's program
   graph::GraphView last_graph_;
 };
 static_assert(check_platform<platform::Sim<arch::A2A3, Dumping<platform::sim::Inline>>>());

@@ -11,23 +11,23 @@
 #include <type_traits>
 #include <utility>
 
-/// A session of your own as a case of Google Benchmark (https://github.com/google/benchmark), timed by hand. Its header
-/// is not included here: `State` stands for benchmark::State.
+/// Runs a session of your own as a case of Google Benchmark (https://github.com/google/benchmark) with manual timing.
+/// The library's header is not included here: `State` is benchmark::State.
 ///
 ///     benchmark::RegisterBenchmark("saxpy", [&](benchmark::State& state) {
 ///       rondo::observe::measure_rounds(state, session, bind(x, hx), bind(y, hy));
 ///     })->UseManualTime();
 ///
-/// The counter `device_s` is the device's own time of the last round in seconds, where there is one: told by the
-/// platform, or predicted by the engine Model. One thread at a time, as the session. A round that fails ends the case
-/// with an error that says why.
+/// The counter `device_s` is the device's own time of the last round in seconds, if the platform reports it or the
+/// engine Model predicts it. Thread safety: one thread at a time, as for the session. A round that fails ends the case
+/// with an error that states the reason.
 namespace rondo::observe {
 
 namespace detail {
 
 inline constexpr double seconds_per_ns = 1e-9;
 
-/// The device's own time of the last round, where the platform tells one or its engine predicts it.
+/// Sets the counter `device_s`, if the device's time of the last round is known.
 template <class State, class Session>
 void count_device_time(State& state, Session& session) {
   if constexpr (requires { session.last_round_ns(); }) {
@@ -37,8 +37,8 @@ void count_device_time(State& state, Session& session) {
 
 }  // namespace detail
 
-/// Runs rounds for as long as `state` wants; each one's time is that of run_round, two clock reads around it (some 50
-/// ns together) included.
+/// Runs rounds for as long as `state` requests. The time of each is that of run_round, including two clock reads around
+/// it (some 50 ns together).
 template <class State, class Session, BoundPair... B>
 void measure_rounds(State& state, Session& session, const B&... pairs) {
   while (state.KeepRunning()) {
@@ -51,9 +51,9 @@ void measure_rounds(State& state, Session& session, const B&... pairs) {
   detail::count_device_time(state, session);
 }
 
-/// The same step by step, with counters for seconds per round: `begin_s` (bind, copy in), `launch_s` (refresh,
-/// launch) and `finish_s` (wait, copy out). Two clock reads more than measure_rounds, and a round taken by steps costs
-/// some 20 instructions more.
+/// Does the same step by step, with counters for seconds per round: `begin_s` (bind, copy in), `launch_s` (refresh,
+/// launch) and `finish_s` (wait, copy out). It reads the clock two more times than measure_rounds, and a round by steps
+/// costs some 20 instructions more.
 template <class State, class Session, BoundPair... B>
 void measure_phases(State& state, Session& session, const B&... pairs) {
   std::uint64_t phases[3] = {};

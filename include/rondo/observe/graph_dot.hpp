@@ -24,12 +24,12 @@
 #include <string_view>
 #include <vector>
 
-/// Set-up only: a graph as text for Graphviz.
+/// A graph as text for Graphviz. For set-up only.
 namespace rondo::observe {
 
 namespace detail {
 
-/// Text as it may stand between the quotes of a DOT string.
+/// Escapes text for a quoted string in DOT.
 [[nodiscard]] inline std::string dot_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -39,7 +39,7 @@ namespace detail {
   return result;
 }
 
-/// "1.25 us", with the unit that leaves one to three places before the point.
+/// "1.25 us", with the unit that leaves one to three digits before the point.
 [[nodiscard]] inline std::string duration_text(double ns) {
   constexpr const char* units[] = {"ns", "us", "ms", "s"};
   std::size_t unit = 0;
@@ -47,7 +47,7 @@ namespace detail {
   return fmt::format("{:.{}f} {}", ns, unit == 0 ? 0 : 2, units[unit]);
 }
 
-/// A task's addresses that it accesses so.
+/// The addresses among a task's arguments with the access `wanted`.
 [[nodiscard]] inline auto addresses(const graph::GraphView& graph, std::size_t task, bool (*wanted)(Access)) {
   const std::span<const graph::ArgRecord> args = graph.args_of(graph.tasks[task]);
   return args | ::ranges::views::filter([wanted](const graph::ArgRecord& arg) {
@@ -55,7 +55,7 @@ namespace detail {
          });
 }
 
-/// A task's lines: its name; core and blocks, and its time if known; each tensor that it writes, with its place.
+/// The lines of a task: its name; its core, blocks and time if known; each tensor that it writes, and its place.
 [[nodiscard]] inline std::vector<std::string> task_lines(const graph::GraphView& graph, std::size_t t,
                                                          const GraphNotes& notes) {
   const graph::TaskRecord& task = graph.tasks[t];
@@ -73,7 +73,7 @@ namespace detail {
   return lines;
 }
 
-/// All arguments of a task, for its tooltip.
+/// All arguments of a task, for the tooltip.
 [[nodiscard]] inline std::string task_title(const graph::GraphView& graph, std::size_t t) {
   std::string title = fmt::format("task {} {}", graph.tasks[t].added_as, graph.name(graph.tasks[t].name));
   for (const graph::ArgRecord& arg : addresses(graph, t, [](Access) { return true; })) {
@@ -86,7 +86,7 @@ namespace detail {
   return title;
 }
 
-/// The tensors that the task at `to` reads and the one at `from` writes; empty where an edge only keeps an order.
+/// The tensors that the task at `from` writes and the one at `to` reads; empty if the edge only keeps an order.
 [[nodiscard]] inline std::string carried(const graph::GraphView& graph, std::size_t from, std::size_t to) {
   namespace views = ::ranges::views;
   const auto is_read = [&](const graph::ArgRecord& written) {
@@ -99,13 +99,13 @@ namespace detail {
          ::ranges::to<std::string>;
 }
 
-/// Whether the critical path goes from one to the other.
+/// Whether the edge is on the critical path.
 [[nodiscard]] inline bool is_step(const std::vector<std::uint32_t>& critical, std::uint32_t from, std::uint32_t to) {
   return ::ranges::any_of(::ranges::views::zip(critical, critical | ::ranges::views::drop(1)),
                           [&](const auto& step) { return step.first == from && step.second == to; });
 }
 
-/// The lines above the picture.
+/// The lines above the graph.
 [[nodiscard]] inline std::vector<std::string> heading(const graph::GraphView& graph, const GraphNotes& notes) {
   std::vector<std::string> lines{fmt::format("{} tasks, {} edges", graph.tasks.size(), graph.successors.size()),
                                  "blue: cube core, green: vector core"};
@@ -121,7 +121,7 @@ namespace detail {
   return lines;
 }
 
-/// Lines as the text of a label, each at the left.
+/// Joins lines to the text of a label, left-aligned.
 [[nodiscard]] inline std::string label(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += dot_text(line) + "\\l";
@@ -130,9 +130,9 @@ namespace detail {
 
 }  // namespace detail
 
-/// A graph as DOT: a box for each task, blue for the cube core and green for the vector core, with what it writes; an
-/// edge is labelled with what it carries, and is dashed where it only keeps an order. The critical path is red.
-/// Tooltips show the arguments of tasks.
+/// A graph as DOT: each task is a box, blue for the cube core and green for the vector core, with the tensors that it
+/// writes; an edge is labelled with the tensors that it carries, or dashed if it only keeps an order. The critical path
+/// is red. Tooltips show the arguments of tasks.
 [[nodiscard]] inline std::string to_dot(const graph::GraphView& graph, const GraphNotes& notes = {}) {
   constexpr const char* red = ", color=\"#cc0000\", penwidth=2";
   std::string dot = fmt::format(
@@ -159,10 +159,10 @@ namespace detail {
   return dot + "}\n";
 }
 
-/// The same of a graph that is not frozen yet. @throws Error what freeze() throws
+/// Converts a graph that is not frozen yet. @throws Error errors of freeze()
 [[nodiscard]] inline std::string to_dot(const TaskGraph& graph) { return to_dot(freeze(graph).view()); }
 
-/// The same of a session's graph, with what the session can tell of it; see notes_of().
+/// Converts a session's graph, with what is known about the session; see notes_of().
 template <HasOneGraph Session>
 [[nodiscard]] std::string to_dot(Session& session) {
   return to_dot(session.graph().view(), notes_of(session));

@@ -19,24 +19,24 @@
 #include <string>
 #include <vector>
 
-/// Set-up only.
+/// Data to show in pictures of graphs. For set-up only.
 namespace rondo::observe {
 
-/// The additions to a picture of a graph.
+/// What a picture shows in addition to a graph.
 struct GraphNotes {
-  /// The picture's heading.
+  /// The title of the picture.
   std::string title{};
-  std::vector<std::uint64_t> offsets{};  ///< by tensor, in the arena; empty: not planned, not_placed: elsewhere
-  /// Of the session's arena; 0 for a graph that is not opened.
+  std::vector<std::uint64_t> offsets{};  ///< by tensor, in the arena; empty: not planned; not_placed: not in the arena
+  /// The size of the session's arena; 0 for a graph that is not opened.
   std::uint64_t arena_bytes = 0;
-  std::vector<double> task_ns{};          ///< by task, in the order of the graph; empty: not known
-  std::vector<std::uint32_t> critical{};  ///< the chain of tasks that takes longest; positions in the graph
+  std::vector<double> task_ns{};          ///< by task, in the order of the graph; empty: unknown
+  std::vector<std::uint32_t> critical{};  ///< the longest chain of tasks; positions in the graph
 
-  /// Stands for an offset that is none.
+  /// The offset of a tensor outside the arena.
   static constexpr std::uint64_t not_placed = ~std::uint64_t{0};
 };
 
-/// The chain of tasks that takes longest, first to last, when each takes what `task_ns` says. O(tasks + edges).
+/// The longest chain of tasks, first to last, if each takes the time in `task_ns`. O(tasks + edges).
 [[nodiscard]] inline std::vector<std::uint32_t> critical_path(const graph::GraphView& graph,
                                                               std::span<const double> task_ns) {
   const auto n = static_cast<std::uint32_t>(graph.tasks.size());
@@ -61,8 +61,8 @@ struct GraphNotes {
   return path;
 }
 
-/// The time of each task on average, from the first block's start to the last one's end, over all launches that are
-/// whole; empty if none is.
+/// The average time of each task, from the start of its first block to the end of its last, over all complete launches;
+/// empty if there is none.
 template <class Clock>
 [[nodiscard]] std::vector<double> mean_task_ns(const Recorder<Clock>& recorder) {
   const std::vector<TracedCall> calls = traced_calls(recorder);
@@ -79,8 +79,8 @@ template <class Clock>
   return sums;
 }
 
-/// All that a session can tell: where its tensors lie, and what its tasks took, if its engine is `Traced` and rounds
-/// were run, or take on the chip, if it is Model. Cost: set-up's; quadratic in the number of tensors.
+/// All that is known about the session: its tensors' places, and the times of its tasks, if its engine is `Traced` and
+/// rounds were run, or the predicted times, if it is Model. Cost: for set-up; quadratic in the number of tensors.
 template <class Session>
 [[nodiscard]] GraphNotes notes_of(Session& session) {
   GraphNotes notes;

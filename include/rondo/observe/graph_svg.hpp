@@ -13,11 +13,11 @@
 #include <ostream>
 #include <string>
 
-/// Set-up only: a graph as a picture, which Graphviz lays out.
+/// A graph as a picture, laid out by Graphviz. For set-up only.
 namespace rondo::observe {
 
-/// Draws DOT as SVG by running Graphviz's `dot`, which must be installed. Waits for it.
-/// @throws Error unsupported if there is no `dot`, out_of_resources if it fails
+/// Converts DOT to SVG with Graphviz's `dot`, which must be installed. Waits for it. @throws Error unsupported if there
+/// is no `dot`, out_of_resources if it fails
 inline void draw_dot(std::ostream& out, const std::string& dot) {
   struct Folder {
     std::string path = (std::filesystem::temp_directory_path() / "rondo-graph-XXXXXX").string();
@@ -42,15 +42,15 @@ inline void draw_dot(std::ostream& out, const std::string& dot) {
   out << std::ifstream{to}.rdbuf();
 }
 
-/// Draws a graph as SVG, as to_dot() describes it. @throws Error as draw_dot()
+/// Draws a graph as SVG; see to_dot(). @throws Error errors of draw_dot()
 inline void write_graph(std::ostream& out, const graph::GraphView& graph, const GraphNotes& notes = {}) {
   draw_dot(out, to_dot(graph, notes));
 }
 
-/// The same of a graph that is not frozen yet. @throws Error what freeze() and draw_dot() throw
+/// Draws a graph that is not frozen yet. @throws Error errors of freeze() and draw_dot()
 inline void write_graph(std::ostream& out, const TaskGraph& graph) { draw_dot(out, to_dot(graph)); }
 
-/// The same of a session's graph, with what the session can tell of it; see notes_of().
+/// Draws a session's graph, with what is known about the session; see notes_of().
 template <HasOneGraph Session>
 void write_graph(std::ostream& out, Session& session) {
   draw_dot(out, to_dot(session));

@@ -12,16 +12,16 @@
 
 namespace rondo::observe {
 
-/// Counts of whole numbers in buckets that grow with them: numbers below 256 have a bucket each, larger ones share one
-/// with those that differ from them by less than 1/128. The largest number is kept as it is.
+/// Counts integers in buckets whose width grows with the number: each number below 256 has its own bucket, larger ones
+/// share one with numbers that differ by less than 1/128. The largest number is stored exactly.
 ///
-/// Thread safety: none. Cost of add(): an addition in memory of 35 KB, of which similar numbers touch little; it never
-/// allocates.
+/// Thread safety: none. Cost of add(): an addition in an array of 35 KB, of which similar numbers use few cache lines;
+/// it never allocates.
 class Histogram {
  public:
-  /// Numbers from here on share the last bucket.
+  /// Numbers from here on are counted in the last bucket.
   static constexpr std::uint64_t end_of_range = std::uint64_t{1} << 40;
-  /// A percentile is at most this much above the number that it stands for, relative to that.
+  /// The largest relative error of a percentile, which is never too small.
   static constexpr double precision = 1.0 / 128;
 
   Histogram() : counts_(bucket_of(end_of_range - 1) + 1) {}
@@ -39,11 +39,11 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const noexcept {
     return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
   }
-  /// 0 where there is no number.
+  /// The largest number; 0 if there are none.
   [[nodiscard]] std::uint64_t greatest() const noexcept { return greatest_; }
 
-  /// A number that `share` of all numbers, from 0 to 1, do not exceed: the largest of its bucket. 0 where there is no
-  /// number.
+  /// A number that at least `share` (0 to 1) of all numbers do not exceed: the largest of its bucket. 0 if there are
+  /// none.
   [[nodiscard]] std::uint64_t percentile(double share) const noexcept {
     const std::uint64_t all = count();
     const auto wanted = static_cast<std::uint64_t>(std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(all)));
@@ -56,8 +56,8 @@ class Histogram {
     return greatest_;
   }
 
-  /// Calls `f(begin, end, count)` for each bucket that has a number, in ascending order; the bucket's numbers lie in
-  /// [begin, end).
+  /// Calls `f(begin, end, count)` for each bucket that is not empty, in ascending order; its numbers are in [begin,
+  /// end).
   template <class F>
   void for_each(F&& f) const {
     for (std::size_t b = 0; b < counts_.size(); ++b) {
@@ -66,7 +66,7 @@ class Histogram {
   }
 
  private:
-  static constexpr unsigned bits = 7;  ///< of a number that its bucket tells, below the highest one
+  static constexpr unsigned bits = 7;  ///< the bits below a number's highest bit that determine its bucket
 
   [[nodiscard]] static constexpr std::size_t bucket_of(std::uint64_t number) noexcept {
     const auto shift = static_cast<unsigned>(std::bit_width(number | 1U << bits)) - (bits + 1);

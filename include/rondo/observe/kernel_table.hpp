@@ -14,19 +14,19 @@
 
 namespace rondo::observe {
 
-/// Kernels by name: a dump names them, and a replay calls those that are linked.
+/// Kernels by name: a dump contains names, and a replay calls the linked kernels with these names.
 class KernelTable {
  public:
-  /// A kernel and what it is called by.
+  /// A kernel and its name.
   struct Entry {
-    /// As dumps name it.
+    /// The name that dumps contain.
     std::string name;
-    /// Its entry.
+    /// The function to call.
     KernelEntry entry = nullptr;
-    std::uint32_t block_bytes = 0;  ///< what it takes as arguments; 0: not known
+    std::uint32_t block_bytes = 0;  ///< the size of its arguments; 0: unknown
   };
 
-  /// A kernel that is a type. @throws Error invalid_argument if there is another one of that name
+  /// Adds a kernel that is a type. @throws Error invalid_argument if there is another kernel with the same name
   template <class K>
   KernelTable& add() {
     static_assert(check_kernel<K>());
@@ -36,7 +36,7 @@ class KernelTable {
     }
     return add({K::name.data(), K::name.size()}, &rondo::detail::kernel_entry<K>, block_bytes);
   }
-  /// A raw kernel, or one that an args format from elsewhere lays out. @throws as above
+  /// Adds a raw kernel, or one with a separate args format. @throws as above
   KernelTable& add(std::string_view name, KernelEntry entry, std::uint32_t block_bytes = 0) {
     if (find(name) != nullptr) {
       throw Error(Errc::invalid_argument, Error::Text("there are two kernels called '", name, "'; rename one"));
@@ -45,7 +45,7 @@ class KernelTable {
     return *this;
   }
 
-  /// Null if there is none of that name.
+  /// The kernel with this name; null if there is none.
   [[nodiscard]] const Entry* find(std::string_view name) const noexcept {
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
     return found == entries_.end() ? nullptr : &*found;
@@ -55,7 +55,7 @@ class KernelTable {
   std::vector<Entry> entries_;
 };
 
-/// `kernels<Saxpy, MatMul>()`. @throws Error invalid_argument if two have one name
+/// Makes a table: `kernels<Saxpy, MatMul>()`. @throws Error invalid_argument if two kernels have the same name
 template <class... K>
 [[nodiscard]] KernelTable kernels() {
   KernelTable table;

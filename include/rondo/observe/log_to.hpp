@@ -11,15 +11,15 @@
 
 namespace rondo::observe {
 
-/// The log of sessions, for a logger of a library's that has `info`, `warn` and `error`, each for a text: spdlog's, for
-/// one. `get` is a function that returns the logger, or its address.
+/// Sends the log of sessions to the logger of a library, which has `info`, `warn` and `error`, each for a text, as
+/// spdlog does. `get` is a function that returns the logger or its address.
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies {
 ///       static constexpr rondo::observe::LogTo<&spdlog::default_logger_raw> log{};
 ///     };
 ///
-/// Missing parts and fallbacks are warnings, poisoning is an error, the rest information. Exceptions of the logger are
-/// lost: a session does not fail because its log does.
+/// Missing parts and fallbacks are warnings, poisoning is an error, everything else is information. Exceptions of the
+/// logger are ignored: a session does not fail because its log does.
 template <auto get>
 struct LogTo {
   void operator()(LogEvent event, const char* text) const noexcept {

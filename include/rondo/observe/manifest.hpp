@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-/// The description of a dump, in `manifest.json` next to the .npy files that it names.
+/// The description of a dump: `manifest.json`, next to the .npy files that it lists.
 namespace rondo::observe {
 
 /// A tensor of the dumped graph.
@@ -30,28 +30,28 @@ struct DumpedTensor {
   std::vector<std::int64_t> shape;
 };
 
-/// A tensor's contents. A file may serve several tasks: contents that did not change are written once.
+/// The contents of a tensor. Several tasks may share a file: contents that did not change are written once.
 struct DumpedContents {
-  std::uint32_t tensor = 0;  ///< index into DumpedRound::tensors
+  std::uint32_t tensor = 0;  ///< its index in DumpedRound::tensors
   std::string file;
 };
 
 /// A task: its kernel, its arguments, and the contents of its tensors before and after it.
 struct DumpedTask {
-  std::uint32_t id = 0;  ///< TaskId, the order of add()
+  std::uint32_t id = 0;  ///< TaskId, the position in the order of add()
   std::string kernel;
   CoreType core = CoreType::vector;
   std::uint32_t blocks = 1;
-  std::uint32_t block_bytes = 0;        ///< of one argument block
-  bool idle = false;                    ///< no kernel: it sets workspaces to zero
-  bool finished = false;                ///< its kernel returned and did not throw
+  std::uint32_t block_bytes = 0;        ///< the size of one argument block
+  bool idle = false;                    ///< no kernel: the task sets workspaces to zero
+  bool finished = false;                ///< its kernel returned without an exception
   std::string args;                     ///< the argument blocks: int64 of shape {blocks, block_bytes / 8}
-  std::vector<graph::ArgRecord> slots;  ///< what each word of a block is; `tensor` as in DumpedContents
-  std::vector<DumpedContents> read;     ///< before it ran
-  std::vector<DumpedContents> written;  ///< after it ran
+  std::vector<graph::ArgRecord> slots;  ///< the meaning of each word of a block; `tensor` as in DumpedContents
+  std::vector<DumpedContents> read;     ///< contents before it ran
+  std::vector<DumpedContents> written;  ///< contents after it ran
 };
 
-/// One round: all its tensors, and the tasks that were chosen, in the order in which they ran.
+/// One round: all its tensors, and the selected tasks in the order in which they ran.
 struct DumpedRound {
   std::string folder;
   std::uint64_t round = 0;
@@ -70,7 +70,7 @@ inline constexpr std::string_view slot_kinds[] = {"address",   "scalar", "extent
 static_assert(std::size(slot_kinds) == static_cast<std::size_t>(Slot::Kind::filled_bytes) + 1);
 inline constexpr std::string_view accesses[] = {"", "read", "write", "read_write"};
 
-/// The enumerator whose name is `text`, of `count` that start at 0. @throws Error invalid_argument
+/// The enumerator with the name `text`, among `count` that start at 0. @throws Error invalid_argument
 template <class E, class Name>
 [[nodiscard]] E enumerator(std::string_view text, std::size_t count, Name name) {
   for (std::size_t e = 0; e < count; ++e) {
@@ -85,7 +85,7 @@ template <class E, class Name>
   return json;
 }
 
-/// The name of a file in the dump's own folder. @throws Error invalid_argument
+/// The name of a file in the dump's folder. @throws Error invalid_argument
 [[nodiscard]] inline std::string own_file(const nlohmann::json& json) {
   auto name = json.get<std::string>();
   if (name.empty() || name.find('/') != std::string::npos) {
@@ -162,7 +162,7 @@ template <class E, class Name>
 
 }  // namespace detail
 
-/// Writes `round.folder`/manifest.json. @throws Error invalid_argument if that cannot be done
+/// Writes `round.folder`/manifest.json. @throws Error invalid_argument if that fails
 inline void write_manifest(const DumpedRound& round) {
   nlohmann::ordered_json json{{"format", "rondo-dump"}, {"version", detail::manifest_version}, {"round", round.round}};
   auto& tensors = json["tensors"] = nlohmann::ordered_json::array();
@@ -179,8 +179,8 @@ inline void write_manifest(const DumpedRound& round) {
   if (!file) throw Error(Errc::invalid_argument, Error::Text(path, ": cannot be written"));
 }
 
-/// Reads the manifest of the dump in `folder`, and none of its tensors. @throws Error invalid_argument: there is none,
-/// or it is not of this form
+/// Reads the manifest of the dump in `folder`, but no tensors. @throws Error invalid_argument if there is none, or if
+/// it does not have this form
 [[nodiscard]] inline DumpedRound read_manifest(const std::string& folder) {
   const std::string path = folder + '/' + detail::manifest_name;
   std::ifstream file{path, std::ios::binary};

@@ -21,14 +21,14 @@
 #include <system_error>
 #include <vector>
 
-/// Tensors as files in NumPy's .npy format (its specification: numpy.lib.format, version 1.0): `numpy.load` reads them,
-/// and what `numpy.save` writes is read here. Little-endian and row-major.
+/// Tensors as files in NumPy's .npy format (specification: numpy.lib.format, version 1.0): `numpy.load` reads them, and
+/// files from `numpy.save` can be read here. Little-endian and row-major.
 namespace rondo::observe {
 
 static_assert(std::endian::native == std::endian::little, "rondo: .npy files are written as memory is");
 
-/// The element type as .npy files name it. NumPy knows no type for bfloat16, fp8 and fp4: they are raw bytes there,
-/// `array.view(ml_dtypes.bfloat16)` makes numbers of them.
+/// The name of an element type in .npy files. NumPy has no type for bfloat16, fp8 and fp4: they are raw bytes there,
+/// which `array.view(ml_dtypes.bfloat16)` converts to numbers.
 [[nodiscard]] constexpr std::string_view npy_type(DataType type) noexcept {
   switch (type) {
     case DataType::float32: return "<f4";
@@ -65,9 +65,9 @@ namespace detail {
   throw Error(Errc::invalid_argument, Error::Text(std::string_view{path}, ": ", what));
 }
 
-/// Magic, version, length and dictionary, padded so that the elements start at a multiple of 64.
+/// Magic number, version, length and dictionary, padded so that the elements start at a multiple of 64.
 [[nodiscard]] inline std::string npy_header(DataType type, std::span<const std::int64_t> shape) {
-  // (3,) has a comma at the end, (3, 4) has none.
+  // (3,) needs a comma at the end, (3, 4) does not.
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", npy_type(type),
                                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   constexpr std::size_t before = 10;
@@ -102,8 +102,8 @@ inline void write_npy(const std::string& path, DataType type, std::span<const st
   if (!file) detail::fail_npy(path, "cannot be written; is the folder there, and is there room?");
 }
 
-/// Reads a tensor whose elements are of `type`: formats 1 to 3, row-major, little-endian.
-/// @throws Error invalid_argument: no such file, no .npy file, another element type, cut short
+/// Reads a tensor whose elements have the type `type`: format versions 1 to 3, row-major, little-endian. @throws Error
+/// invalid_argument: no such file, not an .npy file, another element type, truncated
 [[nodiscard]] inline NpyArray read_npy(const std::string& path, DataType type) {
   std::ifstream file{path, std::ios::binary};
   if (!file) detail::fail_npy(path, "cannot be read");

@@ -18,25 +18,25 @@
 
 namespace rondo::observe {
 
-/// Keeps the last spans of the calls of a graph's kernels, in a ring for each thread that runs any.
+/// Keeps the last spans of the calls of a graph's kernels, in one ring for each thread that runs any.
 ///
-/// wrap() puts a function of the recorder around each call. Its argument block is four words, with the call and the
-/// recorder. An engine runs wrapped calls like any others, and does not know the recorder.
+/// wrap() replaces each call by a call of a function of the recorder. The argument block of that function is four words
+/// that refer to the call and the recorder. An engine runs wrapped calls like any others.
 ///
-/// Thread safety: wrapped calls by any threads; record() by any; the rest by the thread that launches. Cost: a wrapped
-/// call reads the clock twice and writes its thread's ring, without an atomic operation beyond a load; a thread's first
-/// call takes a ring by one compare-and-swap. No allocation, no lock.
+/// Thread safety: wrapped calls and record() from any thread; everything else from the thread that launches. Cost: a
+/// wrapped call reads the clock twice and writes to its thread's ring, with no atomic operation except a load; a
+/// thread's first call acquires a ring with one compare-and-swap. No allocation, no lock.
 template <class Clock = TickClock>
 class Recorder {
  public:
-  /// The clock that spans hold readings of.
+  /// The clock whose readings the spans hold.
   using clock = Clock;
-  /// Names of kernels, in a list of fixed size; those beyond it share the last place.
+  /// Names of kernels, in a list of fixed size; names that do not fit share the last place.
   class Names {
    public:
     /// The number of places.
     static constexpr std::size_t most = 64;
-    /// Finds the name, or adds it.
+    /// Finds the name, or adds it. Returns its place.
     [[nodiscard]] std::size_t place_of(std::string_view name) noexcept {
       const Name cut(name);
       for (std::size_t i = 0; i < count_; ++i) {
@@ -62,13 +62,13 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Sets whether spans are kept from now on. From any thread.
+  /// Sets whether to keep spans from now on. From any thread.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
-  /// Whether spans are kept.
+  /// Whether spans are being kept.
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
-  /// Wraps all calls. Returns their words, which must live as long as `calls` are used. Keeps the graph that the spans'
-  /// numbers refer to; slots of a session, whose programs are of one graph, may all be wrapped.
+  /// Wraps all calls. Returns their words, which must live as long as `calls` are used. Keeps the graph to which the
+  /// spans' numbers refer. The programs of all slots of a session, which have the same graph, may be wrapped.
   [[nodiscard]] std::vector<ArgWord> wrap(const graph::GraphView& graph, platform::sim::Inline::DynamicProgram& calls) {
     std::vector<ArgWord> words(words_per_call * calls.calls.size());
     std::size_t c = 0;
@@ -86,48 +86,48 @@ class Recorder {
     return words;
   }
 
-  /// Traces the kernels of runtimes that build their graph during the round; see TaskStream::trace. In their spans
-  /// `what` is the task's number in its round, and `bytes` is the place of its name in names().
+  /// Traces the kernels of runtimes that build their graph during the round; see TaskStream::trace. In their spans,
+  /// `what` is the number of the task in its round, and `bytes` is the place of its name in names().
   [[nodiscard]] platform::sim::TaskTracer tracer() noexcept { return {this, &Recorder::call_task}; }
 
-  /// A launch begins, on this thread.
+  /// Called when a launch begins, on its thread.
   void launches() noexcept {
     ++launch_;
     if (!records()) return;
-    (void)my_lane();  // so that this thread's lane is the first
+    (void)my_lane();  // makes this thread's lane the first
     launched_ = Clock::now();
   }
-  /// The launched round is done.
+  /// Called when the launched round is done.
   void done() noexcept {
     if (launched_ == 0) return;
     launches_.add({std::exchange(launched_, 0), Clock::now(), launch_, 0, 0, 0});
   }
 
-  // --- to be read between rounds
+  // --- for reading between rounds
 
-  /// The graph of the tasks; lives as long as the session.
+  /// The graph of the tasks; valid as long as the session.
   [[nodiscard]] const graph::GraphView& graph() const noexcept { return graph_; }
-  /// The number of threads that have run anything; the first is the one that launches: the session's, or the queue's
-  /// for rounds in flight.
+  /// The number of threads that have run calls. The first one is the thread that launches: the session's thread, or
+  /// with rounds in flight that of the queue.
   [[nodiscard]] std::size_t threads() const noexcept {
     std::size_t n = 0;
     while (n < lanes_.size() && lanes_[n].owner.load(std::memory_order_relaxed) != nullptr) ++n;
     return n;
   }
-  /// Of a span: `round` is the number of the launch, from 1; `what` the task's position in the graph, `detail` its
-  /// block.
+  /// In a span, `round` is the number of the launch, from 1; `what` is the position of the task in the graph, and
+  /// `detail` is its block.
   [[nodiscard]] const SpanRing& spans(std::size_t thread) const noexcept { return lanes_[thread].spans; }
   /// The names of the kernels without a graph that this thread ran.
   [[nodiscard]] const Names& names(std::size_t thread) const noexcept { return lanes_[thread].names; }
-  /// Spans from a launch until it was known to be done; `round` is its number.
+  /// Spans from each launch until the host knew that it was done; `round` is its number.
   [[nodiscard]] const SpanRing& launch_spans() const noexcept { return launches_; }
-  /// The number of spans that were dropped in all rings, or because there was no ring.
+  /// The number of spans that were dropped, because a ring was full or there was none.
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     std::uint64_t sum = unassigned_.load(std::memory_order_relaxed) + launches_.dropped();
     for (const Lane& lane : lanes_) sum += lane.spans.dropped();
     return sum;
   }
-  /// Forgets all spans; between rounds.
+  /// Discards all spans; to be called between rounds.
   void clear() noexcept {
     for (Lane& lane : lanes_) lane.spans.clear();
     launches_.clear();
@@ -141,7 +141,7 @@ class Recorder {
     SpanRing spans;
     Names names;
   };
-  /// The lane that a thread used last, and its recorder, by number, since addresses are used again.
+  /// The lane that a thread used last, and its recorder's number; addresses of recorders may be reused.
   struct ThreadLane {
     std::uint64_t recorder = 0;
     Lane* lane = nullptr;
@@ -153,7 +153,7 @@ class Recorder {
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
   }
 
-  /// Stands in for a kernel. One that throws leaves a span too.
+  /// Called in place of a kernel. A kernel that throws leaves a span, too.
   static void call(ArgWord* w) {
     const auto entry = reinterpret_cast<KernelEntry>(static_cast<std::uintptr_t>(w[0]));  // NOLINT
     auto* const args = reinterpret_cast<ArgWord*>(static_cast<std::uintptr_t>(w[1]));     // NOLINT
@@ -171,7 +171,7 @@ class Recorder {
                         std::uint32_t block) {
     auto* const self = static_cast<Recorder*>(recorder);
     if (!self->records()) return task.entry(args);
-    // The task may be gone, and its place reused, once its last block is done. This block is not done before this
+    // Once its last block is done, the task may be gone and its memory reused. This block is not done before this
     // function returns.
     struct Keep {
       Recorder* self;
@@ -197,8 +197,8 @@ class Recorder {
       thread_lane = {number_, find_lane(&thread_lane)};
     return thread_lane.lane;
   }
-  /// A thread is identified by the address of its `thread_lane`. After a thread has ended, another may get the same
-  /// address: it then goes on in the ring of the first, which no other thread uses.
+  /// A thread is identified by the address of its `thread_lane`. After it has ended, another thread may get the same
+  /// address; it then continues in the same ring, which no other thread uses.
   [[gnu::cold, gnu::noinline]] Lane* find_lane(const void* me) noexcept {
     for (Lane& lane : lanes_) {
       const void* owner = nullptr;
@@ -212,7 +212,7 @@ class Recorder {
   SpanRing launches_;
   graph::GraphView graph_;
   std::uint64_t number_ = next_number();
-  std::uint64_t launch_ = 0;    ///< handed to the threads by the launch itself
+  std::uint64_t launch_ = 0;    ///< passed to the threads by the launch itself
   std::uint64_t launched_ = 0;  ///< when that launch began; 0: no launch is being traced
   std::atomic<bool> on_{true};
   alignas(64) std::atomic<std::uint64_t> unassigned_{0};

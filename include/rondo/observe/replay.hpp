@@ -25,10 +25,10 @@ namespace rondo::observe {
 
 /// The options of replaying and comparing.
 struct ReplayOptions {
-  /// For floating-point elements; all others must be the same.
+  /// The tolerance for floating-point elements; all others must be identical.
   measure::Tolerance tolerance{};
-  /// Whether each task reads what the replayed tasks before it wrote, and the dump only where there are none. If not,
-  /// each task reads the dump, so that one wrong result does not affect later tasks.
+  /// Whether each task reads what earlier replayed tasks wrote, and otherwise the dump. If false, each task reads only
+  /// the dump, so one wrong result does not affect later tasks.
   bool chain = false;
   std::vector<TaskId> tasks{};  ///< the tasks to replay; empty: all
 };
@@ -37,34 +37,34 @@ struct ReplayOptions {
 struct TaskReplay {
   /// The outcome of the comparison.
   enum class Outcome : std::uint8_t {
-    same,       ///< within the tolerance, or it had nothing to do
+    same,       ///< within the tolerance, or the task had nothing to do
     different,  ///< see `differences`
-    failed,     ///< could not be run, or its kernel threw; see `text`
-    unknown,    ///< ran, but the dump has nothing to compare with: there the kernel threw
+    failed,     ///< could not be run, or the kernel threw; see `text`
+    unknown,    ///< ran, but the dump has no results because the kernel threw
   };
   std::uint32_t id = 0;
   std::string kernel;
   Outcome outcome = Outcome::same;
   std::vector<Difference> differences;  ///< one for each tensor that differs
-  std::string text;                     ///< why it failed
+  std::string text;                     ///< the reason why it failed
 };
 
 /// The results of all tasks that were run.
 struct ReplayReport {
   std::vector<TaskReplay> tasks;
 
-  /// Whether every task gave the results that the dump has.
+  /// Whether every task gave the results in the dump.
   [[nodiscard]] bool ok() const noexcept {
     return std::all_of(tasks.begin(), tasks.end(),
                        [](const TaskReplay& t) { return t.outcome == TaskReplay::Outcome::same; });
   }
-  /// The first task that gave others, in the order of the dump; null if none did.
+  /// The first task with other results, in the order of the dump; null if there is none.
   [[nodiscard]] const TaskReplay* first_difference() const noexcept {
     const auto found = std::find_if(tasks.begin(), tasks.end(),
                                     [](const TaskReplay& t) { return t.outcome != TaskReplay::Outcome::same; });
     return found == tasks.end() ? nullptr : &*found;
   }
-  /// A report: the first task that differs, a line for each difference, and a line that counts the tasks that do not.
+  /// A report: the first task that differs, a line for each difference, and a line with the number of tasks that agree.
   [[nodiscard]] std::string text() const {
     std::string lines;
     std::size_t same = 0;
@@ -81,15 +81,15 @@ struct ReplayReport {
   }
 };
 
-/// Runs the tasks of a dump again, on P, each by itself and in the order of the dump, and compares what they write.
+/// Runs each task of a dump again on P, separately and in the order of the dump, and compares the results.
 ///
 ///     const auto report = replay<A5Sim>("dumps/first", kernels<Saxpy, MatMul>());
 ///     std::fputs(report.text().c_str(), stdout);
 ///
-/// Outputs are poisoned first: an element that a kernel does not write differs from the dump, unless that has the
-/// poison. A workspace that no task of the dump reads is not compared; kernels may leave anything there. The report
-/// names tasks that could not be run. @throws Error invalid_argument: there is no such dump or task. Cost: for each
-/// task a session of its own.
+/// Outputs are poisoned first, so that an element that a kernel does not write differs from the dump, unless the dump
+/// has the poison, too. A workspace that no task of the dump reads is not compared, since its contents do not matter.
+/// The report lists tasks that could not be run. @throws Error invalid_argument if there is no such dump or task. Cost:
+/// a session for each task.
 template <Platform P>
 [[nodiscard]] ReplayReport replay(const std::string& folder, const KernelTable& kernels,
                                   const ReplayOptions& options = {}, const typename P::Options& platform = {}) {

@@ -9,30 +9,30 @@
 
 namespace rondo::observe {
 
-/// Something that lasted from `start` to `end`, in readings of a clock. The writer decides what the numbers mean.
+/// Something that lasted from `start` to `end`, in readings of a clock. The writer defines the meaning of the numbers.
 struct Span {
-  /// A reading of the clock.
+  /// The reading at the start.
   std::uint64_t start = 0;
-  /// A later one.
+  /// The reading at the end.
   std::uint64_t end = 0;
   /// The number of the round or launch.
   std::uint64_t round = 0;
-  /// The kind, as a number that the writer chooses.
+  /// The kind, a number that the writer chooses.
   std::uint32_t what = 0;
   std::uint32_t detail = 0;
-  /// Bytes moved, or a number that the writer chooses.
+  /// The number of bytes moved, or a number that the writer chooses.
   std::uint64_t bytes = 0;
 };
 
-/// The last spans of one thread. When it is full, the oldest give way, and are counted as dropped.
+/// The last spans of one thread. When the ring is full, new spans replace the oldest, which count as dropped.
 ///
-/// Thread safety: one thread writes; another may read once it knows of the writer's last write, as after a round.
-/// Cost: memory of a power of two of spans, written to when it is made, so that no round meets a page for the first
-/// time; to add one: a few stores.
+/// Thread safety: one thread writes; another may read after it has synchronised with the writer, for example after a
+/// round. Cost: memory for a power of two of spans, which the constructor writes to, so that no round takes a page
+/// fault; adding a span takes a few stores.
 class SpanRing {
  public:
   SpanRing() noexcept = default;
-  /// `capacity`: rounded up to a power of two.
+  /// `capacity` is rounded up to a power of two.
   explicit SpanRing(std::size_t capacity) : spans_(std::bit_ceil(capacity)), mask_{spans_.size() - 1} {}
 
   /// Adds a span, in place of the oldest one if there is no room.
@@ -40,7 +40,7 @@ class SpanRing {
   /// Removes all spans.
   void clear() noexcept { written_ = 0; }
 
-  /// The number of spans that it has room for.
+  /// The number of spans that fit.
   [[nodiscard]] std::size_t capacity() const noexcept { return spans_.size(); }
   /// The number of spans in it.
   [[nodiscard]] std::size_t size() const noexcept {
@@ -48,7 +48,7 @@ class SpanRing {
   }
   /// The number of spans that were overwritten.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return written_ - size(); }  // model: ring.dropped
-  /// The spans that are left, the oldest first.
+  /// The spans that are kept, the oldest first.
   // model: ring.at
   [[nodiscard]] const Span& operator[](std::size_t i) const noexcept { return spans_[(dropped() + i) & mask_]; }
 

@@ -22,38 +22,38 @@
 #include <utility>
 #include <vector>
 
-/// Set-up only: what an engine's Recorder kept, or its model predicts, as events on tracks.
+/// The records of an engine's Recorder, or the prediction of a model, as events on tracks. For set-up only.
 namespace rondo::observe {
 
-/// One call of a kernel, with its thread, in nanoseconds.
+/// One call of a kernel, with its thread.
 struct TracedCall {
-  /// Its number, from 1.
+  /// The number of the launch, from 1.
   std::uint64_t launch = 0;
-  /// In nanoseconds.
+  /// When it started, in nanoseconds.
   std::uint64_t start = 0;
-  /// In nanoseconds.
+  /// When it ended, in nanoseconds.
   std::uint64_t end = 0;
   std::uint32_t task = 0;  ///< position in the graph
   /// The number of the block.
   std::uint32_t block = 0;
-  /// The thread that ran it, by the recorder's number, or the chip's core.
+  /// The thread that ran it, as numbered by the recorder, or the core of the chip.
   std::uint32_t thread = 0;
 };
 
 /// The time of a task, from its first block's start to its last block's end, and the threads of those two.
 struct TracedTask {
-  /// In nanoseconds.
+  /// When its first block started, in nanoseconds.
   std::uint64_t start = 0;
-  /// In nanoseconds.
+  /// When its last block ended, in nanoseconds.
   std::uint64_t end = 0;
-  /// The thread of the block that began first.
+  /// The thread of the block that started first.
   std::uint32_t first_thread = 0;
   /// The thread of the block that ended last.
   std::uint32_t last_thread = 0;
-  std::uint32_t blocks = 0;  ///< seen; fewer than the task's if some gave way
+  std::uint32_t blocks = 0;  ///< recorded blocks; fewer than the task's if some were dropped
 };
 
-/// All calls that are left, launch by launch, each launch by start.
+/// All recorded calls, by launch, and within each launch by start.
 template <class Clock>
 [[nodiscard]] std::vector<TracedCall> traced_calls(const Recorder<Clock>& recorder) {
   const Timebase base = timebase_of<Clock>();
@@ -71,7 +71,7 @@ template <class Clock>
   return calls;
 }
 
-/// The same, one span of calls for each launch.
+/// Divides the calls into one span for each launch.
 [[nodiscard]] inline auto by_launch(const std::vector<TracedCall>& calls) {
   return calls |
          ::ranges::views::chunk_by([](const TracedCall& a, const TracedCall& b) { return a.launch == b.launch; }) |
@@ -99,15 +99,15 @@ template <class Clock>
   return tasks;
 }
 
-/// Whether each block of each task was recorded.
+/// Whether every block of every task was recorded.
 [[nodiscard]] inline bool is_whole(const graph::GraphView& graph, std::span<const TracedTask> tasks) {
   return std::ranges::equal(tasks, graph.tasks, {}, &TracedTask::blocks, &graph::TaskRecord::blocks);
 }
 
 namespace detail {
 
-/// Counters of one launch that is whole: how many blocks wait for a thread though nothing keeps them, how many run, and
-/// the bytes of the buffers that hold something wanted.
+/// Counters of one complete launch: the number of blocks that could run but wait for a thread, the number that run, and
+/// the bytes of the buffers whose contents are needed.
 class LaunchCounters {
  public:
   LaunchCounters(const graph::GraphView& graph, const memory::Lifetimes& lives) : graph_{graph}, lives_{lives} {}
@@ -150,7 +150,7 @@ class LaunchCounters {
     return n < 0 ? 0 : static_cast<std::uint64_t>(n);
   }
 
-  /// Memory that is read counts from the launch to its last use, memory that is written to the end; residents always.
+  /// Memory that is read counts from launch to last use, memory that is written until the end; residents always.
   void add_memory(std::uint64_t from, std::uint64_t until, std::span<const TracedTask> tasks) {
     struct Life {
       std::uint64_t from = ~std::uint64_t{0};
@@ -186,14 +186,14 @@ class LaunchCounters {
   std::map<std::uint64_t, Change> changes_{};
 };
 
-/// An arrow for each edge whose tasks both were seen; `track` tells where a thread is drawn.
+/// Adds an arrow for each edge whose tasks were both recorded; `track` returns the track of a thread.
 template <class Track>
 void add_flows(TraceEvents& to, std::uint32_t process, const graph::GraphView& graph, std::span<const TracedTask> tasks,
                const Track& track) {
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     for (const std::uint32_t s : graph.successors_of(t)) {
       if (tasks[t].blocks == 0 || tasks[s].blocks == 0) continue;
-      // Within the span, since its end may be the next one's start.
+      // It must be within the span, whose end may be the start of the next one.
       const std::uint64_t from = std::max(tasks[t].start, tasks[t].end - (tasks[t].end != 0 ? 1 : 0));
       to.flow(process, track(tasks[t].last_thread), from, track(tasks[s].first_thread), tasks[s].start, "edge");
     }
@@ -202,8 +202,8 @@ void add_flows(TraceEvents& to, std::uint32_t process, const graph::GraphView& g
 
 }  // namespace detail
 
-/// The tasks that an engine's recorder kept: a track for each thread, flows along the graph's edges, and for launches
-/// of which nothing is missing counters of tasks and of the arena.
+/// Adds the tasks that an engine's recorder kept: a track for each thread, arrows along the graph's edges, and for
+/// complete launches counters of tasks and of the arena.
 template <arch::Arch A, class Clock>
 void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder, memory::Concurrency order) {
   const graph::GraphView& graph = recorder.graph();
@@ -243,8 +243,8 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
   }
 }
 
-/// The tasks of a runtime that builds its graph during the round: a track for each thread, and how many run at once.
-/// Their edges are no longer known.
+/// Adds the tasks of a runtime that builds its graph during the round: a track for each thread, and the number of
+/// running tasks. Their edges are no longer known.
 template <class Clock>
 void add_orchestrated(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& recorder) {
   const Timebase base = timebase_of<Clock>();
@@ -274,8 +274,8 @@ void add_orchestrated(TraceEvents& to, std::uint32_t process, const Recorder<Clo
   }
 }
 
-/// The round that a model predicts, as if it had begun at `ns`: its phases, a track for each of the chip's cores that
-/// ran anything, with its blocks, flows along the graph's edges, and counters of blocks and of the arena.
+/// Adds the round that a model predicts, as if it had started at `ns`: its phases, a track with blocks for each core
+/// that was used, arrows along the graph's edges, and counters of blocks and of the arena.
 template <arch::Arch A>
 void add_prediction(TraceEvents& to, std::uint32_t process, std::uint64_t ns,
                     const platform::sim::Prediction& prediction, memory::Concurrency order) {

@@ -15,44 +15,44 @@
 
 namespace rondo::observe {
 
-/// Keeps the last spans of a session's rounds and of the phases they go through, with the time; for Policies::Observe.
-/// write_trace() makes a file of it, see trace_json.hpp; tasks are traced by the engine, see traced.hpp.
+/// Keeps the last spans of a session's rounds and their phases; for Policies::Observe. write_trace() writes them to a
+/// file (see trace_json.hpp); the engine traces tasks (see traced.hpp).
 ///
 ///     struct MyPolicies : rondo::DefaultPolicies { using Observe = rondo::observe::Trace; };
 ///     auto session = open<A2A3Sim, MyPolicies>(graph);
 ///     … rounds …
 ///     write_trace(file, session);
 ///
-/// `Spans`: how many are kept, seven or eight to a round; the oldest give way. `Clock`: as for CountersWith; if it has
-/// a timebase(), readings are turned into nanoseconds when they are written.
+/// `Spans`: how many are kept, seven or eight per round; new ones replace the oldest. `Clock`: as for CountersWith; if
+/// it has a timebase(), readings are converted to nanoseconds when they are written.
 ///
-/// Lifetime: the session's. Thread safety: the session's, but for record(), which any thread may call. Errors: none;
-/// what has no room is counted. Cost: the ring is allocated when the session is opened (48 bytes a span); a span takes
-/// one reading of the clock, since a phase begins where the one before it ends; switched off, one load and a branch.
+/// Lifetime: that of the session. Thread safety: that of the session, except that any thread may call record(). Errors:
+/// none; lost spans are counted. Cost: the ring is allocated when the session is opened (48 bytes per span); a span
+/// takes one reading of the clock, since a phase begins where the last one ends; when off, one load and a branch.
 template <std::size_t Spans = 65536, class Clock = TickClock>
 class TraceWith {
  public:
-  /// Whose readings spans hold.
+  /// The clock whose readings the spans hold.
   using clock = Clock;
   static constexpr std::uint32_t round = 0xFFFF'FFFF;  ///< the kind of a span that is a whole round; others are phases
-  /// The kind of a span that says what a round took on the device: `end` is when the host heard of its end, `bytes` the
-  /// nanoseconds.
+  /// The kind of a span with the time of a round on the device: `bytes` is that time in nanoseconds, and `end` is when
+  /// the host learned of the round's end.
   static constexpr std::uint32_t on_device = 0xFFFF'FFFE;
   static constexpr std::size_t most_in_flight = 64;
 
   TraceWith() : spans_(Spans) { anchor<Clock>(); }
 
-  /// From now on spans are kept, or not; what is kept already stays. A phase that is under way is left out.
+  /// Sets whether to keep spans from now on; earlier ones stay. The current phase is left out.
   void record(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }
   [[nodiscard]] bool records() const noexcept { return on_.load(std::memory_order_relaxed); }
 
-  /// In the order in which they ended. Of a phase, `bytes` is what it copied, `detail` for refresh the UpdateLevel; of
-  /// a round, `detail` is the Errc it ended with. To be read between rounds.
+  /// The spans, in the order in which they ended; to be read between rounds. For a phase, `bytes` is the size of its
+  /// copies, and `detail` is the UpdateLevel of a refresh; for a round, `detail` is its Errc.
   [[nodiscard]] const SpanRing& spans() const noexcept { return spans_; }
-  /// Forgets all spans; between rounds.
+  /// Discards all spans; to be called between rounds.
   void clear() noexcept { spans_.clear(); }
 
-  // --- what the session tells
+  // --- events from the session
 
   static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries,
                                  Event::device_times};
@@ -89,7 +89,7 @@ class TraceWith {
     }
     open.began = 0;
   }
-  /// The host waits for a round in flight, to take it in.
+  /// Called when the host starts to wait for a round in flight.
   void delivers(RoundIndex index) noexcept {
     round_ = rondo::index(index);
     enters(Phase::wait);
@@ -113,7 +113,7 @@ class TraceWith {
     std::uint64_t began = 0;  ///< 0: not traced
   };
 
-  /// A phase that a refused round began is left out: the next one begins with `bind` too.
+  /// The phase of a refused round is left out: the next round also begins with `bind`.
   void move_to(Phase next, std::uint64_t now) noexcept {
     if (phase_ != Phase::outside && next != Phase::bind) {
       spans_.add({since_, now, round_, static_cast<std::uint32_t>(phase_), detail_, bytes_});
@@ -126,14 +126,14 @@ class TraceWith {
 
   SpanRing spans_;
   std::atomic<bool> on_{true};
-  Phase phase_ = Phase::outside;  ///< of the calling thread, whichever round it is at
+  Phase phase_ = Phase::outside;  ///< the calling thread's phase, whatever the round
   std::uint32_t detail_ = 0;
   std::uint64_t since_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t round_ = 0;
   OpenRound open_[most_in_flight];
 };
-/// With room for 65536 spans.
+/// A trace with room for 65536 spans.
 using Trace = TraceWith<>;
 
 }  // namespace rondo::observe

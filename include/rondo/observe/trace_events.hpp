@@ -24,49 +24,49 @@
 #include <utility>
 #include <vector>
 
-/// Set-up only: what was traced, as events on tracks, for writers of files.
+/// Traced spans as events on tracks, for writers of files. For set-up only.
 namespace rondo::observe {
 
-/// One event. What the letters mean is said in the trace event format that Chrome and Perfetto read.
+/// One event. The trace event format, which Chrome and Perfetto read, defines the meaning of the letters.
 struct TraceEvent {
-  /// The kind of event; a span is written as its beginning and, later, its end.
+  /// The kind of an event; a span is written as its beginning and, later, its end.
   enum class Kind : char { span = 'B', flow_out = 's', flow_in = 'f', counter = 'C', label = 'M' };
-  /// Its name.
+  /// The kind of the event.
   Kind kind = Kind::span;
-  /// The session.
+  /// The number of the session.
   std::uint32_t process = 0;
-  /// On which line it is drawn.
+  /// The line on which it is drawn.
   std::uint32_t track = 0;
-  /// When.
+  /// The time, in nanoseconds.
   std::uint64_t ns = 0;
-  std::uint64_t took_ns = 0;  ///< of a span
-  std::uint64_t flow = 0;     ///< which two events belong together
-  /// The text.
+  std::uint64_t took_ns = 0;  ///< the duration of a span
+  std::uint64_t flow = 0;     ///< the number that connects the two events of an arrow
+  /// The name of the event.
   std::string name{};
-  /// Figures that are shown with it.
+  /// Figures that are displayed with it.
   std::vector<std::pair<std::string, std::uint64_t>> numbers{};
-  std::string text{};  ///< of a label: what is shown
+  std::string text{};  ///< the text of a label
 };
 
 /// Events of any number of sessions: each is a process, with a track for rounds, one for the host, and one for each
 /// thread that ran tasks.
 struct TraceEvents {
-  // Where tracks are, from top to bottom. Rounds in flight take one each.
-  /// Of rounds; those in flight take the ones below it too.
+  // The tracks, from top to bottom.
+  /// The first track of rounds; rounds in flight also use those below it.
   static constexpr std::uint32_t rounds_track = 1;
-  /// Of what rounds took on the device.
+  /// The track of the rounds' time on the device.
   static constexpr std::uint32_t device_track = 90;
-  /// Of the phases.
+  /// The track of the phases.
   static constexpr std::uint32_t host_track = 100;
-  /// Of launches.
+  /// The track of launches.
   static constexpr std::uint32_t launches_track = 101;
-  /// Of the first thread, or the first core.
+  /// The track of the first thread, or the first core.
   static constexpr std::uint32_t thread_track = 200;
-  static constexpr std::uint32_t predicted_process = 100'000;  ///< added to the number of the process it predicts
+  static constexpr std::uint32_t predicted_process = 100'000;  ///< added to a process's number for its prediction
 
-  /// In any order until sort().
+  /// The events, in any order before sort().
   std::vector<TraceEvent> events{};
-  std::uint64_t dropped = 0;  ///< spans that gave way, or had no ring
+  std::uint64_t dropped = 0;  ///< spans that were dropped
   /// The number of arrows.
   std::uint64_t flows = 0;
 
@@ -81,7 +81,7 @@ struct TraceEvents {
     events.push_back({TraceEvent::Kind::flow_out, process, from_track, from, 0, ++flows, name});
     events.push_back({TraceEvent::Kind::flow_in, process, to_track, to, 0, flows, name});
   }
-  /// Adds what counters stand at from then on.
+  /// Adds the values of counters from this time on.
   void counter(std::uint32_t process, std::uint64_t ns, std::string name,
                std::vector<std::pair<std::string, std::uint64_t>> values) {
     events.push_back({TraceEvent::Kind::counter, process, 0, ns, 0, 0, std::move(name), std::move(values)});
@@ -96,21 +96,21 @@ struct TraceEvents {
     events.push_back({TraceEvent::Kind::label, process, track, 0, 0, 0, "thread_sort_index", {{"sort_index", track}}});
   }
 
-  /// When the first event is that has a time.
+  /// The time of the first event, not counting labels.
   [[nodiscard]] std::optional<std::uint64_t> first_ns() const {
     auto timed =
         events | ::ranges::views::filter([](const TraceEvent& e) { return e.kind != TraceEvent::Kind::label; });
     const auto first = ::ranges::min_element(timed, {}, &TraceEvent::ns);
     return first == ::ranges::end(timed) ? std::nullopt : std::optional{first->ns};
   }
-  /// Labels first, then by time on each track, a span before what it holds.
+  /// Sorts labels first, then by track and time; a span precedes the spans within it.
   void sort() {
     const auto key = [this](std::size_t i) {
       const TraceEvent& e = events[i];
       return std::tuple(e.kind != TraceEvent::Kind::label, e.process, e.track, e.ns,
                         e.kind == TraceEvent::Kind::span ? ~e.took_ns : ~std::uint64_t{0}, i);
     };
-    // Numbers are sorted, as events take long to move.
+    // Indices are sorted, since moving events is expensive.
     auto order = ::ranges::views::iota(std::size_t{0}, events.size()) | ::ranges::to<std::vector>;
     ::ranges::sort(order, {}, key);
     events = order | ::ranges::views::transform([this](std::size_t i) { return std::move(events[i]); }) |
@@ -123,10 +123,10 @@ struct TraceEvents {
   return names[static_cast<std::size_t>(phase)];
 }
 
-/// Puts spans that may overlap on the first of several tracks that is free; they come ordered by their start.
+/// Distributes spans that may overlap over several tracks; they must be passed in the order of their starts.
 class TrackChooser {
  public:
-  /// The first track that is free then; taken until `to`.
+  /// Returns the first track that is free at `from`, and occupies it until `to`.
   [[nodiscard]] std::uint32_t place(std::uint64_t from, std::uint64_t to) {
     std::size_t t = 0;
     while (t < free_at_.size() && free_at_[t] > from) ++t;
@@ -141,7 +141,7 @@ class TrackChooser {
   std::vector<std::uint64_t> free_at_{};
 };
 
-/// The rounds and phases that an observer kept.
+/// Adds the rounds and phases that an observer kept.
 template <std::size_t Spans, class Clock>
 void add_rounds(TraceEvents& to, std::uint32_t process, const TraceWith<Spans, Clock>& trace) {
   const Timebase base = timebase_of<Clock>();
@@ -157,8 +157,8 @@ void add_rounds(TraceEvents& to, std::uint32_t process, const TraceWith<Spans, C
       continue;
     }
     if (span.what == TraceWith<Spans, Clock>::on_device) {
-      // The device's clock has an origin of its own. The span ends where the host heard of its end, which may be late,
-      // and so begins no earlier than the one before it ended.
+      // The device's clock has another origin. So the span ends when the host learned of the end, possibly late, and it
+      // begins no earlier than the end of the previous span.
       const std::uint64_t end = base.to_ns(span.end);
       const std::uint64_t begin = std::max(device_free_at, end - std::min(end, span.bytes));
       to.span(process, TraceEvents::device_track, begin, end, fmt::format("round {}", span.round),

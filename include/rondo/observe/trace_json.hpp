@@ -17,18 +17,18 @@
 #include <utility>
 #include <vector>
 
-/// Set-up only: what was traced, as a file that chrome://tracing and https://ui.perfetto.dev open.
+/// Traces as files that chrome://tracing and https://ui.perfetto.dev can open. For set-up only.
 namespace rondo::observe {
 
 namespace detail {
 
-/// Writes events, a line each. One document is filled anew for each: that allocates a fifth of what a new one would.
+/// Writes events, one per line. It reuses one JSON document, which takes a fifth of the allocations.
 class EventWriter {
  public:
-  /// Times count from `from`.
+  /// Times are relative to `from`.
   EventWriter(std::ostream& out, std::uint64_t from) : out_{out}, from_{from} {}
 
-  /// `phase`: as in the format; a span's beginning and its end are two lines.
+  /// `phase`: as in the format; the beginning and the end of a span are two lines.
   void operator()(const TraceEvent& e, char phase, std::uint64_t ns) {
     using Kind = TraceEvent::Kind;
     json_.clear();
@@ -58,12 +58,12 @@ class EventWriter {
   nlohmann::ordered_json json_ = nlohmann::ordered_json::object();
 };
 
-/// The spans of the track at hand that have begun and not ended: written as a beginning and an end each. A reader that
-/// adds a span's duration to its start, in microseconds, gets an end that is off by a rounding, and drops the next span
-/// for overlapping; two times of one text are one time to any reader.
+/// The spans on the current track that have begun but not ended; each is written as a beginning and an end. If it had a
+/// duration instead, a reader that adds it to the start, in microseconds, would get an end with a rounding error, and
+/// would drop the next span as overlapping; two times with the same text are equal for every reader.
 class OpenSpans {
  public:
-  /// Ends those that are over before an event at `ns`; at that time, too, if the event begins a span.
+  /// Ends the spans that end before `next`, or at its time if it begins a span.
   template <class Write>
   void end_before(const TraceEvent& next, Write& write) {
     const bool other =
@@ -74,7 +74,7 @@ class OpenSpans {
     }
   }
   void begin(const TraceEvent& span) {
-    // No longer than what it is in.
+    // Not longer than the enclosing span.
     const std::uint64_t until = span.ns + span.took_ns;
     open_.push_back({&span, open_.empty() ? until : std::min(until, open_.back().until)});
   }
@@ -100,7 +100,7 @@ class OpenSpans {
 
 }  // namespace detail
 
-/// The events as JSON. Times count from the first of them. Each event is written as it is made; no document is held.
+/// Writes the events as JSON, one by one, without a document in memory. Times are relative to the first event.
 inline void write_trace(std::ostream& out, TraceEvents events) {
   events.sort();
   const std::uint64_t from = events.first_ns().value_or(0);
@@ -121,8 +121,8 @@ inline void write_trace(std::ostream& out, TraceEvents events) {
   out << "\n]}\n";
 }
 
-/// Adds what a session's observer and its engine kept, and what its engine predicts, as process `process`. Of a session
-/// of many shapes its rounds alone: the tasks of another shape are other tasks.
+/// Adds the records of a session's observer and engine, and the engine's prediction, as process `process`. For a
+/// session of many shapes, it adds only rounds, since the tasks differ from shape to shape.
 template <class Session>
 void add_session(TraceEvents& to, std::uint32_t process, Session& session) {
   using P = std::remove_cvref_t<decltype(session.platform())>;
@@ -147,9 +147,9 @@ void add_session(TraceEvents& to, std::uint32_t process, Session& session) {
   }
 }
 
-/// Writes what sessions traced to one file, each as a process of its own. To be called between rounds. A session is
-/// traced as far as its policies have `Observe = Trace` and its engine is `Traced`.
-/// Errors: the stream's. Cost: set-up's; allocates some hundred bytes for each span.
+/// Writes the traces of sessions to one file, each as a process. To be called between rounds. Rounds are traced if the
+/// session's policies have `Observe = Trace`, tasks if its engine is `Traced`. Errors: those of the stream. Cost: for
+/// set-up; allocates some hundred bytes per span.
 template <class... Session>
 requires(sizeof...(Session) != 0) void write_trace(std::ostream& out, Session&... sessions) {
   TraceEvents events;
@@ -158,7 +158,7 @@ requires(sizeof...(Session) != 0) void write_trace(std::ostream& out, Session&..
   write_trace(out, std::move(events));
 }
 
-/// Switches on or off all that a session traces, in the middle of a run, from any thread: rounds, and tasks.
+/// Switches all tracing of a session on or off, rounds and tasks; from any thread, also during a round.
 template <class Session>
 void record(Session& session, bool on) noexcept {
   if constexpr (Switchable<std::remove_cvref_t<decltype(session.observer())>>) session.observer().record(on);

@@ -21,24 +21,24 @@
 
 namespace rondo::observe {
 
-/// An engine that runs calls of another engine: `load(graph, calls)` next to `load(graph, args)`.
+/// An engine that can run calls of another engine: it has `load(graph, calls)` as well as `load(graph, args)`.
 template <class E>
 concept LoadsCalls = requires(E& engine, const graph::GraphView& graph, platform::sim::Inline::DynamicProgram calls) {
   engine.load(graph, std::move(calls));
 };
 
-/// An engine that lets `Inner` run the tasks and keeps when each began and ended, on which thread.
+/// An engine that runs tasks on `Inner` and records when and on which thread each began and ended.
 ///
 ///     auto session = open<A2A3SimOn<observe::Traced<Pool>>, MyPolicies>(graph);      // MyPolicies::Observe: Trace
 ///     … rounds …
 ///     observe::write_trace(file, session);                                           // trace_json.hpp
 ///
-/// Inner is Inline or Pool, or an engine of your own that satisfies LoadsCalls; Checked may stand around it. Results
-/// are Inner's. A graph that the compiler knows runs as one that it does not: its kernels are not inlined. Model is not
-/// for this: it predicts its tasks' times, and write_trace() draws the prediction.
+/// Inner is Inline or Pool, or an engine of your own that satisfies LoadsCalls; Checked may wrap it. The results are
+/// those of Inner. A static graph runs like a dynamic one: its kernels are not inlined. Model cannot be traced: it
+/// predicts its tasks' times, and write_trace() draws the prediction.
 ///
-/// Errors: Inner's. Cost: Recorder's for each task and block, two readings of the clock a round; no allocation, no
-/// lock.
+/// Errors: those of Inner. Cost: that of Recorder for each task and block, and two readings of the clock per round; no
+/// allocation, no lock.
 template <class Inner, class Clock = TickClock>
 class Traced {
   static_assert(LoadsCalls<Inner>,
@@ -46,26 +46,26 @@ class Traced {
                 "load(const graph::GraphView&, platform::sim::Inline::DynamicProgram)`");
 
  public:
-  /// Of the engine, in messages.
+  /// The name of the engine in messages.
   static constexpr const char* name = "traced";
-  /// The engine that is traced.
+  /// The type of the traced engine.
   using Traces = Inner;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
 
-  /// The options of Inner, and the number of spans that are kept.
+  /// The options of Inner, and the number of spans to keep.
   struct Options {
-    /// The engine that is traced.
+    /// The options of the traced engine.
     typename Inner::Options inner{};
     std::uint32_t spans_per_thread = 16384;  ///< 48 bytes each; rounded up to a power of two
-    bool record = true;                      ///< from the start; recorder().record() changes it
+    bool record = true;                      ///< from the start; recorder().record() changes it later
   };
 
-  /// The traced engine's program, and the words by which its calls find their spans.
+  /// The program of the traced engine, and the words of its wrapped calls.
   template <class InnerProgram>
   struct Program {
-    /// The context by which the wrapped calls find their spans.
+    /// The arguments of the wrapped calls, which refer to the calls and the recorder.
     std::vector<ArgWord> words;
-    /// The engine that is traced.
+    /// The program of the traced engine.
     InnerProgram inner;
   };
 
@@ -75,7 +75,7 @@ class Traced {
     recorder_.record(options.record);
   }
 
-  /// The platform's share of opening a session. @throws Error what the engine throws
+  /// Loads a graph, when a session is opened. @throws Error errors of the engine
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
     const graph::GraphView view = graph.view();
@@ -95,32 +95,32 @@ class Traced {
     recorder_.done();
     return status;
   }
-  /// Gives the loaded graph back.
+  /// Unloads the graph.
   template <class P>
   Status unload(P& program) noexcept {
     return inner_.unload(program.inner);
   }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return inner_.failure_text(); }
-  /// Ends the round under way, or else the next. From any thread.
+  /// Ends the current round, or otherwise the next. From any thread.
   void request_stop() noexcept { inner_.request_stop(); }
-  /// Whether threads may go to sleep between rounds.
+  /// Sets whether threads stay awake between rounds.
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
   /// The engine that is traced.
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
-  /// The recorded tasks.
+  /// The recorder of the tasks.
   [[nodiscard]] Recorder<Clock>& recorder() noexcept { return recorder_; }
 
   /// Called after each copy to the device.
   void copied_in(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_in(bytes); }
   /// Called after each copy to the host.
   void copied_out(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_out(bytes); }
-  /// Told when all is done that was asked for.
+  /// Called when all requested work is done.
   void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
 
  private:
-  /// As many as Inner will use at most: one, unless it says how many. There is a ring more than that: with rounds in
-  /// flight the session's thread runs some of them, where it would wait for long.
+  /// The most threads that Inner uses: one, unless its options state a number. There is one more ring: with rounds in
+  /// flight, the session's thread runs some of them if it would otherwise wait for long.
   [[nodiscard]] static std::size_t most_threads(const typename Inner::Options& options, std::uint32_t blocks) noexcept {
     if constexpr (HasThreadsOption<typename Inner::Options>) {
       const std::uint32_t wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();

@@ -27,7 +27,7 @@
 
 namespace rondo::observe::detail {
 
-/// Reads the arguments and tensors of simulated tasks, from the host's memory.
+/// Reads the arguments and tensors of simulated tasks from the host's memory.
 class HostReader {
  public:
   /// The memory of `args` must outlive this.
@@ -58,15 +58,15 @@ class HostReader {
   std::vector<ArgWord*> blocks_;  ///< by position: the start of its argument blocks
 };
 
-/// Writes what the tasks of a round read and wrote. Tensors are read just before and just after the task that uses
-/// them, so it does not matter which others share their memory. After a failure to write, `failure()` has the reason,
-/// and other calls do nothing.
+/// Writes what the tasks of a round read and wrote. Tensors are read immediately before and after the task that uses
+/// them, so it does not matter whether others share their memory. If writing fails, `failure()` returns the reason, and
+/// the other functions do nothing.
 ///
-/// `Reader`: HostReader, or another class with `args` and `tensor`, which throw Error.
+/// `Reader`: HostReader, or another class with `args` and `tensor`, which may throw Error.
 template <class Reader>
 class DumpWriter {
  public:
-  /// `graph`, and the memory that the reader reads, must outlive this. @throws Error unsupported
+  /// `graph` and the memory that the reader reads must outlive this. @throws Error unsupported
   DumpWriter(const graph::GraphView& graph, Reader reader)
       : graph_{graph}, reader_{std::move(reader)}, seen_(graph.tensors.size()) {
     for (const graph::TaskRecord& task : graph.tasks) {
@@ -80,10 +80,10 @@ class DumpWriter {
   }
 
   [[nodiscard]] Reader& reader() noexcept { return reader_; }
-  /// Why the dump was not written; empty if it was.
+  /// The reason why the dump was not written; empty if it was.
   [[nodiscard]] const Error::Text& failure() const noexcept { return failure_; }
 
-  /// Calls `write`, which may throw, unless the dump failed before.
+  /// Calls `write`, which may throw, unless the dump has failed.
   template <class Write>
   void keep_going(Write write) noexcept {
     if (failure_.size() != 0) return;
@@ -111,7 +111,7 @@ class DumpWriter {
   }
 
  private:
-  /// A tensor's contents as they were last written.
+  /// The contents of a tensor as they were written last.
   struct Seen {
     std::vector<std::byte> bytes;
     std::string file;
@@ -161,7 +161,7 @@ class DumpWriter {
     task.finished = true;
   }
 
-  /// Writes the tensors with a wanted access, unless they have not changed since they were last written.
+  /// Writes the tensors whose access is `wanted`, except those that have not changed since they were written last.
   template <class Wanted>
   void look(const DumpedRound& dump, std::size_t position, std::vector<DumpedContents>& list, Wanted wanted) {
     for (const graph::ArgRecord& arg : graph_.args_of(graph_.tasks[position])) {

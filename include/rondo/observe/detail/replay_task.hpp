@@ -64,7 +64,7 @@ void with_element_type(DataType type, F&& f) {
   return bytes;
 }
 
-/// Reads the file, which must be of the tensor's type and shape. @throws Error invalid_argument
+/// Reads a file, which must have the tensor's type and shape. @throws Error invalid_argument
 [[nodiscard]] inline std::vector<std::byte> contents_of(const DumpedRound& dump, const DumpedContents& contents) {
   const std::string path = dump.folder + '/' + contents.file;
   NpyArray array = read_npy(path, dump.tensors[contents.tensor].type);
@@ -79,8 +79,8 @@ void with_element_type(DataType type, F&& f) {
          ::ranges::find(reads, tensor, &DumpedContents::tensor) == ::ranges::end(reads);
 }
 
-/// The tensors of a task as they are to be before it runs: from `carried`, else from the dump; outputs poisoned, with
-/// what is no number as a float.
+/// The contents of a task's tensors before it runs: from `carried`, otherwise from the dump; outputs are poisoned with
+/// values that are NaN as floats.
 [[nodiscard]] inline ContentsByTensor contents_before(const DumpedRound& dump, const DumpedTask& task,
                                                       const ContentsByFile& carried) {
   ContentsByTensor contents;
@@ -98,7 +98,7 @@ void with_element_type(DataType type, F&& f) {
   return contents;
 }
 
-/// The slots with the values that the dump has, as arguments of a graph whose tensors are numbered by `number`.
+/// Converts the dumped slots and values into arguments of a graph whose tensors are numbered by `number`.
 [[nodiscard]] inline std::vector<graph::ArgRecord> arguments_of(const DumpedRound& dump, const DumpedTask& task,
                                                                 const std::map<std::uint32_t, std::uint32_t>& number) {
   using Kind = graph::ArgRecord::Kind;
@@ -123,8 +123,8 @@ void with_element_type(DataType type, F&& f) {
   return args;
 }
 
-/// Runs one task in a session of its own; its tensors are residents there, so that any number of them can be moved.
-/// @throws Error: no such kernel, what open() throws, a round that fails
+/// Runs one task in its own session, where its tensors are residents, so that any number of them can be copied.
+/// @throws Error if there is no such kernel or the round fails; errors of open()
 template <Platform P>
 void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable& kernels,
               const typename P::Options& options, ContentsByTensor& contents) {
@@ -143,7 +143,7 @@ void run_task(const DumpedRound& dump, const DumpedTask& task, const KernelTable
   for (const auto& [t, bytes] : contents) {
     const DumpedTensor& tensor = dump.tensors[t];
     if (tensor.shape.size() > max_rank) throw Error(Errc::invalid_argument, Error::Text("a shape of too many extents"));
-    // A graph has no tensors without elements; a kernel finds out from its own extents.
+    // A graph has no tensors without elements; the kernel reads the extents from its own arguments.
     const Shape shape = bytes.empty() ? Shape{1} : Shape(tensor.shape.data(), tensor.shape.size());
     with_element_type(tensor.type, [&]<class T>() { (void)graph.resident<T>(tensor.name, shape); });
     number.emplace(t, static_cast<std::uint32_t>(number.size()));

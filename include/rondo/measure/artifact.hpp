@@ -23,11 +23,11 @@ namespace rondo::measure {
 
 namespace detail {
 
-/// A folder for artifacts: a given one, which stays, or one of its own under the system's temporary folder, which goes
-/// with the last artifact in it. One that a killed program left is removed by the next that makes one.
+/// A folder for artifacts: either a given one, which stays, or a new one in the system's temporary folder, removed with
+/// its last artifact. A folder that a killed program left is removed by the next program that makes one.
 class ArtifactFolder {
  public:
-  /// `path` empty: a temporary folder. @throws Error out_of_resources
+  /// An empty `path` means a temporary folder. @throws Error out_of_resources
   explicit ArtifactFolder(const std::string& path) : keeps_{!path.empty()} {
     std::error_code error;
     if (keeps_) {
@@ -42,7 +42,7 @@ class ArtifactFolder {
     remove_abandoned(parent);
     path_ = parent + "/" + prefix + "XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) fail_call("no temporary folder could be made", errno);
-    // Locked under another name first: what is called `lock` is locked as long as its owner lives.
+    // Locked under another name first, so that a file named `lock` is locked throughout its owner's lifetime.
     lock_ = Fd{::open((path_ + "/new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
     if (!lock_ || ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) fail_call("a temporary folder is unusable", errno);
     std::filesystem::rename(path_ + "/new", path_ + "/lock", error);
@@ -68,7 +68,7 @@ class ArtifactFolder {
         const Fd lock{::open((entry.path() / "lock").c_str(), O_RDWR | O_CLOEXEC)};
         if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(entry.path(), error);
       }
-    } catch (...) {  // another program's folder, or no memory
+    } catch (...) {  // the folder of another program, or out of memory
     }
   }
 
@@ -77,7 +77,7 @@ class ArtifactFolder {
   Fd lock_;
 };
 
-/// A file in it; removed with its last user, unless the folder keeps.
+/// A file in the folder; removed with its last user, unless the folder keeps its files.
 class ArtifactFile {
  public:
   ArtifactFile(std::shared_ptr<const ArtifactFolder> folder, std::string path)
@@ -96,14 +96,14 @@ class ArtifactFile {
 
 }  // namespace detail
 
-/// A compiled candidate: a shared object in a file. Copies share the file.
+/// A compiled candidate: a shared object in a file. Copies refer to the same file.
 class SharedObject {
  public:
   SharedObject(std::shared_ptr<const detail::ArtifactFile> file, std::string argument)
       : file_{std::move(file)}, argument_{std::move(argument)} {}
 
   [[nodiscard]] const std::string& path() const noexcept { return file_->path(); }
-  /// The input of the workload.
+  /// The input for the workload.
   [[nodiscard]] const std::string& argument() const noexcept { return argument_; }
 
  private:
@@ -111,14 +111,14 @@ class SharedObject {
   std::string argument_;
 };
 
-/// Makes artifacts of their bytes, for builders and runners that get them from elsewhere, another machine for example.
-/// Thread safety: put() from any thread. Artifacts may outlive it.
+/// Makes artifacts from bytes, for builders and runners that receive them, for example from another machine. Thread
+/// safety: put() from any thread. Artifacts may outlive the store.
 class ArtifactStore {
  public:
-  /// `path` empty: in a temporary folder, removed with the last artifact. @throws Error out_of_resources
+  /// An empty `path` means a temporary folder, removed with the last artifact. @throws Error out_of_resources
   explicit ArtifactStore(const std::string& path = {}) : folder_{std::make_shared<detail::ArtifactFolder>(path)} {}
 
-  /// @throws Error out_of_resources if they cannot be written
+  /// Stores the bytes in a file. @throws Error out_of_resources if it cannot be written
   [[nodiscard]] SharedObject put(std::string_view bytes, std::string argument = {}) {
     const std::string name =
         fmt::format("{}/{}-{}.so", folder_->path(), ::getpid(), count_.fetch_add(1, std::memory_order_relaxed));

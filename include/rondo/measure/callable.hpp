@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-/// A builder and a runner that call functions of yours, in this process: nothing guards against a crash or a hang.
+/// A builder and a runner that call your functions in this process, without protection against a crash or a hang.
 namespace rondo::measure {
 
 namespace detail {
@@ -22,8 +22,8 @@ namespace detail {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Calls back. A callback must not throw; if it does all the same the exception is lost, and the worker has
-/// other jobs to do.
+/// Calls the callback. Callbacks must not throw; an exception is ignored nevertheless, so that the worker can do its
+/// other jobs.
 template <class Callback, class Outcome>
 void tell(const Callback& callback, Outcome&& outcome) noexcept {
   try {
@@ -34,19 +34,19 @@ void tell(const Callback& callback, Outcome&& outcome) noexcept {
 
 }  // namespace detail
 
-/// Builds by calling a function, several at a time.
+/// Builds by calling a function, several calls at a time.
 ///
 ///     CallableBuilder<Config, Program> builder(4, [](const Config& c) { return Program(c); });
 ///
-/// Errors: what the function throws is the candidate's fault: Failure says which, Error is looked up by fault_of(),
-/// anything else is Fault::build.
+/// Errors: an exception from the function is a fault of the candidate: a Failure states the fault, fault_of() converts
+/// an Error, anything else is Fault::build.
 template <class I, class A>
 class CallableBuilder {
  public:
   using Input = I;
   using Artifact = A;
 
-  /// Starts `workers` threads. `build` is called on them, so several times at once. @throws Error as WorkerPool
+  /// Starts `workers` threads, which call `build`, also concurrently. @throws Error as WorkerPool does
   CallableBuilder(std::size_t workers, std::function<Artifact(Input&)> build)
       : build_{std::move(build)},
         pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); },
@@ -81,11 +81,11 @@ class CallableBuilder {
   WorkerPool<Job> pool_;
 };
 
-/// Runs by calling a function that returns the seconds of each repeat, or times it itself: see time_rounds().
+/// Runs by calling a function that returns the seconds of each repeat, or that measures them itself: see time_rounds().
 ///
 ///     CallableRunner<Program> runner(1, [](Program& p) { return time_calls(Repetition{}, [&] { p.run(); }); });
 ///
-/// One worker stands for one device. Errors: as CallableBuilder's, anything else is Fault::run.
+/// Each worker represents one device. Errors: as for CallableBuilder, but anything else is Fault::run.
 template <class A>
 class CallableRunner {
  public:

@@ -20,7 +20,7 @@ struct Tolerance {
 
 namespace detail {
 
-/// NaN is like NaN, infinity like the same infinity.
+/// Whether the values are close. NaN is close to NaN, an infinity only to the same infinity.
 [[nodiscard]] inline bool is_close(double got, double want, const Tolerance& tolerance) noexcept {
   if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
   if (std::isinf(got) || std::isinf(want)) return got == want;
@@ -29,8 +29,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Holds an output against its reference, element by element. `name` is for the text.
-/// @throws Failure wrong_answer, with the first element that differs, how many do, and the largest difference
+/// Compares an output with its reference, element by element. `name` is used in the text. @throws Failure wrong_answer,
+/// with the first element that differs, how many differ, and the largest difference
 template <class Got, class Want>
 void check_close(const char* name, const Got& got, const Want& want, const Tolerance& tolerance = {}) {
   if (got.size() != want.size()) {

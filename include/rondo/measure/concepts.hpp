@@ -9,59 +9,59 @@
 #include <utility>
 
 /// The parts of a ProgramMeasurer: a Builder, which turns inputs into artifacts, and a Runner, which turns artifacts
-/// into times. Both are asynchronous: a job is handed in with what to call when it is done.
+/// into times. Both are asynchronous: each job is submitted with a callback for its result.
 namespace rondo::measure {
 
-/// Its input: a movable type `Input`.
+/// The input of a builder: a movable type `Input`.
 template <class B>
 concept HasBuildInput = std::movable<typename B::Input>;
 
-/// Its output: a movable type `Artifact`, which releases what it holds when it is destroyed.
+/// The output of a builder: a movable type `Artifact`, whose destructor releases what it holds.
 template <class B>
 concept HasBuildArtifact = std::movable<typename B::Artifact>;
 
-/// Taking a job: `void submit_build(Input, OnBuilt<Artifact>)`.
+/// Accepting a job: `void submit_build(Input, OnBuilt<Artifact>)`.
 template <class B>
 concept HasSubmitBuild = requires(B& b, typename B::Input input, OnBuilt<typename B::Artifact> on_built) {
   b.submit_build(std::move(input), std::move(on_built));
 };
 
-/// The number of jobs that it can use at once, running and ready: `std::size_t capacity() const`.
+/// The number of jobs that it can hold at once, running and waiting: `std::size_t capacity() const`.
 template <class T>
 concept HasCapacity = requires(const T& t) {
   { t.capacity() } -> std::convertible_to<std::size_t>;
 };
 
-/// Builds candidates. Requires the four parts above.
+/// Builds candidates. It needs the four parts above.
 ///
-/// What the concept cannot check but the rules demand, of a builder and in the same way of a runner:
-/// 1. For each job that it took it calls on_built exactly once, whatever happens: on any thread, also from within
-///    submit_build, and with Fault::stopped for what was left when it was destroyed. If submit_build throws, it did not
-///    take the job.
-/// 2. It never holds a lock of its own during that call: the callback may submit more.
+/// The concept cannot check these rules, which also apply to runners:
+/// 1. For each accepted job, it calls on_built exactly once, in every case: on any thread, possibly from within
+/// submit_build, and with Fault::stopped for jobs left at its destruction. A submit_build that throws has not accepted
+/// the job.
+/// 2. It holds no lock of its own during that call, since the callback may submit more.
 /// 3. submit_build may be called by several threads at once. It does not wait for other jobs.
-/// 4. What it needs to work, threads and processes, it owns from its construction to its destruction; the destructor
-///    returns when every call has returned.
-/// 5. Times exclude waiting for a turn, and so do time limits.
+/// 4. It owns the threads and processes that it needs from its construction to its destruction; the destructor returns
+/// after every call has returned.
+/// 5. Times and time limits do not include waiting for a turn.
 template <class B>
 concept Builder = HasBuildInput<B> && HasBuildArtifact<B> && HasSubmitBuild<B> && HasCapacity<B>;
 
-/// Its input: a movable type `Artifact`.
+/// The input of a runner: a movable type `Artifact`.
 template <class R>
 concept HasRunArtifact = std::movable<typename R::Artifact>;
 
-/// Taking a job: `void submit_run(Artifact, OnMeasured)`.
+/// Accepting a job: `void submit_run(Artifact, OnMeasured)`.
 template <class R>
 concept HasSubmitRun = requires(R& r, typename R::Artifact artifact, OnMeasured on_measured) {
   r.submit_run(std::move(artifact), std::move(on_measured));
 };
 
-/// Runs artifacts and measures them. Requires the two parts above and a capacity; the rules are those of Builder, and
-/// 6. it runs one artifact on a device at a time, and drops the artifact before it calls on_measured.
+/// Runs artifacts and measures them. It needs the two parts above and a capacity; the rules are those of Builder, and
+/// 6. it runs one artifact at a time on each device, and destroys the artifact before it calls on_measured.
 template <class R>
 concept Runner = HasRunArtifact<R> && HasSubmitRun<R> && HasCapacity<R>;
 
-/// Explains, part by part, what B lacks to be a Builder. Use: `static_assert(check_builder<MyBuilder>());`
+/// Names each part that B lacks to be a Builder. Use: `static_assert(check_builder<MyBuilder>());`
 template <class B>
 consteval bool check_builder() {
   static_assert(HasBuildInput<B>, "rondo: the builder does not say what it builds from; write `using Input = ...;`");
@@ -76,7 +76,7 @@ consteval bool check_builder() {
   return Builder<B>;
 }
 
-/// Explains, part by part, what R lacks to be a Runner.
+/// Names each part that R lacks to be a Runner.
 template <class R>
 consteval bool check_runner() {
   static_assert(HasRunArtifact<R>, "rondo: the runner does not say what it runs; write `using Artifact = ...;`");
@@ -89,7 +89,7 @@ consteval bool check_runner() {
   return Runner<R>;
 }
 
-/// Whether R can run what B builds.
+/// Whether R can run the artifacts of B.
 template <class R, class B>
 concept RunsWhatIsBuiltBy =
     Builder<B> && Runner<R> && std::constructible_from<typename R::Artifact, typename B::Artifact>;

@@ -13,7 +13,7 @@
 
 namespace rondo::measure {
 
-/// Why a candidate has no times.
+/// The reason why a candidate has no times.
 enum class Fault : std::uint8_t {
   none,
   instantiation,
@@ -28,7 +28,7 @@ enum class Fault : std::uint8_t {
 };
 inline constexpr std::size_t fault_count = 10;
 
-/// The word that records and tables show.
+/// The word for a fault in records and tables.
 [[nodiscard]] constexpr const char* to_string(Fault fault) noexcept {
   constexpr const char* names[fault_count] = {"none",        "instantiation", "build",  "build_timeout", "run",
                                               "run_timeout", "wrong_answer",  "device", "unknown",       "stopped"};
@@ -61,13 +61,13 @@ inline constexpr std::size_t fault_count = 10;
   return "unknown fault";
 }
 
-/// Would measuring the same candidate again say the same? If not, a resumed search does so.
+/// Whether measuring the same candidate again would give the same result. If not, a resumed search measures it again.
 [[nodiscard]] constexpr bool is_final(Fault fault) noexcept {
   return fault != Fault::device && fault != Fault::unknown && fault != Fault::stopped;
 }
 
-/// The exception by which a candidate's own code states its fault; anything else that it throws counts as the fault of
-/// the stage that it was thrown in.
+/// The exception with which a candidate's own code states its fault; any other exception counts as the fault of the
+/// stage in which it was thrown.
 class Failure : public std::exception {
  public:
   Failure(Fault fault, std::string text) : fault_{fault}, text_{std::move(text)} {}
@@ -79,7 +79,7 @@ class Failure : public std::exception {
   std::string text_;
 };
 
-/// The fault that an error of a session stands for: of the device, of how the candidate was made, or of its run.
+/// Converts an error of a session to a fault: of the device, of making the candidate, or of its run.
 [[nodiscard]] constexpr Fault fault_of(Errc code) noexcept {
   switch (code) {
     case Errc::ok: return Fault::none;
@@ -105,7 +105,7 @@ struct FaultAndText {
   std::string text;
 };
 
-/// Looks at the exception being handled. `stage` is the fault of what knows no better. Call it in a catch block.
+/// Converts the exception being handled; `stage` is the fault for unknown exceptions. Call it in a catch block.
 [[nodiscard]] inline FaultAndText current_fault(Fault stage) {
   try {
     throw;

@@ -20,37 +20,35 @@
 
 namespace rondo::measure {
 
-/// The number of candidates at a time, of runs of each, and their time limit.
+/// The number of candidates at a time, the runs of each, and their time limit.
 struct LocalRunnerOptions {
-  std::size_t devices = 1;  ///< each has one candidate at a time
-  double time_limit = 10;   ///< seconds for one candidate, from when its turn comes
+  std::size_t devices = 1;  ///< each runs one candidate at a time
+  double time_limit = 10;   ///< seconds for one candidate, from the start of its turn
   Repetition repetition = {};
-  /// Candidates that one process runs before it is replaced. With 1 none can spoil the memory of the next; more save
-  /// starting the process, and what it keeps open, each time.
+  /// The number of candidates that one process runs before it is replaced. With 1, no candidate can corrupt the memory
+  /// of the next; with more, the cost of starting the process and what it opens is shared.
   std::size_t candidates_per_process = 1;
-  std::size_t output_bytes = 4096;  ///< kept of what a candidate prints; shown if it fails
+  std::size_t output_bytes = 4096;  ///< the part of a candidate's output that is kept, and shown if it fails
 };
 
-/// Runs compiled candidates, each as a workload says, in processes of their own.
+/// Runs compiled candidates, each according to a workload, in separate processes.
 ///
 ///     LocalRunner runner([&](Trial& trial) { … see Trial … }, {.repetition = {.repeat = 5}});
 ///
-/// A candidate may crash, hang, flood its output, exit, or fork: it is killed with all that it started, at the time
-/// limit or when its turn is over, and the next one gets a process that is none the worse. What it prints is not seen
-/// unless it fails.
-/// Lifetime: the process that starts the others is forked by the constructor. It has, and the workload sees, the
-/// program's memory as it was then, so what workloads share (inputs, references) is made before; files that were open
-/// are closed there. Construct it before this program opens a real device, and before threads that might hold a lock at
-/// that moment; the library's own pools do not. All processes end with this one, and with this program however that
-/// ends. The destructor kills what is running.
-/// Thread safety: submit_run from any thread.
-/// Errors: run (crash, exit, exception), run_timeout, wrong_answer, instantiation, device; unknown if a process was
-/// killed from outside.
+/// A candidate may crash, hang, flood its output, exit, or fork: it is killed with all processes that it started, at
+/// the time limit or at the end of its turn, and the next candidate gets an intact process. Its output is shown only if
+/// it fails. Lifetime: the constructor forks the process that starts the others. That process and the workload have a
+/// copy of the program's memory at that time, so make data that workloads share (inputs, references) before; files that
+/// were open are closed there. Construct the runner before this program opens a real device, and before threads that
+/// might hold a lock at that moment; the library's own pools do not. All processes end with this object, or when the
+/// program ends in any way. The destructor kills what is running. Thread safety: submit_run from any thread. Errors:
+/// run (crash, exit, exception), run_timeout, wrong_answer, instantiation, device; unknown if a process was killed from
+/// outside.
 class LocalRunner {
  public:
   using Artifact = SharedObject;
   using Options = LocalRunnerOptions;
-  /// Called in the worker process, once for each candidate.
+  /// Called in the worker process once for each candidate.
   using Workload = std::function<void(Trial&)>;
 
   /// @throws Error out_of_resources if no process or thread can be started
@@ -79,7 +77,7 @@ class LocalRunner {
     std::optional<SharedObject> artifact;
     OnMeasured on_measured;
   };
-  /// The job that is ready for a device.
+  /// A job that is ready for a device.
   struct Slot {
     std::optional<detail::ForkServer::Worker> worker;
     std::size_t used = 0;

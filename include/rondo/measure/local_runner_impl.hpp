@@ -11,10 +11,9 @@
 
 namespace rondo::measure {
 
-// --- in the worker process
-// --------------------------------------------------------------------------------------------
+// --- in the worker process -------------------------------------------------------------------------------------------
 
-/// Answers one request after another, until the connection ends.
+/// Answers requests until the connection ends.
 inline void LocalRunner::serve(int connection, const Workload& workload, const Repetition& repetition) {
   std::string arrived;
   bool is_garbage = false;
@@ -59,8 +58,7 @@ inline void LocalRunner::serve(int connection, const Workload& workload, const R
   }
 }
 
-// --- in this process
-// --------------------------------------------------------------------------------------------------
+// --- in this process -------------------------------------------------------------------------------------------------
 
 inline void LocalRunner::work(Job job, std::size_t device) noexcept {
   Measured measured;
@@ -103,8 +101,8 @@ inline Measured LocalRunner::run(Slot& slot, const SharedObject& artifact, std::
   return measured;
 }
 
-/// Sends the request and waits for the answer, for the end of the worker or for that of its time, reading what it
-/// prints meanwhile.
+/// Sends the request and waits for the answer, for the end of the worker, or for the time limit; reads the worker's
+/// output meanwhile.
 inline LocalRunner::Ended LocalRunner::converse(const detail::ForkServer::Worker& worker, const std::string& request,
                                                 detail::BoundedText& output, Measured& measured) const {
   const auto deadline = detail::after_seconds(options_.time_limit);
@@ -143,7 +141,7 @@ inline LocalRunner::Ended LocalRunner::converse(const detail::ForkServer::Worker
   }
 }
 
-/// The message about a candidate that gave no answer.
+/// Makes the message about a candidate that gave no answer.
 inline Measured LocalRunner::verdict(Ended ended, std::optional<int> status) const {
   Measured m;
   switch (ended) {

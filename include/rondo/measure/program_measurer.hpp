@@ -22,24 +22,24 @@ namespace rondo::measure {
 
 /// The order of building and running.
 enum class Mode : std::uint8_t {
-  Async,  ///< nothing waits: a candidate runs as soon as it is built and the runner has room
+  Async,  ///< no phases: a candidate runs as soon as it is built and the runner has room
   Sync,   ///< builds and runs never overlap: a batch is built, then run, then the next batch is built
 };
 
 /// The options of a ProgramMeasurer.
 struct MeasurerOptions {
   Mode mode = Mode::Async;
-  /// Mode::Sync: how many candidates are a batch; 0: all that are there when a caller waits.
+  /// Mode::Sync: the number of candidates in a batch; 0: all that are waiting when a caller waits.
   std::size_t batch = 0;
-  /// Stop when so many candidates in a row had a fault; 0: never.
+  /// Stop after this many candidates in a row had a fault; 0: never.
   std::size_t stop_after_faults = 0;
 };
 
 /// The number of candidates of a measurer, by outcome.
 struct Tally {
   std::uint64_t submitted = 0;
-  std::uint64_t faults[fault_count] = {};  ///< by Fault; none: measured
-  std::uint64_t in_a_row = 0;              ///< faults since a candidate was measured last, stopped ones not counted
+  std::uint64_t faults[fault_count] = {};  ///< by Fault; `none`: measured
+  std::uint64_t in_a_row = 0;              ///< faults since the last measured candidate, without stopped ones
 
   [[nodiscard]] std::uint64_t done() const noexcept {
     std::uint64_t n = 0;
@@ -54,13 +54,12 @@ struct Tally {
 ///     for (const Config& c : configs) measurer.submit(source_of(c), [&](const Result& r) { note(c, r); });
 ///     measurer.wait();
 ///
-/// A candidate whose build fails is not run. Each candidate ends in exactly one result: its callback's, or, if it was
-/// submitted without one, one of results().
-/// Lifetime: immovable; uses builder and runner, which must outlive it and may serve others too. The destructor stops,
-/// and waits for what is under way. Thread safety: all members from any thread; callbacks come on any thread, several
-/// at once, and may submit more and call stop(), but not wait; a worker that is in one does nothing else. A callback's
-/// exception is kept for wait().
-/// Errors: of candidates, in their results. Cost: two locks and a few allocations for each candidate.
+/// A candidate whose build fails is not run. Each candidate ends in exactly one result: it is passed to the callback
+/// or, for a candidate submitted without one, returned by results(). Lifetime: immovable; builder and runner must
+/// outlive it and may serve others too. The destructor stops, and waits for candidates under way. Thread safety: all
+/// members from any thread. Callbacks are called on any thread, also concurrently, and occupy a worker; they may submit
+/// more and call stop(), but must not wait. wait() rethrows a callback's exception. Errors: those of candidates are in
+/// their results. Cost: two locks and a few allocations for each candidate.
 template <Builder B, Runner R>
 class ProgramMeasurer {
   static_assert(check_builder<B>() && check_runner<R>());
@@ -80,22 +79,22 @@ class ProgramMeasurer {
     await_idle();
   }
 
-  /// Hands in a candidate; returns without waiting for it. Nothing, and no callback, once stopped.
+  /// Submits a candidate and returns without waiting for it. After stop(), returns nothing and makes no callback.
   std::optional<Ticket> submit(Input input, OnResult on_result = {});
 
-  /// Waits until there is a result for each candidate, those submitted meanwhile included.
-  /// @throws Error busy from within a callback; and what a callback threw, the first one of it
+  /// Waits until every candidate has a result, including those submitted meanwhile. @throws Error busy from within a
+  /// callback; the first exception that a callback threw
   void wait();
 
-  /// The next result of a candidate without callback, in the order in which they come; nothing when all is done.
+  /// The next result of a candidate without a callback, in the order of completion; nothing when all are done.
   /// @throws Error busy from within a callback
   [[nodiscard]] std::optional<Result> next();
 
-  /// All of next(), as a range: `for (const Result& r : measurer.results())`.
+  /// The results that next() returns, as a range: `for (const Result& r : measurer.results())`.
   [[nodiscard]] auto results() noexcept { return Results{*this}; }
 
-  /// Candidates that wait for their turn end with Fault::stopped, before this returns; those under way are finished,
-  /// but not run if they were only built. Does not wait.
+  /// Ends waiting candidates with Fault::stopped before it returns; builds and runs under way are finished, but
+  /// candidates that were only built are not run. Does not wait.
   void stop() noexcept;
 
   [[nodiscard]] bool stopped() const noexcept {
@@ -114,7 +113,7 @@ class ProgramMeasurer {
 
   struct Item {
     Result result;
-    Holder holder = Holder::nobody;  ///< whose capacity it takes
+    Holder holder = Holder::nobody;  ///< where it uses capacity
     std::optional<Input> input;
     std::optional<Artifact> artifact;
     OnResult on_result;
@@ -125,7 +124,7 @@ class ProgramMeasurer {
   class Results {
    public:
     struct Sentinel {};
-    /// Takes one result after the other as they come; an input iterator.
+    /// An input iterator that takes results one after the other.
     class Iterator {
      public:
       using value_type = Result;
@@ -165,8 +164,8 @@ class ProgramMeasurer {
   void await_idle() noexcept;
   void refuse_within_callback() const;
 
-  /// A thread that goes on using the measurer when the candidate that brought it here may be done: counted, so that
-  /// nobody destroys what it uses. Call enter() under the lock.
+  /// Counts a thread that still uses the measurer although the candidate that brought it here may be done, so that the
+  /// destructor waits for it. Call enter() under the lock.
   void enter() noexcept { ++entered_; }
   void leave() noexcept {
     const std::lock_guard lock(mutex_);
@@ -175,30 +174,30 @@ class ProgramMeasurer {
   }
   [[nodiscard]] bool is_idle() const noexcept { return items_.empty() && entered_ == 0; }
 
-  /// Whose callback this thread is in.
+  /// The measurer whose callback this thread is running.
   static inline thread_local const ProgramMeasurer* calling_ = nullptr;
 
   B& builder_;
   R& runner_;
   MeasurerOptions options_;
 
-  // Everything below is read and written under the mutex, and each condition variable is notified under it: there is no
-  // moment between a waiter's look and its sleep at which it could miss a change.
+  // Everything below is read and written under the mutex, and each condition variable is notified under it, so a waiter
+  // cannot miss a change between its check and its sleep.
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   std::condition_variable ready_;
-  std::list<Item> items_;  ///< all that are not done
+  std::list<Item> items_;  ///< all that are not done yet
   std::deque<Position> to_build_;
   std::deque<Position> to_run_;
-  std::size_t building_ = 0;  ///< at the builder
-  std::size_t running_ = 0;   ///< at the runner
+  std::size_t building_ = 0;  ///< in the builder
+  std::size_t running_ = 0;   ///< in the runner
   std::size_t entered_ = 0;
   bool feeding_builder_ = false;
   bool feeding_runner_ = false;
   bool stopping_ = false;
   std::size_t waiters_ = 0;
   bool in_run_phase_ = false;    ///< Mode::Sync
-  std::size_t batch_left_ = 0;   ///< Mode::Sync: builds that this phase will still hand out
+  std::size_t batch_left_ = 0;   ///< Mode::Sync: builds that this phase will still submit
   std::deque<Result> finished_;  ///< for next()
   Tally tally_;
   std::exception_ptr thrown_;

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-/// The bodies of ProgramMeasurer. No lock is held while builder, runner or a callback is called.
+/// The member functions of ProgramMeasurer. No lock is held while builder, runner or a callback is called.
 namespace rondo::measure {
 
 template <Builder B, Runner R>
 std::optional<Ticket> ProgramMeasurer<B, R>::submit(Input input, OnResult on_result) {
-  std::list<Item> one(1);  // what allocates is done before the lock, and before the item counts
+  std::list<Item> one(1);  // allocates before the lock, and before the item counts
   one.front().input = std::move(input);
   one.front().on_result = std::move(on_result);
   Ticket ticket = 0;
@@ -95,8 +95,7 @@ void ProgramMeasurer<B, R>::refuse_within_callback() const {
   }
 }
 
-// --- on the way
-// --------------------------------------------------------------------------------------------------------
+// --- steps of a candidate --------------------------------------------------------------------------------------------
 
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::built(Position item, Built<Artifact> outcome) noexcept {
@@ -142,7 +141,7 @@ void ProgramMeasurer<B, R>::measured(Position item, Measured outcome) noexcept {
   leave();
 }
 
-/// Gives back what the candidate takes of the builder's or the runner's capacity. Called under the lock.
+/// Releases the capacity of the builder or runner that the candidate uses. Called under the lock.
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::let_go(Position item) noexcept {
   if (item->holder == Holder::builder) --building_;
@@ -162,7 +161,7 @@ void ProgramMeasurer<B, R>::finish(Position item) noexcept {
     } catch (...) {
       thrown = std::current_exception();
     }
-    item->on_result = nullptr;  // what it holds dies before the candidate counts as done
+    item->on_result = nullptr;  // the callback's captures are destroyed before the candidate counts as done
     calling_ = outer;
   }
   item->input.reset();
@@ -191,8 +190,7 @@ void ProgramMeasurer<B, R>::finish(Position item) noexcept {
   }
 }
 
-// --- which calls may go on
-// -----------------------------------------------------------------------------------------------------
+// --- the order of calls ----------------------------------------------------------------------------------------------
 
 template <Builder B, Runner R>
 bool ProgramMeasurer<B, R>::may_build() const noexcept {
@@ -206,12 +204,12 @@ bool ProgramMeasurer<B, R>::may_run() const noexcept {
   return options_.mode == Mode::Async || in_run_phase_;
 }
 
-/// Mode::Sync: ends a phase that has nothing left to do, and begins the next. Called under the lock whenever something
-/// that it looks at has changed.
+/// Mode::Sync: ends a phase that has nothing left to do, and begins the next. Called under the lock whenever its
+/// conditions may have changed.
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::turn() noexcept {
   if (options_.mode == Mode::Async) return;
-  if (to_build_.empty()) batch_left_ = 0;  // stopped
+  if (to_build_.empty()) batch_left_ = 0;  // after stop()
   if (!in_run_phase_ && building_ == 0 && batch_left_ == 0 && !to_run_.empty()) in_run_phase_ = true;
   if (in_run_phase_ && running_ == 0 && to_run_.empty()) in_run_phase_ = false;
   if (in_run_phase_ || building_ != 0 || batch_left_ != 0) return;
@@ -226,9 +224,9 @@ void ProgramMeasurer<B, R>::feed() noexcept {
   feed_builder();
 }
 
-/// Hands out builds while there is room. One thread at a time does so for all: a thread that comes meanwhile leaves,
-/// and what it came for is seen by the other's next look, under the same lock. A builder that works within submit_build
-/// so makes no call deeper.
+/// Submits builds while there is room. Only one thread at a time does so: another thread returns at once, since the
+/// first checks again under the same lock and so handles the new work. So the calls do not nest if a builder works
+/// within submit_build.
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::feed_builder() noexcept {
   std::unique_lock lock(mutex_);

@@ -17,7 +17,7 @@
 
 namespace rondo::measure {
 
-/// A duration as people read it, with three figures: "417 ns", "1.23 ms", "12.3 s".
+/// A readable duration with three significant digits: "417 ns", "1.23 ms", "12.3 s".
 [[nodiscard]] inline std::string format_seconds(double seconds) {
   if (!std::isfinite(seconds)) return "none";
   const char* unit = "ns";
@@ -34,16 +34,16 @@ namespace rondo::measure {
 ///
 ///     37 of 96, 2.4/s, best 1.23 ms (i8 j64 k32 ikj), 3 errors (2 build, 1 run_timeout), 25 s left
 ///
-/// When a search goes wrong altogether the line says so, and why: "the last 12 all failed: ...". Thread safety: all
-/// members from any thread.
+/// When all recent candidates have failed, the line says so and gives the reason: "the last 12 all failed: ...". Thread
+/// safety: all members from any thread.
 class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `total`: the number of candidates, without those measured by earlier runs; 0: unknown.
+  /// `total`: the number of candidates, not counting those measured by earlier runs; 0: unknown.
   explicit Progress(std::size_t total = 0, Clock::time_point start = Clock::now()) : total_{total}, start_{start} {}
 
-  /// Takes a best that earlier runs found.
+  /// Sets the best result of earlier runs.
   void resume(const std::string& name, double seconds) {
     const std::lock_guard lock(mutex_);
     if (seconds < best_) best_ = seconds, best_name_ = name;
@@ -81,7 +81,7 @@ class Progress {
   }
 
  private:
-  static constexpr std::uint64_t flood = 10;  ///< as many faults in a row are no accident
+  static constexpr std::uint64_t flood = 10;  ///< consecutive faults that are reported as a general failure
 
   [[nodiscard]] std::string errors() const {
     std::vector<std::string> kinds;

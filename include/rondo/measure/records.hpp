@@ -22,15 +22,15 @@
 
 namespace rondo::measure {
 
-/// One measurement as it stands in a log: which candidate of which task, and what came of it.
+/// One measurement in a log: the candidate, its task, and the result.
 struct Record : Measured {
-  std::string task;  ///< what all candidates do; times of different tasks do not compare
-  std::string key;   ///< which candidate
+  std::string task;  ///< the common task of all candidates; times of different tasks are not comparable
+  std::string key;   ///< the name of the candidate
   double build_seconds = 0;
-  double at = 0;  ///< when, in seconds since 1970
+  double at = 0;  ///< the time in seconds since 1970
 };
 
-/// One line of JSON, with its newline. Bytes that are no UTF-8 (compilers print such) are replaced.
+/// Makes one line of JSON, including the newline. Bytes that are not UTF-8 (which some compilers print) are replaced.
 [[nodiscard]] inline std::string to_line(const Record& r) {
   nlohmann::ordered_json json{{"task", r.task}, {"key", r.key}, {"fault", to_string(r.fault)}};
   if (!r.text.empty()) json["text"] = r.text;
@@ -42,7 +42,7 @@ struct Record : Measured {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
-/// The inverse. Nothing if it is no such line; fields that it does not know are passed over.
+/// Parses a line. Returns nothing if it is not a record; unknown fields are ignored.
 [[nodiscard]] inline std::optional<Record> from_line(std::string_view line) {
   try {
     const auto json = nlohmann::json::parse(line);
@@ -62,22 +62,22 @@ struct Record : Measured {
   }
 }
 
-/// The measurements of a task, in a file that several runs of a tuner go on with.
+/// The measurements of a task, in a file that several runs of a tuner can continue.
 ///
 ///     RecordLog log("matmul.jsonl", "matmul 256 on a2a3_sim");
 ///     if (!log.is_settled(key)) measurer.submit(source, [&, key](const Result& r) { log.append(key, r); });
 ///
-/// Each record is appended by one write of one line, so a program that is killed leaves at most one line cut short;
-/// that is passed over, and not continued. Lines of other tasks are left alone.
-/// Thread safety: all members from any thread. Several programs may append to one file, and see what was there when
-/// they opened it.
+/// Each record is appended as one line with one write, so a program that is killed leaves at most one truncated line;
+/// such a line is skipped, and nothing is appended to it. Lines of other tasks are left alone. Thread safety: all
+/// members from any thread. Several programs may append to one file; each sees the records that were there when it
+/// opened the file.
 class RecordLog {
  public:
-  /// Opens the file, or makes it, and reads it. @throws Error invalid_argument if that cannot be done
+  /// Opens or creates the file, and reads it. @throws Error invalid_argument if that fails
   RecordLog(const std::string& path, std::string task) : path_{path}, task_{std::move(task)} {
     std::ifstream in{path, std::ios::binary};
     for (std::string line; std::getline(in, line);) {
-      begins_line_ = !in.eof();  // the end came before a newline
+      begins_line_ = !in.eof();  // the last line has no newline
       if (auto record = from_line(line); !record) {
         if (!line.empty()) ++unreadable_;
       } else if (record->task == task_) {
@@ -90,8 +90,8 @@ class RecordLog {
     }
   }
 
-  /// Adds what came of a candidate; one that was stopped is left out. It is in the file when this returns.
-  /// @throws Error out_of_resources if it cannot be written, as on a full disk
+  /// Appends the result of a candidate, unless it was stopped. It is in the file when this function returns.
+  /// @throws Error out_of_resources if it cannot be written, for example because the disk is full
   void append(const std::string& key, const Result& result) {
     if (result.fault == Fault::stopped) return;
     Record record;
@@ -120,7 +120,7 @@ class RecordLog {
     if (position == latest_.end()) return std::nullopt;
     return records_[position->second];
   }
-  /// Whether there is a record that measuring again would only repeat.
+  /// Whether there is a record that another measurement would only repeat.
   [[nodiscard]] bool is_settled(const std::string& key) const {
     const std::lock_guard lock(mutex_);
     const auto position = latest_.find(key);
@@ -132,12 +132,12 @@ class RecordLog {
     if (best_ == records_.size()) return std::nullopt;
     return records_[best_];
   }
-  /// All of this task, in the order of the file.
+  /// All records of this task, in the order of the file.
   [[nodiscard]] std::vector<Record> records() const {
     const std::lock_guard lock(mutex_);
     return records_;
   }
-  /// Lines that were no records when the file was read.
+  /// The number of lines that were not records when the file was read.
   [[nodiscard]] std::size_t unreadable() const noexcept { return unreadable_; }
 
  private:
@@ -156,7 +156,7 @@ class RecordLog {
   mutable std::mutex mutex_;
   std::vector<Record> records_;
   std::unordered_map<std::string, std::size_t> latest_;
-  std::size_t best_ = 0;  ///< records_.size(): none
+  std::size_t best_ = 0;  ///< records_.size() if there is none
   double best_seconds_ = std::numeric_limits<double>::infinity();
   std::size_t unreadable_ = 0;
   bool begins_line_ = true;

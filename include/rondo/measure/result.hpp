@@ -12,25 +12,25 @@
 #include <string>
 #include <vector>
 
-/// The values that go from builder to runner to caller. All times are seconds.
+/// The values that builder, runner and caller exchange. All times are in seconds.
 namespace rondo::measure {
 
-/// The result of building a candidate: an artifact, or a fault and a text about it.
+/// The result of building a candidate: an artifact, or a fault and a text that describes it.
 template <class Artifact>
 struct Built {
   Fault fault = Fault::none;
   std::string text;
-  std::optional<Artifact> artifact;  ///< there unless `fault` says why not
-  double seconds = 0;                ///< building alone, without waiting for a turn
+  std::optional<Artifact> artifact;  ///< present if `fault` is none
+  double seconds = 0;                ///< the build itself, without waiting for a turn
 };
 
 /// The result of running an artifact.
 struct Measured {
   Fault fault = Fault::none;
   std::string text;
-  std::vector<double> seconds;         ///< one round by the host's clock, once for each repeat
-  std::vector<double> device_seconds;  ///< the same by the device's own clock, where it has one
-  double run_seconds = 0;              ///< all that running took, without waiting for a turn
+  std::vector<double> seconds;         ///< the time of one round by the host's clock, for each repeat
+  std::vector<double> device_seconds;  ///< the same by the device's own clock, if it has one
+  double run_seconds = 0;              ///< the whole run, without waiting for a turn
 
   [[nodiscard]] bool ok() const noexcept { return fault == Fault::none; }
   /// The shortest repeat; infinity if there is none.
@@ -39,7 +39,7 @@ struct Measured {
     for (const double s : seconds) least = std::min(least, s);
     return least;
   }
-  /// The middle repeat; infinity if there is none.
+  /// The median repeat; infinity if there is none.
   [[nodiscard]] double median() const {
     if (seconds.empty()) return std::numeric_limits<double>::infinity();
     std::vector<double> sorted = seconds;
@@ -52,7 +52,7 @@ struct Measured {
 /// The number of a candidate of a measurer, counted from 1 in the order of submission.
 using Ticket = std::uint64_t;
 
-/// All that is known of one candidate in the end.
+/// The final result of a candidate.
 struct Result : Measured {
   Ticket ticket = 0;
   double build_seconds = 0;

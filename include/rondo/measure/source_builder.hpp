@@ -29,32 +29,32 @@ namespace rondo::measure {
 /// A candidate as C++ source.
 struct SourceCandidate {
   std::string source;
-  /// Makes the source where there is none yet, on the builder's thread; what it throws is Fault::instantiation.
+  /// Makes the source on the builder's thread if there is none yet; an exception from it is Fault::instantiation.
   std::function<std::string()> generate = {};
-  /// For the compiler, after the builder's own.
+  /// Flags for the compiler, after the builder's own.
   std::vector<std::string> flags = {};
-  /// For the workload that will run it; no part of what is compiled.
+  /// The input for the workload; not compiled.
   std::string argument = {};
 };
 
 /// The compiler, its flags, the number of compilations at a time, and their time limit.
 struct SourceBuilderOptions {
-  std::size_t workers = 2;                                                  ///< compilers at work at once
-  std::string compiler = "c++";                                             ///< a path, or a name to look for
-  std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};  ///< besides -shared -fPIC
+  std::size_t workers = 2;                                                  ///< compilers that run at the same time
+  std::string compiler = "c++";                                             ///< a path, or a name to search for
+  std::vector<std::string> flags = {"-std=c++20", "-O3", "-march=native"};  ///< in addition to -shared -fPIC
   double time_limit = 60;                                                   ///< seconds for one build
-  std::size_t output_bytes = 8192;                                          ///< kept of what the compiler says
-  /// The folder for artifacts, for later programs too; empty: none, each is removed after use.
+  std::size_t output_bytes = 8192;                                          ///< of the compiler's output, kept
+  /// The folder for artifacts, kept for later programs; empty: each artifact is removed after use.
   std::string cache = {};
 };
 
-/// Compiles candidates to shared objects, by the system's compiler in child processes.
+/// Compiles candidates to shared objects with the system's compiler, in child processes.
 ///
-/// What has the same source, flags, compiler and processor is compiled once: while it is in use, or as long as
-/// Options::cache keeps it. A build that is asked for twice at once is waited for, and takes one worker.
-/// Lifetime: its threads are its own, and the destructor kills their compilers. Artifacts may outlive it. Thread
-/// safety: submit_build from any thread. Errors: instantiation, build with what the compiler said, build_timeout;
-/// unknown if no process can be started. A compiler that takes too long is killed with its children.
+/// The same source, flags, compiler and processor are compiled only once, as long as the artifact is in use or
+/// Options::cache keeps it. A second request for a build under way waits for it without taking a worker. Lifetime: it
+/// owns its threads, and the destructor kills their compilers. Artifacts may outlive it. Thread safety: submit_build
+/// from any thread. Errors: instantiation; build, with the compiler's output; build_timeout; unknown if no process can
+/// be started. A compiler that exceeds the time limit is killed with its children.
 class SourceBuilder {
  public:
   using Input = SourceCandidate;
@@ -80,7 +80,7 @@ class SourceBuilder {
   }
   [[nodiscard]] std::size_t capacity() const noexcept { return options_.workers + 1; }
 
-  /// Compilers started so far; builds that found their artifact ready started none.
+  /// The number of compilers started so far; builds whose artifact existed did not start one.
   [[nodiscard]] std::uint64_t compilations() const noexcept { return compilations_.load(std::memory_order_relaxed); }
   /// The folder of artifacts.
   [[nodiscard]] const std::string& folder() const noexcept { return folder_->path(); }
@@ -95,7 +95,7 @@ class SourceBuilder {
     std::string argument;
     OnBuilt<SharedObject> on_built;
   };
-  /// The state of a content: its file if it is in use, and the callers that wait while it is built.
+  /// The state of an artifact: its file if it is in use, and the callers that wait for its build.
   struct Entry {
     std::weak_ptr<const detail::ArtifactFile> file;
     bool is_building = false;
@@ -128,7 +128,7 @@ class SourceBuilder {
   WorkerPool<Job> pool_;  // last: its threads use all of the above
 };
 
-/// What, besides source and flags, decides what comes out: the compiler, and the processor that -march=native means.
+/// What determines the result besides source and flags: the compiler, and the processor that -march=native selects.
 inline std::string SourceBuilder::identify() const {
   const detail::ChildOutcome asked = detail::run_child({options_.compiler, "--version"}, {10, 4096});
   if (!asked.ok()) {
@@ -150,7 +150,7 @@ inline std::string SourceBuilder::identify() const {
 inline std::string SourceBuilder::key_of(const SourceCandidate& candidate) const {
   detail::Sha256 hash;
   const auto add = [&hash](const std::string& part) {
-    hash.update(fmt::format("{}:", part.size()));  // so that no two lists of parts read the same
+    hash.update(fmt::format("{}:", part.size()));  // so that different lists of parts give different hashes
     hash.update(part);
   };
   add(identity_);
@@ -201,7 +201,7 @@ inline void SourceBuilder::work(Job job) noexcept {
   }
   waiters.push_back(std::move(self));
   for (std::size_t w = 0; w < waiters.size(); ++w) {
-    // The last one gets the file itself: nothing here holds on to it while the candidate goes its way.
+    // The last one gets the file itself, so that nothing here keeps it alive any longer.
     if (w + 1 == waiters.size()) return answer(std::move(waiters[w]), std::move(compiled));
     answer(std::move(waiters[w]), compiled);
   }
@@ -213,7 +213,7 @@ inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& can
     return {Fault::none, {}, std::make_shared<detail::ArtifactFile>(folder_, kept), 0};
   }
   const std::uint64_t number = compilations_.fetch_add(1, std::memory_order_relaxed) + 1;
-  // A name of this build alone: another's file of the same content may be on its way out.
+  // The name is unique to this build: an older file with the same content may be about to be removed.
   const std::string stem = fmt::format("{}/{}-{}-{}", folder_->path(), key, ::getpid(), number);
   const std::string source = stem + ".cpp";
   std::ofstream file{source, std::ios::binary};

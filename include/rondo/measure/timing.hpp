@@ -18,32 +18,32 @@
 
 namespace rondo::measure {
 
-/// The number of runs of a candidate, and the steps between them.
+/// The number of runs of a candidate, and the pauses between them.
 struct Repetition {
-  std::size_t warm_up = 1;      ///< rounds before the first that counts
-  std::size_t number = 1;       ///< rounds that are timed together
-  std::size_t repeat = 3;       ///< how many such times there are
-  double min_repeat_ms = 0;     ///< a time shorter than that is taken again over more rounds
-  double cooldown_ms = 0;       ///< pause before each time
-  std::size_t flush_bytes = 0;  ///< written before each time, so that caches hold nothing of the candidate's
+  std::size_t warm_up = 1;      ///< rounds before the first timed one
+  std::size_t number = 1;       ///< rounds in each repeat, timed together
+  std::size_t repeat = 3;       ///< the number of repeats
+  double min_repeat_ms = 0;     ///< a shorter repeat is timed again with more rounds
+  double cooldown_ms = 0;       ///< pause before each repeat
+  std::size_t flush_bytes = 0;  ///< bytes written before each repeat, to evict the candidate's data from the caches
 };
 
-/// The seconds of one round, once for each repeat.
+/// The seconds of one round, for each repeat.
 struct Times {
   std::vector<double> seconds;         ///< by the host's clock
-  std::vector<double> device_seconds;  ///< by the device's, of a repeat's last round; empty if it has none
+  std::vector<double> device_seconds;  ///< by the device's, for the last round of each repeat; empty if it has none
 };
 
 namespace detail {
 
-/// Pushes what was in the caches out of them, by writing to memory of that size.
+/// Evicts data from the caches by writing to memory of the given size.
 class CacheFlusher {
  public:
   explicit CacheFlusher(std::size_t bytes) : memory_(bytes / sizeof(std::uint64_t)) {}
   void flush() noexcept {
     ++value_;
     for (std::size_t i = 0; i < memory_.size(); i += 8) memory_[i] = value_;
-    asm volatile("" : : "r"(memory_.data()) : "memory");  // as if it were read
+    asm volatile("" : : "r"(memory_.data()) : "memory");  // as if the memory were read
   }
 
  private:
@@ -69,7 +69,7 @@ template <std::invocable Call, std::invocable After>
     for (std::size_t i = 0; i < number; ++i) call();
     const double took = std::chrono::duration<double>(Clock::now() - start).count();
     if (const double least = 1e-3 * how.min_repeat_ms; took < least) {
-      // Far too short a time says little about how many are needed: grow tenfold at most.
+      // A time that is far too short says little about the number needed: grow at most tenfold.
       const double factor = std::min(10.0, 1.1 * least / std::max(took, 1e-9));
       number = std::max(number + 1, static_cast<std::size_t>(std::ceil(factor * static_cast<double>(number))));
       continue;

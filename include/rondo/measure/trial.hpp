@@ -16,17 +16,20 @@
 
 namespace rondo::measure {
 
-/// One candidate's turn, as a workload sees it: the candidate, how it is to be timed, and where the times go.
+/// One candidate's turn, for a workload: the candidate, how to time it, and where to put the times.
 ///
 ///     [&](Trial& trial) {
 ///       TaskGraph graph;
 ///       …
-///       graph.add_raw("matmul", CoreType::cube, trial.symbol<void(ArgWord*)>("matmul"), reads(a), reads(b),
-///       writes(c)); auto session = open<SelectedPlatform>(graph); … one round … trial.check("c", hc, reference);
+///       graph.add_raw("matmul", CoreType::cube, trial.symbol<void(ArgWord*)>("matmul"),
+///                     reads(a), reads(b), writes(c));
+///       auto session = open<SelectedPlatform>(graph);
+///       … one round …
+///       trial.check("c", hc, reference);
 ///       trial.time_rounds(session, bind(a, ha), bind(b, hb), bind(c, hc));
 ///     }
 ///
-/// Lifetime: that of the workload's call; the candidate's code is unloaded after it, so sessions end within it.
+/// Lifetime: that of the workload's call; then the candidate's code is unloaded, so sessions must end within the call.
 class Trial {
  public:
   Trial(std::string path, std::string argument, std::size_t device, const Repetition& repetition)
@@ -39,13 +42,13 @@ class Trial {
 
   /// The artifact's file.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// The input of the workload.
+  /// The input for the workload.
   [[nodiscard]] const std::string& argument() const noexcept { return argument_; }
   /// The number of the device, from 0.
   [[nodiscard]] std::size_t device() const noexcept { return device_; }
   [[nodiscard]] const Repetition& repetition() const noexcept { return repetition_; }
 
-  /// A function of the candidate, which declares it extern "C". @throws Failure instantiation if it has none
+  /// A function of the candidate, which must declare it extern "C". @throws Failure instantiation if it does not exist
   template <class Function>
   requires std::is_function_v<Function>
   [[nodiscard]] Function* symbol(const char* name) {
@@ -59,20 +62,20 @@ class Trial {
     return reinterpret_cast<Function*>(address);
   }
 
-  /// Holds an output against its reference. @throws Failure wrong_answer
+  /// Compares an output with its reference. @throws Failure wrong_answer
   template <class Got, class Want>
   void check(const char* name, const Got& got, const Want& want, const Tolerance& tolerance = {}) const {
     check_close(name, got, want, tolerance);
   }
 
-  /// Times rounds of a session as repetition() says. @throws Failure as measure::time_rounds
+  /// Times rounds of a session according to repetition(). @throws Failure as measure::time_rounds does
   template <class Session, BoundPair... B>
   void time_rounds(Session& session, const B&... pairs) {
     Times times = measure::time_rounds(repetition_, session, pairs...);
     measured_.seconds = std::move(times.seconds);
     measured_.device_seconds = std::move(times.device_seconds);
   }
-  /// Times any call, for what is no session.
+  /// Times any call, for work without a session.
   template <std::invocable Call>
   void time_calls(Call&& call) {
     measured_.seconds = measure::time_calls(repetition_, call);

@@ -16,21 +16,21 @@
 
 namespace rondo::measure {
 
-/// A fixed number of threads over one queue: what builders and runners are made of. First come, first served.
+/// A fixed number of threads with one queue, first in, first out; used by builders and runners.
 ///
-/// Lifetime: the threads live as long as the pool. The destructor lets them finish the jobs that they are at, then
-/// hands what is left in the queue to `drop`, on its own thread. It must not run on a thread of the pool. Thread
-/// safety: submit() from any thread, those of the pool included. Cost of submit(): a lock, and a system call if a
-/// thread sleeps.
+/// Lifetime: the threads live as long as the pool. The destructor lets them finish their current jobs, then passes the
+/// jobs left in the queue to `drop`, on its own thread. It must not run on a thread of the pool. Thread safety:
+/// submit() from any thread, including those of the pool. Cost of submit(): a lock, and a system call if a thread
+/// sleeps.
 template <class Job>
 class WorkerPool {
  public:
-  /// Does a job as worker `worker`, counted from 0. Must not throw.
+  /// Runs a job as worker `worker`, counted from 0. Must not throw.
   using Work = std::function<void(Job, std::size_t worker)>;
-  /// Gets a job that will not be done. Must not throw.
+  /// Receives a job that will not be run. Must not throw.
   using Drop = std::function<void(Job)>;
 
-  /// @throws Error invalid_argument for no worker, out_of_resources if a thread cannot be started
+  /// @throws Error invalid_argument if there are no workers, out_of_resources if a thread cannot be started
   WorkerPool(std::size_t workers, Work work, Drop drop) : work_{std::move(work)}, drop_{std::move(drop)} {
     if (workers == 0) throw Error(Errc::invalid_argument, Error::Text("a pool of no worker never ends; ask for one"));
     threads_.reserve(workers);
@@ -46,7 +46,7 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
   ~WorkerPool() {
     join();
-    // A callback may submit again; that is dropped as well.
+    // A callback may submit another job, which is dropped as well.
     while (!queue_.empty()) {
       Job job = std::move(queue_.front());
       queue_.pop_front();
@@ -56,7 +56,7 @@ class WorkerPool {
 
   [[nodiscard]] std::size_t workers() const noexcept { return threads_.size(); }
 
-  /// Adds a job. During the destructor it is accepted still, and dropped.
+  /// Adds a job. During the destructor, it is still accepted, but dropped.
   void submit(Job job) {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(job));

@@ -22,7 +22,7 @@
 /// Collectives on session tensors between rounds.
 namespace rondo::mpi {
 
-/// The operation on the ranks' values of an element.
+/// The operation applied to the ranks' values of an element.
 enum class Op : std::uint8_t { sum, mean, min, max, product };
 
 [[nodiscard]] constexpr const char* to_string(Op op) noexcept {
@@ -30,7 +30,7 @@ enum class Op : std::uint8_t { sum, mean, min, max, product };
   return names[static_cast<std::size_t>(op)];
 }
 
-/// Elements that MPI can calculate with: float and the integers, but no type of which there are bits alone.
+/// Elements that MPI can calculate with: float and the integers, but not types that MPI knows only as raw bits.
 template <class T>
 concept Reducible = std::same_as<T, float> || std::same_as<T, double> ||
     (std::integral<T>&& Element<T> && !std::same_as<T, bool>);
@@ -50,7 +50,7 @@ template <Reducible T>
   if constexpr (std::same_as<T, std::uint32_t>) return MPI_UINT32_T;
   if constexpr (std::same_as<T, std::uint64_t>) return MPI_UINT64_T;
 }
-/// Tells types apart across ranks: kind and bytes.
+/// A number that differs between types on all ranks: kind and size.
 template <Reducible T>
 inline constexpr std::uint64_t type_number = sizeof(T) + (std::is_floating_point_v<T> ? 256U
                                                           : std::is_signed_v<T>       ? 512U
@@ -72,8 +72,8 @@ void divide(std::span<T> values, int by) noexcept {
   }
 }
 
-/// Whether all ranks mean the same tensors. `name(i)` names the i-th tensor of this rank. Collective; every rank comes
-/// to the same answer. @throws Error invalid_argument, limit_exceeded; and as Group::gather
+/// Checks that all ranks use the same tensors. `name(i)` names the i-th tensor of this rank. Collective; the result is
+/// the same on every rank. @throws Error invalid_argument, limit_exceeded; errors of Group::gather
 template <Reducible T, class Name>
 void check_same(const Group& group, Op op, std::span<const std::uint64_t> sizes, const Name& name) {
   const std::uint64_t own[] = {type_number<T>, static_cast<std::uint64_t>(op), sizes.size()};
@@ -109,7 +109,7 @@ void check_same(const Group& group, Op op, std::span<const std::uint64_t> sizes,
   if (op == Op::mean && !std::is_floating_point_v<T>) fail("the mean of integers is none; reduce to the sum");
 }
 
-/// Host memory beside a session's tensors: pinned, where the platform has such.
+/// Host memory for copies of a session's tensors: pinned if the platform has pinned memory.
 template <class T, class Platform>
 struct MirrorOf {
   struct type : std::vector<T> {
@@ -123,33 +123,33 @@ struct MirrorOf<T, Platform> {
 
 }  // namespace detail
 
-/// Reduces resident tensors over all ranks between rounds: afterwards each rank's hold the sum, mean, … of all.
+/// Reduces resident tensors over all ranks between rounds: afterwards each rank's tensors hold the sum, mean, … of all.
 ///
 ///     mpi::AllReduce gradients(session, group, mpi::Op::mean, dw1, db1);       // once, on all ranks
 ///     …
-///     (void)gradients.start();                                                 // they are on their way
+///     (void)gradients.start();                                                 // the reduction begins
 ///     auto round = session.begin_round(bind(x, hx), bind(loss, hl));           // the next round's copy-in meanwhile
-///     (void)gradients.finish();                                                // they are on the device again
+///     (void)gradients.finish();                                                // the results are on the device
 ///     Status status = std::move(round).launch().finish().status();
 ///
-/// The tensors travel in one message, by way of host memory: start() downloads them, finish() uploads them. Between the
-/// two the host is free, and the session may copy the next round's inputs in, as above, or run rounds that do not touch
-/// these tensors; what rounds wrote to them meanwhile is lost. On a session with rounds in flight both calls wait for
-/// those.
+/// The tensors are sent in one message through host memory: start() downloads them, finish() uploads them. Between the
+/// two calls, the host is free, and the session may copy in the next round's inputs, as above, or run rounds that do
+/// not use these tensors; writes to them in these rounds are lost. On a session with rounds in flight, both calls wait
+/// for those rounds.
 ///
-/// Lifetime: immovable; session and group outlive it. Thread safety: the session's. The order of all collectives of a
-/// group is the same on all ranks.
-/// Errors: constructor, see there. start(): the session's of download; busy when started already; device_failed: MPI's.
-/// finish(): invalid_argument if it was not started; timed_out if not all ranks started it within the group's patience;
-/// device_failed: MPI's; the session's of upload. After a failure of MPI it is of no more use: each later call says the
-/// same. A rank that cannot start because its own round failed leaves the others to time out; end them by
-/// Environment::abort. Cost: two copies of the tensors, and what MPI takes.
+/// Lifetime: immovable; session and group outlive it. Thread safety: that of the session. All collectives of a group
+/// must be in the same order on all ranks.
+/// Errors: for the constructor, see there. start(): errors of download; busy if already started; device_failed: an
+/// error of MPI. finish(): invalid_argument if it was not started; timed_out if not all ranks started it within the
+/// group's patience; device_failed: an error of MPI; errors of upload. After a failure of MPI, every later call returns
+/// the same error. If a rank cannot start because its own round failed, the others time out; end them with
+/// Environment::abort. Cost: two copies of the tensors, and the time of MPI.
 template <class Session, Reducible T>
 requires Element<T>
 class AllReduce {
  public:
-  /// Collective. @throws Error invalid_argument if ranks differ in types, operations, number of tensors, or in the size
-  /// of one, which is named; wrong_tensor; timed_out if not all ranks come; limit_exceeded above 2^31 - 1 elements
+  /// Collective. @throws Error invalid_argument if ranks differ in types, operations, number of tensors, or the size of
+  /// a tensor, which is named; wrong_tensor; timed_out if a rank is missing; limit_exceeded above 2^31 - 1 elements
   template <std::same_as<Resident<T>>... More>
   AllReduce(Session& session, const Group& group, Op op, Resident<T> tensor, More... more)
       : session_{session}, group_{group}, op_{op}, tensors_{tensor, more...} {
@@ -168,15 +168,15 @@ class AllReduce {
   AllReduce& operator=(const AllReduce&) = delete;
   ~AllReduce() {
     if (request_ == MPI_REQUEST_NULL) return;
-    // A rank that leaves by an exception has no time: the others wait for it to tell.
+    // A rank that is leaving with an exception does not wait: the others wait for its error report.
     const double patience = std::uncaught_exceptions() == 0 ? group_.patience() : 0;
     const bool is_done = !failed_ && detail::await(request_, patience).is_done;
     if (is_done) return;
-    (void)mirror_.release();  // MPI goes on using it
+    (void)mirror_.release();  // MPI still uses it
     group_.note_stuck();
   }
 
-  /// Downloads the tensors and sends them on their way.
+  /// Downloads the tensors and starts the reduction.
   Status start() noexcept {
     if (failed_) return *failed_;
     if (request_ != MPI_REQUEST_NULL) return Status{Errc::busy};
@@ -190,7 +190,7 @@ class AllReduce {
     return {};
   }
 
-  /// Whether they have arrived. Also lets an MPI without a thread of its own get on; finish() is needed all the same.
+  /// Whether the reduction is complete. It also lets an MPI without a progress thread advance. Call finish() anyway.
   [[nodiscard]] bool is_done() noexcept {
     if (failed_ || !is_started_) return false;
     int is_done = 1;
@@ -199,7 +199,7 @@ class AllReduce {
     return !failed_ && is_done != 0;
   }
 
-  /// Waits for the ranks, and uploads what came out. Between a round's copy-in and its launch too.
+  /// Waits for the ranks and uploads the results. May be called between a round's copy-in and its launch.
   Status finish() noexcept {
     if (failed_) return *failed_;
     if (!is_started_) return Status{Errc::invalid_argument};
@@ -212,8 +212,8 @@ class AllReduce {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       Status status = session_.upload(tensors_[i], part(i));
       if (status.code() == Errc::busy) {
-        // A round is bound but not launched. The platform keeps to the order of the calls, so the launch comes after
-        // this; the memory is the platform's until the round is finished, and untouched until the next start().
+        // A round is bound but not launched. The platform executes calls in order, so the launch comes after this copy;
+        // the memory belongs to the platform until the round is finished, and is not written before the next start().
         status = session_.platform().copy_in(session_.pair(tensors_[i]).device().template as<std::byte>(),
                                              part(i).data(), Bytes{part(i).size_bytes()});
       }
@@ -222,7 +222,7 @@ class AllReduce {
     return {};
   }
 
-  /// A sentence for a status of this object.
+  /// A sentence that explains a status of this object.
   [[nodiscard]] Error::Text explain(Status status) const noexcept {
     if (failed_ && status == *failed_) {
       if (code_ != MPI_SUCCESS) return Error::Text("all_reduce: ", detail::text_of(code_).c_str());
@@ -251,7 +251,7 @@ class AllReduce {
   const Group& group_;
   Op op_;
   std::vector<Resident<T>> tensors_;
-  std::vector<std::uint64_t> offsets_{0};  ///< of each in the mirror, and the end
+  std::vector<std::uint64_t> offsets_{0};  ///< the offset of each tensor in the mirror, and the end
   std::unique_ptr<Mirror> mirror_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   bool is_started_ = false;
@@ -261,8 +261,8 @@ class AllReduce {
 template <class Session, Element T, class... More>
 AllReduce(Session&, const Group&, Op, Resident<T>, More...) -> AllReduce<Session, T>;
 
-/// The same for one tensor at once, without overlap; for what happens rarely. Collective.
-/// @throws Error as AllReduce's constructor
+/// Reduces one tensor at once, without overlap; for rare operations. Collective. @throws Error as AllReduce's
+/// constructor does
 template <class Session, Reducible T>
 requires Element<T> Status all_reduce(Session& session, Resident<T> tensor, Op op, const Group& group) {
   AllReduce<Session, T> reduce(session, group, op, tensor);
@@ -270,8 +270,8 @@ requires Element<T> Status all_reduce(Session& session, Resident<T> tensor, Op o
   return status ? reduce.finish() : status;
 }
 
-/// The same for host memory: losses, counts, times. Collective; waits.
-/// @throws Error invalid_argument if ranks differ, timed_out if not all come, device_failed
+/// Reduces host memory, such as losses, counts and times. Collective; waits. @throws Error invalid_argument if ranks
+/// differ, timed_out if a rank is missing, device_failed
 template <Reducible T>
 void all_reduce(std::span<T> values, Op op, const Group& group) {
   const std::uint64_t sizes[] = {values.size()};
@@ -282,7 +282,7 @@ void all_reduce(std::span<T> values, Op op, const Group& group) {
                                detail::op_of(op), group.comm(), &request),
                 "all_reduce");
   const detail::Awaited awaited = detail::await(request, group.patience());
-  if (!awaited.is_done) {  // MPI goes on using it
+  if (!awaited.is_done) {  // MPI still uses it
     (void)memory.release();
     group.note_stuck();
   }

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-/// Several processes that work together, its ranks, by MPI 3 or later.
+/// Processes that work together as ranks, using MPI 3 or later.
 namespace rondo::mpi {
 
 namespace detail {
@@ -30,7 +30,7 @@ namespace detail {
   return Error::Text(static_cast<const char*>(text));
 }
 
-/// @throws Error device_failed, with MPI's own text
+/// Throws if `code` is an error. @throws Error device_failed, with MPI's own text
 inline void check(int code, const char* what, std::source_location where = std::source_location::current()) {
   if (code != MPI_SUCCESS) throw Error(Errc::device_failed, Error::Text(what, ": ", text_of(code).c_str()), where);
 }
@@ -41,8 +41,8 @@ struct Awaited {
   int code = MPI_SUCCESS;
 };
 
-/// Waits for a request, `patience` seconds at most. The clock is looked at only once the request is slow. A blocking
-/// call would wait for ever for a rank that never comes.
+/// Waits for a request, `patience` seconds at most. It reads the clock only once the request is slow. A blocking call
+/// would wait forever for a rank that never comes.
 [[nodiscard]] inline Awaited await(MPI_Request& request, double patience) noexcept {
   using Clock = std::chrono::steady_clock;
   Clock::time_point deadline{};
@@ -50,7 +50,7 @@ struct Awaited {
     int is_done = 0;
     const int code = MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS || is_done != 0) return {is_done != 0, code};
-    if (n % 16 == 0) std::this_thread::yield();  // ranks may be more than cores
+    if (n % 16 == 0) std::this_thread::yield();  // there may be more ranks than cores
     if (n % 1024 != 0) continue;
     if (deadline == Clock::time_point{}) {
       deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience));
@@ -62,18 +62,18 @@ struct Awaited {
 
 }  // namespace detail
 
-/// Initialises MPI, and finalises it. First in main():
+/// Initialises MPI, and finalises it. Construct it first in main():
 ///
 ///     int main(int argc, char** argv) {
 ///       const rondo::mpi::Environment mpi(&argc, &argv);
 ///       try { … } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); mpi.abort(1); }
 ///     }
 ///
-/// Does nothing where MPI was initialised before. A rank that ends by an exception ends all of them: the others would
-/// wait for it.
+/// Does nothing if MPI was already initialised. A rank that ends with an exception ends all of them, since the others
+/// would wait for it.
 class Environment {
  public:
-  /// Asks for MPI_THREAD_MULTIPLE, which measuring on other ranks needs. @throws Error device_failed
+  /// Requests MPI_THREAD_MULTIPLE, which is needed for measuring on other ranks. @throws Error device_failed
   explicit Environment(int* argc = nullptr, char*** argv = nullptr) {
     int is_initialised = 0;
     detail::check(MPI_Initialized(&is_initialised), "MPI");
@@ -102,15 +102,15 @@ class Environment {
 
 /// The options of a Group.
 struct GroupOptions {
-  /// Seconds that a rank waits for the others in a collective before it gives up.
+  /// The seconds that a rank waits for the others in a collective before it gives up.
   double patience = 60;
 };
 
-/// Ranks that work together, apart from all other messages of the program: a duplicate of a communicator, on which MPI
-/// returns its errors.
+/// Ranks that work together, with messages separate from all others of the program: a duplicate of a communicator, on
+/// which MPI returns errors.
 ///
-/// Lifetime: immovable; within that of MPI. What uses it keeps a reference. Thread safety: as MPI was initialised. The
-/// constructor is collective: all ranks of the communicator come to it, in the same order.
+/// Lifetime: immovable; MPI must outlive it. Its users keep a reference. Thread safety: that with which MPI was
+/// initialised. The constructor is collective: all ranks of the communicator must call it, in the same order.
 class Group {
  public:
   using Options = GroupOptions;
@@ -131,22 +131,22 @@ class Group {
   ~Group() {
     int is_finalised = 0;
     (void)MPI_Finalized(&is_finalised);
-    // Freeing is collective: a rank that leaves by an exception is alone.
+    // Freeing is collective, but a rank that leaves with an exception is alone.
     if (is_finalised == 0 && !is_stuck_ && std::uncaught_exceptions() == 0) (void)MPI_Comm_free(&comm_);
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
-  /// In seconds, and for texts.
+  /// In seconds; also used in texts.
   [[nodiscard]] double patience() const noexcept { return options_.patience; }
   [[nodiscard]] long patience_ms() const noexcept { return static_cast<long>(1e3 * options_.patience); }
 
-  /// A collective was given up that MPI still works on: what it uses, this communicator too, is never freed.
+  /// Notes that a collective was given up that MPI still uses: its memory and this communicator are never freed.
   void note_stuck() const noexcept { is_stuck_ = true; }
 
-  /// The numbers that each rank brings, equally many, in the order of the ranks. Collective.
-  /// @throws Error timed_out if not all ranks come, device_failed
+  /// Collects the numbers of all ranks, equally many from each, in the order of the ranks. Collective. @throws Error
+  /// timed_out if a rank is missing, device_failed
   [[nodiscard]] std::vector<std::uint64_t> gather(std::span<const std::uint64_t> own) const {
     auto all = std::make_unique<std::vector<std::uint64_t>>(own.size() * static_cast<std::size_t>(size_));
     auto sent = std::make_unique<std::vector<std::uint64_t>>(own.begin(), own.end());
@@ -155,7 +155,7 @@ class Group {
     detail::check(MPI_Iallgather(sent->data(), n, MPI_UINT64_T, all->data(), n, MPI_UINT64_T, comm_, &request),
                   "MPI cannot gather from all ranks");
     const detail::Awaited awaited = detail::await(request, patience());
-    if (!awaited.is_done) {  // MPI goes on using the memory
+    if (!awaited.is_done) {  // MPI still uses the memory
       (void)sent.release();
       (void)all.release();
       note_stuck();

@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-/// Builders and runners on other ranks, for the same ProgramMeasurer. One rank is the tuner, the others serve it:
+/// Builders and runners on other ranks, for use with ProgramMeasurer. One rank is the tuner, the others serve it:
 ///
 ///     const Group group;                       // on all ranks
 ///     if (group.rank() != 0) {
@@ -46,12 +46,12 @@ using measure::Runner;
 using measure::SharedObject;
 using measure::SourceCandidate;
 
-/// The encoding of a value between ranks: `void put(detail::Writer&, const T&)` and `T take(detail::Reader&)`. Give
-/// types of your own a specialisation. Ranks are of one kind of machine: numbers travel as they lie in memory.
+/// The encoding of a value between ranks: `void put(detail::Writer&, const T&)` and `T take(detail::Reader&)`.
+/// Specialise it for types of your own. All ranks run on one kind of machine: numbers are sent as they are in memory.
 template <class T>
 struct RankCodec;
 
-/// The bytes of a number.
+/// A number, as its bytes.
 template <class T>
 requires std::is_arithmetic_v<T>
 struct RankCodec<T> {
@@ -65,13 +65,13 @@ struct RankCodec<T> {
     return value;
   }
 };
-/// The text itself.
+/// A string, as its characters.
 template <>
 struct RankCodec<std::string> {
   void put(detail::Writer& to, const std::string& value) const { to.put(value); }
   [[nodiscard]] std::string take(detail::Reader& from) const { return from.text(); }
 };
-/// Its source is made on the tuner's rank.
+/// A candidate; its source is made on the tuner's rank.
 template <>
 struct RankCodec<SourceCandidate> {
   void put(detail::Writer& to, const SourceCandidate& candidate) const {
@@ -88,7 +88,7 @@ struct RankCodec<SourceCandidate> {
     return candidate;
   }
 };
-/// Its bytes travel, and lie in a temporary folder of the rank as long as the artifact lives.
+/// A shared object, as its bytes; the rank keeps it in a temporary folder during the artifact's lifetime.
 template <>
 struct RankCodec<SharedObject> {
   void put(detail::Writer& to, const SharedObject& object) const {
@@ -109,7 +109,7 @@ struct RankCodec<SharedObject> {
 
 namespace detail {
 
-/// A letter's field. @throws what the codec throws
+/// A letter's field. @throws errors of the codec
 template <class T>
 [[nodiscard]] std::string encode_by(RankCodec<T>& codec, const T& value) {
   Writer writer;
@@ -126,15 +126,15 @@ template <class T>
 
 }  // namespace detail
 
-/// A Builder whose builds are done by the builders of other ranks; see serve().
+/// A Builder that passes builds to the builders of other ranks; see serve().
 ///
-/// Each rank has as many jobs at once as its own builder can use, its workers and one more; which rank gets a job is
-/// decided when there is room. A build that fails for nothing that the candidate did (Fault::unknown, device) is given
-/// to another rank, if there is one, up to Options::attempts times; the result's text, and Options::on_reissue, tell.
-/// Lifetime: one RankBuilder and one RankRunner at a time over a group, which outlives them. The destructor waits for
-/// the builds under way, and lets the ranks go. Thread safety: submit_build from any thread; callbacks come on one
-/// thread. Errors: as the ranks' builders'. A rank that dies as a whole takes all others with it: MPI ends the program;
-/// a search goes on from its log. Cost: the source and the artifact travel once each.
+/// Each rank holds at most as many jobs as its own builder can use, one more than its workers; which rank gets a job is
+/// decided when there is room. A build whose failure was not caused by the candidate (Fault::unknown, device) is
+/// assigned to another rank, if there is one, up to Options::attempts times; the result's text and Options::on_reissue
+/// report it. Lifetime: one RankBuilder and one RankRunner at a time over a group, which outlives them. The destructor
+/// waits for the builds under way, and dismisses the ranks. Thread safety: submit_build from any thread; callbacks are
+/// called on one thread. Errors: as for the ranks' builders. If a rank dies, MPI ends the whole program, and a search
+/// can continue from its log. Cost: the source and the artifact are each sent once.
 template <class I = SourceCandidate, class A = SharedObject>
 class RankBuilder {
  public:
@@ -169,9 +169,9 @@ class RankBuilder {
     });
   }
   [[nodiscard]] std::size_t capacity() const noexcept { return client_.capacity(); }
-  /// Jobs that were given to a rank anew.
+  /// The number of jobs that were assigned again.
   [[nodiscard]] std::uint64_t reissues() const noexcept { return client_.reissues(); }
-  /// Jobs that a rank has answered.
+  /// The number of jobs that a rank has finished.
   [[nodiscard]] std::uint64_t answered_by(int rank) const noexcept { return client_.answered_by(rank); }
 
  private:
@@ -180,22 +180,22 @@ class RankBuilder {
   detail::RankClient client_;  // last: its threads use all of the above
 };
 
-/// A Runner whose artifacts are run by the runners of other ranks; otherwise as RankBuilder. A rank's worker process
-/// that is killed (Fault::unknown) costs the job in it one attempt.
+/// A Runner that passes artifacts to the runners of other ranks; otherwise as RankBuilder. If a rank's worker process
+/// is killed (Fault::unknown), its job loses one attempt.
 template <class A = SharedObject>
 class RankRunner {
  public:
   using Artifact = A;
   using Options = RankOptions;
 
-  /// @throws as RankBuilder
+  /// @throws as RankBuilder's constructor does
   explicit RankRunner(const Group& group, Options options = {})
       : client_{group, detail::Line::run, std::move(options)} {}
 
   void submit_run(Artifact artifact, OnMeasured on_measured) {
     std::string body;
     {
-      const Artifact gone = std::move(artifact);  // before anybody hears of its result
+      const Artifact gone = std::move(artifact);  // destroyed before the result is reported
       body = detail::encode_by(artifacts_, gone);
     }
     client_.submit(std::move(body), [on_measured = std::move(on_measured)](detail::Answer answer) {
@@ -220,7 +220,7 @@ class RankRunner {
 
 static_assert(measure::check_builder<RankBuilder<>>() && measure::check_runner<RankRunner<>>());
 
-/// Builds for the tuner's RankBuilder until that is gone. Waits. @throws Error unsupported, device_failed
+/// Builds for the tuner's RankBuilder until that is destroyed. Waits. @throws Error unsupported, device_failed
 template <Builder B>
 void serve(const Group& group, B& builder, int tuner = 0) {
   RankCodec<typename B::Input> inputs;
@@ -241,7 +241,7 @@ void serve(const Group& group, B& builder, int tuner = 0) {
   });
 }
 
-/// Runs for the tuner's RankRunner until that is gone. Waits. @throws Error unsupported, device_failed
+/// Runs for the tuner's RankRunner until that is destroyed. Waits. @throws Error unsupported, device_failed
 template <Runner R>
 void serve(const Group& group, R& runner, int tuner = 0) {
   RankCodec<typename R::Artifact> artifacts;
@@ -256,7 +256,7 @@ void serve(const Group& group, R& runner, int tuner = 0) {
   });
 }
 
-/// Both, until both are gone. Waits. @throws Error unsupported, device_failed
+/// Does both until both are destroyed. Waits. @throws Error unsupported, device_failed
 template <Builder B, Runner R>
 void serve(const Group& group, B& builder, R& runner, int tuner = 0) {
   std::exception_ptr thrown;

@@ -29,24 +29,24 @@ using memory::Sections;
 /// The budget of an exact search.
 struct SearchBudget {
   unsigned rounds = std::numeric_limits<unsigned>::max();
-  unsigned strategies = 16;  ///< how many of its 16 strategies take part
+  unsigned strategies = 16;  ///< the number of its 16 strategies that take part
   double nodes = 2.0;        ///< per strategy in its first round, as a multiple of the number of buffers
-  double growth = 1.5;       ///< by what the nodes grow from round to round
+  double growth = 1.5;       ///< the factor by which the nodes increase from round to round
   unsigned threads = 1;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
-/// Shrinks a plan by complete search, as far as its budget allows, and raises the lower bound where it proves more.
+/// Shrinks a plan by complete search within its budget, and raises the lower bound if it can prove a higher one.
 ///
-/// Works in rounds. In each, a fixed list of strategies tries in turn, each up to a number of nodes that grows from
-/// round to round; priorities are shuffled anew, since the time to a plan varies wildly from one order to the next.
-/// Three rounds in four ask for the lower bound itself (the size of the arena says little about how hard it is to find:
-/// the lower bound leaves nothing to waste and so little to choose); the second of each four, for plans between it and
-/// the best known.
+/// Works in rounds. In each round, the strategies of a fixed list try one after the other, each up to a number of nodes
+/// that increases from round to round; priorities are randomised each time, since the time to a plan varies widely
+/// between orders. Three rounds in four search for the lower bound itself, which is not always harder to reach than a
+/// larger arena: it leaves nothing to waste and so few choices. The second round of each four searches for plans
+/// between the bound and the best known plan.
 ///
-/// The result depends on the problem and the budgets, not on the timing of threads, unless a deadline cuts a round.
-/// Lifetime: refers to the problem. Thread safety: one caller at a time; it starts threads of its own.
-/// Cost: memory is linear in the number of pairs that meet; see fits().
+/// The result depends on the problem and the budgets, not on the timing of threads, unless a deadline interrupts a
+/// round. Lifetime: refers to the problem. Thread safety: one caller at a time; it starts threads of its own. Cost:
+/// memory is linear in the number of pairs that overlap in time; see fits().
 class ExactSearch {
  public:
   ExactSearch(const Problem& problem, const Sections& sections) : problem_{problem} {
@@ -61,16 +61,16 @@ class ExactSearch {
     model_ = detail::make_search_model(problem, sections, std::move(free), fixed, offsets, common_alignment(problem));
   }
 
-  /// Whether the problem is small enough for this search. `overlaps` is the number of pairs alive together.
+  /// Whether the problem is small enough for this search. `overlaps` is the number of pairs that overlap in time.
   [[nodiscard]] static bool fits(std::size_t buffers, std::int64_t overlaps) noexcept {
     return buffers <= 8000 && overlaps <= 2'000'000;
   }
 
-  /// Improves `plan` (valid, with its lower bound set) until it is optimal or the budget is spent. A later call goes on
-  /// where the former ended.
+  /// Improves `plan` (valid, with its lower bound set) until it is optimal or the budget is used up. A later call
+  /// continues where the last one ended.
   void improve(Plan& plan, const SearchBudget& budget) {
     if (plan.optimal() || model_.count() == 0) return;
-    // Offsets and their sums stay below twice the larger of the two.
+    // Offsets and their sums are below twice the larger of the two.
     const std::int64_t highest = std::max(model_.largest, plan.arena / model_.unit);
     if (highest < std::numeric_limits<std::int32_t>::max() / 4) {
       run_rounds(plan, budget, narrow_);
@@ -92,7 +92,7 @@ class ExactSearch {
   struct Finding {
     std::vector<std::int64_t> offsets{};
     std::int64_t arena = std::numeric_limits<std::int64_t>::max();
-    std::int64_t proved = 0;  ///< no plan is below this
+    std::int64_t proved = 0;  ///< a proved lower bound
   };
 
   template <class Offset>
@@ -114,12 +114,12 @@ class ExactSearch {
         const detail::SearchStrategy strategy{branchings[s % branchings.size()], preferences[s / branchings.size()],
                                               round_ == 0 ? 0.0 : noise[round_ % noise.size()], round_};
         const detail::SearchLimit limit{static_cast<std::uint64_t>(nodes), budget.deadline, &cancelled};
-        // How far below the best known plan to aim at first: half or a quarter of the way to the bound.
+        // The first target: half or a quarter of the way from the best known plan to the bound.
         const std::int64_t divisor = std::int64_t{2} << (round_ / 4 % 2);
         return attempt(*searches[s], plan, strategy, limit, ask_for_bound ? 0 : divisor, finding);
       };
       const std::size_t winner = detail::first_winner(count, budget.threads, task);
-      // Strategies after the winner were cut short at an instant that depends on timing: forget what they learned.
+      // When strategies after the winner were interrupted depends on timing: discard what they learned.
       for (std::size_t s = winner + 1; s < strategies; ++s) searches[s].reset();
       for (const Finding& f : findings) {
         plan.lower_bound = std::max(plan.lower_bound, f.proved);
@@ -132,8 +132,8 @@ class ExactSearch {
     }
   }
 
-  /// One strategy's part of a round: asks for the lower bound (divisor 0) or for ever smaller plans, each by the given
-  /// part of what is left above the bound. True if nothing is left to be found below it.
+  /// One strategy's part of a round: searches for the lower bound (divisor 0), or for smaller and smaller plans, each
+  /// time by this fraction of the distance to the bound. Returns true if no smaller plan is left to be found.
   template <class Search>
   bool attempt(Search& search, const Plan& plan, const detail::SearchStrategy& strategy,
                const detail::SearchLimit& limit, std::int64_t divisor, Finding& finding) const {

@@ -18,8 +18,8 @@ using memory::Plan;
 using memory::Problem;
 using memory::Violation;
 
-/// Two buffers of fixed offset, the lower number first, that share bytes though they must be kept apart; none if there
-/// are none. Cost: O(n log n).
+/// Finds two buffers with fixed offsets, the lower number first, that share bytes although they must be kept apart;
+/// none if there are no such buffers. Cost: O(n log n).
 [[nodiscard]] inline std::optional<Conflict> find_clash_of_fixed(const Problem& problem) {
   Problem fixed;
   std::vector<std::uint32_t> number;

@@ -34,8 +34,8 @@ using memory::Span;
 
 /// The budget of a local search.
 struct LocalBudget {
-  std::uint64_t nodes = 0;   ///< of all window searches together
-  std::size_t window = 250;  ///< most buffers set free at once
+  std::uint64_t nodes = 0;   ///< all window searches together
+  std::size_t window = 250;  ///< the most buffers that are re-planned at once
   double per_window = 4;     ///< nodes per strategy and window, as a multiple of its buffers
   std::uint64_t seed = 0;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
@@ -43,19 +43,19 @@ struct LocalBudget {
 };
 
 /// Shrinks a plan by re-planning small neighbourhoods completely: takes out the buffers that reach above a target, and
-/// for each sets free those around it, in time and then in memory, and asks the section search for places below the
-/// target, everything else staying where it is. Made for problems too large to be searched as a whole: only where and
-/// when the arena is too high is there anything to do.
+/// for each of them frees its surroundings, in time and then in memory, and uses the section search to find places
+/// below the target; everything else stays where it is. For problems that are too large to be searched as a whole: only
+/// the parts of the arena that are too high cost time.
 ///
-/// Deterministic unless the deadline cuts it. Lifetime: refers to problem and sections. Thread safety: one thread at a
-/// time. Cost: O(n) memory.
+/// Deterministic unless the deadline interrupts it. Lifetime: refers to problem and sections. Thread safety: one thread
+/// at a time. Cost: O(n) memory.
 class LocalSearch {
  public:
   LocalSearch(const Problem& problem, const Sections& sections)
       : problem_{problem}, sections_{sections}, index_{problem}, rounding_{common_alignment(problem)} {}
 
-  /// Tries to bring `plan` (valid) down to `target` bytes. The plan is replaced if what comes out is smaller, whether
-  /// or not the target was reached.
+  /// Tries to shrink `plan` (valid) to `target` bytes. The plan is replaced if the result is smaller, even if the
+  /// target was not reached.
   void improve(Plan& plan, std::int64_t target, const LocalBudget& budget) {
     std::vector<std::uint32_t> out = take_out(plan, target, budget);
     sort_by_size(out);
@@ -69,17 +69,16 @@ class LocalSearch {
       }
       offsets_[i] = lowest_place(i);
       in_place_[i] = 1;
-      // What could not be helped need not be bettered elsewhere.
+      // Where the height cannot be reduced, a lower height elsewhere gains nothing.
       height = std::max(height, offsets_[i] + size);
       if (height >= plan.arena) return;
     }
     keep_if_smaller(plan);
   }
 
-  /// The same with wide windows: re-plans, for each stretch of time in which the plan reaches above the target, all
-  /// that happens from the least full section some way before it to the least full one some way after it. What crosses
-  /// these two sections stays where it is; there is room around it. Made for long schedules whose arena is too high at
-  /// a few times only.
+  /// Does the same with wide windows: for each stretch of time in which the plan reaches above the target, re-plans
+  /// everything from the least full section some way before it to the least full one some way after it. Buffers that
+  /// cross these two sections stay where they are. For long schedules whose arena is too high at only a few times.
   void improve_stretches(Plan& plan, std::int64_t target, const LocalBudget& budget) {
     std::vector<std::uint32_t> out = take_out(plan, target, budget);
     ::ranges::sort(out, {}, [&](std::uint32_t i) { return std::pair{sections_.hull(i).first, i}; });
@@ -104,19 +103,19 @@ class LocalSearch {
       }
       from = until;
     }
-    if (over(budget)) return;  // some buffers may have no place yet
+    if (over(budget)) return;  // some buffers may have no offset yet
     keep_if_smaller(plan);
   }
 
  private:
   static constexpr std::size_t most_in_core = 2000;
 
-  /// The largest first.
+  /// Largest first.
   void sort_by_size(std::vector<std::uint32_t>& list) const {
     ::ranges::sort(list, {}, [&](std::uint32_t i) { return std::pair{-problem_.buffers[i].size, i}; });
   }
 
-  /// Starts from the plan, without what reaches above the target; returns that.
+  /// Starts from the plan without the buffers that reach above the target; returns these.
   std::vector<std::uint32_t> take_out(const Plan& plan, std::int64_t target, const LocalBudget& budget) {
     offsets_ = plan.offsets;
     in_place_.assign(problem_.size(), 1);
@@ -139,7 +138,7 @@ class LocalSearch {
     plan.planner = "local search";
   }
 
-  /// Bytes in use per section.
+  /// The bytes in use, per section.
   [[nodiscard]] std::vector<std::int64_t> loads() const {
     std::vector<std::int64_t> load(static_cast<std::size_t>(sections_.count()) + 1, 0);
     for (std::size_t i = 0; i < problem_.size(); ++i) {
@@ -157,8 +156,8 @@ class LocalSearch {
            std::chrono::steady_clock::now() > budget.deadline;
   }
 
-  /// Re-plans the window around a stretch: its core, what is in use when most is, by search; the rest of the window
-  /// first fit by size around it. As long as some of the rest end up too high, the core takes in less full times.
+  /// Re-plans the window around a stretch: its core, the buffers in use at the fullest times, by search; the rest of it
+  /// by first fit, by size. As long as some of the rest end up too high, the core is extended to less full times.
   bool replan_stretch(const std::vector<std::uint32_t>& above, SectionRange stretch, std::int32_t reach,
                       const std::vector<std::int64_t>& load, std::int64_t capacity, const LocalBudget& budget) {
     const auto at = [&](std::int32_t section) { return load.begin() + section; };
@@ -234,7 +233,7 @@ class LocalSearch {
     return offset;
   }
 
-  /// A stretch of three times the length, as far as 64 bits go.
+  /// A stretch of three times the length, limited to 64 bits.
   [[nodiscard]] static Span widened(Span s) {
     constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -249,14 +248,14 @@ class LocalSearch {
     return static_cast<double>(problem_.buffers[i].upper) - static_cast<double>(problem_.buffers[i].lower);
   }
 
-  /// Sets free what surrounds buffer i, in two widths, and looks for places within `capacity`.
+  /// Frees the surroundings of buffer i, in two widths, and searches for places within `capacity`.
   bool replan(std::uint32_t i, std::int64_t capacity, const LocalBudget& budget) {
     const Span life = problem_.buffers[i].lifetime();
     for (const bool wide : {false, true}) {
       std::vector<std::uint32_t> free{i};
       mark_.assign(problem_.size(), 0);
       mark_[i] = 1;
-      // Short-lived ones first: they are the ones that can move without moving much else.
+      // Short-lived ones first: they can move without moving many others.
       std::vector<std::uint32_t> near;
       index_.for_each_alive(wide ? widened(life) : life, [&](std::uint32_t other) {
         const bool movable = in_place_[other] != 0 && !problem_.buffers[other].is_fixed() && !sections_.empty(other);

@@ -28,7 +28,7 @@ using memory::Plan;
 using memory::Problem;
 using memory::Span;
 
-/// A problem as read from a file, with the names its buffers have there and the lines they stand on.
+/// A problem read from a file, with the names and line numbers of its buffers.
 struct NamedProblem {
   Problem problem{};
   std::vector<std::string> names{};
@@ -75,7 +75,7 @@ class LifetimeReader {
     return s;
   }
 
-  /// Splits the next line that is not blank into fields_; false at the end.
+  /// Splits the next line that is not blank into fields_; false at the end of the text.
   bool next_line() {
     while (!rest_.empty()) {
       const std::size_t end = rest_.find('\n');
@@ -115,7 +115,7 @@ class LifetimeReader {
     return column_[c] == absent ? std::string_view{} : fields_[column_[c]];
   }
 
-  /// Takes an integer from the front of `text`.
+  /// Parses an integer at the front of `text` and removes it.
   std::int64_t take_integer(Column c, std::string_view& text) const {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -222,15 +222,15 @@ class LifetimeReader {
 
 }  // namespace detail
 
-/// Reads lifetimes: a header that names the columns id, lower, upper and size, in any order, and perhaps offset (where
-/// the offset is fixed), alignment and gaps ("3-5 8-10"); then a buffer a line. Empty optional fields mean none. Line
-/// ends may be LF or CRLF, and the last may be missing; blank lines are skipped.
+/// Reads lifetimes: a header with the columns id, lower, upper and size, in any order, and optionally offset (a fixed
+/// offset), alignment and gaps ("3-5 8-10"); then one line per buffer. An optional field may be empty. Line ends may be
+/// LF or CRLF, and the last may be missing; blank lines are skipped.
 ///
-/// Throws Error that names line and field if a column or a field is missing, a number is none or does not fit, an id
-/// comes twice, the values contradict each other, or two fixed offsets do.
+/// Throws Error, with line and field, if a column or a field is missing, a number is invalid or out of range, an id is
+/// repeated, or values or two fixed offsets contradict each other.
 [[nodiscard]] inline NamedProblem read_lifetimes(std::string_view text) { return detail::LifetimeReader{text}.read(); }
 
-/// Writes id, lower, upper, size, offset, a buffer a line.
+/// Writes id, lower, upper, size and offset, one line per buffer.
 inline void write_offsets(std::ostream& out, const NamedProblem& input, const Plan& plan) {
   out << "id,lower,upper,size,offset\n";
   for (std::size_t i = 0; i < input.problem.size(); ++i) {

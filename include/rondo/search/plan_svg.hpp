@@ -23,7 +23,7 @@ using memory::Span;
 
 namespace detail {
 
-/// Text as it may stand within an XML element or an attribute.
+/// Escapes text for an XML element or attribute.
 [[nodiscard]] inline std::string xml_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -41,9 +41,9 @@ namespace detail {
 }  // namespace detail
 
 /// Draws a plan as SVG: time to the right, offsets upwards, a rectangle for each stretch in which a buffer is in use.
-/// Pointing at one shows the buffer's name (`names`, one per buffer, or its number where that is empty), lifetime, size
-/// and offset. Buffers of fixed offset have a dark edge; the dashed line is the lower bound. What has no bytes or no
-/// lifetime is left out.
+/// The tooltip of a rectangle shows the buffer's name (`names`, one per buffer; if empty, its number), lifetime, size
+/// and offset. Buffers with a fixed offset have a dark edge; the dashed line is the lower bound. Buffers without bytes
+/// or lifetime are left out.
 inline void write_svg(std::ostream& out, const Problem& problem, const Plan& plan,
                       const std::vector<std::string>& names = {}) {
   constexpr double width = 1200;

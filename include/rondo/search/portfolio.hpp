@@ -37,7 +37,7 @@ using memory::Sections;
 
 namespace detail {
 
-/// A problem and what all planners want to know of it.
+/// A problem and the data about it that all planners use.
 struct Planning {
   explicit Planning(const Problem& p) : problem{(validate(p), p)}, sections{p} {
     require_compatible_fixed_offsets(p);
@@ -62,24 +62,24 @@ struct Planning {
   std::int64_t overlaps = 0;  ///< pairs of overlapping lifetimes, and explicit conflicts
   bool has_fixed = false;
   Plan best{};
-  std::unique_ptr<ExactSearch> search{};  ///< made where the problem is small enough for it
+  std::unique_ptr<ExactSearch> search{};  ///< null if the problem is too large for it
 };
 
-/// The cost of one first fit of the whole problem, in looks at a placed buffer.
+/// The estimated cost of one first fit of the whole problem, in accesses to placed buffers.
 [[nodiscard]] inline std::int64_t first_fit_work(const Planning& p) {
   return p.overlaps + 16 * static_cast<std::int64_t>(p.problem.size());
 }
 
-/// The work of about half a second.
+/// The cost of about half a second.
 inline constexpr std::int64_t affordable = 15'000'000;
 
-/// Whether re-planning parts is worthwhile. Not where so many are alive at once that a part is nearly the whole.
+/// Whether re-planning parts is worthwhile. It is not if so many are alive at once that a part is almost the whole.
 [[nodiscard]] inline bool mendable(const Planning& p) {
   return p.overlaps <= 400 * static_cast<std::int64_t>(p.problem.size()) && first_fit_work(p) <= 3 * affordable;
 }
 
-/// First fit by size. Where many buffers are alive at once, what does not depend on that is tried first, and first fit
-/// only if it is affordable and the former is not close to the bound.
+/// First fit by size. If many buffers are alive at once, planners whose cost does not depend on that are tried first,
+/// and first fit only if it is affordable and their result is not close to the bound.
 inline void plan_first(Planning& p) {
   const std::int64_t work = first_fit_work(p);
   const bool stackable = !p.has_fixed && p.problem.conflicts.empty();
@@ -92,8 +92,8 @@ inline void plan_first(Planning& p) {
   p.offer(FirstFit{p.problem}.run(make_order(p.problem, p.sections, Order::size)), to_string(Order::size));
 }
 
-/// The other greedy planners, in a fixed order, until one reaches the lower bound. How many are tried depends on the
-/// number of pairs that meet, never on the clock.
+/// The other greedy planners, in a fixed order, until one reaches the lower bound. The number of planners tried depends
+/// on the number of pairs that overlap in time, never on the clock.
 inline void plan_greedily(Planning& p) {
   constexpr std::array orders{Order::breadth, Order::duration, Order::conflicts, Order::start, Order::area};
   const std::int64_t work = first_fit_work(p);
@@ -110,15 +110,15 @@ inline void plan_greedily(Planning& p) {
 
 }  // namespace detail
 
-/// Threads a planner uses unless told otherwise.
+/// The default number of threads of a planner.
 [[nodiscard]] inline unsigned default_threads() noexcept { return std::max(1U, std::thread::hardware_concurrency()); }
 
 namespace detail {
 
-/// Re-plans the stretches of time in which the best plan is too high, aiming at the lower bound and a few percent above
-/// it at once; takes the lowest aim that is reached, or else the best of what comes out.
+/// Re-plans the stretches of time in which the best plan is too high, for several targets at once: the lower bound and
+/// a few percent above it. Uses the lowest target that is reached, or else the best result.
 inline void mend_stretches(Planning& p, unsigned threads, const LocalBudget& budget) {
-  // At first a few percent above the bound; where the best plan is closer than that, parts of what is left.
+  // At first a few percent above the bound; if the best plan is closer than that, fractions of the distance.
   const double bound = static_cast<double>(p.best.lower_bound);
   const double room = static_cast<double>(p.best.arena) - bound;
   std::array aims{0.0, 0.004 * bound, 0.015 * bound, 0.03 * bound};
@@ -169,11 +169,11 @@ inline void plan_fast(Planning& p, unsigned threads) {
 
 }  // namespace detail
 
-/// A good plan at once: greedy planners, then a search small enough to take milliseconds where they fall short.
+/// A good plan quickly: greedy planners, followed by a search of a few milliseconds if they do not reach the bound.
 ///
-/// Throws Error as validate() and require_compatible_fixed_offsets() do. Same result whatever the number and timing of
-/// threads. Cost: see docs; about 10 ms for hard problems of some hundred buffers, below 1 ms for networks, below 1 s
-/// for 1e5.
+/// Throws Error as validate() and require_compatible_fixed_offsets() do. The result does not depend on the number or
+/// timing of threads. Cost: about 10 ms for hard problems of some hundred buffers, below 1 ms for networks, below 1 s
+/// for 1e5 buffers.
 [[nodiscard]] inline Plan plan_fast(const Problem& problem, unsigned threads = default_threads()) {
   detail::Planning planning{problem};
   if (problem.buffers.empty()) return {{}, 0, 0, "nothing to plan", false};
@@ -183,9 +183,9 @@ inline void plan_fast(Planning& p, unsigned threads) {
 }
 
 /// The best plan that can be found within `budget`: plan_fast, then search until the arena is proved minimal or the
-/// time is up; then the best plan found so far is returned and says so (Plan::out_of_budget).
+/// time is up; in the latter case, Plan::out_of_budget is set in the best plan found.
 ///
-/// Throws Error as plan_fast does. A result found before the time was up does not depend on the timing of threads.
+/// Throws Error as plan_fast does. A result found before the time is up does not depend on the timing of threads.
 [[nodiscard]] inline Plan plan_best(const Problem& problem, std::chrono::steady_clock::duration budget,
                                     unsigned threads = default_threads()) {
   const auto start = std::chrono::steady_clock::now();
@@ -200,7 +200,7 @@ inline void plan_fast(Planning& p, unsigned threads) {
   limits.threads = threads;
   limits.deadline = deadline;
   if (planning.search && problem.size() <= 1500) planning.search->improve(best, limits);
-  // Larger problems: mend where the plan is too high, with other priorities each time and more patience, and between
+  // Larger problems: mend where the plan is too high, each time with other priorities and larger budgets, and between
   // two such attempts search the whole for a while if it is small enough for that.
   limits.rounds = 2;
   LocalBudget local{.nodes = 12'000, .per_window = 1.5, .deadline = deadline};
@@ -214,8 +214,8 @@ inline void plan_fast(Planning& p, unsigned threads) {
   return best;
 }
 
-/// Session planners (see planners.hpp): plan_fast, and plan_best within so many milliseconds. For graphs that Greedy
-/// leaves above the lower bound; memory_report() tells.
+/// Session planners (see planners.hpp): plan_fast, and plan_best within a number of milliseconds. For graphs whose
+/// Greedy plan is above the lower bound, as memory_report() shows.
 struct Fast {
   static constexpr const char* name = "fast";
   [[nodiscard]] static Plan plan(const Problem& problem) { return plan_fast(problem); }

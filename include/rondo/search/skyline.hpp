@@ -19,7 +19,7 @@ using memory::Sections;
 
 namespace detail {
 
-/// The height reached in each section, with "highest of a range" and "set a range" in O(log sections).
+/// The height of each section, with "highest of a range" and "set a range" in O(log sections).
 class Heights {
  public:
   constexpr explicit Heights(std::int32_t sections) {
@@ -63,9 +63,9 @@ class Heights {
 
 }  // namespace detail
 
-/// Stacks buffers in the given order, each on the highest one placed before it that it meets; nothing is filled in
-/// below. Weak on its own, but exact for nested lifetimes (a training graph's activations, longest first), however many
-/// are alive at once. Fixed offsets are ignored: use it on problems without.
+/// Stacks buffers in the given order, each on the highest earlier one that overlaps it in time; gaps below are not
+/// filled. Weak in general, but exact for nested lifetimes (a training graph's activations, longest first), however
+/// many are alive at once. Ignores fixed offsets, so use it for problems without them.
 /// Cost: O(n log sections) time, O(n) memory.
 [[nodiscard]] constexpr std::vector<std::int64_t> skyline(const Problem& problem, const Sections& sections,
                                                           const std::vector<std::uint32_t>& order) {

@@ -22,14 +22,14 @@ using memory::Problem;
 
 /// The memory planner of TVM's Relay ("PlanMemory"): storage tokens with reference counts and greedy reuse.
 ///
-/// Walks the schedule. A buffer that starts asks for a token: among the free ones at least as large as it, and at most
-/// match_range times, the smallest is taken; failing that, among the smaller ones down to size / match_range the
-/// largest, which then grows; failing that, a new token. A buffer gives its token back when its last user is done; one
-/// without users gives it back at once. In the end the tokens lie side by side. Shares whole tokens, never parts of
-/// them, which is why its arenas are large; here as a named rival and as the simplest thing that reuses memory.
+/// Walks through the schedule. A buffer that starts requests a token: among the free ones of at least its size and at
+/// most match_range times that, the smallest; otherwise, among the smaller ones down to size / match_range, the
+/// largest, which then grows; otherwise, a new token. A buffer returns its token when its last user is done; one
+/// without users returns it at once. In the end, the tokens are placed next to each other. Because only whole tokens
+/// are shared, arenas are large; this planner is here for comparison, and as the simplest one that reuses memory.
 ///
-/// Gaps are not made use of. A buffer of fixed offset takes no part; the tokens then lie above all such
-/// ones. A token is not given to a buffer that explicitly conflicts with one of its earlier owners.
+/// Gaps are not used. Buffers with a fixed offset do not take part; the tokens are placed above all of them. A token is
+/// not given to a buffer that explicitly conflicts with one of its earlier owners.
 /// Thread safety: stateless. Cost: O(n log n).
 struct StorageTokens {
   static constexpr const char* name = "storage tokens";
@@ -45,7 +45,7 @@ struct StorageTokens {
     return result;
   }
 
-  /// The offsets alone, of a valid problem.
+  /// Only the offsets, for a valid problem.
   [[nodiscard]] static std::vector<std::int64_t> offsets(const Problem& problem) {
     const std::size_t n = problem.size();
     struct Event {
@@ -66,7 +66,7 @@ struct StorageTokens {
         if (b.lower < b.upper) events.push_back({b.upper, false, i});
       }
     }
-    // What ends at a step is free for what starts there.
+    // At each step, ends come before starts, so that memory can be reused at once.
     std::sort(events.begin(), events.end(), [](const Event& x, const Event& y) {
       if (x.time != y.time) return x.time < y.time;
       return x.start != y.start ? y.start : x.buffer < y.buffer;
@@ -118,7 +118,7 @@ struct StorageTokens {
       token.bytes = std::max(token.bytes, b.size);
       token.alignment = std::max(token.alignment, b.alignment);
       token_of[e.buffer] = chosen;
-      if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // without users
+      if (b.lower == b.upper) idle.emplace(token.bytes, chosen);  // no users
     }
 
     std::vector<std::int64_t> offset_of(tokens.size());

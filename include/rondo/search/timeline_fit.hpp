@@ -23,9 +23,9 @@ using memory::Buffer;
 using memory::Fit;
 using memory::Problem;
 
-/// Replays time and gives each buffer, at its start, a place among the bytes then free, as an allocator at run time
-/// would; what starts together is placed by descending size. Gaps are not made use of; fixed offsets and explicit
-/// conflicts are not looked at: use it on problems without.
+/// Processes buffers in order of time and gives each, at its start, a place among the bytes then free, as an allocator
+/// at run time would; buffers that start together are placed by descending size. Gaps are not used; fixed offsets and
+/// explicit conflicts are ignored, so use it for problems without them.
 /// Cost: O(n log n) time and O(n) memory, however many are alive at once.
 [[nodiscard]] inline std::vector<std::int64_t> timeline_fit(const Problem& problem, Fit fit) {
   constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 2;

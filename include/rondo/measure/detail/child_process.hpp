@@ -19,9 +19,9 @@
 namespace rondo::measure::detail {
 
 struct ChildLimits {
-  double seconds = 60;                      ///< from the start; then the child is killed with its children
-  std::size_t output_bytes = 16384;         ///< kept of what it writes; the rest is read and dropped
-  const std::atomic<bool>* stop = nullptr;  ///< when it becomes true the child is killed
+  double seconds = 60;                      ///< from the start; after that, the child and its children are killed
+  std::size_t output_bytes = 16384;         ///< the part of its output that is kept; the rest is read and dropped
+  const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the child is killed
 };
 
 struct ChildOutcome {
@@ -37,18 +37,18 @@ struct ChildOutcome {
   }
 };
 
-/// The steps between fork and exec. Only calls that are safe in the child of a program with several threads.
+/// The steps between fork and exec. Uses only calls that are safe in the child of a multi-threaded program.
 [[noreturn]] inline void become(char* const* argv, int output, int null, int start_error, pid_t parent,
                                 unsigned cpu_seconds) noexcept {
   (void)::setpgid(0, 0);
-  // The thread that waits for the child is its parent. Should that die with the whole program, so does the child.
+  // The child's parent is the thread that waits for it. If that thread dies with the whole program, so does the child.
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
   sigset_t none;
   sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD}) (void)::signal(signal, SIG_DFL);
-  // Its children outlive it in that case; this bounds them.
+  // In that case, the child's own children survive; this limits them.
   const rlimit cpu{cpu_seconds, cpu_seconds};
   (void)::setrlimit(RLIMIT_CPU, &cpu);
   const rlimit no_core{0, 0};
@@ -62,11 +62,10 @@ struct ChildOutcome {
   ::_exit(127);
 }
 
-/// Kills a process group and reaps its leader, which still stands for the group until then: nobody else can have got
-/// its number meanwhile.
+/// Kills a process group and reaps its leader. Until it is reaped, no other process can get the leader's number.
 inline int kill_group(pid_t leader) noexcept {
   (void)::kill(-leader, SIGKILL);
-  (void)::kill(leader, SIGKILL);  // in case it is not a leader yet
+  (void)::kill(leader, SIGKILL);  // in case it is not a group leader yet
   int status = 0;
   while (::waitpid(leader, &status, 0) < 0 && errno == EINTR) {
   }
@@ -79,8 +78,8 @@ inline int kill_group(pid_t leader) noexcept {
   return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
 }
 
-/// Runs a program to its end, or to its limit, in a process group of its own; whatever it leaves behind in that group
-/// is killed. Waits. @throws Error out_of_resources
+/// Runs a program in its own process group until it ends or reaches its limit; processes that it leaves in the group
+/// are killed. Waits. @throws Error out_of_resources
 [[nodiscard]] inline ChildOutcome run_child(const std::vector<std::string>& command, const ChildLimits& limits) {
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
@@ -97,7 +96,7 @@ inline int kill_group(pid_t leader) noexcept {
   const pid_t child = ::fork();
   if (child < 0) fail_call("no process could be started", errno);
   if (child == 0) become(argv.data(), output.second.get(), null.get(), start.second.get(), parent, cpu_seconds);
-  (void)::setpgid(child, child);  // whichever of the two comes first
+  (void)::setpgid(child, child);  // parent and child both call it, since either may be first
   output.second.reset();
   start.second.reset();
 
@@ -120,7 +119,7 @@ inline int kill_group(pid_t leader) noexcept {
       outcome.stopped = true;
       break;
     }
-    // A grandchild may hold the pipe open for longer than the child lives, or the child may close it early: look at the
+    // A grandchild may hold the pipe open after the child has ended, or the child may close it early, so check the
     // child every few milliseconds as well.
     pollfd wait{is_open ? output.first.get() : -1, POLLIN, 0};
     (void)::poll(&wait, 1, std::min(left, is_open ? 20 : 2));

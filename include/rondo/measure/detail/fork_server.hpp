@@ -13,32 +13,32 @@
 
 namespace rondo::measure::detail {
 
-/// A process that does nothing but fork workers: made before there is anything to disturb, with a single thread, so
-/// that its children are whole where those of a program with threads would not be, and cheap, since it holds nothing
-/// but what the program held then. Above it is a keeper, which starts another one should it be killed.
+/// A process that only forks workers. It is forked from the program early and has a single thread, so its children are
+/// in a consistent state, unlike those of a multi-threaded program, and cheap, since it only has the memory that the
+/// program had then. Its parent is a keeper process, which starts another server if this one is killed.
 ///
-/// Lifetime: from construction to destruction; they and all workers end with this program, however that ends. Should
-/// even the keeper be killed, the next spawn() starts both anew. Thread safety: spawn() and reap() from any thread.
+/// Lifetime: the keeper, the server and all workers end when this object is destroyed or when the program ends in any
+/// way. If the keeper is killed, the next spawn() restarts both. Thread safety: spawn() and reap() from any thread.
 class ForkServer {
  public:
   struct Worker {
     pid_t pid = 0;
-    Fd connection;  ///< a stream; the worker got the other end
-    Fd output;      ///< what it writes to standard output and error; does not block
+    Fd connection;  ///< a stream; the worker has the other end
+    Fd output;      ///< its standard output and error; reading does not block
   };
 
-  /// `serve` is what a worker does, with its end of the connection. @throws Error out_of_resources
+  /// `serve` is the function of a worker; it gets its end of the connection. @throws Error out_of_resources
   explicit ForkServer(Serve serve) : serve_{std::move(serve)} { start(); }
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
   ~ForkServer() {
-    control_.reset();  // by that they know
+    control_.reset();  // tells the keeper and the server to end
     int status = 0;
     while (keeper_ > 0 && ::waitpid(keeper_, &status, 0) < 0 && errno == EINTR) {
     }
   }
 
-  /// Waits some milliseconds at most. @throws Error out_of_resources
+  /// Starts a worker. Waits some milliseconds at most. @throws Error out_of_resources
   [[nodiscard]] Worker spawn() {
     const std::lock_guard lock(mutex_);
     for (int attempt = 0; attempt < 8; ++attempt) {
@@ -47,7 +47,7 @@ class ForkServer {
       FdPair output = make_pipe();
       const int fds[2] = {connection.second.get(), output.second.get()};
       const auto reply = ask(ServerRequest::spawn, 0, fds);
-      // A worker that was forked for a request whose answer got lost finds its connection closed, and ends.
+      // If the answer is lost, a worker forked for the request finds its connection closed, and ends.
       if (!reply) continue;
       if (reply->pid <= 0) fail_call("no worker process could be started", reply->status);
       set_nonblocking(output.first.get());
@@ -56,8 +56,8 @@ class ForkServer {
     throw Error(Errc::out_of_resources, Error::Text("the process that starts workers ends as soon as it is started"));
   }
 
-  /// Kills a worker and all that came from it, unless they are dead already, and returns its status as of waitpid().
-  /// Nothing if that is unknown: it ended with its server. Waits until they are gone.
+  /// Kills a worker and all its descendants, unless they are dead already, and returns its status as waitpid() does;
+  /// nothing if the status is unknown because the worker ended with its server. Waits until they are gone.
   [[nodiscard]] std::optional<int> reap(pid_t worker) noexcept {
     const std::lock_guard lock(mutex_);
     const auto reply = ask(ServerRequest::reap, worker, nullptr);
@@ -75,7 +75,7 @@ class ForkServer {
     control_ = std::move(ends.first);
   }
 
-  /// Nothing if the server died, before the request or upon it.
+  /// Returns nothing if the server died before or during the request.
   [[nodiscard]] std::optional<ServerReply> ask(ServerRequest::Kind kind, pid_t pid, const int* fds) noexcept {
     if (keeper_ <= 0) return std::nullopt;
     const ServerRequest request{kind, pid, ++requests_};
@@ -86,7 +86,7 @@ class ForkServer {
       if (n < 0 && errno == EINTR) continue;
       is_there = n == static_cast<ssize_t>(sizeof reply);
       if (is_there && reply.number == request.number) return reply;
-      if (is_there && reply.number == 0) return std::nullopt;  // else of an earlier request, whose caller is gone
+      if (is_there && reply.number == 0) return std::nullopt;  // else it answers an earlier request, given up
     }
     (void)kill_group(keeper_);
     keeper_ = 0;

@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
-/// The other side of a ForkServer: what its process does.
+/// The process that a ForkServer starts.
 namespace rondo::measure::detail {
 
-/// A worker's loop over its end of the connection, until that is closed.
+/// A worker's loop over its end of the connection, which it serves until that is closed.
 using Serve = std::function<void(int connection)>;
 
 struct ServerRequest {
@@ -34,15 +34,15 @@ struct ServerRequest {
   pid_t pid = 0;
   std::uint64_t number = 0;  ///< from 1
 };
-/// spawn: the worker's pid, or 0 and errno. reap: the worker's pid and status, or 0 if there is no such worker.
+/// For spawn: the worker's pid, or 0 and errno. For reap: the worker's pid and status, or 0 if there is no such worker.
 struct ServerReply {
   pid_t pid = 0;
   int status = 0;
   std::uint64_t number =
-      0;  ///< the request's; 0: none's, but a new server says that it took the place of one that died
+      0;  ///< the number of the request; 0: not an answer, but a new server reports that it replaced one that died
 };
 
-/// Sends a request, with two file descriptors or none. Returns false if the other end is closed.
+/// Sends a request with two file descriptors or none. Returns false if the other end is closed.
 [[nodiscard]] inline bool send_request(int control, const ServerRequest& request, const int* fds) noexcept {
   iovec part{const_cast<ServerRequest*>(&request), sizeof request};
   alignas(cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))] = {};
@@ -64,7 +64,7 @@ struct ServerReply {
   }
 }
 
-/// Receives one. False at the end of the connection.
+/// Receives a request. Returns false at the end of the connection.
 [[nodiscard]] inline bool receive_request(int control, ServerRequest& request, Fd (&fds)[2]) noexcept {
   iovec part{&request, sizeof request};
   alignas(cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))] = {};
@@ -87,8 +87,8 @@ struct ServerReply {
   return true;
 }
 
-/// Closes every descriptor above 2 but one. What the program has open is not the server's: it would keep connections
-/// alive that others wait for the end of.
+/// Closes every descriptor above 2 except one. Otherwise this process would keep the program's connections open whose
+/// end others wait for.
 inline void close_all_but(int kept) noexcept {
   const bool done = (kept <= 3 || ::close_range(3, static_cast<unsigned>(kept) - 1, 0) == 0) &&
                     ::close_range(static_cast<unsigned>(kept) + 1, ~0U, 0) == 0;
@@ -110,8 +110,8 @@ inline void close_all_but(int kept) noexcept {
   return children;
 }
 
-/// Kills and reaps every child for which `spared` does not hold. A child may fork while it is killed, and its children
-/// become ours then: until there are none, seen twice, since the kernel's list may miss some while others come and go.
+/// Kills and reaps every child for which `spared` returns false. A child may fork while it is killed, and its children
+/// are then reparented to this process; so this repeats until two passes find none: the kernel's list may miss some.
 template <class Spared>
 void kill_children(const Spared& spared) noexcept {
   for (int pass = 0, seen_none = 0; pass < 1000 && seen_none < 2; ++pass) {
@@ -126,24 +126,24 @@ void kill_children(const Spared& spared) noexcept {
   }
 }
 
-/// Releases what a process has of the program that it was forked from, but for its memory and one descriptor.
+/// Gives up what a process inherited from the program, except its memory and one descriptor.
 inline void leave_program(int kept) noexcept {
-  (void)::setpgid(0, 0);  // the terminal's signals are for the program
+  (void)::setpgid(0, 0);  // signals from the terminal are for the program
   close_all_but(kept);
-  for (int s = 1; s < NSIG; ++s) (void)::signal(s, SIG_DFL);  // and its handlers are its own
+  for (int s = 1; s < NSIG; ++s) (void)::signal(s, SIG_DFL);  // as are its signal handlers
   sigset_t none;
   sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
-  __fpurge(stdout);                          // what the program has yet to write, it will write itself
-  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever descendants start and abandon becomes a child of this one
+  __fpurge(stdout);                          // the program itself writes what is buffered
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);  // descendants that lose their parent become children of this process
 }
 
 class ServerLoop {
  public:
   ServerLoop(int control, Serve& serve) : control_{control}, serve_{serve} {}
 
-  /// Serves until the other end of the connection is closed, by whatever means; then kills all and ends the process.
-  /// `keeper` is the parent, with which this one ends too.
+  /// Serves until the other end of the connection is closed for any reason; then kills all workers and ends the
+  /// process. `keeper` is the parent; this process ends with it.
   [[noreturn]] void run(pid_t keeper, bool took_a_place) noexcept {
     leave_program(control_);
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -207,7 +207,7 @@ class ServerLoop {
     sigset_t none;
     sigemptyset(&none);
     (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
-    // A candidate that calls exit() must not run the program's own exit handlers and static destructors.
+    // If a candidate calls exit(), the program's exit handlers and static destructors must not run.
     (void)::on_exit(
         [](int status, void*) {
           (void)std::fflush(nullptr);
@@ -231,7 +231,7 @@ class ServerLoop {
     return {pid, status, 0};
   }
 
-  /// Takes note of what has ended. A worker's children go with it, so that nothing of it holds its connection open.
+  /// Records which workers have ended. Their children are killed, so that no process holds the connection open.
   void collect() noexcept {
     bool some_ended = false;
     for (Known& worker : workers_) {
@@ -249,14 +249,14 @@ class ServerLoop {
     siginfo_t info{};
     for (;;) {
       info.si_pid = 0;
-      // Workers are reaped by kill_group() alone: look before taking.
+      // Only kill_group() reaps workers, so check before reaping.
       if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 || is_known(info.si_pid)) {
         return;
       }
       (void)::waitpid(info.si_pid, nullptr, 0);
     }
   }
-  /// Kills every process that came from a worker and is no worker.
+  /// Kills every child that is not a worker; these are descendants of workers.
   void kill_strays() noexcept {
     kill_children([this](pid_t pid) { return is_known(pid); });
   }
@@ -274,8 +274,8 @@ class ServerLoop {
   std::vector<Known> workers_;
 };
 
-/// The loop of the process above the server: should that be killed, by a candidate for instance, it kills all that came
-/// from it and starts another. It has a single thread too, so the new one is as good as the first.
+/// The loop of the server's parent process: if the server is killed, for example by a candidate, the keeper kills all
+/// its descendants and starts another server, which also has a single thread, since the keeper has only one.
 [[noreturn]] inline void keep_server(int control, Serve& serve) noexcept {
   leave_program(control);
   const pid_t keeper = ::getpid();
@@ -287,7 +287,7 @@ class ServerLoop {
     while (server > 0 && ended != server && ((ended = ::waitpid(-1, &status, 0)) >= 0 || errno == EINTR)) {
     }
     kill_children([](pid_t) { return false; });
-    if (ended != server || WIFEXITED(status)) ::_exit(0);  // the program is gone, or there is nothing to be done
+    if (ended != server || WIFEXITED(status)) ::_exit(0);  // the program has ended, or nothing can be done
   }
 }
 

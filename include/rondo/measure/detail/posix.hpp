@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
   throw Error(Errc::out_of_resources, Error::Text(what, ": ", std::strerror(error)));
 }
 
-/// A file descriptor that closes itself.
+/// A file descriptor with an owner, which closes it.
 class Fd {
  public:
   Fd() noexcept = default;
@@ -54,14 +54,14 @@ struct FdPair {
   Fd second;
 };
 
-/// Read end and write end, closed by exec.
+/// Makes a pipe, read end first; both ends are closed by exec.
 [[nodiscard]] inline FdPair make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_call("no pipe could be opened", errno);
   return {Fd{ends[0]}, Fd{ends[1]}};
 }
 
-/// Two ends of a local connection, closed by exec. `type`: SOCK_STREAM or SOCK_SEQPACKET.
+/// Makes two ends of a local connection, closed by exec. `type`: SOCK_STREAM or SOCK_SEQPACKET.
 [[nodiscard]] inline FdPair make_sockets(int type) {
   int ends[2];
   if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0) fail_call("no socket could be opened", errno);
@@ -70,7 +70,7 @@ struct FdPair {
 
 inline void set_nonblocking(int fd) noexcept { (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-/// Milliseconds until a moment, for poll(): at least 0, rounded up.
+/// The milliseconds until a moment, for poll(): at least 0, rounded up.
 [[nodiscard]] inline int milliseconds_until(Clock::time_point moment) noexcept {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(moment - Clock::now()).count();
   return left <= 0 ? 0 : left > 3'600'000 ? 3'600'000 : static_cast<int>(left);
@@ -82,7 +82,7 @@ inline void set_nonblocking(int fd) noexcept { (void)::fcntl(fd, F_SETFL, ::fcnt
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds < most ? seconds : most));
 }
 
-/// The output of a process: its first `room` bytes, and the number of all.
+/// The output of a process: its first `room` bytes, and the number of all bytes.
 class BoundedText {
  public:
   explicit BoundedText(std::size_t room) : room_{room} {}
@@ -103,8 +103,8 @@ class BoundedText {
   std::size_t dropped_ = 0;
 };
 
-/// Takes what a pipe that does not block has to give, though no more than a megabyte at once: who writes without end
-/// must not keep the reader from looking at the clock. False at its end.
+/// Reads what is available from a non-blocking pipe, at most a megabyte at a time, so that a process that writes
+/// without end cannot keep the reader from checking the clock. Returns false at the end of the pipe.
 inline bool drain(int fd, BoundedText& text) {
   char buffer[16384];
   for (int i = 0; i < 64; ++i) {

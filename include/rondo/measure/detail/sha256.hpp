@@ -11,7 +11,7 @@
 
 namespace rondo::measure::detail {
 
-/// SHA-256 (FIPS 180-4), for the names of artifacts: equal content, equal name, and nothing else has it.
+/// SHA-256 (FIPS 180-4), for the names of artifacts: equal names mean equal content.
 class Sha256 {
  public:
   void update(std::string_view bytes) noexcept {
@@ -22,7 +22,7 @@ class Sha256 {
     length_ += bytes.size();
   }
 
-  /// The digest of all that was given, in hexadecimal. Ends the object's use.
+  /// The digest of all input, in hexadecimal. The object must not be used afterwards.
   [[nodiscard]] std::string hex() {
     const std::uint64_t bits = length_ * 8;
     update(std::string_view("\x80", 1));

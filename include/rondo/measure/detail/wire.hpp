@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-/// The messages between a runner and its worker processes, all of one program on one machine.
+/// The messages between a runner and its worker processes, which belong to one program on one machine.
 namespace rondo::measure::detail {
 
-/// A message is its length in eight bytes, then its fields.
+/// Writes a message: its length in eight bytes, then its fields.
 class Writer {
  public:
   void put(std::uint64_t n) { bytes_.append(reinterpret_cast<const char*>(&n), sizeof n); }
@@ -27,7 +27,7 @@ class Writer {
     put(std::uint64_t{numbers.size()});
     for (const double x : numbers) put(x);
   }
-  /// The message, its length filled in.
+  /// The message, with its length filled in.
   [[nodiscard]] const std::string& message() {
     const std::uint64_t size = bytes_.size() - sizeof size;
     std::memcpy(bytes_.data(), &size, sizeof size);
@@ -38,7 +38,7 @@ class Writer {
   std::string bytes_ = std::string(sizeof(std::uint64_t), '\0');
 };
 
-/// Reads fields; whatever the bytes are, it stays within them. ok() tells whether all were there.
+/// Reads fields, but never beyond the end of the bytes. ok() returns whether the message was complete.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) noexcept : rest_{bytes} {}
@@ -60,7 +60,7 @@ class Reader {
     return numbers;
   }
   [[nodiscard]] bool has_more() const noexcept { return !rest_.empty(); }
-  /// Was everything there, and nothing else?
+  /// Whether all fields were present, and nothing else.
   [[nodiscard]] bool ok() const noexcept { return ok_ && rest_.empty(); }
 
  private:
@@ -83,8 +83,8 @@ class Reader {
 
 inline constexpr std::uint64_t longest_message = 64U << 20;
 
-/// Cuts the first message off the front of what has arrived. Nothing: there is more to come. `is_garbage`: no message
-/// ever begins like this.
+/// Removes the first message from the bytes that have arrived. Returns nothing if it is incomplete. `is_garbage`: no
+/// message can begin with these bytes.
 [[nodiscard]] inline std::optional<std::string> cut_message(std::string& arrived, bool& is_garbage) {
   std::uint64_t size = 0;
   if (arrived.size() < sizeof size) return std::nullopt;

@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-/// The messages between a tuner and the ranks that work for it: letters of bytes, whose fields are those of wire.hpp.
+/// The messages between a tuner and its ranks: letters of bytes, whose fields are those of wire.hpp.
 namespace rondo::mpi::detail {
 
 using measure::Fault;
@@ -32,12 +32,12 @@ enum class Line : int { build = 1, run = 2 };
 enum class LetterKind : std::uint64_t { hello, job, answer, end };
 
 struct Letter {
-  int rank = 0;  ///< from whom
+  int rank = 0;  ///< the sender
   std::string body;
 };
 
-/// Sends and receives letters without waiting. For one thread; several mailboxes, of different lines or directions, may
-/// be used by several threads. Errors: throws mpi's.
+/// Sends and receives letters without waiting. For one thread; several threads may use several mailboxes if these have
+/// different lines or directions. Errors: throws errors of MPI.
 class Mailbox {
  public:
   Mailbox(const Group& group, Line line, bool is_tuner) : comm_{group.comm()} {
@@ -48,12 +48,12 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
   ~Mailbox() {
-    for (Sent& sent : sent_) {  // a letter that no rank takes keeps its memory: MPI may still read it
+    for (Sent& sent : sent_) {  // a letter that no rank receives keeps its memory, since MPI may still read it
       if (!await(sent.request, 1).is_done) (void)new std::string(std::move(sent.body));
     }
   }
 
-  /// Takes the bytes of a Writer's message.
+  /// Sends the message of a Writer.
   void send(int rank, std::string message) {
     if (message.size() > INT_MAX) throw Error(Errc::limit_exceeded, Error::Text("a letter of more than 2 GiB"));
     sent_.push_back({std::move(message), MPI_REQUEST_NULL});
@@ -63,7 +63,7 @@ class Mailbox {
         "sending to a rank");
   }
 
-  /// The next letter that has arrived, if there is one.
+  /// The next letter that has arrived, if any.
   [[nodiscard]] std::optional<Letter> receive() {
     progress();
     int is_there = 0;
@@ -76,7 +76,7 @@ class Mailbox {
     check(MPI_Get_count(&status, MPI_BYTE, &size), "the size of a letter");
     Letter letter{status.MPI_SOURCE, std::string(static_cast<std::size_t>(size), '\0')};
     check(MPI_Mrecv(letter.body.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "receiving from a rank");
-    letter.body.erase(0, sizeof(std::uint64_t));  // a Writer's length: MPI has told it
+    letter.body.erase(0, sizeof(std::uint64_t));  // the length that a Writer adds; MPI has reported it
     return letter;
   }
 
@@ -86,7 +86,7 @@ class Mailbox {
     MPI_Request request;
   };
 
-  /// Forgets letters that are on their way for good.
+  /// Frees letters that have been sent completely.
   void progress() {
     for (auto sent = sent_.begin(); sent != sent_.end();) {
       int is_done = 0;
@@ -101,12 +101,12 @@ class Mailbox {
   std::list<Sent> sent_;  // stable addresses
 };
 
-/// The time to sleep before looking for letters again. MPI cannot be waited for together with anything else, and its
-/// own waiting takes a core from what is being measured; so look ever more rarely, up to every two milliseconds.
+/// The time to sleep before checking for letters again. MPI cannot be waited for together with anything else, and its
+/// own waiting takes a core from the measurement; so the checks become rarer, up to every two milliseconds.
 class Nap {
  public:
   void reset() noexcept { micros_ = 50; }
-  /// Sleeps, or until notified. The lock is held before and after.
+  /// Sleeps until the time is over or it is notified. The lock is held before and after.
   void take(std::unique_lock<std::mutex>& lock, std::condition_variable& awake) {
     (void)awake.wait_for(lock, std::chrono::microseconds(micros_));
     micros_ = micros_ < 1000 ? 2 * micros_ : 2000;
@@ -116,7 +116,7 @@ class Nap {
   long micros_ = 50;
 };
 
-/// @throws Error unsupported: several threads are going to call MPI
+/// Checks that several threads may call MPI. @throws Error unsupported if not
 inline void require_threads() {
   int provided = 0;
   check(MPI_Query_thread(&provided), "MPI");
@@ -128,7 +128,7 @@ inline void require_threads() {
   }
 }
 
-/// The answer of another rank to a job.
+/// A rank's answer to a job.
 struct Answer {
   Fault fault = Fault::none;
   std::string text = {};

@@ -26,19 +26,19 @@ namespace rondo::mpi {
 
 using measure::Fault;
 
-/// A job that did not come to an end on a rank, and is given to a rank anew.
+/// A job that did not finish on a rank and is assigned again.
 struct Reissue {
-  int rank = 0;               ///< where it failed
+  int rank = 0;               ///< the rank on which it failed
   std::size_t attempt = 1;    ///< which attempt failed, counted from 1
-  Fault fault = Fault::none;  ///< unknown or device: nothing that the candidate can be blamed for
+  Fault fault = Fault::none;  ///< unknown or device: not caused by the candidate
   std::string text;
 };
 
 /// The options of a RankBuilder or a RankRunner.
 struct RankOptions {
-  double join_seconds = 60;  ///< in which every other rank must have come to serve
-  std::size_t attempts = 3;  ///< that a job has before its fault is told
-  /// Told of each job that is given to a rank anew; on a thread of its own, must not throw.
+  double join_seconds = 60;  ///< the time within which every other rank must be ready to serve
+  std::size_t attempts = 3;  ///< the number of attempts before a fault is reported
+  /// Called for each job that is assigned again, on a separate thread; must not throw.
   std::function<void(const Reissue&)> on_reissue = {};
 };
 
@@ -48,17 +48,17 @@ using measure::WorkerPool;
 using measure::detail::after_seconds;
 using measure::detail::milliseconds_until;
 
-/// The tuner's side: hands jobs to the ranks as these have room, and takes their answers in. One thread speaks with
-/// MPI, another one calls back.
+/// The tuner's side: assigns jobs to ranks that have room, and receives their answers. One thread communicates through
+/// MPI, another one calls the callbacks.
 ///
-/// Lifetime: the destructor drops what waits for a rank, waits for what ranks are at, and lets them go. Thread safety:
-/// submit() from any thread.
+/// Lifetime: the destructor drops jobs that are not assigned, waits for those that ranks are running, and dismisses the
+/// ranks. Thread safety: submit() from any thread.
 class RankClient {
  public:
   using OnAnswer = std::function<void(Answer)>;
 
-  /// Waits for all ranks but its own. @throws Error invalid_argument if there is none, timed_out naming one that does
-  /// not come, unsupported, device_failed
+  /// Waits for all other ranks. @throws Error invalid_argument if there are none, timed_out with the number of a rank
+  /// that did not come, unsupported, device_failed
   RankClient(const Group& group, Line line, RankOptions options)
       : options_{std::move(options)},
         mailbox_{group, line, true},
@@ -94,13 +94,13 @@ class RankClient {
     queue_.push_back(std::move(job));
     awake_.notify_one();
   }
-  /// The number of jobs that all ranks together can use at once.
+  /// The number of jobs that all ranks together can hold at once.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::uint64_t reissues() const noexcept {
     const std::lock_guard lock(mutex_);
     return reissues_;
   }
-  /// The number of jobs that a rank has answered.
+  /// The number of jobs that a rank has finished.
   [[nodiscard]] std::uint64_t answered_by(int rank) const noexcept {
     const std::lock_guard lock(mutex_);
     return ranks_[static_cast<std::size_t>(rank)].answered;
@@ -110,13 +110,13 @@ class RankClient {
   struct Job {
     std::string body;
     OnAnswer on_answer;
-    std::string history;   ///< of attempts that failed
-    std::size_t attempts;  ///< that failed
-    int avoid;             ///< the rank of the last one
+    std::string history;   ///< texts of failed attempts
+    std::size_t attempts;  ///< failed attempts
+    int avoid;             ///< the rank of the last failed attempt
   };
   struct Rank {
-    std::size_t room = 0;     ///< jobs that it can use at once; 0: it has not come
-    std::size_t at_work = 0;  ///< jobs that it has
+    std::size_t room = 0;     ///< the number of jobs that it can hold; 0: it has not come yet
+    std::size_t at_work = 0;  ///< the number of jobs that it holds
     std::uint64_t answered = 0;
   };
   using Callback = std::function<void()>;
@@ -147,7 +147,7 @@ class RankClient {
       nap.take(lock, awake_);
     }
   }
-  /// Lets go all ranks that came.
+  /// Dismisses all ranks that came.
   void dismiss() {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       if (ranks_[r].room == 0) continue;
@@ -194,7 +194,7 @@ class RankClient {
     }
   }
 
-  /// Gives waiting jobs to the ranks that have most room, one job more than they have workers at most.
+  /// Assigns waiting jobs to the ranks with most room; each holds at most one job more than it has workers.
   bool hand_out() {
     bool something = false;
     while (!queue_.empty()) {
@@ -202,7 +202,7 @@ class RankClient {
       std::size_t best = ranks_.size();
       std::size_t most = 0;
       for (std::size_t i = 1; i <= ranks_.size(); ++i) {
-        const std::size_t r = (last_ + i) % ranks_.size();  // those with equal room take turns
+        const std::size_t r = (last_ + i) % ranks_.size();  // ranks with equal room take turns
         const std::size_t room = ranks_[r].room - ranks_[r].at_work;
         const bool is_avoided = static_cast<int>(r) == job.avoid && ranks_.size() > 2;
         if (!is_avoided && room > most) best = r, most = room;
@@ -246,7 +246,7 @@ class RankClient {
       return tell(std::move(job), std::move(answer));
     }
 
-    // Not the candidate's doing: its process was killed from outside, or the device failed.
+    // Not caused by the candidate: its process was killed from outside, or the device failed.
     if (!job.history.empty()) job.history += "; ";
     job.history += fmt::format("rank {}: {}", letter.rank, answer.text);
     if (++job.attempts >= options_.attempts || stopping_) {
@@ -266,7 +266,7 @@ class RankClient {
     queue_.push_front(std::move(job));
   }
 
-  /// Calls back on the other thread, so that callbacks do not keep ranks waiting.
+  /// Calls the callback on the other thread, so that callbacks do not delay ranks.
   void tell(Job job, Answer answer) {
     callbacks_.submit([on_answer = std::move(job.on_answer), answer = std::move(answer)]() mutable {
       measure::detail::tell(on_answer, std::move(answer));
@@ -279,17 +279,17 @@ class RankClient {
   mutable std::mutex mutex_;
   std::condition_variable awake_;
   std::deque<Job> queue_;
-  std::unordered_map<std::uint64_t, Job> at_work_;  ///< by number
+  std::unordered_map<std::uint64_t, Job> at_work_;  ///< by job number
   std::vector<Rank> ranks_;
   int own_rank_;
-  std::size_t last_ = 0;  ///< rank that got a job last
+  std::size_t last_ = 0;  ///< the rank that got a job last
   std::uint64_t last_id_ = 0;
   std::size_t capacity_ = 0;
   std::uint64_t reissues_ = 0;
-  std::string broken_;  ///< why there is no speaking with the ranks any more
+  std::string broken_;  ///< the reason why communication with the ranks ended
   bool stopping_ = false;
   std::thread thread_;
-  WorkerPool<Callback> callbacks_;  // last: what it calls uses all of the above
+  WorkerPool<Callback> callbacks_;  // last: its callbacks use all of the above
 };
 
 }  // namespace detail

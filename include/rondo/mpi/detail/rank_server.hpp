@@ -16,13 +16,13 @@
 
 namespace rondo::mpi::detail {
 
-/// A rank's side: takes jobs in until the tuner has no more, and sends the answers back.
+/// A rank's side: accepts jobs until the tuner has no more, and sends the answers.
 ///
-/// `start(body, answer)` hands a job to a builder or runner; answer(Answer) is called once, on any thread.
-/// @throws Error device_failed, unsupported. Waits.
+/// `start(body, answer)` passes a job to a builder or runner; answer(Answer) is called once, on any thread. Waits until
+/// the tuner dismisses the rank. @throws Error device_failed, unsupported
 template <class Start>
 void serve_rank(const Group& group, Line line, int tuner, std::size_t capacity, Start start) {
-  /// Outlives this call, should that end by an exception while jobs are at work.
+  /// Outlives this call if an exception ends it while jobs are running.
   struct Inbox {
     std::mutex mutex;
     std::condition_variable awake;

@@ -19,8 +19,8 @@ using memory::Buffer;
 using memory::Problem;
 using memory::Span;
 
-/// Finds the buffers that must be kept apart from a given one: those in use together with it and those that explicitly
-/// conflict with it. Refers to the problem. Cost: O(n log n) to build, O(k + log n) for k lifetimes that overlap.
+/// Finds the buffers that must be kept apart from a given one: those in use at the same time, and explicit conflicts.
+/// Refers to the problem. Cost: O(n log n) to build, O(k + log n) for k lifetimes that overlap.
 class OverlapIndex {
  public:
   explicit OverlapIndex(const Problem& problem) : problem_{problem}, conflicts_of_(problem.size() + 1, 0) {

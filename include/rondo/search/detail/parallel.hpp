@@ -12,12 +12,12 @@
 
 namespace rondo::search::detail {
 
-/// Runs task(index, cancelled) for the indices 0 to count - 1 on up to `threads` threads, the caller's among them.
+/// Runs task(index, cancelled) for the indices 0 to count - 1 on up to `threads` threads, including the caller's.
 ///
-/// A task that returns true is a winner: tasks of a higher index are cancelled or not started; those of a lower index
-/// run to their end, since one of them may win too. So which task is the winner of lowest index does not depend on the
-/// timing of threads; it is returned, or `count` if there is none. An exception of a task is thrown on the caller's
-/// thread.
+/// A task that returns true is a winner: tasks with a higher index are cancelled or not started; those with a lower
+/// index run to their end, since one of them may also win. So the winner with the lowest index does not depend on the
+/// timing of threads; its index is returned, or `count` if there is none. An exception from a task is rethrown on the
+/// caller's thread.
 template <class Task>
 std::size_t first_winner(std::size_t count, unsigned threads, Task task) {
   std::vector<std::atomic<bool>> cancelled(count);
@@ -53,7 +53,7 @@ std::size_t first_winner(std::size_t count, unsigned threads, Task task) {
   try {
     for (std::size_t t = 0; t < helpers; ++t) team.emplace_back(work);
   } catch (const std::exception&) {
-    // No more threads to be had: those there are do the work.
+    // No more threads can be started: the existing ones do the work.
   }
   work();
   for (std::thread& t : team) t.join();

@@ -24,13 +24,13 @@ using memory::Problem;
 using memory::SectionRange;
 using memory::Sections;
 
-/// A stretch of bytes that a fixed buffer takes, in units.
+/// A stretch of bytes that a fixed buffer occupies, in units.
 struct Obstacle {
   std::int64_t low = 0;
   std::int64_t high = 0;
 };
 
-/// Lists of varying length, kept in two vectors.
+/// Lists of varying length, stored in two vectors.
 template <class T>
 struct Rows {
   std::vector<std::uint32_t> begin_of{0};
@@ -41,27 +41,27 @@ struct Rows {
   [[nodiscard]] const T* end(std::size_t row) const noexcept { return items.data() + begin_of[row + 1]; }
 };
 
-/// The part of a problem that a search works on, in the form its inner loops want: free buffers numbered 0..n in order
-/// of time, offsets counted in units (the greatest common divisor of all sizes, fixed offsets and alignments, so that
-/// they usually fit into 32 bits), fixed buffers turned into obstacles. Immutable once built.
+/// The part of a problem that a search works on, in a form for its inner loops: free buffers numbered 0..n in order of
+/// time, offsets in units (the greatest common divisor of all sizes, fixed offsets and alignments, so that they usually
+/// fit into 32 bits), fixed buffers as obstacles. Immutable once built.
 struct SearchModel {
   std::vector<std::uint32_t> buffer;  ///< number in the problem
   std::vector<std::int64_t> size;     ///< units, rounded up to the common alignment
   std::vector<std::int64_t> align;    ///< units, at least 1
   std::vector<std::int64_t> bytes;    ///< the size as given
   std::vector<double> duration;       ///< steps
-  std::vector<std::uint32_t> kind;    ///< equal numbers: interchangeable
+  std::vector<std::uint32_t> kind;    ///< equal numbers mean interchangeable buffers
   Rows<SectionRange> ranges;          ///< per buffer, section numbers from 0
-  Rows<std::int32_t> neighbours;      ///< per buffer, the free buffers it meets
+  Rows<std::int32_t> neighbours;      ///< per buffer, the free buffers that it overlaps in time
   Rows<Obstacle> obstacles;           ///< per buffer, by ascending `low`
-  Rows<Obstacle> of_section;          ///< per section; empty rows where nothing is fixed
-  std::vector<std::int64_t> fixed;    ///< per section, units that obstacles take
-  std::vector<std::int64_t> load;     ///< per section, units, obstacles included
+  Rows<Obstacle> of_section;          ///< per section; an empty row if nothing is fixed
+  std::vector<std::int64_t> fixed;    ///< per section, units that obstacles occupy
+  std::vector<std::int64_t> load;     ///< per section, units, including obstacles
   std::int32_t sections = 0;
   std::int64_t unit = 1;      ///< bytes
   std::int64_t rounding = 1;  ///< bytes: the common alignment
   bool plain = true;          ///< no alignment above one unit and no obstacle
-  std::int64_t largest = 0;   ///< no offset or sum of a search within capacity `largest` exceeds this by far
+  std::int64_t largest = 0;   ///< offsets and sums of a search within capacity `largest` hardly exceed this
 
   [[nodiscard]] std::size_t count() const noexcept { return buffer.size(); }
   [[nodiscard]] SectionRange hull(std::size_t c) const noexcept {
@@ -73,8 +73,8 @@ struct SearchModel {
     }
     return false;
   }
-  /// The smallest capacity above `capacity` (bytes) that allows any offset more; a lower bound of it where sizes are
-  /// rounded.
+  /// The smallest capacity above `capacity` (bytes) that allows any further offset; if sizes are rounded, a lower bound
+  /// of it.
   [[nodiscard]] std::int64_t next_capacity(std::int64_t capacity) const noexcept {
     std::int64_t next = (aligned(capacity, rounding) / unit + 1) * unit - (rounding - 1);
     for (const std::int64_t b : bytes) {
@@ -83,7 +83,7 @@ struct SearchModel {
     }
     return std::max(next, capacity + 1);
   }
-  /// The lowest offset not below `from` at which the buffer clears the obstacles and is aligned.
+  /// The lowest aligned offset not below `from` at which the buffer overlaps no obstacle.
   [[nodiscard]] std::int64_t fit(std::size_t c, std::int64_t from) const noexcept {
     from = aligned(from, align[c]);
     for (const Obstacle* o = obstacles.begin(c); o != obstacles.end(c); ++o) {
@@ -94,8 +94,8 @@ struct SearchModel {
   }
 };
 
-/// Builds the model of the buffers `free` (numbers in the problem, none of them without sections). Those of `fixed`
-/// stay at their `offsets`; all others are left out. `rounding` is the problem's common alignment.
+/// Builds the model of the buffers `free` (numbers in the problem; each must have sections). Buffers in `fixed` stay at
+/// their `offsets`; all others are left out. `rounding` is the problem's common alignment.
 [[nodiscard]] inline SearchModel make_search_model(const Problem& problem, const Sections& sections,
                                                    std::vector<std::uint32_t> free,
                                                    const std::vector<std::uint32_t>& fixed,
@@ -144,7 +144,7 @@ struct SearchModel {
     m.ranges.close_row();
   }
 
-  // Which buffers meet: they are in order of their first section, so each looks ahead until its own last.
+  // Which buffers overlap in time: they are sorted by first section, so each looks ahead to its own last section.
   const std::size_t n = m.count();
   std::vector<std::vector<std::int32_t>> meets(n);
   for (std::size_t a = 0; a < n; ++a) {
@@ -190,7 +190,7 @@ struct SearchModel {
   }
   m.largest = sum;
 
-  // Interchangeable: same sections, size and alignment.
+  // Interchangeable buffers have the same sections, size and alignment.
   std::vector<std::uint32_t> by_kind(n);
   std::iota(by_kind.begin(), by_kind.end(), 0U);
   const auto less = [&](std::uint32_t a, std::uint32_t b) {

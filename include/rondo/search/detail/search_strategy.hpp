@@ -8,32 +8,32 @@
 
 namespace rondo::search::detail {
 
-/// The choice of the section that a node of the search decides.
+/// How a node of the search chooses the section to decide.
 enum class Branching : std::uint8_t {
-  fewest_options,   ///< the one with the fewest ways to go on
-  tightest,         ///< the one with the least room to waste
-  lowest_fewest,    ///< a lowest one; among these the one with the fewest ways to go on
-  lowest_tightest,  ///< a lowest one; among these the one with the least room to waste
+  fewest_options,   ///< the one with the fewest options
+  tightest,         ///< the one with the least space to waste
+  lowest_fewest,    ///< one with the lowest floor; among these, the one with the fewest options
+  lowest_tightest,  ///< one with the lowest floor; among these, the one with the least space to waste
 };
 
-/// The choice of the buffer that a node tries first.
+/// How a node chooses the buffer to try first.
 enum class Preference : std::uint8_t { size, duration, area, pressure };
 
-/// One way to walk the search tree. A strategy changes how soon a plan is found, never whether one is.
+/// One way to walk the search tree. A strategy affects how soon a plan is found, but not whether one is found.
 struct SearchStrategy {
   Branching branching = Branching::lowest_fewest;
   Preference preference = Preference::size;
-  double noise = 0;        ///< priorities are scaled by a random factor of 1 - noise to 1 + noise
-  std::uint64_t seed = 0;  ///< of that noise
+  double noise = 0;        ///< priorities are multiplied by a random factor between 1 - noise and 1 + noise
+  std::uint64_t seed = 0;  ///< the seed of that noise
 };
 
 enum class SearchResult : std::uint8_t {
   found,       ///< offsets() is a plan within the capacity
-  impossible,  ///< proved: there is none
+  impossible,  ///< there is provably none
   gave_up,     ///< the limit of nodes or time was reached
 };
 
-/// When to give up.
+/// The limits at which a search gives up.
 struct SearchLimit {
   std::uint64_t nodes = 0;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();

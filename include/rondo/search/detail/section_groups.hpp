@@ -14,25 +14,25 @@ namespace rondo::search::detail {
 
 using memory::SectionRange;
 
-/// The sections of one part of a search, joined where that loses nothing: into one group go those whose buffers, of the
-/// ones left in the part, are all found in one of them. The deeper the node, the fewer groups there are. A group has
-/// the lowest floor and the highest load of its sections. Thread safety: one thread at a time. Cost: linear in the
-/// part's buffers and sections; no allocation once warm.
+/// The sections of one part of a search, merged where that loses nothing: sections form a group if one of them has all
+/// of the group's buffers that are left in the part. The deeper the node, the fewer groups there are. A group has the
+/// lowest floor and the highest load of its sections. Thread safety: one thread at a time. Cost: linear in the part's
+/// buffers and sections; no allocation after the first uses.
 template <class Offset>
 class SectionGroups {
  public:
   /// The state of one group at a node.
   struct Group {
-    Offset floor = std::numeric_limits<Offset>::max();  ///< lowest offset any of its buffers can have
-    Offset rest = 0;                                    ///< sum of their sizes
-    std::int32_t lowest = 0;                            ///< how many can lie on the floor
-    std::int32_t ready = 0;                             ///< how many of these have all of their sections' floors there
-    std::int32_t section = 0;                           ///< a section that all of its buffers have
+    Offset floor = std::numeric_limits<Offset>::max();  ///< lowest possible offset of any of its buffers
+    Offset rest = 0;                                    ///< sum of its buffers' sizes
+    std::int32_t lowest = 0;                            ///< the number of buffers that can lie on the floor
+    std::int32_t ready = 0;                             ///< those of them whose sections all have this floor
+    std::int32_t section = 0;                           ///< a section of all of its buffers
   };
 
   explicit SectionGroups(std::int32_t sections) : edges_(static_cast<std::size_t>(sections)) {}
 
-  /// Groups the sections of the buffers [begin, end), at least one. Sets all groups back.
+  /// Groups the sections of the buffers [begin, end), at least one, and resets all groups.
   void join(const SearchModel& model, const std::int32_t* begin, const std::int32_t* end) {
     std::int32_t from = model.sections;
     std::int32_t until = 0;
@@ -49,7 +49,7 @@ class SectionGroups {
         edge(r->last - 1).ends = true;
       }
     }
-    // A group ends where a buffer ends and one has started since the last group did.
+    // A group ends where a buffer ends, if one has started since the last group ended.
     groups_.clear();
     bool open = false;
     std::int32_t count = 0;
@@ -76,11 +76,11 @@ class SectionGroups {
   [[nodiscard]] Group& operator[](std::int32_t g) noexcept { return groups_[static_cast<std::size_t>(g)]; }
   [[nodiscard]] auto begin() const noexcept { return groups_.begin(); }
   [[nodiscard]] auto end() const noexcept { return groups_.end(); }
-  /// The buffers' ranges, in the order of buffers and of their ranges, as ranges of groups.
+  /// The ranges of the buffers, in the order of the buffers and of their ranges, as ranges of groups.
   [[nodiscard]] const SectionRange* ranges() const noexcept { return ranges_.data(); }
 
  private:
-  /// The changes at a section, and the groups before it and up to its end.
+  /// The starts and ends at a section, and the number of groups before it and up to its end.
   struct Edge {
     std::int32_t first = 0;
     std::int32_t last = 0;

@@ -20,22 +20,22 @@ namespace rondo::search::detail {
 using memory::aligned;
 using memory::SectionRange;
 
-/// Decides whether there is a plan within a given capacity. A complete depth-first search that decides, one at a time,
+/// Decides whether there is a plan within a given capacity. A complete depth-first search that decides step by step
 /// what lies on the floor of a section.
 ///
-/// State: for each buffer not yet placed the lowest offset `at` it can still have. The floor of a section is the
-/// smallest `at` of its buffers. In any plan in which every buffer is pushed down as far as it goes, the point just
+/// State: for each buffer not yet placed, the lowest offset `at` that it can still have. The floor of a section is the
+/// smallest `at` of its buffers. Consider plans in which every buffer is pushed down as far as possible. The point just
 /// above the floor of a section is either covered by a buffer whose `at` equals that floor, which then lies exactly
 /// there, or it is wasted, and then the floor rises to the lowest offset at which some buffer can rest on another.
-/// These cases exclude each other, so no plan is met twice, and the section to decide may be chosen freely among those
-/// whose candidates leave no gap below them: choosing the one with the fewest cases keeps the tree small.
+/// These cases exclude each other, so no plan is visited twice, and any section whose candidates leave no gap below
+/// them may be decided next: choosing the one with the fewest cases keeps the tree small.
 ///
-/// Pruned by: the load of each section above each of its floors (buffers sorted by `at`, so a stack of high ones is
-/// seen even if low ones remain); splitting into parts that share no section, each solved once; interchangeable buffers
-/// taken in order; and a table of states proved hopeless, which also spares permutations of equal stacks and is kept
-/// over restarts.
+/// Pruned by: the load of each section above each of its floors (buffers are sorted by `at`, so a stack of high ones is
+/// noticed even if low ones remain); splitting into parts that share no section, each solved once; interchangeable
+/// buffers in a fixed order; and a table of states proved impossible, which also avoids permutations of equal stacks
+/// and is kept over restarts.
 ///
-/// `Offset` is the integer that holds offsets in units: 32 bits where they fit.
+/// `Offset` is the integer type for offsets in units: 32 bits if they fit.
 /// Thread safety: one thread at a time; the model may be shared. Errors: std::bad_alloc.
 template <class Offset>
 class SectionSearch {
@@ -65,7 +65,7 @@ class SectionSearch {
     }
   }
 
-  /// Looks for a plan within `capacity` bytes.
+  /// Searches for a plan within `capacity` bytes.
   [[nodiscard]] SearchResult run(std::int64_t capacity, const SearchStrategy& strategy, const SearchLimit& limit) {
     capacity_bytes_ = capacity;
     capacity_ = static_cast<Offset>(aligned(capacity, model_.rounding) / model_.unit);
@@ -90,11 +90,11 @@ class SectionSearch {
     return stopped_ ? SearchResult::gave_up : SearchResult::impossible;
   }
 
-  /// Offset of a free buffer in bytes, after SearchResult::found.
+  /// The offset of a free buffer in bytes, after SearchResult::found.
   [[nodiscard]] std::int64_t offset(std::size_t c) const noexcept {
     return static_cast<std::int64_t>(offsets_[c]) * model_.unit;
   }
-  /// Nodes visited by the last run.
+  /// The number of nodes visited by the last run.
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
 
  private:
@@ -104,7 +104,7 @@ class SectionSearch {
   [[nodiscard]] static constexpr std::size_t u(Index i) noexcept { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::size_t sections() const noexcept { return u(model_.sections); }
 
-  /// Sets the priorities: by preference, with noise, and more for buffers that earlier runs failed on, since those
+  /// Sets the priorities: by preference, with noise, and higher for buffers at which earlier runs failed, since those
   /// should have been placed sooner and lower.
   void rank() {
     double most_blamed = 1;
@@ -131,7 +131,7 @@ class SectionSearch {
     }
   }
 
-  /// Decides one section of the part whose buffers are pool_[begin, end), sorted by descending `at_`.
+  /// Decides one section of the part with the buffers pool_[begin, end), sorted by descending `at_`.
   bool node(std::size_t begin, std::size_t end) {
     if (++nodes_ > limit_.nodes || out_of_time()) {
       stopped_ = true;
@@ -152,7 +152,7 @@ class SectionSearch {
            std::chrono::steady_clock::now() > limit_.deadline;
   }
 
-  /// Names a part by its buffers, their `at_` and the capacity; never 0.
+  /// A number that identifies a part by its buffers, their `at_` and the capacity; never 0.
   std::uint64_t fingerprint(std::size_t begin, std::size_t end) const {
     std::uint64_t sum = mix(static_cast<std::uint64_t>(capacity_bytes_) + 1);
     for (std::size_t k = begin; k < end; ++k) {
@@ -196,14 +196,14 @@ class SectionSearch {
   struct Choice {
     Index section = none;
     Offset floor = 0;
-    Offset waste = 0;  // what of the capacity above the floor need not be filled
+    Offset waste = 0;  // the space above the floor that need not be filled
   };
 
-  /// Computes floors and what rests above them, checks that every section can still hold its buffers, and picks the
-  /// section to decide; none if the part is hopeless.
+  /// Computes floors and the load above them, checks that every section can still hold its buffers, and chooses the
+  /// section to decide; none if the part is impossible.
   Choice scan(std::size_t begin, std::size_t end) {
     groups_.join(model_, pool_.data() + begin, pool_.data() + end);
-    // Highest first: what is summed up so far in a group all lies at `at` or above.
+    // Highest first, so everything summed up so far in a group lies at `at` or above.
     const SectionRange* r = groups_.ranges();
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t c = u(pool_[k]);
@@ -222,7 +222,7 @@ class SectionSearch {
         if (!model_.plain) {
           for (Index g = r->first; fits && g < r->last; ++g) {
             const Group& group = groups_[g];
-            if (group.rest + model_.fixed[u(group.section)] <= room) continue;  // whatever lies above
+            if (group.rest + model_.fixed[u(group.section)] <= room) continue;  // fits wherever the obstacles are
             fits = group.rest + fixed_above(group.section, at) <= room;
           }
         }
@@ -232,7 +232,7 @@ class SectionSearch {
         return {};
       }
     }
-    // A buffer is ready if all of its sections have their floor where it would lie: nothing fits below it.
+    // A buffer is ready if the floor of all its sections is at its offset: then nothing fits below it.
     r = groups_.ranges();
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t c = u(pool_[k]);
@@ -273,7 +273,7 @@ class SectionSearch {
     return best;
   }
 
-  /// Units of obstacles in a section from `at` upwards.
+  /// The units that obstacles occupy in a section from `at` upwards.
   Offset fixed_above(Index section, Offset at) const {
     std::int64_t sum = 0;
     for (const Obstacle* o = model_.of_section.begin(u(section)); o != model_.of_section.end(u(section)); ++o) {
@@ -294,7 +294,7 @@ class SectionSearch {
     }
   }
 
-  /// Lifts a buffer to the first place from `at` on; false if that is too high.
+  /// Lifts a buffer to its first possible offset from `at` on; false if that is too high.
   bool lift(Index c, Offset at) {
     if (!model_.plain) {
       if (at > ceiling_[u(c)]) return false;
@@ -307,7 +307,7 @@ class SectionSearch {
     return true;
   }
 
-  /// Puts a buffer where it is; false if a neighbour then lies too high.
+  /// Places a buffer at its current offset; false if a neighbour then lies too high.
   bool place(Index c) {
     const Offset at = at_[u(c)];
     const Offset top = static_cast<Offset>(at + size_[u(c)]);
@@ -319,12 +319,12 @@ class SectionSearch {
     return true;
   }
 
-  /// Wastes the floor of a section: lifts its buffers to where the lowest of them can next lie. False if that wastes
-  /// more than there is to waste.
+  /// Wastes the floor of a section: lifts its buffers to where the lowest of them can lie next. False if that wastes
+  /// more than allowed.
   bool raise(std::size_t begin, std::size_t end, Index section, Offset floor, Offset waste) {
     lifts_.clear();
     Offset lowest = placed;
-    Offset top = placed;         // lowest end of a buffer that lies lowest in the section
+    Offset top = placed;         // lowest end of a buffer that could be the lowest in the section
     Offset second_top = placed;  // the same without the buffer `top_of`
     Index top_of = none;
     for (std::size_t k = begin; k < end; ++k) {
@@ -345,15 +345,15 @@ class SectionSearch {
     }
     if (lowest == placed || lowest - floor > waste) return false;
     for (const auto& [c, first] : lifts_) {
-      // The lowest of the section itself, or on top of another that is.
+      // Either the lowest of the section itself, or on top of another one that is.
       const Offset at = std::min(first, c == top_of ? second_top : top);
       if (at > at_[u(c)] && (at == placed || !lift(c, at))) return false;
     }
     return true;
   }
 
-  /// The lowest offset above its present one at which `c` can rest on something, being the lowest in `section`: on a
-  /// buffer that is not in that section, or on an obstacle.
+  /// The lowest offset above its present one at which `c` can rest on something if it is the lowest in `section`: on a
+  /// buffer outside that section, or on an obstacle.
   Offset next_rest(Index c, Index section) const {
     Offset next = placed;
     for (const std::int32_t* d = model_.neighbours.begin(u(c)); d != model_.neighbours.end(u(c)); ++d) {
@@ -366,8 +366,8 @@ class SectionSearch {
     return next;
   }
 
-  /// Splits the buffers left (all but `skip`) into parts that share no section and solves each, small ones first. Since
-  /// parts do not influence each other, one that fails makes the whole fail.
+  /// Splits the remaining buffers (all but `skip`) into parts that share no section, and solves each, small ones first.
+  /// Parts are independent, so if one fails, the whole fails.
   bool descend(std::size_t begin, std::size_t end, Index skip, std::size_t mark) {
     sort_left(begin, end, skip, mark);
     if (left_.empty()) return true;
@@ -382,7 +382,7 @@ class SectionSearch {
       ++crossing_[u(hull_[u(c)].first)];
       --crossing_[u(hull_[u(c)].last - 1)];
     }
-    // crossing_[s], summed up, counts the buffers in both s and s + 1.
+    // The prefix sum of crossing_ at s is the number of buffers in both s and s + 1.
     Index parts = 0;
     Index open = 0;
     for (Index s = from; s < until; ++s) {
@@ -425,7 +425,7 @@ class SectionSearch {
 
   [[nodiscard]] std::size_t part(Index c) const { return u(part_of_[u(hull_[u(c)].first)]); }
 
-  /// Collects pool_[begin, end) without `skip` in left_, by descending `at_`: those not lifted since `mark` still are
+  /// Collects pool_[begin, end) without `skip` in left_, by descending `at_`: those not lifted since `mark` are still
   /// in order, so only the lifted ones are sorted and merged in.
   void sort_left(std::size_t begin, std::size_t end, Index skip, std::size_t mark) {
     ++stamp_;

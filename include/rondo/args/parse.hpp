@@ -54,8 +54,8 @@ struct ParseResult {
   return result;
 }
 
-/// Parses `text` into a buffer of the caller; the view is valid as long as the buffer. Throws Error{invalid_argument}
-/// with the pattern, its position and the reason.
+/// Parses `text` into a buffer of the caller; the view is valid as long as the buffer.
+/// Throws Error{invalid_argument} with the pattern, its position and the reason.
 [[nodiscard]] constexpr FormatView parse(std::string_view text, std::span<Descriptor> out,
                                          std::source_location where = std::source_location::current()) {
   const ParseResult result = try_parse(text, out);

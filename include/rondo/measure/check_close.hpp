@@ -29,8 +29,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Compares an output with its reference, element by element. `name` is used in the text. @throws Failure wrong_answer,
-/// with the first element that differs, how many differ, and the largest difference
+/// Compares an output with its reference, element by element. `name` is used in the text.
+/// @throws Failure wrong_answer, with the first element that differs, how many differ, and the largest difference
 template <class Got, class Want>
 void check_close(const char* name, const Got& got, const Want& want, const Tolerance& tolerance = {}) {
   if (got.size() != want.size()) {

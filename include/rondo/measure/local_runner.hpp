@@ -37,13 +37,15 @@ struct LocalRunnerOptions {
 ///
 /// A candidate may crash, hang, flood its output, exit, or fork: it is killed with all processes that it started, at
 /// the time limit or at the end of its turn, and the next candidate gets an intact process. Its output is shown only if
-/// it fails. Lifetime: the constructor forks the process that starts the others. That process and the workload have a
-/// copy of the program's memory at that time, so make data that workloads share (inputs, references) before; files that
-/// were open are closed there. Construct the runner before this program opens a real device, and before threads that
-/// might hold a lock at that moment; the library's own pools do not. All processes end with this object, or when the
-/// program ends in any way. The destructor kills what is running. Thread safety: submit_run from any thread. Errors:
-/// run (crash, exit, exception), run_timeout, wrong_answer, instantiation, device; unknown if a process was killed from
-/// outside.
+/// it fails.
+/// Lifetime: the constructor forks the process that starts the others. That process and the workload have a copy of the
+/// program's memory at that time, so make data that workloads share (inputs, references) before; files that were open
+/// are closed there. Construct the runner before this program opens a real device, and before threads that might hold a
+/// lock at that moment; the library's own pools do not. All processes end with this object, or when the program ends in
+/// any way. The destructor kills running processes.
+/// Thread safety: submit_run from any thread.
+/// Errors: run (crash, exit, exception), run_timeout, wrong_answer, instantiation, device; unknown if a process was
+/// killed from outside.
 class LocalRunner {
  public:
   using Artifact = SharedObject;

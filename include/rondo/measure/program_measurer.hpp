@@ -55,11 +55,12 @@ struct Tally {
 ///     measurer.wait();
 ///
 /// A candidate whose build fails is not run. Each candidate ends in exactly one result: it is passed to the callback
-/// or, for a candidate submitted without one, returned by results(). Lifetime: immovable; builder and runner must
-/// outlive it and may serve others too. The destructor stops, and waits for candidates under way. Thread safety: all
-/// members from any thread. Callbacks are called on any thread, also concurrently, and occupy a worker; they may submit
-/// more and call stop(), but must not wait. wait() rethrows a callback's exception. Errors: those of candidates are in
-/// their results. Cost: two locks and a few allocations for each candidate.
+/// or, for a candidate submitted without one, returned by results().
+/// Lifetime: immovable; builder and runner must outlive it and may serve others too. The destructor stops, and waits
+/// for candidates under way. Thread safety: all members from any thread. Callbacks are called on any thread, also
+/// concurrently, and occupy a worker; they may submit more and call stop(), but must not wait. wait() rethrows a
+/// callback's exception.
+/// Errors: those of candidates are in their results. Cost: two locks and a few allocations for each candidate.
 template <Builder B, Runner R>
 class ProgramMeasurer {
   static_assert(check_builder<B>() && check_runner<R>());
@@ -82,8 +83,8 @@ class ProgramMeasurer {
   /// Submits a candidate and returns without waiting for it. After stop(), returns nothing and makes no callback.
   std::optional<Ticket> submit(Input input, OnResult on_result = {});
 
-  /// Waits until every candidate has a result, including those submitted meanwhile. @throws Error busy from within a
-  /// callback; the first exception that a callback threw
+  /// Waits until every candidate has a result, including those submitted meanwhile.
+  /// @throws Error busy from within a callback; the first exception that a callback threw
   void wait();
 
   /// The next result of a candidate without a callback, in the order of completion; nothing when all are done.

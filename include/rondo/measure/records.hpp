@@ -68,9 +68,9 @@ struct Record : Measured {
 ///     if (!log.is_settled(key)) measurer.submit(source, [&, key](const Result& r) { log.append(key, r); });
 ///
 /// Each record is appended as one line with one write, so a program that is killed leaves at most one truncated line;
-/// such a line is skipped, and nothing is appended to it. Lines of other tasks are left alone. Thread safety: all
-/// members from any thread. Several programs may append to one file; each sees the records that were there when it
-/// opened the file.
+/// such a line is skipped, and nothing is appended to it. Lines of other tasks are left alone.
+/// Thread safety: all members from any thread. Several programs may append to one file; each sees the records that were
+/// there when it opened the file.
 class RecordLog {
  public:
   /// Opens or creates the file, and reads it. @throws Error invalid_argument if that fails

@@ -51,10 +51,10 @@ struct SourceBuilderOptions {
 /// Compiles candidates to shared objects with the system's compiler, in child processes.
 ///
 /// The same source, flags, compiler and processor are compiled only once, as long as the artifact is in use or
-/// Options::cache keeps it. A second request for a build under way waits for it without taking a worker. Lifetime: it
-/// owns its threads, and the destructor kills their compilers. Artifacts may outlive it. Thread safety: submit_build
-/// from any thread. Errors: instantiation; build, with the compiler's output; build_timeout; unknown if no process can
-/// be started. A compiler that exceeds the time limit is killed with its children.
+/// Options::cache keeps it. A second request for a build under way waits for it without taking a worker.
+/// Lifetime: it owns its threads, and the destructor kills their compilers. Artifacts may outlive it. Thread safety:
+/// submit_build from any thread. Errors: instantiation; build, with the compiler's output; build_timeout; unknown if no
+/// process can be started. A compiler that exceeds the time limit is killed with its children.
 class SourceBuilder {
  public:
   using Input = SourceCandidate;
@@ -128,7 +128,7 @@ class SourceBuilder {
   WorkerPool<Job> pool_;  // last: its threads use all of the above
 };
 
-/// What determines the result besides source and flags: the compiler, and the processor that -march=native selects.
+/// The causes of a different result besides source and flags: the compiler, and the processor for -march=native.
 inline std::string SourceBuilder::identify() const {
   const detail::ChildOutcome asked = detail::run_child({options_.compiler, "--version"}, {10, 4096});
   if (!asked.ok()) {

@@ -67,8 +67,8 @@ constexpr void check_lengths(const graph::GraphView& graph, const arch::Limits& 
 /// not dealt to lanes. Parallel: if edges alone do so; beyond 16,384 tasks, no buffers share. Unordered: none share.
 ///
 /// Cost: linear for a sequential schedule; for lanes, see LaneConflicts; otherwise (tensors · users)² at worst, plus
-/// tasks² / 64 words for a parallel schedule. @throws Error overflow, with the name of the tensor at which the sum of
-/// all lengths exceeds 2^62 bytes
+/// tasks² / 64 words for a parallel schedule.
+/// @throws Error overflow, with the name of the tensor at which the sum of all lengths exceeds 2^62 bytes
 [[nodiscard]] constexpr Lifetimes find_lifetimes(const graph::GraphView& graph, const arch::Limits& chip,
                                                  Concurrency concurrency) {
   detail::check_lengths(graph, chip);

@@ -261,8 +261,8 @@ class AllReduce {
 template <class Session, Element T, class... More>
 AllReduce(Session&, const Group&, Op, Resident<T>, More...) -> AllReduce<Session, T>;
 
-/// Reduces one tensor at once, without overlap; for rare operations. Collective. @throws Error as AllReduce's
-/// constructor does
+/// Reduces one tensor at once, without overlap; for rare operations. Collective.
+/// @throws Error as AllReduce's constructor does
 template <class Session, Reducible T>
 requires Element<T> Status all_reduce(Session& session, Resident<T> tensor, Op op, const Group& group) {
   AllReduce<Session, T> reduce(session, group, op, tensor);
@@ -270,8 +270,8 @@ requires Element<T> Status all_reduce(Session& session, Resident<T> tensor, Op o
   return status ? reduce.finish() : status;
 }
 
-/// Reduces host memory, such as losses, counts and times. Collective; waits. @throws Error invalid_argument if ranks
-/// differ, timed_out if a rank is missing, device_failed
+/// Reduces host memory, such as losses, counts and times. Collective; waits.
+/// @throws Error invalid_argument if ranks differ, timed_out if a rank is missing, device_failed
 template <Reducible T>
 void all_reduce(std::span<T> values, Op op, const Group& group) {
   const std::uint64_t sizes[] = {values.size()};

@@ -145,8 +145,8 @@ class Group {
   /// Notes that a collective was given up that MPI still uses: its memory and this communicator are never freed.
   void note_stuck() const noexcept { is_stuck_ = true; }
 
-  /// Collects the numbers of all ranks, equally many from each, in the order of the ranks. Collective. @throws Error
-  /// timed_out if a rank is missing, device_failed
+  /// Collects the numbers of all ranks, equally many from each, in the order of the ranks. Collective.
+  /// @throws Error timed_out if a rank is missing, device_failed
   [[nodiscard]] std::vector<std::uint64_t> gather(std::span<const std::uint64_t> own) const {
     auto all = std::make_unique<std::vector<std::uint64_t>>(own.size() * static_cast<std::size_t>(size_));
     auto sent = std::make_unique<std::vector<std::uint64_t>>(own.begin(), own.end());

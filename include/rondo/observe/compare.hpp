@@ -128,8 +128,8 @@ template <class T>
 }  // namespace detail
 
 /// Compares tensors of one type and shape. Floating-point elements may differ by the tolerance, and NaN equals NaN; all
-/// others must be identical. @returns `wrong` = 0 if nothing differs @throws Error wrong_size if one is longer than the
-/// other
+/// others must be identical. @returns `wrong` = 0 if nothing differs
+/// @throws Error wrong_size if one is longer than the other
 [[nodiscard]] inline Difference compare(std::string name, DataType type, std::span<const std::int64_t> shape,
                                         std::span<const std::byte> got, std::span<const std::byte> want,
                                         const measure::Tolerance& tolerance) {

@@ -22,7 +22,7 @@
 /// Data to show in pictures of graphs. For set-up only.
 namespace rondo::observe {
 
-/// What a picture shows in addition to a graph.
+/// Information that a picture shows in addition to the graph.
 struct GraphNotes {
   /// The title of the picture.
   std::string title{};

@@ -16,8 +16,8 @@
 /// A graph as a picture, laid out by Graphviz. For set-up only.
 namespace rondo::observe {
 
-/// Converts DOT to SVG with Graphviz's `dot`, which must be installed. Waits for it. @throws Error unsupported if there
-/// is no `dot`, out_of_resources if it fails
+/// Converts DOT to SVG with Graphviz's `dot`, which must be installed. Waits for it.
+/// @throws Error unsupported if there is no `dot`, out_of_resources if it fails
 inline void draw_dot(std::ostream& out, const std::string& dot) {
   struct Folder {
     std::string path = (std::filesystem::temp_directory_path() / "rondo-graph-XXXXXX").string();

@@ -102,8 +102,8 @@ inline void write_npy(const std::string& path, DataType type, std::span<const st
   if (!file) detail::fail_npy(path, "cannot be written; is the folder there, and is there room?");
 }
 
-/// Reads a tensor whose elements have the type `type`: format versions 1 to 3, row-major, little-endian. @throws Error
-/// invalid_argument: no such file, not an .npy file, another element type, truncated
+/// Reads a tensor whose elements have the type `type`: format versions 1 to 3, row-major, little-endian.
+/// @throws Error invalid_argument: no such file, not an .npy file, another element type, truncated
 [[nodiscard]] inline NpyArray read_npy(const std::string& path, DataType type) {
   std::ifstream file{path, std::ios::binary};
   if (!file) detail::fail_npy(path, "cannot be read");

@@ -148,8 +148,8 @@ void add_session(TraceEvents& to, std::uint32_t process, Session& session) {
 }
 
 /// Writes the traces of sessions to one file, each as a process. To be called between rounds. Rounds are traced if the
-/// session's policies have `Observe = Trace`, tasks if its engine is `Traced`. Errors: those of the stream. Cost: for
-/// set-up; allocates some hundred bytes per span.
+/// session's policies have `Observe = Trace`, tasks if its engine is `Traced`.
+/// Errors: those of the stream. Cost: for set-up; allocates some hundred bytes per span.
 template <class... Session>
 requires(sizeof...(Session) != 0) void write_trace(std::ostream& out, Session&... sessions) {
   TraceEvents events;

@@ -45,8 +45,8 @@ struct SearchBudget {
 /// between the bound and the best known plan.
 ///
 /// The result depends on the problem and the budgets, not on the timing of threads, unless a deadline interrupts a
-/// round. Lifetime: refers to the problem. Thread safety: one caller at a time; it starts threads of its own. Cost:
-/// memory is linear in the number of pairs that overlap in time; see fits().
+/// round. Lifetime: refers to the problem. Thread safety: one caller at a time; it starts threads of its own.
+/// Cost: memory is linear in the number of pairs that overlap in time; see fits().
 class ExactSearch {
  public:
   ExactSearch(const Problem& problem, const Sections& sections) : problem_{problem} {
@@ -119,7 +119,7 @@ class ExactSearch {
         return attempt(*searches[s], plan, strategy, limit, ask_for_bound ? 0 : divisor, finding);
       };
       const std::size_t winner = detail::first_winner(count, budget.threads, task);
-      // When strategies after the winner were interrupted depends on timing: discard what they learned.
+      // Strategies after the winner were interrupted at arbitrary points: discard what they learned.
       for (std::size_t s = winner + 1; s < strategies; ++s) searches[s].reset();
       for (const Finding& f : findings) {
         plan.lower_bound = std::max(plan.lower_bound, f.proved);

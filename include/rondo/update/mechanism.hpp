@@ -26,7 +26,7 @@ inline constexpr std::size_t mechanism_count = 5;
   return names[static_cast<std::size_t>(m)];
 }
 
-/// What a refresh did.
+/// The result of a refresh.
 struct Refreshed {
   UpdateLevel level = UpdateLevel::none;
   Mechanism mechanism = Mechanism::none;

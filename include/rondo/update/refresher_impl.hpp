@@ -16,8 +16,8 @@ namespace rondo::update {
 
 namespace detail {
 
-/// Checks that there is an address for each base, a source for each tensor, and a base for each source. @throws Error
-/// invalid_argument, with the number that is missing, or the tensor without one
+/// Checks that there is an address for each base, a source for each tensor, and a base for each source.
+/// @throws Error invalid_argument, with the number that is missing, or the tensor without one
 [[gnu::noinline]] inline void check_counts(const graph::GraphView& graph, std::span<const args::Source> sources,
                                            args::BaseLayout bases, std::span<const std::uint64_t> addresses) {
   if (addresses.size() < bases.count || sources.size() < graph.tensors.size()) {

@@ -37,7 +37,7 @@ class Ancestors {
   std::vector<std::uint64_t> bits_;
 };
 
-/// What is known about the order of a graph's tasks: the full order if they run one after the other, otherwise what
+/// The known part of the order of a graph's tasks: all of it if they run one after the other, otherwise the part that
 /// lanes or edges imply. Refers to its constructor's arguments.
 class Certainty {
  public:

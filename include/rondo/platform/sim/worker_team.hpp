@@ -51,7 +51,7 @@ class WorkerTeam {
   /// Moves to `epoch`, which must differ from the current one, and wakes the threads that sleep.
   void start(std::uint32_t epoch) noexcept {
     epoch_.store(epoch, std::memory_order_seq_cst);  // model: team.start
-    // Either this load sees the sleeper, or the sleeper's last look at the epoch sees the store: both are seq_cst.
+    // Either this load sees the sleeper, or the sleeper's last load of the epoch sees the store: both are seq_cst.
     if (asleep_.load(std::memory_order_seq_cst) != 0) [[unlikely]]
       epoch_.notify_all();  // model: team.wake
   }

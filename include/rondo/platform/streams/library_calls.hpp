@@ -17,7 +17,7 @@ namespace rondo::platform::streams {
 
 /// The library calls of a loaded graph, for devices with streams: see TaskGraph::add_call().
 ///
-/// Lifetime: that of the graph's text. Thread safety: none. Cost: set-up, and a copy of each call's words.
+/// Lifetime: the graph's text outlives it. Thread safety: none. Cost: set-up, and a copy of each call's words.
 class LibraryCalls {
  public:
   /// The number of a launch that is not a library call.

@@ -83,7 +83,7 @@ namespace platform::streams {
 /// row of calls and one wait, divided by the number of calls, all warm. A cost that cannot be measured keeps its
 /// default.
 ///
-/// Errors: throws what the runtime reports. Cost: set-up only.
+/// Errors: throws errors of the runtime. Cost: set-up only.
 template <class Device, class RefreshKernel>
 class RefreshMeasurement {
   using Api = typename Device::Api;

@@ -29,35 +29,35 @@
 #include <utility>
 #include <vector>
 
-/// The command line of a program that measures rounds. Needs CLI11, besides what rondo::observe needs.
+/// The command line of a program that measures rounds. Needs CLI11 in addition to what rondo::observe needs.
 namespace rondo::observe {
 
-/// The policies of a session whose rounds bench_main() measures; `Base` has the others. Cost: one reading of the clock
-/// for each phase of a round.
+/// Policies for a session whose rounds bench_main() measures; `Base` has the others. Cost: one reading of the clock for
+/// each phase of a round.
 template <class Base = DefaultPolicies>
 struct MeasuredRounds : Base {
-  /// Reports each phase to the measurement under way.
+  /// Reports each phase to the current measurement.
   using Observe = detail::bench::Watch;
 };
 
-/// Rounds that bench_main() can measure; bench_case() makes one.
+/// A case whose rounds bench_main() can measure; made by bench_case().
 struct BenchCase {
-  /// How many rounds are measured.
+  /// The number of rounds to measure.
   struct Settings {
-    std::uint64_t rounds = 2000;  ///< of all sessions together
-    std::uint64_t warm_up = 100;  ///< of each session, before the first that counts
-    std::uint64_t sessions = 5;   ///< opened one after the other
+    std::uint64_t rounds = 2000;  ///< in all sessions together
+    std::uint64_t warm_up = 100;  ///< in each session, before the first round that counts
+    std::uint64_t sessions = 5;   ///< the number of sessions, opened one after the other
   };
 
-  std::string name;  ///< names it on the command line and in files
-  std::string what;  ///< one line for --list
-  /// Runs it; nothing if it cannot run as the other options of the command line want it.
+  std::string name;  ///< the name of the case on the command line and in files
+  std::string what;  ///< a description of one line, for --list
+  /// Runs the case; returns nothing if it cannot run with the other options of the command line.
   std::function<std::optional<detail::bench::Result>(const Settings&)> run;
 };
 
 namespace detail::bench {
 
-/// Measures rounds of one session after the other, each opened anew.
+/// Measures rounds in several sessions, one after the other.
 template <class Make>
 Result measure(const BenchCase::Settings& settings, const std::string& name, const std::string& platform,
                const Make& make) {
@@ -112,7 +112,7 @@ Result measure(const BenchCase::Settings& settings, const std::string& name, con
   return result;
 }
 
-/// Three digits, and the unit that they need.
+/// The duration with three digits and a suitable unit.
 [[nodiscard]] inline std::string duration(double ns) {
   const auto [value, unit] = ns >= 1e6   ? std::pair{ns / 1e6, "ms"}
                              : ns >= 1e4 ? std::pair{ns / 1e3, "us"}
@@ -165,7 +165,7 @@ inline void print(const Result& result, const Result* before, const Host& host, 
   fmt::print("\n");
 }
 
-/// The options that every such program has.
+/// The options that all such programs have.
 struct Options {
   std::vector<std::string> names;
   BenchCase::Settings settings;
@@ -191,7 +191,7 @@ struct Options {
   }
 };
 
-/// Runs the named cases, compares and writes. @throws std::runtime_error what bench_main() prints
+/// Runs the named cases, compares their results and writes them. @throws std::runtime_error with a text to print
 inline void run(const Options& options, const std::vector<BenchCase>& cases) {
   const auto& names = options.names;
   const bool all = names.empty() || names == std::vector<std::string>{"all"};
@@ -234,10 +234,10 @@ inline void run(const Options& options, const std::vector<BenchCase>& cases) {
 
 }  // namespace detail::bench
 
-/// Rounds of your own for bench_main(). `make()` returns an object that holds graph and memory, with `open()`, which
-/// returns a session of the policies MeasuredRounds, and `round(session)`, which runs one round and returns its Status.
-/// It may also have `prepare(session)`, called before the first round; `finish(session)`, which waits for rounds in
-/// flight and returns a Status; and `release(session)`, called before the session is closed.
+/// Makes a case from your own rounds. `make()` returns an object that holds graph and memory, with `open()`, which
+/// returns a session with the policies MeasuredRounds, and `round(session)`, which runs one round and returns its
+/// Status. Optional members: `prepare(session)`, called before the first round; `finish(session)`, which waits for
+/// rounds in flight and returns a Status; and `release(session)`, called before the session is closed.
 template <class Make>
 [[nodiscard]] BenchCase bench_case(std::string name, std::string what, Make make) {
   return {name, std::move(what), [name, make = std::move(make)](const BenchCase::Settings& settings) {
@@ -247,9 +247,8 @@ template <class Make>
           }};
 }
 
-/// The whole of a program that measures rounds: parses the command line (--rounds, --warm-up, --sessions, --compare,
-/// --json, --show-host, --list), runs the cases that it names, and prints the host's time in each
-/// phase of a round.
+/// A complete program that measures rounds: parses the command line (--rounds, --warm-up, --sessions, --compare,
+/// --json, --show-host, --list), runs the selected cases, and prints the host's time in each phase of a round.
 ///
 ///     struct Step {                          // graph and memory are members
 ///       auto open() { return rondo::open<rondo::A2A3Sim, rondo::observe::MeasuredRounds<>>(graph); }
@@ -261,10 +260,10 @@ template <class Make>
 ///       return bench_main(argc, argv, {bench_case("step", "one training step", [] { return Step(); })});
 ///     }
 ///
-/// `add_options(app)`, if given, adds options to the CLI::App; what they say is for the cases to look at.
+/// `add_options(app)`, if given, adds options to the CLI::App; the cases evaluate them.
 ///
-/// @returns the exit code: 0 if all is done; 1 if a round failed or a file cannot be read or written, which standard
-/// error names; another one of CLI11 for a command line that is wrong. Thread safety: one call at a time.
+/// @returns the exit code: 0 on success; 1 if a round failed or a file cannot be read or written, with the reason on
+/// standard error; another code, from CLI11, for a wrong command line. Thread safety: one call at a time.
 inline int bench_main(int argc, char** argv, const std::vector<BenchCase>& cases,
                       const std::function<void(CLI::App&)>& add_options = {}) {
   const std::string program = std::filesystem::path(argv[0]).filename().string();

@@ -92,7 +92,7 @@ class VirtualChip {
     occupy_schedulers(0);
     while (event_count_ != 0) {
       const double now = events_[0].time;
-      while (event_count_ != 0 && events_[0].time == now) {  // all events at this time, before any reaction to them
+      while (event_count_ != 0 && events_[0].time == now) {  // all events at this time, before the reaction to them
         std::pop_heap(events_.data(), events_.data() + static_cast<std::size_t>(event_count_), later);
         const Event event = events_[static_cast<std::size_t>(--event_count_)];
         happen(event);
@@ -102,7 +102,7 @@ class VirtualChip {
     }
   }
 
-  /// The same without schedulers. `chip`: with the cores of Parts. Cost: as play_lanes(). @throws std::bad_alloc
+  /// Simulates control by streams. `chip`: with the cores of Parts. Cost: as play_lanes(). @throws std::bad_alloc
   void run_on_lanes(const graph::Lanes& lanes, const arch::Chip& chip) {
     reset();
     find_critical_path();
@@ -133,7 +133,7 @@ class VirtualChip {
     makespan_ = graph::play_lanes(graph_, dealt, chip, task_costs(), visit);
     lane_busy_ = *std::max_element(lane_busy.begin(), lane_busy.end());
   }
-  /// What each task takes on as many cores as it gets at once, in nanoseconds, by position. @throws std::bad_alloc
+  /// The time of each task on as many cores as it can use, in nanoseconds, by position. @throws std::bad_alloc
   [[nodiscard]] std::vector<double> task_costs() const {
     std::vector<double> costs;
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {

@@ -194,7 +194,7 @@ class DeviceQueue {
   }
 
  private:
-  /// A stretch of a slot's staging, [begin, end), that is copied at once, and its address on the device.
+  /// A stretch of a slot's staging, [begin, end), that is copied with one call, and its address on the device.
   struct Run {
     std::byte* begin = nullptr;
     std::byte* end = nullptr;

@@ -15,15 +15,15 @@
 
 namespace rondo::observe::detail::bench {
 
-inline constexpr std::size_t phases = 7;  ///< of Phase
+inline constexpr std::size_t phases = 7;  ///< the number of values of Phase
 using RoundTimes = std::array<std::uint64_t, phases>;
 
-/// The host's time in each phase, round by round, in ticks of TickClock; room is made before the rounds.
+/// The host's time in each phase of each round, in ticks of TickClock; memory is allocated before the rounds.
 class PhaseTimes {
  public:
   explicit PhaseTimes(std::size_t rounds) { rounds_.reserve(rounds); }
 
-  /// From here on nothing was measured.
+  /// Discards all measured rounds.
   void clear() noexcept { *this = PhaseTimes(std::move(rounds_)); }
   void move_to(Phase next) noexcept {
     const std::uint64_t now = TickClock::now();
@@ -42,7 +42,7 @@ class PhaseTimes {
   std::uint64_t bytes_out = 0;
   std::uint64_t refreshes = 0;
 
-  /// Where the observers of sessions that are opened from now on report.
+  /// The object to which the observers of sessions opened from now on report.
   static inline PhaseTimes* current = nullptr;
 
  private:
@@ -54,7 +54,7 @@ class PhaseTimes {
   std::uint64_t since_ = 0;
 };
 
-/// The observer that tells them; each phase costs one reading of the clock.
+/// The observer that reports the phases; each costs one reading of the clock.
 class Watch {
  public:
   static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries};

@@ -18,14 +18,14 @@
 #include <thread>
 #include <vector>
 
-/// What a run found out, as a file that a later run is compared with.
+/// The results of a run, and their file, with which a later run is compared.
 namespace rondo::observe::detail::bench {
 
-/// Rows of a table, in the order of a round: of Phase those that a round goes through, then their sum.
+/// The rows of a table, in the order of a round: its values of Phase, then their sum.
 inline constexpr std::array<const char*, 7> row_names = {"bind", "refresh",  "copy in", "launch",
                                                          "wait", "copy out", "round"};
 
-/// A phase, or the round: nanoseconds of the host's time.
+/// A phase, or the whole round: nanoseconds of the host's time.
 struct Row {
   double median = 0;
   double trimmed_mean = 0;
@@ -35,28 +35,28 @@ struct Row {
 
 /// One case on one platform and engine.
 struct Result {
-  std::string name;      ///< of the case
-  std::string platform;  ///< with its engine
+  std::string name;      ///< the name of the case
+  std::string platform;  ///< the platform and its engine
   std::uint64_t rounds = 0;
   std::array<Row, row_names.size()> rows{};
-  double bytes_in = 0;  ///< a round
+  double bytes_in = 0;  ///< per round
   double bytes_out = 0;
   double refreshes = 0;
-  double device_ns = 0;           ///< of the tasks of the last round, told or predicted; 0: neither
-  double predicted_round_ns = 0;  ///< of that round with its copies, launch and completion; 0: not predicted
-  double control = 0;             ///< what a fixed piece of work took before and after each session, in nanoseconds
+  double device_ns = 0;           ///< for the tasks of the last round, measured or predicted; 0: neither
+  double predicted_round_ns = 0;  ///< for that round with copies, launch and completion; 0: not predicted
+  double control = 0;             ///< nanoseconds for a fixed piece of work, measured before and after each session
 };
 
-/// The machine and the program, since a time means nothing without them.
+/// The machine and the program, without which times mean nothing.
 struct Host {
   std::string processor;
   unsigned cores = 0;
-  double load = 0;  ///< tasks that wanted a core in the last minute
+  double load = 0;  ///< the average number of tasks that wanted a core in the last minute
   std::string compiler;
   bool optimised = false;
-  bool steady_clock = false;  ///< of the processor's counter
-  double clock_ns = 0;        ///< one reading of it, which is part of each phase
-  double granule_ns = 0;      ///< the least by which two readings differ
+  bool steady_clock = false;  ///< whether the processor's counter is steady
+  double clock_ns = 0;        ///< the time of one reading, which is part of each phase
+  double granule_ns = 0;      ///< the least difference between two readings
 };
 
 [[nodiscard]] inline Host this_host() {
@@ -91,8 +91,8 @@ struct Host {
   return host;
 }
 
-/// Takes some time for a fixed piece of work, multiplications that depend on each other and short copies, so that two
-/// runs know whether the machine went at the same pace.
+/// Measures how long a fixed piece of work takes (multiplications that depend on each other, and short copies), which
+/// shows whether the machine had the same speed in two runs.
 inline void time_control(std::vector<double>& ns) {
   using Clock = TickClock;
   static char from[512], to[512];
@@ -112,7 +112,7 @@ inline void time_control(std::vector<double>& ns) {
   }
 }
 
-/// Adds a session's rounds, in ticks, as batches of nanoseconds; `all` collects them for finish().
+/// Adds a session's rounds, given in ticks, as batches in nanoseconds; `all` collects them for finish().
 inline void add_session(Result& result, std::vector<std::vector<double>>& all, const PhaseTimes& times,
                         double ns_per_tick, std::size_t batches) {
   constexpr Phase order[] = {Phase::bind, Phase::refresh, Phase::copy_in, Phase::launch, Phase::wait, Phase::copy_out};
@@ -163,7 +163,7 @@ inline void finish(Result& result, const std::vector<std::vector<double>>& all) 
   return file;
 }
 
-/// What an earlier run wrote. Throws std::runtime_error that names the file.
+/// Reads the results of an earlier run. Throws std::runtime_error with the name of the file.
 [[nodiscard]] inline std::vector<Result> read_results(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path);

@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
-/// What is said of many times that were taken one after the other. Sorted copies are made; nothing is asked of order.
+/// Statistics of many times measured one after the other. Functions sort copies, so the order does not matter.
 namespace rondo::observe::detail::bench {
 
-/// The value that a share of the values lies below: 0.5 is the median. Between two values it goes from one to the other
-/// in a straight line. Of nothing: 0.
+/// The value below which a share of the values lies, with linear interpolation between two values: 0.5 gives the
+/// median. Returns 0 if there are no values.
 [[nodiscard]] inline double quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   ranges::sort(values);
@@ -33,7 +33,7 @@ namespace rondo::observe::detail::bench {
 }
 [[nodiscard]] inline double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
 
-/// The mean of what is left when `share` of the values was cut off at each end.
+/// The mean of the values that remain when `share` of them is removed at each end.
 [[nodiscard]] inline double trimmed_mean(std::vector<double> values, double share = 0.1) {
   if (values.empty()) return 0;
   ranges::sort(values);
@@ -43,10 +43,10 @@ namespace rondo::observe::detail::bench {
          static_cast<double>(kept);
 }
 
-/// Medians of batches of rounds that came one after the other, for each session that was opened anew.
+/// For each session, the medians of batches of consecutive rounds.
 using Batches = std::vector<std::vector<double>>;
 
-/// Cuts one session's times into `count` batches, the last of which takes the rest, and takes each one's median.
+/// Divides one session's times into `count` batches, the last with the remainder, and returns their medians.
 [[nodiscard]] inline std::vector<double> batch_medians(const std::vector<double>& times, std::size_t count) {
   namespace views = ranges::views;
   if (times.empty()) return {};
@@ -59,28 +59,27 @@ using Batches = std::vector<std::vector<double>>;
   return medians;
 }
 
-/// How one run stands to an earlier one: the ratio of their medians, and between which bounds it may lie.
+/// A run in comparison with an earlier one: the ratio of their medians, and the bounds of its uncertainty.
 struct Ratio {
-  double value = 0;  ///< 0: there is none, since one of the two took no time
+  double value = 0;  ///< 0: no ratio, since one of the two took no time
   double low = 0;
   double high = 0;
 
   [[nodiscard]] bool exists() const noexcept { return value > 0; }
-  /// Would a run that is no different have been unlikely to give it?
+  /// Whether such a ratio is unlikely if the runs do not differ.
   [[nodiscard]] bool is_significant() const noexcept { return exists() && (low > 1 || high < 1); }
 };
 
-/// How exactly times were taken, and how the machine was when they were.
+/// The precision of the times, and the state of the machine when they were measured.
 struct Doubt {
-  double granule = 0;  ///< the least by which two readings of the clock differ, in nanoseconds
-  double machine = 1;  ///< how much longer a fixed piece of work took than in the earlier run
+  double granule = 0;  ///< the least difference between two readings of the clock, in nanoseconds
+  double machine = 1;  ///< the time of a fixed piece of work, divided by its time in the earlier run
 };
 
-/// By the bootstrap, in two levels: sessions are drawn with replacement, then batches of each. So what differs from one
-/// session to the next (where memory came to lie, what else ran) widens the bounds as much as what differs from
-/// batch to batch. Then by the doubt: each median may be a granule off, and a machine that is faster or slower than it
-/// was explains as much of the ratio. `confidence`: the share of the drawn ratios within the bounds. The same batches
-/// give the same bounds.
+/// Uses the bootstrap in two levels: sessions are drawn with replacement, then batches of each. So differences between
+/// sessions (where memory was placed, what else ran) widen the bounds as much as differences between batches. Then
+/// applies the doubt: each median may be wrong by a granule, and a change in the machine's speed may explain as much of
+/// the ratio. `confidence`: the share of the drawn ratios within the bounds. The same batches give the same bounds.
 [[nodiscard]] inline Ratio compare(const Batches& now, const Batches& before, const Doubt& doubt = {},
                                    double confidence = 0.99) {
   const double above = median(now | ranges::views::join | ranges::to<std::vector>);

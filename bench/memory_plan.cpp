@@ -4,10 +4,12 @@
 // How small an arena each planner finds, and how long it takes, on networks, published hard instances and generated
 // sets.
 //   memory_plan [--data DIR] [--json FILE] [--budget SECONDS] [--repeat N] [--only TEXT]
-// Rivals: StorageTokens (TVM Relay's algorithm), greedy by size, greedy by breadth. Every plan is checked.
+// Rivals: StorageTokens (TVM Relay's algorithm), greedy by size, greedy by breadth. Every plan is checked. The rows
+// first_fits_in_turn and first_fits_at_once are one Portfolio of four planners on one thread and on all.
 
 #include <rondo/memory/check_plan.hpp>
 #include <rondo/memory/first_fit.hpp>
+#include <rondo/search/concurrent_planners.hpp>
 #include <rondo/search/plan_csv.hpp>
 #include <rondo/search/portfolio.hpp>
 #include <rondo/search/storage_tokens.hpp>
@@ -48,6 +50,27 @@ std::int64_t below(std::mt19937_64& random, std::int64_t n) {
 }
 std::int64_t log_uniform_size(std::mt19937_64& random) {
   return static_cast<std::int64_t>(256.0 * std::exp2(12.0 * uniform(random))) / 64 * 64;
+}
+
+/// A planner of the portfolio that is timed: four of them cost about the same.
+template <memory::Order order>
+struct FirstFitBy {
+  static constexpr const char* name = memory::to_string(order);
+  static memory::Plan plan(const memory::Problem& p) {
+    memory::Plan result;
+    result.offsets = memory::FirstFit{p}.run(memory::make_order(p, memory::Sections{p}, order));
+    result.arena = memory::arena_of(p, result.offsets);
+    return result;
+  }
+};
+using FirstFits = search::Portfolio<FirstFitBy<memory::Order::size>, FirstFitBy<memory::Order::duration>,
+                                    FirstFitBy<memory::Order::area>, FirstFitBy<memory::Order::conflicts>>;
+/// Its plan on so many threads.
+std::vector<std::int64_t> plan_by_first_fits(const memory::Problem& p, unsigned threads) {
+  auto outcomes = FirstFits::plan_all(p, threads);
+  const auto smallest = std::min_element(outcomes.begin(), outcomes.end(),
+                                         [](const auto& a, const auto& b) { return a.plan.arena < b.plan.arena; });
+  return std::move(smallest->plan.offsets);
 }
 
 memory::Problem random_set(std::int64_t n, std::uint64_t seed) {
@@ -179,7 +202,7 @@ int main(int argc, char** argv) try {
   app.add_option("--budget", budget, "seconds for plan_best")->capture_default_str();
   app.add_option("--repeat", repeat, "runs of each planner; the median time is shown")->check(CLI::Range(1, 1000));
   app.add_option("--seed", seed, "of the generated sets")->capture_default_str();
-  app.add_option("--threads", threads, "of plan_fast and plan_best")->capture_default_str();
+  app.add_option("--threads", threads, "of plan_fast, plan_best and first_fits_at_once")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   using Planner = std::function<std::vector<std::int64_t>(const memory::Problem&)>;
@@ -194,6 +217,8 @@ int main(int argc, char** argv) try {
       {"storage_tokens", [](const memory::Problem& p) { return search::StorageTokens::offsets(p); }},
       {"greedy_by_size", greedy(memory::Order::size)},
       {"greedy_by_breadth", greedy(memory::Order::breadth)},
+      {"first_fits_in_turn", [](const memory::Problem& p) { return plan_by_first_fits(p, 1); }},
+      {"first_fits_at_once", [&](const memory::Problem& p) { return plan_by_first_fits(p, threads); }},
       {"fast", [&](const memory::Problem& p) { return search::plan_fast(p, threads).offsets; }},
       {"best", [&](const memory::Problem& p) { return search::plan_best(p, limit, threads).offsets; }},
   };

@@ -56,7 +56,7 @@ enum class Errc : std::uint16_t {
 [[nodiscard]] constexpr const char* describe(Errc code) noexcept {
   switch (code) {
     case Errc::ok: return "ok";
-    case Errc::invalid_argument: return "an argument is outside of what the call accepts";
+    case Errc::invalid_argument: return "an argument has a value that the call does not accept";
     case Errc::overflow: return "a size does not fit into 64 bits; use smaller extents";
     case Errc::null_memory: return "host memory is null; bind memory that holds the tensor's elements";
     case Errc::wrong_size:
@@ -92,20 +92,21 @@ enum class Errc : std::uint16_t {
       return "the device has no stream, event or queue left; close sessions that are not needed";
     case Errc::no_such_device: return "there is no such device; check the driver and the device number";
     case Errc::unsupported: return "the platform cannot do this; choose another platform or leave the feature out";
-    case Errc::timed_out: return "the device did not finish in time; raise the limit or look for a kernel that hangs";
+    case Errc::timed_out: return "the device did not finish in time; raise the limit, or find the kernel that hangs";
     case Errc::stopped: return "a stop was requested in the middle of a round; the session is poisoned, close it";
     case Errc::abandoned: return "the round was dropped before it was finished; its outputs were not copied";
     case Errc::kernel_failed:
-      return "a kernel threw an exception, or a library call failed; the session is poisoned, close it and mend the "
-             "task";
+      return "a kernel threw an exception, or a library call failed; the session is poisoned, close it and correct "
+             "the task";
     case Errc::deadlock:
       return "the round waits for memory or room that nothing will free; make the ring larger, or use narrower scopes";
     case Errc::orchestration_failed:
-      return "the orchestration threw an exception; the session is poisoned, close it and mend the orchestration";
+      return "the orchestration threw an exception; the session is poisoned, close it and correct the orchestration";
     case Errc::device_failed:
       return "the device reported a failure; the session is poisoned, close it and open a new one";
     case Errc::check_failed:
-      return "a task does not keep to what it declares, or tasks race; see the checking engine's findings";
+      return "a task reads or writes something that it does not declare, or two tasks race; read the checking engine's "
+             "findings";
   }
   return "unknown error code";
 }

@@ -270,7 +270,7 @@ RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRu
       if (!(block_ns >= 0 && block_ns < 1e18)) {
         throw Error(Errc::invalid_argument, Error::Text("kernel '", graph.name(task.name),
                                                         "' states a cost that is negative or no number of nanoseconds; "
-                                                        "mend its cost()"));
+                                                        "correct its cost()"));
       }
     } else {
       double bytes = 0;

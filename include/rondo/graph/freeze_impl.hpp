@@ -44,12 +44,12 @@ RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {
       throw Error(
           Errc::unsupported,
           Error::Text("tensor '", graph.name(tensor.name),
-                      "' of an orchestration's interface is a view; nobody knows which tasks will write what it "
-                      "shows, so let a kernel copy"));
+                      "' of an orchestration's interface is a view; the tasks that will write its source are not "
+                      "known yet, so copy the data with a kernel instead"));
     }
     if (tensor.direction == Direction::session_value) {
       throw Error(Errc::unsupported, Error::Text("value '", graph.name(tensor.name),
-                                                 "' of an orchestration's interface would be written by nobody; make "
+                                                 "' of an orchestration's interface would never be written; make "
                                                  "it a host input"));
     }
     if (tensor.direction != Direction::workspace) continue;

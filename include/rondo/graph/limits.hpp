@@ -51,7 +51,7 @@ constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
     if (!knows(chip, tensor.type)) {
       throw Error(Errc::unsupported,
                   Error::Text("tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type), ", which ",
-                              chip.name, " does not know; choose ", knower_of(tensor.type), " or another type"));
+                              chip.name, " does not support; choose ", knower_of(tensor.type), " or another type"));
     }
   }
   if (bound > chip.max_graph_tensors) {

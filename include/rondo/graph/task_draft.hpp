@@ -301,7 +301,8 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
     if constexpr (WantsZeros<K>) zeros = draft.args[K::zeros.parameter].tensor;
     if constexpr (detail::DeclaresArgs<K>) {
       static_assert(!(detail::is_reshaped<A> || ...),
-                    "rondo: a kernel that declares an args format is told the tensors' own shapes; pass the tensor");
+                    "rondo: a kernel that declares an args format receives the tensors' own shapes; pass the tensor, "
+                    "not a reshape");
       static_assert(detail::check_declared_args<K>());
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }

@@ -85,7 +85,7 @@ class Model {
             throw Error(Errc::invalid_argument,
                         Error::Text("task ", task.added_as, " '", graph.name(task.name),
                                     "' states a cost that is negative or no number of nanoseconds; "
-                                    "mend its cost()"));
+                                    "correct its cost()"));
           }
         }
         if (task.cost != nullptr) ++stated_;

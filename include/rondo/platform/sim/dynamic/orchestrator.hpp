@@ -77,7 +77,7 @@ class Orchestrator : public StreamCore {
     if (!graph::knows(limits_, data_type_of<T>)) {
       throw Error(Errc::unsupported,
                   Error::Text("an intermediate is ", to_string(data_type_of<T>), ", which ", limits_.name,
-                              " does not know; choose ", graph::knower_of(data_type_of<T>), " or another type"));
+                              " does not support; choose ", graph::knower_of(data_type_of<T>), " or another type"));
     }
     std::uint64_t count = 1;
     bool bad = shape.rank() > max_rank;
@@ -87,7 +87,7 @@ class Orchestrator : public StreamCore {
     if (bad || count > (std::uint64_t{1} << 59)) {
       throw Error(Errc::invalid_argument,
                   Error::Text("an intermediate has at most 5 extents, each at least 1, and fits "
-                              "into memory; mend its shape"));
+                              "into memory; correct its shape"));
     }
     TensorState& tensor = take_tensor(count * sizeof(T));
     tensor.count = count;

@@ -120,6 +120,7 @@ struct Queued : rondo::NullPlatform {
   using NullPlatform::NullPlatform;
   static constexpr rondo::Capabilities capabilities{rondo::Capability::queue, rondo::Capability::args_in_host_memory};
   struct Queue {
+    void reserve(rondo::Bytes) noexcept {}
     rondo::Status copy_in(std::uint32_t, rondo::DevicePtr<std::byte>, const void*, rondo::Bytes) noexcept { return {}; }
     rondo::Status copy_out(std::uint32_t, void*, rondo::DevicePtr<const std::byte>, rondo::Bytes) noexcept {
       return {};

@@ -20,6 +20,7 @@ struct Mine : NullPlatform {
   static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;
   struct Queue {
+    void reserve(Bytes);
     Status copy_in(std::uint32_t, DevicePtr<std::byte>, const void*, Bytes) noexcept;
     Status copy_out(std::uint32_t, void*, DevicePtr<const std::byte>, Bytes) noexcept;
     Status launch(std::uint32_t, Program&) noexcept;

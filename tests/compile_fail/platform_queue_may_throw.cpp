@@ -10,6 +10,7 @@ struct Mine : NullPlatform {
   using NullPlatform::NullPlatform;
   static constexpr Capabilities capabilities{Capability::queue};
   struct Queue {
+    void reserve(Bytes);
     Status copy_in(std::uint32_t, DevicePtr<std::byte>, const void*, Bytes) noexcept;
     Status copy_out(std::uint32_t, void*, DevicePtr<const std::byte>, Bytes) noexcept;
     Status launch(std::uint32_t, Program&) noexcept;

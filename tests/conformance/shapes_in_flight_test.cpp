@@ -285,7 +285,9 @@ TEST_CASE_TEMPLATE("bindings that only the running program knows run rounds of a
 
 TEST_CASE_TEMPLATE("more than a slot of the queue stages travels, too", P, A2A3Sim, A2A3OverStandIn, A5OverStandIn) {
   const Chained g;
-  Session<P> session(g.graph, busy_options<P>());
+  auto options = busy_options<P>();
+  if constexpr (requires { options.staging; }) options.staging = Bytes{1U << 20};
+  Session<P> session(g.graph, options);
   REQUIRE(session.upload(g.last, Floats{0}).ok());
   constexpr std::size_t n = 400'000;
   std::vector<Floats> x, y(6, Floats(n, -1));

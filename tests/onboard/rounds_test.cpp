@@ -370,6 +370,49 @@ TEST_CASE_TEMPLATE("The report on memory counts what is pinned for staging", P, 
   CHECK(in_flight.memory_report().bytes(memory::MemoryKind::pinned_host) > Bytes{65536});
 }
 
+TEST_CASE_TEMPLATE("Rounds in flight of any shape are staged whole, within the limit, and what is pinned is told", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.output<float>("y", {n});
+  graph.add<kernels::Scale>(x, y, 3.0F);
+  typename P::Options options;
+  options.staging = Bytes{32U << 20};
+  auto session = open_shaped<P, DefaultPolicies, launch::Lru<4>, 3>(graph, options);
+  const auto pinned = [&] {
+    std::uint64_t sum = 0;
+    session.platform().holdings([&](const char* what, Bytes bytes, bool) {
+      if (std::string(what) == "staging of rounds in flight") sum += bytes.value;
+    });
+    return sum;
+  };
+  CHECK(pinned() == 0);
+  struct Case {
+    std::size_t n;
+    bool is_staged;
+  };
+  std::uint64_t before = 0;
+  for (const Case c : {Case{1'000, true}, Case{600'000, true}, Case{100, true}, Case{2'000'000, false}}) {
+    CAPTURE(c.n);
+    std::vector<Floats> in, out(6, Floats(c.n, -1));
+    for (std::size_t i = 0; i < out.size(); ++i) in.emplace_back(c.n, static_cast<float>(i + 1));
+    for (std::size_t i = 0; i < 3; ++i) REQUIRE(session.submit_round(bind(x, in[i]), bind(y, out[i])));
+    REQUIRE(session.wait_all().ok());
+    rondo_stand_in_reset();
+    for (std::size_t i = 3; i < 6; ++i) REQUIRE(session.submit_round(bind(x, in[i]), bind(y, out[i])));
+    CHECK((calls("aclrtSynchronizeStreamWithTimeout") == 0) == c.is_staged);
+    REQUIRE(session.wait_all().ok());
+    for (std::size_t i = 0; i < 6; ++i) CHECK(out[i] == Floats(c.n, 3.0F * static_cast<float>(i + 1)));
+    CHECK(pinned() >= (c.is_staged ? 3 * 2 * 8 * c.n : 0));
+    CHECK(pinned() >= before);
+    CHECK(pinned() <= options.staging.value);
+    before = pinned();
+  }
+  CHECK(before > (31U << 20));
+}
+
 TEST_CASE("A refused capture is counted, and rounds are plain launches") {
   const Clean clean;
   Graph g;

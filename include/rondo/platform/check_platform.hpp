@@ -41,7 +41,8 @@ consteval bool check_platform() {
   static_assert(
       !detail::declares<P, Capability::queue> || HasQueue<P>,
       "rondo: the platform declares Capability::queue; write `Queue open_queue(std::size_t slots, std::size_t "
-      "outputs, Bytes bytes);`, whose Queue has the nine calls that HasQueue lists, each noexcept");
+      "outputs, Bytes bytes);`, whose Queue has `void reserve(Bytes);` and the nine calls that HasQueue lists, each "
+      "noexcept");
   if constexpr (detail::declares<P, Capability::overlapping_rounds>) {
     static_assert(HasQueue<P>,
                   "rondo: the platform declares Capability::overlapping_rounds; declare Capability::queue, too");

@@ -115,7 +115,8 @@ concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
 /// Runs rounds while the caller prepares the next ones. `open_queue(slots, outputs, bytes)`, which throws Error,
 /// returns a queue that runs rounds in order. Each round is assembled in a slot, and occupies the slot until it is
 /// delivered. A round makes at most `outputs` copies out, and copies at most `bytes` in each direction. One thread at a
-/// time calls the queue. Every call is noexcept:
+/// time calls the queue. `void reserve(Bytes)`, which may throw Error, raises that limit while all slots are free.
+/// Every other call is noexcept:
 ///
 /// * `Status copy_in(slot, device, const void*, Bytes)` has read the bytes when it returns;
 /// * `Status launch(slot, program)` runs after the slot's copies and after all launches before it; the program is the
@@ -134,6 +135,7 @@ template <class P>
 concept HasQueue = detail::declares<P, Capability::queue> &&
     requires(detail::QueueOf<P>& queue, std::uint32_t slot, DevicePtr<std::byte> device, const void* from, void* to,
              Bytes size) {
+  { queue.reserve(size) } -> std::same_as<void>;
   { queue.copy_in(slot, device, from, size) }
   noexcept->std::same_as<Status>;
   { queue.copy_out(slot, to, DevicePtr<const std::byte>{device}, size) }

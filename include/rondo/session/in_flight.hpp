@@ -133,6 +133,10 @@ class InFlight {
       note_failure(submitted_ - 1, depth, status);
   }
   Status close_queue() noexcept { return queue_.close(); }
+  /// Rounds will copy up to `bytes` in each direction. No round is in flight. @throws Error out_of_memory
+  void reserve_in_queue([[maybe_unused]] Bytes bytes) {
+    if constexpr (is_queued) queue_.queue.reserve(bytes);
+  }
 
   // --- submitting
 

@@ -149,8 +149,6 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   using Base::state_;
   using Base::values_;
   static constexpr std::size_t slots = Flights::depth;
-  /// The maximum staging memory per slot of the queue; a round that copies more waits for its copies.
-  static constexpr std::uint64_t staging_bytes = std::uint64_t{1} << 20;
   using Resolved = typename Shapes::Resolved;
   using Entry = detail::ShapeEntry<P, Policies, Resolved, slots>;
   // On the heap, so that an entry exists before its insertion: creating one may grow the arena, which visits all.

@@ -15,7 +15,7 @@ namespace rondo {
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const Options& options)
     : Base(options, shapes.graph().interface()),
-      Flights(platform_, shapes.graph().tensors().size(), Bytes{Flights::is_queued ? staging_bytes : 0}),
+      Flights(platform_, shapes.graph().tensors().size(), Bytes{}),
       options_{options},
       shapes_{std::move(shapes)},
       graph_{shapes_.graph()},
@@ -162,6 +162,7 @@ auto ShapedSession<P, Policies, Capacity, Depth>::make_shape_entry(std::shared_p
   const detail::ShapedArena needed = Entry::parts_of(*shape);
   grow({std::max(parts_.shared, needed.shared), std::max(parts_.each_slot, needed.each_slot), slots});
   auto entry = std::make_unique<Entry>(platform_, std::move(shape), base_, parts_, values_, options_);
+  this->reserve_in_queue(Bytes{needed.each_slot + entry->instance(0).refresher().device_bytes().value});
   entry->note_uploads(uploaded_);
   if (const Status status = entry->zero_workspace(platform_, base_); !status) {
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));

@@ -69,8 +69,8 @@ struct Options {
   std::int32_t timeout_ms = 50'000;
   /// How many times in a row the end of a round is asked for before the thread sleeps 50 µs between two questions.
   std::uint32_t spins = 1'000;
-  /// Pinned memory through which ordinary host memory travels, at most. A round that needs more waits for the device in
-  /// between.
+  /// Pinned memory through which ordinary host memory travels, at most; the slots of rounds in flight together have as
+  /// much again. A round that needs more waits for the device in between.
   Bytes staging{std::uint64_t{256} << 20};
   /// Make the tasks one CUDA graph, with their edges. Otherwise they are launched one by one, in order.
   bool graph = true;

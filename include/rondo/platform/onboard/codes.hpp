@@ -186,6 +186,7 @@ struct Api {
   static constexpr const char* wait_event = "aclrtStreamWaitEvent";
   static constexpr const char* malloc = "aclrtMalloc";
   static constexpr const char* malloc_host = "aclrtMallocHost";
+  static constexpr const char* free_host = "aclrtFreeHost";
   static constexpr const char* copy = "aclrtMemcpy";
   static constexpr const char* copy_async = "aclrtMemcpyAsync";
   static constexpr const char* launch = "aclrtLaunchKernelV2";

@@ -241,8 +241,7 @@ class Onboard {
   /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] streams::DeviceQueue<A, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
                                                                        Bytes bytes) {
-    queue_staging_ = 2 * slots * align_up(bytes.value, 64);
-    return {device_, refresh_, slots, outputs, bytes, round_ns_};
+    return {device_, refresh_, slots, outputs, bytes, options_.staging, round_ns_, queue_staging_};
   }
 
   /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.

@@ -93,8 +93,8 @@ struct Options {
   /// an end: it may be of no use to anybody until then. That ends everything that this process has on the device, all
   /// of its other sessions, too.
   bool reset_failed_device = false;
-  /// Pinned memory through which ordinary host memory travels, at most. A round that needs more waits for the device in
-  /// between.
+  /// Pinned memory through which ordinary host memory travels, at most; the slots of rounds in flight together have as
+  /// much again. A round that needs more waits for the device in between.
   Bytes staging{std::uint64_t{256} << 20};
   /// Capture the graph once and replay it with one call. Where the runtime cannot, or refuses, tasks are launched one
   /// by one, with the same results.

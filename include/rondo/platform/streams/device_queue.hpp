@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace rondo::platform::streams {
@@ -34,14 +35,16 @@ class DeviceQueue {
   using Api = typename Device::Api;
 
  public:
-  /// `bytes`: the most that a slot's rounds copy in each direction; `round_ns`: where to write how long the last
-  /// delivered round took on the device. @throws Error out_of_memory, out_of_resources
-  DeviceQueue(Device& device, RefreshKernel& refresh, std::size_t slots, std::size_t outputs, Bytes bytes,
-              double& round_ns)
+  /// `bytes`: the most that a slot's rounds copy in each direction; `most`: the most that all slots pin for that;
+  /// `round_ns` and `pinned`: where to write how long the last delivered round took on the device, and how many bytes
+  /// are pinned. @throws Error out_of_memory, out_of_resources
+  DeviceQueue(Device& device, RefreshKernel& refresh, std::size_t slots, std::size_t outputs, Bytes bytes, Bytes most,
+              double& round_ns, std::uint64_t& pinned)
       : device_{device},
         refresh_{refresh},
         round_ns_{round_ns},
-        room_{align_up(bytes.value, 64)},
+        pinned_{pinned},
+        most_room_{most.value / (2 * slots) / 64 * 64},
         slots_(slots),
         outputs_(slots * outputs),
         max_outputs_{outputs} {
@@ -53,11 +56,8 @@ class DeviceQueue {
           device_.must(Api::create_event, calls().create_event(event, Api::plain_event));
         }
         slot.events.open(device_);
-        if (room_ == 0) continue;
-        void* memory = nullptr;
-        device_.must(Api::malloc_host, calls().malloc_host(&memory, 2 * room_));
-        slot.staging = static_cast<std::byte*>(memory);
       }
+      reserve(bytes);
     } catch (...) {
       (void)close();
       throw;
@@ -66,6 +66,26 @@ class DeviceQueue {
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
   ~DeviceQueue() { (void)close(); }
+
+  /// Rounds copy at most `bytes` in each direction from now on; less than before changes nothing. No round is in
+  /// flight. @throws Error out_of_memory; all is as before then
+  void reserve(Bytes bytes) {
+    const std::uint64_t wanted = align_up(bytes.value, 64);
+    const std::uint64_t room = wanted < most_room_ ? wanted : most_room_;
+    if (room <= room_) return;
+    device_.must(Api::enter, device_.enter());
+    for (Slot& slot : slots_) {
+      if (slot.staged >= 2 * room) continue;
+      void* memory = nullptr;
+      device_.must(Api::malloc_host, calls().malloc_host(&memory, 2 * room));
+      const Code freed = free_staging(slot);
+      slot.staging = static_cast<std::byte*>(memory);
+      slot.staged = 2 * room;
+      pinned_ += slot.staged;
+      device_.must(Api::free_host, freed);
+    }
+    room_ = room;
+  }
 
   Status copy_in(std::uint32_t slot, DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     Slot& s = slots_[slot];
@@ -186,8 +206,7 @@ class DeviceQueue {
         *event = nullptr;
       }
       keep(slot.events.close(device_));
-      if (slot.staging != nullptr) keep(calls().free_host(slot.staging));
-      slot.staging = nullptr;
+      keep(free_staging(slot));
     }
     slots_ = std::vector<Slot>();
     return first == code_ok ? Status{} : Status{Api::errc_of(first)};
@@ -211,6 +230,7 @@ class DeviceQueue {
     Event computed = nullptr;      ///< its tasks are done
     Event done = nullptr;          ///< its outputs have arrived
     std::byte* staging = nullptr;  ///< inputs, followed by an area of the same size for outputs
+    std::uint64_t staged = 0;      ///< bytes of it
     Run in;
     Run out;
     std::size_t outputs = 0;
@@ -326,6 +346,10 @@ class DeviceQueue {
     return s.program == nullptr ? status : s.program->blame(status);
   }
 
+  [[nodiscard]] Code free_staging(Slot& slot) noexcept {
+    pinned_ -= std::exchange(slot.staged, 0);
+    return slot.staging == nullptr ? code_ok : calls().free_host(std::exchange(slot.staging, nullptr));
+  }
   void create(Stream& stream) {
     device_.must(Api::create_stream, calls().create_stream(&stream, 0, Api::stream_flags));
   }
@@ -354,7 +378,9 @@ class DeviceQueue {
   Device& device_;
   RefreshKernel& refresh_;
   double& round_ns_;
-  std::uint64_t room_;
+  std::uint64_t& pinned_;    ///< bytes of staging of all slots
+  std::uint64_t most_room_;  ///< of `room_`; a round that copies more waits for its copies
+  std::uint64_t room_ = 0;   ///< that a slot's staging has in each direction
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;  ///< by slot
   std::size_t max_outputs_;

@@ -3,6 +3,7 @@
 #include "../../examples/02_digits/training.hpp"
 #include "stand_in/over_stand_in.hpp"
 
+#include <rondo/platform/host/host.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/pool.hpp>
 

@@ -383,9 +383,9 @@ TEST_CASE_TEMPLATE("Rounds in flight of any shape are staged whole, within the l
   auto session = open_shaped<P, DefaultPolicies, launch::Lru<4>, 3>(graph, options);
   const auto pinned = [&] {
     std::uint64_t sum = 0;
-    session.platform().holdings([&](const char* what, Bytes bytes, bool) {
-      if (std::string(what) == "staging of rounds in flight") sum += bytes.value;
-    });
+    for (const memory::Report::Holding& h : session.memory_report().holdings) {
+      if (h.what == "staging of rounds in flight") sum += h.bytes.value;
+    }
     return sum;
   };
   CHECK(pinned() == 0);
@@ -411,6 +411,9 @@ TEST_CASE_TEMPLATE("Rounds in flight of any shape are staged whole, within the l
     before = pinned();
   }
   CHECK(before > (31U << 20));
+  const memory::Report report = session.memory_report();
+  CHECK(report.bytes(memory::MemoryKind::hbm).value > session.arena_bytes().value);  // args of four shapes, too
+  CHECK(report.bytes(memory::MemoryKind::pinned_host).value > before);
 }
 
 TEST_CASE("A refused capture is counted, and rounds are plain launches") {

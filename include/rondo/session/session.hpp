@@ -24,10 +24,6 @@
 
 namespace rondo {
 
-namespace memory {
-struct Report;
-}
-
 namespace detail {
 
 /// The common part of RoundSession and PipelinedSession: one graph, opened on a platform, with an instance of it per

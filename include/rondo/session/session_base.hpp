@@ -18,6 +18,10 @@
 #include <type_traits>
 #include <utility>
 
+namespace rondo::memory {
+struct Report;
+}
+
 namespace rondo::detail {
 
 /// The common part of all sessions: an open platform with its observer and values, residents, and a state.

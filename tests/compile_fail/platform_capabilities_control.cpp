@@ -15,7 +15,7 @@ struct Mine : NullPlatform {
       Capability::launch_refresh, Capability::arena_move,    Capability::staying_awake,
       Capability::stopping,       Capability::failure_text,  Capability::remarks,
       Capability::engine,         Capability::orchestration, Capability::queued_orchestration,
-      Capability::round_time,     Capability::holdings};
+      Capability::round_time,     Capability::holdings,      Capability::callers_stream};
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
   static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;
@@ -50,6 +50,21 @@ struct Mine : NullPlatform {
   double last_round_ns() const noexcept;
   template <class Sink>
   void holdings(Sink&&) const noexcept;
+  struct Stream {
+    Status begin() noexcept;
+    bool is_recording() const noexcept;
+    Status copy_in(DevicePtr<std::byte>, const void*, Bytes, bool) noexcept;
+    Status launch(Program&) noexcept;
+    Status copy_out(void*, DevicePtr<const std::byte>, Bytes) noexcept;
+    Status end() noexcept;
+    void* event() const noexcept;
+    Status copy_before_replays(DevicePtr<std::byte>, const void*, Bytes) noexcept;
+    Status note_recorded(std::uint32_t, const void*) noexcept;
+    bool is_recorded(std::uint32_t, const void*) const noexcept;
+    bool has_recorded() const noexcept;
+    Status wait() noexcept;
+  };
+  Stream& callers_stream() noexcept;
   struct Engine {};
   Engine& engine() noexcept;
   template <class Runtime, class Graph>

@@ -36,6 +36,7 @@ std::string bare(const std::string& text) {
 /// Where the programs of a page stand, beside the test that is called like it.
 const std::map<std::string, std::vector<std::string>> sources = {
     {"README.md", {"examples/01_saxpy.cpp"}},
+    {"docs/callers_stream.md", {"tests/onboard/callers_stream_test.cpp"}},
     {"docs/cuda.md", {"tests/cuda/kernels/saxpy.hpp", "tests/cuda/kernels/saxpy.cu", "tests/cuda/kernels_test.cpp"}},
     {"docs/library_calls.md", {"examples/09_library_calls/main.cpp"}},
     {"docs/mpi.md", {"tests/mpi/docs_mpi_test.cpp", "tests/mpi/main.cpp", "examples/05_digits_mpi/main.cpp"}},

@@ -28,6 +28,9 @@ Machine& machine() { return Machine::instance(); }
 
 enum class Needs { nothing, context };
 
+/// The mode of captures that this thread is in: global, thread-local or relaxed.
+thread_local int exchanged_mode = 0;
+
 /// What every call begins with: the log, the faults, the rules for callers. Holds the lock.
 class Entry {
  public:
@@ -76,12 +79,14 @@ EventState* event_of(const char* call, void* handle) {
   return nullptr;
 }
 
-/// Is this thread in the middle of a capture that does not allow `call` beside it?
+/// Does a capture of this thread, or a global one of any thread, forbid synchronous copies to this thread? What the
+/// thread exchanged its mode for counts more.
 bool capture_forbids() {
-  return std::any_of(machine().streams.begin(), machine().streams.end(), [](const StreamState* s) {
-    return s->capture != nullptr && s->capture->mode != 2 &&
-           (s->capture->mode == 0 || s->capture->owner == std::this_thread::get_id());
-  });
+  return exchanged_mode != 2 &&
+         std::any_of(machine().streams.begin(), machine().streams.end(), [](const StreamState* s) {
+           return s->capture != nullptr && s->capture->mode != 2 &&
+                  ((s->capture->mode == 0 && exchanged_mode == 0) || s->capture->owner == std::this_thread::get_id());
+         });
 }
 
 bool is_queued(const EventState* event) {
@@ -147,6 +152,10 @@ int copy(const char* call, Op op, int kind, std::size_t room, StreamState& strea
   if (!m.is_pinned(host, op.size) && m.limit("old_driver") == 0) {
     if (stream.capture != nullptr) return refuse(bad_parameter, "pageable memory in a capture");
     ++m.counts["pageable"];
+    if (capture_forbids()) {
+      m.drain(lock, stream, -1);
+      return refuse(capture_refuses_async, "a copy that became synchronous beside a capture");
+    }
     m.submit(stream, std::move(op));
     m.drain(lock, stream, -1);
     return take_error(stream);
@@ -311,6 +320,12 @@ bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t si
   return block != nullptr;
 }
 
+std::uint64_t rondo_stand_in_synchronised(void* stream) {
+  const std::lock_guard lock{machine().mutex};
+  return static_cast<StreamState*>(stream)->synchronised;
+}
+int rondo_stand_in_capture_mode() { return exchanged_mode; }
+
 std::uint32_t rondo_stand_in_block_index() { return block_index; }
 std::uint32_t rondo_stand_in_block_count() { return block_count; }
 
@@ -401,7 +416,10 @@ int aclrtDestroyStream(void* handle) {
   StreamState* const stream = stream_of("aclrtDestroyStream", handle);
   if (stream == nullptr) return bad_parameter;
   if (stream->done != stream->queued && stream->error == ok) machine().misuse("aclrtDestroyStream: work is pending");
-  if (stream->capture != nullptr) machine().misuse("aclrtDestroyStream: it is being captured");
+  if (stream->capture != nullptr) {
+    machine().misuse("aclrtDestroyStream: it is being captured");
+    return refuse(stream_is_captured, "the stream is being captured");
+  }
   machine().stop(entry.lock, *stream);
   machine().streams.erase(stream);
   delete stream;
@@ -460,6 +478,7 @@ int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
   if (stream == nullptr) return bad_parameter;
   if (timeout_ms == 0 || timeout_ms < -1) return refuse(bad_parameter, "the limit is neither -1 nor more than 0");
   if (stream->capture != nullptr) return refuse(stream_is_captured, "the stream is being captured");
+  ++stream->synchronised;
   if (entry.injected != ok) {
     // A failure of the device comes when the device is through; a timeout, and a refusal, before.
     if (entry.injected / 1000 == 507 && entry.injected != wait_timed_out) machine().drain(entry.lock, *stream, -1);
@@ -1116,11 +1135,28 @@ int aclmdlRICaptureEnd(void* on, void** instance) {
     if (event->captured_in == graph.get()) event->captured_in = nullptr;
   }
   if (entry.injected != ok) return entry.injected;
-  if (graph->owner != std::this_thread::get_id()) return refuse(capture_of_another_thread, "begun by another thread");
+  if (graph->mode != 2 && graph->owner != std::this_thread::get_id())
+    return refuse(capture_of_another_thread, "begun by another thread");
   if (graph->is_lost) return refuse(capture_is_lost, "a call that belongs to the capture failed");
   if (!is_joined(*graph)) return refuse(capture_unjoined, "a stream was not joined");
   *instance = graph.get();
   machine().instances[graph.get()] = graph;
+  return ok;
+}
+int aclmdlRICaptureGetInfo(void* on, int* status, void** instance) {
+  const Entry entry("aclmdlRICaptureGetInfo", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  const StreamState* const stream = stream_of("aclmdlRICaptureGetInfo", on);
+  if (stream == nullptr) return bad_parameter;
+  *status = stream->capture == nullptr ? 0 : stream->capture->is_lost ? 2 : 1;
+  *instance = stream->capture.get();
+  return ok;
+}
+int aclmdlRICaptureThreadExchangeMode(int* mode) {
+  const Entry entry("aclmdlRICaptureThreadExchangeMode", Needs::context);
+  if (entry.injected != ok) return entry.injected;
+  if (mode == nullptr || *mode < 0 || *mode > 2) return refuse(bad_parameter, "no mode of captures");
+  std::swap(*mode, exchanged_mode);
   return ok;
 }
 int aclmdlRIExecuteAsync(void* instance, void* on) {
@@ -1130,6 +1166,7 @@ int aclmdlRIExecuteAsync(void* instance, void* on) {
   const auto found = machine().instances.find(instance);
   if (stream == nullptr) return bad_parameter;
   if (found == machine().instances.end()) return misuse("aclmdlRIExecuteAsync", "no such graph");
+  if (stream->capture != nullptr) return refuse(stream_is_captured, "a graph cannot be nested in another capture");
   Op op;
   op.kind = Op::Kind::graph;
   op.graph = found->second;

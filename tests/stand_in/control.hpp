@@ -68,6 +68,10 @@ std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size);
 bool rondo_stand_in_peek(std::uint64_t address, void* to, std::size_t size);
 bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t size);
 
+/// How often a stream was synchronised.
+std::uint64_t rondo_stand_in_synchronised(void* stream);
+/// The mode to which the calling thread exchanged its own: 0 global, as at first, 1 thread-local, 2 relaxed.
+int rondo_stand_in_capture_mode();
 /// Inside a kernel that shares its args: which of how many blocks runs.
 std::uint32_t rondo_stand_in_block_index();
 std::uint32_t rondo_stand_in_block_count();

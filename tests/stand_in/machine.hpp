@@ -36,6 +36,7 @@ inline constexpr int event_is_captured = 107028;
 inline constexpr int capture_refuses = 107030;
 inline constexpr int captures_meet = 107032;
 inline constexpr int capture_of_another_thread = 107038;
+inline constexpr int capture_refuses_async = 107041;
 inline constexpr int not_supported = 207000;
 inline constexpr int out_of_memory = 207001;
 inline constexpr int out_of_streams = 207005;
@@ -143,6 +144,7 @@ struct StreamState {
   std::string error_text;
   bool stopping = false;
   std::uint64_t aborts = 0;              ///< how often it was aborted
+  std::uint64_t synchronised = 0;        ///< how often it was waited for
   std::condition_variable work;          ///< something is queued, or the worker is to stop
   std::multiset<std::uint64_t> awaited;  ///< what `done` must reach for those who wait
   std::shared_ptr<Graph> capture;

@@ -28,7 +28,8 @@ enum class Capability : std::uint8_t {
   holdings,
   engine,
   orchestration,
-  queued_orchestration
+  queued_orchestration,
+  callers_stream
 };
 
 /// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The channels that receive the calls of a round. Both have the same members and cost nothing beyond the calls that
-/// they forward.
+/// The channels that receive the calls of a round. All have the same members and cost nothing beyond the calls that they
+/// forward.
 namespace rondo::platform {
 
 /// A channel whose calls take effect at once: the platform itself.
@@ -73,6 +73,44 @@ struct QueueSlot {
   template <class Runner>
   [[gnu::always_inline]] Status finish(Runner&) const noexcept {
     return queue.commit(slot);
+  }
+};
+
+/// A channel that puts a round on a stream of the caller's; finish() does not wait.
+template <class P>
+struct OnCallersStream {
+  P& platform;
+  static constexpr bool carries_refresh = false;
+  static constexpr bool computes_args = false;
+  static constexpr bool is_synchronous = false;
+
+  /// The stream's order keeps rounds apart.
+  static void run_alone() noexcept {}
+  Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot) const noexcept {
+    return platform.callers_stream().copy_in(to, from, size, snapshot);
+  }
+  template <class Runner>
+  Status launch(Runner& runner) const noexcept {
+    return platform.callers_stream().launch(runner.program());
+  }
+  Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) const noexcept {
+    return platform.callers_stream().copy_out(to, from, size);
+  }
+  template <class Runner>
+  Status finish(Runner&) const noexcept {
+    return platform.callers_stream().end();
+  }
+};
+
+/// A channel for the refresh alone, before a round is recorded.
+template <class P>
+struct BeforeReplays {
+  P& platform;
+  static constexpr bool carries_refresh = false;
+  static constexpr bool computes_args = false;
+
+  Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool) const noexcept {
+    return platform.callers_stream().copy_before_replays(to, from, size);
   }
 };
 

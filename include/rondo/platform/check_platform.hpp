@@ -95,6 +95,9 @@ consteval bool check_platform() {
   static_assert(!detail::declares<P, Capability::queued_orchestration> || (HasQueue<P> && HasOrchestration<P>),
                 "rondo: the platform declares Capability::queued_orchestration; declare Capability::queue and "
                 "Capability::orchestration, too");
+  static_assert(!detail::declares<P, Capability::callers_stream> || HasCallersStream<P>,
+                "rondo: the platform declares Capability::callers_stream; write `Stream& callers_stream() noexcept;`, "
+                "whose Stream has the calls that HasCallersStream lists, each noexcept");
   return Platform<P>;
 }
 

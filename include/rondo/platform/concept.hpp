@@ -335,4 +335,54 @@ template <class P>
 concept HasQueuedOrchestration =
     detail::declares<P, Capability::queued_orchestration> && HasQueue<P> && HasOrchestration<P>;
 
+namespace detail {
+
+template <class P>
+using CallersStreamOf = std::remove_reference_t<decltype(std::declval<P&>().callers_stream())>;
+
+}  // namespace detail
+
+/// Puts rounds on a stream that somebody else owns, see RoundSession::enqueue_round(): `Stream& callers_stream()
+/// noexcept`, on whose result every call is noexcept:
+///
+/// * `Status begin()` comes first; `bool is_recording() const` tells from then on whether the owner captures the
+/// stream;
+/// * `Status copy_in(device, const void*, Bytes, bool snapshot)`, `Status launch(program)` and `Status copy_out(void*,
+///   device, Bytes)` put a step on the stream and wait for nothing; the host memory is pinned unless it is a snapshot;
+/// * `Status end()` comes last, and puts an event on the stream, which `event() const` returns;
+/// * `Status copy_before_replays(device, const void*, Bytes)` copies at once what recorded tasks read;
+/// * `Status note_recorded(tensor, host)`, `bool is_recorded(tensor, host) const` and `bool has_recorded() const` keep
+/// what
+///   recorded rounds copy;
+/// * `Status wait()` returns when the rounds that were put on the stream are over.
+template <class P>
+concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
+    requires(P& p, detail::CallersStreamOf<P>& stream, DevicePtr<std::byte> device, const void* from, void* to,
+             Bytes size) {
+  { p.callers_stream() }
+  noexcept;
+  { stream.begin() }
+  noexcept->std::same_as<Status>;
+  { stream.is_recording() }
+  noexcept->std::same_as<bool>;
+  { stream.copy_in(device, from, size, true) }
+  noexcept->std::same_as<Status>;
+  { stream.copy_out(to, DevicePtr<const std::byte>{device}, size) }
+  noexcept->std::same_as<Status>;
+  { stream.end() }
+  noexcept->std::same_as<Status>;
+  { stream.event() }
+  noexcept->std::same_as<void*>;
+  { stream.copy_before_replays(device, from, size) }
+  noexcept->std::same_as<Status>;
+  { stream.note_recorded(std::uint32_t{}, from) }
+  noexcept->std::same_as<Status>;
+  { stream.is_recorded(std::uint32_t{}, from) }
+  noexcept->std::same_as<bool>;
+  { stream.has_recorded() }
+  noexcept->std::same_as<bool>;
+  { stream.wait() }
+  noexcept->std::same_as<Status>;
+};
+
 }  // namespace rondo

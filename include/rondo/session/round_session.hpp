@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/graph/freeze.hpp>
+#include <rondo/session/enqueued_rounds.hpp>
 #include <rondo/session/session.hpp>
 
 #include <cstddef>
@@ -24,10 +25,13 @@ namespace rondo {
 /// no allocation, no lock, no system call, no clock; per round the copies of bound memory, the launch, and a few
 /// instructions per binding (fewest in the order in which the graph declared the tensors).
 template <Platform P, class Policies = DefaultPolicies, class Graph = FrozenGraph>
-class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P, Policies, Graph, 1> {
-  using Base = detail::Session<RoundSession, P, Policies, Graph, 1>;
+class RoundSession
+    : public detail::EnqueuedRounds<detail::Session<RoundSession<P, Policies, Graph>, P, Policies, Graph, 1>> {
+  using Session = detail::Session<RoundSession, P, Policies, Graph, 1>;
+  using Base = detail::EnqueuedRounds<Session>;
   using Root = detail::SessionBase<RoundSession, P, Policies>;
   friend Base;
+  friend Session;
   friend Root;
 
  public:
@@ -80,7 +84,10 @@ class RoundSession : public detail::Session<RoundSession<P, Policies, Graph>, P,
   [[nodiscard]] const std::uint64_t& round_number() const noexcept { return rounds_; }
   static constexpr std::size_t next_slot() noexcept { return 0; }
   static constexpr std::size_t last_slot() noexcept { return 0; }
-  static void finish_all() noexcept {}
+  void finish_all() noexcept {
+    if constexpr (HasCallersStream<P>) (void)this->platform_.callers_stream().wait();
+  }
+  void set_rounds(std::uint64_t rounds) noexcept { rounds_ = rounds; }
   static Status close_queue() noexcept { return {}; }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     if (!status) [[unlikely]]

@@ -72,6 +72,9 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   if (!memory.data()) return Status{Errc::null_memory};
   if (memory.size() < arena_.size().value) return Status{Errc::wrong_size};
   if (memory.data().address() % P::Arch::arena_alignment != 0) return Status{Errc::misaligned};
+  if constexpr (HasCallersStream<P>) {  // the copies of a recorded round go to where the tensors are
+    if (platform_.callers_stream().has_recorded()) return Status{Errc::fixed_address};
+  }
   const graph::GraphView view = graph_.view();
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
     if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));

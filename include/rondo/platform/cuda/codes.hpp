@@ -146,6 +146,8 @@ struct Api {
   static constexpr const char* free_host = "cuMemFreeHost";
   static constexpr const char* copy = "cuMemcpyAsync";
   static constexpr const char* copy_async = "cuMemcpyAsync";
+  static constexpr const char* capture_info = "cuStreamIsCapturing";
+  static constexpr const char* query_event = "cuEventQuery";
   static constexpr const char* launch = "cuGraphLaunch";
   static constexpr const char* launch_refresh = "cuLaunchKernel";
 
@@ -156,6 +158,7 @@ struct Api {
   static constexpr std::uint32_t timed_event = 0;
   static constexpr std::uint32_t stream_flags = stream_non_blocking;
   static constexpr int event_complete = 1;
+  static constexpr Result code_event_is_captured = 907;
 
   [[nodiscard]] static constexpr Errc errc_of(Result code) noexcept { return cuda::errc_of(code); }
   [[nodiscard]] static constexpr Status status_of(Result code) noexcept { return cuda::status_of(code); }

@@ -8,6 +8,7 @@
 #include <rondo/platform/cuda/memory.hpp>
 #include <rondo/platform/cuda/program.hpp>
 #include <rondo/platform/cuda/refresh_kernel.hpp>
+#include <rondo/platform/streams/callers_stream.hpp>
 #include <rondo/platform/streams/device_queue.hpp>
 #include <rondo/platform/streams/refresh_costs.hpp>
 #include <rondo/platform/streams/round_events.hpp>
@@ -56,10 +57,10 @@ class Cuda {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
   static constexpr Capabilities capabilities =
-      Capabilities{Capability::close,          Capability::queue,         Capability::snapshot_copy,
-                   Capability::pinned_memory,  Capability::zero_fill,     Capability::arena_move,
-                   Capability::failure_text,   Capability::remarks,       Capability::holdings,
-                   Capability::device_refresh, Capability::launch_refresh} |
+      Capabilities{Capability::close,          Capability::queue,          Capability::snapshot_copy,
+                   Capability::pinned_memory,  Capability::zero_fill,      Capability::arena_move,
+                   Capability::failure_text,   Capability::remarks,        Capability::holdings,
+                   Capability::device_refresh, Capability::launch_refresh, Capability::callers_stream} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
 
@@ -92,6 +93,7 @@ class Cuda {
   }
   /// Waits for the device first, if it may still be at the block.
   Status release(DevicePtr<std::byte> block) noexcept {
+    (void)callers_.wait();
     const Status waited = transfers_.wait();
     const cuda::Result code = memory_.release(block.address());
     return code == cuda::success ? waited : noted("cuMemFree", code);
@@ -151,10 +153,14 @@ class Cuda {
   }
   /// Waits; then graph and kernels are gone, memory is not.
   Status unload(Program& program) noexcept {
+    (void)callers_.wait();
     const cuda::Result code = program.release();
     if (last_ == &program) last_ = nullptr;
     return code == cuda::success ? Status{} : noted("unloading", code);
   }
+
+  /// The caller's stream, for rounds that are not waited for.
+  [[nodiscard]] streams::CallersStream<cuda::Device>& callers_stream() noexcept { return callers_; }
 
   // --- args that the device computes
 
@@ -208,8 +214,6 @@ class Cuda {
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_graph(); }
 
  private:
-  static constexpr std::uint64_t least_staging = 65536;
-
   /// With the task's name, where it is known.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);
@@ -223,22 +227,12 @@ class Cuda {
   void prepare(const graph::GraphView& view) {
     device_.must(cuda::Api::enter, device_.enter());
     events_.open(device_);
-    std::uint64_t bytes = 0;
-    std::size_t in = 0, out = 0;
-    for (const graph::TensorRecord& tensor : view.tensors) {
-      const std::uint64_t size = align_up(arch::block_bytes<arch::Cuda>(tensor.bytes), arch::Cuda::tensor_alignment);
-      if (copies_in(tensor.direction)) bytes += size, ++in;
-      if (copies_out(tensor.direction)) bytes += size, ++out;
-    }
-    // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
-    const std::uint64_t longest = bytes < Transfers::longest_run ? bytes : Transfers::longest_run;
-    const std::size_t outputs = 16 + out + longest / 64;
-    bytes = bytes < least_staging ? least_staging : bytes;
-    bytes = bytes < options_.staging.value ? bytes : align_up(options_.staging.value + 64, 64);
+    callers_.open();
+    const auto needs = streams::staging_needs<arch::Cuda>(view, Transfers::longest_run, options_.staging);
     if (const Status status = transfers_.wait(); !status) {
       throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
     }
-    device_.must("cuMemHostAlloc", transfers_.resize(bytes, outputs, in, out));
+    device_.must("cuMemHostAlloc", transfers_.resize(needs.bytes, needs.remembered, needs.inputs, needs.outputs));
   }
 
   Status close(bool at_the_end) noexcept {
@@ -249,6 +243,7 @@ class Cuda {
       if (first == cuda::success) first = code;
     };
     keep(events_.close(device_));
+    keep(callers_.close());
     keep(refresh_.release());
     if (at_the_end) keep(transfers_.staging().release_all());
     if (at_the_end) keep(memory_.release_all());
@@ -265,6 +260,7 @@ class Cuda {
   cuda::Device device_;
   cuda::DeviceMemory memory_;
   Transfers transfers_;
+  streams::CallersStream<cuda::Device> callers_{device_};
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   cuda::RefreshKernel refresh_;

@@ -96,6 +96,19 @@ class Device {
     throw Error(Errc::busy, Error::Text(platform_, ": Options::stream is in capture mode; end the capture first"));
   }
 
+  // --- a stream of the caller's
+
+  /// Null: there is none.
+  [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
+  [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }
+  /// Makes the context the calling thread's. A stream in capture mode is refused, as in all rounds.
+  [[nodiscard]] Result capture_state(int& state) noexcept {
+    state = 0;
+    return enter();
+  }
+  /// What copy_snapshot() took has arrived.
+  void reuse_snapshots() noexcept { snapshots_used_ = 0; }
+
   /// Work was handed over, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }

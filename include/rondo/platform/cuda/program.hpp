@@ -57,6 +57,9 @@ class Program {
     return driver().launch_graph(exec_, stream);
   }
 
+  /// The same on a stream of the caller's, which is not in capture mode.
+  [[nodiscard]] Result enqueue(const char*& call, Stream stream, bool) noexcept { return launch(call, stream); }
+
   /// What the fill zeroes has moved by so much, modulo 2^64.
   void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
   /// Whether a round is one launch of a CUDA graph.

@@ -141,6 +141,8 @@ struct Calls {
   AclError (*capture_end)(Stream, RunInstance*) = nullptr;
   AclError (*execute)(RunInstance, Stream) = nullptr;
   AclError (*destroy_instance)(RunInstance) = nullptr;
+  AclError (*capture_info)(Stream, int* status, RunInstance*) = nullptr;
+  AclError (*exchange_capture_mode)(int* mode) = nullptr;
   AclError (*reserve_address)(void**, std::size_t, std::size_t alignment, void* expected,
                               std::uint64_t flags) = nullptr;
   AclError (*release_address)(void*) = nullptr;
@@ -216,6 +218,8 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("aclmdlRICaptureEnd", c.capture_end);
   visit("aclmdlRIExecuteAsync", c.execute);
   visit("aclmdlRIDestroy", c.destroy_instance);
+  visit("aclmdlRICaptureGetInfo", c.capture_info);
+  visit("aclmdlRICaptureThreadExchangeMode", c.exchange_capture_mode);
   visit("aclrtReserveMemAddress", c.reserve_address);
   visit("aclrtReleaseMemAddress", c.release_address);
   visit("aclrtMallocPhysical", c.malloc_physical);

@@ -16,7 +16,12 @@ inline constexpr AclError code_initialised_already = 100002;
 inline constexpr AclError code_bad_parameter = 107000;
 inline constexpr AclError code_not_open = 107002;
 inline constexpr AclError code_out_of_host_memory = 207001;
+inline constexpr AclError code_unsupported = 207000;
 inline constexpr AclError code_timed_out = 507046;
+inline constexpr AclError code_event_is_captured = 107028;
+inline constexpr AclError code_capture_refuses = 107030;
+/// A code of Rondo's own: the caller's stream is being captured.
+inline constexpr AclError code_stream_is_captured = -17;
 
 /// Codes of the documented table; one that is not in it is a failure of the device, so that nothing is promised any
 /// more.
@@ -39,7 +44,8 @@ inline constexpr AclError code_timed_out = 507046;
     case 107040:
     case 148051:
     case 507004:
-    case 507006: return Errc::busy;
+    case 507006:
+    case code_stream_is_captured: return Errc::busy;
 
     case 200000:
     case 207001:  // also told where a module could not be made after a task ran out of time
@@ -189,6 +195,8 @@ struct Api {
   static constexpr const char* free_host = "aclrtFreeHost";
   static constexpr const char* copy = "aclrtMemcpy";
   static constexpr const char* copy_async = "aclrtMemcpyAsync";
+  static constexpr const char* capture_info = "aclmdlRICaptureGetInfo";
+  static constexpr const char* query_event = "aclrtQueryEventStatus";
   static constexpr const char* launch = "aclrtLaunchKernelV2";
   static constexpr const char* launch_refresh = "aclrtLaunchKernelWithHostArgs";
 
@@ -199,6 +207,7 @@ struct Api {
   static constexpr std::uint32_t timed_event = event_flag_sync | event_flag_time_line;
   static constexpr std::uint32_t stream_flags = stream_flag_fast_launch | stream_flag_fast_sync;
   static constexpr int event_complete = onboard::event_complete;
+  static constexpr AclError code_event_is_captured = onboard::code_event_is_captured;
 
   [[nodiscard]] static constexpr Errc errc_of(AclError code) noexcept { return onboard::errc_of(code); }
   [[nodiscard]] static constexpr Status status_of(AclError code) noexcept { return onboard::status_of(code); }

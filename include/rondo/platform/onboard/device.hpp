@@ -4,6 +4,7 @@
 
 #include <rondo/arch/arch.hpp>
 #include <rondo/platform/onboard/bounded.hpp>
+#include <rondo/platform/onboard/identity.hpp>
 #include <rondo/platform/onboard/options.hpp>
 #include <rondo/platform/onboard/runtime.hpp>
 #include <rondo/platform/onboard/watch.hpp>
@@ -16,16 +17,9 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace rondo::platform::onboard {
-
-/// Which chip a platform is for, and what its type is called.
-struct Identity {
-  const char* platform;
-  const char* arch;
-  std::span<const char* const> soc_prefixes;
-  std::uint32_t npu_arch;
-};
 
 /// One device, open for one session, with the stream on which the session's work runs in order.
 ///
@@ -41,11 +35,12 @@ class Device {
   Device(const Identity& identity, const Options& options)
       : identity_{identity},
         options_{checked(identity, options)},
-        token_{runtime_.open(options.device, identity.platform)} {
+        token_{runtime_.open(options.device, identity.platform)},
+        entry_{options.stream == nullptr ? token_ : never} {
     try {
-      check_chip();
+      check_chip(calls(), identity, options.device);
       create_stream();
-      if (options_.timeout_ms > 0 && calls().abort_stream != nullptr) {
+      if (options_.timeout_ms > 0 && calls().abort_stream != nullptr && options_.stream == nullptr) {
         wait_ = std::make_shared<Wait>(calls(), options_.device, options_.timeout_ms);
         Watcher::instance().add(wait_);
         const std::int64_t limit = options_.timeout_ms;
@@ -71,7 +66,7 @@ class Device {
   /// The kernel that the runtime named as the one that failed last; empty: it named none.
   [[nodiscard]] std::string_view failed_kernel() const noexcept { return {kernel_.data(), kernel_.size()}; }
   /// To be asked before each call of the runtime's.
-  [[nodiscard]] AclError enter() noexcept { return runtime_.enter(token_, options_.device); }
+  [[nodiscard]] AclError enter() noexcept { return Runtime::has_entered(entry_) ? code_ok : enter_anew(); }
   /// Device memory for the platform's own use, and its return.
   [[nodiscard]] AclError take(void** memory, std::uint64_t size) const noexcept {
     return calls().malloc(memory, size, huge_first);
@@ -79,16 +74,44 @@ class Device {
   [[nodiscard]] AclError give_back(void* memory) const noexcept { return calls().free(memory); }
   /// A copy that is through when this returns, whatever streams do.
   [[nodiscard]] AclError copy_now(void* to, const void* from, std::uint64_t size, int kind, Stream) const noexcept {
-    return calls().copy(to, size, from, size, kind);
+    const AclError code = calls().copy(to, size, from, size, kind);
+    int mode = capture_relaxed;  // a capture of this thread, or a global one of any thread, refuses such a copy
+    if (code != code_capture_refuses || calls().exchange_capture_mode == nullptr) return code;
+    if (const AclError exchanged = calls().exchange_capture_mode(&mode); exchanged != code_ok) return code;
+    const AclError copied = calls().copy(to, size, from, size, kind);
+    const AclError back = calls().exchange_capture_mode(&mode);
+    return copied == code_ok ? back : copied;
   }
   /// What copy_snapshot() takes at most; for more, staging is better.
   [[nodiscard]] static constexpr std::uint64_t snapshot_room() noexcept { return std::uint64_t{1} << 20; }
+  void reuse_snapshots() noexcept {}
   /// A copy on the device's stream that has taken the host's bytes when this returns.
   [[nodiscard]] AclError copy_snapshot(void* to, const void* from, std::uint64_t size) const noexcept {
     return calls().copy_async(to, size, from, size, host_to_buffer_to_device, stream_);
   }
   /// @throws Error
   void must(const char* call, AclError code) const { check(calls(), identity_.platform, call, code); }
+
+  // --- a stream of the caller's
+
+  /// Null: there is none.
+  [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
+  [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }
+  /// From now on work goes to the caller's stream if there is one, or to the session's own again. What either has to do
+  /// is not waited for.
+  void use_callers_stream(bool is_wanted) noexcept {
+    if (options_.stream == nullptr || is_wanted == (stream_ == options_.stream)) return;
+    std::swap(stream_, other_stream_);
+    std::swap(is_busy_, is_other_busy_);
+  }
+  /// Makes the device the calling thread's, and asks how it is with the caller's stream: see streams::Capture.
+  [[nodiscard]] AclError capture_state(int& state) noexcept {
+    state = 0;
+    RunInstance graph = nullptr;
+    const AclError code = runtime_.enter(token_, options_.device);
+    return code != code_ok || calls().capture_info == nullptr ? code
+                                                              : calls().capture_info(options_.stream, &state, &graph);
+  }
 
   /// Work was handed over, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }
@@ -123,8 +146,9 @@ class Device {
       return call != nullptr && elsewhere(
                                     force_limit_ms, [call, argument] { return call(argument); }, gives_back) == code_ok;
     };
-    if (done(c.abort_stream, stream)) return;
-    if (done(c.destroy_stream_by_force, stream)) {
+    const bool is_ours = stream != options_.stream;
+    if (is_ours && done(c.abort_stream, stream)) return;
+    if (is_ours && done(c.destroy_stream_by_force, stream)) {
       stream = nullptr;
       return;
     }
@@ -135,7 +159,7 @@ class Device {
       runtime_.lose(options_.device);
       (void)is_done_.release();  // the device may still write to it
     }
-    calls_ = &no_calls();
+    calls_ = &calls_of_no_device();
     stream = nullptr;
   }
   /// Was the device reset, or given up?
@@ -155,7 +179,7 @@ class Device {
   [[gnu::cold, gnu::noinline]] Status failed(const char* call, AclError code) noexcept {
     note(call, code);
     const Status status = status_of(code);
-    if (status.poisoned()) return status;
+    if (status.poisoned() || code == code_stream_is_captured) return status;
     const AclError waited = wait();
     if (errc_of(waited) == Errc::device_failed) return Status{Errc::device_failed}.poisoning();
     if (waited != code_ok && wait() != code_ok) return Status{errc_of(waited)}.poisoning();
@@ -163,12 +187,14 @@ class Device {
   }
   /// Keeps the runtime's words, and the kernel they name, which often stands at the end of very many.
   [[gnu::cold]] void note(const char* call, AclError code) noexcept {
-    const char* const said = code == streams::library_call_failed ? nullptr : calls().recent_error();
+    const char* const said = code < 0 ? nullptr : calls().recent_error();
     const std::string_view kernel = kernel_named_in(said == nullptr ? "" : said);
     kernel_ = {};
     kernel_.append(kernel);
     has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
-    text_ = code == streams::library_call_failed ? Error::Text(call) : Error::Text(call, " returned ", code);
+    text_ = code == streams::library_call_failed ? Error::Text(call)
+            : code == code_stream_is_captured    ? Error::Text("Options::stream is being captured")
+                                                 : Error::Text(call, " returned ", code);
     if (!kernel.empty()) text_.append(", kernel '"), text_.append(kernel), text_.append("'");
     if (said != nullptr && *said != '\0') {
       text_.append(": ");
@@ -204,6 +230,7 @@ class Device {
     const auto keep = [&](AclError code) {
       if (first == code_ok) first = code;
     };
+    use_callers_stream(false);
     if (stream_ != nullptr) {
       keep(wait());
       if (is_busy_ && timeouts_ != 0) keep(wait());  // it waits for the second time, and ends it
@@ -234,35 +261,19 @@ class Device {
     }
     const AclError code = runtime_.close(options_.device);
     if (first == code_ok) first = code;
-    token_ = 0;
+    token_ = entry_ = 0;
     return first;
   }
 
  private:
-  void check_chip() const {
-    const char* const soc = calls().soc_name();
-    const std::string_view name = soc == nullptr ? "" : soc;
-    for (const char* const prefix : identity_.soc_prefixes) {
-      if (name.starts_with(prefix)) return;
-    }
-    // A name that is new to us may still be a chip that is not.
-    std::int64_t npu = 0;
-    if (calls().device_info != nullptr && calls().device_info(options_.device, device_info_npu_arch, &npu) == code_ok &&
-        npu == static_cast<std::int64_t>(identity_.npu_arch) && !name.empty()) {
-      return;
-    }
-    Error::Text text(identity_.platform, ": device ", options_.device, " is ");
-    if (name.empty()) {
-      text.append("of a kind that the runtime does not tell");
-    } else {
-      text.append(name);
-    }
-    text.append(", not an ");
-    text.append(identity_.arch);
-    text.append(" chip; choose the platform of the chip");
-    throw Error(Errc::unsupported, text);
-  }
+  static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< what no thread has entered
 
+  [[gnu::cold, gnu::noinline]] AclError enter_anew() noexcept {
+    if (stream_ == nullptr || stream_ != options_.stream) return runtime_.enter(token_, options_.device);
+    int state = 0;
+    const AclError code = capture_state(state);
+    return code == code_ok && state != 0 ? code_stream_is_captured : code;
+  }
   static constexpr std::int64_t force_limit_ms = 5'000;
 
   [[nodiscard]] static const Options& checked(const Identity& identity, const Options& options) {
@@ -270,27 +281,6 @@ class Device {
     throw Error(Errc::invalid_argument, Error::Text(identity.platform, ": Options::timeout_ms is ", options.timeout_ms,
                                                     "; say for how long a round is waited for, or -1: for ever"));
   }
-  /// Releases nothing and does nothing, successfully or not.
-  [[nodiscard]] static const Calls& no_calls() noexcept {
-    static const Calls calls = [] {
-      Calls c;
-      const auto fill = []<class... A>(const char*, AclError (*&slot)(A...)) {
-        slot = [](A...) { return code_not_open; };
-      };
-      const auto fill_any = [&](const char* name, auto& slot) {
-        if constexpr (requires { fill(name, slot); }) fill(name, slot);
-      };
-      visit_required(c, fill_any);
-      visit_optional(c, fill_any);
-      c.recent_error = []() -> const char* { return "the device was given up after it did not finish in time"; };
-      c.destroy_stream = c.unload = c.destroy_instance = [](void*) { return code_ok; };
-      c.destroy_event = c.free = c.free_host = c.free_physical = c.destroy_stream;
-      c.release_address = c.unmap_memory = c.unregister_host = c.destroy_stream;
-      return c;
-    }();
-    return calls;
-  }
-
   /// A call of the runtime's that may not come back; see bounded(). The device is that thread's meanwhile.
   template <class Call>
   [[nodiscard]] AclError elsewhere(std::int64_t limit_ms, Call call, bool gives_back = true) const noexcept {
@@ -366,7 +356,10 @@ class Device {
   Runtime& runtime_ = Runtime::instance();
   const Calls* calls_ = &runtime_.calls();
   std::uint64_t token_;
+  std::uint64_t entry_;  ///< the token, unless the caller's stream is to be looked at each time
   Stream stream_ = nullptr;
+  Stream other_stream_ = options_.stream;  ///< the caller's, or the session's own while that is in use
+  bool is_other_busy_ = false;
   Event done_ = nullptr;
   std::int32_t longest_wait_ms_ = options_.timeout_ms;  ///< for the runtime, which is not to be the first to give up
   std::shared_ptr<Wait> wait_;                          ///< null: nobody looks after it
@@ -377,6 +370,18 @@ class Device {
   int timeouts_ = 0;
   Error::Text text_;
   rondo::detail::FixedText<256> kernel_;
+};
+
+/// While it lives, work goes to the session's own stream, as set-up does; then to the caller's, if there is one.
+class OnOwnStream {
+ public:
+  explicit OnOwnStream(Device& device) noexcept : device_{device} { device_.use_callers_stream(false); }
+  OnOwnStream(const OnOwnStream&) = delete;
+  OnOwnStream& operator=(const OnOwnStream&) = delete;
+  ~OnOwnStream() { device_.use_callers_stream(true); }
+
+ private:
+  Device& device_;
 };
 
 }  // namespace rondo::platform::onboard

@@ -12,6 +12,7 @@
 #include <rondo/platform/onboard/program.hpp>
 #include <rondo/platform/onboard/refresh_kernel.hpp>
 #include <rondo/platform/onboard/zero_fill.hpp>
+#include <rondo/platform/streams/callers_stream.hpp>
 #include <rondo/platform/streams/device_queue.hpp>
 #include <rondo/platform/streams/refresh_costs.hpp>
 #include <rondo/platform/streams/round_events.hpp>
@@ -43,6 +44,7 @@ template <arch::Arch A, class RoundEvents = streams::NoRoundEvents>
 class Onboard {
   static constexpr bool is_timed = std::is_same_v<RoundEvents, streams::RoundEvents>;
   using Transfers = streams::Transfers<A, onboard::Device>;
+  using OnOwnStream = onboard::OnOwnStream;
   struct Parts {
     using Device = onboard::Device;
     using RefreshKernel = onboard::RefreshKernel;
@@ -63,7 +65,8 @@ class Onboard {
       Capabilities{Capability::close,         Capability::queue,          Capability::snapshot_copy,
                    Capability::pinned_memory, Capability::zero_fill,      Capability::arena_move,
                    Capability::failure_text,  Capability::orchestration,  Capability::remarks,
-                   Capability::holdings,      Capability::device_refresh, Capability::launch_refresh} |
+                   Capability::holdings,      Capability::device_refresh, Capability::launch_refresh,
+                   Capability::callers_stream} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
@@ -127,6 +130,7 @@ class Onboard {
   [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
   /// Waits for the device first, if it may still be at the block.
   Status release(DevicePtr<std::byte> block) noexcept {
+    (void)callers_.wait();
     const Status waited = transfers_.wait();
     const onboard::AclError code = memory_.release(block.address());
     return code == onboard::code_ok ? waited : noted("aclrtFree", code);
@@ -158,11 +162,13 @@ class Onboard {
   /// @throws Error; see onboard::Program
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
+    const OnOwnStream own(device_);
     prepare(graph.view());
     return Program(device_, zeros_, options_, graph.view(), args, [this](Program& program) { begin(program); });
   }
   /// Sets device memory to zero, between rounds; waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
+    const OnOwnStream own(device_);
     device_.work_begins();
     const char* call = nullptr;
     const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
@@ -191,12 +197,16 @@ class Onboard {
   }
   /// Waits; then graph, kernels, stream and event are gone, memory is not.
   Status unload(Program& program) noexcept {
+    (void)callers_.wait();
     std::erase(loaded_, &program);
     const onboard::AclError code = program.release();
     was_launched_ = was_launched_ || last_ != nullptr;
     if (last_ == &program) last_ = nullptr;
     return unloaded(code);
   }
+
+  /// The caller's stream, for rounds that are not waited for.
+  [[nodiscard]] streams::CallersStream<onboard::Device>& callers_stream() noexcept { return callers_; }
 
   // --- args that the device computes
   /// Whether Rondo's refresh kernel is among the kernels, and computes what it should.
@@ -222,6 +232,7 @@ class Onboard {
   /// @throws Error; see onboard::Orchestrator
   template <class Graph>
   [[nodiscard]] onboard::Orchestrator load_orchestrator(const Graph& graph, const OrchestratorBinary& binary) {
+    const OnOwnStream own(device_);
     prepare(graph.view());
     return onboard::Orchestrator(device_, binary, [this] { ++programs_; });
   }
@@ -280,8 +291,6 @@ class Onboard {
   [[nodiscard]] std::uint32_t streams() const noexcept { return last_ == nullptr ? 0 : last_->streams(); }
 
  private:
-  static constexpr std::uint64_t least_staging = 65536;
-
   [[nodiscard]] auto& staging() noexcept { return transfers_.staging(); }
   /// With the task's name, where the device's words name it.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
@@ -296,23 +305,12 @@ class Onboard {
   void prepare(const graph::GraphView& view) {
     device_.create_stream();
     events_.open(device_);
-    std::uint64_t bytes = 0;
-    std::size_t outputs = 16;
-    std::size_t in = 0, out = 0;
-    for (const graph::TensorRecord& tensor : view.tensors) {
-      const std::uint64_t size = align_up(arch::block_bytes<A>(tensor.bytes), 64);
-      if (copies_in(tensor.direction)) bytes += size, ++in;
-      if (copies_out(tensor.direction)) bytes += size, ++out;
-    }
-    outputs += out;
-    // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
-    outputs += bytes < Transfers::longest_run ? bytes / 64 : Transfers::longest_run / 64;
-    bytes = bytes < least_staging ? least_staging : bytes;
-    bytes = bytes < options_.staging.value ? bytes : align_up(options_.staging.value + 64, 64);
+    callers_.open();
+    const auto needs = streams::staging_needs<A>(view, Transfers::longest_run, options_.staging);
     if (const Status status = transfers_.wait(); !status) {
       throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
     }
-    device_.must("aclrtMallocHost", transfers_.resize(bytes, outputs, in, out));
+    device_.must("aclrtMallocHost", transfers_.resize(needs.bytes, needs.remembered, needs.inputs, needs.outputs));
   }
   /// May there be something in the device's memory that a run more would change?
   [[nodiscard]] bool is_used() const noexcept {
@@ -358,6 +356,7 @@ class Onboard {
     };
     keep(device_.stop());
     keep(events_.close(device_));
+    keep(callers_.close());
     keep(zeros_.release());
     keep(refresh_.release());
     if (at_the_end) keep(staging().release_all());
@@ -376,6 +375,7 @@ class Onboard {
   onboard::DeviceMemory memory_;
   onboard::ZeroFill zeros_;
   Transfers transfers_;
+  streams::CallersStream<onboard::Device> callers_{device_};
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   onboard::RefreshKernel refresh_;

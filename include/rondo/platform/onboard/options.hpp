@@ -79,6 +79,10 @@ struct Options {
   std::span<const KernelBinary> kernels{};
   /// The program that builds the graph on the device, for runtimes that have it built there.
   OrchestratorBinary orchestrator{};
+  /// An aclrtStream of the caller's on which rounds run in place of a stream of the session's own; see
+  /// docs/callers_stream.md. It belongs to the device and outlives the session, which never destroys or aborts it, and
+  /// waits for it only where a call says that it waits. Rounds in flight have streams of their own all the same.
+  void* stream = nullptr;
   /// What the session may take of the device's memory at most.
   Bytes device_memory{std::uint64_t{1} << 62};
   /// How long the end of a round is waited for, in milliseconds, more than 0; -1: for ever. Beyond it the round fails

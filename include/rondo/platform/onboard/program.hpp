@@ -71,6 +71,24 @@ class Program {
     return code;
   }
 
+  /// The same on a stream of the caller's, and waits for nothing. `is_captured`: the stream is being captured, so tasks
+  /// are launched one by one, and read the args table when the caller's graph is replayed.
+  [[nodiscard]] AclError enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
+    if (is_captured && calls().launch_device_args == nullptr) return code_unsupported;
+    AclError code = code_ok;
+    if (fill_.bytes != 0) code = zeros_.fill(fill_.address, fill_.bytes, stream, call);
+    RunInstance const graph = instance_ != nullptr ? instance_ : after_fill_;
+    if (code == code_ok && graph != nullptr && !is_captured) {
+      call = "aclmdlRIExecuteAsync";
+      return calls().execute(graph, stream);
+    }
+    for (const Launch* l = launches_.data(); code == code_ok && l != launches_.data() + launches_.size(); ++l) {
+      code = launch_one(*l, call, stream);
+      if (code == streams::library_call_failed) under_way_ = l->position;
+    }
+    return code;
+  }
+
   /// From now on rounds are launched task by task, for `steps`; null: as before. Between rounds. @throws Error
   /// out_of_resources
   void step_through(streams::TaskSteps* steps) {

@@ -151,7 +151,7 @@ class RefreshKernel {
     device_.must("aclrtMalloc", calls().malloc(&memory, image.size(), huge_first));
     std::vector<std::byte> computed(table_bytes);
     const char* call = "aclrtMemcpy";
-    AclError code = calls().copy(memory, image.size(), image.data(), image.size(), host_to_device);
+    AclError code = device_.copy_now(memory, image.data(), image.size(), host_to_device, nullptr);
     if (code == code_ok) {
       call = "aclrtLaunchKernelWithHostArgs, for rondo_refresh";
       const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory)};
@@ -166,7 +166,7 @@ class RefreshKernel {
     }
     if (code == code_ok) {
       call = "aclrtMemcpy";
-      code = calls().copy(computed.data(), table_bytes, memory, table_bytes, device_to_host);
+      code = device_.copy_now(computed.data(), memory, table_bytes, device_to_host, nullptr);
     }
     const AclError freed = calls().free(memory);
     device_.must(call, code);

@@ -60,6 +60,7 @@ class Runtime {
     }
   }
 
+  [[nodiscard]] static bool has_entered(std::uint64_t token) noexcept { return entered_ == token; }
   /// Makes `device` the calling thread's, if it is not. One compare where it is.
   [[nodiscard]] AclError enter(std::uint64_t token, std::uint32_t device) noexcept {
     return entered_ == token ? code_ok : enter_anew(token, device);

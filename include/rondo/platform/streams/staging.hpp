@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/arch.hpp>
+#include <rondo/graph/records.hpp>
 #include <rondo/platform/streams/api.hpp>
 #include <rondo/types.hpp>
 
@@ -11,6 +13,30 @@
 #include <vector>
 
 namespace rondo::platform::streams {
+
+/// What the rounds of a graph want of the staging.
+struct StagingNeeds {
+  std::uint64_t bytes = 0;
+  std::size_t inputs = 0;
+  std::size_t outputs = 0;
+  std::size_t remembered = 0;  ///< outputs that may be waited for at once
+};
+/// @param longest_run bytes that travel as one copy at most @param limit bytes of staging at most
+template <arch::Arch A>
+[[nodiscard]] StagingNeeds staging_needs(const graph::GraphView& view, std::uint64_t longest_run, Bytes limit) {
+  constexpr std::uint64_t least = 65536;
+  StagingNeeds needs;
+  for (const graph::TensorRecord& tensor : view.tensors) {
+    const std::uint64_t size = align_up(arch::block_bytes<A>(tensor.bytes), A::tensor_alignment);
+    if (copies_in(tensor.direction)) needs.bytes += size, ++needs.inputs;
+    if (copies_out(tensor.direction)) needs.bytes += size, ++needs.outputs;
+  }
+  // A run of outputs is cut where there would be no slot for the next if all of them were of 64 bytes.
+  needs.remembered = 16 + needs.outputs + std::min(needs.bytes, longest_run) / 64;
+  needs.bytes = std::max(needs.bytes, least);
+  if (needs.bytes >= limit.value) needs.bytes = align_up(limit.value + 64, 64);
+  return needs;
+}
 
 /// Pinned host memory of a session: blocks that the user allocated, which the device accesses directly, and a buffer
 /// through which ordinary memory is copied.

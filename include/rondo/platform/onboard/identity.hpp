@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/platform/onboard/codes.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// Which chip a device has to be, and what is left to call once a device was given up.
+namespace rondo::platform::onboard {
+
+/// Which chip a platform is for, and what its type is called.
+struct Identity {
+  const char* platform;
+  const char* arch;
+  std::span<const char* const> soc_prefixes;
+  std::uint32_t npu_arch;
+};
+
+/// @throws Error unsupported if the device is another chip
+inline void check_chip(const Calls& calls, const Identity& identity, std::uint32_t device) {
+  const char* const soc = calls.soc_name();
+  const std::string_view name = soc == nullptr ? "" : soc;
+  for (const char* const prefix : identity.soc_prefixes) {
+    if (name.starts_with(prefix)) return;
+  }
+  // A name that is new to us may still be a chip that is not.
+  std::int64_t npu = 0;
+  if (calls.device_info != nullptr && calls.device_info(device, device_info_npu_arch, &npu) == code_ok &&
+      npu == static_cast<std::int64_t>(identity.npu_arch) && !name.empty()) {
+    return;
+  }
+  Error::Text text(identity.platform, ": device ", device, " is ");
+  if (name.empty()) {
+    text.append("of a kind that the runtime does not tell");
+  } else {
+    text.append(name);
+  }
+  text.append(", not an ");
+  text.append(identity.arch);
+  text.append(" chip; choose the platform of the chip");
+  throw Error(Errc::unsupported, text);
+}
+
+/// The calls of a device that was given up: they release nothing and do nothing, successfully or not.
+[[nodiscard]] inline const Calls& calls_of_no_device() noexcept {
+  static const Calls calls = [] {
+    Calls c;
+    const auto fill = []<class... A>(const char*, AclError (*&slot)(A...)) {
+      slot = [](A...) { return code_not_open; };
+    };
+    const auto fill_any = [&](const char* name, auto& slot) {
+      if constexpr (requires { fill(name, slot); }) fill(name, slot);
+    };
+    visit_required(c, fill_any);
+    visit_optional(c, fill_any);
+    c.recent_error = []() -> const char* { return "the device was given up after it did not finish in time"; };
+    c.destroy_stream = c.unload = c.destroy_instance = [](void*) { return code_ok; };
+    c.destroy_event = c.free = c.free_host = c.free_physical = c.destroy_stream;
+    c.release_address = c.unmap_memory = c.unregister_host = c.destroy_stream;
+    return c;
+  }();
+  return calls;
+}
+
+}  // namespace rondo::platform::onboard

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/platform/streams/api.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <vector>
+
+namespace rondo::platform::streams {
+
+/// Whether a stream is being captured, as runtimes tell it.
+enum Capture : int { not_captured = 0, being_captured = 1, capture_lost = 2 };
+
+/// Puts the steps of a round on a stream that somebody else owns, after what is there, and waits for nothing. While the
+/// owner captures the stream, a round becomes a part of the owner's graph. An event comes after each round; what has to
+/// know that rounds are over asks that event, so the stream itself is never waited for.
+///
+/// The device has `callers_stream()`, null where there is none, `capture_state(state)`, and `timeout_ms()`.
+///
+/// Lifetime: the device outlives it; close() destroys the events. Thread safety: none. Errors: a step that the runtime
+/// refuses is told, and the steps before it stay on the stream. How the round ends on the device is told to whoever
+/// waits for the stream. Cost on the hot path: one call for each step, two for the event and for asking about a
+/// capture; no allocation unless a round is recorded.
+template <class Device>
+class CallersStream {
+  using Api = typename Device::Api;
+
+ public:
+  explicit CallersStream(Device& device) : device_{device} {}
+  CallersStream(const CallersStream&) = delete;
+  CallersStream& operator=(const CallersStream&) = delete;
+
+  /// Makes the events if there is a stream of the caller's. @throws Error out_of_resources
+  void open() {
+    for (Event* const event : {&end_, &mark_}) {
+      if (device_.callers_stream() == nullptr || *event != nullptr) continue;
+      device_.must(Api::create_event, device_.calls().create_event(event, Api::plain_event));
+    }
+  }
+
+  /// To be called first: makes the device the calling thread's and looks at the stream. Errors: unsupported without a
+  /// stream of the caller's, or with one whose capture was lost; what the runtime reports.
+  [[nodiscard]] Status begin() noexcept {
+    if (device_.callers_stream() == nullptr || end_ == nullptr) return Status{Errc::unsupported};
+    int state = not_captured;
+    const Code code = device_.capture_state(state);
+    is_recording_ = state == being_captured;
+    if (code != code_ok) return refused(Api::capture_info, code);
+    return Status{state == capture_lost ? Errc::unsupported : Errc::ok};
+  }
+  /// Whether begin() found that the stream is being captured.
+  [[nodiscard]] bool is_recording() const noexcept { return is_recording_; }
+
+  /// The host memory is pinned, and the device's until the round is over; with `snapshot` its bytes are taken before
+  /// this returns.
+  [[nodiscard]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size, bool snapshot) noexcept {
+    if (snapshot && !is_recording_) return copy_snapshot(to, from, size);
+    return copy(pointer(to), from, size, host_to_device);
+  }
+  [[nodiscard]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
+    return copy(to, pointer(from), size, device_to_host);
+  }
+  template <class Program>
+  [[nodiscard]] Status launch(Program& program) noexcept {
+    const char* call = "";
+    const Code code = program.enqueue(call, device_.callers_stream(), is_recording_);
+    return code == code_ok ? Status{} : program.blame(refused(call, code));
+  }
+  /// To be called last.
+  [[nodiscard]] Status end() noexcept {
+    has_recorded_ = has_recorded_ || is_recording_;
+    is_pending_ = is_pending_ || !is_recording_;
+    last_ = is_recording_ ? mark_ : end_;
+    const Code code = device_.calls().record_event(last_, device_.callers_stream());
+    return code == code_ok ? Status{} : refused(Api::record_event, code);
+  }
+  /// The event after the last round that was put on the stream or recorded; null before the first.
+  [[nodiscard]] Event event() const noexcept { return last_; }
+
+  /// Copies at once what the tasks of a round to be recorded read, after the rounds that were put on the stream before.
+  /// Errors: fixed_address if a round that the same capture has recorded reads it, too.
+  [[nodiscard]] Status copy_before_replays(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    int status = 0;
+    if (has_recorded_ && device_.calls().query_event(mark_, &status) == Api::code_event_is_captured) {
+      return Status{Errc::fixed_address};
+    }
+    return copy_after_rounds(to, from, size);
+  }
+
+  /// Notes from where, or to where, a recorded round copies a tensor; null: it does not.
+  [[nodiscard]] Status note_recorded(std::uint32_t tensor, const void* host) noexcept {
+    if (is_recorded(tensor, host)) return {};
+    try {
+      recorded_.push_back({tensor, host});
+    } catch (...) {
+      return Status{Errc::out_of_memory};
+    }
+    return {};
+  }
+  [[nodiscard]] bool is_recorded(std::uint32_t tensor, const void* host) const noexcept {
+    for (const Recorded& r : recorded_) {
+      if (r.tensor == tensor && r.host == host) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool has_recorded() const noexcept { return has_recorded_; }
+
+  /// Waits until the rounds that were put on the stream are over: asks their event, with sleeps of 50 µs in between,
+  /// for as long as the options say. What is late twice ends as work does that hangs. Replays are their owner's.
+  [[nodiscard]] Status wait() noexcept {
+    if (!is_pending_) return {};
+    int state = not_captured;
+    Code code = device_.capture_state(state);
+    const std::int64_t begin_ms = code == code_ok ? now_ms() : 0;
+    while (code == code_ok) {
+      int status = 0;
+      code = device_.calls().query_event(end_, &status);
+      if (code != code_ok || status == Api::event_complete) break;
+      if (device_.timeout_ms() >= 0 && now_ms() - begin_ms >= device_.timeout_ms()) return late();
+      const timespec pause{0, 50'000};
+      (void)nanosleep(&pause, nullptr);
+    }
+    if (code != code_ok) return refused(Api::query_event, code);
+    is_pending_ = false;
+    return {};
+  }
+
+  /// The rounds are over. @returns the first failure
+  Code close() noexcept {
+    Code first = code_ok;
+    for (Event* const event : {&end_, &mark_}) {
+      if (*event == nullptr) continue;
+      const Code code = device_.calls().destroy_event(*event);
+      if (first == code_ok) first = code;
+      *event = nullptr;
+    }
+    last_ = nullptr;
+    is_pending_ = has_recorded_ = false;
+    return first;
+  }
+
+ private:
+  struct Recorded {
+    std::uint32_t tensor;
+    const void* host;
+  };
+
+  template <class T>
+  [[nodiscard]] static T* pointer(DevicePtr<T> p) noexcept {
+    return reinterpret_cast<T*>(p.address());  // NOLINT: an address for the runtime; the host never follows it
+  }
+  [[nodiscard]] static std::int64_t now_ms() noexcept {
+    timespec now{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+  }
+
+  [[nodiscard]] Status copy(void* to, const void* from, Bytes size, CopyKind kind) noexcept {
+    const Code code = device_.calls().copy_async(to, size.value, from, size.value, kind, device_.callers_stream());
+    return code == code_ok ? Status{} : refused(Api::copy_async, code);
+  }
+  /// In as many copies as the device takes for it. Where it has no room left, what it took before is waited for.
+  [[nodiscard]] Status copy_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    const auto* bytes = static_cast<const std::byte*>(from);
+    while (size.value != 0) {
+      const std::uint64_t room = device_.snapshot_room();
+      if (room == 0) {
+        if (const Status status = make_room(); !status) return status;
+        continue;
+      }
+      const std::uint64_t part = size.value < room ? size.value : room;
+      const Code code = device_.copy_snapshot(pointer(to), bytes, part);
+      if (code != code_ok && Api::errc_of(code) == Errc::unsupported) return copy_after_rounds(to, bytes, size);
+      if (code != code_ok) return refused(Api::copy_async, code);
+      to = to.offset(Bytes{part});
+      bytes += part;
+      size.value -= part;
+    }
+    return {};
+  }
+  [[gnu::cold, gnu::noinline]] Status make_room() noexcept {
+    const Code code = device_.calls().record_event(end_, device_.callers_stream());
+    if (code != code_ok) return refused(Api::record_event, code);
+    is_pending_ = true;
+    const Status status = wait();
+    if (status.ok()) device_.reuse_snapshots();
+    return status;
+  }
+  /// Only rounds read what is copied, so once they are over a copy beside the stream is in order with it.
+  [[nodiscard]] Status copy_after_rounds(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
+    if (const Status status = wait(); !status) return status;
+    const Code code = device_.copy_now(pointer(to), from, size.value, host_to_device, nullptr);
+    return code == code_ok ? Status{} : refused(Api::copy, code);
+  }
+  [[gnu::cold, gnu::noinline]] Status refused(const char* call, Code code) noexcept {
+    device_.note(call, code);
+    return Api::status_of(code);
+  }
+  [[gnu::cold, gnu::noinline]] Status late() noexcept {
+    Stream stream = device_.callers_stream();
+    if (++late_ == 2) device_.end_by_force(stream);
+    if (late_ == 2) is_pending_ = false;
+    return Status{Errc::timed_out}.poisoning();
+  }
+
+  Device& device_;
+  Event end_ = nullptr;   ///< after each round that was put on the stream
+  Event mark_ = nullptr;  ///< after each round that was recorded; in the capture as long as that lasts
+  Event last_ = nullptr;
+  std::vector<Recorded> recorded_;
+  bool is_recording_ = false;
+  bool is_pending_ = false;
+  bool has_recorded_ = false;
+  int late_ = 0;
+};
+
+}  // namespace rondo::platform::streams

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/binding/bindings.hpp>
+#include <rondo/error.hpp>
+#include <rondo/platform/channel.hpp>
+#include <rondo/tensor/pair.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace rondo::detail {
+
+/// Rounds on a stream that somebody else owns: what a RoundSession adds to `Base`, a Session of one slot, where the
+/// platform has HasCallersStream.
+template <class Base>
+class EnqueuedRounds : public Base {
+ public:
+  using Base::Base;
+
+  /// Puts a round on the stream that the options name, after what is there, and returns without waiting. Pairs are of
+  /// device memory, of pinned memory, which is the device's until the round is over, or snapshots; each input, output
+  /// and inout is bound once. Rounds that wait may follow at any time. What could not be put on the stream is told
+  /// here, and the session stays usable. What fails on the device is told to whoever waits for the stream; close the
+  /// session then, since it cannot know.
+  ///
+  /// While the owner captures the stream the round becomes part of the owner's graph, with this binding: its tasks run
+  /// again in each replay, with the addresses that the session bound last, and copies from and to the same pinned
+  /// memory. The memory of the session and of the binding stays until the last replay is over.
+  ///
+  /// Errors: as run_round(); also unsupported if the options name no stream, if the capture was lost, and, naming the
+  /// tensor, for a snapshot in a capture; fixed_address if the capture has a round of this session with another
+  /// binding.
+  template <BoundPair... B>
+  Status enqueue_round(const B&... pairs) noexcept {
+    check<B...>();
+    Binding bindings[] = {Binding{pairs}..., {}};
+    return enqueue(std::span(bindings, sizeof...(B)));
+  }
+
+  /// Binds other device memory, other host inputs or other scalars for the next replay of a recorded round; to be
+  /// called on the same thread before the replay, which goes to the same stream. Copies nothing but what changed of the
+  /// args table. Host memory is bound as it was recorded. Errors: as enqueue_round(); also fixed_address, naming the
+  /// tensor, if it was recorded with other host memory, or with host memory and not device memory or the other way
+  /// round; invalid_argument if nothing was recorded; busy while the stream is being captured.
+  template <BoundPair... B>
+  Status refresh_for_replay(const B&... pairs) noexcept {
+    check<B...>();
+    Binding bindings[] = {Binding{pairs}..., {}};
+    return refresh(std::span(bindings, sizeof...(B)));
+  }
+
+  /// Waits until the rounds that enqueue_round() put on the stream are over, without waiting for the stream: asks the
+  /// event that comes after the last of them. Errors: timed_out, which poisons; closed, poisoned.
+  Status wait_for_enqueued() noexcept {
+    check<>();
+    if (this->state_ == Base::State::closed || this->state_ == Base::State::poisoned) return this->refusal();
+    const Status status = this->platform_.callers_stream().wait();
+    return status.ok() ? status : this->note_failure(status);
+  }
+  /// The event after the round that was enqueued or recorded last, for other streams to wait for; null before the
+  /// first. It lives as long as the session is open.
+  [[nodiscard]] void* end_event() noexcept {
+    check<>();
+    return this->platform_.callers_stream().event();
+  }
+
+ private:
+  template <BoundPair... B>
+  static consteval void check() {
+    static_assert(HasCallersStream<typename Base::Platform>,
+                  "rondo: the platform has no streams of callers; choose one that declares Capability::callers_stream");
+    static_assert((AsyncPair<B> && ...),
+                  "rondo: an enqueued round would still be at this memory when the call returns; bind pinned memory, "
+                  "snapshot(...), or device memory");
+    Base::template check_strategy<B...>();
+  }
+
+  Status enqueue(std::span<Binding> bindings) noexcept {
+    if (this->state_ != Base::State::open) return this->refusal();
+    auto& stream = this->platform_.callers_stream();
+    auto& instance = this->instances_[0];
+    if (const Status status = stream.begin(); !status) return status;
+    const bool is_recording = stream.is_recording();
+    for (const Binding& b : bindings) {
+      if (is_recording && b.snapshot && this->owns(b.key) && copies_in(this->record(b.key).direction)) {
+        return Status::of_tensor(Errc::unsupported, index(b.key.tensor()));
+      }
+    }
+    if (const Status status = instance.prepare(bindings); !status) return status;
+    Status status = is_recording ? note_recorded(bindings) : Status{};
+    if (status.ok() && is_recording && instance.is_refresh_due()) {
+      status = instance.refresh(platform::BeforeReplays<typename Base::Platform>{this->platform_});
+    }
+    const auto observer = this->round_observer();
+    const platform::OnCallersStream<typename Base::Platform> channel{this->platform_};
+    if (status.ok()) {
+      status = instance.on(channel, observer).run(instance.work_of(bindings));
+      this->observe_.round_ends(observer.round(), status);
+    }
+    instance.unblock();
+    return note(status, this->derived().rounds() + 1);
+  }
+  Status refresh(std::span<Binding> bindings) noexcept {
+    if (this->state_ != Base::State::open) return this->refusal();
+    auto& stream = this->platform_.callers_stream();
+    auto& instance = this->instances_[0];
+    if (const Status status = stream.begin(); !status) return status;
+    if (stream.is_recording()) return Status{Errc::busy};
+    if (!stream.has_recorded()) return Status{Errc::invalid_argument};
+    for (const Binding& b : bindings) {
+      const std::size_t p = instance.port_of(b.key);
+      if (p == instance.port_count() || rides_in_args(instance.record(p).direction)) continue;
+      if (!stream.is_recorded(instance.tensor(p), b.device != 0 ? nullptr : b.data)) {
+        return Status::of_tensor(Errc::fixed_address, index(b.key.tensor()));
+      }
+    }
+    if (const Status status = instance.prepare(bindings); !status) return status;
+    Status status;
+    if (instance.is_refresh_due()) {
+      status = instance.refresh(platform::OnCallersStream<typename Base::Platform>{this->platform_});
+      if (status.ok()) status = stream.end();
+    }
+    instance.unblock();
+    return note(status, this->derived().rounds());
+  }
+
+  /// Of prepared bindings.
+  Status note_recorded(std::span<const Binding> bindings) noexcept {
+    auto& instance = this->instances_[0];
+    Status status;
+    for (std::size_t p = 0; p < bindings.size() && status.ok(); ++p) {
+      const void* const host = bindings[p].device != 0 ? nullptr : bindings[p].data;
+      status = this->platform_.callers_stream().note_recorded(instance.tensor(p), host);
+    }
+    return status;
+  }
+  /// Nothing is waited for, unlike after a failure of a round that waits.
+  Status note(Status status, std::uint64_t rounds) noexcept {
+    if (status.ok()) {
+      this->derived().set_rounds(rounds);
+      return status;
+    }
+    if (status.poisoned()) return this->note_failure(status);
+    this->rounds_when_lost_ = this->derived().rounds();
+    return status;
+  }
+};
+
+}  // namespace rondo::detail

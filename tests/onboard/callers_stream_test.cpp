@@ -1,0 +1,647 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rounds on a stream that somebody else owns: in order with what is there, never waited for unless a call says so, and
+// as part of a graph that the owner captures.
+
+#include "onboard/fixture.hpp"
+
+#include <rondo/platform/onboard/library.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+using namespace rondo;
+using namespace onboard_test;
+using namespace rondo::platform::onboard;
+
+namespace {
+
+using Counts = std::map<std::string, std::uint64_t>;
+constexpr std::size_t n = Graph::n;
+
+/// Whoever owns the stream: a framework that calls the runtime by itself.
+struct Owner {
+  Owner() {
+    open_library(c);
+    REQUIRE(c.init(nullptr) == 0);
+    REQUIRE(c.set_device(0) == 0);
+    REQUIRE(c.create_stream(&stream, 0, 0) == 0);
+    stand_in::live_of_others() = 3;
+  }
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() {
+    stand_in::live_of_others() = 0;
+    if (is_gone) return;
+    CHECK(c.synchronize(stream, -1) == 0);
+    CHECK(c.destroy_stream(stream) == 0);
+    CHECK(c.reset_device(0) == 0);
+    CHECK(c.finalize() == 0);
+  }
+  /// Puts a copy inside of the device on the stream.
+  int copy(DeviceSpan<float> to, DeviceSpan<float> from) const {
+    const auto at = [](DeviceSpan<float> span) { return reinterpret_cast<void*>(span.data().address()); };
+    return c.copy_async(at(to), 4 * n, at(from), 4 * n, device_to_device, stream);
+  }
+  void synchronise() const { REQUIRE(c.synchronize(stream, -1) == 0); }
+  [[nodiscard]] RunInstance end_capture() const {
+    RunInstance graph = nullptr;
+    REQUIRE(c.capture_end(stream, &graph) == 0);
+    REQUIRE(graph != nullptr);
+    return graph;
+  }
+  template <class P>
+  [[nodiscard]] typename P::Options options() const {
+    typename P::Options options;
+    options.stream = stream;
+    return options;
+  }
+  /// How often anybody but the owner's own calls, so many, waited for the stream.
+  [[nodiscard]] std::uint64_t waits(std::uint64_t own = 0) const { return rondo_stand_in_synchronised(stream) - own; }
+
+  Calls c;
+  Stream stream = nullptr;
+  bool is_gone = false;
+};
+
+/// Device memory for all that the graph binds.
+template <class P>
+struct Memory {
+  explicit Memory(P& platform)
+      : x(platform, n, 2),
+        other(platform, n, 5),
+        w(platform, n, 1),
+        y(platform, n),
+        z(platform, n),
+        s(platform, n, 10) {}
+  DeviceFloats<P> x, other, w, y, z, s;
+};
+
+struct ZeroedSum {
+  ZeroedSum() {
+    graph.zero(sum);
+    graph.add<kernels::Accumulate>(x, sum);
+    graph.add<kernels::Scale>(sum, y, 2.0F);
+  }
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {n});
+  Output<float> y = graph.output<float>("y", {n});
+  Workspace<float> sum = graph.workspace<float>("sum", {n});
+};
+
+}  // namespace
+
+TEST_CASE("What docs/callers_stream.md shows") {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  using Npu = A2A3OverStandIn;
+  Graph g;
+  const auto [x, w, y, s] = std::tuple(g.x, g.w, g.y, g.s);
+  const auto& graph = g.graph;
+  const auto& acl = owner.c;
+  Stream const stream = owner.stream;
+  Npu::Options options;
+  options.stream = stream;
+  auto session = rondo::open<Npu>(graph, options);
+  {
+    Memory<Npu> m(session.platform());
+    const auto dx = m.x.span(), other_dx = m.other.span(), dw = m.w.span(), dy = m.y.span(), ds = m.s.span();
+    auto status = session.enqueue_round(bind(x, dx), bind(w, dw), bind(y, dy), bind(s, ds));
+    CHECK(status.ok());
+    RunInstance captured = nullptr;
+    acl.capture_begin(stream, capture_thread_local);
+    status = session.enqueue_round(bind(x, dx), bind(w, dw), bind(y, dy), bind(s, ds));
+    acl.capture_end(stream, &captured);
+    CHECK(status.ok());
+    status = session.refresh_for_replay(bind(x, other_dx), bind(w, dw), bind(y, dy), bind(s, ds));
+    acl.execute(captured, stream);
+    CHECK(status.ok());
+    CHECK(session.wait_for_enqueued().ok());
+    owner.synchronise();
+    CHECK(m.y.values() == Floats(n, 18));
+    CHECK(acl.destroy_instance(captured) == 0);
+  }
+}
+
+TEST_CASE("Rounds in flight, of many shapes and with a clock run beside a caller's stream or on it") {
+  const Clean clean;
+  const Owner owner;
+  using P = A2A3OverStandIn;
+  struct Timed : DefaultPolicies {
+    using Time = DeviceTime;
+  };
+  Graph g;
+  Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+  {
+    auto session = open_pipelined<P, 2>(g.graph, owner.options<P>());
+    for (int r = 0; r < 5; ++r) {
+      REQUIRE(session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)));
+    }
+    CHECK(session.wait_all().ok());
+    CHECK(y == Floats(n, 12));
+  }
+  {
+    auto session = open<P, Timed>(g.graph, owner.options<P>());
+    REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+    CHECK(session.last_round_ns() > 0);
+    CHECK(y == Floats(n, 12));
+  }
+}
+
+TEST_CASE_TEMPLATE("On a caller's stream a session waits only where it says so, and leaves the stream as it was", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  {
+    auto session = open<P>(g.graph, owner.options<P>());
+    CHECK(owner.waits() == 0);
+    CHECK(session.end_event() == nullptr);
+    {
+      Memory<P> m(session.platform());
+      const auto enqueue = [&] {
+        return session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                     bind(g.s, m.s.span()));
+      };
+      REQUIRE(enqueue().ok());
+      rondo_stand_in_reset();
+      for (int r = 0; r < 4; ++r) REQUIRE(enqueue().ok());
+      CHECK(counted() == Counts{{"aclmdlRICaptureGetInfo", 4}, {"aclmdlRIExecuteAsync", 4}, {"aclrtRecordEvent", 4}});
+      REQUIRE(session.wait_for_enqueued().ok());
+      CHECK(owner.waits() == 0);
+      CHECK(session.rounds() == 5);
+      CHECK(m.y.values() == Floats(n, 9));
+      CHECK(m.s.values() == Floats(n, 20));
+
+      // A round that waits does so for the stream, and is in order with the others.
+      Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+      REQUIRE(enqueue().ok());
+      REQUIRE(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+      CHECK(owner.waits() == 1);
+      CHECK(y == Floats(n, 12));
+      CHECK(m.s.values() == Floats(n, 22));
+      REQUIRE(enqueue().ok());
+      CHECK(session.close().ok());
+      CHECK(owner.waits() == 1);
+      CHECK(m.s.values() == Floats(n, 24));
+    }
+  }
+  CHECK(calls("aclrtDestroyStream") == 1);  // the session's own
+  CHECK(calls("aclrtStreamAbort") == 0);
+  Stream still_there = owner.stream;
+  CHECK(owner.c.synchronize(still_there, -1) == 0);
+}
+
+TEST_CASE_TEMPLATE("Enqueued rounds take their turn: after what the owner put there, before what it puts there next", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<P>(g.graph, owner.options<P>());
+  {
+    Memory<P> m(session.platform());
+    std::vector<std::unique_ptr<DeviceFloats<P>>> results;
+    for (int r = 0; r < 6; ++r) results.push_back(std::make_unique<DeviceFloats<P>>(session.platform(), n));
+    PinnedArray<float, P> pinned(session.platform(), n);
+    PinnedArray<float, P> back(session.platform(), n);
+    for (float& value : pinned) value = 4;
+    rondo_stand_in_hold();  // the device is slow, the host is not
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      Floats w(n, 1);
+      REQUIRE(owner.copy(m.x.span(), r % 2 == 0 ? m.other.span() : m.w.span()) == 0);
+      REQUIRE(session
+                  .enqueue_round(bind(g.x, m.x.span()), bind(g.w, snapshot(w)), bind(g.y, results[r]->span()),
+                                 bind(g.s, m.s.span()))
+                  .ok());
+      w.assign(n, 1000);  // its bytes were taken
+    }
+    REQUIRE(
+        session.enqueue_round(bind(g.x, pinned), bind(g.w, m.w.span()), bind(g.y, m.y.span()), bind(g.s, m.s.span()))
+            .ok());
+    REQUIRE(session.enqueue_round(bind(g.x, m.w.span()), bind(g.w, m.w.span()), bind(g.y, back), bind(g.s, m.s.span()))
+                .ok());
+    REQUIRE(owner.copy(m.z.span(), m.y.span()) == 0);
+    // Another stream goes on after the last round by its event.
+    Stream other = nullptr;
+    REQUIRE(owner.c.create_stream(&other, 0, 0) == 0);
+    REQUIRE(owner.c.wait_event(other, session.end_event()) == 0);
+    REQUIRE(owner.c.copy_async(reinterpret_cast<void*>(m.other.span().data().address()), 4 * n,
+                               reinterpret_cast<void*>(m.s.span().data().address()), 4 * n, device_to_device,
+                               other) == 0);
+    CHECK(results[0]->values() == Floats(n, 0));
+    CHECK(owner.waits() == 0);
+    rondo_stand_in_let_go();
+    REQUIRE(owner.c.synchronize(other, -1) == 0);
+    CHECK(m.other.values() == Floats(n, 10 + 3 * 5 + 3 * 1 + 4 + 1));
+    owner.synchronise();
+    for (std::size_t r = 0; r < results.size(); ++r) CHECK(results[r]->values() == Floats(n, r % 2 == 0 ? 18 : 6));
+    CHECK(m.z.values() == Floats(n, 15));
+    for (const float value : back) CHECK(value == 6);
+    CHECK(owner.c.destroy_stream(other) == 0);
+  }
+  CHECK(calls("pageable") == 0);
+}
+
+TEST_CASE_TEMPLATE("A round is recorded in a capture of any mode, with a binding that is fixed", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  for (const int mode : {capture_global, capture_thread_local, capture_relaxed}) {
+    CAPTURE(mode);
+    const Owner owner;
+    Graph g;
+    auto session = open<P>(g.graph, owner.options<P>());
+    Memory<P> m(session.platform());
+    PinnedArray<float, P> in(session.platform(), n);
+    PinnedArray<float, P> out(session.platform(), n);
+    const auto enqueue = [&](auto& y) {
+      return session.enqueue_round(bind(g.x, in), bind(g.w, m.w.span()), bind(g.y, y), bind(g.s, m.s.span()));
+    };
+    for (float& value : in) value = 1;
+    REQUIRE(enqueue(out).ok());  // the table is in use when the capture begins
+    rondo_stand_in_reset();
+    REQUIRE(owner.c.capture_begin(owner.stream, mode) == 0);
+    REQUIRE(owner.copy(m.x.span(), m.w.span()) == 0);
+    REQUIRE(enqueue(out).ok());
+    REQUIRE(owner.copy(m.z.span(), m.s.span()) == 0);
+    RunInstance const graph = owner.end_capture();
+    CHECK(calls("aclrtSynchronizeStreamWithTimeout") == 0);
+    CHECK(calls("aclmdlRIExecuteAsync") == 0);
+    CHECK(rondo_stand_in_capture_mode() == capture_global);
+    owner.synchronise();
+    CHECK(m.s.values() == Floats(n, 11));
+    for (int replay = 1; replay <= 3; ++replay) {
+      for (float& value : in) value = static_cast<float>(replay);  // read anew at each replay
+      REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+      owner.synchronise();
+      for (const float value : out) CHECK(value == 3 * static_cast<float>(replay + 1));
+    }
+    CHECK(m.z.values() == Floats(n, 11 + 1 + 2 + 3));
+    CHECK(session.rounds() == 2);
+    CHECK(owner.waits(4) == 0);
+    CHECK(owner.c.destroy_instance(graph) == 0);
+    CHECK(misuses() == "");
+  }
+}
+
+TEST_CASE_TEMPLATE("A table that a recording changes waits for the rounds that still read it", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<P>(g.graph, owner.options<P>());
+  {
+    Memory<P> m(session.platform());
+    const auto enqueue = [&](DeviceFloats<P>& x, DeviceFloats<P>& y) {
+      return session.enqueue_round(bind(g.x, x.span()), bind(g.w, m.w.span()), bind(g.y, y.span()),
+                                   bind(g.s, m.s.span()));
+    };
+    rondo_stand_in_hold();
+    REQUIRE(enqueue(m.x, m.y).ok());
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_global) == 0);
+    std::thread device([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      rondo_stand_in_let_go();
+    });
+    REQUIRE(enqueue(m.other, m.z).ok());
+    device.join();
+    RunInstance const graph = owner.end_capture();
+    CHECK(m.y.values() == Floats(n, 9));
+    REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(m.z.values() == Floats(n, 18));
+    CHECK(m.y.values() == Floats(n, 9));
+    CHECK(owner.c.destroy_instance(graph) == 0);
+  }
+}
+
+TEST_CASE_TEMPLATE("Before each replay its owner binds other memory, without waiting", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<P>(g.graph, owner.options<P>());
+  {
+    Memory<P> m(session.platform());
+    PinnedArray<float, P> w(session.platform(), n);
+    PinnedArray<float, P> w2(session.platform(), n);
+    for (float& value : w) value = 1;
+    std::vector<std::unique_ptr<DeviceFloats<P>>> in, out;
+    for (int r = 0; r < 5; ++r) {
+      in.push_back(std::make_unique<DeviceFloats<P>>(session.platform(), n, static_cast<float>(r)));
+      out.push_back(std::make_unique<DeviceFloats<P>>(session.platform(), n));
+    }
+    const auto refresh = [&](std::size_t r) {
+      return session.refresh_for_replay(bind(g.x, in[r]->span()), bind(g.w, w), bind(g.y, out[r]->span()),
+                                        bind(g.s, m.s.span()));
+    };
+    CHECK(refresh(0).code() == Errc::invalid_argument);  // nothing was recorded yet
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_global) == 0);
+    REQUIRE(
+        session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, w), bind(g.y, m.y.span()), bind(g.s, m.s.span())).ok());
+    CHECK(refresh(0).code() == Errc::busy);
+    RunInstance const graph = owner.end_capture();
+    rondo_stand_in_hold();
+    rondo_stand_in_reset();
+    rondo_stand_in_hold();
+    for (std::size_t r = 0; r < in.size(); ++r) {
+      REQUIRE(refresh(r).ok());
+      REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+    }
+    REQUIRE(refresh(4).ok());  // nothing new: no copy
+    CHECK(calls("aclrtMemcpyAsync") == 5);
+    CHECK(calls("aclmdlRIExecuteAsync") == 5);
+    CHECK(owner.waits() == 0);
+    rondo_stand_in_let_go();
+    owner.synchronise();
+    for (std::size_t r = 0; r < in.size(); ++r) {
+      CHECK(out[r]->values() == Floats(n, 3 * static_cast<float>(r + 1)));
+    }
+    CHECK(m.s.values() == Floats(n, 10 + 0 + 1 + 2 + 3 + 4));
+    CHECK(session.rounds() == 1);
+
+    // What the graph copies has its address in the graph.
+    const auto of = [&](Errc code, TensorKey key) { return Status::of_tensor(code, index(key.tensor())); };
+    CHECK(session.refresh_for_replay(bind(g.x, in[1]->span()), bind(g.w, w2), bind(g.y, m.y.span()),
+                                     bind(g.s, m.s.span())) == of(Errc::fixed_address, g.w.key));
+    CHECK(session.refresh_for_replay(bind(g.x, in[1]->span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                     bind(g.s, m.s.span())) == of(Errc::fixed_address, g.w.key));
+    CHECK(session.refresh_for_replay(bind(g.x, w), bind(g.w, w), bind(g.y, m.y.span()), bind(g.s, m.s.span())) ==
+          of(Errc::fixed_address, g.x.key));
+    DeviceFloats<P> elsewhere(session.platform(), session.arena_bytes().value / 4 + 256);
+    const std::uint64_t base = align_up(elsewhere.span().data().address(), 1024);
+    CHECK(session.move_arena({DevicePtr<std::byte>{base}, session.arena_bytes().value}).code() == Errc::fixed_address);
+    REQUIRE(refresh(2).ok());
+    owner.synchronise();
+    CHECK(owner.c.destroy_instance(graph) == 0);
+  }
+}
+
+TEST_CASE_TEMPLATE("A capture takes several rounds of one binding, and refuses another binding", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<P>(g.graph, owner.options<P>());
+  {
+    Memory<P> m(session.platform());
+    const auto enqueue = [&](DeviceFloats<P>& x) {
+      return session.enqueue_round(bind(g.x, x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                   bind(g.s, m.s.span()));
+    };
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(enqueue(m.x).ok());
+    REQUIRE(enqueue(m.x).ok());
+    CHECK(enqueue(m.other).code() == Errc::fixed_address);
+    RunInstance graph = owner.end_capture();
+    REQUIRE(session
+                .refresh_for_replay(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                    bind(g.s, m.s.span()))
+                .ok());
+    REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(m.s.values() == Floats(n, 14));
+    CHECK(m.y.values() == Floats(n, 9));
+    CHECK(owner.c.destroy_instance(graph) == 0);
+    // Another capture may have it.
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(enqueue(m.other).ok());
+    graph = owner.end_capture();
+    REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(m.s.values() == Floats(n, 19));
+    CHECK(owner.c.destroy_instance(graph) == 0);
+  }
+}
+
+TEST_CASE_TEMPLATE("What a capture would spoil is refused, and neither the capture nor the session takes harm", P,
+                   A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  auto session = open<P>(g.graph, owner.options<P>());
+  {
+    Memory<P> m(session.platform());
+    Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+    const auto run = [&] { return session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)); };
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    const Status status = run();
+    CHECK(status.code() == Errc::busy);
+    CHECK(std::string(session.explain(status).c_str()).find("Options::stream is being captured") != std::string::npos);
+    CHECK_FALSE(session.poisoned());
+    CHECK(session.enqueue_round(bind(g.x, snapshot(x)), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                bind(g.s, m.s.span())) ==
+          Status::of_tensor(Errc::unsupported, index(g.x.key.tensor())));
+    REQUIRE(
+        session
+            .enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()), bind(g.s, m.s.span()))
+            .ok());
+    RunInstance const graph = owner.end_capture();
+    REQUIRE(run().ok());
+    CHECK(y == Floats(n, 12));
+    CHECK(session
+              .refresh_for_replay(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                  bind(g.s, m.s.span()))
+              .ok());
+    REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(m.y.values() == Floats(n, 9));
+    CHECK(m.s.values() == Floats(n, 12));
+    CHECK(owner.c.destroy_instance(graph) == 0);
+
+    // A capture that is lost takes no round.
+    Stream other = nullptr;
+    platform::onboard::Event event = nullptr;
+    RunInstance lost = nullptr;
+    REQUIRE(owner.c.create_stream(&other, 0, 0) == 0);
+    REQUIRE(owner.c.create_event(&event, event_flag_sync) == 0);
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(owner.c.capture_begin(other, capture_thread_local) == 0);
+    REQUIRE(owner.c.record_event(event, other) == 0);
+    CHECK(owner.c.wait_event(owner.stream, event) == 107032);
+    CHECK(session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                bind(g.s, m.s.span())) == Status{Errc::unsupported});
+    CHECK(owner.c.capture_end(owner.stream, &lost) == 507903);
+    CHECK(owner.c.capture_end(other, &lost) == 507903);
+    CHECK(owner.c.destroy_stream(other) == 0);
+    CHECK(owner.c.destroy_event(event) == 0);
+    REQUIRE(run().ok());
+  }
+  CHECK(misuses() == "");
+}
+
+TEST_CASE_TEMPLATE("Zeroed workspaces and library calls are recorded, too", P, A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  ZeroedSum z;
+  const auto copy = [](const LibraryCall& call) {
+    return P::enqueue_copy(call.stream(), call.data<void>(1), call.data<void>(0),
+                           static_cast<std::size_t>(call.elements(0)) * sizeof(float));
+  };
+  const auto copied = z.graph.workspace<float>("copied", {n});
+  const auto last = z.graph.output<float>("last", {n});
+  z.graph.add_call("copy", {reads(z.sum), writes(copied)}, copy);
+  z.graph.add<kernels::Scale>(copied, last, 1.0F);
+  auto session = open<P>(z.graph, owner.options<P>());
+  CHECK(owner.waits() == 0);
+  {
+    DeviceFloats<P> x(session.platform(), n, 3), y(session.platform(), n), l(session.platform(), n);
+    const auto enqueue = [&] {
+      return session.enqueue_round(bind(z.x, x.span()), bind(z.y, y.span()), bind(last, l.span()));
+    };
+    REQUIRE(enqueue().ok());
+    REQUIRE(enqueue().ok());
+    owner.synchronise();
+    CHECK(y.values() == Floats(n, 6));
+    REQUIRE(owner.c.capture_begin(owner.stream, capture_thread_local) == 0);
+    REQUIRE(enqueue().ok());
+    RunInstance const graph = owner.end_capture();
+    x.fill(7);
+    for (int replay = 0; replay < 2; ++replay) REQUIRE(owner.c.execute(graph, owner.stream) == 0);
+    owner.synchronise();
+    CHECK(y.values() == Floats(n, 14));
+    CHECK(l.values() == Floats(n, 7));
+    CHECK(owner.c.destroy_instance(graph) == 0);
+  }
+}
+
+TEST_CASE_TEMPLATE("A global capture of another thread is respected: sessions open and run beside it", P,
+                   A2A3ThatComputes, A5ThatComputes) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  const Owner owner;
+  REQUIRE(owner.c.capture_begin(owner.stream, capture_global) == 0);
+  std::thread other([&] {
+    Graph g;
+    typename P::Options options;
+    options.measure_refresh_costs = true;  // by copies that wait
+    auto session = open<P>(g.graph, options);
+    rondo_stand_in_reset();
+    Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+    CHECK(session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s)).ok());
+    CHECK(y == Floats(n, 12));
+    CHECK(calls("aclmdlRICaptureThreadExchangeMode") == 0);  // a round makes no call that is unsafe
+    CHECK(rondo_stand_in_capture_mode() == capture_global);
+    CHECK(session.close().ok());
+  });
+  other.join();
+  RunInstance const graph = owner.end_capture();
+  CHECK(owner.c.destroy_instance(graph) == 0);
+}
+
+TEST_CASE_TEMPLATE("What cannot be put on the stream is told, and nothing is waited for", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  const Owner owner;
+  Graph g;
+  {
+    auto session = open<P>(g.graph);
+    Memory<P> m(session.platform());
+    CHECK(session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                bind(g.s, m.s.span())) == Status{Errc::unsupported});  // the options name no stream
+    CHECK(session.wait_for_enqueued().ok());
+  }
+  auto session = open<P>(g.graph, owner.options<P>());
+  {
+    Memory<P> m(session.platform());
+    PinnedArray<float, P> pinned(session.platform(), n);
+    for (float& value : pinned) value = 2;
+    const auto enqueue = [&] {
+      return session.enqueue_round(bind(g.x, pinned), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                   bind(g.s, m.s.span()));
+    };
+    REQUIRE(enqueue().ok());
+    std::uint64_t refused = 0;
+    for (const char* const call :
+         {"aclmdlRICaptureGetInfo", "aclrtMemcpyAsync", "aclmdlRIExecuteAsync", "aclrtRecordEvent"}) {
+      CAPTURE(call);
+      rondo_stand_in_fault(call, 1, 107000);
+      const Status status = enqueue();
+      CHECK(status.code() == Errc::invalid_argument);
+      CHECK_FALSE(status.poisoned());
+      refused +=
+          std::string(session.platform().failure_text().c_str()).find(std::string(call) + " returned 107000") == 0;
+      REQUIRE(enqueue().ok());
+    }
+    CHECK(refused == 4);
+    CHECK(owner.waits() == 0);
+    owner.synchronise();
+    CHECK(m.y.values() == Floats(n, 9));
+    CHECK(session.enqueue_round(bind(g.x, m.x.span())).code() == Errc::unbound_tensor);
+    Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+    auto round = session.begin_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+    CHECK(enqueue().code() == Errc::busy);
+    CHECK(std::move(round).launch().finish().status().ok());
+    // A task that fails on the device is told to whoever waits for the stream.
+    rondo_stand_in_fault("device", 3, 507015);  // after two copies
+    REQUIRE(enqueue().ok());
+    CHECK(session.wait_for_enqueued().ok());
+    CHECK(owner.c.synchronize(owner.stream, -1) == 507015);
+    rondo_stand_in_limit("snapshot_copies", 0);  // then bytes are copied once earlier rounds are over
+    for (int r = 1; r <= 3; ++r) {
+      Floats bytes(n, static_cast<float>(r));
+      REQUIRE(session
+                  .enqueue_round(bind(g.x, snapshot(bytes)), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                 bind(g.s, m.s.span()))
+                  .ok());
+    }
+    REQUIRE(session.wait_for_enqueued().ok());
+    CHECK(m.y.values() == Floats(n, 12));
+    CHECK(session.close().ok());
+    CHECK(session.enqueue_round(bind(g.x, m.x.span()), bind(g.w, m.w.span()), bind(g.y, m.y.span()),
+                                bind(g.s, m.s.span())) == Status{Errc::closed});
+    CHECK(session.wait_for_enqueued() == Status{Errc::closed});
+  }
+}
+
+TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor destroyed", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  const Clean clean;
+  Owner owner;
+  Graph g;
+  {
+    auto options = owner.options<P>();
+    options.timeout_ms = 20;
+    options.reset_failed_device = true;
+    auto session = open<P>(g.graph, options);
+    auto m = std::make_unique<Memory<P>>(session.platform());
+    REQUIRE(session
+                .enqueue_round(bind(g.x, m->x.span()), bind(g.w, m->w.span()), bind(g.y, m->y.span()),
+                               bind(g.s, m->s.span()))
+                .ok());
+    REQUIRE(session.wait_for_enqueued().ok());
+    rondo_stand_in_reset();
+    rondo_stand_in_hang();
+    REQUIRE(session
+                .enqueue_round(bind(g.x, m->x.span()), bind(g.w, m->w.span()), bind(g.y, m->y.span()),
+                               bind(g.s, m->s.span()))
+                .ok());
+    const Status status = session.wait_for_enqueued();
+    CHECK(status.code() == Errc::timed_out);
+    CHECK(status.poisoned());
+    CHECK(session.wait_for_enqueued() == Status{Errc::poisoned}.poisoning());
+    (void)session.close();
+    CHECK(calls("aclrtStreamAbort") == 0);
+    CHECK(calls("aclrtDestroyStreamForce") == 0);
+    CHECK(calls("aclrtResetDeviceForce") == 1);  // the options allow it; all of the process is gone with it
+    owner.is_gone = true;
+  }
+  rondo_stand_in_reset();
+  CHECK(owner.c.finalize() == 0);
+}

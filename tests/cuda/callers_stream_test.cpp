@@ -51,7 +51,12 @@ TEST_CASE("enqueued rounds run in order with the caller's stream, which nobody w
   const Graph g;
   auto session = open<P>(g.graph, owner.options());
   {
-    PinnedArray<float, P> y(session.platform(), Graph::n), s(session.platform(), Graph::n);
+    PinnedArray<float, P> y(session.platform(), Graph::n);
+    const Bytes size{Graph::n * sizeof(float)};
+    const DevicePtr<std::byte> block = session.platform().allocate(size, Bytes{256});
+    const DeviceSpan<float> s{block.as<float>(), Graph::n};
+    Floats sum(Graph::n, 10);
+    REQUIRE(rondo_cuda_stand_in_poke(block.address(), sum.data(), size.value));
     const auto enqueue = [&](float value) {
       Floats x(Graph::n, value);
       const Floats w(Graph::n, 1);
@@ -60,7 +65,6 @@ TEST_CASE("enqueued rounds run in order with the caller's stream, which nobody w
       x.assign(Graph::n, 1000);  // its bytes were taken
       return status;
     };
-    for (float& value : s) value = 10;
     REQUIRE(enqueue(1).ok());
     REQUIRE(session.wait_for_enqueued().ok());
     const auto syncs = calls("cuStreamSynchronize") + calls("cuStreamQuery");
@@ -70,10 +74,9 @@ TEST_CASE("enqueued rounds run in order with the caller's stream, which nobody w
     rondo_cuda_stand_in_let_go();
     REQUIRE(session.wait_for_enqueued().ok());
     CHECK(calls("cuStreamSynchronize") + calls("cuStreamQuery") == syncs);
-    for (std::size_t i = 0; i < Graph::n; ++i) {
-      CHECK(y[i] == 15);
-      CHECK(s[i] == 10 + 1 + 2 + 3 + 4);
-    }
+    for (const float value : y) CHECK(value == 15);
+    REQUIRE(rondo_cuda_stand_in_peek(block.address(), sum.data(), size.value));
+    CHECK(sum == Floats(Graph::n, 10 + 1 + 2 + 3 + 4));
     CHECK(run(session, g, 5.0F).second);
     CHECK(session.rounds() == 5);
 
@@ -84,6 +87,7 @@ TEST_CASE("enqueued rounds run in order with the caller's stream, which nobody w
     CHECK(cuStreamEndCapture(owner.stream, &graph) == 0);
     CHECK(owner.driver.destroy_graph(graph) == 0);
     CHECK(enqueue(1).ok());
+    CHECK(session.platform().release(block).ok());  // waits for the round
   }
   CHECK(session.close().ok());
   CHECK(misuses() == "");

@@ -59,8 +59,8 @@ struct Options {
   /// rondo_add_cuda_kernels() embedded in the program.
   std::span<const CudaModule> kernels{};
   /// A CUstream of the caller's on which rounds run in place of a stream of the session's own. It belongs to the
-  /// device's primary context, outlives the session, and is not in capture mode while a round runs. Rounds in flight
-  /// have streams of their own all the same.
+  /// device's primary context, outlives the session, and is not in capture mode while a round runs. Rounds that
+  /// enqueue_round() puts there are not waited for. Rounds in flight have streams of their own all the same.
   void* stream = nullptr;
   /// What the session may take of the device's memory at most.
   Bytes device_memory{std::uint64_t{1} << 62};

@@ -21,7 +21,7 @@ struct StagingNeeds {
   std::size_t outputs = 0;
   std::size_t remembered = 0;  ///< outputs that may be waited for at once
 };
-/// @param longest_run bytes that travel as one copy at most @param limit bytes of staging at most
+/// For the rounds of a graph, of whose bytes at most `longest_run` travel as one copy, within `limit`.
 template <arch::Arch A>
 [[nodiscard]] StagingNeeds staging_needs(const graph::GraphView& view, std::uint64_t longest_run, Bytes limit) {
   constexpr std::uint64_t least = 65536;

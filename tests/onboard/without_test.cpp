@@ -7,6 +7,7 @@
 #include "small_rings.hpp"
 
 #include <rondo/orchestrated.hpp>
+#include <rondo/platform/onboard/library.hpp>
 #include <rondo/platform/onboard/onboard.hpp>
 
 #include <doctest/doctest.h>
@@ -61,6 +62,43 @@ TEST_CASE_TEMPLATE("A runtime without an optional call does what it can, with th
       CHECK(session.close().ok());
     }
   }
+}
+
+TEST_CASE_TEMPLATE("Rounds on a caller's stream need no optional call but a launch", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (!missing_required().empty() || launches_nothing()) return;
+  const Clean clean;
+  platform::onboard::Calls c;
+  platform::onboard::open_library(c);
+  void* stream = nullptr;
+  REQUIRE(c.init(nullptr) == 0);
+  REQUIRE(c.set_device(0) == 0);
+  REQUIRE(c.create_stream(&stream, 0, 0) == 0);
+  stand_in::live_of_others() = 3;
+  {
+    Graph g;
+    typename P::Options options;
+    options.stream = stream;
+    auto session = open<P>(g.graph, options);
+    DeviceFloats<P> w(session.platform(), Graph::n, 1), y(session.platform(), Graph::n);
+    DeviceFloats<P> z(session.platform(), Graph::n), s(session.platform(), Graph::n, 10);
+    for (int r = 1; r <= 4; ++r) {
+      const Floats x(Graph::n, static_cast<float>(r));
+      REQUIRE(session
+                  .enqueue_round(bind(g.x, snapshot(x)), bind(g.w, w.span()), bind(g.y, (r % 2 == 0 ? y : z).span()),
+                                 bind(g.s, s.span()))
+                  .ok());
+    }
+    CHECK(session.wait_for_enqueued().ok());
+    CHECK(rondo_stand_in_synchronised(stream) == 0);
+    CHECK(y.values() == Floats(Graph::n, 15));
+    CHECK(z.values() == Floats(Graph::n, 12));
+    CHECK(s.values() == Floats(Graph::n, 20));
+  }
+  CHECK(c.destroy_stream(stream) == 0);
+  CHECK(c.reset_device(0) == 0);
+  CHECK(c.finalize() == 0);
+  stand_in::live_of_others() = 0;
 }
 
 namespace {

@@ -613,26 +613,28 @@ TEST_CASE_TEMPLATE("What cannot be put on the stream is told, and nothing is wai
 TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor destroyed", P, A2A3OverStandIn,
                    A5OverStandIn) {
   const Clean clean;
-  Owner owner;
-  Graph g;
-  {
+  for (const bool waits : {false, true}) {
+    CAPTURE(waits);
+    Owner owner;
+    Graph g;
     auto options = owner.options<P>();
-    options.timeout_ms = 20;
+    options.timeout_ms = 400;
     options.reset_failed_device = true;
     auto session = open<P>(g.graph, options);
     auto m = std::make_unique<Memory<P>>(session.platform());
-    REQUIRE(session
-                .enqueue_round(bind(g.x, m->x.span()), bind(g.w, m->w.span()), bind(g.y, m->y.span()),
-                               bind(g.s, m->s.span()))
-                .ok());
-    REQUIRE(session.wait_for_enqueued().ok());
     rondo_stand_in_reset();
     rondo_stand_in_hang();
-    REQUIRE(session
-                .enqueue_round(bind(g.x, m->x.span()), bind(g.w, m->w.span()), bind(g.y, m->y.span()),
-                               bind(g.s, m->s.span()))
-                .ok());
-    const Status status = session.wait_for_enqueued();
+    Floats x(n, 3), w(n, 1), y(n), s(n, 10);
+    Status status;
+    if (waits) {
+      status = session.run_round(bind(g.x, x), bind(g.w, w), bind(g.y, y), bind(g.s, s));
+    } else {
+      REQUIRE(session
+                  .enqueue_round(bind(g.x, m->x.span()), bind(g.w, m->w.span()), bind(g.y, m->y.span()),
+                                 bind(g.s, m->s.span()))
+                  .ok());
+      status = session.wait_for_enqueued();
+    }
     CHECK(status.code() == Errc::timed_out);
     CHECK(status.poisoned());
     CHECK(session.wait_for_enqueued() == Status{Errc::poisoned}.poisoning());
@@ -641,7 +643,8 @@ TEST_CASE_TEMPLATE("A stream that does not come to an end is neither aborted nor
     CHECK(calls("aclrtDestroyStreamForce") == 0);
     CHECK(calls("aclrtResetDeviceForce") == 1);  // the options allow it; all of the process is gone with it
     owner.is_gone = true;
+    m.reset();
+    rondo_stand_in_reset();
+    CHECK(owner.c.finalize() == 0);
   }
-  rondo_stand_in_reset();
-  CHECK(owner.c.finalize() == 0);
 }

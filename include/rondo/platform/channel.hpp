@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The channels that receive the calls of a round. All have the same members and cost nothing beyond the calls that they
-/// forward.
+/// The channels that receive the calls of a round. All have the same members and cost nothing beyond the calls that
+/// they forward.
 namespace rondo::platform {
 
 /// A channel whose calls take effect at once: the platform itself.

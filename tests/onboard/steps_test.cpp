@@ -11,6 +11,7 @@
 #include <rondo/platform/sim/pool.hpp>
 
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -124,6 +125,10 @@ TEST_CASE("Tasks that were measured one by one tell how they are dealt to stream
     observe::DeviceTasks tasks(session);
     REQUIRE(run(session).ok());
     ns = tasks.task_ns();
+  }
+  for (double& each : ns) {
+    CHECK(each >= 1.9e6);
+    each = std::min(each, 3e6);  // on a busy host, a task that waited for a core would outweigh all others
   }
   options.task_ns = ns;
   auto session = open<A2A3OverStandIn>(graph, options);

@@ -4,6 +4,7 @@
 
 #include <rondo/binding/bindings.hpp>
 #include <rondo/error.hpp>
+#include <rondo/launch/solve.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -28,12 +29,15 @@ namespace rondo {
 /// as bound; any other round is checked and copied like one with pairs in arbitrary order. Neither allocates.
 template <class Session>
 class DynamicBindings {
+  static constexpr bool has_symbols = requires(Session & session) { session.entries(); };
+
  public:
   /// @throws std::bad_alloc
   explicit DynamicBindings(Session& session) : session_{session}, view_{session.interface()} {
     for (std::size_t t = 0; t < view_.tensors.size(); ++t) {
       if (is_bound_each_round(view_.tensors[t].direction)) bound_.push_back(detail::Binding(view_.key(t)));
     }
+    if constexpr (has_symbols) symbols_.assign(session.graph().symbols().size(), launch::not_stated);
     round_ = bound_;
     general_ = bound_.size();
     unbound_ = bound_.size();
@@ -55,6 +59,16 @@ class DynamicBindings {
     return bind(tensor, nullptr, device, size, true);
   }
 
+  /// States the value of a symbol, by its number, for all later rounds, as with_symbols() does. launch::not_stated
+  /// withdraws it. Errors: invalid_argument: the graph has no such symbol, or the value is negative.
+  Status state_symbol(std::size_t symbol, std::int64_t value) noexcept requires(has_symbols) {
+    if (symbol >= symbols_.size() || value < launch::not_stated) return Status{Errc::invalid_argument};
+    std::int64_t& stated = symbols_[symbol];
+    stated_ += static_cast<std::size_t>(value >= 0) - static_cast<std::size_t>(stated >= 0);
+    stated = value;
+    return {};
+  }
+
   // --- for sessions
 
   /// Tells sessions to accept this in place of pairs.
@@ -70,6 +84,10 @@ class DynamicBindings {
   [[nodiscard]] bool is_plain() const noexcept { return general_ == 0; }
   /// The bindings of the next round, in the order of the ports.
   [[nodiscard]] std::span<const detail::Binding> bound() const noexcept { return bound_; }
+  /// The values of the symbols, by number, if any was stated; otherwise an empty list.
+  [[nodiscard]] std::span<const std::int64_t> stated_symbols() const noexcept {
+    return std::span(symbols_).first(stated_ == 0 ? 0 : symbols_.size());
+  }
   /// The tensors to which these bindings belong.
   [[nodiscard]] graph::GraphView interface() const noexcept { return view_; }
   /// Returns unbound_tensor for the first tensor without a binding.
@@ -125,6 +143,8 @@ class DynamicBindings {
   std::size_t general_ = 0;             ///< the number of elements of bound_ that are not plain
   std::size_t next_ = 0;                ///< the index after the last tensor bound
   std::size_t unbound_ = 0;             ///< the number of tensors without a binding
+  std::vector<std::int64_t> symbols_;   ///< stated values by symbol, in a session of many shapes
+  std::size_t stated_ = 0;              ///< the number of symbols that have a stated value
 };
 
 }  // namespace rondo

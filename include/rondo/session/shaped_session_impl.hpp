@@ -22,7 +22,7 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
       offsets_(graph_.tensors().size(), 0),
       uploaded_(graph_.tensors().size(), 0),
       sizes_(key_width(1)),
-      size_words_(key_width(1)),
+      size_words_(key_width(1 + max_rank) + graph_.symbols().size()),
       by_count_{key_width(1)},
       by_shape_{key_width(1 + max_rank)},
       by_symbol_{key_width(1 + max_rank) + graph_.symbols().size()} {
@@ -68,14 +68,20 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_words(Channel channel, s
   if (const Status status = bindings.find_unbound(); !status) return status;
   const std::span<detail::Binding> list = bindings.list();
   if (list.size() > P::Arch::max_graph_tensors) return Status{Errc::limit_exceeded};
+  const std::span<const std::int64_t> symbols = bindings.stated_symbols();
+  Entries& entries = symbols.empty() ? by_count_ : by_symbol_;
+  std::size_t words = 0;
   for (std::size_t b = 0; b < list.size(); ++b) {
     const std::uint32_t t = index(list[b].key.tensor());
     sizes_[b] = {t, list[b].bytes / size_of(graph_.tensors()[t].type), nullptr};
-    size_words_[b] = detail::size_word(sizes_[b].count, t);
+    size_words_[words++] = detail::size_word(sizes_[b].count, t);
+    for (std::size_t d = 0; d < max_rank && !symbols.empty(); ++d) size_words_[words++] = ~std::uint64_t{0};
   }
-  std::unique_ptr<Entry>* found = by_count_.find_last(size_words_);
+  for (const std::int64_t value : symbols) size_words_[words++] = static_cast<std::uint64_t>(value);
+  const launch::KeyView key{size_words_.data(), words};
+  std::unique_ptr<Entry>* found = entries.find_last(key);
   if (found == nullptr) {
-    if (const Status s = change_shape(by_count_, size_words_, sizes_, {}, slot, found); !s) return s;
+    if (const Status s = change_shape(entries, key, sizes_, symbols, slot, found); !s) return s;
   }
   Entry& entry = **found;
   if constexpr (!Channel::is_synchronous) in_slot_[slot] = &entry;

@@ -3,6 +3,7 @@
 #include <rondo/binding/dynamic_bindings.hpp>
 
 #include <rondo/session/open.hpp>
+#include <rondo/session/shaped_session.hpp>
 #include <unit/session/scripted_platform.hpp>
 #include <unit/support.hpp>
 
@@ -268,4 +269,47 @@ TEST_CASE("Rounds of host memory alone follow those of device memory, and the ot
   REQUIRE(session.set_scalar(TaskId{0}, 0, 1).code() == Errc::invalid_argument);
   REQUIRE(session.close());
   CHECK(session.run_round(bindings).code() == Errc::closed);
+}
+
+struct Rows {
+  static constexpr std::string_view name = "rows";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float, 2> x, Out<float> y) {
+    for (std::size_t r = 0; r < y.size(); ++r) y[r] = static_cast<float>(x.extent(1));
+  }
+};
+
+TEST_CASE("Bindings state the symbols that numbers of elements do not determine") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const Dim m = graph.dim("m");
+  const auto x = graph.input<float>("x", {n, m});
+  const auto y = graph.output<float>("y", {max(n, 2)});
+  graph.add<Rows>(x, y);
+  auto session = open_shaped<A2A3Sim>(graph);
+  DynamicBindings bindings(session);
+  const std::array<float, 12> hx{};
+  std::array<float, 6> hy{};
+  const auto run = [&](std::int64_t rows, std::int64_t columns) {
+    REQUIRE(bindings.state_symbol(0, rows).ok());
+    REQUIRE(bindings.state_symbol(1, columns).ok());
+    hy = {};
+    return session.run_round(bindings);
+  };
+  REQUIRE(bindings.bind(TensorId{0}, hx.data(), Bytes{48}).ok());
+  REQUIRE(bindings.bind(TensorId{1}, hy.data(), Bytes{8}).ok());
+  CHECK(session.run_round(bindings).code() == Errc::invalid_argument);  // x has 12 elements: 2 * 6, or 1 * 12
+  for (int again = 0; again < 2; ++again) {
+    REQUIRE(run(2, 6).ok());
+    CHECK(hy == std::array<float, 6>{6, 6});
+    REQUIRE(run(1, launch::not_stated).ok());
+    CHECK(hy == std::array<float, 6>{12, 12});
+  }
+  CHECK(session.entries() == 2);
+  CHECK(session.run_round(with_symbols({{n, 2}, {m, 6}}), bind(x, hx), bind(y, std::span(hy).first(2))).ok());
+  CHECK(session.entries() == 2);  // shapes that pairs and such bindings state are the same
+  CHECK(run(3, 4).code() == Errc::wrong_size);
+  CHECK(bindings.state_symbol(2, 1).code() == Errc::invalid_argument);
+  CHECK(bindings.state_symbol(0, -2).code() == Errc::invalid_argument);
+  CHECK(run(2, 6).ok());
 }

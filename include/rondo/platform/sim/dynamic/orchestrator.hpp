@@ -74,28 +74,8 @@ class Orchestrator : public StreamCore {
   /// @throws Error invalid_argument (shape), overflow, unsupported (element type)
   template <Element T>
   [[nodiscard]] Region<T, Direction::workspace> workspace(const Shape& shape) {
-    if (!graph::knows(limits_, data_type_of<T>)) {
-      throw Error(Errc::unsupported,
-                  Error::Text("an intermediate is ", to_string(data_type_of<T>), ", which ", limits_.name,
-                              " does not support; choose ", graph::knower_of(data_type_of<T>), " or another type"));
-    }
-    std::uint64_t count = 1;
-    bool bad = shape.rank() > max_rank;
-    for (std::size_t d = 0; d < shape.rank() && !bad; ++d) {
-      bad = shape.extent(d) < 1 || __builtin_mul_overflow(count, static_cast<std::uint64_t>(shape.extent(d)), &count);
-    }
-    if (bad || count > (std::uint64_t{1} << 59)) {
-      throw Error(Errc::invalid_argument,
-                  Error::Text("an intermediate has at most 5 extents, each at least 1, and fits "
-                              "into memory; correct its shape"));
-    }
-    TensorState& tensor = take_tensor(count * sizeof(T));
-    tensor.count = count;
-    tensor.rank = static_cast<std::uint8_t>(shape.rank());
-    tensor.element_bytes = sizeof(T);
-    tensor.direction = Direction::workspace;
-    for (std::size_t d = 0; d < shape.rank(); ++d) tensor.extents[d] = static_cast<std::uint64_t>(shape.extent(d));
-    return whole<T, Direction::workspace>(tensor);
+    require_known(data_type_of<T>);
+    return whole<T, Direction::workspace>(make_tensor(shape, sizeof(T)));
   }
 
   /// The box of a tensor that starts at `low` and has these extents; it shares memory with all overlapping boxes. In a
@@ -144,6 +124,36 @@ class Orchestrator : public StreamCore {
   template <class... A>
   TaskRef add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry, const A&... arguments);
 
+  // --- for callers that know tensors and kernels only at run time
+
+  /// A tensor of any type, or a box of one. Views of it count in elements of the tensor's own type.
+  using AnyRegion = Region<std::uint8_t, Direction::workspace>;
+  /// A tensor of the interface. @throws Error wrong_tensor
+  [[nodiscard]] AnyRegion region(TensorKey tensor) {
+    return whole<std::uint8_t, Direction::workspace>(interface_tensor(tensor));
+  }
+  /// As workspace<T>().
+  [[nodiscard]] AnyRegion workspace(DataType type, const Shape& shape) {
+    require_known(type);
+    return whole<std::uint8_t, Direction::workspace>(make_tensor(shape, static_cast<std::uint32_t>(size_of(type))));
+  }
+  /// The memory of a tensor; that of an input holds its values.
+  [[nodiscard]] std::span<const std::byte> bytes(TensorKey tensor) const {
+    const TensorState& state = interface_tensor(tensor);
+    return {reinterpret_cast<const std::byte*>(state.address), state.count * state.element_bytes};  // NOLINT: simulated
+  }
+  /// An argument of a kernel.
+  struct Described {
+    graph::ArgRecord::Kind kind = graph::ArgRecord::Kind::scalar;  ///< address, scalar, block or constant
+    Access access = Access::read;                                  ///< of an address
+    const AnyRegion* region = nullptr;                             ///< of an address
+    std::size_t rank = 1;  ///< dimensions that the kernel wants; 1 takes any tensor
+    ArgWord bits = 0;      ///< of a scalar or a constant
+  };
+  /// Adds a task with the argument block of a K::run that has these parameters, as TaskGraph::add_described. Types and
+  /// directions are the caller's to check. @throws Error as add()
+  TaskRef add_described(std::string_view name, Blocks blocks, KernelEntry entry, std::span<const Described> arguments);
+
  private:
   friend class Scope;
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
@@ -168,6 +178,33 @@ class Orchestrator : public StreamCore {
   }
   template <Element T, Direction D>
   [[nodiscard]] Region<T, D> whole(TensorState& tensor) const noexcept;
+  void require_known(DataType type) const {
+    if (graph::knows(limits_, type)) [[likely]]
+      return;
+    throw Error(Errc::unsupported,
+                Error::Text("an intermediate is ", to_string(type), ", which ", limits_.name,
+                            " does not support; choose ", graph::knower_of(type), " or another type"));
+  }
+  /// An intermediate of the open scope. @throws Error invalid_argument
+  [[nodiscard]] TensorState& make_tensor(const Shape& shape, std::uint32_t element_bytes) {
+    std::uint64_t count = 1;
+    bool bad = shape.rank() > max_rank;
+    for (std::size_t d = 0; d < shape.rank() && !bad; ++d) {
+      bad = shape.extent(d) < 1 || __builtin_mul_overflow(count, static_cast<std::uint64_t>(shape.extent(d)), &count);
+    }
+    if (bad || count > (std::uint64_t{1} << 59)) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("an intermediate has at most 5 extents, each at least 1, and fits "
+                              "into memory; correct its shape"));
+    }
+    TensorState& tensor = take_tensor(count * element_bytes);
+    tensor.count = count;
+    tensor.rank = static_cast<std::uint8_t>(shape.rank());
+    tensor.element_bytes = element_bytes;
+    tensor.direction = Direction::workspace;
+    for (std::size_t d = 0; d < shape.rank(); ++d) tensor.extents[d] = static_cast<std::uint64_t>(shape.extent(d));
+    return tensor;
+  }
 
   /// The tensor of an argument. @throws Error if the tensor must not be used
   template <Element T, Direction D>

@@ -55,7 +55,7 @@ inline Region<T, D> Orchestrator<Derived>::view(const Region<T, D>& region, cons
     const std::uint64_t full = region.tensor_->extents[d];
     view.low_[d] = (region.whole_ ? 0 : region.low_[d]) + static_cast<std::uint64_t>(first);
     view.extents_[d] = static_cast<std::uint64_t>(extent);
-    view.address_ += static_cast<std::uint64_t>(first) * region.strides_[d] * sizeof(T);
+    view.address_ += static_cast<std::uint64_t>(first) * region.strides_[d] * region.tensor_->element_bytes;
     view.count_ *= view.extents_[d];
     view.whole_ = view.whole_ && view.extents_[d] == full;
     if (!one_so_far && view.extents_[d] != full) view.contiguous_ = false;
@@ -212,6 +212,60 @@ inline TaskRef Orchestrator<Derived>::add_raw(std::string_view name, CoreType, B
   (fill_raw(name, arguments, slot.args[word++], touches, tensors), ...);
   repeat_words(slot.args, sizeof...(A), blocks);
   return finish(slot, name, blocks, entry, sizeof...(A), touches, tensors);
+}
+
+template <class Derived>
+inline TaskRef Orchestrator<Derived>::add_described(std::string_view name, Blocks blocks, KernelEntry entry,
+                                                    std::span<const Described> arguments) {
+  using Kind = graph::ArgRecord::Kind;
+  constexpr std::size_t most = 64;  // no chip has as many tensors to a task
+  if (entry == nullptr) fail_add(name, "has no function; pass a void(*)(int64_t*)");
+  std::size_t words = arguments.size();
+  std::size_t tensors = 0;
+  std::size_t scalars = 0;
+  for (const Described& a : arguments) {
+    tensors += a.kind == Kind::address ? 1 : 0;
+    scalars += a.kind == Kind::scalar ? 1 : 0;
+    words += a.kind == Kind::address ? a.rank : 0;
+  }
+  check_add(name, blocks, tensors, scalars);
+  if (tensors > most) [[unlikely]]
+    fail_add(name, "has more than 64 tensors; split it");
+  Touch touches[most];
+  std::size_t touch = 0;
+  for (const Described& a : arguments) {
+    if (a.kind != Kind::address) continue;
+    TensorState& tensor = tensor_of(*a.region);
+    if (!a.region->contiguous_) fail_add(name, "is handed a region with gaps; copy it, or choose other tiles");
+    if (a.rank != 1 && a.region->rank_ != a.rank) {
+      fail_add(name, "is handed a tensor of another number of dimensions than its parameter");
+    }
+    touches[touch] = Touch(&tensor, box_of(*a.region), a.access);
+    self().prefetch(touches[touch++]);
+  }
+  TaskSlot& slot = self().prepare(words * blocks.count, tensors);
+  std::size_t extent_word = arguments.size();
+  for (std::size_t w = 0; w < arguments.size(); ++w) {
+    const Described& a = arguments[w];
+    if (a.kind != Kind::address) {
+      slot.args[w] = a.bits;
+      continue;
+    }
+    slot.args[w] = static_cast<ArgWord>(a.region->address_);
+    if (a.rank == 1) {
+      slot.args[extent_word++] = static_cast<ArgWord>(a.region->count_);
+    } else {
+      for (std::size_t d = 0; d < a.rank; ++d) slot.args[extent_word++] = static_cast<ArgWord>(a.region->extents_[d]);
+    }
+  }
+  repeat_words(slot.args, words, blocks);
+  for (std::size_t w = 0; w < arguments.size(); ++w) {
+    if (arguments[w].kind != Kind::block) continue;
+    for (std::uint32_t block = 0; block < blocks.count; ++block) {
+      slot.args[block * words + w] = rondo::detail::to_word(Block{block, blocks.count});
+    }
+  }
+  return finish(slot, name, blocks, entry, words, touches, tensors);
 }
 
 }  // namespace rondo::platform::sim::dynamic

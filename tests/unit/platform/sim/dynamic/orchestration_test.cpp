@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 using namespace rondo;
@@ -144,4 +145,58 @@ TEST_CASE_TEMPLATE("an orchestrated round in flight that fails tells why, and th
   CHECK(s.end(1).code() == Errc::poisoned);
   REQUIRE(s.first.failure_text() != nullptr);
   CHECK(std::string_view{s.first.failure_text()->c_str()} == "task 0 'add_one': negative");
+}
+
+/// Words: the addresses of x and y, the block, a scalar, the extents of x, then the number of elements of y.
+void add_block(std::int64_t* args) {
+  const auto* const x = reinterpret_cast<const float*>(args[0]);  // NOLINT: simulated memory
+  auto* const y = reinterpret_cast<float*>(args[1]);              // NOLINT
+  const auto block = static_cast<std::uint32_t>(args[2]);
+  if (args[2] >> 32 != 2 || args[4] != 2 || args[5] != 4 || args[6] != 8) throw std::runtime_error("wrong words");
+  for (std::uint32_t i = block; i < 8; i += 2) y[i] = x[i] + static_cast<float>(args[3]);
+}
+
+template <class R>
+struct OrchestratedOn : DefaultPolicies {
+  using Runtime = R;
+};
+
+TEST_CASE_TEMPLATE("a task whose arguments are known only at run time gets the words of a kernel with those parameters",
+                   Case, RONDO_CASES) {
+  using P = typename Case::Platform;
+  using Policies = OrchestratedOn<typename Case::Runtime>;
+  using Kind = graph::ArgRecord::Kind;
+  TaskGraph interface;
+  const auto x = interface.input<float>("x", {4, 4});
+  const auto y = interface.output<float>("y", {16});
+  bool gaps = false;
+  auto session = open<P, Policies>(interface, [&](auto& round) {
+    using Described = typename std::remove_cvref_t<decltype(round)>::Described;
+    CHECK(round.bytes(x.key).size() == 64);
+    const auto whole = round.region(x.key);
+    const auto t = round.workspace(DataType::float32, {8});
+    for (const std::int64_t half : {0, 1}) {
+      const auto source = gaps ? round.view(whole, {0, 2 * half}, {4, 2}) : round.view(whole, {2 * half, 0}, {2, 4});
+      const auto target = round.view(round.region(y.key), {8 * half}, {8});
+      const auto add = [&](const auto& from, const auto& to, std::size_t rank) {
+        const Described arguments[] = {{.kind = Kind::address, .access = Access::read, .region = &from, .rank = rank},
+                                       {.kind = Kind::address, .access = Access::write, .region = &to},
+                                       {.kind = Kind::block},
+                                       {.kind = Kind::scalar, .bits = 10}};
+        return round.add_described("add_block", Blocks{2}, add_block, arguments);
+      };
+      const auto first = add(source, target, 2);
+      CHECK_THROWS_AS(add(target, t, 2), Error);  // one dimension is not two
+      if constexpr (requires { round.add_edge(first, first); }) (void)first;
+    }
+  });
+  std::vector<float> hx(16), hy(16), expected(16);
+  for (std::size_t i = 0; i < 16; ++i) expected[i] = (hx[i] = static_cast<float>(i)) + 10;
+  for (int again = 0; again < 3; ++again) {
+    hy.assign(16, 0);
+    REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
+    CHECK(hy == expected);
+  }
+  gaps = true;
+  CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::orchestration_failed);
 }

@@ -27,7 +27,7 @@ rondo_code failure(rondo_code code, const Error::Text& text) noexcept {
 }
 
 rondo_code wrong_handle(Kind wanted) noexcept {
-  constexpr const char* names[] = {"", "kernel", "graph", "session", "bindings"};
+  constexpr const char* names[] = {"", "kernel", "graph", "session", "bindings", "round"};
   const char* const name = names[static_cast<std::size_t>(wanted)];
   return failure(RONDO_WRONG_HANDLE, Error::Text("the handle is of no ", name,
                                                  ", or of one that was closed or destroyed"

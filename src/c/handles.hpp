@@ -14,7 +14,7 @@
 namespace rondo::c {
 
 /// The kinds of objects that have handles.
-enum class Kind : std::uint8_t { kernel = 1, graph, session, bindings };
+enum class Kind : std::uint8_t { kernel = 1, graph, session, bindings, round };
 
 /// Handles of objects: numbers that are never given a second time, so that a handle of an object that is gone is found
 /// out. A handle is an index into a table, a kind, and a generation.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,10 +31,16 @@ struct GraphObject {
   erased::Graph graph;
   std::vector<std::shared_ptr<const erased::SignatureKernel>> kernels;  ///< of its tasks
 };
+struct RoundObject;
+struct DestroyRound {
+  void operator()(RoundObject* object) const noexcept;
+};
 struct BindingsObject;
 struct SessionObject {
   std::vector<std::shared_ptr<const erased::SignatureKernel>> kernels;
   std::vector<const erased::KernelRecord*> by_task;
+  std::unique_ptr<RoundObject, DestroyRound> round;  ///< of a session with an orchestration
+  std::vector<std::string> symbols;
   std::unique_ptr<erased::AnySession> session;
   std::vector<std::uint64_t> bindings;  ///< their handles
 };
@@ -99,6 +106,9 @@ rondo_code guarded(F&& f) noexcept {
 inline void require(const void* pointer, const char* name) {
   if (pointer == nullptr) erased::fail(Errc::null_memory, name, " is NULL; pass the address of one");
 }
+
+/// What the caller's options say. @throws Error invalid_argument
+[[nodiscard]] erased::Options options_of(const rondo_options* given);
 
 /// The word of an argument as a parameter takes it. @throws Error invalid_argument
 [[nodiscard]] ArgWord word_of(const rondo_argument& argument, const erased::KernelParameter& parameter,

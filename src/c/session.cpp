@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -31,10 +34,19 @@ bool is_of(const BindingsObject& object, rondo_tensor tensor) noexcept {
   return key_of(tensor).graph() == object.session->session->interface().tag;
 }
 
+Status submit(BindingsObject& object, bool waits, uint64_t* ticket) noexcept {
+  const RoundTicket made = object.bindings->submit(waits);
+  if (made && ticket != nullptr) *ticket = made.number();
+  return made.submitted();
+}
+
+}  // namespace
+
 erased::Options options_of(const rondo_options* given) {
   erased::Options options;
   if (given == nullptr) return options;
-  if (given->size != sizeof(rondo_options)) {
+  // Before there was `trace`, programs passed all that is before it.
+  if (given->size != sizeof(rondo_options) && given->size != offsetof(rondo_options, trace)) {
     erased::fail(Errc::invalid_argument, "rondo_open: the options say that they have ", given->size,
                  " bytes, and this library knows ", sizeof(rondo_options), "; begin with RONDO_OPTIONS_INIT");
   }
@@ -48,16 +60,9 @@ erased::Options options_of(const rondo_options* given) {
     require(given->kernel_files[f], "rondo_open: a path in kernel_files");
     options.kernel_files.emplace_back(given->kernel_files[f]);
   }
+  if (given->size == sizeof(rondo_options)) options.trace = given->trace != 0;
   return options;
 }
-
-Status submit(BindingsObject& object, bool waits, uint64_t* ticket) noexcept {
-  const RoundTicket made = object.bindings->submit(waits);
-  if (made && ticket != nullptr) *ticket = made.number();
-  return made.submitted();
-}
-
-}  // namespace
 
 }  // namespace rondo::c
 
@@ -96,6 +101,7 @@ rondo_code rondo_open(rondo_graph graph, const char* platform, const rondo_optio
     auto object = std::make_unique<SessionObject>();
     object->kernels = source->kernels;
     object->by_task = source->graph.kernels;
+    for (const auto ref : source->graph.tasks.symbols()) object->symbols.emplace_back(source->graph.tasks.name(ref));
     object->session = rondo::erased::open_any(platform, source->graph, rondo::c::options_of(options));
     session->id = give_handle(std::move(object));
   });
@@ -153,6 +159,23 @@ rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint6
     if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
     if (address == 0) return Status::of_tensor(Errc::null_memory, index(key_of(tensor).tensor()));
     return b.bindings->bind_device(key_of(tensor).tensor(), address, Bytes{bytes});
+  });
+}
+
+rondo_code rondo_state_symbol(rondo_bindings bindings, const char* symbol, int64_t value) {
+  auto* const object = rondo::c::find<BindingsObject>(bindings.id);
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::bindings);
+  return guarded([&] {
+    require(symbol, "rondo_state_symbol: symbol");
+    const std::vector<std::string>& symbols = object->session->symbols;
+    const auto place = std::find(symbols.begin(), symbols.end(), symbol);
+    if (place == symbols.end()) {
+      rondo::erased::fail(Errc::invalid_argument, "rondo_state_symbol: the graph has no symbol '", symbol, "'");
+    }
+    if (!object->bindings->state_symbol(static_cast<std::size_t>(place - symbols.begin()), value).ok()) {
+      rondo::erased::fail(Errc::invalid_argument, "rondo_state_symbol: ", symbol, " cannot be ", value,
+                          "; pass 0 or more, or -1 to have the sizes determine it");
+    }
   });
 }
 
@@ -229,14 +252,50 @@ rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters) {
   if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
   return guarded([&] {
     require(counters, "rondo_get_counters: counters");
-    if (counters->size != sizeof(rondo_counters)) {
+    const std::size_t size = counters->size;
+    if (size != sizeof(rondo_counters) && size != offsetof(rondo_counters, failed_rounds)) {
       rondo::erased::fail(Errc::invalid_argument, "rondo_get_counters: the counters say that they have ",
                           counters->size, " bytes, and this library knows ", sizeof(rondo_counters),
                           "; set size to sizeof(rondo_counters)");
     }
-    const rondo::erased::AnySession& s = *object->session;
-    *counters = {sizeof(rondo_counters), s.rounds(), s.in_flight(),    s.arena_bytes().value, s.shapes(),
-                 s.poisoned() ? 1 : 0,   0,          s.last_round_ns()};
+    rondo::erased::AnySession& s = *object->session;
+    rondo_counters all = {sizeof(rondo_counters),
+                          s.rounds(),
+                          s.in_flight(),
+                          s.arena_bytes().value,
+                          s.shapes(),
+                          s.poisoned() ? 1 : 0,
+                          0,
+                          s.last_round_ns(),
+                          0,
+                          0,
+                          0,
+                          0,
+                          0,
+                          0,
+                          0,
+                          {}};
+    if (const auto traced = s.counters()) {
+      all.failed_rounds = traced->failed_rounds;
+      all.copies_in = traced->copies_in;
+      all.bytes_in = traced->bytes_in;
+      all.copies_out = traced->copies_out;
+      all.bytes_out = traced->bytes_out;
+      all.refreshes = traced->refreshes;
+      all.refresh_bytes = traced->refresh_bytes;
+      std::copy(std::begin(traced->phase_ns), std::end(traced->phase_ns), all.phase_ns);
+    }
+    std::memcpy(counters, &all, size);
+    counters->size = size;
+  });
+}
+
+rondo_code rondo_write_trace(rondo_session session, const char* path) {
+  auto* const object = rondo::c::find<SessionObject>(session.id);
+  if (object == nullptr) return rondo::c::wrong_handle(rondo::c::Kind::session);
+  return guarded([&] {
+    require(path, "rondo_write_trace: path");
+    rondo::erased::write_trace_file(*object->session, path);
   });
 }
 

@@ -49,6 +49,8 @@ struct KernelRecord {
                 std::span<const KernelArgument> arguments) = nullptr;
 };
 
+struct RoundArgument;
+
 /// A kernel that is a function and a signature. Its argument block is that of a C++ kernel with the same parameters:
 /// one word for each parameter (the address of a tensor, the bits of a scalar, a block's index and, in the upper half,
 /// count), then the extents of the tensors in turn. A tensor of one extent has one word there, its number of elements.
@@ -65,6 +67,10 @@ class SignatureKernel : public KernelRecord {
   /// The index of the parameter of each name in the signature, or `block`.
   [[nodiscard]] const std::vector<std::size_t>& words() const noexcept { return words_; }
   static constexpr std::size_t block = ~std::size_t{0};
+  [[nodiscard]] KernelEntry function() const noexcept { return entry_; }
+  [[nodiscard]] const void* closure() const noexcept { return closure_; }
+  /// The checks of add_task() for a task that an orchestration adds. @throws Error invalid_argument, wrong_size
+  void check(std::span<const RoundArgument> arguments) const;
   /// The names of the symbols in the extents of the parameters, by number.
   [[nodiscard]] const std::vector<std::string>& symbols() const noexcept { return symbols_; }
 

@@ -14,27 +14,19 @@ namespace {
 using platform::sim::Checked;
 using platform::sim::Model;
 
-template <Platform P>
-std::unique_ptr<AnySession> open_engine(const Graph& graph, const Options& options) {
-  require_functions(graph.tasks, P::name);
-  typename P::Options own;
-  if (options.device_memory != 0) own.device_memory = Bytes{options.device_memory};
-  return open_round_session<P>(graph, options, own);
-}
-
 }  // namespace
 
 std::unique_ptr<AnySession> open_a2a3_sim_model(const Graph& graph, const Options& options) {
-  return open_engine<A2A3SimOn<Model>>(graph, options);
+  return open_on_functions<A2A3SimOn<Model>, WatchedPolicies>(graph, options);
 }
 std::unique_ptr<AnySession> open_a5_sim_model(const Graph& graph, const Options& options) {
-  return open_engine<A5SimOn<Model>>(graph, options);
+  return open_on_functions<A5SimOn<Model>, WatchedPolicies>(graph, options);
 }
 std::unique_ptr<AnySession> open_a2a3_sim_checked(const Graph& graph, const Options& options) {
-  return open_engine<A2A3SimOn<Checked<Inline>>>(graph, options);
+  return open_on_functions<A2A3SimOn<Checked<Inline>>, WatchedPolicies>(graph, options);
 }
 std::unique_ptr<AnySession> open_a5_sim_checked(const Graph& graph, const Options& options) {
-  return open_engine<A5SimOn<Checked<Inline>>>(graph, options);
+  return open_on_functions<A5SimOn<Checked<Inline>>, WatchedPolicies>(graph, options);
 }
 
 }  // namespace rondo::erased

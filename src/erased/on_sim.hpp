@@ -9,13 +9,12 @@
 namespace rondo::erased {
 
 /// Opens a session on a platform whose kernels are functions in this process.
-template <Platform P>
+template <Platform P, class Policies = DefaultPolicies>
 [[nodiscard]] std::unique_ptr<AnySession> open_on_functions(const Graph& graph, const Options& options) {
   require_functions(graph.tasks, P::name);
   typename P::Options own;
-  if (options.device_memory != 0) own.device_memory = Bytes{options.device_memory};
-  if constexpr (requires { own.engine.threads = options.threads; }) own.engine.threads = options.threads;
-  return open_session<P>(graph, options, own);
+  set_options(own, options);
+  return open_session<P, Policies>(graph, options, own);
 }
 
 }  // namespace rondo::erased

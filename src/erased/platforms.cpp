@@ -5,7 +5,9 @@
 
 #include <rondo/platform/null.hpp>
 
+#include <fstream>
 #include <string>
+#include <utility>
 
 namespace rondo::erased {
 
@@ -18,21 +20,29 @@ namespace {
 Error::Text nothing_missing() { return {}; }
 
 constexpr PlatformEntry entries[] = {
-    {"a2a3_sim", nothing_missing, open_a2a3_sim},
-    {"a5_sim", nothing_missing, open_a5_sim},
-    {"a2a3_sim_pool", nothing_missing, open_a2a3_sim_pool},
-    {"a5_sim_pool", nothing_missing, open_a5_sim_pool},
-    {"a2a3_sim_model", nothing_missing, open_a2a3_sim_model},
-    {"a5_sim_model", nothing_missing, open_a5_sim_model},
-    {"a2a3_sim_checked", nothing_missing, open_a2a3_sim_checked},
-    {"a5_sim_checked", nothing_missing, open_a5_sim_checked},
-    {"host", nothing_missing, open_host},
-    {"host_pool", nothing_missing, open_host_pool},
-    {"a2a3_onboard", missing_for_onboard, open_a2a3_onboard},
-    {"a5_onboard", missing_for_onboard, open_a5_onboard},
-    {"cuda", missing_for_cuda, open_cuda},
-    {"null", nothing_missing, open_null},
+    {"a2a3_sim", nothing_missing, open_a2a3_sim, open_a2a3_sim_traced, orchestrate_a2a3_sim},
+    {"a5_sim", nothing_missing, open_a5_sim, open_a5_sim_traced, orchestrate_a5_sim},
+    {"a2a3_sim_pool", nothing_missing, open_a2a3_sim_pool, open_a2a3_sim_pool_traced, orchestrate_a2a3_sim_pool},
+    {"a5_sim_pool", nothing_missing, open_a5_sim_pool, open_a5_sim_pool_traced, orchestrate_a5_sim_pool},
+    {"a2a3_sim_model", nothing_missing, open_a2a3_sim_model, open_a2a3_sim_model, nullptr},
+    {"a5_sim_model", nothing_missing, open_a5_sim_model, open_a5_sim_model, nullptr},
+    {"a2a3_sim_checked", nothing_missing, open_a2a3_sim_checked, open_a2a3_sim_checked, nullptr},
+    {"a5_sim_checked", nothing_missing, open_a5_sim_checked, open_a5_sim_checked, nullptr},
+    {"host", nothing_missing, open_host, nullptr, nullptr},
+    {"host_pool", nothing_missing, open_host_pool, nullptr, nullptr},
+    {"a2a3_onboard", missing_for_onboard, open_a2a3_onboard, nullptr, nullptr},
+    {"a5_onboard", missing_for_onboard, open_a5_onboard, nullptr, nullptr},
+    {"cuda", missing_for_cuda, open_cuda, nullptr, nullptr},
+    {"null", nothing_missing, open_null, nullptr, nullptr},
 };
+
+void require_watching() {
+#ifndef RONDO_ERASED_WATCHES
+  fail(Errc::unsupported,
+       "Rondo was built without traces; build it anew where the libraries of rondo::observe are installed (Debian: "
+       "libfmt-dev librange-v3-dev nlohmann-json3-dev)");
+#endif
+}
 
 }  // namespace
 
@@ -48,7 +58,36 @@ const PlatformEntry& find_platform(std::string_view name) {
 }
 
 std::unique_ptr<AnySession> open_any(std::string_view platform, const Graph& graph, const Options& options) {
-  return find_platform(platform).open(graph, options);
+  const PlatformEntry& entry = find_platform(platform);
+  if (!options.trace) return entry.open(graph, options);
+  require_watching();
+  if (entry.open_traced == nullptr) {
+    fail(Errc::unsupported, "sessions on ", platform,
+         " are not traced; open one on a2a3_sim, a5_sim, an engine of them, "
+         "or without trace");
+  }
+  return entry.open_traced(graph, options);
+}
+
+std::unique_ptr<AnySession> open_orchestrated_any(std::string_view platform, const Graph& interface,
+                                                  const Options& options, Runtime runtime,
+                                                  Orchestration orchestration) {
+  const PlatformEntry& entry = find_platform(platform);
+  if (options.trace) require_watching();
+  if (entry.open_orchestrated == nullptr) {
+    fail(Errc::unsupported, platform, " takes no orchestration; choose a2a3_sim, a5_sim, or one of them with _pool");
+  }
+  return entry.open_orchestrated(interface, options, runtime, std::move(orchestration));
+}
+
+void write_trace_file(AnySession& session, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  if (!file) fail(Errc::invalid_argument, "the trace ", path, " cannot be opened for writing");
+  if (!session.write_trace(file)) {
+    fail(Errc::not_open, "the session is not traced; open it with `trace`");
+  }
+  file.close();
+  if (!file) fail(Errc::out_of_resources, "the trace ", path, " was not written as a whole; the disk may be full");
 }
 
 }  // namespace rondo::erased

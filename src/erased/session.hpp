@@ -10,6 +10,8 @@
 #include <rondo/types.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +29,21 @@ struct Options {
   std::uint64_t device_memory = 0;  ///< bytes that the session takes at most; 0: as many as there are
   std::int32_t timeout_ms = 0;      ///< for the end of a round, on a device; 0: the platform's own, -1: for ever
   std::vector<std::string> kernel_files{};  ///< binaries with the kernels, for devices
+  bool trace = false;                       ///< count and trace rounds and tasks; on simulated chips and the host
+};
+
+/// What a session that is watched has counted; see observe/counters.hpp. Times in nanoseconds.
+struct Counters {
+  std::uint64_t rounds = 0;
+  std::uint64_t failed_rounds = 0;
+  std::uint64_t copies_in = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t copies_out = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t refreshes = 0;  ///< of the args table, where there was anything to do
+  std::uint64_t refresh_bytes = 0;
+  std::uint64_t parks = 0;         ///< how often a thread of the engine went to sleep
+  std::uint64_t phase_ns[7] = {};  ///< of the host, by Phase
 };
 
 /// A finding of the checking engine in the last round; see platform/sim/findings.hpp.
@@ -56,6 +73,9 @@ class AnyBindings {
   virtual Status bind(TensorId tensor, void* host, Bytes size) noexcept = 0;
   virtual Status bind_read_only(TensorId tensor, const void* host, Bytes size) noexcept = 0;
   virtual Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept = 0;
+  /// States the value of a symbol for the rounds to come; -1 takes it back. Errors: invalid_argument: the graph has no
+  /// such symbol.
+  virtual Status state_symbol(std::size_t symbol, std::int64_t value) noexcept = 0;
   virtual Status run_round() noexcept = 0;
   /// Starts the round; see InFlight::submit_round and try_submit_round. A session with at most one round in flight runs
   /// it.
@@ -102,8 +122,21 @@ class AnySession {
   [[nodiscard]] virtual std::vector<Finding> findings() = 0;
   /// Of a platform with the model; none elsewhere. @throws std::bad_alloc
   [[nodiscard]] virtual std::optional<Prediction> prediction() = 0;
+  /// None if the session is not watched.
+  [[nodiscard]] virtual std::optional<Counters> counters() noexcept = 0;
+  /// Writes what was traced as a file that Perfetto opens; false if the session was not opened with `trace`.
+  /// @throws std::bad_alloc, std::ios_base::failure
+  virtual bool write_trace(std::ostream& out) = 0;
   virtual Status close() noexcept = 0;
 };
+
+class AnyRound;
+/// Adds the tasks of a round. What it throws fails the round.
+using Orchestration = std::function<void(AnyRound&)>;
+/// Which runtime calls the orchestration; see docs/runtimes.md.
+enum class Runtime : std::uint8_t { tensormap_and_ringbuffer, aicpu_build_graph };
+/// @throws Error invalid_argument
+[[nodiscard]] Runtime runtime_called(std::string_view name);
 
 /// Opens a session on the platform of that name: a RoundSession, or for more than one round in flight a
 /// PipelinedSession, or for a symbolic graph a ShapedSession.
@@ -111,12 +144,28 @@ class AnySession {
 [[nodiscard]] std::unique_ptr<AnySession> open_any(std::string_view platform, const Graph& graph,
                                                    const Options& options = {});
 
+/// Opens a RoundSession whose tasks an orchestration adds, each round anew. `interface`: a graph without tasks. The
+/// kernels of the orchestration outlive the session.
+/// @throws Error as open_any(); unsupported: the platform takes no orchestration
+[[nodiscard]] std::unique_ptr<AnySession> open_orchestrated_any(std::string_view platform, const Graph& interface,
+                                                                const Options& options, Runtime runtime,
+                                                                Orchestration orchestration);
+
+/// Writes what a session traced to a file. @throws Error not_open: it is not traced; invalid_argument: the file cannot
+/// be opened; out_of_resources: it was not written as a whole
+void write_trace_file(AnySession& session, const std::string& path);
+
 /// A platform that open_any() knows.
 struct PlatformEntry {
   const char* name;
   /// Why no session can be opened on this machine; empty if one can. Loads the driver, and allocates nothing.
   Error::Text (*missing)();
   std::unique_ptr<AnySession> (*open)(const Graph& graph, const Options& options);
+  /// With Options::trace; null where the platform cannot trace.
+  std::unique_ptr<AnySession> (*open_traced)(const Graph& graph, const Options& options);
+  /// Null where the platform takes no orchestration.
+  std::unique_ptr<AnySession> (*open_orchestrated)(const Graph& interface, const Options& options, Runtime runtime,
+                                                   Orchestration orchestration);
 };
 /// All platforms, the default first.
 [[nodiscard]] std::span<const PlatformEntry> platforms() noexcept;

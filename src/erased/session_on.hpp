@@ -4,6 +4,7 @@
 
 #include "fail.hpp"
 #include "session.hpp"
+#include "watch.hpp"
 
 #include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/session/open.hpp>
@@ -86,6 +87,10 @@ class BindingsOf final : public AnyBindings, private Steps<S> {
   Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept override {
     return bindings_.bind(tensor, DevicePtr<std::byte>{address}, size);
   }
+  Status state_symbol([[maybe_unused]] std::size_t symbol, [[maybe_unused]] std::int64_t value) noexcept override {
+    if constexpr (requires { bindings_.state_symbol(symbol, value); }) return bindings_.state_symbol(symbol, value);
+    return Status{Errc::invalid_argument};
+  }
   Status run_round() noexcept override { return session_.run_round(bindings_); }
   RoundTicket submit([[maybe_unused]] bool waits) noexcept override {
     if constexpr (has_flights<S>) {
@@ -127,8 +132,10 @@ class SessionOf final : public AnySession {
 
  public:
   template <class G>
-  SessionOf(G&& source, const typename S::Options& options, std::uint32_t in_flight)
-      : session_(std::forward<G>(source), options, in_flight) {}
+  SessionOf(G&& source, const typename S::Options& options, std::uint32_t in_flight, bool trace = false)
+      : session_(std::forward<G>(source), options, in_flight), is_traced_{trace && is_watched<S>} {
+    record_session(session_, is_traced_);
+  }
 
   [[nodiscard]] std::unique_ptr<AnyBindings> make_bindings() override {
     return std::make_unique<BindingsOf<S>>(session_, last_ticket_);
@@ -218,11 +225,20 @@ class SessionOf final : public AnySession {
     }
     return {};
   }
+  [[nodiscard]] std::optional<Counters> counters() noexcept override {
+    if constexpr (is_watched<S>) return counters_of(session_);
+    return {};
+  }
+  bool write_trace(std::ostream& out) override {
+    if (is_traced_) write_session_trace(out, session_);
+    return is_traced_;
+  }
   Status close() noexcept override { return session_.close(); }
 
  private:
   Limited<S> session_;
   std::uint64_t last_ticket_ = 0;
+  bool is_traced_;
 };
 
 /// Kernels without a function run on devices only.
@@ -234,8 +250,20 @@ inline void require_functions(const TaskGraph& graph, const char* platform) {
   }
 }
 
+/// What `options` say of the options of a platform whose kernels are functions in this process.
+template <class Own>
+void set_options(Own& own, const Options& options) {
+  if (options.device_memory != 0) own.device_memory = Bytes{options.device_memory};
+  if constexpr (requires { own.engine.threads = options.threads; }) own.engine.threads = options.threads;
+  if constexpr (requires { own.engine.inner.threads = options.threads; }) own.engine.inner.threads = options.threads;
+  if constexpr (requires { own.engine.spans_per_thread; }) {
+    own.engine.record = options.trace;
+    if (!options.trace) own.engine.spans_per_thread = 1;
+  }
+}
+
 /// Opens the session that graph and options ask for. `P`: as DefaultPolicies have it.
-template <Platform P>
+template <Platform P, class Policies = DefaultPolicies>
 [[nodiscard]] std::unique_ptr<AnySession> open_session(const Graph& graph, const Options& options,
                                                        const typename P::Options& own) {
   if (options.in_flight < 1 || options.in_flight > max_in_flight) {
@@ -243,30 +271,19 @@ template <Platform P>
          " rounds in flight");
   }
   const auto open = [&]<class S>(std::type_identity<S>, auto&& source) -> std::unique_ptr<AnySession> {
-    return std::make_unique<SessionOf<S>>(std::forward<decltype(source)>(source), own, options.in_flight);
+    return std::make_unique<SessionOf<S>>(std::forward<decltype(source)>(source), own, options.in_flight,
+                                          options.trace);
   };
   const TaskGraph& tasks = graph.tasks;
-  using Shaped = ShapedSession<P>;
-  using ShapedInFlight = ShapedSession<P, DefaultPolicies, launch::Lru<64>, max_in_flight>;
+  using Shaped = ShapedSession<P, Policies>;
+  using ShapedInFlight = ShapedSession<P, Policies, launch::Lru<64>, max_in_flight>;
   if (tasks.is_symbolic()) {
     return options.in_flight == 1 ? open(std::type_identity<Shaped>{}, tasks)
                                   : open(std::type_identity<ShapedInFlight>{}, tasks);
   }
-  return options.in_flight == 1 ? open(std::type_identity<RoundSession<P>>{}, freeze(tasks))
-                                : open(std::type_identity<PipelinedSession<P, max_in_flight>>{}, freeze(tasks));
-}
-
-/// As open_session(), for platforms that are for looking at single rounds.
-template <Platform P>
-[[nodiscard]] std::unique_ptr<AnySession> open_round_session(const Graph& graph, const Options& options,
-                                                             const typename P::Options& own) {
-  if (options.in_flight != 1) {
-    fail(Errc::unsupported, "this platform runs one round at a time; leave in_flight at 1");
-  }
-  if (graph.tasks.is_symbolic()) {
-    fail(Errc::unsupported, "this platform runs graphs without symbols; give its sizes as numbers");
-  }
-  return std::make_unique<SessionOf<RoundSession<P>>>(freeze(graph.tasks), own, 1U);
+  return options.in_flight == 1
+             ? open(std::type_identity<RoundSession<P, Policies>>{}, freeze(tasks))
+             : open(std::type_identity<PipelinedSession<P, max_in_flight, Policies>>{}, freeze(tasks));
 }
 
 }  // namespace rondo::erased

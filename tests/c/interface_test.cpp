@@ -4,9 +4,15 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -447,6 +453,165 @@ TEST_CASE("c: rounds in flight are delivered in order, and tickets tell how they
   options.size = 8;
   CHECK_EQ(rondo_open(saxpy.graph, "a2a3_sim", &options, &session), RONDO_INVALID_ARGUMENT);
   CHECK(says("RONDO_OPTIONS_INIT"));
+}
+
+TEST_CASE("c: symbols are stated by name where sizes do not determine them") {
+  Saxpy saxpy("x: in f32[n, m], y: inout f32[n, m]");
+  Open open(saxpy);
+  std::vector<float> x(12, 1), y(12, 1);
+  open.bind(x, y);
+  CHECK_EQ(rondo_run_round(open.bindings), RONDO_INVALID_ARGUMENT);
+  REQUIRE_EQ(rondo_state_symbol(open.bindings, "n", 3), RONDO_OK);
+  REQUIRE_EQ(rondo_run_round(open.bindings), RONDO_OK);
+  CHECK_EQ(y[11], 3);
+  CHECK_EQ(rondo_state_symbol(open.bindings, "k", 3), RONDO_INVALID_ARGUMENT);
+  CHECK(says("the graph has no symbol 'k'"));
+  CHECK_EQ(rondo_state_symbol(open.bindings, "n", -2), RONDO_INVALID_ARGUMENT);
+  CHECK_EQ(rondo_state_symbol(open.bindings, nullptr, 1), RONDO_NULL_MEMORY);
+  REQUIRE_EQ(rondo_state_symbol(open.bindings, "n", -1), RONDO_OK);
+  CHECK_EQ(rondo_run_round(open.bindings), RONDO_INVALID_ARGUMENT);
+}
+
+TEST_CASE("c: a traced session counts, and writes a trace where the platform can") {
+  Saxpy saxpy;
+  rondo_options options = RONDO_OPTIONS_INIT;
+  options.trace = 1;
+  rondo_session session{};
+  const rondo_code code = rondo_open(saxpy.graph, "a2a3_sim", &options, &session);
+  if (code == RONDO_UNSUPPORTED && says("built without traces")) return;
+  REQUIRE_EQ(code, RONDO_OK);
+  rondo_bindings bindings{};
+  REQUIRE_EQ(rondo_bindings_create(session, &bindings), RONDO_OK);
+  std::vector<float> x(4, 1), y(4, 1);
+  REQUIRE_EQ(rondo_bind(bindings, saxpy.tensors[0], x.data(), 16), RONDO_OK);
+  REQUIRE_EQ(rondo_bind(bindings, saxpy.tensors[1], y.data(), 16), RONDO_OK);
+  REQUIRE_EQ(rondo_run_round(bindings), RONDO_OK);
+  rondo_counters counters{};
+  counters.size = sizeof counters;
+  REQUIRE_EQ(rondo_get_counters(session, &counters), RONDO_OK);
+  CHECK_EQ(counters.copies_in, 2);
+  CHECK_EQ(counters.bytes_out, 16);
+  CHECK_GT(counters.phase_ns[2], 0);
+  // A program that was compiled before there were these figures.
+  rondo_counters old{};
+  old.size = offsetof(rondo_counters, failed_rounds);
+  old.copies_in = 77;
+  REQUIRE_EQ(rondo_get_counters(session, &old), RONDO_OK);
+  CHECK_EQ(old.rounds, 1);
+  CHECK_EQ(old.copies_in, 77);
+  const std::string path = "/tmp/rondo_c_trace." + std::to_string(getpid()) + ".json";
+  REQUIRE_EQ(rondo_write_trace(session, path.c_str()), RONDO_OK);
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  CHECK_NE(text.find("\"saxpy\""), std::string::npos);
+  (void)std::remove(path.c_str());
+  CHECK_EQ(rondo_write_trace(session, "/nowhere/trace.json"), RONDO_INVALID_ARGUMENT);
+  CHECK_EQ(rondo_close(session), RONDO_OK);
+  CHECK_EQ(rondo_open(saxpy.graph, "host", &options, &session), RONDO_UNSUPPORTED);
+  options.size = offsetof(rondo_options, trace);
+  REQUIRE_EQ(rondo_open(saxpy.graph, "host", &options, &session), RONDO_OK);
+  CHECK_EQ(rondo_write_trace(session, path.c_str()), RONDO_NOT_OPEN);
+  CHECK_EQ(rondo_close(session), RONDO_OK);
+}
+
+/// The context of the orchestration below: y += steps * 2 * x, by halves and by way of an intermediate.
+struct Orchestrated {
+  explicit Orchestrated(const char* called) : runtime{called} {
+    REQUIRE_EQ(rondo_graph_create(RONDO_EDGES_DERIVED, &graph), RONDO_OK);
+    REQUIRE_EQ(rondo_graph_add_tensors(graph, "x: in f32[4], steps: in i32[1], y: inout f32[4]", tensors.data(), 3),
+               RONDO_OK);
+  }
+  ~Orchestrated() { (void)rondo_graph_destroy(graph); }
+  const char* runtime;
+  Kernel saxpy_kernel{"saxpy", saxpy_signature, saxpy};
+  Kernel add_kernel{"add", "x: in f32[n], w: in f32[n], z: out f32[n]", add};
+  rondo_graph graph{};
+  std::array<rondo_tensor, 3> tensors{};
+  rondo_round last{};
+  bool fails = false;
+};
+
+#define RONDO_TRY(call) \
+  if (const rondo_code code = (call); code != RONDO_OK) return code
+
+rondo_code orchestrate(rondo_round round, void* context) {
+  auto& self = *static_cast<Orchestrated*>(context);
+  self.last = round;
+  const void* steps = nullptr;
+  size_t bytes = 0;
+  RONDO_TRY(rondo_round_values(round, self.tensors[1], &steps, &bytes));
+  if (bytes != 4) return RONDO_INTERNAL;
+  const bool has_edges = std::string_view(self.runtime) == "aicpu_build_graph";
+  rondo_task last[2] = {};
+  for (std::int32_t step = 0; step < *static_cast<const std::int32_t*>(steps); ++step) {
+    for (const std::int64_t half : {0, 1}) {
+      const std::int64_t first = 2 * half;
+      const std::int64_t two = 2;
+      rondo_region x{}, y{}, t{};
+      rondo_task one = 0, other = 0;
+      RONDO_TRY(rondo_round_begin_scope(round));
+      RONDO_TRY(rondo_round_view(round, rondo_tensor_argument(self.tensors[0]), &first, &two, 1, &x));
+      RONDO_TRY(rondo_round_view(round, rondo_tensor_argument(self.tensors[2]), &first, &two, 1, &y));
+      RONDO_TRY(rondo_round_workspace(round, "f32", &two, 1, &t));
+      const rondo_argument sum[] = {rondo_region_argument(x), rondo_region_argument(x), rondo_region_argument(t)};
+      RONDO_TRY(rondo_round_add_task(round, self.add_kernel.handle, sum, 3, 1, &one));
+      const rondo_argument more[] = {rondo_region_argument(t), rondo_region_argument(y), rondo_number_argument(1)};
+      RONDO_TRY(rondo_round_add_task(round, self.saxpy_kernel.handle, more, 3, 1, &other));
+      if (has_edges) {
+        RONDO_TRY(rondo_round_add_edge(round, one, other));
+        if (step != 0) RONDO_TRY(rondo_round_add_edge(round, last[half], other));
+      }
+      last[half] = other;
+      RONDO_TRY(rondo_round_end_scope(round));
+      if (self.fails) return rondo_round_view(round, rondo_region_argument({12345}), &first, &two, 1, &x);
+    }
+  }
+  return RONDO_OK;
+}
+
+TEST_CASE("c: an orchestration adds the tasks of each round") {
+  for (const char* platform : {"a2a3_sim", "a5_sim", "a2a3_sim_pool", "a5_sim_pool"}) {
+    for (const char* runtime : {"tensormap_and_ringbuffer", "aicpu_build_graph"}) {
+      CAPTURE(platform);
+      CAPTURE(runtime);
+      Orchestrated made(runtime);
+      rondo_session session{};
+      REQUIRE_EQ(rondo_open_orchestrated(made.graph, platform, runtime, orchestrate, &made, nullptr, &session),
+                 RONDO_OK);
+      rondo_bindings bindings{};
+      REQUIRE_EQ(rondo_bindings_create(session, &bindings), RONDO_OK);
+      std::vector<float> x{1, 2, 3, 4}, y(4);
+      std::int32_t steps = 0;
+      REQUIRE_EQ(rondo_bind(bindings, made.tensors[0], x.data(), 16), RONDO_OK);
+      REQUIRE_EQ(rondo_bind(bindings, made.tensors[1], &steps, 4), RONDO_OK);
+      REQUIRE_EQ(rondo_bind(bindings, made.tensors[2], y.data(), 16), RONDO_OK);
+      float total = 0;
+      for (steps = 0; steps < 5; ++steps) {
+        REQUIRE_EQ(rondo_run_round(bindings), RONDO_OK);
+        total += 2 * static_cast<float>(steps);
+        CHECK_EQ(y, std::vector<float>{total, 2 * total, 3 * total, 4 * total});
+      }
+      const std::int64_t two = 2;
+      rondo_region region{};
+      CHECK_EQ(rondo_round_workspace(made.last, "f32", &two, 1, &region), RONDO_NOT_OPEN);
+      CHECK(says("the round is over"));
+      made.fails = true;
+      CHECK_EQ(rondo_run_round(bindings), RONDO_ORCHESTRATION_FAILED);
+      CHECK(says("it returned 1, and the last error is: the argument is no tensor or region of this round"));
+      CHECK_EQ(rondo_run_round(bindings), RONDO_POISONED);
+      CHECK_EQ(rondo_close(session), RONDO_OK);
+      CHECK_EQ(rondo_round_workspace(made.last, "f32", &two, 1, &region), RONDO_WRONG_HANDLE);
+    }
+  }
+  Orchestrated made("");
+  rondo_session session{};
+  CHECK_EQ(rondo_open_orchestrated(made.graph, "host", nullptr, orchestrate, &made, nullptr, &session),
+           RONDO_UNSUPPORTED);
+  CHECK_EQ(rondo_open_orchestrated(made.graph, "a2a3_sim", "x", orchestrate, &made, nullptr, &session),
+           RONDO_INVALID_ARGUMENT);
+  CHECK_EQ(rondo_open_orchestrated(made.graph, "a2a3_sim", nullptr, nullptr, &made, nullptr, &session),
+           RONDO_NULL_MEMORY);
+  CHECK_EQ(session.id, 0);
 }
 
 TEST_CASE("c: a stop poisons the session, whose close still releases everything") {

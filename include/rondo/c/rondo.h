@@ -100,6 +100,13 @@ typedef struct rondo_bindings {
 typedef struct rondo_tensor {
   uint64_t id;
 } rondo_tensor;
+/* The round under way, and an intermediate or a box of a tensor in it; see rondo_open_orchestrated(). */
+typedef struct rondo_round {
+  uint64_t id;
+} rondo_round;
+typedef struct rondo_region {
+  uint64_t id;
+} rondo_region;
 /* A task of a graph, by its number in the order in which tasks were added. */
 typedef uint32_t rondo_task;
 
@@ -142,10 +149,11 @@ RONDO_C_API rondo_code rondo_graph_find_tensor(rondo_graph graph, const char* na
 
 /* An argument of a task, made by one of the functions below. */
 typedef struct rondo_argument {
-  int32_t kind; /* 0: a tensor, 1: an integer, 2: a floating-point number, 3: an unsigned integer */
+  int32_t kind; /* 0: a tensor, 1: an integer, 2: a floating-point number, 3: an unsigned integer, 4: a region */
   int32_t reserved;
   union {
     rondo_tensor tensor;
+    rondo_region region;
     int64_t integer;
     double number;
     uint64_t natural;
@@ -169,6 +177,12 @@ static inline rondo_argument rondo_number_argument(double number) {
 static inline rondo_argument rondo_natural_argument(uint64_t natural) {
   rondo_argument a;
   a.kind = 3, a.reserved = 0, a.value.natural = natural;
+  return a;
+}
+
+static inline rondo_argument rondo_region_argument(rondo_region region) {
+  rondo_argument a;
+  a.kind = 4, a.reserved = 0, a.value.region = region;
   return a;
 }
 
@@ -204,12 +218,14 @@ typedef struct rondo_options {
   uint64_t device_memory;          /* bytes that the session takes at most; 0: as many as there are */
   const char* const* kernel_files; /* binaries with the kernels, for devices */
   size_t kernel_file_count;
+  int32_t trace; /* 1: count and trace rounds and tasks; on simulated chips */
+  int32_t reserved;
 } rondo_options;
 #define RONDO_OPTIONS_INIT \
-  { sizeof(rondo_options), 0, 0, 1, 0, 0, NULL, 0 }
+  { sizeof(rondo_options), 0, 0, 1, 0, 0, NULL, 0, 0, 0 }
 
-/* Opens a session: plans, allocates and lays out, once. `options` may be NULL. Later changes of the graph have no effect
- * on the session. */
+/* Opens a session: plans, allocates and lays out, once. `options` may be NULL. Later changes of the graph have no
+ * effect on the session. */
 RONDO_C_API rondo_code rondo_open(rondo_graph graph, const char* platform, const rondo_options* options,
                                   rondo_session* session);
 /* Waits for the device, releases everything, and ends the session's handle and those of its bindings, whatever it
@@ -230,6 +246,10 @@ RONDO_C_API rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tenso
                                             size_t bytes);
 /* Binds device memory: nothing is copied. */
 RONDO_C_API rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint64_t address, size_t bytes);
+
+/* States the value of a symbol of the graph by its name, for the rounds to come, where sizes do not determine it; -1
+ * has the sizes determine it again. */
+RONDO_C_API rondo_code rondo_state_symbol(rondo_bindings bindings, const char* symbol, int64_t value);
 
 /* --- rounds ------------------------------------------------------------------------------------------------------ */
 
@@ -275,8 +295,52 @@ typedef struct rondo_counters {
   int32_t poisoned;     /* 1 if the session is poisoned */
   int32_t reserved;
   double last_round_ns; /* of the tasks on the device; negative where the platform cannot tell */
+  /* 0 unless the session was opened with `trace`: */
+  uint64_t failed_rounds;
+  uint64_t copies_in;
+  uint64_t bytes_in;
+  uint64_t copies_out;
+  uint64_t bytes_out;
+  uint64_t refreshes; /* of addresses in the arguments of tasks */
+  uint64_t refresh_bytes;
+  uint64_t phase_ns[7]; /* of the host: outside (0), bind, copy in, refresh, launch, copy out, wait */
 } rondo_counters;
 RONDO_C_API rondo_code rondo_get_counters(rondo_session session, rondo_counters* counters);
+
+/* Writes the last rounds and tasks of a session that was opened with `trace` to a file, for ui.perfetto.dev. */
+RONDO_C_API rondo_code rondo_write_trace(rondo_session session, const char* path);
+
+/* --- orchestrations ---------------------------------------------------------------------------------------------- */
+
+/* Adds the tasks of a round, with the functions below. Another result than RONDO_OK fails the round and poisons the
+ * session. A function below that returns RONDO_STOPPED says that the round has failed: return. */
+typedef rondo_code (*rondo_orchestration)(rondo_round round, void* context);
+
+/* Opens a session whose tasks `orchestration` adds, each round anew. `interface`: a graph of tensors without tasks.
+ * `runtime`: "tensormap_and_ringbuffer" (also if NULL), which finds edges from the tensors that tasks touch, or
+ * "aicpu_build_graph", to which each edge is stated. On a2a3_sim, a5_sim, and those with _pool, one round at a time.
+ * While a round runs, the orchestration may be called by another thread than that of the session. */
+RONDO_C_API rondo_code rondo_open_orchestrated(rondo_graph interface, const char* platform, const char* runtime,
+                                               rondo_orchestration orchestration, void* context,
+                                               const rondo_options* options, rondo_session* session);
+
+/* As rondo_graph_add_task(), with tensors of the interface and regions of this round. The session keeps the kernel. */
+RONDO_C_API rondo_code rondo_round_add_task(rondo_round round, rondo_kernel kernel, const rondo_argument* arguments,
+                                            size_t count, uint32_t blocks, rondo_task* task);
+/* `after` starts only when `before` is done. With aicpu_build_graph, before the scope of `after` ends. */
+RONDO_C_API rondo_code rondo_round_add_edge(rondo_round round, rondo_task before, rondo_task after);
+/* An intermediate of the open scope, of elements of that type ("f32"); what it holds is undefined. */
+RONDO_C_API rondo_code rondo_round_workspace(rondo_round round, const char* type, const int64_t* extents, size_t rank,
+                                             rondo_region* region);
+/* The box of a tensor or of a region that starts at the index `first`. */
+RONDO_C_API rondo_code rondo_round_view(rondo_round round, rondo_argument of, const int64_t* first,
+                                        const int64_t* extents, size_t rank, rondo_region* region);
+/* A scope. The memory of its intermediates is used again when it has ended and its tasks are done. Scopes that are open
+ * when the orchestration returns are ended. */
+RONDO_C_API rondo_code rondo_round_begin_scope(rondo_round round);
+RONDO_C_API rondo_code rondo_round_end_scope(rondo_round round);
+/* What an input holds in this round. `bytes` may be NULL. */
+RONDO_C_API rondo_code rondo_round_values(rondo_round round, rondo_tensor input, const void** values, size_t* bytes);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,11 @@ from ._rondo import (
     Kernel,
     Plan,
     Prediction,
+    Region,
+    Round,
+    Scope,
     Session,
+    Task,
     Tensor,
     Ticket,
     __version__,
@@ -42,6 +46,7 @@ from ._rondo import (
     platforms,
 )
 from ._kernel import kernel
+from ._measure import Measurement, measure
 
 
 def _wait_for(ticket):
@@ -76,13 +81,19 @@ __all__ = [
     "Finding",
     "Graph",
     "Kernel",
+    "Measurement",
     "Plan",
     "Prediction",
+    "Region",
+    "Round",
+    "Scope",
     "Session",
+    "Task",
     "Tensor",
     "Ticket",
     "kernel",
     "kernels",
+    "measure",
     "plan_memory",
     "platforms",
 ]

@@ -31,7 +31,9 @@ import rondo
 
 # The types that NumPy lacks are bound as their bits.
 BITS = {"bfloat16": "uint16", "fp8e4m3fn": "uint8", "fp8e8m0": "uint8", "fp4e2m1": "uint8"}
-PHASES = ("initialize_round", "launch", "finalize_round")
+# Of a session that counts, as tools/bench_rounds has them; and of one that does not, as Python sees them.
+PHASES = ("bind", "refresh", "copy in", "launch", "wait", "copy out")
+STEPS = ("initialize_round", "launch", "finalize_round")
 
 
 def load(path: str) -> Any:
@@ -74,20 +76,31 @@ def first_difference(name: str, device: Any, golden: Any, rtol: float, atol: flo
     )
 
 
+def difference(number: int, arrays: dict[str, Any], expected: dict[str, Any], written: list[str], rtol: float,
+               atol: float) -> Optional[str]:
+    """A sentence about the first difference of a round; None if there is none."""
+    for name in written:
+        if name not in expected:
+            return f"round {number}: the golden function says nothing of {name}"
+        found = first_difference(name, arrays[name], expected[name], rtol, atol)
+        if found is not None:
+            return f"round {number}: {found}"
+    return None
+
+
 class Result:
     """The times of a case's rounds, in nanoseconds, and the first difference."""
 
-    def __init__(self, case: str, platform: str, steps: bool) -> None:
+    def __init__(self, case: str, platform: str, phases: tuple[str, ...]) -> None:
         self.case, self.platform = case, platform
-        self.phases = (*PHASES, "round") if steps else ("round",)
-        self.host: list[list[int]] = []  # by round, by phase
+        self.phases = (*phases, "round")
+        self.host: list[list[float]] = []  # by round, by phase
         self.device: list[float] = []  # by round, where the platform tells
         self.compared = 0
         self.difference: Optional[str] = None
 
-    def add(self, moments: list[int], device: Optional[float]) -> None:
-        steps = [b - a for a, b in zip(moments, moments[1:])]
-        self.host.append(steps + [moments[-1] - moments[0]] if len(steps) > 1 else steps)
+    def add(self, times: list[float], device: Optional[float]) -> None:
+        self.host.append(times)
         if device is not None:
             self.device.append(device)
 
@@ -125,19 +138,54 @@ class Result:
         return "\n".join(lines)
 
 
+def open_session(graph: rondo.Graph, platform: str, phases: bool, trace: bool) -> rondo.Session:
+    """A session that counts, if phases or a trace are asked for; without phases where the platform cannot count."""
+    if phases or trace:
+        try:
+            return rondo.Session(graph, platform, trace=True)
+        except rondo.Error as error:
+            if trace or error.code != rondo.Errc.unsupported:
+                raise
+    return rondo.Session(graph, platform)
+
+
+def run_round(session: rondo.Session, binding: rondo.Binding, steps: bool) -> list[float]:
+    """Runs a round; returns the nanoseconds of its phases, as far as they are known, and of all of it."""
+    clock = time.perf_counter_ns
+    before = session.counters
+    moments = [clock()]
+    if steps:
+        session.initialize_round(binding)
+        moments.append(clock())
+        session.launch()
+        moments.append(clock())
+        session.finalize_round()
+    else:
+        binding.run_round()
+    moments.append(clock())
+    after = session.counters
+    took: list[float] = []
+    if steps:
+        took = [b - a for a, b in zip(moments, moments[1:])]
+    elif before is not None and after is not None:
+        took = [after["phase_ns"][phase] - before["phase_ns"][phase] for phase in PHASES]
+    return took + [moments[-1] - moments[0]]
+
+
 def run(case: Any, path: str, rounds: int, platform: str = "a2a3_sim", seed: int = 1, golden: str = "every",
-        rtol: Optional[float] = None, atol: Optional[float] = None) -> Result:
-    """Runs the rounds of a case until one differs."""
+        rtol: Optional[float] = None, atol: Optional[float] = None, phases: bool = False,
+        trace: Optional[str] = None) -> Result:
+    """Runs the rounds of a case until one differs. `phases`: say how long each phase took; `trace`: a file to write."""
     rtol = getattr(case, "RTOL", 1e-5) if rtol is None else rtol
     atol = getattr(case, "ATOL", 1e-6) if atol is None else atol
     graph = case.graph()
     symbols = case.shapes() if hasattr(case, "shapes") else {}
     arrays, written = make_arrays(graph, symbols)
     random = np.random.default_rng(seed)
-    steps = not any(isinstance(e, str) for t in graph.tensors for e in t.shape)
-    result = Result(path, platform, steps)
-    clock = time.perf_counter_ns
-    with rondo.Session(graph, platform) as session:
+    with open_session(graph, platform, phases, trace is not None) as session:
+        counts = session.counters is not None
+        steps = phases and not counts and not any(isinstance(e, str) for t in graph.tensors for e in t.shape)
+        result = Result(path, platform, PHASES if counts else STEPS if steps else ())
         if hasattr(case, "setup"):
             case.setup(session)
         binding = session.bind(**arrays)
@@ -146,28 +194,15 @@ def run(case: Any, path: str, rounds: int, platform: str = "a2a3_sim", seed: int
             compares = golden == "every" or (golden == "first" and number == 0) or (
                 golden == "last" and number == rounds - 1)
             expected = case.golden({name: array.copy() for name, array in arrays.items()}) if compares else {}
-            moments = [clock()]
-            if steps:
-                session.initialize_round(binding)
-                moments.append(clock())
-                session.launch()
-                moments.append(clock())
-                session.finalize_round()
-            else:
-                binding.run_round()
-            moments.append(clock())
-            result.add(moments, session.last_round_ns)
+            result.add(run_round(session, binding, steps), session.last_round_ns)
             if not compares:
                 continue
             result.compared += 1
-            for name in written:
-                if name not in expected:
-                    result.difference = f"round {number}: the golden function says nothing of {name}"
-                    return result
-                difference = first_difference(name, arrays[name], expected[name], rtol, atol)
-                if difference is not None:
-                    result.difference = f"round {number}: {difference}"
-                    return result
+            result.difference = difference(number, arrays, expected, written, rtol, atol)
+            if result.difference is not None:
+                break
+        if trace is not None:
+            session.write_trace(trace)
     return result
 
 
@@ -196,13 +231,15 @@ def main(arguments: Optional[list[str]] = None) -> int:
     parser.add_argument("--json", metavar="FILE",
                         help="write the result to FILE; - is standard output, and nothing else is printed")
     parser.add_argument("--show-host", action="store_true", help="print how long each phase took on the host")
+    parser.add_argument("--trace", metavar="FILE", help="write a trace of the last rounds and tasks, for ui.perfetto.dev")
     parser.add_argument("--compare", metavar="FILE", help="print the medians next to those that --json wrote to FILE")
     options = parser.parse_args(arguments)
     if options.rounds < 1:
         parser.error("--rounds: at least 1")
+    phases = options.show_host or options.json is not None or options.compare is not None
     try:
         result = run(load(options.case), options.case, options.rounds, options.platform, options.seed, options.golden,
-                     options.rtol, options.atol)
+                     options.rtol, options.atol, phases, options.trace)
         compared = comparison(result, options.compare) if options.compare else None
     except rondo.Error as error:
         print(f"{error.code.name}: {error}", file=sys.stderr)

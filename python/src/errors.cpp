@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <new>
 #include <string_view>
 
 namespace py = pybind11;
@@ -58,26 +59,52 @@ static_assert(stands_for(Errc::shared_memory, "shared_memory") && stands_for(Err
               stands_for(Errc::not_open, "not_open") && stands_for(Errc::kernel_failed, "kernel_failed") &&
               stands_for(Errc::check_failed, "check_failed"));
 
+PyObject* error_type = nullptr;  ///< rondo.Error; one reference is kept for good, since modules are never unloaded
+
+void raise(const Error& e) {
+  py::object error = py::handle(error_type)(e.what());
+  error.attr("code") = e.code();
+  PyErr_SetObject(error_type, error.ptr());
+}
+
 }  // namespace
+
+PyObject* raise_current() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Error& e) {
+      raise(e);
+    }
+  } catch (py::error_already_set& e) {
+    e.restore();
+  } catch (const py::builtin_exception& e) {
+    e.set_error();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "rondo: an unexpected exception; please report this as a defect of Rondo");
+  }
+  return nullptr;
+}
 
 void define_errors(py::module_& module) {
   py::enum_<Errc> codes(module, "Errc", "What went wrong, the same list for set-up and for rounds.");
   for (std::size_t code = 0; code < count; ++code) {
     codes.value(names[code], static_cast<Errc>(code), describe(static_cast<Errc>(code)));
   }
-  // Modules are never unloaded, so one reference is kept for good.
-  static PyObject* const type = PyErr_NewExceptionWithDoc(
+  error_type = PyErr_NewExceptionWithDoc(
       "rondo.Error", "What Rondo refuses or fails at: `code` is a rondo.Errc, the text says what to do.",
       PyExc_RuntimeError, nullptr);
-  if (type == nullptr) throw py::error_already_set();
-  module.attr("Error") = py::handle(type);
+  if (error_type == nullptr) throw py::error_already_set();
+  module.attr("Error") = py::handle(error_type);
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& e) {
-      py::object error = py::handle(type)(e.what());
-      error.attr("code") = e.code();
-      PyErr_SetObject(type, error.ptr());
+      raise(e);
     }
   });
 }

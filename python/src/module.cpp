@@ -4,6 +4,7 @@
 #include "graph.hpp"
 #include "kernel.hpp"
 #include "memory.hpp"
+#include "round.hpp"
 #include "session.hpp"
 
 #include <rondo/version.hpp>
@@ -19,6 +20,7 @@ PYBIND11_MODULE(_rondo, module) {
   rondo::python::define_errors(module);
   rondo::python::define_kernel(module);
   rondo::python::define_graph(module);
+  rondo::python::define_round(module);
   rondo::python::define_session(module);
   rondo::python::define_memory(module);
 }

@@ -7,6 +7,7 @@
 #include "graph.hpp"
 #include "host_memory.hpp"
 #include "kernel.hpp"
+#include "round.hpp"
 
 #include <pybind11/stl.h>
 
@@ -38,6 +39,27 @@ struct Bound {
   std::unique_ptr<AnyBindings> bindings;
 };
 
+/// Arrays by tensor name, as CPython passes arguments by name.
+struct Arrays {
+  PyObject* const* values = nullptr;
+  PyObject* names = nullptr;  ///< a tuple, or null if there are none
+
+  [[nodiscard]] Py_ssize_t size() const noexcept { return names == nullptr ? 0 : PyTuple_GET_SIZE(names); }
+  [[nodiscard]] py::handle name(Py_ssize_t a) const noexcept { return PyTuple_GET_ITEM(names, a); }
+};
+
+/// Releases the GIL in a block; cheaper than what pybind11 has.
+class WithoutGil {
+ public:
+  WithoutGil() noexcept : state_{PyEval_SaveThread()} {}
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+  ~WithoutGil() { PyEval_RestoreThread(state_); }
+
+ private:
+  PyThreadState* state_;
+};
+
 class Session;
 /// All sessions of this process; guarded by the GIL.
 std::vector<Session*>& all_sessions() {
@@ -49,16 +71,24 @@ std::vector<Session*>& all_sessions() {
 /// thread that comes meanwhile is told so, since a session serves one at a time.
 class Session {
  public:
-  Session(const Graph& graph, const std::string& platform, const erased::Options& options)
+  /// `orchestration`: the function that adds the tasks of each round, or None; then the tasks are the graph's.
+  Session(const Graph& graph, const std::string& platform, const erased::Options& options,
+          const py::object& orchestration, const std::string& runtime)
       : platform_{platform},
         device_{device_kind(platform, options.device)},
         kernels_{graph.native.kernels},
         kernel_objects_(py::list(graph.kernels)),
         symbols_(symbols_of(graph.native.tasks)),
         forks_{forks} {
-    {
+    if (orchestration.is_none()) {
       const py::gil_scoped_release others_may_run;
       session_ = erased::open_any(platform, graph.native, options);
+    } else {
+      orchestration_ = std::make_unique<Orchestration>(orchestration, kernel_objects_);
+      const erased::Runtime called = erased::runtime_called(runtime);
+      const py::gil_scoped_release others_may_run;
+      session_ = erased::open_orchestrated_any(platform, graph.native, options, called,
+                                               [this](erased::AnyRound& round) { (*orchestration_)(round); });
     }
     const graph::GraphView view = session_->interface();
     for (std::size_t t = 0; t < view.tensors.size(); ++t) {
@@ -94,18 +124,19 @@ class Session {
   [[nodiscard]] const char* platform() const noexcept { return platform_.c_str(); }
 
   /// Arrays, checked and bound.
-  [[nodiscard]] std::shared_ptr<Bound> bind(const py::kwargs& arrays) {
+  [[nodiscard]] std::shared_ptr<Bound> bind(const Arrays& arrays) {
     refuse_beside_another();
     auto bound = std::make_shared<Bound>();
     bound->bindings = session_->make_bindings();
     bind(*bound, arrays);
     return bound;
   }
-  void run_round(const py::kwargs& arrays) {
+  void run_round(const Arrays& arrays) {
     refuse_in_round();
     bind(*own_, arrays);
     const Status status = alone([&] { return own_->bindings->run_round(); });
-    own_->memory.clear();
+    spare_ = std::exchange(own_->memory, {});
+    spare_.clear();
     check(status);
   }
   void run_round(const Bound& bound) {
@@ -114,7 +145,7 @@ class Session {
     check(alone([&] { return bound.bindings->run_round(); }));
   }
 
-  void initialize_round(const py::kwargs& arrays) {
+  void initialize_round(const Arrays& arrays) {
     refuse_in_round();
     bind(*own_, arrays);
     initialize_round(own_);
@@ -140,7 +171,7 @@ class Session {
 
   // Rounds in flight.
 
-  std::uint64_t submit(const py::kwargs& arrays) {
+  std::uint64_t submit(const Arrays& arrays) {
     refuse_in_round();
     bind(*own_, arrays);
     return submit(own_, std::move(own_->memory));
@@ -196,6 +227,11 @@ class Session {
     check(alone([&] { return session_->set_scalar(TaskId{task}, n, word); }));
   }
 
+  void write_trace(const std::string& path) {
+    refuse_beside_another();
+    erased::write_trace_file(*session_, path);
+  }
+
   void request_stop() {
     if (!session_->request_stop()) fail(Errc::unsupported, platform_, " cannot be stopped in the middle of a round");
   }
@@ -223,7 +259,7 @@ class Session {
     is_running_ = true;
     Status status;
     {
-      const py::gil_scoped_release others_may_run;
+      const WithoutGil others_may_run;
       status = f();
     }
     is_running_ = false;
@@ -235,6 +271,7 @@ class Session {
   }
   /// An exception of a kernel of Python is raised as it is; what else failed, as rondo.Error.
   [[noreturn, gnu::cold]] void raise(Status status) const {
+    if (orchestration_ != nullptr) orchestration_->raise_pending();
     Kernel* raised = nullptr;
     for (const py::handle object : kernel_objects_) {
       auto& kernel = py::cast<Kernel&>(object);
@@ -272,7 +309,8 @@ class Session {
     while (in_flight_.size() > session_->in_flight()) in_flight_.pop_front();
   }
   /// Refuses arrays whose shapes give a symbol two values.
-  [[gnu::noinline]] void check_symbols(const std::vector<HostMemory>& memory) const {
+  /// @returns the values of the symbols, -1 for those that no array has as an extent
+  [[nodiscard, gnu::noinline]] std::vector<std::int64_t> symbols_in(const std::vector<HostMemory>& memory) const {
     std::vector<std::int64_t> values(symbols_.size(), -1);
     std::vector<const Port*> from(symbols_.size());
     const auto each = [&](auto&& visit) {
@@ -303,6 +341,7 @@ class Session {
              ", and by the other arrays it is ", wanted.value, "; bind arrays whose shapes fit together");
       }
     });
+    return values;
   }
   void refuse_beside_another() const {
     if (forks_ != forks) [[unlikely]] {
@@ -317,12 +356,14 @@ class Session {
   }
 
   /// Checks an array for each tensor that rounds bind, then binds them all: a wrong one changes nothing.
-  void bind(Bound& bound, const py::kwargs& arrays) {
-    std::vector<HostMemory> memory(ports_.size());
-    for (const auto& [name, array] : arrays) {
-      const std::size_t p = port_called(name);
+  void bind(Bound& bound, const Arrays& arrays) {
+    std::vector<HostMemory> memory = std::exchange(spare_, {});
+    memory.clear();
+    memory.resize(ports_.size());
+    for (Py_ssize_t a = 0; a < arrays.size(); ++a) {
+      const std::size_t p = port_called(arrays.name(a));
       const Port& port = tensors_[ports_[p]];
-      memory[p] = memory_of(array, port, copies_out(port.direction), device_);
+      memory[p] = memory_of(arrays.values[a], port, copies_out(port.direction), device_);
     }
     for (std::size_t p = 0; p < ports_.size(); ++p) {
       if (!memory[p].is_bound()) {
@@ -330,7 +371,8 @@ class Session {
              "' is not bound; each round binds all inputs, outputs and inouts");
       }
     }
-    if (!symbols_.empty()) check_symbols(memory);
+    std::vector<std::int64_t> values;
+    if (!symbols_.empty()) values = symbols_in(memory);
     refuse_beside_another();  // here, since asking an array for its memory may have run code of Python
     for (std::size_t p = 0; p < ports_.size(); ++p) {
       memory[p].take();
@@ -339,6 +381,7 @@ class Session {
       check(memory[p].device == 0 ? bound.bindings->bind(port.tensor, memory[p].data, size)
                                   : bound.bindings->bind_device(port.tensor, memory[p].device, size));
     }
+    for (std::size_t s = 0; s < values.size(); ++s) check(bound.bindings->state_symbol(s, values[s]));
     bound.memory = std::move(memory);
   }
   Status end() {
@@ -377,9 +420,11 @@ class Session {
   py::list kernel_objects_;  ///< keeps the kernels of Python
   std::vector<std::string> symbols_;
   std::uint32_t forks_;
+  std::unique_ptr<Orchestration> orchestration_;  ///< null: the tasks are the graph's
   std::unique_ptr<AnySession> session_;
   std::vector<Port> tensors_;       ///< all of the graph's
   std::vector<std::size_t> ports_;  ///< which of them rounds bind
+  std::vector<HostMemory> spare_;   ///< empty, with room for the arrays of a round
   std::shared_ptr<Bound> own_;      ///< for arrays that come by name, each round anew
   std::shared_ptr<Bound> round_;    ///< of the round under way, taken step by step
   std::deque<Flight> in_flight_;    ///< keeps the arrays of rounds in flight
@@ -389,13 +434,15 @@ class Session {
 /// Arrays, checked and bound once for many rounds; keeps them and the session alive.
 class Binding {
  public:
-  Binding(py::object session, const py::kwargs& arrays) : session_{std::move(session)}, bound_{self().bind(arrays)} {}
+  Binding(py::object session, Session& native, const Arrays& arrays)
+      : session_{std::move(session)}, native_{native}, bound_{native.bind(arrays)} {}
 
-  [[nodiscard]] Session& self() const { return py::cast<Session&>(session_); }
+  [[nodiscard]] Session& self() const noexcept { return native_; }
   [[nodiscard]] const std::shared_ptr<Bound>& bound() const { return bound_; }
 
  private:
   py::object session_;
+  Session& native_;
   std::shared_ptr<Bound> bound_;
 };
 
@@ -422,24 +469,120 @@ class Ticket {
   std::uint64_t number_;
 };
 
+py::dict counters_dict(const erased::Counters& c) {
+  // As tools/bench_rounds calls the phases.
+  constexpr const char* phases[] = {nullptr, "bind", "copy in", "refresh", "launch", "copy out", "wait"};
+  py::dict ns;
+  for (std::size_t p = 1; p < std::size(phases); ++p) ns[phases[p]] = c.phase_ns[p];
+  py::dict all;
+  all["rounds"] = c.rounds;
+  all["failed_rounds"] = c.failed_rounds;
+  all["copies_in"] = c.copies_in;
+  all["bytes_in"] = c.bytes_in;
+  all["copies_out"] = c.copies_out;
+  all["bytes_out"] = c.bytes_out;
+  all["refreshes"] = c.refreshes;
+  all["refresh_bytes"] = c.refresh_bytes;
+  all["parks"] = c.parks;
+  all["phase_ns"] = ns;
+  return all;
+}
+
+// --- methods of every round, which CPython calls without a detour through pybind11
+
+/// The object of C++ in one of Python, whose type CPython has checked.
+template <class T>
+T& native_of(PyObject* self) {
+  auto* const instance = reinterpret_cast<py::detail::instance*>(self);
+  void* const object =
+      instance->simple_layout ? instance->simple_value_holder[0] : instance->get_value_and_holder().value_ptr();
+  if (object == nullptr) throw py::type_error("rondo: the object was not initialized");
+  return *static_cast<T*>(object);
+}
+
 /// The binding that a method was called with, or null if it was called with arrays by name.
-const Binding* binding_of(const Session& session, const char* method, const py::args& positional,
-                          const py::kwargs& arrays) {
-  if (positional.empty()) return nullptr;
-  if (positional.size() > 1 || !arrays.empty() || !py::isinstance<Binding>(positional[0])) {
+const Binding* binding_of(const Session& session, const char* method, PyObject* const* values, Py_ssize_t positional,
+                          const Arrays& arrays) {
+  if (positional == 0) return nullptr;
+  if (positional > 1 || arrays.size() != 0 || !py::isinstance<Binding>(values[0])) {
     throw py::type_error(std::string("rondo: ") + method + " takes arrays by name, or one binding of session.bind()");
   }
-  const auto& binding = py::cast<const Binding&>(positional[0]);
+  const auto& binding = native_of<Binding>(values[0]);
   if (&binding.self() != &session) fail(Errc::wrong_tensor, "the binding is another session's; bind with this one");
   return &binding;
+}
+
+/// A method that takes arrays by name, or a binding: `f(self, session, binding or null, arrays)`.
+template <class F>
+PyObject* call_method(PyObject* self, const char* method, PyObject* const* values, Py_ssize_t positional,
+                      PyObject* names, F&& f) noexcept {
+  try {
+    auto& session = native_of<Session>(self);
+    const Arrays arrays{values + positional, names};
+    return f(session, binding_of(session, method, values, positional, arrays), arrays).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* bind_arrays(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return call_method(self, "bind", values, positional, names, [&](Session& s, const Binding* b, const Arrays& arrays) {
+    if (b != nullptr) throw py::type_error("rondo: bind takes arrays by name");
+    return py::cast(std::make_unique<Binding>(py::reinterpret_borrow<py::object>(self), s, arrays));
+  });
+}
+PyObject* run_session_round(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return call_method(self, "run_round", values, positional, names,
+                     [](Session& session, const Binding* binding, const Arrays& arrays) -> py::object {
+                       binding == nullptr ? session.run_round(arrays) : session.run_round(*binding->bound());
+                       return py::none();
+                     });
+}
+PyObject* initialize_round(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return call_method(self, "initialize_round", values, positional, names,
+                     [](Session& session, const Binding* binding, const Arrays& arrays) -> py::object {
+                       binding == nullptr ? session.initialize_round(arrays)
+                                          : session.initialize_round(binding->bound());
+                       return py::none();
+                     });
+}
+PyObject* submit_round(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return call_method(
+      self, "submit", values, positional, names, [&](Session& session, const Binding* binding, const Arrays& arrays) {
+        const std::uint64_t number = binding == nullptr ? session.submit(arrays) : session.submit(binding->bound());
+        return py::cast(Ticket(py::reinterpret_borrow<py::object>(self), number));
+      });
+}
+PyObject* run_bound_round(PyObject* self, PyObject*) {
+  try {
+    const auto& binding = native_of<Binding>(self);
+    binding.self().run_round(*binding.bound());
+    Py_RETURN_NONE;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+PyMethodDef fast_method(const char* name, FastCall function, const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS,
+          doc};
+}
+/// `method` lives as long as the type.
+void add_method(py::handle type, PyMethodDef& method) {
+  const auto descriptor =
+      py::reinterpret_steal<py::object>(PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &method));
+  if (!descriptor) throw py::error_already_set();
+  py::setattr(type, method.ml_name, descriptor);
 }
 
 }  // namespace
 
 void define_session(py::module_& module) {
-  py::class_<Binding>(module, "Binding", "Arrays, checked and bound once for many rounds; made by Session.bind.")
-      .def(
-          "run_round", [](const Binding& b) { b.self().run_round(*b.bound()); }, "One round over these arrays.");
+  const py::class_<Binding> binding(module, "Binding",
+                                    "Arrays, checked and bound once for many rounds; made by Session.bind.");
+  static PyMethodDef run_bound = {"run_round", run_bound_round, METH_NOARGS, "One round over these arrays."};
+  add_method(binding, run_bound);
 
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   const auto or_none = [](std::uint32_t number) {
@@ -465,10 +608,20 @@ void define_session(py::module_& module) {
       .def("wait", &Ticket::wait, "Waits until the round was delivered; raises what went wrong with it.")
       .def_property_readonly("done", &Ticket::is_done, "Whether the round was delivered; delivers what is done.");
 
-  py::class_<Session>(module, "Session", "A graph, opened on a platform, that runs round after round.")
+  py::class_<Session> session_type(module, "Session", "A graph, opened on a platform, that runs round after round.");
+  static PyMethodDef methods[] = {
+      fast_method("bind", bind_arrays, "Checks arrays, given by tensor name, once for many rounds."),
+      fast_method("run_round", run_session_round, "One round, over arrays by tensor name or over a binding."),
+      fast_method("initialize_round", initialize_round, "Binds arrays, or takes a binding, and copies the inputs."),
+      fast_method("submit", submit_round,
+                  "Sends a round on its way and returns its Ticket. Outputs are there once the ticket was waited for."),
+  };
+  for (PyMethodDef& method : methods) add_method(session_type, method);
+  session_type
       .def(py::init([](const Graph& graph, const std::string& platform, std::uint32_t in_flight, std::uint32_t device,
                        std::uint32_t threads, std::uint64_t device_memory, std::int32_t timeout_ms,
-                       const std::vector<std::string>& kernel_files) {
+                       const std::vector<std::string>& kernel_files, bool trace, const py::object& orchestration,
+                       const std::string& runtime) {
              erased::Options options;
              options.in_flight = in_flight;
              options.device = device;
@@ -476,38 +629,15 @@ void define_session(py::module_& module) {
              options.device_memory = device_memory;
              options.timeout_ms = timeout_ms;
              options.kernel_files = kernel_files;
-             return std::make_unique<Session>(graph, platform, options);
+             options.trace = trace;
+             return std::make_unique<Session>(graph, platform, options, orchestration, runtime);
            }),
            py::arg("graph"), py::arg("platform") = "a2a3_sim", py::kw_only(), py::arg("in_flight") = 1,
            py::arg("device") = 0, py::arg("threads") = 0, py::arg("device_memory") = 0, py::arg("timeout_ms") = 0,
-           py::arg("kernel_files") = std::vector<std::string>())
-      .def(
-          "bind", [](const py::object& session, const py::kwargs& arrays) { return Binding(session, arrays); },
-          "Checks arrays, given by tensor name, once for many rounds.")
-      .def(
-          "run_round",
-          [](Session& session, const py::args& positional, const py::kwargs& arrays) {
-            const Binding* const binding = binding_of(session, "run_round", positional, arrays);
-            binding == nullptr ? session.run_round(arrays) : session.run_round(*binding->bound());
-          },
-          "One round, over arrays by tensor name or over a binding.")
-      .def(
-          "initialize_round",
-          [](Session& session, const py::args& positional, const py::kwargs& arrays) {
-            const Binding* const binding = binding_of(session, "initialize_round", positional, arrays);
-            binding == nullptr ? session.initialize_round(arrays) : session.initialize_round(binding->bound());
-          },
-          "Binds arrays, or takes a binding, and copies the inputs.")
+           py::arg("kernel_files") = std::vector<std::string>(), py::arg("trace") = false,
+           py::arg("orchestration") = py::none(), py::arg("runtime") = "tensormap_and_ringbuffer")
       .def("launch", &Session::launch, "Starts the tasks of the round; does not wait.")
       .def("finalize_round", &Session::finalize_round, "Copies the outputs and waits until all is done.")
-      .def(
-          "submit",
-          [](const py::object& self, const py::args& positional, const py::kwargs& arrays) {
-            auto& session = py::cast<Session&>(self);
-            const Binding* const binding = binding_of(session, "submit", positional, arrays);
-            return Ticket(self, binding == nullptr ? session.submit(arrays) : session.submit(binding->bound()));
-          },
-          "Sends a round on its way and returns its Ticket. Outputs are there once the ticket was waited for.")
       .def("wait_all", &Session::wait_all, "Waits for the rounds in flight; raises the first failure.")
       .def("poll", &Session::poll, "Delivers the rounds that are done; returns how many are still in flight.")
       .def(
@@ -548,6 +678,19 @@ void define_session(py::module_& module) {
       .def_property_readonly(
           "prediction", [](Session& s) { return s.any_at_rest().prediction(); },
           "What a platform whose name ends in _model predicts of the last round; None elsewhere.")
+      .def_property_readonly(
+          "counters",
+          [](Session& s) -> py::object {
+            const auto counters = s.any_at_rest().counters();
+            return counters ? py::object(counters_dict(*counters)) : py::object(py::none());
+          },
+          "What rounds did so far, as a dictionary, of a session with trace=True; None elsewhere.")
+      .def(
+          "write_trace",
+          [](Session& s, const py::object& path) {
+            s.write_trace(py::cast<std::string>(py::module_::import("os").attr("fsdecode")(path)));
+          },
+          py::arg("path"), "Writes the last rounds and tasks of a session with trace=True, as a file for Perfetto.")
       .def_property_readonly("poisoned", [](const Session& s) { return s.at_rest().poisoned(); })
       .def_property_readonly("arena_bytes", [](const Session& s) { return s.at_rest().arena_bytes().value; })
       .def_property_readonly("platform", &Session::platform);

@@ -16,7 +16,7 @@ import rondo
 class PackageTest(unittest.TestCase):
     def test_the_examples_in_docstrings_hold(self):
         found = 0
-        for module in rondo, importlib.import_module("rondo._kernel"), importlib.import_module("rondo._rondo"):
+        for module in map(importlib.import_module, ("rondo", "rondo._kernel", "rondo._measure", "rondo._rondo")):
             finder = doctest.DocTestFinder(exclude_empty=True)
             tests = [t for t in finder.find(module, module.__name__) if t.examples]
             if module.__name__ == "rondo._rondo":  # functions of C are found by no finder

@@ -78,6 +78,18 @@ class RoundsTest(unittest.TestCase):
             )
             session.run_round(x=ones(2, 3), y=ones(2, 3))
 
+    def test_shapes_determine_symbols_that_numbers_of_elements_do_not(self):
+        session = saxpy_session("x: in f32[n, m], y: inout f32[n, m]")
+        for n, m in (2, 6), (3, 4), (2, 6), (6, 2):
+            y = ones(n, m)
+            session.run_round(x=ones(n, m), y=y)
+            self.assertEqual(y.sum(), 36)
+        self.assertEqual(session.shapes, 3)
+        self.refuses(
+            rondo.Errc.wrong_size, "'m' is 6 in the array of 'x' and 4 in that of 'y'",
+            session.run_round, x=ones(2, 6), y=ones(3, 4)[:2],
+        )
+
     def test_extents_are_text_with_symbols_and_blocks_may_depend_on_them(self):
         graph = rondo.Graph()
         x = graph.input("x", np.float32, ("n", 4))
@@ -186,6 +198,24 @@ class RoundsTest(unittest.TestCase):
         (finding,) = session.findings
         self.assertEqual((finding.kind, finding.task, finding.tensor), ("left_unwritten", 0, 1))
         self.assertIn("forgetful", finding.text)
+
+    def test_the_model_and_the_checker_take_symbols_and_rounds_in_flight(self):
+        for platform in "a2a3_sim_model", "a5_sim_model", "a2a3_sim_checked", "a5_sim_checked":
+            for in_flight in 1, 2:
+                session = saxpy_session("x: in f32[n], y: inout f32[n]", platform, in_flight=in_flight)
+                ys = [ones(n) for n in (4, 8, 4)]
+                for y in ys:
+                    session.submit(x=ones(*y.shape), y=y)
+                session.wait_all()
+                self.assertEqual([y[-1] for y in ys], [3, 3, 3])
+                if platform.endswith("_model"):
+                    self.assertGreater(session.prediction.run_ns, 0)
+            flying = saxpy_session(platform=platform, in_flight=3)
+            ys = [ones(4) * n for n in range(5)]
+            for y in ys:
+                flying.submit(x=ones(4), y=y)
+            flying.wait_all()
+            self.assertEqual([y[0] for y in ys], [2, 3, 4, 5, 6])
 
     # --- threads
 

@@ -57,14 +57,29 @@ class RunTest(unittest.TestCase):
             file = pathlib.Path(folder) / "result.json"
             code, out, _ = run(CASES / "saxpy.py", "--rounds", 20, "--json", file, "--show-host")
             self.assertEqual(code, 0, out)
-            self.assertIn("finalize_round", out)
+            self.assertIn("copy out", out)
             result = json.loads(file.read_text(encoding="utf-8"))
             self.assertEqual((result["rounds"], result["compared"], result["difference"]), (20, 20, None))
-            self.assertEqual(list(result["phases"]), ["initialize_round", "launch", "finalize_round", "round"])
+            phases = ["bind", "refresh", "copy in", "launch", "wait", "copy out", "round"]  # those of tools/bench_rounds
+            self.assertEqual(list(result["phases"]), phases)
+            self.assertGreater(result["phases"]["copy in"]["median_ns"], 0)
             code, out, _ = run(CASES / "saxpy.py", "--rounds", 20, "--compare", file)
             self.assertRegex(out, r"(?m)^round +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d$")
             code, out, _ = run(CASES / "saxpy.py", "--platform", "a2a3_sim_model", "--json", "-")
             self.assertGreater(json.loads(out)["phases"]["device"]["median_ns"], 0)
+            code, out, _ = run(CASES / "saxpy.py", "--platform", "host", "--json", "-")
+            self.assertEqual(list(json.loads(out)["phases"]), ["initialize_round", "launch", "finalize_round", "round"])
+
+    def test_a_trace_is_written_where_the_platform_can_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            code, out, err = run(CASES / "saxpy.py", "--rounds", 3, "--trace", file)
+            self.assertEqual(code, 0, out + err)
+            events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+            self.assertEqual(sum(e["ph"] == "B" and e["name"].startswith("round ") for e in events), 3)
+            code, _, err = run(CASES / "saxpy.py", "--platform", "host", "--trace", file)
+            self.assertEqual(code, 2)
+            self.assertIn("sessions on host are not traced", err)
 
     def test_symbols_and_residents_come_from_the_case(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+"""The measurer: what candidates do to each other, to the log, and to the caller."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import rondo
+
+
+def session_of(n):
+    graph = rondo.Graph()
+    kernel = rondo.kernel("x: in f32[n], y: out f32[n]", lambda x, y: np.add(x, x, out=y), name="twice", quiet=True)
+    graph.add(kernel, *graph.declare(f"x: in f32[{n}], y: out f32[{n}]"))
+    y = np.zeros(n, np.float32)
+    binding = rondo.Session(graph).bind(x=np.ones(n, np.float32), y=y)
+    binding.run_round()
+    assert y[-1] == 2, "y is wrong"
+    return binding.run_round
+
+
+def measure(candidates, run=session_of, **options):
+    return rondo.measure(candidates, run=run, **{"repeat": 2, "min_repeat_ms": 1, **options})
+
+
+class MeasureTest(unittest.TestCase):
+    def test_candidates_are_timed_in_their_order(self):
+        small, large = measure([16, 1 << 21])
+        self.assertEqual((small.candidate, large.candidate, small.fault, small.ok), (16, 1 << 21, "none", True))
+        self.assertEqual(len(small.seconds), 2)
+        self.assertLess(small.best, large.best)
+        self.assertGreaterEqual(small.median, small.best)
+        self.assertEqual(measure([]), [])
+
+    def test_what_a_candidate_does_wrong_is_its_own_fault(self):
+        def build(candidate):
+            if candidate == "build":
+                raise ValueError("no such tile")
+            return candidate
+
+        def run(built):
+            if built == "crash":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            if built == "exit":
+                os._exit(3)
+            if built == "hang":
+                time.sleep(600)
+            if built == "raise":
+                raise KeyError("gone")
+            if built == "wrong":
+                assert built == "right", "y[0] is 1, and should be 2"
+            return 3 if built == "nothing" else session_of(4)
+
+        names = ["build", "crash", "exit", "hang", "raise", "wrong", "nothing", "good"]
+        found = {m.candidate: m for m in measure(names, run, build=build, time_limit=1)}
+        self.assertEqual([(n, found[n].fault) for n in names], [
+            ("build", "build"), ("crash", "run"), ("exit", "run"), ("hang", "run_timeout"), ("raise", "run"),
+            ("wrong", "wrong_answer"), ("nothing", "run"), ("good", "none")])
+        for name, words in (("build", "ValueError: no such tile"), ("crash", "by signal 11"), ("exit", "with 3"),
+                            ("hang", "did not end within 1 s"), ("raise", "KeyError: 'gone'"),
+                            ("wrong", "y[0] is 1"), ("nothing", "return a function that runs one round")):
+            self.assertIn(words, found[name].text)
+            self.assertEqual((found[name].seconds, found[name].best), ([], float("inf")))
+
+    def test_candidates_are_built_while_others_are_timed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            go = pathlib.Path(folder) / "go"
+
+            def build(n):
+                if n == 1:
+                    go.touch()  # the first is under way, and waits for that
+                return n
+
+            def run(n):
+                deadline = time.monotonic() + 20
+                while n == 0 and not go.exists() and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                assert n != 0 or go.exists(), "the second was not built meanwhile"
+                return lambda: None
+
+            threads = threading.active_count()
+            self.assertTrue(all(m.ok for m in measure([0, 1], run, build=build, workers=1)))
+            self.assertEqual(threading.active_count(), threads)
+
+    def test_a_log_is_gone_on_with_and_is_that_of_cpp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log.jsonl"
+            (first,) = measure([{"n": 4}], lambda c: session_of(c["n"]), log=log, task="twice")
+            record = json.loads(log.read_text(encoding="utf-8"))
+            self.assertEqual((record["task"], record["key"], record["fault"]), ("twice", '{"n": 4}', "none"))
+            self.assertEqual(record["seconds"], first.seconds)
+            with log.open("a", encoding="utf-8") as file:
+                file.write('{"task": "twice", "ke')  # a program was killed here
+            run = []
+
+            def count(candidate):
+                run.append(candidate)  # in another process: seen by nobody here
+                return session_of(candidate["n"])
+
+            told = []
+            again = measure([{"n": 4}, {"n": 8}], count, log=log, task="twice", progress=lambda *a: told.append(a))
+            self.assertEqual(again[0], first)
+            self.assertEqual([(done, total, m.candidate) for done, total, m in told], [(2, 2, {"n": 8})])
+            lines = log.read_text(encoding="utf-8").splitlines()
+            self.assertEqual((len(lines), json.loads(lines[2])["key"]), (3, '{"n": 8}'))
+            (other,) = measure([{"n": 4}], lambda c: session_of(8), log=log, task="another task")
+            self.assertNotEqual(other, first)
+
+    def test_a_bar_shows_the_progress(self):
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            measure([4, 8], progress=True)
+        self.assertIn("1 of 2, best ", err.getvalue())
+        self.assertIn("] 2 of 2, best ", err.getvalue())
+
+    def test_an_interrupt_ends_the_measuring_and_leaves_no_process(self):
+        def interrupt(done, total, m):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            measure([4, 8], progress=interrupt)
+        with self.assertRaises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+
+
+if __name__ == "__main__":
+    unittest.main()

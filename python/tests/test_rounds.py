@@ -311,6 +311,12 @@ for platform in "a2a3_sim", "a2a3_sim_pool", "host_pool":
         begun.initialize_round(**arrays)
         begun.launch()
         kept += [session, begun]
+graph = rondo.Graph()
+x, y = graph.declare("x: in f32[4], y: inout f32[4]")
+session = rondo.Session(graph, "a2a3_sim_pool", orchestration=lambda round: round.add(slow, x, y, 1.0))
+session.initialize_round(**arrays)
+session.launch()
+kept += [session]
 import builtins
 builtins.kept = kept  # outlives the modules
 print("done")

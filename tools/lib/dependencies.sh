@@ -39,6 +39,8 @@ sys.exit(not has_all or not os.path.exists(sysconfig.get_path("include") + "/Pyt
   done
   return 1
 }
+has_mkdocs_theme() { has_file /usr/lib/python3/dist-packages/material; }
+has_python_yaml() { has_program python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
 # Their headers can be preprocessed only beside others, so they are looked for as files.
 has_file() { [ -e "$1" ]; }
 
@@ -49,9 +51,25 @@ has_browser_driver() {
 }
 has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }
 
-# Prints the Debian packages that are needed for <purpose>, demo or test, and are not there.
+# Prints the Debian packages that are needed for <purpose>, which is demo, test, portability or site, and are not there.
 missing_packages() {
   has_program g++ || echo g++
+  case $1 in
+    portability)
+      has_header doctest/doctest.h || echo doctest-dev
+      has_program aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu
+      has_program s390x-linux-gnu-g++ || echo g++-s390x-linux-gnu
+      has_program qemu-aarch64 || echo qemu-user
+      has_program musl-gcc || echo musl-tools
+      return ;;
+    site)
+      has_program python3 || echo python3
+      has_program cmake || echo cmake
+      has_program doxygen || echo doxygen
+      has_program mkdocs || echo mkdocs
+      has_mkdocs_theme || echo mkdocs-material
+      return ;;
+  esac
   has_program cmake || echo cmake
   has_program ninja || echo ninja-build
   has_header CLI/CLI.hpp || echo libcli11-dev
@@ -77,6 +95,8 @@ missing_packages() {
   has_program pkg-config || echo pkg-config
   has_program dpkg-deb || echo dpkg
   has_program doxygen || echo doxygen
+  has_program gdb || echo gdb
+  has_python_yaml || echo python3-yaml
   ! has_browser_driver || has_browser || echo chromium
 }
 

@@ -41,9 +41,11 @@ class Value:
 
     def elements(self):
         # A vector's synthetic children, which lldb itself provides, or an array's own.
-        synthetic = self.value.GetSyntheticValue()
-        value = synthetic if synthetic.IsValid() else self.value
-        return [Value(value.GetChildAtIndex(i)) for i in range(value.GetNumChildren())]
+        self.value.SetPreferSyntheticValue(True)
+        children = [self.value.GetChildAtIndex(i) for i in range(self.value.GetNumChildren())]
+        for child in children:
+            child.SetPreferSyntheticValue(False)
+        return [Value(child) for child in children]
 
 
 def summarise(function):

@@ -6,7 +6,7 @@
 Checks the files that the hosting site reads, which cannot be run here. A workflow's job is one call of a script of the
 repository, so that it holds no logic: every `run` is a single command whose program is a script that exists, is
 executable and, for tools/test and tools/portability, takes the matrix' values; `uses` names a version. Issue forms,
-CITATION.cff, the hooks of pre-commit and the devcontainer are complete. The checks themselves are tried on bad
+CITATION.cff, CHANGELOG.md, the hooks of pre-commit and the devcontainer are complete. The checks themselves are tried on bad
 examples first."""
 import json
 import os
@@ -86,10 +86,18 @@ def check_form(text, where):
             yield f"{where}: field {field.get('id')} has an unknown type or no label"
 
 
+def version_of_headers():
+    text = (ROOT / "include/rondo/version.hpp").read_text()
+    return ".".join(re.search(rf"int {part} = (\d+);", text)[1] for part in ("major", "minor", "patch"))
+
+
+def check_changelog(text, where):
+    if f"\n## [{version_of_headers()}] - " not in text:
+        yield f"{where}: there is no section [{version_of_headers()}] with a date"
+
+
 def check_citation(text, where):
-    citation = yaml.safe_load(text)
-    version = (ROOT / "include/rondo/version.hpp").read_text()
-    version = ".".join(re.search(rf"int {part} = (\d+);", version)[1] for part in ("major", "minor", "patch"))
+    citation, version = yaml.safe_load(text), version_of_headers()
     if not {"cff-version", "message", "title", "authors"} <= set(citation):
         yield f"{where}: cff-version, message, title or authors is missing"
     if citation.get("version") != version:
@@ -129,6 +137,7 @@ BAD = [
     (check_form, "name: n\ndescription: d\nbody: [{type: input, attributes: {label: l}}]\n", "no id"),
     (check_form, "name: n\ndescription: d\nbody: [{type: box, id: i, attributes: {label: l}}]\n", "unknown type"),
     (check_citation, "{cff-version: 1, message: m, title: t, authors: a, version: 0.0.1}", "that of version.hpp"),
+    (check_changelog, "\n## [0.0.1] - 2020-01-01\n", "there is no section"),
     (check_hooks, "repos: [{repo: local, hooks: [{entry: tools/none}]}]", "is not there"),
     (check_hooks, "repos: [{repo: elsewhere}]", "loaded from elsewhere"),
     (check_container, '{"postCreateCommand": "tools/none"}', "is not there"),
@@ -143,6 +152,7 @@ FILES = [
     (check_workflow, ROOT.glob(".github/workflows/*.yml")),
     (check_form, (path for path in ROOT.glob(".github/ISSUE_TEMPLATE/*.yml") if path.name != "config.yml")),
     (check_citation, [ROOT / "CITATION.cff"]),
+    (check_changelog, [ROOT / "CHANGELOG.md"]),
     (check_hooks, [ROOT / ".pre-commit-config.yaml"]),
     (check_container, [ROOT / ".devcontainer/devcontainer.json"]),
 ]
@@ -151,7 +161,7 @@ for check, paths in FILES:
     for path in paths:
         faults += check(path.read_text(encoding="utf-8"), str(path.relative_to(ROOT)))
         checked += 1
-if checked < 7:
+if checked < 8:
     faults.append(f"only {checked} files were found to check")
 print(*faults, sep="\n")
 print(f"{checked} files checked")

@@ -68,7 +68,9 @@ def rewritten(text, source):
 
 def title(source):
     text = (ROOT / source).read_text(encoding="utf-8")
-    return re.search(r"^# (.*)$", text, re.MULTILINE)[1].replace("`", "")
+    found = re.search(r"^# (.*)$", text, re.MULTILINE)[1].replace("`", "")
+    number = re.match(r"docs/decisions/(\d{4})-", source)
+    return f"{number[1]} {found}" if number and not found.startswith(number[1]) else found
 
 
 def navigation():
@@ -77,6 +79,9 @@ def navigation():
         if line.startswith("## "):
             section = group = []
             nav.append({line[3:]: section})
+            if line == "## Decisions":
+                group = []
+                section.append({"All decisions": group})
         elif section is not None and re.fullmatch(r"[A-Z][^.]*:", line):
             group = []
             section.append({line[:-1]: group})
@@ -84,7 +89,7 @@ def navigation():
             path = posixpath.normpath(posixpath.join("docs", match[1]))
             group.append({title(path): PAGES[path]})
         elif line.startswith("- All public names"):
-            group.append({"All public names": "reference/index.html"})
+            group.append({"All public names": "reference/annotated.html"})
     return nav
 
 
@@ -95,7 +100,7 @@ for source, name in PAGES.items():
 shutil.copytree(ROOT / "docs/images", DOCS / "images")
 # A page in place of the reference, so that mkdocs finds what its navigation names; tools/site puts the real one there.
 (DOCS / "reference").mkdir()
-(DOCS / "reference/index.html").write_text("<!doctype html><title>Reference</title>")
+(DOCS / "reference/annotated.html").write_text("<!doctype html><title>Reference</title>")
 shutil.copy(ROOT / "tools/lib/site/pages.css", DOCS / "pages.css")
 
 settings = {

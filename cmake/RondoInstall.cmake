@@ -32,7 +32,7 @@ install(FILES ${PROJECT_BINARY_DIR}/rondoConfig.cmake ${PROJECT_BINARY_DIR}/rond
         DESTINATION ${package_dir})
 
 # For builds without CMake. Paths are relative to the file, so that what is installed may be moved. It names neither the
-# language standard, C++20, which is the user's to choose, nor what the products beside the core depend on.
+# language standard, C++20, which is the user's to choose, nor what the products next to the core depend on.
 set(pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir} OUTPUT_VARIABLE
            rondo_up)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The products beside the core. Each is an interface target with dependencies of its own, so that rondo::rondo needs
+# The products next to the core. Each is an interface target with dependencies of its own, so that rondo::rondo needs
 # threads alone. Shared by the build and by the installed package: a product means the same with add_subdirectory and with
 # find_package(rondo COMPONENTS ...).
 

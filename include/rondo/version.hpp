@@ -7,7 +7,7 @@ namespace rondo {
 /// The version of these headers, by semantic versioning. The build system reads the three numbers from here.
 struct Version {
   int major = 0;
-  int minor = 1;
+  int minor = 2;
   int patch = 0;
 };
 

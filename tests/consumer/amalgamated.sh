@@ -7,8 +7,9 @@ source "$(dirname "$0")/common.sh"
 
 "$PYTHON" "$ROOT/tools/amalgamate" --output rondo_all.hpp
 if grep -nE '^ *# *include *<rondo/' rondo_all.hpp; then fail "the single header includes headers of Rondo"; fi
-"$PYTHON" "$ROOT/tools/amalgamate" --output again.hpp
-cmp rondo_all.hpp again.hpp || fail "made again, the single header is another one"
+mkdir again
+"$PYTHON" "$ROOT/tools/amalgamate" --output again/rondo_all.hpp
+cmp rondo_all.hpp again/rondo_all.hpp || fail "made again, the single header is another one"
 
 # As in an online compiler: one file, one header beside it. A second file tells what is not inline, and so defined twice.
 sed 's|<rondo/rondo.hpp>|"rondo_all.hpp"|' "$ROOT/examples/01_saxpy.cpp" >saxpy.cpp
@@ -17,6 +18,12 @@ echo '#include "rondo_all.hpp"' >second.cpp
 "$COMPILER" -std=c++20 -Wall -Wextra -Werror saxpy.cpp second.o -pthread -o saxpy -MD -MF read.txt
 if tr -s ' \\' '\n' <read.txt | grep -F "$ROOT/include"; then fail "Rondo's own headers were read"; fi
 [ "$(./saxpy)" = "a2a3_sim: y[0] = 10100 after 100 rounds" ] || fail "saxpy printed: $(./saxpy)"
+
+# The example is the header's own comment.
+sed -n '/^#pragma once/q; s|^//   ||p; s|^//$||p' rondo_all.hpp >example.cpp
+grep -q '#include "rondo_all.hpp"' example.cpp || fail "the comment of the single header has no example"
+"$COMPILER" -std=c++20 -Wall -Wextra -Werror example.cpp second.o -pthread -o example
+[ "$(./example)" = "y[0] = 200" ] || fail "the example printed: $(./example)"
 
 # What an optional part needs of Rondo comes before its condition, so that others find it where the part is left out.
 "$PYTHON" "$ROOT/tools/amalgamate" --output dlpack_all.hpp rondo/tensor/dlpack.hpp

@@ -200,12 +200,12 @@ std::string page() {
   std::ostringstream out;
   out << "<!-- SPDX-FileCopyrightText: 2026 The Rondo authors -->\n"
          "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
-         "# What Rondo says, and to what\n\n"
-         "The likeliest mistakes, each with the message it gets: where the compiler can know, from the compiler, else "
-         "as an "
-         "`Error`\nthat set-up throws, or as a `Status` of the round, which `session.explain(status)` makes a sentence "
-         "of. "
-         "A test makes each of\nthem and compares what it is told with this page.\n";
+         "# Messages: the likeliest mistakes, and what each is told\n\n"
+         "If the compiler can find a mistake, it does. Otherwise set-up throws an `Error`, or the round returns a "
+         "`Status`, of "
+         "which\n`session.explain(status)` makes a sentence. A test makes each of these mistakes and compares the "
+         "message with "
+         "this page.\n";
   const auto section = [&](const char* title, const Mistakes& mistakes) {
     out << "\n## " << title << "\n";
     for (const Mistake& m : mistakes) out << "\n**" << m.done << "**\n\n> " << m.told << '\n';

@@ -128,7 +128,7 @@ TEST_CASE("The page on shapes: workspaces of zeros, and values that the session 
   const auto counts = graph.workspace<float>("counts", {4});
   const auto flags = graph.workspace<float>("flags", {4});
   graph.zero(counts);                                                    // zero at the start of each round
-  graph.zero(flags, rondo::Zeroed::once);                                // whoever uses it leaves zeros
+  graph.zero(flags, rondo::Zeroed::once);                                // tasks that use it leave zeros
   const auto random = rondo::launch::random(graph, "random", 42, 1024);  // a seed, numbers for each round
   const auto step = rondo::launch::step(graph, "step");
   const auto rate = rondo::launch::scalar(graph, "rate", 0.1F);

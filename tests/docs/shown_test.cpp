@@ -48,15 +48,12 @@ int readme_main() {
   rondo::TaskGraph graph;
   auto x = graph.input<float>("x", {1024});
   auto y = graph.inout<float>("y", {1024});
-  graph.add<Saxpy>(x, y, 2.0F);  // types and directions are checked against run() by the compiler
-
-  auto session = rondo::open<rondo::SelectedPlatform>(graph);  // plans, allocates, loads: once; throws rondo::Error
+  graph.add<Saxpy>(x, y, 2.0F);
+  auto session = rondo::open<rondo::SelectedPlatform>(graph);
   std::vector<float> hx(1024, 1.0F), hy(1024);
   for (int round = 0; round < 100; ++round) {
-    if (auto status = session.run_round(bind(x, hx), bind(y, hy)); !status) {
-      std::fprintf(stderr, "%s\n", session.explain(status).c_str());
-      return 1;
-    }
+    const rondo::Status status = session.run_round(bind(x, hx), bind(y, hy));
+    if (!status) throw rondo::Error(status.code(), session.explain(status));
   }
   std::printf("y[0] = %g\n", static_cast<double>(hy[0]));
   return hy[0] == 200 ? 0 : 2;

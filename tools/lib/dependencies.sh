@@ -39,6 +39,8 @@ sys.exit(not has_all or not os.path.exists(sysconfig.get_path("include") + "/Pyt
   done
   return 1
 }
+has_mkdocs_theme() { has_file /usr/share/mkdocs/themes/material; }
+has_python_yaml() { has_program python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
 # Their headers can be preprocessed only beside others, so they are looked for as files.
 has_file() { [ -e "$1" ]; }
 
@@ -49,9 +51,37 @@ has_browser_driver() {
 }
 has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }
 
-# Prints the Debian packages that are needed for <purpose>, demo or test, and are not there.
+# Prints the Debian packages that are needed for <purpose>, which is demo, test, portability, release or site, and
+# are not there.
 missing_packages() {
   has_program g++ || echo g++
+  case $1 in
+    portability)
+      has_header doctest/doctest.h || echo doctest-dev
+      has_program aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu
+      has_program s390x-linux-gnu-g++ || echo g++-s390x-linux-gnu
+      has_program qemu-aarch64 || echo qemu-user
+      has_program musl-gcc || echo musl-tools
+      return ;;
+    release)
+      has_program cmake || echo cmake
+      has_program ninja || echo ninja-build
+      has_program dpkg-deb || echo dpkg
+      has_header dlpack/dlpack.h || echo libdlpack-dev
+      has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+      has_header fmt/format.h || echo libfmt-dev
+      has_header range/v3/version.hpp || echo librange-v3-dev
+      has_python_for_modules || printf '%s\n' python3-dev python3-numpy python3-pip python3-setuptools python3-venv python3-wheel
+      has_file '/usr/include/pybind11/pybind11.h' || has_file '/usr/local/include/pybind11/pybind11.h' || echo pybind11-dev
+      return ;;
+    site)
+      has_program python3 || echo python3
+      has_program cmake || echo cmake
+      has_program doxygen || echo doxygen
+      has_program mkdocs || echo mkdocs
+      has_mkdocs_theme || echo mkdocs-material
+      return ;;
+  esac
   has_program cmake || echo cmake
   has_program ninja || echo ninja-build
   has_header CLI/CLI.hpp || echo libcli11-dev
@@ -77,6 +107,8 @@ missing_packages() {
   has_program pkg-config || echo pkg-config
   has_program dpkg-deb || echo dpkg
   has_program doxygen || echo doxygen
+  has_program gdb || echo gdb
+  has_python_yaml || echo python3-yaml
   ! has_browser_driver || has_browser || echo chromium
 }
 

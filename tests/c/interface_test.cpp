@@ -514,6 +514,8 @@ TEST_CASE("c: a traced session counts, and writes a trace where the platform can
   CHECK_EQ(rondo_close(session), RONDO_OK);
 }
 
+namespace {
+
 /// The context of the orchestration below: y += steps * 2 * x, by halves and by way of an intermediate.
 struct Orchestrated {
   explicit Orchestrated(const char* called) : runtime{called} {
@@ -568,6 +570,8 @@ rondo_code orchestrate(rondo_round round, void* context) {
   }
   return RONDO_OK;
 }
+
+}  // namespace
 
 TEST_CASE("c: an orchestration adds the tasks of each round") {
   for (const char* platform : {"a2a3_sim", "a5_sim", "a2a3_sim_pool", "a5_sim_pool"}) {

@@ -221,7 +221,7 @@ TEST_CASE("A write beyond a tensor is found in the next one, in the one before, 
     CHECK(findings[0].bytes == 4);
     CAPTURE(std::string(findings[0].text.c_str()));
     CHECK(says(findings[0].text.c_str(), "task 2 'strays'", c.expected));
-    CHECK(says(session.explain(status).c_str(), "'strays'", "see the checking engine's findings", c.expected));
+    CHECK(says(session.explain(status).c_str(), "'strays'", "read the checking engine's findings", c.expected));
     CHECK(session.close().ok());  // the round has told already
   }
 }

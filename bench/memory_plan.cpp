@@ -65,13 +65,6 @@ struct FirstFitBy {
 };
 using FirstFits = search::Portfolio<FirstFitBy<memory::Order::size>, FirstFitBy<memory::Order::duration>,
                                     FirstFitBy<memory::Order::area>, FirstFitBy<memory::Order::conflicts>>;
-/// Its plan on so many threads.
-std::vector<std::int64_t> plan_by_first_fits(const memory::Problem& p, unsigned threads) {
-  auto outcomes = FirstFits::plan_all(p, threads);
-  const auto smallest = std::min_element(outcomes.begin(), outcomes.end(),
-                                         [](const auto& a, const auto& b) { return a.plan.arena < b.plan.arena; });
-  return std::move(smallest->plan.offsets);
-}
 
 memory::Problem random_set(std::int64_t n, std::uint64_t seed) {
   std::mt19937_64 random{seed};
@@ -217,8 +210,8 @@ int main(int argc, char** argv) try {
       {"storage_tokens", [](const memory::Problem& p) { return search::StorageTokens::offsets(p); }},
       {"greedy_by_size", greedy(memory::Order::size)},
       {"greedy_by_breadth", greedy(memory::Order::breadth)},
-      {"first_fits_in_turn", [](const memory::Problem& p) { return plan_by_first_fits(p, 1); }},
-      {"first_fits_at_once", [&](const memory::Problem& p) { return plan_by_first_fits(p, threads); }},
+      {"first_fits_in_turn", [](const memory::Problem& p) { return FirstFits::plan(p, 1).offsets; }},
+      {"first_fits_at_once", [&](const memory::Problem& p) { return FirstFits::plan(p, threads).offsets; }},
       {"fast", [&](const memory::Problem& p) { return search::plan_fast(p, threads).offsets; }},
       {"best", [&](const memory::Problem& p) { return search::plan_best(p, limit, threads).offsets; }},
   };

@@ -10,7 +10,6 @@
 #include <rondo/memory/sections.hpp>
 #include <rondo/search/detail/parallel.hpp>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -53,10 +52,10 @@ struct Portfolio {
   /// The name in the log.
   static constexpr const char* name = "portfolio";
 
-  /// The smallest valid plan. @throws Error as memory::validate(); check_failed if no planner has a valid plan, with
-  /// what each of them did
-  [[nodiscard]] static memory::Plan plan(const memory::Problem& problem) {
-    auto outcomes = plan_all(problem, std::max(1U, std::thread::hardware_concurrency()));
+  /// The smallest valid plan, made on at most `threads` threads; 0: one for each core. @throws Error as
+  /// memory::validate(); check_failed if no planner has a valid plan, with what each of them did
+  [[nodiscard]] static memory::Plan plan(const memory::Problem& problem, unsigned threads = 0) {
+    auto outcomes = plan_all(problem, threads != 0 ? threads : std::thread::hardware_concurrency());
     PlannerOutcome* best = nullptr;
     for (PlannerOutcome& outcome : outcomes) {
       if (outcome.is_valid() && (best == nullptr || outcome.plan.arena < best->plan.arena)) best = &outcome;

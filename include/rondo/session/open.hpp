@@ -33,8 +33,7 @@ template <Platform P, class Policies = DefaultPolicies>
 /// @throws Error as freeze_interface() and RoundSession's constructor do
 template <Platform P, class Policies, class F>
 requires(Policies::Runtime::is_orchestrated) [[nodiscard]] RoundSession<P, Policies, Orchestrated<F>> open(
-    const TaskGraph& interface, F orchestration,
-    const typename RoundSession<P, Policies, Orchestrated<F>>::Options& options = {}) {
+    const TaskGraph& interface, F orchestration, const typename Policies::Runtime::template Options<P>& options = {}) {
   return RoundSession<P, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)}, options);
 }
 
@@ -55,7 +54,7 @@ template <Platform P, std::size_t Depth, class Policies, class F>
 requires(Policies::Runtime::is_orchestrated)
     [[nodiscard]] PipelinedSession<P, Depth, Policies, Orchestrated<F>> open_pipelined(
         const TaskGraph& interface, F orchestration,
-        const typename PipelinedSession<P, Depth, Policies, Orchestrated<F>>::Options& options = {}) {
+        const typename Policies::Runtime::template Options<P>& options = {}) {
   return PipelinedSession<P, Depth, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)},
                                                                options);
 }

@@ -200,7 +200,7 @@ class OrchestrationTest(unittest.TestCase):
             self.refuses(rondo.Errc.not_open, "open it with `trace`", untraced.write_trace, file)
             self.refuses(rondo.Errc.invalid_argument, "cannot be opened", sessions[0].write_trace, folder)
         opens = rondo.Session
-        self.refuses(rondo.Errc.unsupported, "sessions on host are not traced", opens, plain, "host", trace=True)
+        self.refuses(rondo.Errc.unsupported, "sessions on null are not traced", opens, plain, "null", trace=True)
 
 
 if __name__ == "__main__":

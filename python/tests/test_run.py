@@ -67,7 +67,7 @@ class RunTest(unittest.TestCase):
             self.assertRegex(out, r"(?m)^round +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d$")
             code, out, _ = run(CASES / "saxpy.py", "--platform", "a2a3_sim_model", "--json", "-")
             self.assertGreater(json.loads(out)["phases"]["device"]["median_ns"], 0)
-            code, out, _ = run(CASES / "saxpy.py", "--platform", "host", "--json", "-")
+            code, out, _ = run(CASES / "saxpy.py", "--platform", "null", "--golden", "none", "--json", "-")
             self.assertEqual(list(json.loads(out)["phases"]), ["initialize_round", "launch", "finalize_round", "round"])
 
     def test_a_trace_is_written_where_the_platform_can_trace(self):
@@ -77,9 +77,13 @@ class RunTest(unittest.TestCase):
             self.assertEqual(code, 0, out + err)
             events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
             self.assertEqual(sum(e["ph"] == "B" and e["name"].startswith("round ") for e in events), 3)
-            code, _, err = run(CASES / "saxpy.py", "--platform", "host", "--trace", file)
+            code, out, err = run(CASES / "saxpy.py", "--rounds", 3, "--platform", "host_pool", "--trace", file)
+            self.assertEqual(code, 0, out + err)
+            events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+            self.assertEqual(sum(e["ph"] == "B" and e["name"].startswith("round ") for e in events), 3)
+            code, _, err = run(CASES / "saxpy.py", "--platform", "null", "--trace", file)
             self.assertEqual(code, 2)
-            self.assertIn("sessions on host are not traced", err)
+            self.assertIn("sessions on null are not traced", err)
 
     def test_symbols_and_residents_come_from_the_case(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -29,6 +29,11 @@ std::unique_ptr<AnySession> open_a2a3_sim_traced(const Graph& graph, const Optio
 std::unique_ptr<AnySession> open_a2a3_sim_pool_traced(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_a5_sim_traced(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> open_a5_sim_pool_traced(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_host_traced(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_host_pool_traced(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a2a3_onboard_traced(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_a5_onboard_traced(const Graph& graph, const Options& options);
+std::unique_ptr<AnySession> open_cuda_traced(const Graph& graph, const Options& options);
 std::unique_ptr<AnySession> orchestrate_a2a3_sim(const Graph&, const Options&, Runtime, Orchestration);
 std::unique_ptr<AnySession> orchestrate_a2a3_sim_pool(const Graph&, const Options&, Runtime, Orchestration);
 std::unique_ptr<AnySession> orchestrate_a5_sim(const Graph&, const Options&, Runtime, Orchestration);

@@ -28,11 +28,11 @@ constexpr PlatformEntry entries[] = {
     {"a5_sim_model", nothing_missing, open_a5_sim_model, open_a5_sim_model, nullptr},
     {"a2a3_sim_checked", nothing_missing, open_a2a3_sim_checked, open_a2a3_sim_checked, nullptr},
     {"a5_sim_checked", nothing_missing, open_a5_sim_checked, open_a5_sim_checked, nullptr},
-    {"host", nothing_missing, open_host, nullptr, nullptr},
-    {"host_pool", nothing_missing, open_host_pool, nullptr, nullptr},
-    {"a2a3_onboard", missing_for_onboard, open_a2a3_onboard, nullptr, nullptr},
-    {"a5_onboard", missing_for_onboard, open_a5_onboard, nullptr, nullptr},
-    {"cuda", missing_for_cuda, open_cuda, nullptr, nullptr},
+    {"host", nothing_missing, open_host, open_host_traced, nullptr},
+    {"host_pool", nothing_missing, open_host_pool, open_host_pool_traced, nullptr},
+    {"a2a3_onboard", missing_for_onboard, open_a2a3_onboard, open_a2a3_onboard_traced, nullptr},
+    {"a5_onboard", missing_for_onboard, open_a5_onboard, open_a5_onboard_traced, nullptr},
+    {"cuda", missing_for_cuda, open_cuda, open_cuda_traced, nullptr},
     {"null", nothing_missing, open_null, nullptr, nullptr},
 };
 
@@ -63,8 +63,7 @@ std::unique_ptr<AnySession> open_any(std::string_view platform, const Graph& gra
   require_watching();
   if (entry.open_traced == nullptr) {
     fail(Errc::unsupported, "sessions on ", platform,
-         " are not traced; open one on a2a3_sim, a5_sim, an engine of them, "
-         "or without trace");
+         " are not traced, since it computes nothing; choose another platform, or open it without trace");
   }
   return entry.open_traced(graph, options);
 }

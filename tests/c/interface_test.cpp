@@ -507,7 +507,11 @@ TEST_CASE("c: a traced session counts, and writes a trace where the platform can
   (void)std::remove(path.c_str());
   CHECK_EQ(rondo_write_trace(session, "/nowhere/trace.json"), RONDO_INVALID_ARGUMENT);
   CHECK_EQ(rondo_close(session), RONDO_OK);
-  CHECK_EQ(rondo_open(saxpy.graph, "host", &options, &session), RONDO_UNSUPPORTED);
+  CHECK_EQ(rondo_open(saxpy.graph, "null", &options, &session), RONDO_UNSUPPORTED);
+  REQUIRE_EQ(rondo_open(saxpy.graph, "host", &options, &session), RONDO_OK);
+  REQUIRE_EQ(rondo_write_trace(session, path.c_str()), RONDO_OK);
+  (void)std::remove(path.c_str());
+  CHECK_EQ(rondo_close(session), RONDO_OK);
   options.size = offsetof(rondo_options, trace);
   REQUIRE_EQ(rondo_open(saxpy.graph, "host", &options, &session), RONDO_OK);
   CHECK_EQ(rondo_write_trace(session, path.c_str()), RONDO_NOT_OPEN);

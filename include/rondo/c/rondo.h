@@ -218,7 +218,7 @@ typedef struct rondo_options {
   uint64_t device_memory;          /* bytes that the session takes at most; 0: as many as there are */
   const char* const* kernel_files; /* binaries with the kernels, for devices */
   size_t kernel_file_count;
-  int32_t trace; /* 1: count and trace rounds and tasks; on simulated chips */
+  int32_t trace; /* 1: count and trace rounds, and tasks on simulated chips and the host */
   int32_t reserved;
 } rondo_options;
 #define RONDO_OPTIONS_INIT \

@@ -29,7 +29,7 @@ struct Options {
   std::uint64_t device_memory = 0;  ///< bytes that the session takes at most; 0: as many as there are
   std::int32_t timeout_ms = 0;      ///< for the end of a round, on a device; 0: the platform's own, -1: for ever
   std::vector<std::string> kernel_files{};  ///< binaries with the kernels, for devices
-  bool trace = false;                       ///< count and trace rounds and tasks; on simulated chips and the host
+  bool trace = false;                       ///< count and trace rounds, and tasks on simulated chips and the host
 };
 
 /// What a session that is watched has counted; see observe/counters.hpp. Times in nanoseconds.

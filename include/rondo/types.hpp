@@ -117,14 +117,14 @@ enum class Direction : std::uint8_t {
   return d <= Direction::inout || d == Direction::host_input;
 }
 /// Whether the tensor is part of the args table and has no memory of its own.
-[[nodiscard]] constexpr bool rides_in_args(Direction d) noexcept { return d >= Direction::host_input; }
+[[nodiscard]] constexpr bool is_carried_in_args(Direction d) noexcept { return d >= Direction::host_input; }
 /// Whether a round may bind device memory to the tensor. Its address then changes, and nothing is copied.
 [[nodiscard]] constexpr bool is_model_io(Direction d) noexcept { return d <= Direction::inout; }
 [[nodiscard]] constexpr bool copies_in(Direction d) noexcept { return d == Direction::in || d == Direction::inout; }
 [[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
-[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in && !rides_in_args(d); }
+[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in && !is_carried_in_args(d); }
 [[nodiscard]] constexpr bool defined_at_start(Direction d) noexcept {
-  return copies_in(d) || d == Direction::resident || rides_in_args(d);
+  return copies_in(d) || d == Direction::resident || is_carried_in_args(d);
 }
 
 [[nodiscard]] constexpr const char* to_string(Direction d) noexcept {

@@ -145,7 +145,7 @@ TEST_CASE_TEMPLATE("After any changes the table on the device is that which is w
         anew.set_base(id, address);
       }
       for (std::size_t t = 0; t < frozen.view().tensors.size(); ++t) {
-        if (!rides_in_args(frozen.view().tensors[t].direction) || random() % 3 != 0) continue;
+        if (!is_carried_in_args(frozen.view().tensors[t].direction) || random() % 3 != 0) continue;
         std::vector<std::byte> value(frozen.view().tensors[t].bytes);
         for (std::byte& byte : value) byte = static_cast<std::byte>(random());
         std::memcpy(refresher.host_input(t), value.data(), value.size());

@@ -98,6 +98,7 @@ missing_packages() {
   has_mpi_header || echo libopenmpi-dev
   find_clang >/dev/null || echo clang-19
   has_clang_sanitizers || echo libclang-rt-19-dev
+  has_program clang-format-19 || echo clang-format-19
   has_program objdump || echo binutils
   has_program valgrind || echo valgrind
   has_program spin || echo spin

@@ -58,7 +58,7 @@ RONDO_INLINE std::vector<Lane> ArgsTable::find_addresses(const graph::GraphView&
           source = {BaseLayout::table, begin + static_cast<std::uint64_t>(arg.bits)};
         } else if (!arg.is_address()) {
           continue;
-        } else if (rides_in_args(graph.tensors[arg.tensor].direction)) {
+        } else if (is_carried_in_args(graph.tensors[arg.tensor].direction)) {
           source = {BaseLayout::table, host_inputs_[arg.tensor]};
         } else {
           source = sources[arg.tensor];
@@ -89,7 +89,7 @@ RONDO_INLINE void ArgsTable::place(const graph::GraphView& graph) {
     begin += std::uint64_t{graph.tasks[t].blocks} * graph.tasks[t].block_bytes;
   }
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    if (!rides_in_args(graph.tensors[t].direction)) continue;
+    if (!is_carried_in_args(graph.tensors[t].direction)) continue;
     std::uint64_t& begin = next[static_cast<std::size_t>(Partition::host_input)];
     host_inputs_[t] = begin;
     begin += host_input_bytes(graph.tensors[t]);

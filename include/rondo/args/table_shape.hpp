@@ -25,7 +25,7 @@ inline constexpr std::size_t partition_count = 4;
 
 /// The partition for a slot with the address of `tensor`. A host input's own address never changes.
 [[nodiscard]] constexpr Partition partition_of(const graph::TensorRecord& tensor) noexcept {
-  if (tensor.fixed || rides_in_args(tensor.direction)) return Partition::never;
+  if (tensor.fixed || is_carried_in_args(tensor.direction)) return Partition::never;
   return is_model_io(tensor.direction) ? Partition::model_io : Partition::feature_map;
 }
 [[nodiscard]] constexpr Partition partition_of(const graph::GraphView& graph, const graph::TaskRecord& task) noexcept {
@@ -66,7 +66,7 @@ struct TableShape {
   }
   TableShape shape;
   for (const graph::TensorRecord& tensor : graph.tensors) {
-    if (rides_in_args(tensor.direction)) shape.host_inputs += host_input_bytes(tensor);
+    if (is_carried_in_args(tensor.direction)) shape.host_inputs += host_input_bytes(tensor);
   }
   length[static_cast<std::size_t>(Partition::host_input)] = shape.host_inputs;
   for (std::size_t p = 0; p < partition_count; ++p) shape.begin[p + 1] = shape.begin[p] + partition_bytes(length[p]);

@@ -72,7 +72,7 @@ class DynamicBindings {
   // --- for sessions
 
   /// Tells sessions to accept this in place of pairs.
-  static constexpr bool stands_for_pairs = true;
+  static constexpr bool replaces_pairs = true;
 
   /// The bindings of a round, in the order of the ports; the round may change them. Cost: O(tensors bound)
   [[nodiscard]] std::span<detail::Binding> list() noexcept {
@@ -109,7 +109,7 @@ class DynamicBindings {
     const graph::TensorRecord& record = view_.tensors[index(tensor)];
     if (copies_out(record.direction) && !may_write) return Status::of_tensor(Errc::wrong_tensor, index(tensor));
     const UpdateLevel needed = device                            ? UpdateLevel::model_io
-                               : rides_in_args(record.direction) ? UpdateLevel::host_input
+                               : is_carried_in_args(record.direction) ? UpdateLevel::host_input
                                                                  : UpdateLevel::none;
     if (Session::highest_update < needed || (device && !is_model_io(record.direction))) {
       return Status::of_tensor(Errc::unsupported, index(tensor));
@@ -125,7 +125,7 @@ class DynamicBindings {
     return {};
   }
   [[nodiscard]] static bool is_plain(const detail::Binding& b, Direction direction) noexcept {
-    return b.bytes != detail::Binding::unbound && b.data != nullptr && b.device == 0 && !rides_in_args(direction);
+    return b.bytes != detail::Binding::unbound && b.data != nullptr && b.device == 0 && !is_carried_in_args(direction);
   }
 
   /// The index of a tensor in the lists, or their size. Tries the next tensor first, since most are bound in order.

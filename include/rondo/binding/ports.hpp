@@ -33,7 +33,7 @@ struct Placement {
 
   /// Whether a tensor's offset is relative to `ports`. A view is located in the memory of its source.
   [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t) noexcept {
-    return graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].lies_with_ports();
+    return graph.tensors[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))].has_memory_per_slot();
   }
   /// The same if each slot may have its own workspace.
   [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t,

@@ -47,7 +47,7 @@ template <class R, std::size_t Instances>
 class [[nodiscard]] Prebound {
  public:
   /// Tells sessions to accept this in place of pairs.
-  static constexpr bool stands_for_pairs = true;
+  static constexpr bool replaces_pairs = true;
   /// The status of the check. Rounds return it if it is an error.
   [[nodiscard]] Status status() const noexcept { return status_; }
   explicit operator bool() const noexcept { return status_.ok(); }

@@ -47,7 +47,7 @@ namespace rondo::graph {
     }
     fits = fits && !__builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(tensor.type)), &bytes);
     if (!fits) fail(Errc::overflow, "tensor", graph.name(tensor.name), "is 2^63 bytes or more");
-    if (rides_in_args(tensor.direction) && bytes > max_host_input_bytes) {
+    if (is_carried_in_args(tensor.direction) && bytes > max_host_input_bytes) {
       fail(Errc::invalid_argument, "host input", graph.name(tensor.name), "takes more than 4096 bytes");
     }
     tensor.shape = Shape(extents, tensor.shape.rank());

@@ -64,7 +64,7 @@ struct CallTensor {
   template <class T, Direction D>
   constexpr CallTensor(const RawTensor<TensorHandle<T, D>>& tensor) noexcept  // NOLINT(google-explicit-constructor)
       : key{tensor.handle.key}, access{tensor.access} {
-    static_assert(!rides_in_args(D), "rondo: a host input is in the args table; copy it to a tensor with a kernel");
+    static_assert(!is_carried_in_args(D), "rondo: a host input is in the args table; copy it to a tensor with a kernel");
   }
 };
 

@@ -16,7 +16,7 @@ namespace rondo::graph {
   return is_a5_only(type) ? chip.has_fp8 : type != DataType::float64 || chip.has_float64;
 }
 /// Returns a chip that supports a type which not all chips support.
-[[nodiscard]] constexpr const char* knower_of(DataType type) noexcept {
+[[nodiscard]] constexpr const char* chip_with(DataType type) noexcept {
   return is_a5_only(type) ? "a5" : "the platform host";
 }
 
@@ -51,7 +51,7 @@ constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
     if (!knows(chip, tensor.type)) {
       throw Error(Errc::unsupported,
                   Error::Text("tensor '", graph.name(tensor.name), "' is ", to_string(tensor.type), ", which ",
-                              chip.name, " does not support; choose ", knower_of(tensor.type), " or another type"));
+                              chip.name, " does not support; choose ", chip_with(tensor.type), " or another type"));
     }
   }
   if (bound > chip.max_graph_tensors) {

@@ -59,7 +59,7 @@ struct TensorRecord {
   /// The offset of a view in its source, in bytes; 0 for other tensors.
   [[nodiscard]] constexpr std::uint64_t view_offset() const noexcept { return view_first * size_of(type); }
   /// Whether each slot of rounds in flight has its own memory for the tensor. All slots share zeroed workspace.
-  [[nodiscard]] constexpr bool lies_with_ports() const noexcept {
+  [[nodiscard]] constexpr bool has_memory_per_slot() const noexcept {
     return is_bound_each_round(direction) ||
            (delivered && direction == Direction::workspace && zeroed == Zeroed::never);
   }

@@ -117,7 +117,7 @@ constexpr void TaskGraph::Draft::add_parameter(std::string_view task, const A& a
 }
 
 /// Checks that the task is the first to access the workspace. Later tasks find zeros only if each one leaves them.
-constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
+constexpr void TaskGraph::Draft::require_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const {
   const graph::TensorRecord& record = graph.tensors_[tensor];
   const auto fail = [&](const char* what) {
     fail_task(task, "wants zeros in tensor '", graph.name(record.name), "', ", what);
@@ -133,7 +133,7 @@ constexpr void TaskGraph::Draft::ask_for_zeros(std::string_view task, std::uint3
 }
 
 /// Records that the task may write one tensor over another, unless it takes the other more than once.
-constexpr void TaskGraph::Draft::let_share(std::uint32_t out, std::uint32_t in) {
+constexpr void TaskGraph::Draft::allow_in_place(std::uint32_t out, std::uint32_t in) {
   constexpr std::uint16_t nowhere = graph::ArgRecord::not_in_place;
   std::uint16_t source = nowhere;
   for (std::size_t a = 0; a < args.size() && a < nowhere; ++a) {
@@ -306,8 +306,8 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
       static_assert(detail::check_declared_args<K>());
       draft.block_bytes = args::detail::DeclaredArgs<K>::lay_out(*this, draft.args, draft.extents);
     }
-    if constexpr (WorksInPlace<K>) draft.let_share(in_place[0], in_place[1]);
-    if constexpr (WantsZeros<K>) draft.ask_for_zeros(name, zeros, K::zeros.when);
+    if constexpr (WorksInPlace<K>) draft.allow_in_place(in_place[0], in_place[1]);
+    if constexpr (WantsZeros<K>) draft.require_zeros(name, zeros, K::zeros.when);
     const TaskId id = draft.commit(name, K::core, blocks, &detail::kernel_entry<K>, detail::cost_entry<K>());
     if constexpr (WantsZeros<K>) tensors_[zeros].zeroed = K::zeros.when;
     if constexpr (StatesThreads<K>) tasks_.back().threads = K::threads;

@@ -318,8 +318,8 @@ class TaskGraph {
                               std::size_t rank);
     template <class P, class A>
     constexpr void add_parameter(std::string_view task, const A& argument);
-    constexpr void let_share(std::uint32_t out, std::uint32_t in);
-    constexpr void ask_for_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
+    constexpr void allow_in_place(std::uint32_t out, std::uint32_t in);
+    constexpr void require_zeros(std::string_view task, std::uint32_t tensor, Zeroed when) const;
     constexpr void add_value(std::string_view task, const Extent& value);
     constexpr void add_reshaped(std::string_view task, std::uint32_t tensor, const Shape& shape);
     constexpr TaskId commit(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,

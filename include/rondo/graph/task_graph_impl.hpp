@@ -58,7 +58,7 @@ constexpr TensorKey TaskGraph::add_tensor_here(std::string_view wanted, DataType
   if (overflow) {
     throw Error(Errc::overflow, Error::Text("tensor '", wanted, "' is 2^63 bytes or more; use smaller extents"), where);
   }
-  if (rides_in_args(direction) && bytes > graph::max_host_input_bytes) {
+  if (is_carried_in_args(direction) && bytes > graph::max_host_input_bytes) {
     refuse(where, "host input '", wanted, "' takes ", bytes, " bytes, the most is ", graph::max_host_input_bytes,
            "; make it an input");
   }

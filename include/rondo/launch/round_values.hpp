@@ -83,7 +83,7 @@ template <class D, Element T, Direction S>
       requires(const Shape& shape) { D{D::make(std::uint64_t{}, shape)}; },
       "rondo: a descriptor is made from an address and a shape; write `static D make(std::uint64_t address, "
       "const rondo::Shape& shape) noexcept;`");
-  static_assert(!rides_in_args(S), "rondo: a tensor in the args table has no address of its own");
+  static_assert(!is_carried_in_args(S), "rondo: a tensor in the args table has no address of its own");
   const auto make = +[](std::byte* to, std::uint64_t address, const Shape& shape) noexcept {
     const D made = D::make(address, shape);
     __builtin_memcpy(to, &made, sizeof(D));

@@ -19,7 +19,7 @@ template <std::size_t N>
 struct StatedSymbols {
   std::pair<Dim, std::int64_t> values[N];
   /// Tells submitted rounds to accept this in place of pairs.
-  static constexpr bool stands_for_pairs = true;
+  static constexpr bool replaces_pairs = true;
 };
 /// States the values of symbols that the sizes do not determine: `session.run_round(with_symbols({{n, 128}}), bind(x,
 /// hx), …)`. Stated values identify the shape of a round just as sizes do.

@@ -19,13 +19,13 @@ concept LendsArena = requires(P& platform, Bytes size) {
 };
 
 /// The purpose of an arena.
-enum class Holds : std::uint8_t { tensors, args };
+enum class ArenaUse : std::uint8_t { tensors, args };
 
 /// One allocation on a platform, released once.
 /// Lifetime: the platform outlives it. Errors: the constructor throws what P::allocate throws.
-template <class P, Holds holds = Holds::args>
+template <class P, ArenaUse use = ArenaUse::args>
 class Arena {
-  static constexpr bool is_lent = holds == Holds::tensors && LendsArena<P>;
+  static constexpr bool is_lent = use == ArenaUse::tensors && LendsArena<P>;
 
  public:
   /// An arena of size 0 allocates nothing; a borrowed arena has an address even then.

@@ -33,7 +33,7 @@ namespace detail {
       const std::uint32_t buffer = lives.buffer_of[t];
       const graph::TensorRecord& tensor = graph.tensors[t];
       const bool is_output = copies_out(tensor.direction) || tensor.direction == Direction::workspace;
-      if (buffer == Lifetimes::no_buffer || tensor.is_view() || !tensor.lies_with_ports()) continue;
+      if (buffer == Lifetimes::no_buffer || tensor.is_view() || !tensor.has_memory_per_slot()) continue;
       if (is_output != outputs || tensor.zeroed != Zeroed::never || is_listed[buffer] != 0) continue;
       is_listed[buffer] = 1;
       if (outputs) order.push_back(buffer);

@@ -86,13 +86,13 @@ class UseFinder {
   constexpr void make_tokens() {
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors[t];
-      if (rides_in_args(tensor.direction) || home_of(graph_, t) != t) continue;
+      if (is_carried_in_args(tensor.direction) || home_of(graph_, t) != t) continue;
       result_.of_tensor[t] = static_cast<std::uint32_t>(result_.tokens.size());
       result_.tokens.push_back({tensor.bytes});
     }
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors[t];
-      if (rides_in_args(tensor.direction)) continue;
+      if (is_carried_in_args(tensor.direction)) continue;
       const std::uint32_t token = result_.of_tensor[t] = result_.of_tensor[home_of(graph_, t)];
       if (is_kept(tensor)) kept_[token] = 1;
       if (copies_in(tensor.direction)) {

@@ -128,7 +128,7 @@ inline void print(const Host& host) {
 }
 
 inline void print(const Result& result, const Result* before, const Host& host, bool with_host) {
-  const Doubt doubt{host.granule_ns, before != nullptr && before->control > 0 ? result.control / before->control : 1};
+  const Uncertainty uncertainty{host.granule_ns, before != nullptr && before->control > 0 ? result.control / before->control : 1};
   fmt::print("{} on {}, {} rounds; a round copies {:.0f} bytes in, {:.0f} out, and refreshes {:.2f} times\n",
              result.name, result.platform, result.rounds, result.bytes_in, result.bytes_out, result.refreshes);
   fmt::print("  {:<9} {:>10} {:>12} {:>10}{}\n", "phase", "median", "trimmed mean", "p99",
@@ -142,7 +142,7 @@ inline void print(const Result& result, const Result* before, const Host& host, 
     fmt::print("  {:<9} {:>10} {:>12} {:>10}", row_names[r], duration(row.median), duration(row.trimmed_mean),
                duration(row.p99));
     if (before != nullptr) {
-      const Ratio ratio = compare(row.batches, before->rows[r].batches, doubt);
+      const Ratio ratio = compare(row.batches, before->rows[r].batches, uncertainty);
       if (ratio.exists()) {
         fmt::print("   {:.3f}  [{:.3f}, {:.3f}]  {}", ratio.value, ratio.low, ratio.high,
                    !ratio.is_significant() ? "not significant"
@@ -153,7 +153,7 @@ inline void print(const Result& result, const Result* before, const Host& host, 
     fmt::print("\n");
   }
   if (before != nullptr) {
-    fmt::print("  a fixed piece of work took {:.3f} times what it took then; the bounds allow for it\n", doubt.machine);
+    fmt::print("  a fixed piece of work took {:.3f} times what it took then; the bounds allow for it\n", uncertainty.machine);
   }
   if (with_host && result.device_ns != 0) {
     fmt::print("  tasks of a round on the chip: {}", duration(result.device_ns));

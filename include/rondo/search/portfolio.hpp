@@ -74,7 +74,7 @@ struct Planning {
 inline constexpr std::int64_t affordable = 15'000'000;
 
 /// Whether re-planning parts is worthwhile. It is not if so many are alive at once that a part is almost the whole.
-[[nodiscard]] inline bool mendable(const Planning& p) {
+[[nodiscard]] inline bool can_improve_parts(const Planning& p) {
   return p.overlaps <= 400 * static_cast<std::int64_t>(p.problem.size()) && first_fit_work(p) <= 3 * affordable;
 }
 
@@ -147,7 +147,7 @@ inline void plan_fast(Planning& p, unsigned threads) {
   budget.rounds = 1;
   if (ExactSearch::fits(n, p.overlaps)) p.search = std::make_unique<ExactSearch>(p.problem, p.sections);
   const auto mend = [&] {
-    if (!p.best.optimal() && mendable(p)) {
+    if (!p.best.optimal() && can_improve_parts(p)) {
       mend_stretches(p, threads, {.nodes = 6'000, .per_window = 1.3});
     }
   };
@@ -204,7 +204,7 @@ inline void plan_fast(Planning& p, unsigned threads) {
   // two such attempts search the whole for a while if it is small enough for that.
   limits.rounds = 2;
   LocalBudget local{.nodes = 12'000, .per_window = 1.5, .deadline = deadline};
-  for (local.seed = 1; detail::mendable(planning) && time_left(); ++local.seed) {
+  for (local.seed = 1; detail::can_improve_parts(planning) && time_left(); ++local.seed) {
     detail::mend_stretches(planning, threads, local);
     local.nodes += 3'000;
     local.per_window *= 1.1;

@@ -111,7 +111,7 @@ class EnqueuedRounds : public Base {
     if (!stream.has_recorded()) return Status{Errc::invalid_argument};
     for (const Binding& b : bindings) {
       const std::size_t p = instance.port_of(b.key);
-      if (p == instance.port_count() || rides_in_args(instance.record(p).direction)) continue;
+      if (p == instance.port_count() || is_carried_in_args(instance.record(p).direction)) continue;
       if (!stream.is_recorded(instance.tensor(p), b.device != 0 ? nullptr : b.data)) {
         return Status::of_tensor(Errc::fixed_address, index(b.key.tensor()));
       }

@@ -150,7 +150,7 @@ class InFlight {
   }
   template <class T>
   static constexpr bool is_bound = BoundPair<std::remove_cvref_t<T>> || requires {
-    requires std::remove_cvref_t<T>::stands_for_pairs;
+    requires std::remove_cvref_t<T>::replaces_pairs;
   };
   /// Separates the callable from the bindings.
   template <class... Args>
@@ -171,12 +171,12 @@ class InFlight {
     const auto& ranges = derived().ranges_of_bound(bound...);
     if (!derived().may_submit() || !is_free() || writer_of(ranges) != never) {
       // A completion may change the bindings of DynamicBindings. Pairs do not change, and stay in registers.
-      const auto look_again = [&] {
+      const auto recompute_ranges = [&] {
         if constexpr (std::is_lvalue_reference_v<decltype(derived().ranges_of_bound(bound...))>) {
           (void)derived().ranges_of_bound(bound...);
         }
       };
-      if (const Status status = make_room(waits, ranges, look_again); !status) return refused(status);
+      if (const Status status = make_room(waits, ranges, recompute_ranges); !status) return refused(status);
     }
     const std::uint32_t slot = next_slot_;
     Status status = derived().run_on(
@@ -261,8 +261,8 @@ class InFlight {
     return false;
   }
   /// Waits until the round can be submitted. A completion may use up the slot that became free.
-  template <class Ranges, class LookAgain>
-  [[gnu::noinline]] Status make_room(bool waits, const Ranges& ranges, LookAgain look_again) noexcept {
+  template <class Ranges, class RecomputeRanges>
+  [[gnu::noinline]] Status make_room(bool waits, const Ranges& ranges, RecomputeRanges recompute_ranges) noexcept {
     if (!waits) (void)poll();
     for (;;) {
       if (!derived().may_submit()) return derived().refusal_to_submit();
@@ -271,7 +271,7 @@ class InFlight {
       if (!waits) return Status{Errc::busy};
       do deliver_oldest();
       while (writer != never && delivered() <= writer);
-      look_again();
+      recompute_ranges();
     }
   }
 
@@ -300,7 +300,7 @@ class InFlight {
     oldest_ = next(slot);
     if (!status) [[unlikely]]
       note_failure(round, slot, status);
-    tell_end<Policies>(observer, RoundIndex{round}, status, derived().platform());
+    notify_round_end<Policies>(observer, RoundIndex{round}, status, derived().platform());
     rounds_[slot].on_done.call(status);
     while (first_waiting_ != nullptr && first_waiting_->is_ready(*first_waiting_)) start_waiting();
   }

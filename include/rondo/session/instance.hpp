@@ -215,7 +215,7 @@ class Instance {
   /// Whether the input may be held at its current address: nothing else uses that memory within a round.
   [[nodiscard]] bool may_hold(std::size_t p) const noexcept {
     return !Layout::ports_may_share || address(p) != arena_address(p) || record(p).kept ||
-           rides_in_args(record(p).direction);
+           is_carried_in_args(record(p).direction);
   }
   [[nodiscard]] bool is_held(std::size_t p) const noexcept { return held_[p] != 0; }
   [[nodiscard]] std::size_t port_count() const noexcept { return held_.size(); }
@@ -283,7 +283,7 @@ class Instance {
         held_(ports_.view().size()),
         rules_{frozen.view()} {
     values_.open(frozen.view(), bases.sources, &values);
-    tell_addresses();
+    pass_addresses();
     readiness_ = readiness_between_rounds();
   }
 
@@ -353,12 +353,12 @@ class Instance {
   /// The address of a port's tensor in this round. Tensors in the args table stay there.
   template <std::size_t I, BoundPair B>
   [[gnu::always_inline]] std::uint64_t place_of(const Port& port, const B& pair) const noexcept {
-    if constexpr (rides_in_args(HandleOf<B>::direction)) return refresher_.port_address(I);
+    if constexpr (is_carried_in_args(HandleOf<B>::direction)) return refresher_.port_address(I);
     return DeviceBoundPair<B> ? device_of(pair) : port.device.address();
   }
   template <BoundPair B>
   [[gnu::always_inline]] void take_host_input(const Port& port, const B& pair) noexcept {
-    if constexpr (rides_in_args(HandleOf<B>::direction)) take_bytes(port, pair.data());
+    if constexpr (is_carried_in_args(HandleOf<B>::direction)) take_bytes(port, pair.data());
   }
   [[gnu::always_inline]] void take_bytes(const Port& port, const void* data) noexcept {
     std::byte* const to = refresher_.host_input(index(port.key.tensor()));
@@ -367,11 +367,11 @@ class Instance {
   void note_moved() noexcept {
     is_moved_ = uses_callers_memory_ = true;
     readiness_ = Readiness::moved;
-    tell_addresses();
+    pass_addresses();
   }
   void take_addresses(std::span<Binding> bindings) noexcept;
   /// For runtimes without an args table: passes on the address of each tensor in this round.
-  void tell_addresses() noexcept;
+  void pass_addresses() noexcept;
 
   // The order matters: later members use earlier ones and are destroyed first.
   const Graph& graph_;

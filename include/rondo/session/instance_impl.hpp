@@ -36,7 +36,7 @@ Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings
   for (std::size_t p = 0; p < bindings.size(); ++p) {
     const Binding& b = bindings[p];
     resolved.bindings[p] = b;
-    const bool rides = rides_in_args(ports[p].direction);
+    const bool rides = is_carried_in_args(ports[p].direction);
     if (rides) resolved.host_inputs[host_input++] = static_cast<std::uint32_t>(p);
     if (p + 1 < std::size(resolved.places)) {
       resolved.places[p] = rides ? address(p) : b.device != 0 ? b.device : arena_address(p);
@@ -55,7 +55,7 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
     Binding& b = bindings[p];
     const Port& port = ports[p];
     const std::uint64_t in_arena = port.device.address();
-    if (rides_in_args(port.direction)) {
+    if (is_carried_in_args(port.direction)) {
       if (held_[p] == 0) take_bytes(port, b.data);
       refresh_due_ = true;
     } else if (held_[p] != 0) {
@@ -78,11 +78,11 @@ void Instance<P, Policies, Graph, Layout>::take_addresses(std::span<Binding> bin
   }
   if constexpr (Values::any) values_.update(refresher_);  // the readiness is general, so a refresh is due
   refresh_due_ = refresh_due_ || is_moved_;
-  tell_addresses();
+  pass_addresses();
 }
 
 template <Platform P, class Policies, class Graph, class Layout>
-void Instance<P, Policies, Graph, Layout>::tell_addresses() noexcept {
+void Instance<P, Policies, Graph, Layout>::pass_addresses() noexcept {
   if constexpr (Runner::has_tensor_places) {
     const graph::GraphView view = graph_.view();
     std::size_t port = 0;
@@ -90,7 +90,7 @@ void Instance<P, Policies, Graph, Layout>::tell_addresses() noexcept {
       const Direction direction = view.tensors[t].direction;
       std::uint64_t place = at_.arena.address() + layout_.offsets()[t];
       if (is_bound_each_round(direction)) place = address(port++);
-      if (rides_in_args(direction)) place = reinterpret_cast<std::uintptr_t>(refresher_.host_input(t));
+      if (is_carried_in_args(direction)) place = reinterpret_cast<std::uintptr_t>(refresher_.host_input(t));
       runner_.place_tensor(t, place);
     }
   }
@@ -102,14 +102,14 @@ void Instance<P, Policies, Graph, Layout>::set_held(std::size_t p, bool is_held,
   held_[p] = is_held ? 1 : 0;
   if (is_held && &last != this) {
     const std::uint32_t t = tensor(p);
-    if (rides_in_args(record(p).direction)) {
+    if (is_carried_in_args(record(p).direction)) {
       std::memcpy(refresher_.host_input(t), last.refresher_.host_input(t), record(p).bytes);
     } else {
       refresher_.set_port_address(p, last.address(p));
       is_moved_ = is_moved_ || address(p) != arena_address(p);
     }
     refresh_due_ = true;
-    tell_addresses();
+    pass_addresses();
   }
   // Compares only from the first to the last port that is not held.
   const std::uint32_t first_io = refresher_.table().bases().first_io;
@@ -136,7 +136,7 @@ void Instance<P, Policies, Graph, Layout>::move(Placement at) noexcept {
   const std::uint32_t first_io = refresher_.table().bases().first_io;
   refresher_.compare_only({first_io, first_io + static_cast<std::uint32_t>(held_.size())});
   refresh_due_ = true;
-  tell_addresses();
+  pass_addresses();
   if (!is_blocked()) readiness_ = readiness_between_rounds();
 }
 

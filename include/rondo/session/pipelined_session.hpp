@@ -62,7 +62,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   /// Runs one round after those in flight, and waits for it. Bindings as in submit_round.
   template <class... Bound>
   Status run_round(Bound&&... bound) noexcept {
-    if (const Status status = this->come_to_rest(); !status) return status;
+    if (const Status status = this->wait_until_idle(); !status) return status;
     return this->run_on(
         this->direct(), this->next_slot(), [this](Status status) { return settle(status); }, bound...);
   }
@@ -102,7 +102,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   // For Session.
   void finish_all() noexcept { (void)this->wait_all(); }
   Status settle(Status status) noexcept {
-    detail::tell_end<Policies>(this->observe_, RoundIndex{this->round_number()}, status, this->platform_);
+    detail::notify_round_end<Policies>(this->observe_, RoundIndex{this->round_number()}, status, this->platform_);
     if (!status.ok() && !status.poisoned()) return this->note_failure(status);
     last_ = this->next_slot();
     this->count_direct(status);

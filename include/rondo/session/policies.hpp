@@ -143,7 +143,7 @@ namespace detail {
 
 /// Notifies an observer of the end of a round, and of its time on the device if the policies request it.
 template <class Policies, class O, class P>
-[[gnu::always_inline]] inline void tell_end(O& observer, RoundIndex round, Status status,
+[[gnu::always_inline]] inline void notify_round_end(O& observer, RoundIndex round, Status status,
                                             [[maybe_unused]] const P& platform) noexcept {
   observer.round_ends(round, status);
   if constexpr (HearsDeviceTimes<O> && std::is_same_v<typename Policies::Time, DeviceTime>) {

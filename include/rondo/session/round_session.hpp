@@ -92,12 +92,12 @@ class RoundSession
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     if (!status) [[unlikely]]
       return settle_failure(status);
-    detail::tell_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
+    detail::notify_round_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
     ++rounds_;
     return {};
   }
   [[gnu::cold, gnu::noinline]] Status settle_failure(Status status) noexcept {
-    detail::tell_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
+    detail::notify_round_end<Policies>(this->observe_, RoundIndex{rounds_}, status, this->platform_);
     return this->note_failure(status);
   }
 

@@ -260,7 +260,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   void unblock() noexcept;
   [[gnu::cold]] Status note_failure(Status status) noexcept;
   /// Waits for the rounds in flight. Returns ok if the session is usable, even if residents still need an upload.
-  [[nodiscard]] Status come_to_rest() noexcept {
+  [[nodiscard]] Status wait_until_idle() noexcept {
     derived().finish_all();
     return state_ == State::open ? Status{} : refusal();
   }

@@ -68,7 +68,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   static_assert(Update::highest >= UpdateLevel::feature_map_and_model_io,
                 "rondo: the session's update strategy never changes the address of the arena; choose "
                 "update::FeatureMapAndModelIo or update::Auto");
-  if (const Status status = come_to_rest(); !status) return status;
+  if (const Status status = wait_until_idle(); !status) return status;
   if (!memory.data()) return Status{Errc::null_memory};
   if (memory.size() < arena_.size().value) return Status{Errc::wrong_size};
   if (memory.data().address() % P::Arch::arena_alignment != 0) return Status{Errc::misaligned};
@@ -96,7 +96,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool is_held) noexcept {
-  if (const Status status = come_to_rest(); !status) return status;
+  if (const Status status = wait_until_idle(); !status) return status;
   if (const Status status = refusal(); !status) return status;
   Instance& last = instances_[derived().last_slot()];
   const std::size_t p = last.port_of(key);
@@ -105,7 +105,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool
     return Status::of_tensor(Errc::unbound_tensor, index(key.tensor()));
   }
   // Every slot's tasks would have to read it at its address in the last round.
-  if (is_held && Slots != 1 && record(key).fixed && !rides_in_args(record(key).direction)) {
+  if (is_held && Slots != 1 && record(key).fixed && !is_carried_in_args(record(key).direction)) {
     return Status::of_tensor(Errc::fixed_address, index(key.tensor()));
   }
   if (is_held && !last.may_hold(p)) return Status::of_tensor(Errc::shared_memory, index(key.tensor()));
@@ -115,7 +115,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_held(TensorKey key, bool
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept {
-  if (const Status status = come_to_rest(); !status) return status;
+  if (const Status status = wait_until_idle(); !status) return status;
   const graph::GraphView view = graph_.view();
   for (std::size_t position = 0; position < view.tasks.size(); ++position) {
     if (view.tasks[position].added_as != index(task)) continue;
@@ -131,7 +131,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_scalar_bits(TaskId task,
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key, void* host, Bytes size,
                                                                   bool to_device) noexcept {
-  if (const Status status = come_to_rest(); !status) return status;
+  if (const Status status = wait_until_idle(); !status) return status;
   if (!owns(key) || record(key).direction != Direction::resident) return Status{Errc::wrong_tensor};
   const std::uint32_t t = index(key.tensor());
   if (const Status status = check_bytes(key.tensor(), size); !status) return status;
@@ -183,7 +183,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::note_failure(Status status) 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::prepare_open_round(std::span<Binding> bindings,
                                                                        bool is_async) noexcept {
-  if (const Status status = come_to_rest(); !status) return status;
+  if (const Status status = wait_until_idle(); !status) return status;
   if (const Status status = refusal(); !status) return status;
   Instance& instance = instances_[derived().next_slot()];
   if (is_async && !instance.is_async() && derived().rounds() != 0) return Status{Errc::mixed_modes};

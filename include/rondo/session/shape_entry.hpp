@@ -58,7 +58,7 @@ class ShapeEntry {
   [[nodiscard]] bool can_move() const noexcept {
     // A workspace whose view is an output lies with the ports, whose distance from the arena changes.
     const auto stays = [](const graph::TensorRecord& tensor) {
-      return tensor.fixed || (Slots > 1 && tensor.lies_with_ports() && !is_bound_each_round(tensor.direction));
+      return tensor.fixed || (Slots > 1 && tensor.has_memory_per_slot() && !is_bound_each_round(tensor.direction));
     };
     return Policies::Update::highest >= UpdateLevel::feature_map_and_model_io &&
            std::none_of(view().tensors.begin(), view().tensors.end(), stays);

@@ -261,7 +261,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
-    detail::tell_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
+    detail::notify_round_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
     if (!status.ok()) [[unlikely]] {
       if (!status.poisoned()) {
         (void)platform_.wait();  // no work of the round may remain

@@ -28,7 +28,7 @@ struct SlotMemory {
     std::uint64_t end = 0;
     for (std::size_t t = 0; t < view.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = view.tensors[t];
-      if (!Placement::is_with_ports(view, t, has_own_workspace) || rides_in_args(tensor.direction)) continue;
+      if (!Placement::is_with_ports(view, t, has_own_workspace) || is_carried_in_args(tensor.direction)) continue;
       first = std::min(first, offsets[t]);
       end = std::max(end, offsets[t] + arch::block_bytes<A>(tensor.bytes));
     }

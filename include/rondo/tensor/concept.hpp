@@ -44,7 +44,7 @@ concept HostTensorPair = HasHandle<T> && is_bound_each_round(detail::HandleOf<T>
 /// A tensor and its device memory, `DevicePtr<T> device() const`: that of a tensor that stays on the device, or memory
 /// that replaces the session's for a round. A host input has none.
 template <class T>
-concept DeviceTensorPair = HasHandle<T> && !rides_in_args(detail::HandleOf<T>::direction) && requires(const T& pair) {
+concept DeviceTensorPair = HasHandle<T> && !is_carried_in_args(detail::HandleOf<T>::direction) && requires(const T& pair) {
   { pair.device() } -> std::convertible_to<DevicePtr<const typename detail::HandleOf<T>::element_type>>;
 };
 
@@ -65,7 +65,7 @@ concept DeviceBoundPair = BoundPair<T> && !HostTensorPair<T>;
 /// `static constexpr bool is_snapshot = true;`
 template <class T>
 concept AsyncPair = BoundPair<T> &&(
-    DeviceBoundPair<T> || rides_in_args(detail::HandleOf<T>::direction) || requires { requires T::is_pinned; } ||
+    DeviceBoundPair<T> || is_carried_in_args(detail::HandleOf<T>::direction) || requires { requires T::is_pinned; } ||
     requires { requires T::is_snapshot; });
 
 /// Explains, part by part, what T lacks to be a TensorPair.

@@ -97,8 +97,8 @@ consteval bool is_constant(std::integer_sequence<unsigned, numbers...>) {
 }
 
 /// Whether, at compile time, all answers satisfy `holds(changes, answer)`.
-template <class S, class Holds>
-consteval bool always(Holds holds) {
+template <class S, class Predicate>
+consteval bool always(Predicate holds) {
   if constexpr (is_constant<S>(std::make_integer_sequence<unsigned, all_changes>{})) {
     for (unsigned number = 0; number < all_changes; ++number) {
       if (!holds(changes_of(number), S{}.decide(changes_of(number)))) return false;

@@ -26,7 +26,7 @@ namespace detail {
                             addresses.size(), " addresses and ", sources.size(), " sources were given"));
   }
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    if (sources[t].base < bases.count || rides_in_args(graph.tensors[t].direction)) continue;
+    if (sources[t].base < bases.count || is_carried_in_args(graph.tensors[t].direction)) continue;
     throw Error(Errc::invalid_argument, Error::Text("tensor '", graph.name(graph.tensors[t].name), "' lies in base ",
                                                     sources[t].base, ", of which there are ", bases.count));
   }

@@ -144,7 +144,7 @@ void check_table(const Table& table, const graph::GraphView& graph, const Refres
         if (arg.kind == graph::ArgRecord::Kind::address) {
           const graph::TensorRecord& tensor = graph.tensors[arg.tensor];
           const args::Source& source = model.sources[arg.tensor];
-          expected = rides_in_args(tensor.direction) ? at + table.host_input_begin(arg.tensor)
+          expected = is_carried_in_args(tensor.direction) ? at + table.host_input_begin(arg.tensor)
                      : source.base == 0              ? source.offset
                                                      : model.addresses[source.base] + source.offset;
         }
@@ -153,7 +153,7 @@ void check_table(const Table& table, const graph::GraphView& graph, const Refres
     }
   }
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    if (!rides_in_args(graph.tensors[t].direction)) continue;
+    if (!is_carried_in_args(graph.tensors[t].direction)) continue;
     const auto* device = reinterpret_cast<const std::byte*>(at + table.host_input_begin(t));
     REQUIRE(std::vector<std::byte>(device, device + host_inputs[t].size()) == host_inputs[t]);
   }
@@ -171,7 +171,7 @@ void check_random_sequences(unsigned seed) {
     update::Refresher<P, S, C> refresher{platform, graph, model.sources, model.bases, model.addresses};
     std::vector<std::vector<std::byte>> host_inputs(graph.tensors.size());
     for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-      if (rides_in_args(graph.tensors[t].direction)) host_inputs[t].resize(graph.tensors[t].bytes);
+      if (is_carried_in_args(graph.tensors[t].direction)) host_inputs[t].resize(graph.tensors[t].bytes);
     }
     check_table(refresher.table(), graph, model, host_inputs, args);
 

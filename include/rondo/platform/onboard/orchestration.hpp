@@ -97,7 +97,7 @@ class Orchestration {
   /// Where a tensor of the interface is from now on; a host input's bytes are on the host.
   void place_tensor(std::size_t t, std::uint64_t address) noexcept {
     OrchestratorTensor& tensor = tensors()[t];
-    if (rides_in_args(view_.tensors[t].direction)) {
+    if (is_carried_in_args(view_.tensors[t].direction)) {
       host_inputs_[t] = address;
     } else if (tensor.address != address) {
       tensor.address = address;
@@ -139,7 +139,7 @@ class Orchestration {
     args.tensors_at = 2 * close_at;
     std::uint64_t end = align_up(args.tensors_at + sizeof(OrchestratorTensor) * view.tensors.size(), 64);
     for (const graph::TensorRecord& tensor : view.tensors) {
-      if (rides_in_args(tensor.direction)) end += align_up(tensor.bytes, 64);
+      if (is_carried_in_args(tensor.direction)) end += align_up(tensor.bytes, 64);
     }
     args.result_at = end;
     args.heaps_at = align_up(end + sizeof(OrchestratorResult) + P::Arch::block_guard, 1024);
@@ -167,7 +167,7 @@ class Orchestration {
       for (std::size_t d = 0; d < from.shape.rank(); ++d) {
         to.extents[d] = static_cast<std::uint64_t>(from.shape.extent(d));
       }
-      if (!rides_in_args(from.direction)) continue;
+      if (!is_carried_in_args(from.direction)) continue;
       to.address = places_.arena + next;
       next += align_up(from.bytes, 64);
       has_host_inputs_ = true;

@@ -38,7 +38,7 @@ class MemoryMap {
       const auto* block = reinterpret_cast<const std::byte*>(args.block(t, 0));
       for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[t])) {
         if (arg.kind != graph::ArgRecord::Kind::address || arg.width != sizeof(std::uint64_t)) continue;
-        if (rides_in_args(graph.tensors[arg.tensor].direction)) continue;
+        if (is_carried_in_args(graph.tensors[arg.tensor].direction)) continue;
         std::uint64_t address = 0;
         std::memcpy(&address, block + arg.offset, sizeof address);
         places_[arg.tensor] = {address, address + graph.tensors[arg.tensor].bytes, true};

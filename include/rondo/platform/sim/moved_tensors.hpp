@@ -25,7 +25,7 @@ class MovedTensors {
       for (std::uint32_t block = 0; block < graph.tasks[t].blocks; ++block) {
         for (const graph::ArgRecord& arg : graph.args_of(graph.tasks[t])) {
           if (!arg.is_address() || arg.width != sizeof(std::uint64_t)) continue;
-          if (rides_in_args(graph.tensors[arg.tensor].direction)) continue;
+          if (is_carried_in_args(graph.tensors[arg.tensor].direction)) continue;
           std::byte* const word = reinterpret_cast<std::byte*>(args.block(t, block)) + arg.offset;
           slots_.push_back({word, address_in(word), arg.tensor});
         }

@@ -88,7 +88,7 @@ class RoundPlan {
     disarm();
     in_ = {};
     out_ = {};
-    phase_ = Phase::spoilt;
+    phase_ = Phase::invalid;
   }
 
   // --- recording a plan
@@ -98,7 +98,7 @@ class RoundPlan {
     inputs_ = outputs_ = 0;
   }
   /// Notes that the round did something that a plan cannot hold.
-  void spoil() noexcept { phase_ = Phase::spoilt; }
+  void invalidate() noexcept { phase_ = Phase::invalid; }
   /// Records an input; `is_first`: whether it is the first of its run.
   void record_in(std::uint64_t device, std::uint64_t size, std::byte* staged, bool is_first) noexcept {
     record(Phase::inputs, inputs_, 0, {device, size, staged, nullptr, false}, is_first);
@@ -106,7 +106,7 @@ class RoundPlan {
   void record_out(std::uint64_t device, std::uint64_t size, std::byte* staged, bool is_first) noexcept {
     record(Phase::outputs, outputs_, inputs_ + 1, {device, size, staged, nullptr, false}, is_first);
   }
-  void record_launch() noexcept { phase_ = phase_ == Phase::inputs ? Phase::outputs : Phase::spoilt; }
+  void record_launch() noexcept { phase_ = phase_ == Phase::inputs ? Phase::outputs : Phase::invalid; }
   /// Ends a round that succeeded: if a plan can hold it, it becomes the plan.
   void end_recording() noexcept {
     if (phase_ == Phase::outputs && room_ != 0) {
@@ -115,16 +115,16 @@ class RoundPlan {
       in_ = leg(0, inputs_, run);
       out_ = leg(inputs_ + 1, outputs_, run);
     }
-    phase_ = Phase::spoilt;
+    phase_ = Phase::invalid;
   }
 
  private:
   /// The address of no tensor, so a step with this address never matches.
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-  enum class Phase : std::uint8_t { inputs, outputs, spoilt };
+  enum class Phase : std::uint8_t { inputs, outputs, invalid };
 
   void record(Phase phase, std::size_t& count, std::size_t begin, const Step& step, bool is_first) noexcept {
-    if (phase_ != phase || (count == 0 && !is_first) || inputs_ + outputs_ >= room_) return spoil();
+    if (phase_ != phase || (count == 0 && !is_first) || inputs_ + outputs_ >= room_) return invalidate();
     recorded_[begin + count] = step;
     recorded_[begin + count++].begins_run = is_first;
   }
@@ -150,7 +150,7 @@ class RoundPlan {
   std::size_t room_ = 0;
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;
-  Phase phase_ = Phase::spoilt;
+  Phase phase_ = Phase::invalid;
 };
 
 }  // namespace rondo::platform::streams

@@ -129,7 +129,7 @@ class Transfers {
   /// no outputs.
   [[gnu::cold, gnu::noinline]] Status refused(Code code, const char* call = nullptr) noexcept {
     leave_plan_as_it_is();
-    plan_.spoil();
+    plan_.invalidate();
     if (out_.at != 0) staging_.use_until(bytes(out_.at));  // a copy into it may be under way; it will not be delivered
     in_ = {};                                              // discards what was gathered
     out_ = {};
@@ -316,7 +316,7 @@ class Transfers {
   }
   [[gnu::noinline]] Code copy_in_staged(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (const Code code = begin(); code != code_ok) return code;
-    plan_.spoil();
+    plan_.invalidate();
     std::byte* const staged = staging_.take(size);
     if (staged == nullptr) return copy_in_in_parts(to, static_cast<const std::byte*>(from), size);
     __builtin_memcpy(staged, from, size);

@@ -107,7 +107,7 @@ Status Transfers<A, Device>::copy_in_anew(DevicePtr<std::byte> to, const void* f
   const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(from, size);
   std::byte* const staged = direct ? nullptr : open(in_, to.address(), size);
   if (staged == nullptr) [[unlikely]] {
-    plan_.spoil();
+    plan_.invalidate();
     return noted(direct ? copy_direct(pointer(to), from, size, host_to_device) : copy_in_staged(to, from, size));
   }
   plan_.record_in(to.address(), size, staged, true);
@@ -130,7 +130,7 @@ Status Transfers<A, Device>::copy_out_anew(void* to, DevicePtr<const std::byte> 
   const bool direct = staging_.has_pinned() && size >= least_direct && staging_.is_pinned(to, size);
   std::byte* const staged = direct ? nullptr : open(out_, from.address(), size);
   if (staged == nullptr) [[unlikely]] {
-    plan_.spoil();
+    plan_.invalidate();
     return noted(direct ? copy_direct(to, pointer(from), size, device_to_host) : copy_out_staged(to, from, size));
   }
   plan_.record_out(from.address(), size, staged, true);

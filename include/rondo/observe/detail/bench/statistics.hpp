@@ -71,16 +71,17 @@ struct Ratio {
 };
 
 /// The precision of the times, and the state of the machine when they were measured.
-struct Doubt {
+struct Uncertainty {
   double granule = 0;  ///< the least difference between two readings of the clock, in nanoseconds
   double machine = 1;  ///< the time of a fixed piece of work, divided by its time in the earlier run
 };
 
 /// Uses the bootstrap in two levels: sessions are drawn with replacement, then batches of each. So differences between
 /// sessions (where memory was placed, what else ran) widen the bounds as much as differences between batches. Then
-/// applies the doubt: each median may be wrong by a granule, and a change in the machine's speed may explain as much of
-/// the ratio. `confidence`: the share of the drawn ratios within the bounds. The same batches give the same bounds.
-[[nodiscard]] inline Ratio compare(const Batches& now, const Batches& before, const Doubt& doubt = {},
+/// applies the uncertainty: each median may be wrong by a granule, and a change in the machine's speed may explain as
+/// much of the ratio. `confidence`: the share of the drawn ratios within the bounds. The same batches give the same
+/// bounds.
+[[nodiscard]] inline Ratio compare(const Batches& now, const Batches& before, const Uncertainty& uncertainty = {},
                                    double confidence = 0.99) {
   const double above = median(now | ranges::views::join | ranges::to<std::vector>);
   const double base = median(before | ranges::views::join | ranges::to<std::vector>);
@@ -101,8 +102,8 @@ struct Doubt {
     if (divisor > 0) ratios.push_back(draw(now) / divisor);
   }
   const double tail = (1 - confidence) / 2;
-  const double off = doubt.granule / base + doubt.granule / above;
-  const double faster = std::min(1.0, doubt.machine), slower = std::max(1.0, doubt.machine);
+  const double off = uncertainty.granule / base + uncertainty.granule / above;
+  const double faster = std::min(1.0, uncertainty.machine), slower = std::max(1.0, uncertainty.machine);
   return {above / base, quantile(ratios, tail) * (1 - off) / slower, quantile(ratios, 1 - tail) * (1 + off) / faster};
 }
 

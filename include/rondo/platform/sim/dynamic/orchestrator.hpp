@@ -183,7 +183,7 @@ class Orchestrator : public StreamCore {
       return;
     throw Error(Errc::unsupported,
                 Error::Text("an intermediate is ", to_string(type), ", which ", limits_.name,
-                            " does not support; choose ", graph::knower_of(type), " or another type"));
+                            " does not support; choose ", graph::chip_with(type), " or another type"));
   }
   /// An intermediate of the open scope. @throws Error invalid_argument
   [[nodiscard]] TensorState& make_tensor(const Shape& shape, std::uint32_t element_bytes) {

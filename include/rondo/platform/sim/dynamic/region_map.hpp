@@ -104,7 +104,7 @@ class RegionMap {
     use.noted = noted ? at.cell : nullptr;
     use.grid = at.grid;
     const int kind = writer ? 1 : 0;
-    if (!noted) hang_in(at.cell->head[kind], use, index);
+    if (!noted) insert_first(at.cell->head[kind], use, index);
     if (!touch.box) return;
     if (!noted) {  // the box of a noted use follows from its cell
       for (std::size_t d = 0; d < tensor.rank; ++d) use.box.sides[d] = touch.box.side(d);
@@ -281,7 +281,7 @@ class RegionMap {
     return !writes(touch.access) || (touch.box && (use.whole || !covers(touch.box, use.box, tensor.rank)));
   }
 
-  void hang_in(UseIndex& head, RegionUse& use, UseIndex index) noexcept {
+  void insert_first(UseIndex& head, RegionUse& use, UseIndex index) noexcept {
     use.next = head;
     use.place = &head;
     if (head != 0) use_at(head).place = &use.next;

@@ -54,8 +54,7 @@ struct Table {
     for (std::size_t s = 0; s < slots; s += slots_per_task) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         graph.add_raw("task", CoreType::vector, &no_kernel, reads(inputs[uses[s + I]])...);
-      }
-      (std::make_index_sequence<slots_per_task>{});
+      }(std::make_index_sequence<slots_per_task>{});
     }
     frozen.emplace_back(freeze(graph));
     layout = {3, 3 + static_cast<std::uint32_t>(bases)};

@@ -174,16 +174,14 @@ void run_in_flight(benchmark::State& state, const Shape& shape, int threads, Rou
 }
 void run_one_at_a_time(benchmark::State& state, const Shape& shape, int threads) {
   RondoGraph graph(shape, 1, threads);
-  run_in_flight(
-      state, shape, threads, [&] { (void)graph.round(); }, [] {});
+  run_in_flight(state, shape, threads, [&] { (void)graph.round(); }, [] {});
   if (!graph.round()) state.SkipWithError("a round failed");
 }
 void run_four_in_flight(benchmark::State& state, const Shape& shape, int threads) {
   auto session = rondo::open_pipelined<RondoGraph::Platform, 4>(RondoGraph::graph(shape, 1), RondoGraph::on(threads));
   for (int i = 0; i < 60; ++i) (void)session.submit_round();  // it learns
   if (!session.wait_all().ok()) state.SkipWithError("a round failed");
-  run_in_flight(
-      state, shape, threads, [&] { (void)session.submit_round(); }, [&] { (void)session.wait_all(); });
+  run_in_flight(state, shape, threads, [&] { (void)session.submit_round(); }, [&] { (void)session.wait_all(); });
   if (!session.wait_all().ok()) state.SkipWithError("a round failed");
 }
 

@@ -403,8 +403,7 @@ void bound_round(benchmark::State& state, std::size_t changed, std::index_sequen
   constexpr std::size_t count = sizeof...(I);
   rondo::TaskGraph graph;
   const rondo::InputOutput<float> x[] = {graph.inout<float>("x" + std::to_string(I), {64})...};
-  graph.add_raw(
-      "task", rondo::CoreType::vector, +[](rondo::ArgWord*) {}, updates(x[I])...);
+  graph.add_raw("task", rondo::CoreType::vector, +[](rondo::ArgWord*) {}, updates(x[I])...);
   auto session = rondo::open<rondo::NullPlatform>(graph);
   rondo::DeviceSpan<float> memory[2][count];
   for (std::size_t t = 0; t < count; ++t) {

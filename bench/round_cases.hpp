@@ -51,8 +51,7 @@ class RondoCase {
     }
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       graph.add_raw("touch", rondo::CoreType::vector, &touch, rondo::updates(handles_[I])...);
-    }
-    (std::make_index_sequence<K>{});
+    }(std::make_index_sequence<K>{});
     return graph;
   }
   template <std::size_t... I>

@@ -130,8 +130,7 @@ void run_shape(benchmark::State& state) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         const auto binding = session.prebind(bind(x, hx), bind(y[I], hy[I])...);
         measure(state, tasks, [&] { return session.run_round(binding).ok(); });
-      }
-      (std::make_index_sequence<128>{});
+      }(std::make_index_sequence<128>{});
     } else {
       const auto binding = session.prebind(bind(x, hx), bind(y[0], hy[0]));
       measure(state, tasks, [&] { return session.run_round(binding).ok(); });
@@ -232,9 +231,7 @@ void run_submit(benchmark::State& state, bool tiles, bool in_turn) {
       parts.push_back(tiles ? round.view(big, {i, 0}, {1, 16}) : round.template workspace<float>({16}));
     }
     // Each part is written by one pending task: one use of a region for each.
-    for (const auto& part : parts)
-      round.add_raw(
-          "write", CoreType::vector, +[](ArgWord*) {}, runtime::writes(part));
+    for (const auto& part : parts) round.add_raw("write", CoreType::vector, +[](ArgWord*) {}, runtime::writes(part));
     // The regions are made before, so that looking for them is not measured.
     decltype(parts) walk;
     walk.reserve(measured + 1);

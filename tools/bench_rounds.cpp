@@ -39,12 +39,21 @@ struct On {
   Case the_case;
   auto open() { return the_case.template open<P>(); }
   [[gnu::always_inline]] rondo::Status round(auto& session) { return the_case.round(session); }
-  void prepare(auto& session) requires requires { the_case.prepare(session); }
-  { the_case.prepare(session); }
-  rondo::Status finish(auto& session) requires requires { the_case.finish(session); }
-  { return the_case.finish(session); }
-  void release(auto& session) requires requires { the_case.release(session); }
-  { the_case.release(session); }
+  void prepare(auto& session)
+    requires requires { the_case.prepare(session); }
+  {
+    the_case.prepare(session);
+  }
+  rondo::Status finish(auto& session)
+    requires requires { the_case.finish(session); }
+  {
+    return the_case.finish(session);
+  }
+  void release(auto& session)
+    requires requires { the_case.release(session); }
+  {
+    the_case.release(session);
+  }
 };
 
 /// Where a case can run.

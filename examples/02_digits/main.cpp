@@ -52,7 +52,7 @@ struct Options {
 template <class P>
 constexpr const char* engine_name = "the device";
 template <class P>
-requires requires { P::Engine::name; }
+  requires requires { P::Engine::name; }
 constexpr const char* engine_name<P> = P::Engine::name;
 
 void print_platform_info() {

@@ -39,7 +39,7 @@ class DevicePtr {
   DevicePtr(int) = delete;             // an address is 64 bits wide
 
   template <class U>
-  requires std::is_same_v<T, const U>
+    requires std::is_same_v<T, const U>
   constexpr DevicePtr(DevicePtr<U> p) noexcept : address_{p.address()} {}
 
   /// The address as a number; 0 is null.
@@ -69,7 +69,7 @@ class DeviceSpan {
   constexpr DeviceSpan() noexcept = default;
   constexpr DeviceSpan(DevicePtr<T> data, std::uint64_t size) noexcept : data_{data}, size_{size} {}
   template <class U>
-  requires std::is_same_v<T, const U>
+    requires std::is_same_v<T, const U>
   constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
 
   [[nodiscard]] constexpr DevicePtr<T> data() const noexcept { return data_; }
@@ -122,7 +122,9 @@ enum class Direction : std::uint8_t {
 [[nodiscard]] constexpr bool is_model_io(Direction d) noexcept { return d <= Direction::inout; }
 [[nodiscard]] constexpr bool copies_in(Direction d) noexcept { return d == Direction::in || d == Direction::inout; }
 [[nodiscard]] constexpr bool copies_out(Direction d) noexcept { return d == Direction::out || d == Direction::inout; }
-[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept { return d != Direction::in && !is_carried_in_args(d); }
+[[nodiscard]] constexpr bool kernels_may_write(Direction d) noexcept {
+  return d != Direction::in && !is_carried_in_args(d);
+}
 [[nodiscard]] constexpr bool defined_at_start(Direction d) noexcept {
   return copies_in(d) || d == Direction::resident || is_carried_in_args(d);
 }

@@ -112,8 +112,7 @@ HostMemory memory_of_capsule(py::object capsule, const Port& port, DeviceKind de
   }
   const DLTensor& tensor = managed->dl_tensor;
   HostMemory memory;
-  check_shape(
-      port, static_cast<std::size_t>(tensor.ndim), [&](std::size_t d) { return tensor.shape[d]; }, memory);
+  check_shape(port, static_cast<std::size_t>(tensor.ndim), [&](std::size_t d) { return tensor.shape[d]; }, memory);
   if (dlpack::is_on_host(tensor.device)) {
     memory.data = with_element(
         port.type, [&](auto t) -> void* { return dlpack::host_span<typename decltype(t)::type>(*managed).data(); });

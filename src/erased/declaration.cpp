@@ -230,8 +230,7 @@ void fail_at(std::string_view text, std::string_view what, std::size_t at, std::
   constexpr std::size_t width = 64;
   const std::size_t begin = at > before ? at - before : 0;
   std::string line(text.substr(begin, width));
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   std::string carets(at - begin, ' ');
   carets.append(std::max<std::size_t>(1, std::min(size, width)), '^');
   erased::fail(Errc::invalid_argument, what, ": ", why, "\n  ", line, "\n  ", carets);

@@ -96,7 +96,7 @@ class RoundOf final : public AnyRound {
 /// What a session of an orchestrated runtime calls in each round.
 struct CallOrchestration {
   template <class Orchestrator>
-  requires requires(Orchestrator& o) { o.stream(); }
+    requires requires(Orchestrator& o) { o.stream(); }
   void operator()(Orchestrator& orchestrator) {
     RoundOf<Orchestrator> round(orchestrator, interface);
     orchestration(round);

@@ -24,13 +24,9 @@
 namespace rondo::erased {
 
 template <class S>
-inline constexpr bool has_steps = requires(S& session, DynamicBindings<S>& bindings) {
-  session.begin_round(bindings);
-};
+inline constexpr bool has_steps = requires(S& session, DynamicBindings<S>& bindings) { session.begin_round(bindings); };
 template <class S>
-inline constexpr bool has_flights = requires(S& session) {
-  session.wait_all();
-};
+inline constexpr bool has_flights = requires(S& session) { session.wait_all(); };
 
 /// A round that is run step by step; sessions of symbolic graphs have none.
 template <class S, bool = has_steps<S>>

@@ -131,9 +131,8 @@ void check_shaped(const char* engine, const typename P::Options& options = {}) {
     turn = 1 - turn;
     return session.run_round(bind(x, hx[turn]), bind(y, hy[turn])).ok();
   });
-  expect_no_calls(engine, "symbols", [&] {
-    return session.run_round(with_symbols({{n, 64}}), bind(x, hx[0]), bind(y, hy[0])).ok();
-  });
+  expect_no_calls(engine, "symbols",
+                  [&] { return session.run_round(with_symbols({{n, 64}}), bind(x, hx[0]), bind(y, hy[0])).ok(); });
   expect_no_calls(engine, "submitted", [&] {
     turn = 1 - turn;
     return session.submit_round(bind(x, hx[turn]), bind(y, hy[turn])).submitted().ok();

@@ -41,8 +41,7 @@ class OneWay {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       graph.add_raw("touch", rondo::CoreType::vector, &round_cases::touch, rondo::reads(inputs_[I])...,
                     rondo::writes(outputs_[I])...);
-    }
-    (std::make_index_sequence<K>{});
+    }(std::make_index_sequence<K>{});
     return graph;
   }
   template <std::size_t... I>
@@ -60,25 +59,20 @@ template <std::size_t K>
 bool run(std::string_view which, long rounds) {
   if (which == "one_way") {
     OneWay<K> one_way;
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) { return one_way.round(); });
+    return measured(rounds, [&]() __attribute__((always_inline)) { return one_way.round(); });
   }
   round_cases::RondoCase<A2A3OverStandIn, K> onboard(4096);
   if (which == "checked") {
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) { return onboard.round().ok(); });
+    return measured(rounds, [&]() __attribute__((always_inline)) { return onboard.round().ok(); });
   }
   const auto binding = onboard.prebind();
-  return measured(
-      rounds, [&]() __attribute__((always_inline)) { return onboard.session().run_round(binding).ok(); });
+  return measured(rounds, [&]() __attribute__((always_inline)) { return onboard.session().run_round(binding).ok(); });
 }
 
 template <class Choice>
 bool refresh(std::uint32_t slots, std::uint32_t moved, long rounds) {
   refresh_cases::RefreshCase<Choice> table(slots);
-  return measured(
-             rounds, [&]() __attribute__((always_inline)) { return table.round(moved); }) &&
-         table.wait();
+  return measured(rounds, [&]() __attribute__((always_inline)) { return table.round(moved); }) && table.wait();
 }
 /// Refreshes by the mechanism whose name `which` begins with. @returns 0, or 1 after a failure; -1 if it names none
 int refresh(std::string_view which, std::uint32_t slots, long rounds) {

@@ -159,8 +159,7 @@ class PipelinedCase {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       graph.add_raw("touch", rondo::CoreType::vector, &round_cases::touch, rondo::reads(inputs_[I])...,
                     rondo::writes(outputs_[I])...);
-    }
-    (std::make_index_sequence<K>{});
+    }(std::make_index_sequence<K>{});
     return graph;
   }
   template <std::size_t... I>
@@ -184,59 +183,49 @@ class PipelinedCase {
 template <std::size_t K>
 bool run(std::string_view which, std::size_t bytes, long rounds) {
   RondoCase<rondo::A2A3Sim, K> rondo(bytes);
-  if (which == "rondo")
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) { return rondo.round().ok(); });
+  if (which == "rondo") return measured(rounds, [&]() __attribute__((always_inline)) { return rondo.round().ok(); });
   if (which == "prebound") {
     const auto binding = rondo.prebind();
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) { return rondo.session().run_round(binding).ok(); });
+    return measured(rounds, [&]() __attribute__((always_inline)) { return rondo.session().run_round(binding).ok(); });
   }
   if (which == "null") {
     RondoCase<rondo::NullPlatform, K> null(bytes);
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) { return null.round().ok(); });
+    return measured(rounds, [&]() __attribute__((always_inline)) { return null.round().ok(); });
   }
   if (which == "shaped") {
     ShapedCase<K> shaped(bytes);
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) { return shaped.round().ok(); });
+    return measured(rounds, [&]() __attribute__((always_inline)) { return shaped.round().ok(); });
   }
   if (which == "stays" || which == "moves") {
     DeviceCase<K> device(bytes, which == "moves");
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) { return device.round().ok(); });
+    return measured(rounds, [&]() __attribute__((always_inline)) { return device.round().ok(); });
   }
   if (which == "submitted") {
     PipelinedCase<K> pipelined(bytes);
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) { return pipelined.round(); });
+    return measured(rounds, [&]() __attribute__((always_inline)) { return pipelined.round(); });
   }
   if (which == "submitted_prebound") {
     PipelinedCase<K> pipelined(bytes);
     const auto binding = pipelined.prebind();
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) {
-          return pipelined.session().submit_round(binding).submitted().ok();
-        });
+    return measured(rounds, [&]() __attribute__((always_inline)) {
+      return pipelined.session().submit_round(binding).submitted().ok();
+    });
   }
   if (which == "prebound_moves") {
     DeviceCase<K> device(bytes, true);
     const auto one = device.prebind(0), other = device.prebind(1);
     const auto *now = &one, *next = &other;
-    return measured(
-        rounds, [&]() __attribute__((always_inline)) {
-          std::swap(now, next);
-          return device.session().run_round(*now).ok();
-        });
+    return measured(rounds, [&]() __attribute__((always_inline)) {
+      std::swap(now, next);
+      return device.session().run_round(*now).ok();
+    });
   }
   if (which != "raw") return false;
   RawCase raw(rondo);
-  return measured(
-      rounds, [&]() __attribute__((always_inline)) {
-        raw.round();
-        return true;
-      });
+  return measured(rounds, [&]() __attribute__((always_inline)) {
+    raw.round();
+    return true;
+  });
 }
 
 }  // namespace

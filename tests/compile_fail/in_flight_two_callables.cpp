@@ -7,6 +7,5 @@
 using Session = rondo::PipelinedSession<rondo::NullPlatform, 2>;
 
 void use(Session& session, rondo::Input<float> x, const float (&hx)[4], int& n) {
-  (void)session.submit_round(
-      bind(x, hx), [&](rondo::Status) noexcept { ++n; }, [&](rondo::Status) noexcept { ++n; });
+  (void)session.submit_round(bind(x, hx), [&](rondo::Status) noexcept { ++n; }, [&](rondo::Status) noexcept { ++n; });
 }

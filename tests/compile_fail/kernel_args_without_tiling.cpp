@@ -6,7 +6,7 @@
 struct Copy {
   static constexpr std::string_view name = "copy";
   static constexpr auto core = rondo::CoreType::vector;
-  static constexpr auto args = rondo::operator""_args<"{i0}{o0}">();
+  static constexpr auto args = rondo::operator""_args < "{i0}{o0}">();
   static void run(rondo::In<float>, rondo::Out<float>, float) {}
 };
 

@@ -543,7 +543,9 @@ TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots",
       RoundLoop submitted = run_loop(session, g, std::vector<Floats>(4, Floats(4, 9.0F)), out[1], nullptr, 0);
       RoundLoop waiting = run_loop(session, g, std::vector<Floats>(4, Floats(4, 9.0F)), out[2], nullptr, 0);
       RoundLoop later = run_loop(session, g, std::vector<Floats>(4, Floats(4, 9.0F)), out[3], nullptr, 0);
-      { const RoundLoop dropped = std::move(waiting); }
+      {
+        const RoundLoop dropped = std::move(waiting);
+      }
       waiting = run_loop(session, g, {}, out[2], nullptr, 0);
       CHECK(waiting.done());
     }

@@ -107,7 +107,9 @@ TEST_CASE_TEMPLATE("what a session does between rounds waits for those in flight
     CHECK(out == filled(15));
   }
   in_flight();
-  { auto dropped = session.begin_round(bind(g.x, x), bind(g.w, w), bind(g.y, out)).launch(); }
+  {
+    auto dropped = session.begin_round(bind(g.x, x), bind(g.w, w), bind(g.y, out)).launch();
+  }
   in_flight();
   REQUIRE(session.upload(g.total, filled(100)).ok());
   came();

@@ -12,9 +12,7 @@
 #include <rondo/rondo.hpp>
 
 template <class P>
-inline constexpr bool is_over_stand_in = requires {
-  requires P::runs_over_stand_in;
-};
+inline constexpr bool is_over_stand_in = requires { requires P::runs_over_stand_in; };
 
 /// What a kernel that throws comes to: where there are exceptions, that; on a device, a failure of the device.
 template <class P>

@@ -52,14 +52,19 @@ struct Flaky : P {
   Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     return fails() ? failure : P::copy_out(to, from, size);
   }
-  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept requires HasSnapshotCopy<P> {
+  Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept
+    requires HasSnapshotCopy<P>
+  {
     return fails() ? failure : P::copy_in_snapshot(to, from, size);
   }
-  Status refresh_args(const args::RefreshOp& op) noexcept requires HasDeviceRefresh<P> {
+  Status refresh_args(const args::RefreshOp& op) noexcept
+    requires HasDeviceRefresh<P>
+  {
     return fails() ? failure : P::refresh_args(op);
   }
-  Status refresh_in_launch(const args::RefreshOp& op,
-                           const args::LaunchPayload& payload) noexcept requires HasLaunchRefresh<P> {
+  Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept
+    requires HasLaunchRefresh<P>
+  {
     return fails() ? failure : P::refresh_in_launch(op, payload);
   }
 };

@@ -270,8 +270,7 @@ TEST_CASE_TEMPLATE("Values that have not changed are not brought to the device a
   TaskGraph graph;
   const auto rate = launch::scalar(graph, "rate", 2.0);
   const auto y = graph.output<float>("y", {1});
-  graph.add_raw(
-      "hold", CoreType::vector, +[](ArgWord* args) { *reinterpret_cast<float*>(args[0]) = 1; }, writes(y));
+  graph.add_raw("hold", CoreType::vector, +[](ArgWord* args) { *reinterpret_cast<float*>(args[0]) = 1; }, writes(y));
   auto session = open<P, WithValues>(graph);
   Floats hy(1);
   REQUIRE(session.run_round(bind(y, hy)));

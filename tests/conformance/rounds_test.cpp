@@ -299,9 +299,13 @@ TEST_CASE_TEMPLATE("a round dropped half-way leaves the session usable", P, ROND
   Small g(16);
   auto session = open<P>(g.graph, busy_options<P>());
   Floats x(16, 2.0F), y(16, -1.0F), s(16);
-  { auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s)); }
+  {
+    auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s));
+  }
   check_good_round(session, g, 1.0F);
-  { auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s)).launch(); }
+  {
+    auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.s, s)).launch();
+  }
   CHECK(y == Floats(16, -1.0F));
   check_good_round(session, g, 2.0F);
 }

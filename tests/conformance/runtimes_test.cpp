@@ -152,8 +152,12 @@ TEST_CASE_TEMPLATE("prebound and stepwise rounds work unchanged, and a dropped o
     auto launched = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.n, n)).launch();
     REQUIRE(std::move(launched).finish().status().ok());
     REQUIRE(y == Floats(32, 8.0F));
-    { auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.n, n)); }
-    { auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.n, n)).launch(); }
+    {
+      auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.n, n));
+    }
+    {
+      auto dropped = session.begin_round(bind(g.x, x), bind(g.y, y), bind(g.n, n)).launch();
+    }
   }
   check_doubling(session, g, 5);
 }
@@ -178,10 +182,8 @@ TEST_CASE_TEMPLATE("a launched round runs while the caller does something else",
   runs = 0;
   TaskGraph graph;
   const auto n = graph.inout<std::int32_t>("n", {});
-  auto session = open_case<C>(graph, [=](auto& round) {
-    round.add_raw(
-        "run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(n));
-  });
+  auto session = open_case<C>(
+      graph, [=](auto& round) { round.add_raw("run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(n)); });
   std::int32_t hn = 0;
   auto launched = session.begin_round(bind(n, hn)).launch();
   CHECK(eventually([] { return runs == 1; }));
@@ -305,11 +307,9 @@ TEST_CASE_TEMPLATE("an orchestration that throws fails its round with what it sa
   TaskGraph graph;
   const auto y = graph.inout<float>("y", {4});
   auto session = open_case<C>(graph, [=](auto& round) {
-    round.add_raw(
-        "run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(y));
+    round.add_raw("run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(y));
     const auto scope = round.scope();
-    round.add_raw(
-        "run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(y));
+    round.add_raw("run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(y));
     throw std::runtime_error("no more today");
   });
   Floats hy(4);
@@ -427,9 +427,7 @@ TEST_CASE_TEMPLATE("a scope with more tasks than the window publishes none: a de
   auto session = open_case<C>(
       graph,
       [=](auto& round) {
-        for (int i = 0; i < 65; ++i)
-          round.add_raw(
-              "none", CoreType::vector, +[](std::int64_t*) {}, updates(y));
+        for (int i = 0; i < 65; ++i) round.add_raw("none", CoreType::vector, +[](std::int64_t*) {}, updates(y));
       },
       options);
   Floats hy(16);
@@ -670,14 +668,12 @@ TEST_CASE("the rings are device memory: what is not there is an error at opening
   Options<On<A2A3Sim, TensorMapRingBuffer>> options;
   options.device_memory = Bytes{1U << 20};
   try {
-    auto session = open<A2A3Sim, With<TensorMapRingBuffer>>(
-        graph, [](auto&) {}, options);
+    auto session = open<A2A3Sim, With<TensorMapRingBuffer>>(graph, [](auto&) {}, options);
     FAIL("opened");
   } catch (const Error& e) {
     CHECK(e.code() == Errc::out_of_memory);
   }
   options.stream.ring_bytes = Bytes{1U << 16};
-  auto session = open<A2A3Sim, With<TensorMapRingBuffer>>(
-      graph, [](auto&) {}, options);
+  auto session = open<A2A3Sim, With<TensorMapRingBuffer>>(graph, [](auto&) {}, options);
   CHECK(session.close().ok());
 }

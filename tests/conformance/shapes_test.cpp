@@ -226,8 +226,7 @@ TEST_CASE_TEMPLATE("Shapes are said where the number of elements does not tell t
   const auto x = graph.input<float>("x", {rows, cols});
   const auto w = graph.workspace<float>("w", {cols});
   const auto y = graph.output<float>("y", {max(rows, cols)});
-  graph.add_raw(
-      "ones", CoreType::vector, +[](ArgWord* args) { *reinterpret_cast<float*>(args[0]) = 1; }, writes(w));
+  graph.add_raw("ones", CoreType::vector, +[](ArgWord* args) { *reinterpret_cast<float*>(args[0]) = 1; }, writes(w));
   graph.add_raw(
       "shape", CoreType::vector,
       +[](ArgWord* args) {

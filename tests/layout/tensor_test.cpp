@@ -15,7 +15,7 @@
 using namespace rondo;
 
 template <class T, std::size_t Size>
-constexpr bool is_plain = sizeof(T) == Size&& std::is_trivially_copyable_v<T>&& std::is_trivially_destructible_v<T>;
+constexpr bool is_plain = sizeof(T) == Size && std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
 
 static_assert(is_plain<Bytes, 8>);
 static_assert(is_plain<DevicePtr<float>, 8> && is_plain<DevicePtr<const std::byte>, 8>);

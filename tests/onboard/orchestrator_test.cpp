@@ -311,11 +311,9 @@ TEST_CASE("A kernel whose name ends with its number needs no list") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {8});
   const auto y = graph.output<float>("y", {8});
-  graph.add_raw(
-      "double_1", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
+  graph.add_raw("double_1", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
   stand_in::Binary binary;
-  binary.add(
-      "other_0", +[](std::int64_t*) {});
+  binary.add("other_0", +[](std::int64_t*) {});
   binary.add(
       "double_1", +[](std::int64_t* args) {
         for (std::size_t i = 0; i < 8; ++i) {

@@ -278,11 +278,10 @@ TEST_CASE("A capture refuses what the runtime's refuses") {
   REQUIRE(b.c.synchronize(b.stream, -1) == 0);
   for (const int mode : {capture_global, capture_thread_local, capture_relaxed}) {
     REQUIRE(b.c.capture_begin(b.stream, mode) == 0);
-    CHECK(b.copy_in(b.host, 8) == 0);                         // pinned
-    CHECK(b.c.set_async(b.block, 256, 0, 8, b.stream) == 0);  // memset
-    CHECK(b.c.launch_host_func(
-              b.stream, [](void*) {}, nullptr) == 0);  // host func
-    CHECK(b.copy_in(text.data(), 8) == 107000);        // pageable
+    CHECK(b.copy_in(b.host, 8) == 0);                                   // pinned
+    CHECK(b.c.set_async(b.block, 256, 0, 8, b.stream) == 0);            // memset
+    CHECK(b.c.launch_host_func(b.stream, [](void*) {}, nullptr) == 0);  // host func
+    CHECK(b.copy_in(text.data(), 8) == 107000);                         // pageable
     CHECK(b.c.copy(b.block, 256, b.host, 8, host_to_device) == (mode == capture_relaxed ? 0 : 107030));
     CHECK(b.c.synchronize(b.stream, 1) == 107027);
     CHECK(b.c.capture_begin(b.stream, mode) == 107027);

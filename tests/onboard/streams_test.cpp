@@ -382,8 +382,7 @@ TEST_CASE("A graph that is planned for several streams runs right where it can b
     out.fill(Floats(16, -1));
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       REQUIRE(session.run_round(bind(x, in), bind(end, last), bind(y[I], out[I])...).ok());
-    }
-    (std::make_index_sequence<pairs>{});
+    }(std::make_index_sequence<pairs>{});
     CHECK(last == Floats(16, 512));
     for (std::size_t i = 0; i < pairs; ++i) CHECK(out[i] == Floats(16, static_cast<float>(4 * i + 1)));
     if (captures()) CHECK(session.platform().streams() == (is_refused ? 1 : 2));

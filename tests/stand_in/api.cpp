@@ -1099,8 +1099,9 @@ bool is_joined(const Graph& graph) {
   for (std::uint64_t i = 0; i < graph.ops.size(); ++i) last[graph.ops[i].lane] = i;
   return std::all_of(last.begin() + 1, last.end(), [&](std::uint64_t at) {
     return at < graph.ops.size() && graph.ops[at].kind == Op::Kind::record &&
-           std::any_of(graph.ops.begin(), graph.ops.end(),
-                       [&](const Op& op) { return op.kind == Op::Kind::wait && op.ticket == at; });
+           std::any_of(
+               graph.ops.begin(), graph.ops.end(),
+               [&](const Op& op) { return op.kind == Op::Kind::wait && op.ticket == at; });
   });
 }
 }  // namespace

@@ -123,8 +123,9 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, R
     using OnBase = typename Base::template Orchestration<Runtime, Graph>;
     Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options)
         : OnBase{platform, graph, options, platform.template take_orchestration<Runtime>(graph)} {}
-    Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options) requires
-        std::same_as<Graph, rondo::Orchestrated<rondo::runtime::OnDevice>> : OnBase{platform, graph, options} {}
+    Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options)
+      requires std::same_as<Graph, rondo::Orchestrated<rondo::runtime::OnDevice>>
+        : OnBase{platform, graph, options} {}
   };
 };
 

@@ -43,11 +43,7 @@ TEST_CASE("align_up is exact at the top of the 64 bits") {
 }
 
 template <class T>
-concept Dereferenceable = requires(T t) {
-  *t;
-}
-|| requires(T t) { t->x; }
-|| requires(T t) { t[0]; };
+concept Dereferenceable = requires(T t) { *t; } || requires(T t) { t->x; } || requires(T t) { t[0]; };
 
 TEST_CASE("A device pointer cannot be dereferenced on the host") {
   CHECK(Dereferenceable<int*>);  // the check itself can tell

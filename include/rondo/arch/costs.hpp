@@ -36,7 +36,7 @@ struct Costs {
 
   /// Returns these costs, with each figure that is not given taken from `other`.
   [[nodiscard]] constexpr Costs or_else(const Costs& other) const noexcept {
-    constexpr double Costs::*figures[] = {
+    constexpr double Costs::* figures[] = {
         &Costs::launch_ns,           &Costs::dispatch_ns,   &Costs::retire_ns,          &Costs::start_block_ns,
         &Costs::notice_block_ns,     &Costs::complete_ns,   &Costs::copy_in_latency_ns, &Costs::copy_in_gbps,
         &Costs::copy_out_latency_ns, &Costs::copy_out_gbps, &Costs::memory_gbps,        &Costs::stream_wait_ns,

@@ -31,7 +31,8 @@ class Operands {
   }
   /// Adds a value that the session writes; see launch/round_values.hpp.
   template <class Value>
-  requires(Value::direction == Direction::session_value) Operands& input(Value value) {
+    requires(Value::direction == Direction::session_value)
+  Operands& input(Value value) {
     return add(inputs_, Occurrence::required, {value.key});
   }
   Operands& no_input() { return add(inputs_, Occurrence::optional, {}); }
@@ -59,7 +60,8 @@ class Operands {
   }
   /// Adds the next eight bytes of the tiling data (`{t}`): a scalar of the task, see RoundSession::set_scalar.
   template <class T>
-  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) Operands& tiling(T value) {
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
+  Operands& tiling(T value) {
     tiling_.push_back(rondo::detail::to_word(value));
     return *this;
   }

@@ -65,13 +65,13 @@ template <BoundPair... B>
 inline constexpr std::size_t count_out = (std::size_t{0} + ... + (is_copied_out<B> ? 1 : 0));
 /// The number of pairs whose tensors are part of the args table.
 template <BoundPair... B>
-inline constexpr std::size_t count_host_inputs = (std::size_t{0} + ... +
-                                                  (is_carried_in_args(HandleOf<B>::direction) ? 1 : 0));
+inline constexpr std::size_t count_host_inputs =
+    (std::size_t{0} + ... + (is_carried_in_args(HandleOf<B>::direction) ? 1 : 0));
 /// The lowest update level that supports a pair.
 template <BoundPair B>
-inline constexpr UpdateLevel level_of = DeviceBoundPair<B>                      ? UpdateLevel::model_io
+inline constexpr UpdateLevel level_of = DeviceBoundPair<B>                           ? UpdateLevel::model_io
                                         : is_carried_in_args(HandleOf<B>::direction) ? UpdateLevel::host_input
-                                                                                : UpdateLevel::none;
+                                                                                     : UpdateLevel::none;
 template <BoundPair... B>
 inline constexpr bool any_update = ((level_of<B> != UpdateLevel::none) || ...);
 

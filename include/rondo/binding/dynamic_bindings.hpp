@@ -29,7 +29,7 @@ namespace rondo {
 /// as bound; any other round is checked and copied like one with pairs in arbitrary order. Neither allocates.
 template <class Session>
 class DynamicBindings {
-  static constexpr bool has_symbols = requires(Session & session) { session.entries(); };
+  static constexpr bool has_symbols = requires(Session& session) { session.entries(); };
 
  public:
   /// @throws std::bad_alloc
@@ -61,7 +61,9 @@ class DynamicBindings {
 
   /// States the value of a symbol, by its number, for all later rounds, as with_symbols() does. launch::not_stated
   /// withdraws it. Errors: invalid_argument: the graph has no such symbol, or the value is negative.
-  Status state_symbol(std::size_t symbol, std::int64_t value) noexcept requires(has_symbols) {
+  Status state_symbol(std::size_t symbol, std::int64_t value) noexcept
+    requires(has_symbols)
+  {
     if (symbol >= symbols_.size() || value < launch::not_stated) return Status{Errc::invalid_argument};
     std::int64_t& stated = symbols_[symbol];
     stated_ += static_cast<std::size_t>(value >= 0) - static_cast<std::size_t>(stated >= 0);
@@ -108,9 +110,9 @@ class DynamicBindings {
     if (b == bound_.size()) return Status::of_tensor(Errc::wrong_tensor, index(tensor));
     const graph::TensorRecord& record = view_.tensors[index(tensor)];
     if (copies_out(record.direction) && !may_write) return Status::of_tensor(Errc::wrong_tensor, index(tensor));
-    const UpdateLevel needed = device                            ? UpdateLevel::model_io
+    const UpdateLevel needed = device                                 ? UpdateLevel::model_io
                                : is_carried_in_args(record.direction) ? UpdateLevel::host_input
-                                                                 : UpdateLevel::none;
+                                                                      : UpdateLevel::none;
     if (Session::highest_update < needed || (device && !is_model_io(record.direction))) {
       return Status::of_tensor(Errc::unsupported, index(tensor));
     }

@@ -83,7 +83,8 @@ class Ports {
 
 /// The same for a graph known at compile time: everything except the bases is constant.
 template <class Graph, class Layout>
-requires(Layout::is_static) class Ports<Graph, Layout> {
+  requires(Layout::is_static)
+class Ports<Graph, Layout> {
  public:
   Ports(const Graph&, const Layout&, const Placement& at) noexcept : at_{at} {}
   [[nodiscard]] Ports view() const noexcept { return *this; }

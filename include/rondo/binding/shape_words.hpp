@@ -16,9 +16,7 @@ namespace rondo::detail {
 
 /// Whether the pair has a shape, not just a number of elements.
 template <BoundPair B>
-inline constexpr bool has_shape = requires(const B& pair) {
-  pair.shape();
-};
+inline constexpr bool has_shape = requires(const B& pair) { pair.shape(); };
 
 /// The type with which a pair is passed to a function that is not inlined.
 template <BoundPair B>

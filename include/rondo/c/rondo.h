@@ -221,8 +221,7 @@ typedef struct rondo_options {
   int32_t trace; /* 1: count and trace rounds, and tasks on simulated chips and the host */
   int32_t reserved;
 } rondo_options;
-#define RONDO_OPTIONS_INIT \
-  { sizeof(rondo_options), 0, 0, 1, 0, 0, NULL, 0, 0, 0 }
+#define RONDO_OPTIONS_INIT {sizeof(rondo_options), 0, 0, 1, 0, 0, NULL, 0, 0, 0}
 
 /* Opens a session: plans, allocates and lays out, once. `options` may be NULL. Later changes of the graph have no
  * effect on the session. */

@@ -21,9 +21,8 @@ class TextPart {
   constexpr TextPart(Integer value) noexcept  // NOLINT: converts
       : number_{static_cast<std::uint64_t>(value)}, kind_{value < 0 ? Kind::negative : Kind::number} {}
   template <class Text>
-  requires(!std::integral<Text> &&
-           std::convertible_to<const Text&, std::string_view>) constexpr TextPart(const Text& text) noexcept
-      : TextPart{std::string_view{text}} {}  // NOLINT: converts
+    requires(!std::integral<Text> && std::convertible_to<const Text&, std::string_view>)
+  constexpr TextPart(const Text& text) noexcept : TextPart{std::string_view{text}} {}  // NOLINT: converts
 
   /// Calls `append(std::string_view)` with the characters of the part.
   template <class Append>

@@ -19,14 +19,14 @@ class LargeMemory {
   /// @throws std::bad_alloc
   LargeMemory(std::size_t bytes, std::size_t alignment)
       : alignment_{bytes >= 2 * huge_page ? huge_page : alignment},
-        data_{::operator new (bytes, std::align_val_t{alignment_})} {
+        data_{::operator new(bytes, std::align_val_t{alignment_})} {
 #if defined(__linux__)
     if (alignment_ == huge_page) (void)madvise(data_, bytes, MADV_HUGEPAGE);
 #endif
   }
   LargeMemory(const LargeMemory&) = delete;
   LargeMemory& operator=(const LargeMemory&) = delete;
-  ~LargeMemory() { ::operator delete (data_, std::align_val_t{alignment_}); }
+  ~LargeMemory() { ::operator delete(data_, std::align_val_t{alignment_}); }
 
   [[nodiscard]] void* data() const noexcept { return data_; }
 

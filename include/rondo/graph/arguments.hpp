@@ -49,11 +49,13 @@ inline constexpr bool is_reshaped<Reshaped<H>> = true;
 
 /// For add_raw, whose kernel does not declare how it accesses its tensors: the task reads the tensor.
 template <class H>
-requires detail::is_tensor_argument<H>
-[[nodiscard]] constexpr RawTensor<H> reads(const H& tensor) noexcept { return {tensor, Access::read}; }
+  requires detail::is_tensor_argument<H>
+[[nodiscard]] constexpr RawTensor<H> reads(const H& tensor) noexcept {
+  return {tensor, Access::read};
+}
 /// For add_raw: the task writes the whole tensor.
 template <class H>
-requires detail::is_tensor_argument<H>
+  requires detail::is_tensor_argument<H>
 [[nodiscard]] constexpr RawTensor<H> writes(const H& tensor) noexcept {
   static_assert(kernels_may_write(H::direction),
                 "rondo: the kernel writes a tensor that is an input; make it inout, or read it");
@@ -61,7 +63,7 @@ requires detail::is_tensor_argument<H>
 }
 /// For add_raw: the task reads and writes the tensor.
 template <class H>
-requires detail::is_tensor_argument<H>
+  requires detail::is_tensor_argument<H>
 [[nodiscard]] constexpr RawTensor<H> updates(const H& tensor) noexcept {
   static_assert(kernels_may_write(H::direction),
                 "rondo: the kernel writes a tensor that is an input; make it inout, or read it");

@@ -83,8 +83,8 @@ struct Parameter<Scratch<T, R>> : TensorParameter<Scratch<T, R>, Access::write> 
 };
 
 template <class P>
-requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) &&
-    (sizeof(P) <= sizeof(ArgWord)) struct Parameter<P> : AnyParameter {
+  requires(std::is_arithmetic_v<P> || std::is_enum_v<P>) && (sizeof(P) <= sizeof(ArgWord))
+struct Parameter<P> : AnyParameter {
   static P read(const ArgWord* args, std::size_t word, std::size_t) noexcept { return from_word<P>(args[word]); }
 };
 
@@ -186,18 +186,13 @@ concept HasCore = requires {
 /// The body of the kernel for simulation: one `static void run(...)` whose parameters are In, Out, InOut, Scratch,
 /// scalars of at most 8 bytes, or Block.
 template <class K>
-concept HasRun = requires {
-  &K::run;
-}
-&&detail::RunSignature<decltype(&K::run)>::is_valid;
+concept HasRun = requires { &K::run; } && detail::RunSignature<decltype(&K::run)>::is_valid;
 
 /// Optional, for predictions: `static double cost(...)` with the parameters of run returns the nanoseconds that one
 /// block takes on the chip, computed from shapes, scalars and the Block. Called when a session opens, before the
 /// tensors have contents.
 template <class K>
-concept StatesCost = requires {
-  &K::cost;
-};
+concept StatesCost = requires { &K::cost; };
 
 /// Optional: `static constexpr rondo::InPlace in_place{.out = 1, .in = 0};`. If no later task uses the In, the planner
 /// gives both parameters the same memory.
@@ -228,9 +223,7 @@ concept StatesSharedBytes = requires {
 /// Optional, for kernels with 32-bit indices: `using Wide = AxpyOfManyElements;`, the kernel that runs instead if a
 /// tensor has 2^31 elements or more.
 template <class K>
-concept HasWide = requires {
-  typename K::Wide;
-};
+concept HasWide = requires { typename K::Wide; };
 
 /// A kernel is a type. It requires the first three parts above; the others are optional.
 ///
@@ -268,8 +261,8 @@ consteval bool check_kernel() {
   if constexpr (HasRun<K> && HasWide<K>) {
     static_assert(
         requires {
-          requires std::is_same_v < typename detail::RunSignature<decltype(&K::run)>::Parameters,
-          typename detail::RunSignature<decltype(&K::Wide::run)>::Parameters > ;
+          requires std::is_same_v<typename detail::RunSignature<decltype(&K::run)>::Parameters,
+                                  typename detail::RunSignature<decltype(&K::Wide::run)>::Parameters>;
           requires K::core == K::Wide::core;
           requires HasKernelName<typename K::Wide> && !HasWide<typename K::Wide>;
         },
@@ -286,9 +279,7 @@ using ParametersOf = typename RunSignature<decltype(&K::run)>::Parameters;
 
 /// Whether the kernel declares an args format: `static constexpr auto args = "{i0*}{o0*}"_args;`
 template <class K>
-concept DeclaresArgs = requires {
-  K::args;
-};
+concept DeclaresArgs = requires { K::args; };
 
 /// Whether a kernel and its Wide can read the same block of arguments.
 template <class K>

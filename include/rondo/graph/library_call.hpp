@@ -64,13 +64,14 @@ struct CallTensor {
   template <class T, Direction D>
   constexpr CallTensor(const RawTensor<TensorHandle<T, D>>& tensor) noexcept  // NOLINT(google-explicit-constructor)
       : key{tensor.handle.key}, access{tensor.access} {
-    static_assert(!is_carried_in_args(D), "rondo: a host input is in the args table; copy it to a tensor with a kernel");
+    static_assert(!is_carried_in_args(D),
+                  "rondo: a host input is in the args table; copy it to a tensor with a kernel");
   }
 };
 
 /// Whether F has no state, so that the graph need store only its type.
 template <class F>
-inline constexpr bool is_stateless_call = std::is_empty_v<F>&& std::is_default_constructible_v<F>;
+inline constexpr bool is_stateless_call = std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
 /// The CallEntry of a callable: calls it and returns its code, or 0 if it returns nothing.
 template <class F>

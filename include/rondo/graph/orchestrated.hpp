@@ -26,8 +26,10 @@ class Orchestrated : public FrozenGraph {
 
   /// Called once per round, by one thread at a time; the callable may keep state between rounds.
   template <class Orchestrator>
-  requires requires(F& f, Orchestrator& o) { f(o); }
-  void orchestrate(Orchestrator& orchestrator) const { orchestration_(orchestrator); }
+    requires requires(F& f, Orchestrator& o) { f(o); }
+  void orchestrate(Orchestrator& orchestrator) const {
+    orchestration_(orchestrator);
+  }
 
  private:
   mutable F orchestration_;

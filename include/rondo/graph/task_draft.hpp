@@ -37,7 +37,7 @@ constexpr void TaskGraph::Draft::add_raw(std::string_view task, const A& argumen
   } else {
     static_assert(!detail::is_tensor_handle<A>,
                   "rondo: say what the raw kernel does to the tensor: pass reads(x), writes(x) or updates(x)");
-    static_assert((std::is_arithmetic_v<A> || std::is_enum_v<A>)&&sizeof(A) <= sizeof(ArgWord),
+    static_assert((std::is_arithmetic_v<A> || std::is_enum_v<A>) && sizeof(A) <= sizeof(ArgWord),
                   "rondo: a scalar argument is an arithmetic or enumeration value of at most 8 bytes");
     args.push_back({graph::ArgRecord::Kind::scalar, Access::read, 0, detail::to_word(argument)});
   }
@@ -290,8 +290,9 @@ constexpr TaskId TaskGraph::add_checked(Blocks blocks, detail::ParameterList<P..
         draft.template add_parameter<Param>(name, detail::nth<detail::arguments_before(I, List{})>(arguments...));
       }
     };
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (add_one.template operator()<I, P>(), ...); }
-    (std::make_index_sequence<sizeof...(P)>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (add_one.template operator()<I, P>(), ...);
+    }(std::make_index_sequence<sizeof...(P)>{});
     [[maybe_unused]] std::uint32_t in_place[2] = {};
     if constexpr (WorksInPlace<K>) {
       in_place[0] = draft.args[K::in_place.out].tensor;  // so far, there is one argument per parameter, in their order

@@ -100,7 +100,8 @@ class LaunchCache {
   /// cache the least recently used entry is destroyed afterwards. `make` must not use this cache. @throws Error if the
   /// key has the wrong number of words; std::bad_alloc; and as make() does. Nothing has changed then.
   template <std::invocable Make>
-  requires std::same_as<std::invoke_result_t<Make&>, Entry> Entry& insert(KeyView key, Make&& make) {
+    requires std::same_as<std::invoke_result_t<Make&>, Entry>
+  Entry& insert(KeyView key, Make&& make) {
     if (key.size() != width_) refuse_width(key.size());
     const std::uint64_t hash = hash_of(key.data(), width_);
     if (Node* const known = look_up(hash, key)) return use(*known);
@@ -195,7 +196,7 @@ class LaunchCache {
   [[nodiscard]] Node* build(std::uint64_t hash, KeyView key, Make& make) {
     // If make() throws, the memory is kept for the next entry.
     if (spare_ == nullptr) {
-      spare_ = ::operator new (sizeof(Node) + width_ * sizeof(std::uint64_t), std::align_val_t{alignof(Node)});
+      spare_ = ::operator new(sizeof(Node) + width_ * sizeof(std::uint64_t), std::align_val_t{alignof(Node)});
     }
     Node* const node = ::new (spare_) Node(hash, make);
     spare_ = nullptr;
@@ -219,7 +220,7 @@ class LaunchCache {
     }
   }
 
-  static void give_back(void* memory) noexcept { ::operator delete (memory, std::align_val_t{alignof(Node)}); }
+  static void give_back(void* memory) noexcept { ::operator delete(memory, std::align_val_t{alignof(Node)}); }
 
   std::size_t width_;
   /// The width, or SIZE_MAX while there is no last entry, so that one comparison answers both questions.
@@ -241,7 +242,7 @@ struct LookupsOf {
   using type = launch::NoCounts;
 };
 template <class Policies>
-requires requires { typename Policies::Lookups; }
+  requires requires { typename Policies::Lookups; }
 struct LookupsOf<Policies> {
   using type = typename Policies::Lookups;
 };

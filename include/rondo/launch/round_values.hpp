@@ -35,7 +35,7 @@ struct Step {
 };
 /// A kernel's parameter: a number that the host may change between rounds.
 template <class T>
-requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
 struct HostScalar {
   T value{};
 };
@@ -68,7 +68,7 @@ struct Value {
 }
 /// A number that session.values().set(scalar, value) changes.
 template <class T>
-requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
 [[nodiscard]] constexpr Value<HostScalar<T>> scalar(TaskGraph& graph, std::string_view name, T initial) {
   const auto bits = static_cast<std::uint64_t>(rondo::detail::to_word(initial));
   return {graph.add_value(name, {graph::ValueKind::scalar, 0, bits, 0, 0, nullptr}, sizeof(HostScalar<T>))};

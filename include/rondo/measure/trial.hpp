@@ -50,7 +50,7 @@ class Trial {
 
   /// A function of the candidate, which must declare it extern "C". @throws Failure instantiation if it does not exist
   template <class Function>
-  requires std::is_function_v<Function>
+    requires std::is_function_v<Function>
   [[nodiscard]] Function* symbol(const char* name) {
     if (library_ == nullptr) library_ = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_ == nullptr) throw Failure(Fault::instantiation, ::dlerror());

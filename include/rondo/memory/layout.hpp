@@ -120,7 +120,8 @@ class Layout {
 
 /// The offsets as constants, for a static graph: an empty class.
 template <class Graph, arch::Arch A, class Planner, Concurrency concurrency>
-requires(Graph::is_static) class Layout<Graph, A, Planner, concurrency> {
+  requires(Graph::is_static)
+class Layout<Graph, A, Planner, concurrency> {
  public:
   static constexpr bool is_static = true;
   static constexpr bool ports_may_share = concurrency != Concurrency::unordered && !keeps_ports_apart<Planner>;

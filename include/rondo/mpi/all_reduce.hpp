@@ -32,8 +32,8 @@ enum class Op : std::uint8_t { sum, mean, min, max, product };
 
 /// Elements that MPI can calculate with: float and the integers, but not types that MPI knows only as raw bits.
 template <class T>
-concept Reducible = std::same_as<T, float> || std::same_as<T, double> ||
-    (std::integral<T>&& Element<T> && !std::same_as<T, bool>);
+concept Reducible =
+    std::same_as<T, float> || std::same_as<T, double> || (std::integral<T> && Element<T> && !std::same_as<T, bool>);
 
 namespace detail {
 
@@ -145,7 +145,7 @@ struct MirrorOf<T, Platform> {
 /// the same error. If a rank cannot start because its own round failed, the others time out; end them with
 /// Environment::abort. Cost: two copies of the tensors, and the time of MPI.
 template <class Session, Reducible T>
-requires Element<T>
+  requires Element<T>
 class AllReduce {
  public:
   /// Collective. @throws Error invalid_argument if ranks differ in types, operations, number of tensors, or the size of
@@ -264,7 +264,8 @@ AllReduce(Session&, const Group&, Op, Resident<T>, More...) -> AllReduce<Session
 /// Reduces one tensor at once, without overlap; for rare operations. Collective.
 /// @throws Error as AllReduce's constructor does
 template <class Session, Reducible T>
-requires Element<T> Status all_reduce(Session& session, Resident<T> tensor, Op op, const Group& group) {
+  requires Element<T>
+Status all_reduce(Session& session, Resident<T> tensor, Op op, const Group& group) {
   AllReduce<Session, T> reduce(session, group, op, tensor);
   const Status status = reduce.start();
   return status ? reduce.finish() : status;

@@ -53,7 +53,7 @@ struct RankCodec;
 
 /// A number, as its bytes.
 template <class T>
-requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
 struct RankCodec<T> {
   void put(detail::Writer& to, T value) const {
     to.put(std::string_view{reinterpret_cast<const char*>(&value), sizeof value});

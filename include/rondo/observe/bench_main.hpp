@@ -128,7 +128,8 @@ inline void print(const Host& host) {
 }
 
 inline void print(const Result& result, const Result* before, const Host& host, bool with_host) {
-  const Uncertainty uncertainty{host.granule_ns, before != nullptr && before->control > 0 ? result.control / before->control : 1};
+  const Uncertainty uncertainty{host.granule_ns,
+                                before != nullptr && before->control > 0 ? result.control / before->control : 1};
   fmt::print("{} on {}, {} rounds; a round copies {:.0f} bytes in, {:.0f} out, and refreshes {:.2f} times\n",
              result.name, result.platform, result.rounds, result.bytes_in, result.bytes_out, result.refreshes);
   fmt::print("  {:<9} {:>10} {:>12} {:>10}{}\n", "phase", "median", "trimmed mean", "p99",
@@ -153,7 +154,8 @@ inline void print(const Result& result, const Result* before, const Host& host, 
     fmt::print("\n");
   }
   if (before != nullptr) {
-    fmt::print("  a fixed piece of work took {:.3f} times what it took then; the bounds allow for it\n", uncertainty.machine);
+    fmt::print("  a fixed piece of work took {:.3f} times what it took then; the bounds allow for it\n",
+               uncertainty.machine);
   }
   if (with_host && result.device_ns != 0) {
     fmt::print("  tasks of a round on the chip: {}", duration(result.device_ns));

@@ -17,21 +17,15 @@ concept HasTimebase = requires {
 
 /// A clock whose timebase() is more accurate if anchor() is called early.
 template <class Clock>
-concept HasAnchor = requires {
-  Clock::anchor();
-};
+concept HasAnchor = requires { Clock::anchor(); };
 
 /// An observer that provides its counters as plain numbers.
 template <class Observer>
-concept CountsRounds = requires(Observer& observer) {
-  observer.snapshot();
-};
+concept CountsRounds = requires(Observer& observer) { observer.snapshot(); };
 
 /// An observer or a recorder that any thread may switch on or off.
 template <class T>
-concept Switchable = requires(T& t, bool on) {
-  t.record(on);
-};
+concept Switchable = requires(T& t, bool on) { t.record(on); };
 
 /// An observer that keeps the spans of rounds and their phases, as TraceWith does.
 template <class Observer>
@@ -43,21 +37,15 @@ concept KeepsRounds = requires(const Observer& observer) {
 
 /// An engine that wraps another engine.
 template <class Engine>
-concept WrapsEngine = requires(Engine& engine) {
-  engine.inner();
-};
+concept WrapsEngine = requires(Engine& engine) { engine.inner(); };
 
 /// An engine that records when and on which thread each task ran.
 template <class Engine>
-concept RecordsTasks = requires(Engine& engine) {
-  engine.recorder().threads();
-};
+concept RecordsTasks = requires(Engine& engine) { engine.recorder().threads(); };
 
 /// An engine that predicts how a round runs on the chip.
 template <class Engine>
-concept PredictsRounds = requires(Engine& engine) {
-  engine.prediction();
-};
+concept PredictsRounds = requires(Engine& engine) { engine.prediction(); };
 
 /// An engine that counts how often its threads went to sleep.
 template <class Engine>
@@ -87,27 +75,19 @@ concept Logger = requires(L& logger, std::string_view line) {
 
 /// A session whose platform gives access to the engine that runs its tasks.
 template <class Session>
-concept ShowsEngine = requires(Session& session) {
-  session.platform().engine();
-};
+concept ShowsEngine = requires(Session& session) { session.platform().engine(); };
 
 /// A session with one graph, as opposed to one for each shape.
 template <class Session>
-concept HasOneGraph = requires(Session& session) {
-  session.graph().view();
-};
+concept HasOneGraph = requires(Session& session) { session.graph().view(); };
 
 /// A graph whose tasks a runtime adds during the round.
 template <class Graph>
-concept IsOrchestrated = requires {
-  Graph::is_orchestrated;
-};
+concept IsOrchestrated = requires { Graph::is_orchestrated; };
 
 /// A session of many shapes that counts the results of its look-ups.
 template <class Session>
-concept CountsLookups = requires(Session& session) {
-  session.lookups().misses;
-};
+concept CountsLookups = requires(Session& session) { session.lookups().misses; };
 
 namespace detail {
 

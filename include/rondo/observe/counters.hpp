@@ -121,8 +121,16 @@ struct CountersWith {
     if constexpr (has_clock) move_to(Phase::outside);
     ++(status.ok() ? rounds : failed_rounds);
   }
-  void enters(Phase phase) noexcept requires(has_clock) { move_to(phase); }
-  void delivers(RoundIndex) noexcept requires(has_clock) { move_to(Phase::wait); }
+  void enters(Phase phase) noexcept
+    requires(has_clock)
+  {
+    move_to(phase);
+  }
+  void delivers(RoundIndex) noexcept
+    requires(has_clock)
+  {
+    move_to(Phase::wait);
+  }
   /// Counts a copy to the device.
   void copies_in(Bytes size) noexcept {
     ++copies_in_count;

@@ -22,9 +22,8 @@ namespace rondo::observe {
 
 /// A platform whose rounds can be launched task by task, such as those of real NPUs.
 template <class P>
-concept StepsThroughTasks = requires(P& platform, platform::streams::TaskSteps* steps) {
-  platform.step_through(steps);
-};
+concept StepsThroughTasks =
+    requires(P& platform, platform::streams::TaskSteps* steps) { platform.step_through(steps); };
 
 /// Measures how long each task of a session takes by the device's own clock. While it records, rounds are launched task
 /// by task: each task runs alone on the device, between two events. So rounds take longer, and the time of each task is

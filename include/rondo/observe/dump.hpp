@@ -91,7 +91,9 @@ class Dumping {
   }
   /// Dumps the next `most` rounds in which Inner finds an error to `folder`/roundN: their tasks run once more from the
   /// round's inputs, one by one. Requires an Inner that can restore the inputs, such as Checked. @throws std::bad_alloc
-  void dump_failures(std::string folder, std::uint32_t most = 1) requires(restores) {
+  void dump_failures(std::string folder, std::uint32_t most = 1)
+    requires(restores)
+  {
     options_.failures = std::move(folder);
     options_.most_failures = most;
   }
@@ -144,9 +146,21 @@ class Dumping {
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
 
-  void copied_in(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_in(bytes); }
-  void copied_out(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_out(bytes); }
-  void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
+  void copied_in(Bytes bytes) noexcept
+    requires platform::sim::HearsOfCopies<Inner>
+  {
+    inner_.copied_in(bytes);
+  }
+  void copied_out(Bytes bytes) noexcept
+    requires platform::sim::HearsOfCopies<Inner>
+  {
+    inner_.copied_out(bytes);
+  }
+  void idle() noexcept
+    requires platform::sim::HearsOfCopies<Inner>
+  {
+    inner_.idle();
+  }
 
  private:
   /// Dumps a round without changing its status, which is Inner's.

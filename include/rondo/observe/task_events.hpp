@@ -75,9 +75,7 @@ template <class Clock>
 [[nodiscard]] inline auto by_launch(const std::vector<TracedCall>& calls) {
   return calls |
          ::ranges::views::chunk_by([](const TracedCall& a, const TracedCall& b) { return a.launch == b.launch; }) |
-         ::ranges::views::transform([](auto one) {
-           return std::span<const TracedCall>{one.begin(), one.end()};
-         });
+         ::ranges::views::transform([](auto one) { return std::span<const TracedCall>{one.begin(), one.end()}; });
 }
 
 /// The tasks of one launch, by position in the graph.

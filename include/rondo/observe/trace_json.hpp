@@ -151,7 +151,8 @@ void add_session(TraceEvents& to, std::uint32_t process, Session& session) {
 /// session's policies have `Observe = Trace`, tasks if its engine is `Traced`.
 /// Errors: those of the stream. Cost: for set-up; allocates some hundred bytes per span.
 template <class... Session>
-requires(sizeof...(Session) != 0) void write_trace(std::ostream& out, Session&... sessions) {
+  requires(sizeof...(Session) != 0)
+void write_trace(std::ostream& out, Session&... sessions) {
   TraceEvents events;
   std::uint32_t process = 0;
   (add_session(events, ++process, sessions), ...);

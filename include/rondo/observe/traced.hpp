@@ -112,11 +112,23 @@ class Traced {
   [[nodiscard]] Recorder<Clock>& recorder() noexcept { return recorder_; }
 
   /// Called after each copy to the device.
-  void copied_in(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_in(bytes); }
+  void copied_in(Bytes bytes) noexcept
+    requires platform::sim::HearsOfCopies<Inner>
+  {
+    inner_.copied_in(bytes);
+  }
   /// Called after each copy to the host.
-  void copied_out(Bytes bytes) noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.copied_out(bytes); }
+  void copied_out(Bytes bytes) noexcept
+    requires platform::sim::HearsOfCopies<Inner>
+  {
+    inner_.copied_out(bytes);
+  }
   /// Called when all requested work is done.
-  void idle() noexcept requires platform::sim::HearsOfCopies<Inner> { inner_.idle(); }
+  void idle() noexcept
+    requires platform::sim::HearsOfCopies<Inner>
+  {
+    inner_.idle();
+  }
 
  private:
   /// The most threads that Inner uses: one, unless its options state a number. There is one more ring: with rounds in

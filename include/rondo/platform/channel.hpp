@@ -51,7 +51,7 @@ struct QueueSlot {
   Queue& queue;
   std::uint32_t slot;
   static constexpr bool carries_refresh = false;
-  static constexpr bool computes_args = requires(Queue & q, const args::RefreshOp& op) { q.refresh_args(0U, op); };
+  static constexpr bool computes_args = requires(Queue& q, const args::RefreshOp& op) { q.refresh_args(0U, op); };
   static constexpr bool is_synchronous = false;
 
   /// States that the round uses device memory of the caller, which other rounds may also use.

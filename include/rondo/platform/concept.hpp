@@ -43,24 +43,20 @@ concept HasOptions =
 template <class P>
 concept HasMemory = requires(P& p, Bytes size, DevicePtr<std::byte> block) {
   { p.allocate(size, size) } -> std::same_as<DevicePtr<std::byte>>;
-  { p.release(block) }
-  noexcept->std::same_as<Status>;
+  { p.release(block) } noexcept -> std::same_as<Status>;
 };
 
 /// Copies between host and device, in order with each other and with launches; calls may return before the copies end.
 template <class P>
 concept HasCopy = requires(P& p, DevicePtr<std::byte> device, const void* from, void* to, Bytes size) {
-  { p.copy_in(device, from, size) }
-  noexcept->std::same_as<Status>;
-  { p.copy_out(to, DevicePtr<const std::byte>{device}, size) }
-  noexcept->std::same_as<Status>;
+  { p.copy_in(device, from, size) } noexcept -> std::same_as<Status>;
+  { p.copy_out(to, DevicePtr<const std::byte>{device}, size) } noexcept -> std::same_as<Status>;
 };
 
 /// Waiting for all work given to the platform: `Status wait() noexcept`.
 template <class P>
 concept HasWait = requires(P& p) {
-  { p.wait() }
-  noexcept->std::same_as<Status>;
+  { p.wait() } noexcept -> std::same_as<Status>;
 };
 
 /// Running a graph. `load(graph, args)` turns a frozen graph and its args table into a program, once, and throws Error;
@@ -68,10 +64,8 @@ concept HasWait = requires(P& p) {
 /// runtime checks this concept, since only a session knows the graph.
 template <class P, class Graph, class Args>
 concept HasLaunch = requires(P& p, const Graph& graph, Args& args, decltype(p.load(graph, args))& program) {
-  { p.launch(program) }
-  noexcept->std::same_as<Status>;
-  { p.unload(program) }
-  noexcept->std::same_as<Status>;
+  { p.launch(program) } noexcept -> std::same_as<Status>;
+  { p.unload(program) } noexcept -> std::same_as<Status>;
 };
 
 /// A device and its memory. It needs the six parts above.
@@ -108,8 +102,7 @@ using QueueOf = decltype(std::declval<P&>().open_queue(std::size_t{}, std::size_
 /// if it was not called, the destructor does the same.
 template <class P>
 concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
-  { p.close() }
-  noexcept->std::same_as<Status>;
+  { p.close() } noexcept -> std::same_as<Status>;
 };
 
 /// Runs rounds while the caller prepares the next ones. `open_queue(slots, outputs, bytes)`, which throws Error,
@@ -133,32 +126,25 @@ concept HasClose = detail::declares<P, Capability::close> && requires(P& p) {
 /// that copies the outputs reports.
 template <class P>
 concept HasQueue = detail::declares<P, Capability::queue> &&
-    requires(detail::QueueOf<P>& queue, std::uint32_t slot, DevicePtr<std::byte> device, const void* from, void* to,
-             Bytes size) {
-  { queue.reserve(size) } -> std::same_as<void>;
-  { queue.copy_in(slot, device, from, size) }
-  noexcept->std::same_as<Status>;
-  { queue.copy_out(slot, to, DevicePtr<const std::byte>{device}, size) }
-  noexcept->std::same_as<Status>;
-  { queue.commit(slot) }
-  noexcept->std::same_as<Status>;
-  { queue.is_done(slot) }
-  noexcept->std::same_as<bool>;
-  { queue.await(slot) }
-  noexcept->std::same_as<void>;
-  { queue.deliver(slot) }
-  noexcept->std::same_as<Status>;
-  { queue.cancel(slot) }
-  noexcept->std::same_as<void>;
-  { queue.close() }
-  noexcept->std::same_as<Status>;
-};
+                   requires(detail::QueueOf<P>& queue, std::uint32_t slot, DevicePtr<std::byte> device,
+                            const void* from, void* to, Bytes size) {
+                     { queue.reserve(size) } -> std::same_as<void>;
+                     { queue.copy_in(slot, device, from, size) } noexcept -> std::same_as<Status>;
+                     {
+                       queue.copy_out(slot, to, DevicePtr<const std::byte>{device}, size)
+                     } noexcept -> std::same_as<Status>;
+                     { queue.commit(slot) } noexcept -> std::same_as<Status>;
+                     { queue.is_done(slot) } noexcept -> std::same_as<bool>;
+                     { queue.await(slot) } noexcept -> std::same_as<void>;
+                     { queue.deliver(slot) } noexcept -> std::same_as<Status>;
+                     { queue.cancel(slot) } noexcept -> std::same_as<void>;
+                     { queue.close() } noexcept -> std::same_as<Status>;
+                   };
 
 /// The queue of P can launch a Program.
 template <class P, class Program>
 concept QueueLaunches = requires(detail::QueueOf<P>& queue, std::uint32_t slot, Program& program) {
-  { queue.launch(slot, program) }
-  noexcept->std::same_as<Status>;
+  { queue.launch(slot, program) } noexcept -> std::same_as<Status>;
 };
 
 /// Tasks of a round in flight may start while earlier rounds still run, as soon as their inputs are ready. `bool
@@ -169,53 +155,46 @@ concept QueueLaunches = requires(detail::QueueOf<P>& queue, std::uint32_t slot, 
 /// before the launch of a round that binds such memory, and that round overlaps with no other.
 template <class P>
 concept HasOverlappingRounds = detail::declares<P, Capability::overlapping_rounds> && requires(const P& p) {
-  { p.overlaps_rounds() }
-  noexcept->std::same_as<bool>;
+  { p.overlaps_rounds() } noexcept -> std::same_as<bool>;
 };
 
 /// The part of HasOverlappingRounds that the queue provides.
 template <class Queue>
 concept QueueOverlaps = requires(Queue& queue, std::uint32_t slot) {
   { queue.overlap_rounds() } -> std::same_as<void>;
-  { queue.run_alone(slot) }
-  noexcept->std::same_as<void>;
+  { queue.run_alone(slot) } noexcept -> std::same_as<void>;
 };
 
 /// Copies that have read the bytes in host memory when they return: `Status copy_in_snapshot(device, const void*,
 /// Bytes) noexcept`.
 template <class P>
 concept HasSnapshotCopy = detail::declares<P, Capability::snapshot_copy> &&
-    requires(P& p, DevicePtr<std::byte> device, const void* from, Bytes size) {
-  { p.copy_in_snapshot(device, from, size) }
-  noexcept->std::same_as<Status>;
-};
+                          requires(P& p, DevicePtr<std::byte> device, const void* from, Bytes size) {
+                            { p.copy_in_snapshot(device, from, size) } noexcept -> std::same_as<Status>;
+                          };
 
 /// Host memory that the device accesses directly: `void* allocate_pinned(Bytes)`, which throws Error, and `void
 /// release_pinned(void*) noexcept`.
 template <class P>
 concept HasPinnedMemory = detail::declares<P, Capability::pinned_memory> && requires(P& p, Bytes size, void* memory) {
   { p.allocate_pinned(size) } -> std::same_as<void*>;
-  { p.release_pinned(memory) }
-  noexcept->std::same_as<void>;
+  { p.release_pinned(memory) } noexcept -> std::same_as<void>;
 };
 
 /// Sets device memory to zero without a copy, in order with copies: `Status fill_zeros(device, Bytes) noexcept`.
 template <class P>
-concept HasZeroFill = detail::declares<P, Capability::zero_fill> &&
-    requires(P& p, DevicePtr<std::byte> device, Bytes size) {
-  { p.fill_zeros(device, size) }
-  noexcept->std::same_as<Status>;
-};
+concept HasZeroFill =
+    detail::declares<P, Capability::zero_fill> && requires(P& p, DevicePtr<std::byte> device, Bytes size) {
+      { p.fill_zeros(device, size) } noexcept -> std::same_as<Status>;
+    };
 
 /// What an open platform reports about refreshing args; part of both capabilities below. `bool can_refresh_args() const
 /// noexcept` returns whether the device can compute args. `const args::RefreshCosts* refresh_costs() const noexcept`
 /// returns the measured costs of refreshing, or null if they were not measured.
 template <class P>
 concept AnswersForRefresh = requires(const P& p) {
-  { p.can_refresh_args() }
-  noexcept->std::same_as<bool>;
-  { p.refresh_costs() }
-  noexcept->std::same_as<const args::RefreshCosts*>;
+  { p.can_refresh_args() } noexcept -> std::same_as<bool>;
+  { p.refresh_costs() } noexcept -> std::same_as<const args::RefreshCosts*>;
 };
 
 /// The device computes args from addresses by itself, in order with copies and launches: `Status refresh_args(const
@@ -223,21 +202,19 @@ concept AnswersForRefresh = requires(const P& p) {
 /// const args::RefreshOp&) noexcept` is called after the slot's copies in and before its launch.
 template <class P>
 concept HasDeviceRefresh = detail::declares<P, Capability::device_refresh> && AnswersForRefresh<P> &&
-    requires(P& p, const args::RefreshOp& op) {
-  { p.refresh_args(op) }
-  noexcept->std::same_as<Status>;
-};
+                           requires(P& p, const args::RefreshOp& op) {
+                             { p.refresh_args(op) } noexcept -> std::same_as<Status>;
+                           };
 
 /// A launch carries up to `static constexpr std::uint32_t max_launch_bytes` of addresses: `Status
 /// refresh_in_launch(const args::RefreshOp&, const args::LaunchPayload&) noexcept` reads the memory that the payload
 /// points to before it returns, and the next launch that succeeds uses the refreshed args.
 template <class P>
 concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> && AnswersForRefresh<P> &&
-    requires(P& p, const args::RefreshOp& op, const args::LaunchPayload& payload) {
-  { P::max_launch_bytes } -> std::convertible_to<std::uint32_t>;
-  { p.refresh_in_launch(op, payload) }
-  noexcept->std::same_as<Status>;
-};
+                           requires(P& p, const args::RefreshOp& op, const args::LaunchPayload& payload) {
+                             { P::max_launch_bytes } -> std::convertible_to<std::uint32_t>;
+                             { p.refresh_in_launch(op, payload) } noexcept -> std::same_as<Status>;
+                           };
 
 /// Kernels read their args in host memory, so no part of the args table is copied. The capability has no member.
 template <class P>
@@ -251,55 +228,47 @@ concept HasArenaMove = detail::declares<P, Capability::arena_move>;
 /// P can move the arena of a Program.
 template <class P, class Program>
 concept MovesArena = requires(P& p, Program& program, DevicePtr<std::byte> arena) {
-  { p.move_arena(program, arena, arena) }
-  noexcept->std::same_as<void>;
+  { p.move_arena(program, arena, arena) } noexcept -> std::same_as<void>;
 };
 
 /// Keeps the platform's threads from sleeping between rounds: `void keep_awake(bool) noexcept`.
 template <class P>
 concept HasStayingAwake = detail::declares<P, Capability::staying_awake> && requires(P& p) {
-  { p.keep_awake(true) }
-  noexcept->std::same_as<void>;
+  { p.keep_awake(true) } noexcept -> std::same_as<void>;
 };
 
 /// Ends the current round, or otherwise the next, with `stopped`; from any thread: `void request_stop() noexcept`.
 template <class P>
 concept HasStopping = detail::declares<P, Capability::stopping> && requires(P& p) {
-  { p.request_stop() }
-  noexcept->std::same_as<void>;
+  { p.request_stop() } noexcept -> std::same_as<void>;
 };
 
 /// A text about the last failure: `const Error::Text& failure_text() const noexcept`.
 template <class P>
 concept HasFailureText = detail::declares<P, Capability::failure_text> && requires(const P& p) {
-  { p.failure_text() }
-  noexcept->std::convertible_to<const Error::Text&>;
+  { p.failure_text() } noexcept -> std::convertible_to<const Error::Text&>;
 };
 
 /// Remarks for the session's log: `template <class Sink> void remarks(Moment, Sink&& sink) const noexcept` calls
 /// `sink(const char*)` once for each remark.
 template <class P>
-concept HasRemarks = detail::declares<P, Capability::remarks> &&
-    requires(const P& p, void (&sink)(const char*) noexcept) {
-  { p.remarks(Moment::opening, sink) }
-  noexcept->std::same_as<void>;
-};
+concept HasRemarks =
+    detail::declares<P, Capability::remarks> && requires(const P& p, void (&sink)(const char*) noexcept) {
+      { p.remarks(Moment::opening, sink) } noexcept -> std::same_as<void>;
+    };
 
 /// Reports how long the tasks of the last round ran, by the device's clock or by an engine's prediction, in
 /// nanoseconds: `double last_round_ns() const noexcept`; 0 before the first round. If the measurement costs time in
 /// each round, a platform does not declare this capability; its member type `Timed` names the platform that does.
 template <class P>
 concept HasRoundTime = detail::declares<P, Capability::round_time> && requires(const P& p) {
-  { p.last_round_ns() }
-  noexcept->std::same_as<double>;
+  { p.last_round_ns() } noexcept -> std::same_as<double>;
 };
 
 /// A platform whose `concurrency` is in_lanes deals tasks to lanes before memory is planned: `static FrozenGraph
 /// deal(FrozenGraph, const Options&)`, which throws Error. A static graph is not dealt.
 template <class P>
-concept HasLanes = requires {
-  requires P::concurrency == memory::Concurrency::in_lanes;
-};
+concept HasLanes = requires { requires P::concurrency == memory::Concurrency::in_lanes; };
 template <class P>
 concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options) {
   { P::deal(static_cast<FrozenGraph&&>(graph), options) } -> std::same_as<FrozenGraph>;
@@ -308,17 +277,15 @@ concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options
 /// Memory that the platform uses beyond what the session allocates: `template <class Sink> void holdings(Sink&& sink)
 /// const noexcept` calls `sink(const char* what, Bytes, bool on_device)` for each; host memory is pinned.
 template <class P>
-concept HasHoldings = detail::declares<P, Capability::holdings> &&
-    requires(const P& p, void (&sink)(const char*, Bytes, bool) noexcept) {
-  { p.holdings(sink) }
-  noexcept->std::same_as<void>;
-};
+concept HasHoldings =
+    detail::declares<P, Capability::holdings> && requires(const P& p, void (&sink)(const char*, Bytes, bool) noexcept) {
+      { p.holdings(sink) } noexcept -> std::same_as<void>;
+    };
 
 /// Gives observers access to the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>
 concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
-  { p.engine() }
-  noexcept;
+  { p.engine() } noexcept;
   requires std::is_lvalue_reference_v<decltype(p.engine())>;
 };
 
@@ -326,9 +293,8 @@ concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
 /// runtime::Runner that is constructed from `(P&, const Graph&, const runtime::StreamOptions&)` or, for a further slot,
 /// from `(Orchestration& first, const Graph&)`; both throw Error.
 template <class P>
-concept HasOrchestration = detail::declares<P, Capability::orchestration> && requires {
-  typename P::template Orchestration<void, void>;
-};
+concept HasOrchestration =
+    detail::declares<P, Capability::orchestration> && requires { typename P::template Orchestration<void, void>; };
 
 /// The platform's queue also launches orchestrated rounds.
 template <class P>
@@ -357,32 +323,22 @@ using CallersStreamOf = std::remove_reference_t<decltype(std::declval<P&>().call
 /// * `Status wait()` returns when the rounds that were put on the stream are over.
 template <class P>
 concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
-    requires(P& p, detail::CallersStreamOf<P>& stream, DevicePtr<std::byte> device, const void* from, void* to,
-             Bytes size) {
-  { p.callers_stream() }
-  noexcept;
-  { stream.begin() }
-  noexcept->std::same_as<Status>;
-  { stream.is_recording() }
-  noexcept->std::same_as<bool>;
-  { stream.copy_in(device, from, size, true) }
-  noexcept->std::same_as<Status>;
-  { stream.copy_out(to, DevicePtr<const std::byte>{device}, size) }
-  noexcept->std::same_as<Status>;
-  { stream.end() }
-  noexcept->std::same_as<Status>;
-  { stream.event() }
-  noexcept->std::same_as<void*>;
-  { stream.copy_before_replays(device, from, size) }
-  noexcept->std::same_as<Status>;
-  { stream.note_recorded(std::uint32_t{}, from) }
-  noexcept->std::same_as<Status>;
-  { stream.is_recorded(std::uint32_t{}, from) }
-  noexcept->std::same_as<bool>;
-  { stream.has_recorded() }
-  noexcept->std::same_as<bool>;
-  { stream.wait() }
-  noexcept->std::same_as<Status>;
-};
+                           requires(P& p, detail::CallersStreamOf<P>& stream, DevicePtr<std::byte> device,
+                                    const void* from, void* to, Bytes size) {
+                             { p.callers_stream() } noexcept;
+                             { stream.begin() } noexcept -> std::same_as<Status>;
+                             { stream.is_recording() } noexcept -> std::same_as<bool>;
+                             { stream.copy_in(device, from, size, true) } noexcept -> std::same_as<Status>;
+                             {
+                               stream.copy_out(to, DevicePtr<const std::byte>{device}, size)
+                             } noexcept -> std::same_as<Status>;
+                             { stream.end() } noexcept -> std::same_as<Status>;
+                             { stream.event() } noexcept -> std::same_as<void*>;
+                             { stream.copy_before_replays(device, from, size) } noexcept -> std::same_as<Status>;
+                             { stream.note_recorded(std::uint32_t{}, from) } noexcept -> std::same_as<Status>;
+                             { stream.is_recorded(std::uint32_t{}, from) } noexcept -> std::same_as<bool>;
+                             { stream.has_recorded() } noexcept -> std::same_as<bool>;
+                             { stream.wait() } noexcept -> std::same_as<Status>;
+                           };
 
 }  // namespace rondo

@@ -62,8 +62,8 @@ template <Element T, Direction D, class P>
 }
 /// Binds an array as bind() binds a vector; the number of elements must be the tensor's.
 template <Element T, Direction D, class P>
-requires(!copies_out(D))
-    [[nodiscard]] PinnedPair<T, D> bind(TensorHandle<T, D> tensor, const PinnedArray<T, P>& host) noexcept {
+  requires(!copies_out(D))
+[[nodiscard]] PinnedPair<T, D> bind(TensorHandle<T, D> tensor, const PinnedArray<T, P>& host) noexcept {
   return {tensor, host.data(), host.size()};
 }
 

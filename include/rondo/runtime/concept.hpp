@@ -37,22 +37,14 @@ concept Runner = requires(R& runner, const R& known, Status waited, DevicePtr<st
   { R::has_settle } -> std::convertible_to<bool>;         ///< settle() has an effect
   { R::has_background } -> std::convertible_to<bool>;     ///< run_in_background() has an effect
   { R::follows_the_arena } -> std::convertible_to<bool>;  ///< move_arena() has an effect
-  { runner.launch() }
-  noexcept->std::same_as<Status>;
-  { runner.settle() }
-  noexcept->std::same_as<Status>;
-  { runner.outcome(waited) }
-  noexcept->std::same_as<Status>;
-  { runner.run_in_background() }
-  noexcept->std::same_as<void>;
-  { runner.place_tensor(tensor, address) }
-  noexcept->std::same_as<void>;
-  { runner.move_arena(arena, arena) }
-  noexcept->std::same_as<void>;
-  { known.failure_text() }
-  noexcept->std::same_as<const Error::Text*>;
-  { runner.unload() }
-  noexcept->std::same_as<Status>;
+  { runner.launch() } noexcept -> std::same_as<Status>;
+  { runner.settle() } noexcept -> std::same_as<Status>;
+  { runner.outcome(waited) } noexcept -> std::same_as<Status>;
+  { runner.run_in_background() } noexcept -> std::same_as<void>;
+  { runner.place_tensor(tensor, address) } noexcept -> std::same_as<void>;
+  { runner.move_arena(arena, arena) } noexcept -> std::same_as<void>;
+  { known.failure_text() } noexcept -> std::same_as<const Error::Text*>;
+  { runner.unload() } noexcept -> std::same_as<Status>;
 };
 
 }  // namespace rondo::runtime

@@ -37,7 +37,7 @@ struct QueueHolder<P, true> {
 
 /// The number of slots of a session with `Depth` rounds in flight.
 template <class P, std::size_t Depth>
-inline constexpr std::size_t slots_of = HasQueue<P>&& Depth > 1 ? Depth : 1;
+inline constexpr std::size_t slots_of = HasQueue<P> && Depth > 1 ? Depth : 1;
 
 /// Rounds in flight: submits them, delivers them in order on the calling thread, and reports their outcomes. The common
 /// part of PipelinedSession and ShapedSession.
@@ -149,9 +149,8 @@ class InFlight {
     return dynamic_ranges_.take(bindings.bound(), bindings.interface());
   }
   template <class T>
-  static constexpr bool is_bound = BoundPair<std::remove_cvref_t<T>> || requires {
-    requires std::remove_cvref_t<T>::replaces_pairs;
-  };
+  static constexpr bool is_bound =
+      BoundPair<std::remove_cvref_t<T>> || requires { requires std::remove_cvref_t<T>::replaces_pairs; };
   /// Separates the callable from the bindings.
   template <class... Args>
   [[gnu::always_inline]] RoundTicket submit_args(bool waits, Args&&... args) noexcept {
@@ -162,8 +161,7 @@ class InFlight {
         static_assert((is_bound<std::tuple_element_t<I, std::tuple<Args...>>> && ...),
                       "rondo: a round takes pairs, as bind(...) makes them, and at most one callable, the last");
         return submit(waits, std::get<sizeof...(I)>(std::move(all)), std::get<I>(all)...);
-      }
-      (std::make_index_sequence<sizeof...(Args) - 1>{}, std::forward_as_tuple(std::forward<Args>(args)...));
+      }(std::make_index_sequence<sizeof...(Args) - 1>{}, std::forward_as_tuple(std::forward<Args>(args)...));
     }
   }
   template <class OnDone, class... Bound>
@@ -180,7 +178,8 @@ class InFlight {
     }
     const std::uint32_t slot = next_slot_;
     Status status = derived().run_on(
-        channel(slot), slot, [ this, slot ](Status ended) __attribute__((always_inline)) {
+        channel(slot), slot,
+        [this, slot](Status ended) __attribute__((always_inline)) {
           if (!ended) [[unlikely]]
             note_not_submitted(ended, slot);
           return ended;

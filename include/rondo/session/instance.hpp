@@ -85,7 +85,7 @@ class Instance {
       (void)((status = copy_pair_out(move, ports[I], pairs), status.ok()) && ...);
       return status;
     };
-    return settle(on(channel, observer).run(make_work < refreshes ? Refreshes::always : Refreshes::never > (in, out)));
+    return settle(on(channel, observer).run(make_work<refreshes ? Refreshes::always : Refreshes::never>(in, out)));
   }
 
   /// Runs a round with a prebinding.
@@ -103,8 +103,7 @@ class Instance {
                 status.ok()) &&
                ...);
         return status;
-      }
-      (std::make_index_sequence<In>{});
+      }(std::make_index_sequence<In>{});
     };
     const auto out = [&](const auto& move) __attribute__((always_inline)) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
@@ -113,10 +112,9 @@ class Instance {
                 status.ok()) &&
                ...);
         return status;
-      }
-      (std::make_index_sequence<Out>{});
+      }(std::make_index_sequence<Out>{});
     };
-    return settle(on(channel, observer).run(make_work < Moves ? Refreshes::always : Refreshes::never > (in, out)));
+    return settle(on(channel, observer).run(make_work<Moves ? Refreshes::always : Refreshes::never>(in, out)));
   }
 
   /// Runs a round with bindings in any order; sorts and changes them.

@@ -32,10 +32,8 @@ using Events = detail::EnumSet<Event>;
 /// accepted, and `void round_ends(RoundIndex, Status) noexcept`.
 template <class O>
 concept HearsRounds = requires(O& observer, RoundIndex round, Status status) {
-  { observer.round_begins(round) }
-  noexcept->std::same_as<void>;
-  { observer.round_ends(round, status) }
-  noexcept->std::same_as<void>;
+  { observer.round_begins(round) } noexcept -> std::same_as<void>;
+  { observer.round_ends(round, status) } noexcept -> std::same_as<void>;
 };
 
 namespace detail {
@@ -54,40 +52,33 @@ template <class O>
 /// An observer that declares Event::phases and has its member.
 template <class O>
 concept HearsPhases = detail::declares_event<O>(Event::phases) && requires(O& observer, Phase phase) {
-  { observer.enters(phase) }
-  noexcept->std::same_as<void>;
+  { observer.enters(phase) } noexcept -> std::same_as<void>;
 };
 /// An observer that declares Event::copies and has its members.
 template <class O>
 concept HearsCopies = detail::declares_event<O>(Event::copies) && requires(O& observer, Bytes size) {
-  { observer.copies_in(size) }
-  noexcept->std::same_as<void>;
-  { observer.copies_out(size) }
-  noexcept->std::same_as<void>;
+  { observer.copies_in(size) } noexcept -> std::same_as<void>;
+  { observer.copies_out(size) } noexcept -> std::same_as<void>;
 };
 /// An observer that declares Event::refreshes and has its members.
 template <class O>
-concept HearsRefreshes = detail::declares_event<O>(Event::refreshes) &&
-    requires(O& observer, const update::Refreshed& what) {
-  { observer.refresh_begins() }
-  noexcept->std::same_as<void>;
-  { observer.refreshed(what) }
-  noexcept->std::same_as<void>;
-};
+concept HearsRefreshes =
+    detail::declares_event<O>(Event::refreshes) && requires(O& observer, const update::Refreshed& what) {
+      { observer.refresh_begins() } noexcept -> std::same_as<void>;
+      { observer.refreshed(what) } noexcept -> std::same_as<void>;
+    };
 /// An observer that declares Event::deliveries and has its member.
 template <class O>
 concept HearsDeliveries = detail::declares_event<O>(Event::deliveries) && requires(O& observer, RoundIndex round) {
-  { observer.delivers(round) }
-  noexcept->std::same_as<void>;
+  { observer.delivers(round) } noexcept -> std::same_as<void>;
 };
 
 /// An observer that declares Event::device_times and has its member.
 template <class O>
-concept HearsDeviceTimes = detail::declares_event<O>(Event::device_times) &&
-    requires(O& observer, RoundIndex round, double ns) {
-  { observer.took_on_device(round, ns) }
-  noexcept->std::same_as<void>;
-};
+concept HearsDeviceTimes =
+    detail::declares_event<O>(Event::device_times) && requires(O& observer, RoundIndex round, double ns) {
+      { observer.took_on_device(round, ns) } noexcept -> std::same_as<void>;
+    };
 
 /// Explains, part by part, what O lacks to be an observer, as named by Policies::Observe. An observer is
 /// default-constructible, receives the begin and end of rounds, and declares all other events that it receives: `static

@@ -32,7 +32,8 @@ template <Platform P, class Policies = DefaultPolicies>
 /// orchestration. Upload every resident tensor before the first round.
 /// @throws Error as freeze_interface() and RoundSession's constructor do
 template <Platform P, class Policies, class F>
-requires(Policies::Runtime::is_orchestrated) [[nodiscard]] RoundSession<P, Policies, Orchestrated<F>> open(
+  requires(Policies::Runtime::is_orchestrated)
+[[nodiscard]] RoundSession<P, Policies, Orchestrated<F>> open(
     const TaskGraph& interface, F orchestration, const typename Policies::Runtime::template Options<P>& options = {}) {
   return RoundSession<P, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)}, options);
 }
@@ -51,10 +52,9 @@ template <Platform P, std::size_t Depth = 2, class Policies = DefaultPolicies>
 }
 /// The same with an orchestration, on platforms whose queue launches such rounds.
 template <Platform P, std::size_t Depth, class Policies, class F>
-requires(Policies::Runtime::is_orchestrated)
-    [[nodiscard]] PipelinedSession<P, Depth, Policies, Orchestrated<F>> open_pipelined(
-        const TaskGraph& interface, F orchestration,
-        const typename Policies::Runtime::template Options<P>& options = {}) {
+  requires(Policies::Runtime::is_orchestrated)
+[[nodiscard]] PipelinedSession<P, Depth, Policies, Orchestrated<F>> open_pipelined(
+    const TaskGraph& interface, F orchestration, const typename Policies::Runtime::template Options<P>& options = {}) {
   return PipelinedSession<P, Depth, Policies, Orchestrated<F>>({freeze_interface(interface), std::move(orchestration)},
                                                                options);
 }

@@ -63,8 +63,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   template <class... Bound>
   Status run_round(Bound&&... bound) noexcept {
     if (const Status status = this->wait_until_idle(); !status) return status;
-    return this->run_on(
-        this->direct(), this->next_slot(), [this](Status status) { return settle(status); }, bound...);
+    return this->run_on(this->direct(), this->next_slot(), [this](Status status) { return settle(status); }, bound...);
   }
 
   using Flights::rounds;

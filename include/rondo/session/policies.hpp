@@ -144,7 +144,7 @@ namespace detail {
 /// Notifies an observer of the end of a round, and of its time on the device if the policies request it.
 template <class Policies, class O, class P>
 [[gnu::always_inline]] inline void notify_round_end(O& observer, RoundIndex round, Status status,
-                                            [[maybe_unused]] const P& platform) noexcept {
+                                                    [[maybe_unused]] const P& platform) noexcept {
   observer.round_ends(round, status);
   if constexpr (HearsDeviceTimes<O> && std::is_same_v<typename Policies::Time, DeviceTime>) {
     if (status.ok()) observer.took_on_device(round, platform.last_round_ns());
@@ -184,16 +184,14 @@ consteval bool check_policies() {
       "system_address(rondo::args::SystemSlot);`");
   static_assert(
       requires(Status status, const char* text) {
-        { Policies::report_unclosed(status, text) }
-        noexcept;
+        { Policies::report_unclosed(status, text) } noexcept;
       },
       "rondo: Policies::report_unclosed has another type, or may throw; write `static void "
       "report_unclosed(rondo::Status, const char*) noexcept;`");
   static_assert(
       !detail::has_log<Policies> ||
           requires(LogEvent event, const char* text) {
-            { Policies::log(event, text) }
-            noexcept;
+            { Policies::log(event, text) } noexcept;
           },
       "rondo: Policies::log has another type, or may throw; write `static void log(rondo::LogEvent, const char*) "
       "noexcept;`");
@@ -217,16 +215,14 @@ using CheckedPlatform = typename detail::SessionPlatform<P, Policies>::type;
 namespace detail {
 
 template <class Graph>
-inline constexpr bool is_orchestrated = requires {
-  Graph::is_orchestrated;
-};
+inline constexpr bool is_orchestrated = requires { Graph::is_orchestrated; };
 
 /// The known order of a session's tasks: unordered if an orchestration adds them.
 template <class P, class Graph>
 inline constexpr memory::Concurrency concurrency = memory::concurrency_of<P>();
 template <class P, class Graph>
-requires(is_orchestrated<Graph>) inline constexpr memory::Concurrency concurrency<P, Graph> =
-    memory::Concurrency::unordered;
+  requires(is_orchestrated<Graph>)
+inline constexpr memory::Concurrency concurrency<P, Graph> = memory::Concurrency::unordered;
 
 }  // namespace detail
 

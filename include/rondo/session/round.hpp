@@ -64,14 +64,18 @@ template <class Session, class Bindings, Stage S>
 class [[nodiscard]] Round {
  public:
   /// Starts the tasks; does not wait.
-  [[nodiscard]] Round<Session, Bindings, Stage::launched> launch() && noexcept requires(S == Stage::bound) {
+  [[nodiscard]] Round<Session, Bindings, Stage::launched> launch() && noexcept
+    requires(S == Stage::bound)
+  {
     if (link_.status.ok())
       link_.status = link_.session() == nullptr ? Status{Errc::closed} : link_.session()->launch_open_round();
     return {std::move(*this)};
   }
 
   /// Copies the outputs to the host and waits for completion.
-  [[nodiscard]] Round<Session, Bindings, Stage::finished> finish() && noexcept requires(S == Stage::launched) {
+  [[nodiscard]] Round<Session, Bindings, Stage::finished> finish() && noexcept
+    requires(S == Stage::launched)
+  {
     if (Session* session = link_.session(); session != nullptr) {
       link_.detach();
       link_.status = session->finish_open_round(link_.status, bindings_);
@@ -84,8 +88,16 @@ class [[nodiscard]] Round {
   /// The first failure of the steps taken so far; ok if there is none. For the outcome of the round, use status().
   [[nodiscard]] Status failure() const noexcept { return link_.status; }
   /// The outcome of the round: the first failure of its steps.
-  [[nodiscard]] Status status() const noexcept requires(S == Stage::finished) { return link_.status; }
-  explicit operator bool() const noexcept requires(S == Stage::finished) { return link_.status.ok(); }
+  [[nodiscard]] Status status() const noexcept
+    requires(S == Stage::finished)
+  {
+    return link_.status;
+  }
+  explicit operator bool() const noexcept
+    requires(S == Stage::finished)
+  {
+    return link_.status.ok();
+  }
   /// The number of the round within the session.
   [[nodiscard]] RoundIndex index() const noexcept { return index_; }
 

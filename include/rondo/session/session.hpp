@@ -126,9 +126,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   /// the whole args table. `value` has the parameter's own type. Errors: invalid_argument if there is no such task or
   /// scalar; busy, closed, poisoned.
   template <class Scalar>
-  requires(std::is_arithmetic_v<Scalar> || std::is_enum_v<Scalar>) Status
-      set_scalar(TaskId task, std::size_t n, Scalar value)
-  noexcept {
+    requires(std::is_arithmetic_v<Scalar> || std::is_enum_v<Scalar>)
+  Status set_scalar(TaskId task, std::size_t n, Scalar value) noexcept {
     static_assert(Update::highest == UpdateLevel::init,
                   "rondo: the session's update strategy never rewrites constants; choose update::Auto or InitOnce");
     return set_scalar_bits(task, n, to_word(value));
@@ -136,7 +135,8 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   /// The device memory of a tensor that stays on the device. @throws Error wrong_tensor, closed
   template <Element T, Direction D>
-  requires(!is_bound_each_round(D)) [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
+    requires(!is_bound_each_round(D))
+  [[nodiscard]] DevicePair<T, D> pair(TensorHandle<T, D> tensor) const {
     if (state_ == State::closed) throw Error(Errc::closed, Error::Text(describe(Errc::closed)));
     if (!owns(tensor.key)) throw Error(Errc::wrong_tensor, Error::Text(describe(Errc::wrong_tensor)));
     return {tensor, device(tensor.key).template as<T>(), record(tensor.key).count};
@@ -186,10 +186,10 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   template <BoundPair... B>
   static consteval void check_strategy() {
-    static_assert(((level_of<B> <= Update::highest || !DeviceBoundPair<B>)&&...),
+    static_assert(((level_of<B> <= Update::highest || !DeviceBoundPair<B>) && ...),
                   "rondo: the session's update strategy never changes the address of an input or output, so no device "
                   "memory can be bound; choose update::ModelIo or update::Auto");
-    static_assert(((level_of<B> <= Update::highest || DeviceBoundPair<B>)&&...),
+    static_assert(((level_of<B> <= Update::highest || DeviceBoundPair<B>) && ...),
                   "rondo: the session's update strategy never refreshes host inputs; choose update::HostInput or "
                   "update::Auto");
     if constexpr (Graph::is_static) {

@@ -65,7 +65,11 @@ class SessionBase {
 
   /// Ends the current round, or else the next one, with `stopped`, which poisons the session. The only function that
   /// any thread may call at any time, even during a round.
-  void request_stop() noexcept requires HasStopping<P> { platform_.request_stop(); }
+  void request_stop() noexcept
+    requires HasStopping<P>
+  {
+    platform_.request_stop();
+  }
 
   /// Waits for the device and releases everything; later rounds return `closed`. Also works on a poisoned session: the
   /// round that failed has already returned its failure, so close() only returns a failure to release. Further calls
@@ -99,10 +103,18 @@ class SessionBase {
   /// The observer that Policies::Observe names, default-constructed.
   [[nodiscard]] typename Policies::Observe& observer() noexcept { return observe_; }
   /// The values that the host sets, such as scalars; see launch/round_values.hpp.
-  [[nodiscard]] auto& values() noexcept requires(Policies::Values::any) { return values_; }
+  [[nodiscard]] auto& values() noexcept
+    requires(Policies::Values::any)
+  {
+    return values_;
+  }
   /// The time of the tasks of the last round in nanoseconds, by the device's clock or its prediction; 0 before the
   /// first round. See DeviceTime.
-  [[nodiscard]] double last_round_ns() const noexcept requires HasRoundTime<P> { return platform_.last_round_ns(); }
+  [[nodiscard]] double last_round_ns() const noexcept
+    requires HasRoundTime<P>
+  {
+    return platform_.last_round_ns();
+  }
 
  protected:
   enum class State : std::uint8_t { open, in_round, poisoned, closed };

@@ -75,8 +75,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
       if (this->in_flight() != 0) (void)this->wait_all();
     }
     return run_on(
-        platform::Direct<P>{platform_},
-        this->next_slot(), [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
+        platform::Direct<P>{platform_}, this->next_slot(),
+        [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
   }
 
   /// Sets up a shape before a round needs it, for rounds that bind all tensors in the order of the graph. @throws Error
@@ -106,8 +106,9 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   /// The number of shapes that are currently known.
   [[nodiscard]] std::size_t entries() const noexcept { return by_count_.size() + by_shape_.size() + by_symbol_.size(); }
   /// The counts of lookups, for policies that have `using Lookups = launch::Counts;`.
-  [[nodiscard]] launch::Counts lookups()
-      const noexcept requires std::is_same_v<typename Policies::Lookups, launch::Counts> {
+  [[nodiscard]] launch::Counts lookups() const noexcept
+    requires std::is_same_v<typename Policies::Lookups, launch::Counts>
+  {
     launch::Counts sum;
     for (const launch::Counts& counts : {by_count_.counts(), by_shape_.counts(), by_symbol_.counts()}) {
       sum.hits_on_last += counts.hits_on_last;

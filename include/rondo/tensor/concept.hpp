@@ -16,9 +16,8 @@ namespace rondo {
 
 /// The tensor of the graph: `TensorHandle<T, D> handle() const;` It determines the element type and direction.
 template <class T>
-concept HasHandle = requires(const T& pair) {
-  requires detail::is_tensor_handle<std::remove_cvref_t<decltype(pair.handle())>>;
-};
+concept HasHandle =
+    requires(const T& pair) { requires detail::is_tensor_handle<std::remove_cvref_t<decltype(pair.handle())>>; };
 
 namespace detail {
 template <HasHandle T>
@@ -35,18 +34,19 @@ using HostElement =
 /// The concept cannot check that data() points to size() elements that stay alive and that nothing else accesses until
 /// the round is finished.
 template <class T>
-concept HostTensorPair = HasHandle<T> && is_bound_each_round(detail::HandleOf<T>::direction) &&
-    requires(const T& pair) {
-  { pair.data() } -> std::convertible_to<detail::HostElement<detail::HandleOf<T>>*>;
-  { pair.size() } -> std::convertible_to<std::size_t>;
-};
+concept HostTensorPair =
+    HasHandle<T> && is_bound_each_round(detail::HandleOf<T>::direction) && requires(const T& pair) {
+      { pair.data() } -> std::convertible_to<detail::HostElement<detail::HandleOf<T>>*>;
+      { pair.size() } -> std::convertible_to<std::size_t>;
+    };
 
 /// A tensor and its device memory, `DevicePtr<T> device() const`: that of a tensor that stays on the device, or memory
 /// that replaces the session's for a round. A host input has none.
 template <class T>
-concept DeviceTensorPair = HasHandle<T> && !is_carried_in_args(detail::HandleOf<T>::direction) && requires(const T& pair) {
-  { pair.device() } -> std::convertible_to<DevicePtr<const typename detail::HandleOf<T>::element_type>>;
-};
+concept DeviceTensorPair =
+    HasHandle<T> && !is_carried_in_args(detail::HandleOf<T>::direction) && requires(const T& pair) {
+      { pair.device() } -> std::convertible_to<DevicePtr<const typename detail::HandleOf<T>::element_type>>;
+    };
 
 /// A tensor of a graph and its memory: a host pair or a device pair.
 template <class T>

@@ -72,8 +72,7 @@ using AllElementTypes =
 
 /// A C++ type that a tensor may hold. No chip computes with `double`, so a session on a chip refuses such a graph.
 template <class T>
-concept Element = detail::AllElementTypes::find<T>()
-< data_type_count;
+concept Element = detail::AllElementTypes::find<T>() < data_type_count;
 
 /// The DataType of a C++ type.
 template <Element T>

@@ -15,7 +15,8 @@ namespace rondo {
 
 /// Host memory for an input, output or inout that is copied each round. Made by bind().
 template <Element T, Direction D>
-requires(is_bound_each_round(D)) class CopiedPair {
+  requires(is_bound_each_round(D))
+class CopiedPair {
  public:
   /// Const if the round only reads the memory.
   using HostElement = std::conditional_t<copies_out(D), T, const T>;
@@ -35,7 +36,8 @@ requires(is_bound_each_round(D)) class CopiedPair {
 
 /// A tensor that stays on the device: resident across rounds, or workspace within one. Returned by a session.
 template <Element T, Direction D>
-requires(!is_bound_each_round(D)) class DevicePair {
+  requires(!is_bound_each_round(D))
+class DevicePair {
  public:
   constexpr DevicePair(TensorHandle<T, D> handle, DevicePtr<T> device, std::size_t size) noexcept
       : handle_{handle}, device_{device}, size_{size} {}
@@ -58,7 +60,8 @@ using WorkspacePair = DevicePair<T, Direction::workspace>;
 
 /// A tensor whose memory for this round is the caller's device memory: nothing is copied. Made by bind().
 template <Element T, Direction D>
-requires(is_model_io(D)) class DeviceBound {
+  requires(is_model_io(D))
+class DeviceBound {
  public:
   /// Const if the round only reads the memory.
   using DeviceElement = std::conditional_t<copies_out(D), T, const T>;
@@ -85,7 +88,7 @@ inline constexpr bool is_device_span<DeviceSpan<T>> = true;
 /// Contiguous elements on the host: a class with data() and size().
 template <class Host>
 concept ContiguousHost = requires(Host& host) {
-  {*host.data()};
+  { *host.data() };
   { host.size() } -> std::convertible_to<std::size_t>;
 };
 

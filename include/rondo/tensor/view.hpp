@@ -42,8 +42,8 @@ class TensorView {
 
   /// The element at one index per dimension, outermost first. Not checked.
   template <class... Index>
-  requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) [[nodiscard]] constexpr E&
-  operator()(Index... indices) const noexcept {
+    requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
+  [[nodiscard]] constexpr E& operator()(Index... indices) const noexcept {
     std::size_t i = 0;
     std::size_t d = 0;
     ((i = i * extents_[d++] + static_cast<std::size_t>(indices)), ...);

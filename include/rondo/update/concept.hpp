@@ -48,8 +48,7 @@ concept HasHighestLevel = requires {
 /// The decision: `UpdateLevel decide(Changes) noexcept`, const if the strategy has no state.
 template <class S>
 concept HasDecide = requires(S& s, const Changes& changes) {
-  { s.decide(changes) }
-  noexcept->std::same_as<UpdateLevel>;
+  { s.decide(changes) } noexcept -> std::same_as<UpdateLevel>;
 };
 
 /// Decides how much of the args table a round must refresh. It needs the two parts above, and must be
@@ -112,22 +111,19 @@ consteval bool always(Predicate holds) {
 
 /// Whether the strategy always returns the lowest level that covers the changes. Such a strategy is not called.
 template <class S>
-inline constexpr bool is_exact = detail::always<S>([](Changes changes, UpdateLevel answer) {
-  return answer == changes.level();
-});
+inline constexpr bool is_exact =
+    detail::always<S>([](Changes changes, UpdateLevel answer) { return answer == changes.level(); });
 
 /// Whether the strategy always returns its highest level. Then all of that level is rewritten each time.
 template <class S>
-inline constexpr bool is_fixed = detail::always<S>([](Changes, UpdateLevel answer) {
-  return answer == UpdateLevel{S::highest};
-});
+inline constexpr bool is_fixed =
+    detail::always<S>([](Changes, UpdateLevel answer) { return answer == UpdateLevel{S::highest}; });
 
 /// Whether rounds that bind only host memory may skip the refresh if nothing was moved or set before.
 template <class S>
-inline constexpr bool is_idle_while_unbound = UpdateLevel{S::highest} <= UpdateLevel::host_input ||
-                                              detail::always<S>([](Changes changes, UpdateLevel answer) {
-                                                return changes.level() != UpdateLevel::none ||
-                                                       answer == UpdateLevel::none;
-                                              });
+inline constexpr bool is_idle_while_unbound =
+    UpdateLevel{S::highest} <= UpdateLevel::host_input || detail::always<S>([](Changes changes, UpdateLevel answer) {
+      return changes.level() != UpdateLevel::none || answer == UpdateLevel::none;
+    });
 
 }  // namespace rondo::update

@@ -161,7 +161,9 @@ class DeferredRefresher : public detail::DeferredBases {
 
   template <class Channel>
   Status refresh_device(UpdateLevel level, std::uint64_t slots, const detail::Pieces& pieces,
-                        const Channel& channel) noexcept requires(!in_place) {
+                        const Channel& channel) noexcept
+    requires(!in_place)
+  {
     constexpr bool computes = has_device_op && Channel::computes_args;
     static_assert(C::allows(Mechanism::segment_copy) || computes || (has_in_launch && Channel::carries_refresh),
                   "rondo: rounds in flight are launched by a queue, whose launches carry no base table; choose another "

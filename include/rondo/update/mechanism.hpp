@@ -74,8 +74,7 @@ struct Always {
 template <class C>
 concept MechanismChoice = std::default_initializable<C> && requires(const C& c, const RefreshFacts& facts) {
   { C::allows(Mechanism::in_place) } -> std::same_as<bool>;
-  { c.choose(facts) }
-  noexcept->std::same_as<Mechanism>;
+  { c.choose(facts) } noexcept -> std::same_as<Mechanism>;
 };
 
 }  // namespace rondo::update

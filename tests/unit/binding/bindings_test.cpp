@@ -130,8 +130,7 @@ void for_each_order(F&& f) {
   };
   [&]<std::size_t... P>(std::index_sequence<P...>) {
     (from_code.template operator()<P / 6 * 27 + P / 2 % 3 * 9 + P % 2 * 3>(), ...);
-  }
-  (std::make_index_sequence<24>{});
+  }(std::make_index_sequence<24>{});
 }
 
 }  // namespace

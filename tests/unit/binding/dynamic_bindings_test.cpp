@@ -201,7 +201,9 @@ TEST_CASE("A round that fails in one step remembers it, and finish() tells") {
 TEST_CASE("A round that is dropped is abandoned, and the session goes on") {
   Rig rig;
   rig.bind_all();
-  { auto bound = rig.session->begin_round(*rig.bindings); }
+  {
+    auto bound = rig.session->begin_round(*rig.bindings);
+  }
   CHECK(rig.hz == Floats(3));
   CHECK(rig.session->rounds() == 0);
   CHECK(rig.run().ok());

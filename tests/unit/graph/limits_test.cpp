@@ -38,8 +38,7 @@ TaskGraph with_args() {
   const auto x = graph.input<float>("x", {4});
   [&]<std::size_t... T, std::size_t... S>(std::index_sequence<T...>, std::index_sequence<S...>) {
     (void)graph.add_raw("crowded", CoreType::cube, no_kernel, ((void)T, reads(x))..., static_cast<int>(S)...);
-  }
-  (std::make_index_sequence<Tensors>{}, std::make_index_sequence<Scalars>{});
+  }(std::make_index_sequence<Tensors>{}, std::make_index_sequence<Scalars>{});
   return graph;
 }
 

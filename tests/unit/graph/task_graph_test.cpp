@@ -117,10 +117,8 @@ TEST_CASE("Graphs have different tags, and copies share theirs") {
 TEST_CASE("A tensor without a name, or with a name that is taken, is refused") {
   TaskGraph graph;
   (void)graph.input<float>("x", {1});
-  refuses(
-      graph, Errc::invalid_argument, [&] { (void)graph.output<float>("", {1}); }, "tensor 1", "name");
-  refuses(
-      graph, Errc::invalid_argument, [&] { (void)graph.output<float>("x", {2}); }, "'x'", "its own name");
+  refuses(graph, Errc::invalid_argument, [&] { (void)graph.output<float>("", {1}); }, "tensor 1", "name");
+  refuses(graph, Errc::invalid_argument, [&] { (void)graph.output<float>("x", {2}); }, "'x'", "its own name");
   (void)graph.output<float>("X", {2});
   CHECK(graph.tensors().size() == 2);
 }
@@ -130,34 +128,23 @@ TEST_CASE("A tensor with an extent of zero is refused, wherever it stands") {
   refuses(
       graph, Errc::invalid_argument, [&] { (void)graph.input<float>("empty", {0}); }, "'empty'", "extent 0", "zero",
       "at least 1");
-  refuses(
-      graph, Errc::invalid_argument,
-      [&] {
-        (void)graph.input<float>("empty", {4, 0, 4});
-      },
-      "'empty'", "extent 1");
+  refuses(graph, Errc::invalid_argument, [&] { (void)graph.input<float>("empty", {4, 0, 4}); }, "'empty'", "extent 1");
 }
 
 TEST_CASE("A tensor with an extent that is negative or above 2^63-1 is refused") {
   TaskGraph graph;
-  refuses(
-      graph, Errc::invalid_argument, [&] { (void)graph.input<float>("x", {-1}); }, "'x'", "extent 0", "negative");
+  refuses(graph, Errc::invalid_argument, [&] { (void)graph.input<float>("x", {-1}); }, "'x'", "extent 0", "negative");
   refuses(
       graph, Errc::invalid_argument,
-      [&] {
-        (void)graph.input<float>("x", {1, std::numeric_limits<std::uint64_t>::max()});
-      },
-      "'x'", "extent 1", "above 2^63-1");
+      [&] { (void)graph.input<float>("x", {1, std::numeric_limits<std::uint64_t>::max()}); }, "'x'", "extent 1",
+      "above 2^63-1");
 }
 
 TEST_CASE("A tensor with six dimensions is refused, one with five is not") {
   TaskGraph graph;
   refuses(
-      graph, Errc::invalid_argument,
-      [&] {
-        (void)graph.input<float>("deep", {1, 1, 1, 1, 1, 1});
-      },
-      "'deep'", "6 dimensions", "5");
+      graph, Errc::invalid_argument, [&] { (void)graph.input<float>("deep", {1, 1, 1, 1, 1, 1}); }, "'deep'",
+      "6 dimensions", "5");
   (void)graph.input<float>("deep", {1, 1, 1, 1, 1});
   CHECK(graph.tensors().size() == 1);
 }
@@ -168,25 +155,14 @@ TEST_CASE("A tensor whose size does not fit into 63 bits is refused, the largest
   refuses(
       graph, Errc::overflow, [&] { (void)graph.input<float>("big", {most / 4 + 1}); }, "'big'", "2^63",
       "smaller extents");
+  refuses(graph, Errc::overflow, [&] { (void)graph.input<std::int8_t>("big", {most, 2}); }, "'big'");
   refuses(
       graph, Errc::overflow,
-      [&] {
-        (void)graph.input<std::int8_t>("big", {most, 2});
-      },
-      "'big'");
-  refuses(
-      graph, Errc::overflow,
-      [&] {
-        (void)graph.input<std::int8_t>("big", {1 << 30, 1 << 30, 1 << 30, 1 << 30, 1 << 30});
-      },
-      "'big'");
+      [&] { (void)graph.input<std::int8_t>("big", {1 << 30, 1 << 30, 1 << 30, 1 << 30, 1 << 30}); }, "'big'");
   // 2^32 * 2^32 elements wrap to none in 64 bits.
   refuses(
       graph, Errc::overflow,
-      [&] {
-        (void)graph.input<std::int8_t>("big", {std::int64_t{1} << 32, std::int64_t{1} << 32});
-      },
-      "'big'");
+      [&] { (void)graph.input<std::int8_t>("big", {std::int64_t{1} << 32, std::int64_t{1} << 32}); }, "'big'");
   (void)graph.input<std::int8_t>("big", {most});
   CHECK(graph.tensors()[0].bytes == static_cast<std::uint64_t>(most));
 }
@@ -261,8 +237,7 @@ TEST_CASE("A tensor of another graph is refused, and the task that got it named"
   TaskGraph other;
   const auto mine = graph.input<float>("x", {2});
   const auto theirs = other.output<float>("y", {2});
-  refuses(
-      graph, Errc::invalid_argument, [&] { graph.add<Scale>(mine, theirs, 1.0F); }, "'scale'", "another graph");
+  refuses(graph, Errc::invalid_argument, [&] { graph.add<Scale>(mine, theirs, 1.0F); }, "'scale'", "another graph");
   refuses(
       graph, Errc::invalid_argument,
       [&] { graph.add_raw("raw", CoreType::cube, no_kernel, reads(mine), writes(theirs)); }, "'raw'", "another graph");
@@ -274,16 +249,14 @@ TEST_CASE("A handle of a copy's later tensor is refused by the graph that has no
   TaskGraph copy = graph;
   const auto y = copy.output<float>("y", {2});
   copy.add<Scale>(x, y, 1.0F);  // x serves both
-  refuses(
-      graph, Errc::invalid_argument, [&] { graph.add<Scale>(x, y, 1.0F); }, "'scale'", "another graph");
+  refuses(graph, Errc::invalid_argument, [&] { graph.add<Scale>(x, y, 1.0F); }, "'scale'", "another graph");
   CHECK(copy.tasks().size() == 1);
 }
 
 TEST_CASE("A tensor that is handed over twice and written is refused; twice read is fine") {
   TaskGraph graph;
   const auto x = graph.inout<float>("x", {2});
-  refuses(
-      graph, Errc::invalid_argument, [&] { graph.add<Accumulate>(x, x); }, "'accumulate'", "'x'", "twice", "InOut");
+  refuses(graph, Errc::invalid_argument, [&] { graph.add<Accumulate>(x, x); }, "'accumulate'", "'x'", "twice", "InOut");
   refuses(
       graph, Errc::invalid_argument, [&] { graph.add_raw("raw", CoreType::vector, no_kernel, writes(x), reads(x)); },
       "'raw'", "'x'", "twice");
@@ -307,10 +280,8 @@ TEST_CASE("A task of no blocks, without a name or without a function is refused"
   refuses(
       graph, Errc::invalid_argument, [&] { graph.add<Accumulate>(Blocks{0}, x, y); }, "'accumulate'", "0 blocks",
       "at least 1");
-  refuses(
-      graph, Errc::invalid_argument, [&] { graph.add<Nameless>(x); }, "no name");
-  refuses(
-      graph, Errc::invalid_argument, [&] { graph.add_raw("", CoreType::vector, no_kernel, reads(x)); }, "no name");
+  refuses(graph, Errc::invalid_argument, [&] { graph.add<Nameless>(x); }, "no name");
+  refuses(graph, Errc::invalid_argument, [&] { graph.add_raw("", CoreType::vector, no_kernel, reads(x)); }, "no name");
   refuses(
       graph, Errc::invalid_argument, [&] { graph.add_raw("raw", CoreType::vector, nullptr, reads(x)); }, "'raw'",
       "no function", "void(*)(int64_t*)");
@@ -339,10 +310,8 @@ TEST_CASE("An edge to a task that is not there is refused, and the task named") 
   const auto x = graph.input<float>("x", {2});
   const TaskId a = graph.add_raw("a", CoreType::vector, no_kernel, reads(x));
   const TaskId b = graph.add_raw("b", CoreType::vector, no_kernel, reads(x));
-  refuses(
-      graph, Errc::invalid_argument, [&] { graph.add_edge(a, TaskId{7}); }, "task 7", "has 2");
-  refuses(
-      graph, Errc::invalid_argument, [&] { graph.add_edge(TaskId{8}, a); }, "task 8", "has 2");
+  refuses(graph, Errc::invalid_argument, [&] { graph.add_edge(a, TaskId{7}); }, "task 7", "has 2");
+  refuses(graph, Errc::invalid_argument, [&] { graph.add_edge(TaskId{8}, a); }, "task 8", "has 2");
   graph.add_edge(a, b);
   REQUIRE(graph.explicit_edges().size() == 1);
   CHECK(graph.explicit_edges()[0] == TaskGraph::Edge{0, 1});

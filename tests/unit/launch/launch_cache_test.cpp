@@ -194,7 +194,9 @@ TEST_CASE("for_each visits each entry once") {
 }
 
 TEST_CASE("a cache that goes takes its entries with it") {
-  { Cache<Lru<8>>(1).insert(Words{1}, made(1)); }
+  {
+    Cache<Lru<8>>(1).insert(Words{1}, made(1));
+  }
   CHECK(Tracked::count() == 0);
 }
 

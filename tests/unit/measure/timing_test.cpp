@@ -41,8 +41,7 @@ struct OneTask {
 
 TEST_CASE("A call is made for warm-up, and number times for each repeat") {
   int calls = 0, pauses = 0;
-  const auto seconds = time_calls(
-      {.warm_up = 2, .number = 5, .repeat = 4}, [&] { ++calls; }, [&] { ++pauses; });
+  const auto seconds = time_calls({.warm_up = 2, .number = 5, .repeat = 4}, [&] { ++calls; }, [&] { ++pauses; });
   CHECK(seconds.size() == 4);
   CHECK(calls == 2 + 5 * 4);
   CHECK(pauses == 4);

@@ -80,9 +80,7 @@ TEST_CASE("With a clock, counters know the host's time in each phase") {
 }
 
 TEST_CASE("Without a clock, counters do not listen to phases") {
-  constexpr auto listens = []<class C>(C& c) {
-    return requires { c.enters(Phase::bind); };
-  };
+  constexpr auto listens = []<class C>(C& c) { return requires { c.enters(Phase::bind); }; };
   observe::Counters plain;
   observe::TimedCounters timed;
   CHECK(!listens(plain));
@@ -181,8 +179,7 @@ TEST_CASE("What is moved to a resident of many shapes is counted") {
   const auto n = graph.dim("n");
   const auto x = graph.input<float>("x", {n});
   const auto w = graph.resident<float>("w", {16});
-  graph.add_raw(
-      "reads", CoreType::vector, +[](ArgWord*) {}, reads(x), reads(w));
+  graph.add_raw("reads", CoreType::vector, +[](ArgWord*) {}, reads(x), reads(w));
   auto session = open_shaped<A2A3Sim, Counting<observe::Counters>>(graph);
   std::vector<float> weights(16, 3.0F);
   REQUIRE(session.upload(w, weights));

@@ -191,9 +191,7 @@ TEST_CASE("A replay that cannot be says why") {
   CHECK(other.tasks[0].outcome == Outcome::failed);
   CHECK(says(other.text(), "task 0 (scale): the kernel takes 32 bytes", "the dump has 40"));
   CHECK(says(raised([&] { (void)kernels<Scale, WrongScale>(); }).text, "two kernels called 'scale'"));
-  CHECK(says(raised([&] {
-               (void)replay<A2A3Sim>(folder.path(), kernels<Scale>(), {{}, false, {TaskId{7}}});
-             }).text,
+  CHECK(says(raised([&] { (void)replay<A2A3Sim>(folder.path(), kernels<Scale>(), {{}, false, {TaskId{7}}}); }).text,
              "no task 7"));
   CHECK(
       says(raised([&] { (void)replay<A2A3Sim>(folder / "nowhere", kernels<Scale>()); }).text, "is the folder a dump"));

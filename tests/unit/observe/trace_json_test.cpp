@@ -228,7 +228,9 @@ TEST_CASE("Rounds that are taken step by step, refused or failed leave a whole t
   };
   CHECK(begin().launch().finish().status().ok());
   CHECK(session.run_round(bind(rounds.step.pixels, rounds.pixels)).code() == Errc::unbound_tensor);
-  { auto dropped = begin(); }
+  {
+    auto dropped = begin();
+  }
   rounds.run(session, 1);
   const Json trace = written(session);
   CHECK(fault_in(trace) == "");
@@ -372,8 +374,7 @@ TEST_CASE("A session of many shapes traces the rounds of all of them, numbered t
   const auto n = graph.dim("n");
   const auto x = graph.input<float>("x", {n});
   const auto y = graph.output<float>("y", {n});
-  graph.add_raw(
-      "nothing", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
+  graph.add_raw("nothing", CoreType::vector, +[](ArgWord*) {}, reads(x), writes(y));
   auto session = open_shaped<OnInline, Traces>(graph);
   const std::vector<float> in(8);
   std::vector<float> out(8);

@@ -113,6 +113,8 @@ TEST_CASE("A session with rounds in flight logs as one, not each slot") {
 
 TEST_CASE("A sink may be an object") {
   Rig rig;
-  { auto session = open<A2A3Sim, LoggedByObject>(rig.graph); }
+  {
+    auto session = open<A2A3Sim, LoggedByObject>(rig.graph);
+  }
   CHECK(lines == std::vector<std::string>{"opened", "planned", "closed"});
 }

@@ -47,7 +47,9 @@ struct Counted : DefaultPolicies {
 TEST_CASE("A kernel that throws poisons the session even if its round is dropped before it is finished") {
   Rig rig;
   rig.hx[0] = -1;
-  { auto launched = rig.begin().launch(); }
+  {
+    auto launched = rig.begin().launch();
+  }
   CHECK(rig.session.poisoned());
   rig.hx[0] = 1;
   CHECK(rig.run().code() == Errc::poisoned);
@@ -57,7 +59,9 @@ TEST_CASE("A copy that poisons does so even if its round is dropped") {
   Rig rig;
   rig.script.fail_on = "copy_in";
   rig.script.failure = Status{Errc::device_failed}.poisoning();
-  { auto bound = rig.begin(); }
+  {
+    auto bound = rig.begin();
+  }
   rig.script.fail_on.clear();
   CHECK(rig.session.poisoned());
 }
@@ -66,7 +70,9 @@ TEST_CASE("An observer hears the end of every round whose begin it heard, of dro
   Script script;
   Rig rig;
   auto session = open<ScriptedPlatform, Counted>(rig.graph, {&script});
-  { auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)); }
+  {
+    auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy));
+  }
   CHECK(session.observer().begun == session.observer().ended);
   auto round = session.begin_round(bind(rig.x, rig.hx), bind(rig.y, rig.hy)).launch();
   (void)session.close();

@@ -40,17 +40,11 @@ template <Stage S>
 using R = Round<Rig::Session, std::array<detail::Binding, 2>, S>;
 
 template <class T>
-concept Launches = requires(T&& round) {
-  std::forward<T>(round).launch();
-};
+concept Launches = requires(T&& round) { std::forward<T>(round).launch(); };
 template <class T>
-concept Finishes = requires(T&& round) {
-  std::forward<T>(round).finish();
-};
+concept Finishes = requires(T&& round) { std::forward<T>(round).finish(); };
 template <class T>
-concept HasStatus = requires(T&& round) {
-  round.status();
-};
+concept HasStatus = requires(T&& round) { round.status(); };
 
 }  // namespace
 
@@ -126,9 +120,13 @@ TEST_CASE("A round that is moved stays the one that is under way") {
 
 TEST_CASE("A round that is dropped before or after its launch is waited for, copies nothing out, and does not count") {
   Rig rig;
-  { auto round = rig.begin(); }
+  {
+    auto round = rig.begin();
+  }
   CHECK(rig.script.take() == "copy_in:8 wait");
-  { auto round = rig.begin().launch(); }
+  {
+    auto round = rig.begin().launch();
+  }
   CHECK(rig.script.take() == "copy_in:8 launch wait");
   CHECK(rig.session->rounds() == 0);
   CHECK(rig.hy == std::vector<float>{0, 0});

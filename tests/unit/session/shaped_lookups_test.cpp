@@ -38,9 +38,7 @@ TEST_CASE("A session of many shapes counts how its shapes were found, if its pol
 }
 
 TEST_CASE("Without such a policy nothing is counted, and there is nothing to ask") {
-  constexpr auto counts = []<class S>(const S& session) {
-    return requires { session.lookups(); };
-  };
+  constexpr auto counts = []<class S>(const S& session) { return requires { session.lookups(); }; };
   TaskGraph graph;
   const auto n = graph.dim("n");
   graph.add<Scale>(graph.input<float>("x", {n}), graph.output<float>("y", {n}), 2.0F);

@@ -145,8 +145,8 @@ void check_table(const Table& table, const graph::GraphView& graph, const Refres
           const graph::TensorRecord& tensor = graph.tensors[arg.tensor];
           const args::Source& source = model.sources[arg.tensor];
           expected = is_carried_in_args(tensor.direction) ? at + table.host_input_begin(arg.tensor)
-                     : source.base == 0              ? source.offset
-                                                     : model.addresses[source.base] + source.offset;
+                     : source.base == 0                   ? source.offset
+                                                          : model.addresses[source.base] + source.offset;
         }
         REQUIRE(static_cast<std::uint64_t>(table.block(t, b)[a]) == expected);
       }

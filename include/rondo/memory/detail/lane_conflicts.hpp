@@ -33,9 +33,8 @@ class LaneConflicts {
     for (std::size_t t = 1; t < uses_of_.size(); ++t) uses_of_[t] += uses_of_[t - 1];
     touched_ = std::vector<Touched>(uses_of_.back());
     std::vector<std::uint32_t> next(uses_of_.begin(), uses_of_.end() - 1);
-    for_each_user([&](std::uint32_t user, std::uint32_t token, std::int64_t first) {
-      touched_[next[user]++] = {token, first};
-    });
+    for_each_user(
+        [&](std::uint32_t user, std::uint32_t token, std::int64_t first) { touched_[next[user]++] = {token, first}; });
   }
 
   /// Returns each pair once. `problem` has the buffers of the memories; pairs in use at the same time are left out.

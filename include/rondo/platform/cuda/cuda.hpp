@@ -204,7 +204,11 @@ class Cuda {
     }
   }
   /// Of the last round that was waited for or delivered.
-  [[nodiscard]] double last_round_ns() const noexcept requires is_timed { return round_ns_; }
+  [[nodiscard]] double last_round_ns() const noexcept
+    requires is_timed
+  {
+    return round_ns_;
+  }
   template <class Sink>
   void holdings(Sink&& sink) const noexcept {
     sink("staging", Bytes{transfers_.staging_bytes()}, false);

@@ -143,8 +143,8 @@ class Device {
     if (stream == nullptr || is_gone()) return;
     const Calls& c = runtime_.calls();
     const auto done = [&](auto* call, auto argument, bool gives_back = true) {
-      return call != nullptr && elsewhere(
-                                    force_limit_ms, [call, argument] { return call(argument); }, gives_back) == code_ok;
+      return call != nullptr &&
+             elsewhere(force_limit_ms, [call, argument] { return call(argument); }, gives_back) == code_ok;
     };
     const bool is_ours = stream != options_.stream;
     if (is_ours && done(c.abort_stream, stream)) return;

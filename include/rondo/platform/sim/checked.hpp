@@ -139,9 +139,21 @@ class Checked {
   void keep_awake(bool awake) noexcept { inner_.keep_awake(awake); }
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
 
-  void copied_in(Bytes bytes) noexcept requires HearsOfCopies<Inner> { inner_.copied_in(bytes); }
-  void copied_out(Bytes bytes) noexcept requires HearsOfCopies<Inner> { inner_.copied_out(bytes); }
-  void idle() noexcept requires HearsOfCopies<Inner> { inner_.idle(); }
+  void copied_in(Bytes bytes) noexcept
+    requires HearsOfCopies<Inner>
+  {
+    inner_.copied_in(bytes);
+  }
+  void copied_out(Bytes bytes) noexcept
+    requires HearsOfCopies<Inner>
+  {
+    inner_.copied_out(bytes);
+  }
+  void idle() noexcept
+    requires HearsOfCopies<Inner>
+  {
+    inner_.idle();
+  }
 
  private:
   /// Makes the first three runs, up to the first with a finding.
@@ -190,7 +202,7 @@ struct CheckedEngine<Checked<Inner>> {
 };
 /// The platforms whose device memory is host memory.
 template <class P>
-requires requires { typename P::template On<Checked<typename P::Engine>>; }
+  requires requires { typename P::template On<Checked<typename P::Engine>>; }
 struct CheckedOn<P> {
   using type = typename P::template On<typename CheckedEngine<typename P::Engine>::type>;
 };

@@ -149,8 +149,16 @@ class DeviceQueue {
     slots_[slot].outputs = 0;
   }
   /// See HasOverlappingRounds.
-  void overlap_rounds() requires can_overlap { overlap_.allow(slot_count_); }
-  void run_alone(std::uint32_t slot) noexcept requires can_overlap { overlap_.run_alone(slot); }
+  void overlap_rounds()
+    requires can_overlap
+  {
+    overlap_.allow(slot_count_);
+  }
+  void run_alone(std::uint32_t slot) noexcept
+    requires can_overlap
+  {
+    overlap_.run_alone(slot);
+  }
   Status close() noexcept {
     if (!thread_.joinable()) return {};
     stopping_.store(true, std::memory_order_seq_cst);  // model: queue.stop

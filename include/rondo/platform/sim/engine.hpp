@@ -22,19 +22,15 @@ concept KnowsItsChip = std::constructible_from<E, const typename E::Options&, co
 /// number of the chip's blocks.
 template <class E>
 concept OpensForAChip = std::default_initializable<typename E::Options> &&
-    (KnowsItsChip<E> || std::constructible_from<E, const typename E::Options&, std::uint32_t>);
+                        (KnowsItsChip<E> || std::constructible_from<E, const typename E::Options&, std::uint32_t>);
 
 /// Waiting, stopping and staying awake, as HasWait, HasStopping, HasStayingAwake and HasFailureText of a platform.
 template <class E>
 concept RunsRounds = requires(E& engine, const E& known) {
-  { engine.wait() }
-  noexcept->std::same_as<Status>;
-  { engine.request_stop() }
-  noexcept->std::same_as<void>;
-  { engine.keep_awake(true) }
-  noexcept->std::same_as<void>;
-  { known.failure_text() }
-  noexcept->std::same_as<const Error::Text&>;
+  { engine.wait() } noexcept -> std::same_as<Status>;
+  { engine.request_stop() } noexcept -> std::same_as<void>;
+  { engine.keep_awake(true) } noexcept -> std::same_as<void>;
+  { known.failure_text() } noexcept -> std::same_as<const Error::Text&>;
 };
 
 /// An engine has the two parts above, and `load`, `launch` and `unload` as HasLaunch describes them, which Sim checks
@@ -55,9 +51,7 @@ concept HearsOfCopies = requires(E& engine, Bytes bytes) {
 
 /// An engine that accesses more memory than its tasks do: `static constexpr bool watches_memory = true;`
 template <class E>
-concept WatchesMemory = requires {
-  requires E::watches_memory;
-};
+concept WatchesMemory = requires { requires E::watches_memory; };
 
 /// An engine that runs one round at a time.
 template <class E>
@@ -66,22 +60,16 @@ concept WantsOneRound = HearsOfCopies<E> || WatchesMemory<E>;
 /// An engine that uses the graph for more than running it, so the graph must not be built during the round: `static
 /// constexpr bool looks_at_graphs = true;`
 template <class E>
-concept LooksAtGraphs = requires {
-  requires E::looks_at_graphs;
-};
+concept LooksAtGraphs = requires { requires E::looks_at_graphs; };
 
 /// An engine that records when tasks ran: `recorder()`, which has `tracer()`, `launches()` and `done()`.
 template <class E>
-concept HasRecorder = requires(E& engine) {
-  engine.recorder().tracer();
-};
+concept HasRecorder = requires(E& engine) { engine.recorder().tracer(); };
 
 /// An engine that reports how many threads its last round used: `std::size_t threads_used() const noexcept`; 0 before
 /// the first round.
 template <class E>
-concept CountsThreads = requires(const E& engine) {
-  engine.threads_used();
-};
+concept CountsThreads = requires(const E& engine) { engine.threads_used(); };
 
 /// An engine that may run rounds of several programs at the same time: `bool overlaps_rounds() const noexcept`, and
 /// `overlap(programs)`, as in Pool.

@@ -151,7 +151,9 @@ class Hosted {
     return DeviceQueue<Self>(static_cast<Self&>(*this), slots, outputs);
   }
 
-  [[nodiscard]] bool overlaps_rounds() const noexcept requires OverlapsRounds<Engine> {
+  [[nodiscard]] bool overlaps_rounds() const noexcept
+    requires OverlapsRounds<Engine>
+  {
     return engine_.overlaps_rounds();
   }
 
@@ -162,7 +164,11 @@ class Hosted {
   void keep_awake(bool awake) noexcept { engine_.keep_awake(awake); }
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
 
-  [[nodiscard]] double last_round_ns() const noexcept requires PredictsTime<Engine> { return engine_.last_round_ns(); }
+  [[nodiscard]] double last_round_ns() const noexcept
+    requires PredictsTime<Engine>
+  {
+    return engine_.last_round_ns();
+  }
 
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return engine_.failure_text(); }
   template <class Sink>

@@ -75,8 +75,7 @@ class Inline {
       Status status;
       (void)((status = run_static<Graph, P>(program.args), status.ok()) && ...);
       return status;
-    }
-    (std::make_index_sequence<Graph::view().tasks.size()>{});
+    }(std::make_index_sequence<Graph::view().tasks.size()>{});
   }
 
   Status wait() noexcept { return {}; }

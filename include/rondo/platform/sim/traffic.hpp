@@ -12,9 +12,7 @@ namespace rondo::platform::sim {
 
 /// A Traffic with Options, constructed from them and the chip.
 template <class Traffic>
-concept HasTrafficOptions = requires {
-  typename Traffic::Options;
-};
+concept HasTrafficOptions = requires { typename Traffic::Options; };
 
 /// The options of a Traffic; empty if it has none.
 template <class Traffic>

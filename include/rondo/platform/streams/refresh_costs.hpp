@@ -25,7 +25,7 @@ namespace detail {
 
 struct NamedCost {
   const char* name;
-  std::uint64_t RefreshCosts::*value;
+  std::uint64_t RefreshCosts::* value;
 };
 inline constexpr NamedCost named_costs[] = {{"copy", &RefreshCosts::copy},
                                             {"copied_byte", &RefreshCosts::copied_byte},

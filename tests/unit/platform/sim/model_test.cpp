@@ -136,7 +136,9 @@ TEST_CASE("Rounds taken step by step, prebound or dropped half-way are told apar
   REQUIRE(session.upload(w, hw).ok());
   REQUIRE(session.download(w, hw).ok());
   CHECK(in_and_out() == expected);  // still the round's
-  { auto dropped = session.begin_round(bind(x, hx), bind(y, hy)); }
+  {
+    auto dropped = session.begin_round(bind(x, hx), bind(y, hy));
+  }
   REQUIRE(session.run_round(session.prebind(bind(x, hx), bind(y, hy))).ok());
   CHECK(in_and_out() == expected);
   REQUIRE(session.begin_round(bind(x, hx), bind(y, hy)).launch().finish().status().ok());

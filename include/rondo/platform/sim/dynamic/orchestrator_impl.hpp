@@ -130,8 +130,9 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         self().prefetch(touches[tensors++]);
       }
     };
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (look.template operator()<I, P>(), ...); }
-    (std::make_index_sequence<sizeof...(P)>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (look.template operator()<I, P>(), ...);
+    }(std::make_index_sequence<sizeof...(P)>{});
     TaskSlot& slot = self().prepare(List::words * blocks.count, tensor_count);
     ArgWord* const words = slot.args;
     tensors = 0;
@@ -159,8 +160,9 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         }
       }
     };
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (fill.template operator()<I, P>(), ...); }
-    (std::make_index_sequence<sizeof...(P)>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (fill.template operator()<I, P>(), ...);
+    }(std::make_index_sequence<sizeof...(P)>{});
     repeat_words(words, List::words, blocks);
     const auto number_blocks = [&]<std::size_t I, class Param>() {
       if constexpr (rondo::detail::Parameter<Param>::is_block) {
@@ -169,8 +171,9 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         }
       }
     };
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (number_blocks.template operator()<I, P>(), ...); }
-    (std::make_index_sequence<sizeof...(P)>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (number_blocks.template operator()<I, P>(), ...);
+    }(std::make_index_sequence<sizeof...(P)>{});
     return finish(slot, name, blocks, &rondo::detail::kernel_entry<K>, List::words, touches, tensor_count);
   }
 }
@@ -190,7 +193,7 @@ inline void Orchestrator<Derived>::fill_raw(std::string_view name, const A& argu
   } else {
     static_assert(!rondo::detail::is_tensor_argument<A>,
                   "rondo: say what the raw kernel does to the tensor: pass reads(x), writes(x) or updates(x)");
-    static_assert((std::is_arithmetic_v<A> || std::is_enum_v<A>)&&sizeof(A) <= sizeof(ArgWord),
+    static_assert((std::is_arithmetic_v<A> || std::is_enum_v<A>) && sizeof(A) <= sizeof(ArgWord),
                   "rondo: a scalar argument is an arithmetic or enumeration value of at most 8 bytes");
     (void)name;
     word = rondo::detail::to_word(argument);

@@ -149,16 +149,13 @@ class StreamCore {
     if ((++prepared_ & 15U) == 0) (void)reclaim();
     ScopeRing& ring = this->ring();
     if (ring.tasks.full()) [[unlikely]] {
-      make_room([&] { return !ring.tasks.full(); },
-                [&] {
-                  return Shortage{"unfinished tasks", ring.tasks.capacity() + 1, ring.tasks.capacity(), "window"};
-                });
+      make_room(
+          [&] { return !ring.tasks.full(); },
+          [&] { return Shortage{"unfinished tasks", ring.tasks.capacity() + 1, ring.tasks.capacity(), "window"}; });
     }
     if (map_.room() < uses) [[unlikely]] {
       make_room([&] { return map_.room() >= uses; },
-                [&] {
-                  return Shortage{"uses of tensors", map_.live() + uses, map_.capacity(), "regions"};
-                });
+                [&] { return Shortage{"uses of tensors", map_.live() + uses, map_.capacity(), "regions"}; });
     }
     if (draft_ == nullptr) draft_ = slots_.take();  // enough for all windows and the draft
     TaskSlot& slot = *draft_;
@@ -223,9 +220,7 @@ class StreamCore {
   void reserve_edge() {
     if (edges_.left() != 0) return;
     make_room([&] { return edges_.left() != 0; },
-              [&] {
-                return Shortage{"pending edges", edges_.capacity() + 1, edges_.capacity(), "edges"};
-              });
+              [&] { return Shortage{"pending edges", edges_.capacity() + 1, edges_.capacity(), "edges"}; });
   }
   void release(TaskSlot& task) noexcept {
     const std::uint32_t down = TaskSlot::guard - task.linked;
@@ -244,10 +239,9 @@ class StreamCore {
     ScopeRing& ring = this->ring();
     const std::uint64_t length = limits_.block_bytes(bytes);
     if (ring.tensors.full()) [[unlikely]] {
-      make_room([&] { return !ring.tensors.full(); },
-                [&] {
-                  return Shortage{"intermediates", ring.tensors.capacity() + 1, ring.tensors.capacity(), "tensors"};
-                });
+      make_room(
+          [&] { return !ring.tensors.full(); },
+          [&] { return Shortage{"intermediates", ring.tensors.capacity() + 1, ring.tensors.capacity(), "tensors"}; });
     }
     if (ring.heap.missing(length, limits_.tensor_alignment) != 0) [[unlikely]] {
       make_room([&] { return ring.heap.missing(length, limits_.tensor_alignment) == 0; },

@@ -68,10 +68,9 @@ inline void StreamCore::close_tensors() noexcept {
 inline void StreamCore::take_words(TaskSlot& slot, std::uint64_t words) {
   ScopeRing& ring = this->ring();
   if (ring.word_ring.missing(words, 1) != 0) {
-    make_room([&] { return ring.word_ring.missing(words, 1) == 0; },
-              [&] {
-                return Shortage{"words of arguments", ring.word_ring.used() + words, ring.word_ring.size(), "window"};
-              });
+    make_room(
+        [&] { return ring.word_ring.missing(words, 1) == 0; },
+        [&] { return Shortage{"words of arguments", ring.word_ring.used() + words, ring.word_ring.size(), "window"}; });
   }
   const std::uint64_t position = ring.word_ring.place(words, 1);
   slot.words_taken = static_cast<std::uint32_t>(position + words - ring.word_ring.head());

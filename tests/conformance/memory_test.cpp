@@ -162,8 +162,8 @@ struct Case {
 }  // namespace
 
 TEST_CASE_TEMPLATE("Random graphs give the same with shared memory as with none", T, Case<A2A3Sim, memory::Greedy>,
-                   Case<A5Sim, memory::PortsLast<memory::Greedy>>, Case<A5SimOn<Pool>, memory::Greedy>,
-                   Case<A2A3SimOn<Pool>, search::Fast>, Case<A5SimOn<platform::sim::Model>, search::Best<50>>,
+                   Case<A2A3Sim, memory::PortsLast<memory::Greedy>>, Case<A5SimOn<Pool>, memory::Greedy>,
+                   Case<A5SimOn<Pool>, search::Fast>, Case<A5SimOn<platform::sim::Model>, search::Best<50>>,
                    Case<A2A3SimOn<platform::sim::Checked<Inline>>, memory::Greedy>,
                    Case<A2A3OverStandIn, memory::Greedy>, Case<A5OverStandIn, search::Best<50>>) {
   std::uint64_t shared = 0, apart = 0;

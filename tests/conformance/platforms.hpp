@@ -11,6 +11,9 @@
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
+// The lists of platforms in these tests name each engine once, some for one chip and some for the other: chips differ
+// in numbers that are data, and every platform in a list is compiled anew in each configuration.
+
 template <class P>
 inline constexpr bool is_over_stand_in = requires { requires P::runs_over_stand_in; };
 

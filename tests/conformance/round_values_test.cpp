@@ -119,9 +119,8 @@ struct OnlySteps : DefaultPolicies {
 
 }  // namespace
 
-#define RONDO_TEST_ENGINES                                                                                     \
-  A2A3Sim, A5Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>, A2A3OverStandIn, \
-      A5OverStandIn
+#define RONDO_TEST_ENGINES \
+  A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>, A2A3OverStandIn, A5OverStandIn
 
 TEST_CASE_TEMPLATE("A kernel uses values of all kinds together, on every engine", P, RONDO_TEST_ENGINES) {
   const Telling g;

@@ -23,9 +23,9 @@
 
 using namespace rondo;
 
-#define RONDO_TEST_PLATFORMS                                                                               \
-  A2A3Sim, A5Sim, HostOn<Pool>, A5SimOn<Pool>, A2A3SimOn<Model>, A5SimOn<Model>, A2A3SimOn<Checked<Pool>>, \
-      A5SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn, toy::ToyPlatform
+#define RONDO_TEST_PLATFORMS                                                                                      \
+  A2A3Sim, HostOn<Pool>, A5SimOn<Pool>, A2A3SimOn<Model>, A5SimOn<Checked<Pool>>, A2A3OverStandIn, A5OverStandIn, \
+      toy::ToyPlatform
 
 namespace {
 

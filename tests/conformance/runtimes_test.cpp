@@ -40,13 +40,12 @@ struct On {
 using runtime::AicpuBuildGraph;
 using runtime::TensorMapRingBuffer;
 
-#define RONDO_MAP_CASES                                                                                       \
-  On<A2A3Sim, TensorMapRingBuffer>, On<A5Sim, TensorMapRingBuffer>, On<A2A3SimOn<Pool>, TensorMapRingBuffer>, \
-      On<A5SimOn<Pool>, TensorMapRingBuffer>, On<A2A3OverStandIn, TensorMapRingBuffer>,                       \
-      On<A5OverStandIn, TensorMapRingBuffer>
-#define RONDO_AICPU_CASES                                                                         \
-  On<A2A3Sim, AicpuBuildGraph>, On<A5Sim, AicpuBuildGraph>, On<A2A3SimOn<Pool>, AicpuBuildGraph>, \
-      On<A5SimOn<Pool>, AicpuBuildGraph>, On<A2A3OverStandIn, AicpuBuildGraph>, On<A5OverStandIn, AicpuBuildGraph>
+#define RONDO_MAP_CASES                                                       \
+  On<A2A3Sim, TensorMapRingBuffer>, On<A2A3SimOn<Pool>, TensorMapRingBuffer>, \
+      On<A2A3OverStandIn, TensorMapRingBuffer>, On<A5OverStandIn, TensorMapRingBuffer>
+#define RONDO_AICPU_CASES                                                                                   \
+  On<A2A3Sim, AicpuBuildGraph>, On<A2A3SimOn<Pool>, AicpuBuildGraph>, On<A2A3OverStandIn, AicpuBuildGraph>, \
+      On<A5OverStandIn, AicpuBuildGraph>
 #define RONDO_ALL_CASES RONDO_MAP_CASES, RONDO_AICPU_CASES
 
 template <class Case>

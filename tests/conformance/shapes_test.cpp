@@ -102,8 +102,8 @@ void upload(Session& session, const Weighing& m) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("Rounds of many shapes cycle through a small cache, each with its own result, residents kept", P,
-                   A2A3Sim, A5Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>,
-                   A2A3OverStandIn, A5OverStandIn) {
+                   A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Inline>>, A2A3OverStandIn,
+                   A5OverStandIn) {
   const Weighing m;
   ShapedSession<P, DefaultPolicies, launch::Lru<5>> session(m.graph, busy_options<P>());
   upload(session, m);
@@ -132,7 +132,7 @@ TEST_CASE("A thousand shapes through a cache of a hundred") {
   CHECK(session.arena_bytes() == arena);
 }
 
-TEST_CASE_TEMPLATE("An arena that grows keeps the residents; a larger shape in between is as good as any", P, A5Sim,
+TEST_CASE_TEMPLATE("An arena that grows keeps the residents; a larger shape in between is as good as any", P, A2A3Sim,
                    A2A3OverStandIn, A5OverStandIn) {
   const Weighing m;
   auto session = open_shaped<P>(m.graph);
@@ -149,7 +149,7 @@ TEST_CASE_TEMPLATE("An arena that grows keeps the residents; a larger shape in b
   CHECK(sum[0] == doctest::Approx(total));
 }
 
-TEST_CASE_TEMPLATE("What is prepared is found, and what is reserved does not grow", P, A5Sim, A2A3OverStandIn,
+TEST_CASE_TEMPLATE("What is prepared is found, and what is reserved does not grow", P, A2A3Sim, A2A3OverStandIn,
                    A5OverStandIn) {
   const Weighing m;
   auto session = open_shaped<P>(m.graph);

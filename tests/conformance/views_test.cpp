@@ -115,8 +115,8 @@ bool says(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("Views are delivered without a task, on every engine", P, A2A3Sim, A5Sim, A5SimOn<Pool>,
-                   A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Pool>>, A2A3OverStandIn, A5OverStandIn) {
+TEST_CASE_TEMPLATE("Views are delivered without a task, on every engine", P, A2A3Sim, A5SimOn<Pool>, A2A3SimOn<Model>,
+                   A2A3SimOn<platform::sim::Checked<Pool>>, A2A3OverStandIn, A5OverStandIn) {
   const Viewing g;
   CHECK(g.graph.tasks().size() == 3);
   auto session = open<P>(g.graph, busy_options<P>());

@@ -126,9 +126,8 @@ struct PlannedBy : DefaultPolicies {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("Zeroed workspaces are zero at the start of each round, on every engine", P, A2A3Sim, A5Sim,
-                   A5SimOn<Pool>, A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Pool>>, A2A3OverStandIn,
-                   A5OverStandIn) {
+TEST_CASE_TEMPLATE("Zeroed workspaces are zero at the start of each round, on every engine", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3SimOn<Model>, A2A3SimOn<platform::sim::Checked<Pool>>, A2A3OverStandIn, A5OverStandIn) {
   for (const Edges edges : {Edges::derived, Edges::explicit_}) {
     const Counting g(edges);
     auto session = open<P>(g.graph, busy_options<P>());
@@ -184,7 +183,7 @@ TEST_CASE("What kernels clean up themselves is zeroed when the session opens, an
   const auto tidy = graph.workspace<float>("tidy", {bins});
   graph.add<TidyBins>(x, y, tidy);
   CHECK(freeze(graph).view().tasks.size() == 1);
-  auto session = open<A5Sim>(graph);
+  auto session = open<A2A3Sim>(graph);
   const auto* seen = reinterpret_cast<const float*>(session.pair(tidy).device().address());
   for (std::int64_t i = 0; i < bins; ++i) CHECK(seen[i] == 0);
   const Floats hx(size, 1);

@@ -44,6 +44,11 @@ class Dim {
   [[nodiscard]] constexpr std::int32_t as_symbol() const noexcept {
     return size_ == 1 && is_symbol(parts_[0]) ? -1 - parts_[0] : -1;
   }
+  [[nodiscard]] constexpr bool has_symbols() const noexcept {
+    bool found = false;
+    for_each_symbol([&](std::int32_t) { found = true; });
+    return found;
+  }
   /// Calls visit(number) for each symbol of the expression.
   template <class Visit>
   constexpr void for_each_symbol(Visit&& visit) const {
@@ -121,8 +126,8 @@ class Dim {
   std::uint32_t size_ = 0;
 };
 
-/// One dimension of a Shape: an integer, or an expression of symbols. A value that is negative or beyond 2^63-1 becomes
-/// -1, which graphs refuse.
+/// One dimension of a Shape: an integer, or an expression of symbols. An expression of numbers alone becomes its value.
+/// A value that is negative or beyond 2^63-1, or that an expression does not have, becomes -1, which graphs refuse.
 struct Extent {
   std::int64_t value = 0;  ///< of a plain extent
   Dim dim{};               ///< of a symbolic extent; empty otherwise
@@ -131,7 +136,14 @@ struct Extent {
   constexpr Extent(Integer n) noexcept : value{static_cast<std::int64_t>(n)} {  // NOLINT(google-explicit-constructor)
     if (value < 0) value = -1;
   }
-  constexpr Extent(const Dim& d) noexcept : dim{d} {}  // NOLINT(google-explicit-constructor)
+  constexpr Extent(const Dim& d) noexcept {  // NOLINT(google-explicit-constructor)
+    if (d.has_symbols() || !d.valid()) {
+      dim = d;
+    } else {
+      const Dim::Value found = d.evaluate(nullptr);
+      value = found.ok && found.value >= 0 ? found.value : -1;
+    }
+  }
 };
 
 }  // namespace rondo

@@ -201,6 +201,20 @@ TEST_CASE("Tensors are taken under symbolic shapes, which are held against the s
   CHECK(graph.tasks().size() == 2);
 }
 
+TEST_CASE("A size made of numbers alone is a number, with and without symbols in the graph") {
+  TaskGraph graph;
+  const Dim eight{8};
+  const auto x = graph.input<float>("x", {eight, 2 * eight - 1});
+  const auto y = graph.output<float>("y", {eight});
+  graph.add<Double>(x, y);
+  CHECK(graph.tensors()[0].bytes == 4 * 8 * 15);
+  CHECK(!graph.tensors()[0].shape.is_symbolic());
+  CHECK(freeze(graph).view().tensors[0].count == 120);
+  CHECK(raised([&] { (void)graph.input<float>("z", {eight - 9}); }).code == Errc::invalid_argument);
+  CHECK(raised([&] { (void)graph.input<float>("z", {eight / (eight - 8)}); }).code == Errc::invalid_argument);
+  CHECK(raised([&] { (void)graph.input<float>("z", {Dim{}}); }).code == Errc::invalid_argument);
+}
+
 TEST_CASE("Symbols have names of their own, and serve their own graph") {
   TaskGraph graph;
   (void)graph.dim("n");

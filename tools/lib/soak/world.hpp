@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "program.hpp"
+
+#include <rondo/rondo.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace soak {
+
+/// What happened, over all sessions.
+struct Counts {
+  std::uint64_t rounds = 0;     ///< that succeeded and were compared
+  std::uint64_t refused = 0;    ///< rounds with bindings that must be refused, and were
+  std::uint64_t failed = 0;     ///< rounds with a task that fails on purpose
+  std::uint64_t on_device = 0;  ///< rounds that bound device memory
+  std::uint64_t sessions = 0;
+};
+
+/// Thrown if a session did not do what it must.
+struct Mismatch : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A session and all that it is compared with.
+class World {
+ public:
+  virtual ~World() = default;
+  /// Runs `count` rounds, fewer if the session was poisoned on purpose; all have been compared when it returns.
+  /// @returns whether the session can go on. @throws Mismatch
+  virtual bool run(std::size_t count, Counts& counts) = 0;
+  [[nodiscard]] virtual std::string name() const = 0;
+};
+
+template <class Session>
+class WorldOf final : public World {
+  using P = std::remove_cvref_t<decltype(std::declval<Session&>().platform())>;
+  static constexpr bool is_shaped = requires(Session& session) { session.entries(); };
+  static constexpr bool is_in_flight = requires(Session& session) { session.wait_all(); };
+  static constexpr std::size_t depth = [] {
+    if constexpr (is_in_flight) return std::size_t{Session::depth};
+    return std::size_t{1};
+  }();
+
+ public:
+  WorldOf(std::string name, std::uint64_t seed, const typename Session::Options& options)
+      : name_{std::move(name)},
+        random_{seed},
+        program_{random_, is_shaped ? 0 : 1 + seed % 200},
+        session_{graph_of(program_), options},
+        bindings_{session_},
+        size_{1 + seed % 200},
+        memory_(program_.tensors.size()),
+        rounds_(depth) {
+    for (std::size_t s = 0; s < sizes_.size(); ++s) sizes_[s] = is_shaped ? 1 + below(256) : size_;
+    for (const auto& r : program_.residents) upload(r);
+    for (std::size_t i = 0; i < 4; ++i) {
+      device_.push_back(session_.platform().allocate(rondo::Bytes{4 * 256}, rondo::Bytes{1024}));
+    }
+  }
+  WorldOf(const WorldOf&) = delete;
+  WorldOf& operator=(const WorldOf&) = delete;
+  ~WorldOf() override {
+    for (const auto at : device_) (void)session_.platform().release(at);
+  }
+
+  [[nodiscard]] std::string name() const override { return name_; }
+
+  bool run(std::size_t count, Counts& counts) override {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t what = below(4000);
+      if (what == 0) return fail(counts);
+      if (what < 10) check_residents();
+      if (what >= 10 && what < 20 && !program_.residents.empty()) {
+        settle_all(counts);
+        upload(program_.residents[below(program_.residents.size())]);
+      }
+      if (what >= 20 && what < 30) change_scalar(counts);
+      if (what >= 30 && what < 40) be_refused(counts);
+      if (what == 40) task_ns = below(2) == 0 ? 0 : static_cast<std::int64_t>(below(5'000));
+      round(counts, what >= 4000 - 400);
+    }
+    settle_all(counts);
+    check_residents();
+    return true;
+  }
+
+ private:
+  /// A round in flight, and what it must deliver.
+  struct Flight {
+    bool is_under_way = false;
+    rondo::RoundTicket ticket;
+    std::vector<Words> host;      ///< by tensor: the memory that it was bound to
+    std::vector<Words> expected;  ///< by tensor: what must be there after it
+  };
+
+  [[nodiscard]] static auto graph_of(const Program& program) {
+    if constexpr (is_shaped) {
+      return program.graph;
+    } else {
+      return rondo::freeze(program.graph);
+    }
+  }
+  [[nodiscard]] std::size_t below(std::size_t limit) { return random_() % limit; }
+  void require(bool holds, const char* what, rondo::Status status = {}) const {
+    if (!holds) {
+      throw Mismatch(fmt::format("{}: {}; the session says: {}", name_, what, session_.explain(status).c_str()));
+    }
+  }
+  void fill(Words& words, std::size_t size) {
+    words.resize(size);
+    Word x = static_cast<Word>(random_()) | 1;
+    for (Word& word : words) word = x = x * 1'664'525U + 1'013'904'223U;
+  }
+  void upload(const rondo::Resident<Word>& r) {
+    Words& words = memory_[index(r.key.tensor())];
+    fill(words, Program::resident_size);
+    const rondo::Status status = session_.upload(r, words);
+    require(status.ok(), "an upload failed", status);
+  }
+  void check_residents() {
+    for (const auto& r : program_.residents) {
+      Words words(Program::resident_size);
+      const rondo::Status status = session_.download(r, words);
+      require(status.ok(), "a download failed", status);
+      require(words == memory_[index(r.key.tensor())], "a resident tensor has wrong contents");
+    }
+  }
+  void change_scalar(Counts& counts) {
+    if constexpr (requires { session_.set_scalar(rondo::TaskId{}, 0, Word{}); }) {
+      settle_all(counts);
+      const std::size_t task = program_.any_mix();
+      const auto k = static_cast<Word>(below(1000));
+      const rondo::Status status = session_.set_scalar(rondo::TaskId{static_cast<std::uint32_t>(task)}, 0, k);
+      require(status.ok(), "a scalar could not be set", status);
+      program_.set_scalar(task, k);
+    }
+  }
+
+  /// Binds fresh memory of the program's size `n`, in `flight`, or device memory where asked.
+  void bind(Flight& flight, std::size_t n, bool on_device) {
+    flight.host.resize(memory_.size());
+    for (std::size_t t = 0; t < memory_.size(); ++t) {
+      const rondo::Direction direction = program_.tensors[t].direction;
+      const std::size_t size = program_.size_of(t, n);
+      if (direction == rondo::Direction::workspace) memory_[t].assign(size, 0xDEAD'BEEFU);
+      if (!rondo::is_bound_each_round(direction)) continue;
+      fill(flight.host[t], size);
+      memory_[t] = flight.host[t];
+      const rondo::Bytes bytes{4 * size};
+      rondo::Status status;
+      if (on_device && used_ < device_.size() && below(2) == 0) {
+        const auto at = device_[used_++];
+        std::memcpy(reinterpret_cast<void*>(at.address()), flight.host[t].data(), bytes.value);
+        bound_at_.emplace_back(t, at);
+        status = bindings_.bind(rondo::TensorId{static_cast<std::uint32_t>(t)}, at, bytes);
+      } else {
+        status = bindings_.bind(rondo::TensorId{static_cast<std::uint32_t>(t)},
+                                static_cast<void*>(flight.host[t].data()), bytes);
+      }
+      require(status.ok(), "memory could not be bound", status);
+    }
+  }
+  [[nodiscard]] rondo::RoundTicket submit(rondo::Status& status) {
+    rondo::RoundTicket ticket;
+    if constexpr (is_in_flight) {
+      ticket = session_.submit_round(bindings_);
+      status = ticket ? rondo::Status{} : ticket.submitted();
+    } else {
+      status = session_.run_round(bindings_);
+    }
+    return ticket;
+  }
+
+  void round(Counts& counts, bool on_device) {
+    Flight& flight = rounds_[next_];
+    next_ = (next_ + 1) % depth;
+    settle(flight, counts);
+    used_ = 0;
+    bound_at_.clear();
+    bind(flight, sizes_[below(sizes_.size())], on_device);
+    program_.run(memory_);
+    flight.expected = memory_;
+    rondo::Status status;
+    flight.ticket = submit(status);
+    require(status.ok(), "a round failed", status);
+    flight.is_under_way = true;
+    if (!on_device) return;
+    // What is in device memory is looked at before another round changes it.
+    ++counts.on_device;
+    settle_all(counts, &flight);
+    for (const auto& [t, at] : bound_at_) {
+      std::memcpy(flight.host[t].data(), reinterpret_cast<const void*>(at.address()), 4 * flight.host[t].size());
+    }
+    settle(flight, counts);
+  }
+  /// Waits for a round, and compares all that it delivered.
+  void settle(Flight& flight, Counts& counts) {
+    if (!flight.is_under_way) return;
+    wait(flight);
+    flight.is_under_way = false;
+    for (std::size_t t = 0; t < flight.host.size(); ++t) {
+      if (!rondo::is_bound_each_round(program_.tensors[t].direction)) continue;
+      require(flight.host[t] == flight.expected[t], "a round delivered wrong results");
+    }
+    ++counts.rounds;
+  }
+  void wait(Flight& flight) {
+    if constexpr (is_in_flight) {
+      const rondo::Status status = session_.wait(flight.ticket);
+      require(status.ok(), "a round in flight failed", status);
+    }
+  }
+  /// Settles all rounds in flight; of `last`, which binds device memory, only waits for the end.
+  void settle_all(Counts& counts, Flight* last = nullptr) {
+    for (std::size_t i = 0; i < depth; ++i) {
+      Flight& flight = rounds_[(next_ + i) % depth];
+      &flight == last ? wait(flight) : settle(flight, counts);
+    }
+  }
+  /// A round with too small an output changes nothing.
+  void be_refused(Counts& counts) {
+    settle_all(counts);
+    for (std::size_t t = memory_.size(); t-- > 0;) {
+      if (program_.tensors[t].direction != rondo::Direction::out) continue;
+      Words words(3);
+      const rondo::Status status = bindings_.bind(rondo::TensorId{static_cast<std::uint32_t>(t)},
+                                                  static_cast<void*>(words.data()), rondo::Bytes{11});
+      require(status.code() == rondo::Errc::wrong_size, "memory of a wrong size was not refused", status);
+      break;
+    }
+    ++counts.refused;
+  }
+  /// A task throws: its round fails, and so does every later one.
+  bool fail(Counts& counts) {
+    settle_all(counts);
+    Flight& flight = rounds_[0];
+    used_ = 0;
+    bind(flight, sizes_[0], false);
+    tasks_until_failure = 1 + static_cast<int>(below(program_.task_count()));
+    rondo::Status status;
+    flight.ticket = submit(status);
+    if constexpr (is_in_flight) {
+      if (status.ok()) status = session_.wait_all();
+    }
+    const bool has_failed = tasks_until_failure.exchange(0) <= 0;
+    // Tasks whose results nobody reads are left out, so there may be fewer than were counted down.
+    require(status.ok() != has_failed, "a task failed and its round did not, or the other way round", status);
+    if (!has_failed) {
+      program_.run(memory_);
+      return true;
+    }
+    require(status.code() == rondo::Errc::kernel_failed, "a failed task has another code than kernel_failed", status);
+    rondo::Status next;
+    (void)submit(next);
+    require(next.code() == rondo::Errc::poisoned, "a poisoned session ran a round", next);
+    ++counts.failed;
+    return false;
+  }
+
+  std::string name_;
+  std::mt19937_64 random_;
+  Program program_;
+  Session session_;
+  rondo::DynamicBindings<Session> bindings_;
+  std::size_t size_;
+  std::array<std::size_t, 12> sizes_{};
+  std::vector<Words> memory_;  ///< by tensor: what plain memory holds after the last round
+  std::vector<Flight> rounds_;
+  std::size_t next_ = 0;
+  std::vector<rondo::DevicePtr<std::byte>> device_;
+  std::size_t used_ = 0;  ///< of device_, by the round
+  std::vector<std::pair<std::size_t, rondo::DevicePtr<std::byte>>> bound_at_;
+};
+
+}  // namespace soak

@@ -19,6 +19,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -183,6 +184,17 @@ TEST_CASE("overlapping rounds of random graphs with residents give what one roun
 
 namespace {
 
+/// Whether `is_true` becomes so. The limit only ends a test that has failed, however slow the machine is.
+template <class Condition>
+bool becomes(Condition is_true) {
+  const std::uint64_t end = platform::sim::now_ns() + 60'000'000'000U;
+  while (!is_true()) {
+    if (platform::sim::now_ns() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 std::atomic<int> arrived{0}, met{0};
 
 /// Goes on once its other half of the round before has come.
@@ -193,8 +205,7 @@ struct Meet {
     y[0] = x[0];
     if (x[0] != 1) return;
     ++arrived;
-    for (int i = 0; i < 200'000'000 && arrived.load() < 2; ++i) asm volatile("");
-    if (arrived.load() == 2) ++met;
+    if (becomes([] { return arrived.load() == 2; })) ++met;
   }
 };
 
@@ -416,14 +427,20 @@ TEST_CASE("a block comes after all blocks of its task in the round before, where
 namespace {
 
 Overlapping* to_be_stopped = nullptr;
+std::atomic<int> tasks_begun{0};
+std::atomic<bool> is_stop_requested{false};
 
-/// Passes x on. 1: only after a while; 2: throws, a while after it requested a stop; 3: requests a stop.
+/// Passes x on. 1: only once a stop was requested; 2: throws, a while after it requested a stop; 3: requests a stop.
 struct Stops {
   static constexpr std::string_view name = "stops";
   static constexpr auto core = CoreType::vector;
   static void run(In<Word> x, Out<Word> y) {
-    if (x[0] == 1) pass_us(20'000);
-    if (x[0] == 2 || x[0] == 3) to_be_stopped->request_stop();
+    ++tasks_begun;
+    if (x[0] == 1) (void)becomes([] { return is_stop_requested.load(); });
+    if (x[0] == 2 || x[0] == 3) {
+      to_be_stopped->request_stop();
+      is_stop_requested = true;
+    }
     if (x[0] == 2) {
       pass_us(60'000);
       throw Refusal("2 is refused");
@@ -460,8 +477,10 @@ TEST_CASE("a stop request fails the first round that lacks a task, and none that
     REQUIRE(session.platform().engine().is_overlapping());
     ends.clear();
     out[0] = Words(1);
-    REQUIRE(submit(0, 0, 0));  // over, though not delivered, when the stop is requested
-    pass_us(20'000);
+    tasks_begun = 0;
+    is_stop_requested = false;
+    REQUIRE(submit(0, 0, 0));  // lacks no task, though it is not delivered, when the stop is requested
+    REQUIRE(becomes([] { return tasks_begun.load() == 3; }));
     REQUIRE(submit(0, 1, 1));
     REQUIRE(submit(last, 0, 2));
     REQUIRE(submit(0, 0, 3));

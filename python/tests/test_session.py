@@ -289,10 +289,10 @@ class SessionTest(unittest.TestCase):
             x, y = floats(-1, 0), np.zeros(2, np.float32)
             binding = session.bind(x=x, y=y)
             if run == "whole":
-                self.refuses(rondo.Errc.kernel_failed, "'picky'.*it said: x\\[0\\] is negative", binding.run_round)
+                self.refuses(rondo.Errc.kernel_failed, "'picky'.*the platform reports: x\\[0\\] is negative", binding.run_round)
             else:
                 session.initialize_round(binding)
-                self.refuses(rondo.Errc.kernel_failed, "it said: x\\[0\\] is negative", session.launch)
+                self.refuses(rondo.Errc.kernel_failed, "the platform reports: x\\[0\\] is negative", session.launch)
             self.assertTrue(session.poisoned)
             x[0] = 1
             self.refuses(rondo.Errc.poisoned, "The failure: task 0 'picky'", binding.run_round)

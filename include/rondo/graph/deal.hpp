@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
-/// Set-up only: distributes the tasks of a frozen graph over lanes that run concurrently.
+/// Set-up only: deals the tasks of a frozen graph to lanes that run concurrently.
 namespace rondo::graph {
 
-/// The rules for distributing a graph over lanes.
+/// The rules for dealing a graph's tasks to lanes.
 struct LaneRules {
   /// The chip whose cores the lanes share, and whose costs apply.
   arch::Chip chip{};
@@ -28,7 +28,7 @@ struct LaneRules {
   std::span<const double> task_ns{};
 };
 
-/// Graphs with more tasks are not distributed, because planning their memory would take too long.
+/// Graphs with more tasks are not dealt to lanes, because planning their memory would take too long.
 inline constexpr std::size_t most_dealt_tasks = 16'384;
 
 /// The time of each task in nanoseconds, by position: from the rules; otherwise from the cost that its kernel states
@@ -48,7 +48,7 @@ inline constexpr std::size_t most_dealt_tasks = 16'384;
 
 namespace rondo {
 
-/// Returns the graph with its tasks distributed over lanes (view().lanes). @throws Error as task_costs() does
+/// Returns the graph with its tasks dealt to lanes (view().lanes). @throws Error as task_costs() does
 [[nodiscard]] RONDO_INLINE FrozenGraph deal(FrozenGraph graph, const graph::LaneRules& rules);
 
 }  // namespace rondo

@@ -140,7 +140,7 @@ struct GraphView {
   std::span<const std::uint32_t> predecessor_count;  ///< by task
   std::string_view text;
   std::uint32_t tag = 0;         ///< the graph's part of its TensorKeys
-  const Lanes* lanes = nullptr;  ///< the distribution of tasks over lanes; null: one lane, in the order of the tasks
+  const Lanes* lanes = nullptr;  ///< how tasks are dealt to lanes; null: one lane, in the order of the tasks
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {
     return {text.data() + ref.begin, ref.size};

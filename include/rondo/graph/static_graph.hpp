@@ -37,15 +37,15 @@ class StaticGraph {
     // Graphs built at run time have tags that count up from 1. A static graph's tag is a hash of names, types and
     // shapes with its top bit set, so that a session refuses the handles of another static graph.
     std::uint32_t hash = 2166136261U;  // FNV-1a
-    const auto stir = [&](std::uint64_t value) {
+    const auto mix = [&](std::uint64_t value) {
       for (int byte = 0; byte < 8; ++byte, value >>= 8)
         hash = (hash ^ static_cast<std::uint32_t>(value & 0xFFU)) * 16777619U;
     };
-    for (std::size_t i = 0; i < S.text; ++i) stir(static_cast<unsigned char>(text_[i]));
+    for (std::size_t i = 0; i < S.text; ++i) mix(static_cast<unsigned char>(text_[i]));
     for (std::size_t t = 0; t < S.tensors; ++t) {
-      stir(static_cast<std::uint64_t>(tensors_[t].type) << 8 | static_cast<std::uint64_t>(tensors_[t].direction));
-      stir(tensors_[t].shape.rank());
-      stir(tensors_[t].count);
+      mix(static_cast<std::uint64_t>(tensors_[t].type) << 8 | static_cast<std::uint64_t>(tensors_[t].direction));
+      mix(tensors_[t].shape.rank());
+      mix(tensors_[t].count);
     }
     tag_ = hash | 0x8000'0000U;
   }

@@ -89,7 +89,7 @@ class LocalRunner {
   static void serve(int connection, const Workload& workload, const Repetition& repetition);
   void work(Job job, std::size_t device) noexcept;
   [[nodiscard]] Measured run(Slot& slot, const SharedObject& artifact, std::size_t device);
-  [[nodiscard]] Ended converse(const detail::ForkServer::Worker& worker, const std::string& request,
+  [[nodiscard]] Ended exchange(const detail::ForkServer::Worker& worker, const std::string& request,
                                detail::BoundedText& output, Measured& measured) const;
   [[nodiscard]] Measured verdict(Ended ended, std::optional<int> status) const;
 

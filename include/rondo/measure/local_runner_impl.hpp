@@ -86,7 +86,7 @@ inline Measured LocalRunner::run(Slot& slot, const SharedObject& artifact, std::
   const auto start = detail::Clock::now();
   detail::BoundedText output(options_.output_bytes);
   Measured measured;
-  const Ended ended = converse(*slot.worker, request.message(), output, measured);
+  const Ended ended = exchange(*slot.worker, request.message(), output, measured);
   const double seconds = detail::seconds_since(start);
   if (ended != Ended::answered || ++slot.used >= options_.candidates_per_process) {
     const std::optional<int> status = server_.reap(slot.worker->pid);
@@ -103,7 +103,7 @@ inline Measured LocalRunner::run(Slot& slot, const SharedObject& artifact, std::
 
 /// Sends the request and waits for the answer, for the end of the worker, or for the time limit; reads the worker's
 /// output meanwhile.
-inline LocalRunner::Ended LocalRunner::converse(const detail::ForkServer::Worker& worker, const std::string& request,
+inline LocalRunner::Ended LocalRunner::exchange(const detail::ForkServer::Worker& worker, const std::string& request,
                                                 detail::BoundedText& output, Measured& measured) const {
   const auto deadline = detail::after_seconds(options_.time_limit);
   const int connection = worker.connection.get();

@@ -155,7 +155,7 @@ class ProgramMeasurer {
   void built(Position item, Built<Artifact> outcome) noexcept;
   void measured(Position item, Measured outcome) noexcept;
   void finish(Position item) noexcept;
-  void let_go(Position item) noexcept;
+  void release_capacity(Position item) noexcept;
   void feed() noexcept;
   void feed_builder() noexcept;
   void feed_runner() noexcept;

@@ -117,7 +117,7 @@ void ProgramMeasurer<B, R>::built(Position item, Built<Artifact> outcome) noexce
       item->result.fault = Fault::stopped;
       item->result.text = describe(Fault::stopped);
     }
-    if (!is_done || options_.mode == Mode::Async) let_go(item);
+    if (!is_done || options_.mode == Mode::Async) release_capacity(item);
     if (!is_done) to_run_.push_back(item);
     turn();
     enter();
@@ -133,7 +133,8 @@ void ProgramMeasurer<B, R>::measured(Position item, Measured outcome) noexcept {
   static_cast<Measured&>(item->result) = std::move(outcome);
   {
     const std::lock_guard lock(mutex_);
-    if (options_.mode == Mode::Async) let_go(item);  // Sync: a phase ends after its last callback, which may submit
+    if (options_.mode == Mode::Async)
+      release_capacity(item);  // Sync: a phase ends after its last callback, which may submit
     enter();
   }
   feed();
@@ -143,7 +144,7 @@ void ProgramMeasurer<B, R>::measured(Position item, Measured outcome) noexcept {
 
 /// Releases the capacity of the builder or runner that the candidate uses. Called under the lock.
 template <Builder B, Runner R>
-void ProgramMeasurer<B, R>::let_go(Position item) noexcept {
+void ProgramMeasurer<B, R>::release_capacity(Position item) noexcept {
   if (item->holder == Holder::builder) --building_;
   if (item->holder == Holder::runner) --running_;
   item->holder = Holder::nobody;
@@ -176,7 +177,7 @@ void ProgramMeasurer<B, R>::finish(Position item) noexcept {
   ++tally_.faults[static_cast<std::size_t>(fault)];
   if (thrown && !thrown_) thrown_ = thrown;
   if (!has_callback) finished_.push_back(std::move(item->result));
-  let_go(item);
+  release_capacity(item);
   items_.erase(item);
   if (!has_callback || items_.empty()) ready_.notify_all();
   if (options_.mode == Mode::Sync) {

@@ -48,7 +48,7 @@ namespace rondo::detail {
   text.append(status.message());
   const bool is_busy = status.code() == Errc::busy;  // may come from the session; `said` is older then
   if (said != nullptr && said->size() != 0 && (is_busy || is_of_device(status.code()))) {
-    text.append(is_busy ? "; the platform's last failure: " : "; it said: ");
+    text.append(is_busy ? "; the platform's last failure: " : "; the platform reports: ");
     text.append(*said);
   }
   if (status.code() == Errc::poisoned && !cause.ok() && cause.code() != Errc::poisoned) {

@@ -84,8 +84,8 @@ template <Element T>
 /// deleter once. `device` is the device that the tensor names to its consumer.
 /// @throws Error invalid_argument if the shape and the memory differ in their number of elements; std::bad_alloc
 template <Element T>
-[[nodiscard]] DLManagedTensor* lend(DeviceSpan<T> memory, const Shape& shape, DLDevice device) {
-  struct Loan {
+[[nodiscard]] DLManagedTensor* export_tensor(DeviceSpan<T> memory, const Shape& shape, DLDevice device) {
+  struct Exported {
     DLManagedTensor managed{};
     std::int64_t extents[max_rank] = {};
   };
@@ -93,26 +93,26 @@ template <Element T>
   for (std::size_t d = 0; d < shape.rank(); ++d) count *= static_cast<std::uint64_t>(shape.extent(d));
   if (shape.rank() > max_rank || count != memory.size()) {
     throw Error(Errc::invalid_argument,
-                Error::Text("lend: the shape holds ", count, " elements, the memory ", memory.size()));
+                Error::Text("export_tensor: the shape holds ", count, " elements, the memory ", memory.size()));
   }
-  auto* loan = new Loan;
-  for (std::size_t d = 0; d < shape.rank(); ++d) loan->extents[d] = shape.extent(d);
-  DLTensor& tensor = loan->managed.dl_tensor;
+  auto* exported = new Exported;
+  for (std::size_t d = 0; d < shape.rank(); ++d) exported->extents[d] = shape.extent(d);
+  DLTensor& tensor = exported->managed.dl_tensor;
   tensor.data = reinterpret_cast<void*>(memory.data().address());  // NOLINT
   tensor.device = device;
   tensor.ndim = static_cast<int>(shape.rank());
   tensor.dtype = data_type(data_type_of<T>);
-  tensor.shape = loan->extents;
+  tensor.shape = exported->extents;
   tensor.strides = nullptr;
   tensor.byte_offset = 0;
-  loan->managed.manager_ctx = loan;
-  loan->managed.deleter = [](DLManagedTensor* self) { delete static_cast<Loan*>(self->manager_ctx); };
-  return &loan->managed;
+  exported->managed.manager_ctx = exported;
+  exported->managed.deleter = [](DLManagedTensor* self) { delete static_cast<Exported*>(self->manager_ctx); };
+  return &exported->managed;
 }
 template <Element T>
-[[nodiscard]] DLManagedTensor* lend(std::span<T> memory, const Shape& shape) {
-  return lend(DeviceSpan<T>{DevicePtr<T>{reinterpret_cast<std::uintptr_t>(memory.data())}, memory.size()}, shape,
-              {kDLCPU, 0});
+[[nodiscard]] DLManagedTensor* export_tensor(std::span<T> memory, const Shape& shape) {
+  return export_tensor(DeviceSpan<T>{DevicePtr<T>{reinterpret_cast<std::uintptr_t>(memory.data())}, memory.size()},
+                       shape, {kDLCPU, 0});
 }
 
 /// Binds a host tensor of another library after checking it: `prebind(dlpack::bind(x, *tensor))`. @throws as host_span

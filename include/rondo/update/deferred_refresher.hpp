@@ -151,7 +151,7 @@ class DeferredRefresher : public detail::DeferredBases {
       }
     }
     if (!status) [[unlikely]] {
-      distrust_device();
+      assume_device_unknown();
       return status;
     }
     host_inputs_changed_ = false;

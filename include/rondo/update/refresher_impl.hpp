@@ -88,7 +88,7 @@ namespace detail {
   }
 }
 
-[[gnu::cold]] RONDO_INLINE void DeferredBases::distrust_device() noexcept {
+[[gnu::cold]] RONDO_INLINE void DeferredBases::assume_device_unknown() noexcept {
   host_inputs_changed_ = true;
   constants_changed_ = true;
   raise(UpdateLevel::init);

@@ -47,7 +47,8 @@ TEST_CASE("A subject that the graph has not is not named") {
 
 TEST_CASE("The platform's own words are added to failures of the device, and to no others") {
   const Rig rig;
-  CHECK(says(rig.explain(Status{Errc::device_failed}, 0, "the fan stands still"), "; it said: the fan stands still"));
+  CHECK(says(rig.explain(Status{Errc::device_failed}, 0, "the fan stands still"),
+             "; the platform reports: the fan stands still"));
   CHECK(says(rig.explain(Status{Errc::busy}, 0, "the fan stands still"), "; the platform's last failure: the fan"));
   CHECK_FALSE(says(rig.explain(Status{Errc::wrong_tensor}, 0, "the fan stands still"), "fan"));
 }
@@ -56,6 +57,6 @@ TEST_CASE("Of a poisoned session the sentence tells the failure that poisoned it
   const Rig rig;
   const std::string text =
       rig.explain(Status{Errc::poisoned}.poisoning(), 0, "it smokes", Status::of_task(Errc::kernel_failed, 0));
-  CHECK(says(text, ". The failure: task 0 'scale': ", "; it said: it smokes"));
+  CHECK(says(text, ". The failure: task 0 'scale': ", "; the platform reports: it smokes"));
   CHECK_FALSE(says(rig.explain(Status{Errc::poisoned}), "The failure"));
 }

@@ -241,7 +241,7 @@ TEST_CASE("A kernel that throws is named by its task, with what it said where th
   CHECK(status == Status::of_task(Errc::kernel_failed, 1).poisoning());
   const std::string text = session.explain(status).c_str();
   CAPTURE(text);
-  CHECK(says(text, "task 1 'fragile'", "threw an exception", "it said: a negative element"));
+  CHECK(says(text, "task 1 'fragile'", "threw an exception", "the platform reports: a negative element"));
   const std::string later = session.explain(session.run_round(bind(x, hx), bind(y, hy), bind(z, hz))).c_str();
   CAPTURE(later);
   CHECK(says(later, "The failure: task 1 'fragile'", "a negative element"));

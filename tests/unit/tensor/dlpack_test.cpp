@@ -73,7 +73,7 @@ TEST_CASE("A tensor of another type, or with gaps, is refused with the reason") 
 
 TEST_CASE("What Rondo lends comes back as what it was, and its deleter frees the description only") {
   std::vector<float> values{1, 2, 3, 4, 5, 6};
-  DLManagedTensor* loan = dlpack::lend(std::span<float>(values), {2, 3});
+  DLManagedTensor* loan = dlpack::export_tensor(std::span<float>(values), {2, 3});
   CHECK(loan->dl_tensor.ndim == 2);
   CHECK(loan->dl_tensor.shape[1] == 3);
   const std::span<float> back = dlpack::host_span<float>(*loan);
@@ -81,7 +81,7 @@ TEST_CASE("What Rondo lends comes back as what it was, and its deleter frees the
   CHECK(back.size() == 6);
   loan->deleter(loan);
   CHECK(values[5] == 6);
-  CHECK(raised([&] { (void)dlpack::lend(std::span<float>(values), {2, 2}); }).code == Errc::invalid_argument);
+  CHECK(raised([&] { (void)dlpack::export_tensor(std::span<float>(values), {2, 2}); }).code == Errc::invalid_argument);
 }
 
 TEST_CASE("Every element type but the opaque ones has DLPack's name") {

@@ -71,7 +71,7 @@ class RankClient {
                   Error::Text("there is no other rank to measure on; start two or more, as by mpirun -n 2"));
     }
     await_ranks();
-    thread_ = std::thread([this] { talk(); });
+    thread_ = std::thread([this] { run(); });
   }
   RankClient(const RankClient&) = delete;
   RankClient& operator=(const RankClient&) = delete;
@@ -157,7 +157,7 @@ class RankClient {
     }
   }
 
-  void talk() noexcept {
+  void run() noexcept {
     Nap nap;
     std::unique_lock lock(mutex_);
     try {

@@ -176,7 +176,7 @@ inline constexpr AclError code_stream_is_captured = -17;
   const Errc errc = errc_of(code);
   Error::Text text(platform, ": ", call, " returned ", code, ": ", describe(errc));
   if (said != nullptr && *said != '\0') {
-    text.append("; it said: ");
+    text.append("; the runtime reports: ");
     text.append(said);
   }
   throw Error(errc, text);

@@ -341,7 +341,7 @@ class Onboard {
       round_ns_ = 0;  // that was no round
       if (!status) {
         Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
-                         ". If a kernel cannot stand zeros, set Options::warm_up = false; it said: ");
+                         ". If a kernel cannot stand zeros, set Options::warm_up = false; the platform reports: ");
         text.append(failure_text());
         throw Error(status.code(), text);
       }

@@ -36,7 +36,7 @@ class RefreshKernel {
 
   /// @throws Error what the runtime reports, and what the device does when it runs the kernel
   RefreshKernel(Device& device, std::span<const KernelBinary> kernels)
-      : device_{device}, binaries_{device, first_that_names_it(kernels)} {
+      : device_{device}, binaries_{device, first_with_the_kernel(kernels)} {
     if (calls().launch_host_args == nullptr) return;
     try {
       find();
@@ -101,14 +101,14 @@ class RefreshKernel {
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
 
-  /// Most binaries have not, and need not be loaded to find out.
-  [[nodiscard]] static std::span<const KernelBinary> first_that_names_it(std::span<const KernelBinary> kernels) {
+  /// The first binary that names the kernel. Most do not, and need not be loaded to find out.
+  [[nodiscard]] static std::span<const KernelBinary> first_with_the_kernel(std::span<const KernelBinary> kernels) {
     for (std::size_t b = 0; b < kernels.size(); ++b) {
-      if (names_it(kernels[b])) return kernels.subspan(b, 1);
+      if (names_the_kernel(kernels[b])) return kernels.subspan(b, 1);
     }
     return {};
   }
-  [[nodiscard]] static bool names_it(const KernelBinary& binary) {
+  [[nodiscard]] static bool names_the_kernel(const KernelBinary& binary) {
     for (const KernelNumber& known : binary.numbers) {
       if (name == known.kernel) return true;
     }

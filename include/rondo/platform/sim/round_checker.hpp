@@ -216,13 +216,13 @@ class RoundChecker {
       f.text = Error::Text("task ", task.added_as, " '", graph_.name(task.name), "' changed ", d.bytes, " bytes of ");
       if (segment.tensor != MemoryMap::no_tensor) {
         f.offset -= map_.place(segment.tensor).begin;
-        bool reads_it = false;
+        bool is_input = false;
         for (const graph::ArgRecord& arg : graph_.args_of(task)) {
-          reads_it |= arg.kind == graph::ArgRecord::Kind::address && arg.tensor == segment.tensor;
+          is_input |= arg.kind == graph::ArgRecord::Kind::address && arg.tensor == segment.tensor;
         }
-        if (reads_it) f.kind = Finding::Kind::wrote_input;
+        if (is_input) f.kind = Finding::Kind::wrote_input;
         const Error::Text rest("tensor '", graph_.name(graph_.tensors[segment.tensor].name), "', the first at byte ",
-                               f.offset, ", which it ", reads_it ? "only reads" : "was not handed");
+                               f.offset, ", which it ", is_input ? "only reads" : "was not handed");
         f.text.append(rest);
       } else {
         const std::uint32_t before = map_.before(segment.begin);

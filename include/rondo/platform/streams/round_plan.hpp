@@ -31,8 +31,8 @@ class RoundPlan {
     std::byte* staged = nullptr;
     std::uint64_t bytes = 0;  ///< from the start of the first tensor to the end of the last
   };
-  /// The steps in one direction.
-  struct Leg {
+  /// The copies in one direction.
+  struct Copies {
     const Step* end = nullptr;  ///< null: there is no plan
     Step* first = nullptr;
     const Run* runs = nullptr;
@@ -70,8 +70,8 @@ class RoundPlan {
   [[nodiscard]] bool is_under_way() const noexcept {
     return is_at_outputs() || (is_at_inputs() && in_next_ != in_.first);
   }
-  [[nodiscard]] const Leg& in() const noexcept { return in_; }
-  [[nodiscard]] const Leg& out() const noexcept { return out_; }
+  [[nodiscard]] const Copies& in() const noexcept { return in_; }
+  [[nodiscard]] const Copies& out() const noexcept { return out_; }
 
   void launched() noexcept {
     in_next_ = &closed_;
@@ -112,8 +112,8 @@ class RoundPlan {
     if (phase_ == Phase::outputs && room_ != 0) {
       std::swap(steps_, recorded_);
       Run* run = runs_.data();
-      in_ = leg(0, inputs_, run);
-      out_ = leg(inputs_ + 1, outputs_, run);
+      in_ = copies_of(0, inputs_, run);
+      out_ = copies_of(inputs_ + 1, outputs_, run);
     }
     phase_ = Phase::invalid;
   }
@@ -128,7 +128,7 @@ class RoundPlan {
     recorded_[begin + count] = step;
     recorded_[begin + count++].begins_run = is_first;
   }
-  [[nodiscard]] Leg leg(std::size_t begin, std::size_t count, Run*& run) noexcept {
+  [[nodiscard]] Copies copies_of(std::size_t begin, std::size_t count, Run*& run) noexcept {
     Step* const first = steps_.data() + begin;
     const Run* const runs = run;
     for (const Step* s = first; s != first + count; ++s) {
@@ -142,8 +142,8 @@ class RoundPlan {
   Step closed_;
   Step* in_next_ = &closed_;
   Step* out_next_ = &closed_;
-  Leg in_;
-  Leg out_;
+  Copies in_;
+  Copies out_;
   std::vector<Step> steps_;
   std::vector<Step> recorded_;
   std::vector<Run> runs_;

@@ -189,7 +189,7 @@ class Transfers {
   [[nodiscard]] Code finish_plan() noexcept {
     if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
-    const RoundPlan::Leg& out = plan_.out();
+    const RoundPlan::Copies& out = plan_.out();
     if (const Code code = copy_runs(out.runs, out.runs_end, device_to_host); code != code_ok) [[unlikely]]
       return code;
     const Code code = device_.wait();

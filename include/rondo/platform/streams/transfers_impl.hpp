@@ -39,13 +39,13 @@ inline Code Transfers<A, Device>::leave_plan() noexcept {
     if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
     const bool in = plan_.is_at_inputs();
-    const RoundPlan::Leg& leg = in ? plan_.in() : plan_.out();
+    const RoundPlan::Copies& copies = in ? plan_.in() : plan_.out();
     std::size_t runs = 0;
-    for (const RoundPlan::Step* s = leg.first; s != (in ? plan_.next_in() : plan_.next_out()); ++s) {
+    for (const RoundPlan::Step* s = copies.first; s != (in ? plan_.next_in() : plan_.next_out()); ++s) {
       runs += s->begins_run ? 1 : 0;
     }
     if (runs > 1) {
-      const Code code = copy_runs(leg.runs, leg.runs + (runs - 1), in ? host_to_device : device_to_host);
+      const Code code = copy_runs(copies.runs, copies.runs + (runs - 1), in ? host_to_device : device_to_host);
       if (code != code_ok) return code;
     }
   }

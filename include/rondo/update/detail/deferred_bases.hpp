@@ -122,7 +122,7 @@ class DeferredBases {
     return {0, 0};
   }
   /// Called after a failed refresh: the contents on the device are unknown, so the next refresh copies everything.
-  void distrust_device() noexcept;
+  void assume_device_unknown() noexcept;
 
   // --- with a copy of the table on the device
 

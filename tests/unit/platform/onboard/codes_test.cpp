@@ -114,6 +114,6 @@ TEST_CASE("A failed call becomes an Error with the call, the code, what it means
     check(calls, "a5_onboard", "aclrtMalloc", 207001);
     FAIL("nothing was thrown");
   } catch (const Error& e) {
-    CHECK(std::string(e.what()).find("; it said: EL0004: no memory") != std::string::npos);
+    CHECK(std::string(e.what()).find("; the runtime reports: EL0004: no memory") != std::string::npos);
   }
 }

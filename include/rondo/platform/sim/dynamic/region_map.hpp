@@ -125,7 +125,7 @@ class RegionMap {
       RegionUse& use = *head;
       head = use.next_free;
       leave_list(use);
-      leave_grid(use);
+      remove_from_grid(use);
       uses_.give_back(use);
     }
   }
@@ -255,7 +255,7 @@ class RegionMap {
         if (use.noted != nullptr) use.noted->number = 0;
         leave_list(use);
       }
-      leave_grid(use);
+      remove_from_grid(use);
     }
   }
   [[nodiscard]] static Box box_of(const Grid& grid, std::uint64_t key, std::size_t rank) noexcept {
@@ -295,7 +295,7 @@ class RegionMap {
   }
   /// Takes a use out of its cell but leaves it in its grid's list until a walk finds it there or its task is reclaimed,
   /// because its neighbours in the list are in the cache then.
-  void leave_grid(RegionUse& use) noexcept {
+  void remove_from_grid(RegionUse& use) noexcept {
     if (use.grid == nullptr) return;
     Grid& grid = *use.grid;
     const int kind = use.writer ? 1 : 0;

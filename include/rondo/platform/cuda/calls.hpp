@@ -10,8 +10,8 @@
 
 namespace rondo::platform::cuda {
 
-/// The driver's calls in the form in which the parts ask for them that platforms with streams share; see
-/// streams/api.hpp. All of them return at once, except synchronize().
+/// The driver's calls in the form that the shared parts of platforms with streams expect; see streams/api.hpp. All of
+/// them return at once, except synchronize().
 class StreamCalls {
  public:
   StreamCalls(const Calls& calls, std::uint32_t spins) noexcept : calls_{&calls}, spins_{spins} {}
@@ -43,8 +43,8 @@ class StreamCalls {
     return calls_->copy_inside(address(to), address(from), size, stream);
   }
 
-  /// Waits for all that a stream was given: asks it so many times, and then again after sleeps of 50 µs, since the
-  /// driver's own wait has no limit. Without a limit (-1) that one is called.
+  /// Waits for all work on a stream. It asks the driver a number of times, and then again after each sleep of 50 µs,
+  /// because the driver's own wait has no time limit. Without a limit (-1) it calls the driver's wait.
   [[nodiscard]] Result synchronize(Stream stream, std::int32_t timeout_ms) const noexcept {
     if (timeout_ms < 0) return calls_->synchronize(stream);
     for (std::uint32_t i = 0; i < spins_; ++i) {

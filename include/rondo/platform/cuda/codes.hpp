@@ -11,8 +11,7 @@
 /// The driver's result codes, and what Rondo makes of them.
 namespace rondo::platform::cuda {
 
-/// Every code of the documented table; one that is not in it is a failure of the device, so that nothing is promised
-/// any more.
+/// Covers every documented code. An undocumented code counts as a failure of the device, which promises least.
 [[nodiscard]] constexpr Errc errc_of(Result code) noexcept {
   switch (code) {
     case success: return Errc::ok;
@@ -49,7 +48,7 @@ namespace rondo::platform::cuda {
     case waited_too_long: return Errc::timed_out;
     case streams::library_call_failed: return Errc::kernel_failed;
 
-    // What this driver, this chip or this user has not.
+    // Unavailable with this driver, on this chip or to this user.
     case 36:   // the call needs a newer driver
     case 200:  // invalid image
     case 209:  // no binary for this chip
@@ -63,7 +62,7 @@ namespace rondo::platform::cuda {
     case 225:  // a call of the device's runtime that is not supported
     case 800:  // not permitted
     case 801:  // not supported
-    // What a capture or an update of a graph refuses, and a capture that was lost.
+    // Refused during a capture or an update of a graph, or the capture was lost.
     case 900:
     case 901:
     case 902:
@@ -118,22 +117,22 @@ namespace rondo::platform::cuda {
   return errc == Errc::device_failed || code == launch_timeout;
 }
 
-/// Whether what was waited for goes on, as far as this code tells.
+/// Whether the work that was waited for may still be running.
 [[nodiscard]] constexpr bool may_go_on(Result code) noexcept { return code != success && !is_sticky(code); }
 
-/// The status of a call that works on something under way: a device that failed or does not finish takes its session
-/// with it.
+/// The status of a call that concerns work under way: if the device failed or does not finish, the status poisons.
 [[nodiscard]] constexpr Status status_of(Result code) noexcept {
   const Status status{errc_of(code)};
   const bool is_lost = is_sticky(code) || status.code() == Errc::timed_out || status.code() == Errc::kernel_failed;
   return is_lost ? status.poisoning() : status;
 }
 
-/// The result of releasing something. A context that is lost gives back everything by itself, and the wait before told
-/// of it.
+/// The result of releasing something. A lost context is no failure here: it releases everything by itself, and an
+/// earlier wait has reported it.
 [[nodiscard]] constexpr Result released(Result code) noexcept { return is_sticky(code) ? success : code; }
 
-/// How the parts that platforms with streams share name this driver's calls, and read its codes; see streams/api.hpp.
+/// The names of this driver's calls, and the meaning of its codes, for the shared parts of platforms with streams; see
+/// streams/api.hpp.
 struct Api {
   static constexpr const char* enter = "cuCtxSetCurrent";
   static constexpr const char* create_stream = "cuStreamCreateWithPriority";

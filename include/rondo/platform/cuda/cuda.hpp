@@ -21,22 +21,22 @@
 
 namespace rondo::platform {
 
-/// A GPU through the CUDA driver, which is opened at run time: device memory, pinned staging, one stream in order, the
-/// graph as one CUDA graph inside of which independent tasks may run at the same time.
+/// A GPU through the CUDA driver, whose library is opened at run time. The session's work runs in order on one stream,
+/// and its tasks are one CUDA graph, in which independent tasks may run at the same time.
 ///
-/// Kernels come from Options::kernels and from what is embedded in the program, by name. Ordinary host memory travels
-/// through pinned staging, so it may be touched again when a copy in has returned; outputs are in it when wait() has.
-/// Pinned memory (allocate_pinned) travels directly. The device's primary context is made current for each call and
-/// stays so.
+/// Kernels are found by name in Options::kernels and in the modules embedded in the program. Ordinary host memory is
+/// copied through pinned staging: inputs may be changed once the copy in has returned, and outputs are complete once
+/// wait() has returned. Pinned memory (allocate_pinned) is copied directly. Each call makes the device's primary
+/// context current and leaves it so.
 ///
-/// Lifetime: immovable. The device is given back by close() or the destructor, after the last block of memory.
+/// Lifetime: immovable. close() or the destructor releases the device, after the last block of memory.
 /// Thread safety: one thread at a time, not always the same; different sessions are independent.
 /// Errors: set-up throws. A call that the driver refuses fails with nothing left in flight. A device that failed or
 /// timed out poisons; the driver then refuses every call of this process for that device. Options::wait_after_each_task
 /// finds the task. Cost on the hot path: no allocation; one copy for each run of tensors that lie together, one launch
-/// of the graph, and asking whether the stream is through.
+/// of the graph, and queries until the stream is idle.
 ///
-/// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which tell how long rounds take; see Timed.
+/// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which measures how long rounds take; see Timed.
 template <class RoundEvents = streams::NoRoundEvents>
 class Cuda {
   static constexpr bool is_timed = std::is_same_v<RoundEvents, streams::RoundEvents>;
@@ -91,14 +91,14 @@ class Cuda {
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     return DevicePtr<std::byte>{memory_.allocate(size, alignment)};
   }
-  /// Waits for the device first, if it may still be at the block.
+  /// Waits for the device first, if it may still use the block.
   Status release(DevicePtr<std::byte> block) noexcept {
     (void)callers_.wait();
     const Status waited = transfers_.wait();
     const cuda::Result code = memory_.release(block.address());
     return code == cuda::success ? waited : noted("cuMemFree", code);
   }
-  /// Host memory that the device reaches by itself. @throws Error out_of_memory
+  /// Allocates host memory that the device accesses directly. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
   void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
 
@@ -107,14 +107,14 @@ class Cuda {
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in(to, from, size.value);
   }
-  /// Takes the bytes before it returns.
+  /// The bytes have been read when it returns.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in_snapshot(to, from, size.value);
   }
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     return transfers_.copy_out(to, from, size.value);
   }
-  /// Nothing to wait for costs no call.
+  /// Calls the driver only if there is something to wait for.
   Status wait() noexcept {
     const Status status = transfers_.wait();
     if (!status.ok()) [[unlikely]]
@@ -129,14 +129,14 @@ class Cuda {
     prepare(graph.view());
     return Program(device_, options_, graph.view(), args);
   }
-  /// Sets device memory to zero, between rounds; waits.
+  /// Sets device memory to zero between rounds, and waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
     cuda::Result code = device_.enter();
     device_.work_begins();
     if (code == cuda::success) code = device_.driver().set(to.address(), 0, size.value, device_.stream());
     return code == cuda::success ? wait() : noted("cuMemsetD8Async", code);
   }
-  /// The arena has moved, and with it what each round's fill zeroes.
+  /// Called when the arena has moved, and with it the memory that each round sets to zero.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
     program.move_fill(to.address() - from.address());
   }
@@ -151,7 +151,7 @@ class Cuda {
       return named(transfers_.refused(code, call));
     return {};
   }
-  /// Waits; then graph and kernels are gone, memory is not.
+  /// Waits, then unloads graph and kernels. Memory stays allocated.
   Status unload(Program& program) noexcept {
     (void)callers_.wait();
     const cuda::Result code = program.release();
@@ -159,38 +159,39 @@ class Cuda {
     return code == cuda::success ? Status{} : noted("unloading", code);
   }
 
-  /// The caller's stream, for rounds that are not waited for.
+  /// The caller's stream, for rounds that Rondo does not wait for.
   [[nodiscard]] streams::CallersStream<cuda::Device>& callers_stream() noexcept { return callers_; }
 
   // --- args that the device computes
 
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
-  /// What refreshing costs, if the options say or it was measured; else null.
+  /// The costs of refreshing, from the options or measured; otherwise null.
   [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept {
     return refresh_costs_ ? &*refresh_costs_ : nullptr;
   }
   Status refresh_args(const args::RefreshOp& op) noexcept {
     return transfers_.launch_beside([&](cuda::Stream stream) { return refresh_.launch(op, nullptr, stream); });
   }
-  /// The bases travel with the launch: nothing is copied.
+  /// The launch carries the bases, so nothing is copied.
   Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
     if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
     return transfers_.launch_beside([&](cuda::Stream stream) { return refresh_.launch(op, &payload, stream); });
   }
 
-  /// Rounds in flight, on streams of their own, so that copies of one round travel while another one's tasks run.
+  /// Makes a queue for rounds in flight. Each slot has its own stream, so copies of one round overlap with tasks of
+  /// others.
   /// @throws Error out_of_memory, out_of_resources
   [[nodiscard]] streams::DeviceQueue<arch::Cuda, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
                                                                                 Bytes bytes) {
     return {device_, refresh_, slots, outputs, bytes, options_.staging, round_ns_, queue_staging_};
   }
 
-  /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
+  /// Releases the device. If blocks or pinned memory of this platform are still held, the destructor does.
   Status close() noexcept { return close(false); }
 
-  // --- what there is
+  // --- facts
 
-  /// What the driver said of the last failure.
+  /// The driver's description of the last failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
@@ -203,7 +204,7 @@ class Cuda {
       sink("the driver has no CUDA graphs; tasks are launched one by one");
     }
   }
-  /// Of the last round that was waited for or delivered.
+  /// The duration of the last round that was waited for or delivered.
   [[nodiscard]] double last_round_ns() const noexcept
     requires is_timed
   {
@@ -218,7 +219,7 @@ class Cuda {
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_graph(); }
 
  private:
-  /// With the task's name, where it is known.
+  /// Names the task, if it is known.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);
   }
@@ -227,7 +228,7 @@ class Cuda {
     return Status{cuda::errc_of(code)};
   }
 
-  /// Staging for what a round moves, within the limit.
+  /// Resizes the staging to hold the copies of a round, within the limit.
   void prepare(const graph::GraphView& view) {
     device_.must(cuda::Api::enter, device_.enter());
     events_.open(device_);

@@ -13,9 +13,9 @@ namespace rondo::platform::cuda {
 
 /// One device, open for one session, with the stream on which the session's work runs in order.
 ///
-/// Lifetime: immovable. Thread safety: one thread at a time, not always the same. Errors: the constructor throws, the
-/// rest returns codes; what the driver said of the last failure is in failure_text(). Cost on the hot path: asking for
-/// the thread's current context in each call, and for the capture mode of a caller's stream.
+/// Lifetime: immovable. Thread safety: one thread at a time, not always the same. Errors: the constructor throws; the
+/// other members return codes, and failure_text() is the driver's description of the last failure. Cost on the hot
+/// path: each call queries the thread's current context, and the capture mode of a caller's stream.
 class Device {
  public:
   using Api = cuda::Api;
@@ -74,8 +74,8 @@ class Device {
     text.append(minor);
   }
 
-  /// Makes the device's primary context the calling thread's. To be asked before calls of the driver's: others in the
-  /// process may have changed it.
+  /// Makes the device's primary context the calling thread's. Call it before calls of the driver, because other code in
+  /// the process may have changed the current context.
   [[nodiscard]] Result enter() noexcept {
     if (runtime_.is_child()) [[unlikely]]
       return forked;
@@ -96,25 +96,25 @@ class Device {
     throw Error(Errc::busy, Error::Text(platform_, ": Options::stream is in capture mode; end the capture first"));
   }
 
-  // --- a stream of the caller's
+  // --- the caller's stream
 
-  /// Null: there is none.
+  /// Null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
   [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }
-  /// Makes the context the calling thread's. A stream in capture mode is refused, as in all rounds.
+  /// Makes the context the calling thread's. Fails if the stream is in capture mode, as all rounds do.
   [[nodiscard]] Result capture_state(int& state) noexcept {
     state = 0;
     return enter();
   }
-  /// What copy_snapshot() took has arrived.
+  /// The bytes that copy_snapshot() took have arrived.
   void reuse_snapshots() noexcept { snapshots_used_ = 0; }
 
-  /// Work was handed over, or is about to be.
+  /// Work was submitted, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
 
-  /// Waits until all work is done. Work that did not finish is waited for once more; then the device is given up, since
-  /// nothing ends it but the end of the process.
+  /// Waits until all work is done. If work does not finish in time, waits once more, then abandons the device, because
+  /// only the end of the process ends such work.
   [[nodiscard]] Result wait() noexcept {
     if (!is_busy_) return success;
     Result code = enter();
@@ -127,21 +127,21 @@ class Device {
     if (!is_busy_) snapshots_used_ = 0;
     return code;
   }
-  /// Waits for a stream, for so long as the options say.
+  /// Waits for a stream, up to the time limit of the options.
   [[nodiscard]] Result synchronize(Stream stream) noexcept { return calls().synchronize(stream, options_.timeout_ms); }
   /// Waits once more for a stream that did not finish in time.
   [[nodiscard, gnu::cold]] Result synchronize_again(Stream stream) noexcept {
     return is_gone() ? waited_too_long : calls().synchronize(stream, options_.timeout_ms);
   }
-  /// Nothing ends what runs on a stream: the device is given up.
+  /// Work on a stream cannot be ended, so the device is abandoned.
   [[gnu::cold]] void end_by_force(Stream& stream) noexcept {
     give_up();
     stream = nullptr;
   }
-  /// Whether the device was given up: its memory, streams and events stay until the process ends.
+  /// Whether the device was abandoned: its memory, streams and events stay until the process ends.
   [[nodiscard]] bool is_gone() const noexcept { return &driver() != &runtime_.calls(); }
 
-  /// The status of a refused call, with nothing left in flight; where that cannot be had, what poisons.
+  /// Waits until nothing is in flight and returns the status of a refused call; a status that poisons if waiting fails.
   [[gnu::cold, gnu::noinline]] Status failed(const char* call, Result code) noexcept {
     note(call, code);
     const Status status = status_of(code);
@@ -150,7 +150,7 @@ class Device {
     if (waited == success) return status;
     return Status{errc_of(waited)}.poisoning();
   }
-  /// Keeps the driver's words.
+  /// Keeps the driver's description.
   [[gnu::cold]] void note(const char* call, Result code) noexcept {
     text_ = Error::Text(call, " returned ", code);
     append_words(text_, driver(), code);
@@ -161,12 +161,12 @@ class Device {
       text_ = Error::Text("this process was forked from one that uses CUDA; CUDA does not survive that");
   }
 
-  /// The stream is there from the beginning.
+  /// The stream exists from the beginning.
   [[nodiscard]] Result create_stream(const char*&) const noexcept {
     return stream_ == nullptr ? not_initialised : success;
   }
 
-  /// Device memory for the platform's own use, and its return.
+  /// Allocates and releases device memory for the platform's own use.
   [[nodiscard]] Result take(void** memory, std::uint64_t size) const noexcept {
     Pointer address = 0;
     const Result code = driver().malloc(&address, size);
@@ -176,16 +176,16 @@ class Device {
   [[nodiscard]] Result give_back(void* memory) const noexcept {
     return released(driver().free(reinterpret_cast<std::uintptr_t>(memory)));
   }
-  /// A copy that is through when this returns; the stream has nothing else to do.
+  /// Copies and waits. The stream must be idle.
   [[nodiscard]] Result copy_now(void* to, const void* from, std::uint64_t size, int kind,
                                 Stream stream) const noexcept {
     const Result code = calls().copy_async(to, size, from, size, kind, stream);
     return code == success ? calls().synchronize(stream, options_.timeout_ms) : code;
   }
-  /// What copy_snapshot() takes at present.
+  /// The most bytes that copy_snapshot() can take now.
   [[nodiscard]] std::uint64_t snapshot_room() const noexcept { return snapshot_bytes - snapshots_used_; }
-  /// A copy on the device's stream that has taken the host's bytes when this returns. They go through pinned memory:
-  /// the driver would take those of pageable memory by itself, but whether memory is pageable only its owner knows.
+  /// Starts a copy on the device's stream; the host's bytes have been read when it returns. They are copied to pinned
+  /// memory first: the driver itself would do so for pageable memory only, and only its owner knows whether it is.
   [[nodiscard]] Result copy_snapshot(void* to, const void* from, std::uint64_t size) noexcept {
     std::byte* const staged = snapshots_ + snapshots_used_;
     __builtin_memcpy(staged, from, size);
@@ -194,7 +194,7 @@ class Device {
     return calls().copy_async(to, size, staged, size, streams::host_to_device, stream_);
   }
 
-  /// Waits, and gives the stream back; there will be no other. @returns the first failure
+  /// Waits, and destroys the stream; there will be no other. @returns the first failure
   Result stop() noexcept {
     Result first = stream_ == nullptr ? success : wait();
     if (first == waited_too_long && !is_gone()) first = wait();
@@ -211,7 +211,7 @@ class Device {
     is_busy_ = false;
     return first;
   }
-  /// Gives the device back; nothing of it is used from then on.
+  /// Releases the device, which must not be used afterwards.
   Result close() noexcept {
     if (context_ == nullptr) return success;
     Result first = stop();
@@ -227,7 +227,7 @@ class Device {
   static constexpr std::uint64_t snapshot_bytes = std::uint64_t{1} << 20;
 
   [[nodiscard]] static const Options& checked(const char* platform, const Options& options) {
-    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;
+    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
     throw Error(Errc::invalid_argument, Error::Text(platform, ": Options::timeout_ms is ", options.timeout_ms,
                                                     "; say for how long a round is waited for, or -1: for ever"));
   }

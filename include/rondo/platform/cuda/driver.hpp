@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The part of the CUDA driver API that Rondo uses: handles, values, and one table of function pointers. Written from
-/// the API's public documentation; nothing of the vendor's is needed to compile.
+/// The part of the CUDA driver API that Rondo uses: handles, values, and one table of function pointers. It follows the
+/// API's public documentation, so programs compile without the vendor's headers.
 namespace rondo::platform::cuda {
 
 using Result = streams::Code;   ///< CUresult
@@ -39,7 +39,7 @@ inline constexpr Result not_ready = 600;
 inline constexpr Result launch_timeout = 702;
 inline constexpr Result not_supported = 801;
 inline constexpr Result stream_capture_unsupported = 900;
-/// Codes of Rondo's own, beyond those of the driver.
+/// Rondo's own codes, which no driver returns.
 inline constexpr Result waited_too_long = -1;
 inline constexpr Result stream_is_captured = -2;
 inline constexpr Result forked = -3;
@@ -61,11 +61,11 @@ inline constexpr std::uint32_t event_no_timing = 2;
 inline constexpr std::uint32_t host_portable = 1;
 inline constexpr int capture_thread_local = 1;
 inline constexpr int capture_relaxed = 2;
-/// Options of loading a module: where the compiler of PTX writes what it finds wrong.
+/// Options of loading a module: where the PTX compiler writes its error messages.
 inline constexpr int jit_error_log = 5;
 inline constexpr int jit_error_log_bytes = 6;
 
-/// A kernel node as the first version of cuGraphAddKernelNode takes it; laid out as the driver has it.
+/// The parameters of a kernel node, with the layout that the first version of cuGraphAddKernelNode takes.
 struct KernelNodeParams {
   Function function = nullptr;
   std::uint32_t grid[3] = {1, 1, 1};
@@ -78,7 +78,7 @@ static_assert(sizeof(void*) == 8 && sizeof(Result) == 4 && sizeof(Pointer) == 8)
 static_assert(sizeof(KernelNodeParams) == 56 && offsetof(KernelNodeParams, grid) == 8 &&
               offsetof(KernelNodeParams, shared_bytes) == 32 && offsetof(KernelNodeParams, parameters) == 40);
 
-/// The table. What follows `optional` may be null.
+/// The table of functions. Those after `optional` may be null.
 struct Calls {
   Result (*driver_version)(int*) = nullptr;
   Result (*init)(unsigned) = nullptr;
@@ -139,8 +139,8 @@ struct Calls {
   [[nodiscard]] constexpr bool captures() const noexcept { return begin_capture && end_capture && add_child_graph; }
 };
 
-/// Calls `visit(name, symbol, slot)` for each call that must be there: its name in the documentation, and the symbol of
-/// its version in the library.
+/// Calls `visit(name, symbol, slot)` for each required call, with its name in the documentation and the symbol of its
+/// version in the library.
 template <class Visit>
 constexpr void visit_required(Calls& c, Visit visit) {
   visit("cuDriverGetVersion", "cuDriverGetVersion", c.driver_version);
@@ -182,7 +182,7 @@ constexpr void visit_required(Calls& c, Visit visit) {
   visit("cuLaunchKernel", "cuLaunchKernel", c.launch);
 }
 
-/// The same for each call whose absence only takes a capability away.
+/// Does the same for each optional call. Without one, a capability is missing.
 template <class Visit>
 constexpr void visit_optional(Calls& c, Visit visit) {
   visit("cuGraphCreate", "cuGraphCreate", c.create_graph);

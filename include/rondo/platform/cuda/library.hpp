@@ -13,7 +13,7 @@
 /// Finding the driver's library on the machine where the program runs.
 namespace rondo::platform::cuda {
 
-/// Fills the table by `find(name, symbol)`, which returns null where there is no such call. @throws Error unsupported:
+/// Fills the table by `find(name, symbol)`, which returns null if there is no such call. @throws Error unsupported:
 /// a required call is missing
 template <class Find>
 void fill(Calls& calls, const char* library, Find find) {
@@ -32,7 +32,8 @@ void fill(Calls& calls, const char* library, Find find) {
   });
 }
 
-/// Opens libcuda.so.1, or what the environment variable RONDO_CUDA_LIBRARY names; it stays open until the process ends.
+/// Opens libcuda.so.1, or the library that the environment variable RONDO_CUDA_LIBRARY names. It stays open until the
+/// process ends.
 /// @throws Error no_such_device, with where it was looked for; unsupported: too old a driver
 inline void open_library(Calls& calls) {
   const char* path = std::getenv("RONDO_CUDA_LIBRARY");
@@ -45,8 +46,8 @@ inline void open_library(Calls& calls) {
                 Error::Text("no such device: ", path, " not found (looked in ", detail::FixedText<128>(where),
                             "); install the NVIDIA driver, or let RONDO_CUDA_LIBRARY name its library"));
   }
-  // cuGetProcAddress gives the versions of calls that a given driver version had; drivers without it have them under
-  // the symbols of their versions.
+  // cuGetProcAddress returns the version of a call that a given version of the driver had. Drivers without it export
+  // each version of a call as a symbol of its own.
   using GetProcAddress = Result (*)(const char*, void**, int version, unsigned long long flags);
   constexpr int version = 11040;
   const auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress"));

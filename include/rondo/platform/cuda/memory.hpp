@@ -37,7 +37,7 @@ class DeviceMemory {
     blocks_.push_back(block);
     return block.address;
   }
-  /// @returns the first failure; the block is gone in any case
+  /// Forgets the block even if it fails. @returns the first failure
   [[nodiscard]] Result release(std::uint64_t address) noexcept {
     const auto found =
         std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.address == address; });
@@ -49,7 +49,7 @@ class DeviceMemory {
     const Result freed = released(device_.driver().free(block.whole));
     return entered == success || entered == stream_is_captured ? freed : entered;
   }
-  /// What is left, at the end.
+  /// Releases the remaining blocks.
   Result release_all() noexcept {
     Result first = success;
     while (!blocks_.empty()) {
@@ -60,7 +60,7 @@ class DeviceMemory {
   }
 
  private:
-  /// What the driver aligns every block to.
+  /// The alignment of every block that the driver allocates.
   static constexpr std::uint64_t driver_alignment = 256;
   struct Block {
     Pointer whole = 0;

@@ -13,11 +13,11 @@
 
 namespace rondo::platform::cuda {
 
-/// The modules of a program, loaded, and the kernels that are found in them: those of the options first, then what is
-/// embedded in the program.
+/// The loaded modules of a program, in which kernels are found: first the modules of the options, then those embedded
+/// in the program.
 ///
 /// Lifetime: the device outlives it; release() unloads. Thread safety: none. Errors: find() throws. Cost: set-up only;
-/// the driver compiles PTX when it is loaded, and remembers the result on disk.
+/// the driver compiles PTX when it is loaded, and caches the result on disk.
 class Modules {
  public:
   Modules(Device& device, std::span<const CudaModule> sources) : device_{device}, sources_{sources} {}
@@ -65,7 +65,7 @@ class Modules {
     return true;
   }
 
-  /// The bytes of a module and a 0 after them, which ends PTX.
+  /// The bytes of a module, followed by a 0, which ends PTX.
   [[nodiscard]] std::vector<std::byte> bytes_of(const CudaModule& source) const {
     std::vector<std::byte> bytes;
     if (source.file == nullptr) {

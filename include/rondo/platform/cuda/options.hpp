@@ -11,13 +11,13 @@
 #include <span>
 #include <string_view>
 
-/// What a session on a CUDA device may be told.
+/// The options of sessions on a CUDA device.
 namespace rondo {
 
 /// Kernels as a compiler wrote them: PTX, a cubin or a fatbin, in a file or in memory. A kernel's name in the graph is
 /// the name of its entry.
 struct CudaModule {
-  /// The file it is read from when a session opens; the path is kept, not copied. Null: `data` holds the module.
+  /// The file that is read when a session opens; the path is not copied. Null: `data` holds the module.
   const char* file = nullptr;
   std::span<const std::byte> data{};
 
@@ -33,7 +33,7 @@ struct CudaModule {
 
 namespace platform::cuda {
 
-/// PTX that is part of the program: every session finds kernels in it that are not in Options::kernels. The CMake
+/// PTX that is part of the program. Every session looks here for kernels that are not in Options::kernels. The CMake
 /// function rondo_add_cuda_kernels() writes one static object of this type for each source of kernels.
 class EmbeddedPtx {
  public:
@@ -55,30 +55,30 @@ class EmbeddedPtx {
 struct Options {
   /// Which of the machine's devices, as the driver numbers them.
   std::uint32_t device = 0;
-  /// Where the graph's kernels are; looked at while the session opens, in this order, and after them what
-  /// rondo_add_cuda_kernels() embedded in the program.
+  /// The modules with the graph's kernels. They are searched in this order while the session opens, then the modules
+  /// that rondo_add_cuda_kernels() embedded in the program.
   std::span<const CudaModule> kernels{};
-  /// A CUstream of the caller's on which rounds run in place of a stream of the session's own. It belongs to the
-  /// device's primary context, outlives the session, and is not in capture mode while a round runs. Rounds that
-  /// enqueue_round() puts there are not waited for. Rounds in flight have streams of their own all the same.
+  /// A CUstream of the caller, on which rounds run instead of the session's own stream. It must belong to the device's
+  /// primary context, outlive the session, and not be in capture mode while a round runs. Rondo does not wait for
+  /// rounds that enqueue_round() puts there. Rounds in flight use streams of their own in any case.
   void* stream = nullptr;
-  /// What the session may take of the device's memory at most.
+  /// The most device memory that the session may allocate.
   Bytes device_memory{std::uint64_t{1} << 62};
-  /// How long the end of a round is waited for, in milliseconds, more than 0; -1: for ever. Beyond it the round fails
-  /// with timed_out and the session is poisoned.
+  /// The longest wait for the end of a round, in milliseconds, more than 0; -1: no limit. After that time the round
+  /// fails with timed_out and the session is poisoned.
   std::int32_t timeout_ms = 50'000;
-  /// How many times in a row the end of a round is asked for before the thread sleeps 50 µs between two questions.
+  /// The number of queries for the end of a round before the thread sleeps 50 µs between two of them.
   std::uint32_t spins = 1'000;
-  /// Pinned memory through which ordinary host memory travels, at most; the slots of rounds in flight together have as
-  /// much again. A round that needs more waits for the device in between.
+  /// The most pinned memory for staging copies of ordinary host memory; the slots of rounds in flight together have the
+  /// same amount again. A round that needs more waits for the device in between.
   Bytes staging{std::uint64_t{256} << 20};
-  /// Make the tasks one CUDA graph, with their edges. Otherwise they are launched one by one, in order.
+  /// Whether the tasks become one CUDA graph with their edges. Otherwise they are launched one by one, in order.
   bool graph = true;
-  /// For finding a fault: launch tasks one by one and wait after each, so that a failure names its task for certain.
+  /// For finding a fault: tasks are launched one by one, and each is waited for, so a failure always names its task.
   bool wait_after_each_task = false;
-  /// What refreshing addresses costs on this machine, from which update::ByCost chooses how it is done; see
-  /// read_refresh_costs(). Where it is not given it can be measured while the session opens, which takes some
-  /// milliseconds; otherwise the constants of RefreshCosts hold.
+  /// The costs of refreshing addresses on this machine, by which update::ByCost chooses the mechanism; see
+  /// read_refresh_costs(). If they are not given, they can be measured while the session opens, which takes some
+  /// milliseconds; otherwise the constants of RefreshCosts apply.
   std::optional<args::RefreshCosts> refresh_costs{};
   bool measure_refresh_costs = false;
 };

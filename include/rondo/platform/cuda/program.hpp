@@ -18,17 +18,17 @@ namespace rondo::platform::cuda {
 
 /// A graph loaded on a device: one CUDA graph with a kernel node for each task and the graph's own edges, instantiated
 /// and uploaded once, and never updated. The only parameter of a node is the address of the task's arguments in the
-/// args table in device memory, so what changes from round to round changes there. What a library call puts on a stream
-/// is captured, and is a child of that graph; where a call cannot be captured, tasks are launched one by one.
+/// args table in device memory, so all changes between rounds are made there. The work of a library call is captured as
+/// a child of that graph; if it cannot be captured, tasks are launched one by one.
 ///
-/// What the graph needs zeroed in each round is zeroed on the stream, before the graph runs.
+/// Memory that each round needs zeroed is zeroed on the stream before the graph runs.
 ///
 /// Lifetime: immovable; device and args table outlive it; release() or the destructor waits and unloads. Thread safety:
 /// the session's. Errors: the constructor throws. Cost on the hot path: one call, two with a fill, or one for each task
-/// where there is no CUDA graph.
+/// without a CUDA graph.
 class Program {
  public:
-  /// The threads of a block whose kernel does not say how many it wants.
+  /// The number of threads in a block of a kernel that does not state it.
   static constexpr std::uint32_t default_threads = 256;
 
   /// @throws Error invalid_argument (a kernel is in no module), limit_exceeded (threads, blocks or shared memory beyond
@@ -45,7 +45,7 @@ class Program {
   Program& operator=(const Program&) = delete;
   ~Program() { (void)release(); }
 
-  /// Hands one pass over to a stream of the device's. @returns what the driver does; `call` is then its name
+  /// Submits one round to a stream of the device. @returns the driver's code; after a failure, `call` names the call
   [[nodiscard]] Result launch(const char*& call, Stream stream) noexcept {
     if (fill_.bytes != 0) [[unlikely]] {
       call = "cuMemsetD8Async";
@@ -57,18 +57,18 @@ class Program {
     return driver().launch_graph(exec_, stream);
   }
 
-  /// The same on a stream of the caller's, which is not in capture mode.
+  /// Does the same on the caller's stream, which must not be in capture mode.
   [[nodiscard]] Result enqueue(const char*& call, Stream stream, bool) noexcept { return launch(call, stream); }
 
-  /// What the fill zeroes has moved by so much, modulo 2^64.
+  /// Called when the memory that the fill zeroes has moved by that distance, modulo 2^64.
   void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
   /// Whether a round is one launch of a CUDA graph.
   [[nodiscard]] bool is_graph() const noexcept { return exec_ != nullptr; }
-  /// Why a library call could not be captured; empty if nothing is the matter.
+  /// The reason why a library call could not be captured; empty if all could.
   [[nodiscard]] const Error::Text& refusal() const noexcept { return refusal_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
 
-  /// Names the task that was waited for, where tasks are waited for one by one.
+  /// Names the task that was waited for, if tasks are waited for one by one.
   [[nodiscard]] Status blame(Status status) const noexcept {
     const bool is_about_a_task = status.code() == Errc::device_failed || status.code() == Errc::timed_out ||
                                  status.code() == Errc::kernel_failed;
@@ -169,8 +169,7 @@ class Program {
                                                                        static_cast<int>(launch.shared_bytes)));
   }
 
-  /// The nodes that each node needs: the graph's edges, turned round. The fill is no node, and comes before all of
-  /// them.
+  /// The predecessors of each node: the graph's edges, reversed. The fill is no node and comes before all nodes.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> needs() const {
     std::vector<std::uint32_t> node_of(view_.tasks.size(), none);
     for (std::uint32_t n = 0; n < launches_.size(); ++n) node_of[launches_[n].position] = n;
@@ -202,7 +201,7 @@ class Program {
     }
     device_.must(call, code);
   }
-  /// Nodes are missing where a library call could not be captured: see refusal().
+  /// Returns too few nodes if a library call could not be captured; see refusal().
   [[nodiscard]] Result add_nodes(Graph graph, std::vector<void*>& parameters, const char*& call) {
     std::vector<GraphNode> nodes(launches_.size(), nullptr);
     const std::vector<std::vector<std::uint32_t>> all_needs = needs();
@@ -231,7 +230,7 @@ class Program {
     return success;
   }
 
-  /// Has a library call put its work on a stream of its own that is being captured.
+  /// Lets a library call put its work on a separate stream that is being captured.
   [[nodiscard]] Result capture(const Launch& l, Graph* child, const char*& call) {
     Stream stream = nullptr;
     call = Api::create_stream;
@@ -262,7 +261,7 @@ class Program {
     refusal_ = Error::Text(call, " returned ", code, " for the library call of task '",
                            view_.name(view_.tasks[l.position].name), "'");
   }
-  /// Notes a refusal if this code means that the driver cannot do it.
+  /// Records a refusal if the code means that the driver cannot do it.
   [[nodiscard]] bool refuses(const Launch& l, const char* call, Result code) noexcept {
     if (errc_of(code) != Errc::unsupported) return false;
     refuse(l, call, code);

@@ -11,16 +11,16 @@
 
 namespace rondo::platform::cuda {
 
-/// Rondo's kernels that compute args on the device, src/cuda/refresh.cu, as PTX that every program has. One takes the
-/// base table from device memory, the other from the parameters of its launch. They run on the stream that the graph
-/// runs on, in front of it.
+/// Rondo's kernels that compute args on the device: src/cuda/refresh.cu, embedded as PTX in every program. One reads
+/// the base table from device memory, the other from the parameters of its launch. They run on the graph's stream,
+/// before the graph.
 ///
 /// Lifetime: the device outlives it; release() unloads. Thread safety: the session's. Errors: the constructor throws
-/// what the driver reports; a driver that cannot compile the PTX is no error, and args are then computed by the host.
+/// what the driver reports; if the driver cannot compile the PTX, the host computes args, and nothing is thrown.
 /// Cost on the hot path: one call.
 class RefreshKernel {
  public:
-  /// The most that a launch carries: what every driver takes as parameters.
+  /// The most bytes that a launch carries, which every driver accepts as parameters.
   static constexpr std::uint32_t most_bytes = 4096;
 
   /// @throws Error what the driver reports
@@ -43,12 +43,12 @@ class RefreshKernel {
 
   /// Whether the device can compute args.
   [[nodiscard]] bool is_usable() const noexcept { return carried_ != nullptr; }
-  /// Why it cannot, for the session's log.
+  /// The reason why it cannot, for the session's log.
   [[nodiscard]] static const char* remark() noexcept {
     return "the driver does not compile Rondo's refresh kernels; addresses that change are computed by the host";
   }
 
-  /// Computes args from the base table on the device, or from that in `carried`, which is taken before this returns.
+  /// Computes args from the base table on the device, or from that in `carried`, which is read before this returns.
   [[nodiscard]] Result launch(const args::RefreshOp& op, const args::LaunchPayload* carried, Stream stream) noexcept {
     if (carried != nullptr) return launch_carried(op, *carried, stream);
     Pointer table = op.args.address(), lanes = op.lanes.address(), bases = op.bases.address();
@@ -70,13 +70,13 @@ class RefreshKernel {
   static constexpr std::uint32_t threads = 128;
   static constexpr std::uint64_t most_blocks = 1024;
 
-  /// As src/cuda/refresh.cu has it.
+  /// The same layout as in src/cuda/refresh.cu.
   struct Parameters {
     std::uint64_t table, lanes, count, base_count, host_inputs_to, host_input_bytes;
     std::uint64_t words[506];
   };
   static_assert(sizeof(Parameters) == 4096);
-  // Whatever fits by LaunchPayload's count fits here.
+  // Everything that LaunchPayload accepts fits here.
   static_assert(most_bytes - args::LaunchPayload::launch_bytes <= sizeof(Parameters::words));
 
   [[nodiscard]] const Calls& driver() const noexcept { return device_.driver(); }

@@ -13,7 +13,7 @@
 
 namespace rondo::platform::cuda {
 
-/// The driver's name of a code, and its words; appended to a text.
+/// Appends the driver's name and description of a code to a text.
 [[gnu::cold]] inline void append_words(Error::Text& text, const Calls& calls, Result code) noexcept {
   const char* name = nullptr;
   const char* words = nullptr;
@@ -23,7 +23,7 @@ namespace rondo::platform::cuda {
   if (calls.error_string(code, &words) == success && words != nullptr) text.append(": "), text.append(words);
 }
 
-/// @throws Error with the code, the driver's own words, and what to do, unless the code is success
+/// Throws unless the code is success. @throws Error with the code, the driver's description, and what to do
 inline void check(const Calls& calls, const char* platform, const char* call, Result code) {
   if (code == success) [[likely]]
     return;
@@ -35,11 +35,11 @@ inline void check(const Calls& calls, const char* platform, const char* call, Re
   throw Error(errc, text);
 }
 
-/// The driver in this process: the library, found once and initialised once; the primary context of each device is
+/// The driver in this process. Its library is found and initialised once. The primary context of each device is
 /// retained while any session has the device open, so that frameworks in the same process share it.
 ///
-/// Thread safety: any thread. Lifetime: to the process's end, so that a session may outlive main. Errors: open() throws
-/// what open_library() does and what the driver reports; nothing is left behind then.
+/// Thread safety: any thread. Lifetime: until the process ends, so that a session may outlive main. Errors: open()
+/// throws as open_library() does, and what the driver reports; it then releases everything.
 class Runtime {
  public:
   static Runtime& instance() {
@@ -47,7 +47,7 @@ class Runtime {
     return runtime;
   }
   [[nodiscard]] const Calls& calls() const noexcept { return calls_; }
-  /// Whether this process was forked from one that had initialised the driver, which no driver survives.
+  /// Whether this process was forked from one that had initialised the driver. The driver cannot be used then.
   [[nodiscard]] bool is_child() const noexcept { return is_child_.load(std::memory_order_relaxed); }
 
   /// Retains the primary context of device number `device`.

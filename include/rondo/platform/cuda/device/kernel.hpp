@@ -23,7 +23,7 @@
 /// The body takes the parameters of run() and is called by every thread of every block; the threads of a block share
 /// its work. A kernel of several blocks has a rondo::Block among its parameters, as in simulation.
 
-#if defined(__CUDA__) || defined(__CUDACC__)  // nothing of it is for code of the host
+#if defined(__CUDA__) || defined(__CUDACC__)  // host code uses nothing of it
 
 #define RONDO_GLOBAL __attribute__((global))
 #define RONDO_DEVICE __attribute__((device))
@@ -53,12 +53,12 @@ namespace rondo::cuda {
   return blockIdx.x;
 #endif
 }
-/// Waits for all threads of the block; what they wrote before is visible after it.
+/// Waits for all threads of the block. Afterwards each sees what the others wrote before.
 RONDO_DEVICE inline void wait_for_block() { __syncthreads(); }
 
 namespace detail {
 
-/// How many threads a block of K has: what it states, else what the platform takes then.
+/// The number of threads in a block of K: the number that it states, otherwise the platform's default.
 template <class K>
 [[nodiscard]] consteval std::uint32_t threads_of() {
   if constexpr (StatesThreads<K>) {

@@ -32,6 +32,14 @@ class PackageTest(unittest.TestCase):
             self.assertEqual(runner.failures, 0)
         self.assertGreater(found, 12)
 
+    @unittest.skipUnless(shutil.which("objdump"), "no objdump")
+    def test_the_compiled_part_needs_the_libraries_of_any_system_only(self):
+        dump = subprocess.run(["objdump", "-p", rondo._rondo.__file__], capture_output=True, text=True, check=True)
+        needed = {line.split()[1].split(".so")[0] for line in dump.stdout.splitlines() if "NEEDED" in line}
+        self.assertIn("libc", needed)
+        system = {"libc", "libm", "libdl", "libpthread", "librt", "libstdc++", "libgcc_s"}
+        self.assertEqual({name for name in needed if not name.startswith("ld-linux")} - system, set())
+
     def test_every_name_of_the_compiled_part_has_a_type(self):
         stub = (pathlib.Path(rondo.__file__).parent / "_rondo.pyi").read_text(encoding="utf-8")
         self.assertTrue((pathlib.Path(rondo.__file__).parent / "py.typed").exists())

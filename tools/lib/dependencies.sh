@@ -51,8 +51,8 @@ has_browser_driver() {
 }
 has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }
 
-# Prints the Debian packages that are needed for <purpose>, which is demo, test, portability, release or site, and
-# are not there.
+# Prints the Debian packages that are needed for <purpose>, which is demo, test, lint, portability, release,
+# check_release or site, and are not there.
 missing_packages() {
   has_program g++ || echo g++
   case $1 in
@@ -73,6 +73,17 @@ missing_packages() {
       has_header range/v3/version.hpp || echo librange-v3-dev
       has_python_for_modules || printf '%s\n' python3-dev python3-numpy python3-pip python3-setuptools python3-venv python3-wheel
       has_file '/usr/include/pybind11/pybind11.h' || has_file '/usr/local/include/pybind11/pybind11.h' || echo pybind11-dev
+      return ;;
+    lint)
+      has_program clang-tidy-19 || echo clang-tidy-19
+      has_header range/v3/version.hpp || echo librange-v3-dev
+      has_header dlpack/dlpack.h || echo libdlpack-dev
+      has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+      has_header fmt/format.h || echo libfmt-dev
+      has_mpi_header || echo libopenmpi-dev
+      return ;;
+    check_release)
+      has_program mmdebstrap || echo mmdebstrap
       return ;;
     site)
       has_program python3 || echo python3

@@ -22,9 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace rondo {
-
-namespace detail {
+namespace rondo::detail {
 
 /// The common part of RoundSession and PipelinedSession: one graph, opened on a platform, with an instance of it per
 /// slot; residents, constants and addresses between rounds; rounds taken step by step.
@@ -203,7 +201,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[gnu::always_inline]] Status run_on(Channel channel, std::size_t slot, Settle settle, const B&... pairs) noexcept {
     check_strategy<B...>();
     enter(Phase::bind);
-    return noting_refusal(
+    return note_refusal(
         slot, instance(slot).run(channel, round_observer(), settle, std::index_sequence_for<B...>{}, pairs...));
   }
   template <class Channel, class Settle, class R>
@@ -212,22 +210,22 @@ class Session : public SessionBase<Derived, P, Policies> {
     enter(Phase::bind);
     if (binding.session_ != number_) [[unlikely]]
       return refuse(binding);
-    return noting_refusal(
+    return note_refusal(
         slot, instance(slot).run(channel, round_observer(), settle, binding.resolved_[Slots == 1 ? 0 : slot]));
   }
   template <class Channel, class Settle>
   Status run_on(Channel channel, std::size_t slot, Settle settle, DynamicBindings<Derived>& bindings) noexcept {
     enter(Phase::bind);
     if (bindings.is_plain() && instance(slot).is_ready() && bindings.are_of(derived())) [[likely]] {
-      return noting_refusal(slot, instance(slot).run_plain(channel, round_observer(), settle, bindings.bound()));
+      return note_refusal(slot, instance(slot).run_plain(channel, round_observer(), settle, bindings.bound()));
     }
     if (const Status status = take(bindings); !status) return status;
-    return noting_refusal(slot, instance(slot).run(channel, round_observer(), settle, bindings.list()));
+    return note_refusal(slot, instance(slot).run(channel, round_observer(), settle, bindings.list()));
   }
   [[nodiscard, gnu::always_inline]] Instance& instance(std::size_t slot) noexcept {
     return instances_[Slots == 1 ? 0 : slot];
   }
-  [[gnu::always_inline]] Status noting_refusal([[maybe_unused]] std::size_t slot, Status status) noexcept {
+  [[gnu::always_inline]] Status note_refusal([[maybe_unused]] std::size_t slot, Status status) noexcept {
     if constexpr (Slots != 1) {
       if (!status) [[unlikely]]
         refusing_slot_ = slot;
@@ -359,7 +357,6 @@ class Session : public SessionBase<Derived, P, Policies> {
   Status cause_;                   ///< the failure that poisoned the session
 };
 
-}  // namespace detail
-}  // namespace rondo
+}  // namespace rondo::detail
 
 #include <rondo/session/session_impl.hpp>  // IWYU pragma: export

@@ -170,12 +170,12 @@ class Cuda {
     return refresh_costs_ ? &*refresh_costs_ : nullptr;
   }
   Status refresh_args(const args::RefreshOp& op) noexcept {
-    return transfers_.launch_beside([&](cuda::Stream stream) { return refresh_.launch(op, nullptr, stream); });
+    return transfers_.launch_refresh([&](cuda::Stream stream) { return refresh_.launch(op, nullptr, stream); });
   }
   /// The launch carries the bases, so nothing is copied.
   Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
     if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
-    return transfers_.launch_beside([&](cuda::Stream stream) { return refresh_.launch(op, &payload, stream); });
+    return transfers_.launch_refresh([&](cuda::Stream stream) { return refresh_.launch(op, &payload, stream); });
   }
 
   /// Makes a queue for rounds in flight. Each slot has its own stream, so copies of one round overlap with tasks of

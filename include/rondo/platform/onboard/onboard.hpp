@@ -110,8 +110,8 @@ class Onboard {
       const auto clear = [&] {
         device_.create_stream();  // the last program to go took it along
         device_.work_begins();
-        device_.must("aclrtMemsetAsync", device_.calls().set_async(reinterpret_cast<void*>(block.address()), size.value,
-                                                                   0, size.value, device_.stream()));
+        void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
+        device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
       };
       try {
         clear();
@@ -216,12 +216,12 @@ class Onboard {
     return refresh_costs_ ? &*refresh_costs_ : nullptr;
   }
   Status refresh_args(const args::RefreshOp& op) noexcept {
-    return transfers_.launch_beside([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });
+    return transfers_.launch_refresh([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });
   }
   /// The bases travel with the launch: nothing is copied.
   Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
     if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
-    return transfers_.launch_beside([&](onboard::Stream stream) { return refresh_.launch(op, &payload, stream); });
+    return transfers_.launch_refresh([&](onboard::Stream stream) { return refresh_.launch(op, &payload, stream); });
   }
 
   // --- a round whose graph a program of the device's own builds

@@ -40,7 +40,7 @@ class RefreshKernel {
     if (calls().launch_host_args == nullptr) return;
     try {
       find();
-      if (function_ != nullptr) is_right_ = computes_right();
+      if (function_ != nullptr) is_correct_ = computes_correctly();
     } catch (...) {
       (void)release();
       throw;
@@ -51,7 +51,7 @@ class RefreshKernel {
   ~RefreshKernel() = default;
 
   /// Whether the device can compute args.
-  [[nodiscard]] bool is_usable() const noexcept { return is_right_; }
+  [[nodiscard]] bool is_usable() const noexcept { return is_correct_; }
   /// Why it cannot, for the session's log.
   [[nodiscard]] const char* remark() const noexcept {
     if (function_ != nullptr) return "the kernel rondo_refresh computes wrong addresses and is not used; build it anew";
@@ -90,13 +90,13 @@ class RefreshKernel {
 
   /// @returns the first failure
   AclError release() noexcept {
-    is_right_ = false;
+    is_correct_ = false;
     function_ = nullptr;
     return binaries_.release();
   }
 
  private:
-  static constexpr std::uint32_t lanes_of_block = 1024;
+  static constexpr std::uint64_t lanes_of_block = 1024;
   static constexpr std::uint32_t most_blocks = 32;  ///< fewer than any chip has vector cores
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
@@ -128,7 +128,7 @@ class RefreshKernel {
   }
 
   /// Runs the kernel over slots of both widths, aligned and not, with gaps in between, for more than one block.
-  [[nodiscard]] bool computes_right() {
+  [[nodiscard]] bool computes_correctly() {
     const std::uint64_t values[] = {0, 0xFFFF'FFF0, 0x7FFF'1234'5678};
     std::vector<args::Lane> lanes(2 * lanes_of_block + 100);
     std::uint32_t end = 0;
@@ -178,7 +178,7 @@ class RefreshKernel {
   Device& device_;
   Binaries binaries_;
   FuncHandle function_ = nullptr;
-  bool is_right_ = false;
+  bool is_correct_ = false;
   alignas(64) std::uint64_t words_[most_bytes / sizeof(std::uint64_t)] = {};
 };
 

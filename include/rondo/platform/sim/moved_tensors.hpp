@@ -34,7 +34,7 @@ class MovedTensors {
   }
 
   /// Copies the contents of moved tensors into the arena, and makes the tasks use them there.
-  void bring_back() noexcept {
+  void move_back() noexcept {
     for (const Slot& slot : slots_) {
       const std::uint64_t now = address_in(slot.word);
       if (now == slot.place) continue;
@@ -44,7 +44,7 @@ class MovedTensors {
       std::memcpy(slot.word, &slot.place, sizeof slot.place);
     }
   }
-  /// Undoes bring_back(); `with_contents`: also copies what the tasks wrote to the caller's memory.
+  /// Undoes move_back(); `with_contents`: also copies what the tasks wrote to the caller's memory.
   void move_again(bool with_contents) noexcept {
     for (const Slot& slot : slots_) {
       const std::uint64_t address = moved_[slot.tensor];

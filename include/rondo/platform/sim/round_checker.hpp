@@ -80,7 +80,7 @@ class RoundChecker {
 
   /// Saves the memory, for the start of each run of the round.
   void begin_round() noexcept {
-    moved_.bring_back();
+    moved_.move_back();
     if (map_.size() != 0) std::memcpy(initial_.data(), map_.base(), map_.size());
   }
 

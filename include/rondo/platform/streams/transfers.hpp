@@ -48,7 +48,7 @@ class Transfers {
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     RoundPlan::Step* const step = plan_.next_in();
     if (to.address() != step->device || size != step->size) [[unlikely]]
-      return copy_in_anew(to, from, size);
+      return copy_in_unplanned(to, from, size);
     plan_.in_done(step);
     __builtin_memcpy(step->staged, from, size);
     return {};
@@ -56,7 +56,7 @@ class Transfers {
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
     RoundPlan::Step* const step = plan_.next_out();
     if (from.address() != step->device || size != step->size) [[unlikely]]
-      return copy_out_anew(to, from, size);
+      return copy_out_unplanned(to, from, size);
     plan_.out_done(step);
     step->host = to;
     return {};
@@ -68,8 +68,8 @@ class Transfers {
   /// Has read the bytes when it returns. For small copies, such as the args table, the runtime itself guarantees this.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
     if (!takes_snapshots_ || size > device_.snapshot_room()) return noted(copy_in_staged(to, from, size));
-    // What was gathered need not go first: it is for other memory.
-    if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
+    // The gathered copies need not go first: they are for other memory.
+    if (const Code code = begin_unordered(); code != code_ok) [[unlikely]]
       return refused(code);
     call_ = Api::copy_async;
     const Code code = device_.copy_snapshot(pointer(to), from, size);
@@ -80,11 +80,11 @@ class Transfers {
     return noted(copy_in_staged(to, from, size));
   }
 
-  /// Launches one of Rondo's own kernels: `launch(stream)` returns a code. What was gathered need not go first: it is
-  /// for other memory.
+  /// Launches one of Rondo's own kernels: `launch(stream)` returns a code. The gathered copies need not go first: they
+  /// are for other memory.
   template <class Launch>
-  Status launch_beside(Launch launch) noexcept {
-    if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
+  Status launch_refresh(Launch launch) noexcept {
+    if (const Code code = begin_unordered(); code != code_ok) [[unlikely]]
       return refused(code);
     call_ = Api::launch_refresh;
     return noted(launch(device_.stream()));
@@ -102,7 +102,7 @@ class Transfers {
     if (const Code code = enter(); code != code_ok) [[unlikely]]
       return code;
     if (!plan_.is_through_inputs()) [[unlikely]]
-      return begin_launch_anew();
+      return begin_launch_unplanned();
     plan_.launched();
     return copy_runs(plan_.in().runs, plan_.in().runs_end, host_to_device);
   }
@@ -183,7 +183,7 @@ class Transfers {
     return code;
   }
   [[nodiscard, gnu::always_inline]] Code finish() noexcept {
-    return plan_.is_through_outputs() ? finish_plan() : finish_anew();
+    return plan_.is_through_outputs() ? finish_plan() : finish_unplanned();
   }
   /// Finishes a round all of whose transfers were in the plan.
   [[nodiscard]] Code finish_plan() noexcept {
@@ -205,7 +205,7 @@ class Transfers {
     if (out_.at != 0) (void)close(out_);
     return code;
   }
-  [[nodiscard, gnu::noinline]] Code finish_anew() noexcept;
+  [[nodiscard, gnu::noinline]] Code finish_unplanned() noexcept;
 
   /// Changes from the plan to single steps: all runs except the last are handed over, and the last stays open.
   [[nodiscard]] Code leave_plan() noexcept;
@@ -239,27 +239,27 @@ class Transfers {
     const DevicePtr<const std::byte> device{out_.device_of(out_.begin)};
     return copy(bytes(out_.begin), pointer(device), close(out_), device_to_host);
   }
-  [[gnu::noinline]] Code flush_rarely() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
-  /// Called before any request to the device except a launch; hands over what was gathered.
+  [[gnu::noinline]] Code flush_gathered() noexcept { return in_.at != 0 ? flush_in() : flush_out(); }
+  /// Called before any request to the device except a launch; first sends the gathered copies.
   [[nodiscard]] Code begin() noexcept {
-    if (const Code code = begin_beside(); code != code_ok) [[unlikely]]
+    if (const Code code = begin_unordered(); code != code_ok) [[unlikely]]
       return code;
     if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
       return code;
-    return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
+    return in_.at == 0 && out_.at == 0 ? code_ok : flush_gathered();
   }
-  /// The same for requests that need no order with what was gathered.
-  [[nodiscard]] Code begin_beside() noexcept {
+  /// The same for requests that may overtake the gathered copies.
+  [[nodiscard]] Code begin_unordered() noexcept {
     if (const Code code = device_.create_stream(call_); code != code_ok) [[unlikely]]
       return code;
     device_.work_begins();
     return enter();
   }
-  [[nodiscard, gnu::noinline]] Code begin_launch_anew() noexcept {
+  [[nodiscard, gnu::noinline]] Code begin_launch_unplanned() noexcept {
     if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
       return code;
     plan_.record_launch();
-    return in_.at == 0 && out_.at == 0 ? code_ok : flush_rarely();
+    return in_.at == 0 && out_.at == 0 ? code_ok : flush_gathered();
   }
   /// @returns the bytes from the start of its first tensor to the end of its last
   [[nodiscard, gnu::always_inline]] std::uint64_t close(Run& run) noexcept {
@@ -284,7 +284,7 @@ class Transfers {
     return {last + step_of(end[-1].size), first->device - begin, begin + room, end[-1].size, begin};
   }
   /// Appends a tensor to a run if it follows the run on the device; otherwise returns null.
-  [[nodiscard, gnu::always_inline]] std::byte* go_on(Run& run, std::uint64_t device, std::uint64_t size) noexcept {
+  [[nodiscard, gnu::always_inline]] std::byte* extend_run(Run& run, std::uint64_t device, std::uint64_t size) noexcept {
     const std::uintptr_t at = run.at;
     const std::uintptr_t next = at + step_of(size);
     if (at == 0 || device != run.device_of(at) || next > run.limit) return nullptr;
@@ -308,8 +308,8 @@ class Transfers {
     return code;
   }
 
-  [[gnu::noinline]] Status copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept;
-  [[gnu::noinline]] Status copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept;
+  [[gnu::noinline]] Status copy_in_unplanned(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept;
+  [[gnu::noinline]] Status copy_out_unplanned(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept;
   [[gnu::noinline]] Code copy_direct(void* to, const void* from, std::uint64_t size, CopyKind kind) noexcept {
     const Code code = begin();
     return code == code_ok ? copy(to, from, size, kind) : code;

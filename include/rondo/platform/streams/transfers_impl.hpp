@@ -8,14 +8,14 @@
 namespace rondo::platform::streams {
 
 template <arch::Arch A, class Device>
-Code Transfers<A, Device>::finish_anew() noexcept {
+Code Transfers<A, Device>::finish_unplanned() noexcept {
   if (!device_.is_busy() && !plan_.is_under_way()) return code_ok;
   if (const Code code = enter(); code != code_ok) [[unlikely]]
     return code;
   if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
     return code;
   if (in_.at != 0 || out_.at != 0) {
-    if (const Code code = out_.at != 0 ? flush_out() : flush_rarely(); code != code_ok) [[unlikely]]
+    if (const Code code = out_.at != 0 ? flush_out() : flush_gathered(); code != code_ok) [[unlikely]]
       return code;
   }
   const Code code = device_.wait();
@@ -92,12 +92,12 @@ void Transfers<A, Device>::leave_plan_as_it_is() noexcept {
 }
 
 template <arch::Arch A, class Device>
-Status Transfers<A, Device>::copy_in_anew(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
+Status Transfers<A, Device>::copy_in_unplanned(DevicePtr<std::byte> to, const void* from, std::uint64_t size) noexcept {
   if (size == 0) return {};
   has_copied_in_ = true;
   if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
     return refused(code);
-  if (std::byte* const staged = go_on(in_, to.address(), size); staged != nullptr) {
+  if (std::byte* const staged = extend_run(in_, to.address(), size); staged != nullptr) {
     plan_.record_in(to.address(), size, staged, false);
     __builtin_memcpy(staged, from, size);
     return {};
@@ -116,11 +116,12 @@ Status Transfers<A, Device>::copy_in_anew(DevicePtr<std::byte> to, const void* f
 }
 
 template <arch::Arch A, class Device>
-Status Transfers<A, Device>::copy_out_anew(void* to, DevicePtr<const std::byte> from, std::uint64_t size) noexcept {
+Status Transfers<A, Device>::copy_out_unplanned(void* to, DevicePtr<const std::byte> from,
+                                                std::uint64_t size) noexcept {
   if (size == 0) return {};
   if (const Code code = leave_plan(); code != code_ok) [[unlikely]]
     return refused(code);
-  if (std::byte* const staged = go_on(out_, from.address(), size); staged != nullptr) {
+  if (std::byte* const staged = extend_run(out_, from.address(), size); staged != nullptr) {
     plan_.record_out(from.address(), size, staged, false);
     staging_.expect(to, staged, size);
     return {};

@@ -40,7 +40,7 @@ class DevicePtr {
 
   template <class U>
     requires std::is_same_v<T, const U>
-  constexpr DevicePtr(DevicePtr<U> p) noexcept : address_{p.address()} {}
+  constexpr DevicePtr(DevicePtr<U> p) noexcept : address_{p.address()} {}  // NOLINT(google-explicit-constructor)
 
   /// The address as a number; 0 is null.
   [[nodiscard]] constexpr std::uint64_t address() const noexcept { return address_; }
@@ -70,7 +70,8 @@ class DeviceSpan {
   constexpr DeviceSpan(DevicePtr<T> data, std::uint64_t size) noexcept : data_{data}, size_{size} {}
   template <class U>
     requires std::is_same_v<T, const U>
-  constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
+  constexpr DeviceSpan(DeviceSpan<U> other) noexcept  // NOLINT(google-explicit-constructor)
+      : data_{other.data()}, size_{other.size()} {}
 
   [[nodiscard]] constexpr DevicePtr<T> data() const noexcept { return data_; }
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }

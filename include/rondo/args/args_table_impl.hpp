@@ -128,6 +128,7 @@ RONDO_INLINE void ArgsTable::write_constants(const graph::GraphView& graph, std:
 
 RONDO_INLINE std::vector<Lane> ArgsTable::lanes() const {
   std::vector<rondo::detail::Keyed> order;
+  order.reserve(uses_.size());
   for (std::size_t u = 0; u < uses_.size(); ++u) order.push_back({static_cast<std::int64_t>(uses_[u].at), u});
   sort_keyed(order);
   std::vector<Lane> sorted(uses_.size());

@@ -192,6 +192,7 @@ class FormattedTask {
     signature.outputs = describe_list(operands.outputs_);
     signature.workspaces = static_cast<std::uint32_t>(operands.workspaces_.size());
     std::vector<SubNode> nodes;
+    nodes.reserve(operands.nodes_.size());
     for (std::size_t n = 0; n < operands.nodes_.size(); ++n) {
       nodes.push_back({operands.node_ids_[n], describe(operands.nodes_[n], mark_set)});
     }

@@ -10,8 +10,7 @@
 #include <cstddef>
 
 /// For code outside namespace rondo: `using namespace rondo::literals;`
-namespace rondo {
-inline namespace literals {
+namespace rondo::inline literals {
 
 /// An args format, parsed by the compiler: `static constexpr auto args = "{i0*}{o0*}{ws0*}{t}"_args;`
 ///
@@ -32,5 +31,4 @@ template <args::Text Literal>
   }
 }
 
-}  // namespace literals
-}  // namespace rondo
+}  // namespace rondo::inline literals

@@ -90,7 +90,8 @@ struct Binding {
   template <BoundPair B>
   explicit Binding(const B& pair) noexcept
       : key{key_of(pair)}, bytes{bytes_or_most(elements_of(pair), element_size<B>)}, device{device_of(pair)} {
-    if constexpr (!DeviceBoundPair<B>) data = const_cast<void*>(static_cast<const void*>(pair.data()));
+    if constexpr (!DeviceBoundPair<B>)
+      data = const_cast<void*>(static_cast<const void*>(pair.data()));  // NOLINT: read only
     if constexpr (requires { B::is_snapshot; }) snapshot = B::is_snapshot;
   }
   [[nodiscard]] bool is_null() const noexcept { return data == nullptr && device == 0; }

@@ -51,7 +51,7 @@ class DynamicBindings {
   Status bind(TensorId tensor, void* host, Bytes size) noexcept { return bind(tensor, host, {}, size, true); }
   /// The same for memory that is only read.
   Status bind(TensorId tensor, const void* host, Bytes size) noexcept {
-    return bind(tensor, const_cast<void*>(host), {}, size, false);
+    return bind(tensor, const_cast<void*>(host), {}, size, false);  // NOLINT: read only
   }
   /// Binds device memory: nothing is copied, the tensor's address changes. Errors: as above; also unsupported if the
   /// update strategy never changes an address.

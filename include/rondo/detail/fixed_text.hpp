@@ -69,6 +69,7 @@ class FixedText {
   [[gnu::always_inline]] constexpr explicit FixedText(const Parts&... parts) noexcept {
     append({TextPart(parts)...});
   }
+  // NOLINTNEXTLINE(google-explicit-constructor): no text is made of braces by accident
   [[gnu::cold]] constexpr explicit FixedText(std::initializer_list<TextPart> parts) noexcept { append(parts); }
 
   [[gnu::cold, gnu::noinline]] constexpr void append(std::initializer_list<TextPart> parts) noexcept {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #if RONDO_HAS_BODIES
-/// The bodies of the functions that distribute tasks over lanes.
+/// The bodies of the functions that deal tasks to lanes.
 namespace rondo::graph {
 
 namespace detail {
@@ -232,7 +232,7 @@ class Dealer {
   std::uint32_t cores_ = 0;
   bool uses_[core_type_count] = {};
 
-  // State while a graph is distributed.
+  // State while tasks are dealt.
   std::vector<std::uint32_t> task_at_;  ///< by rank, most urgent first
   std::vector<std::uint32_t> rank_;     ///< by task
   Lanes lanes_;
@@ -263,7 +263,7 @@ RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRu
       continue;
     }
     const std::uint32_t cores = detail::cores_of(rules.chip, task.core);
-    const double turns = (task.blocks + cores - 1) / cores;
+    const std::uint32_t turns = (task.blocks + cores - 1) / cores;
     double block_ns = 0;
     if (task.cost != nullptr) {
       block_ns = detail::stated_cost(graph, task);

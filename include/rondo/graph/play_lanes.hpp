@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-/// Predicts the time of a round whose tasks are distributed over lanes.
+/// Predicts the time of a round whose tasks are dealt to lanes.
 namespace rondo::graph {
 
 /// A task in a predicted round: its start and end in nanoseconds since the start of the round, and the cores that its
@@ -54,7 +54,7 @@ template <class Visit>
   std::vector<Core> free_at[core_type_count];  // heaps
   for (std::size_t type = 0; type < core_type_count; ++type) {
     const std::uint32_t count = detail::cores_of(chip, static_cast<CoreType>(type));
-    for (std::uint32_t core = 0; core < count; ++core) free_at[type].push_back({0.0, core});
+    for (std::uint32_t core = 0; core < count; ++core) free_at[type].emplace_back(0.0, core);
   }
   std::vector<std::uint32_t> cores;
   std::size_t w = 0;

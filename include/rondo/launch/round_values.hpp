@@ -103,7 +103,7 @@ class ValueStore {
   ValueStore(std::span<const graph::TensorRecord> tensors, std::uint32_t tag)
       : scalars_(tensors.size()), is_scalar_(tensors.size()), tag_{tag} {
     for (std::size_t t = 0; t < tensors.size(); ++t) {
-      is_scalar_[t] = tensors[t].value.kind == graph::ValueKind::scalar;
+      is_scalar_[t] = tensors[t].value.kind == graph::ValueKind::scalar ? 1 : 0;
       scalars_[t] = tensors[t].value.bits;
     }
   }

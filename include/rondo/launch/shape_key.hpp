@@ -86,7 +86,8 @@ class ShapeKey {
 
 /// Folds the two halves of the 128-bit product into one word, after the idea of Wang Yi's wyhash (2019, public domain).
 [[nodiscard]] constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
-  __extension__ typedef unsigned __int128 Wide;  // __extension__ is not allowed in an alias declaration
+  // NOLINTNEXTLINE(modernize-use-using): __extension__ is not allowed in an alias declaration
+  __extension__ typedef unsigned __int128 Wide;
   const Wide product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }

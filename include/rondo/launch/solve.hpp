@@ -49,7 +49,7 @@ class Solver {
   [[nodiscard]] std::vector<std::int64_t> run(std::span<const BoundSize> sizes,
                                               std::span<const std::int64_t> given_values) {
     for (std::size_t s = 0; s < known_.size() && s < given_values.size(); ++s) {
-      known_[s] = given_values[s] != not_stated;
+      known_[s] = given_values[s] != not_stated ? 1 : 0;
       values_[s] = known_[s] ? given_values[s] : 0;
     }
     for (const BoundSize& size : sizes) {

@@ -68,7 +68,7 @@ class ArtifactFolder {
         const Fd lock{::open((entry.path() / "lock").c_str(), O_RDWR | O_CLOEXEC)};
         if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(entry.path(), error);
       }
-    } catch (...) {  // the folder of another program, or out of memory
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the folder of another program, or out of memory
     }
   }
 

@@ -55,7 +55,7 @@ class LocalRunner {
 
   /// @throws Error out_of_resources if no process or thread can be started
   explicit LocalRunner(Workload workload, Options options = {})
-      : options_{std::move(options)},
+      : options_{options},
         server_{[workload = std::move(workload), repetition = options_.repetition](int connection) {
           serve(connection, workload, repetition);
         }},

@@ -63,7 +63,7 @@ inline void LocalRunner::serve(int connection, const Workload& workload, const R
 inline void LocalRunner::work(Job job, std::size_t device) noexcept {
   Measured measured;
   try {
-    measured = run(slots_[device], *job.artifact, device);
+    measured = run(slots_[device], *job.artifact, device);  // NOLINT: submit_run() took one
   } catch (...) {
     auto [fault, text] = detail::current_fault(Fault::unknown);
     measured = {Fault::unknown, std::move(text), {}, {}, 0};
@@ -115,7 +115,7 @@ inline LocalRunner::Ended LocalRunner::exchange(const detail::ForkServer::Worker
     const int left = detail::milliseconds_until(deadline);
     if (left == 0) return Ended::out_of_time;
     if (ending_.load(std::memory_order_relaxed)) return Ended::told_to_end;
-    const short wanted = static_cast<short>(sent < request.size() ? POLLIN | POLLOUT : POLLIN);
+    const auto wanted = static_cast<short>(sent < request.size() ? POLLIN | POLLOUT : POLLIN);
     pollfd waits[2] = {{connection, wanted, 0}, {prints ? worker.output.get() : -1, POLLIN, 0}};
     (void)::poll(waits, 2, std::min(left, 50));
     if (prints && waits[1].revents != 0) prints = detail::drain(worker.output.get(), output);

@@ -67,7 +67,7 @@ class SourceBuilder {
         folder_{std::make_shared<detail::ArtifactFolder>(options_.cache)},
         identity_{identify()},
         pool_{options_.workers, [this](Job job, std::size_t) { work(std::move(job)); },
-              [](Job job) {
+              [](const Job& job) {
                 detail::tell(job.on_built, Built<Artifact>{Fault::stopped, "the builder is gone", {}, 0});
               }} {}
 

@@ -33,6 +33,7 @@ class FirstFit {
         entries_(problem.size(), Entry{}),
         offsets_(problem.size(), 0) {
     std::vector<rondo::detail::Keyed> by_start;
+    by_start.reserve(problem.size());
     for (std::size_t i = 0; i < problem.size(); ++i) by_start.push_back({problem.buffers[i].lower, i});
     sort_keyed(by_start);
     for (std::size_t k = 0; k < by_start.size(); ++k) {

@@ -46,6 +46,7 @@ namespace rondo::memory {
   // The gain of the topmost buffer: each section gets the largest gain of its buffers, starting with the largest.
   // `next` skips sections that already have one.
   std::vector<rondo::detail::Keyed> by_gain;
+  by_gain.reserve(problem.size());
   const auto gain = [&](std::size_t i) { return aligned(problem.buffers[i].size, unit) - problem.buffers[i].size; };
   for (std::size_t i = 0; i < problem.size(); ++i) by_gain.push_back({-gain(i), i});
   sort_keyed(by_gain);

@@ -60,7 +60,7 @@ namespace detail {
                                                          const GraphNotes& notes) {
   const graph::TaskRecord& task = graph.tasks[t];
   std::vector<std::string> lines{std::string{graph.name(task.name)}};
-  lines.push_back(rondo::to_string(task.core));
+  lines.emplace_back(rondo::to_string(task.core));
   if (task.blocks != 1) lines.back() += fmt::format(" x {}", task.blocks);
   if (t < notes.task_ns.size()) lines.back() += ", " + duration_text(notes.task_ns[t]);
   for (const graph::ArgRecord& arg : addresses(graph, t, writes)) {

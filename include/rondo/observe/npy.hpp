@@ -109,7 +109,7 @@ inline void write_npy(const std::string& path, DataType type, std::span<const st
   if (!file) detail::fail_npy(path, "cannot be read");
   const std::string all{std::istreambuf_iterator<char>{file}, {}};
   const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(all[i])}; };
-  if (all.size() < 12 || all.compare(0, 6, "\x93NUMPY") != 0) detail::fail_npy(path, "is no .npy file");
+  if (all.size() < 12 || !all.starts_with("\x93NUMPY")) detail::fail_npy(path, "is no .npy file");
   const std::size_t begin = byte(6) == 1 ? 10 : 12;
   const std::size_t length = byte(8) | byte(9) << 8 | (begin == 12 ? byte(10) << 16 | byte(11) << 24 : 0);
   if (length > all.size() - begin) detail::fail_npy(path, "is cut short in its header");

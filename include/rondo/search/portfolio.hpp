@@ -119,7 +119,7 @@ namespace detail {
 /// a few percent above it. Uses the lowest target that is reached, or else the best result.
 inline void mend_stretches(Planning& p, unsigned threads, const LocalBudget& budget) {
   // At first a few percent above the bound; if the best plan is closer than that, fractions of the distance.
-  const double bound = static_cast<double>(p.best.lower_bound);
+  const auto bound = static_cast<double>(p.best.lower_bound);
   const double room = static_cast<double>(p.best.arena) - bound;
   std::array aims{0.0, 0.004 * bound, 0.015 * bound, 0.03 * bound};
   if (aims[2] >= room) aims = {0.0, room / 4, room / 2, room * 0.8};

@@ -160,7 +160,7 @@ class InFlight {
       return [&]<std::size_t... I>(std::index_sequence<I...>, auto&& all) {
         static_assert((is_bound<std::tuple_element_t<I, std::tuple<Args...>>> && ...),
                       "rondo: a round takes pairs, as bind(...) makes them, and at most one callable, the last");
-        return submit(waits, std::get<sizeof...(I)>(std::move(all)), std::get<I>(all)...);
+        return submit(waits, std::get<sizeof...(I)>(std::forward<decltype(all)>(all)), std::get<I>(all)...);
       }(std::make_index_sequence<sizeof...(Args) - 1>{}, std::forward_as_tuple(std::forward<Args>(args)...));
     }
   }

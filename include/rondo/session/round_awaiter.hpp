@@ -24,7 +24,7 @@ struct WaitingRound {
 template <class Session, BoundPair... B>
 class [[nodiscard]] RoundAwaiter : WaitingRound {
  public:
-  RoundAwaiter(Session& session, const B&... pairs) noexcept : session_{session}, pairs_{pairs...} {
+  explicit RoundAwaiter(Session& session, const B&... pairs) noexcept : session_{session}, pairs_{pairs...} {
     is_ready = [](WaitingRound& self) noexcept {
       auto& me = static_cast<RoundAwaiter&>(self);
       return std::apply([&](const B&... b) { return me.session_.can_submit(b...); }, me.pairs_);

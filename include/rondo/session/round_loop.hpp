@@ -38,9 +38,9 @@ class [[nodiscard]] RoundLoop {
       return RoundLoop{std::coroutine_handle<promise_type>::from_promise(*this)};
     }
     /// Required by the language: starts the coroutine at once.
-    std::suspend_never initial_suspend() const noexcept { return {}; }
+    [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
     /// Required by the language: keeps the frame until the RoundLoop is destroyed.
-    std::suspend_always final_suspend() const noexcept { return {}; }
+    [[nodiscard]] std::suspend_always final_suspend() const noexcept { return {}; }
     /// Required by the language: co_return.
     void return_value(Status outcome) noexcept { status = outcome; }
     /// Required by the language: stores the exception.

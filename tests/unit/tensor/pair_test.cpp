@@ -23,7 +23,7 @@ struct MyBuffer {
   float elements[3] = {1, 2, 3};
   [[nodiscard]] const float* data() const { return elements; }
   [[nodiscard]] float* data() { return elements; }
-  [[nodiscard]] short size() const { return 3; }  // NOLINT(google-runtime-int)
+  [[nodiscard]] short size() const { return 3; }
 };
 
 }  // namespace

@@ -295,7 +295,7 @@ class LayoutWalker {
       return d.index < count ? add_single(single(d, SlotKind::workspace)) : Reason::no_such_workspace;
     }
     if (count > every_workspace_slots) return Reason::too_many_workspaces;
-    if (!fits(8 * every_workspace_slots)) return Reason::block_too_large;
+    if (!fits(std::uint64_t{8} * every_workspace_slots)) return Reason::block_too_large;
     Slot slot = single(d, SlotKind::workspace);
     for (std::uint32_t i = 0; i < every_workspace_slots; ++i) {
       slot.index = i;

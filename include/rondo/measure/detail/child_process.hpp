@@ -83,7 +83,8 @@ inline int kill_group(pid_t leader) noexcept {
 [[nodiscard]] inline ChildOutcome run_child(const std::vector<std::string>& command, const ChildLimits& limits) {
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
-  for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : command)
+    argv.push_back(const_cast<char*>(argument.c_str()));  // NOLINT: as exec wants it
   argv.push_back(nullptr);
   FdPair output = make_pipe();
   FdPair start = make_pipe();

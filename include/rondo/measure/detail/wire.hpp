@@ -68,7 +68,8 @@ class Reader {
   [[nodiscard]] T take() noexcept {
     T value{};
     if (rest_.size() < sizeof value) return fail(), T{};
-    std::memcpy(&value, rest_.data(), sizeof value);
+    std::memcpy(&value, rest_.data(),
+                sizeof value);  // NOLINT(bugprone-suspicious-stringview-data-usage): these are bytes
     rest_.remove_prefix(sizeof value);
     return value;
   }

@@ -157,7 +157,7 @@ class Device {
       runtime_.forget(options_.device);
     } else {
       runtime_.lose(options_.device);
-      (void)is_done_.release();  // the device may still write to it
+      (void)is_done_.release();  // NOLINT: the device may still write to it
     }
     calls_ = &calls_of_no_device();
     stream = nullptr;
@@ -277,7 +277,7 @@ class Device {
   static constexpr std::int64_t force_limit_ms = 5'000;
 
   [[nodiscard]] static const Options& checked(const Identity& identity, const Options& options) {
-    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;
+    if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
     throw Error(Errc::invalid_argument, Error::Text(identity.platform, ": Options::timeout_ms is ", options.timeout_ms,
                                                     "; say for how long a round is waited for, or -1: for ever"));
   }

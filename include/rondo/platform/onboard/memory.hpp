@@ -147,7 +147,8 @@ class DeviceMemory {
     }
     bytes = align_up(bytes, page);
     device_.must("aclrtMallocHost", calls().malloc_host(&block.whole, bytes + page));
-    void* const host = reinterpret_cast<void*>(align_up(reinterpret_cast<std::uintptr_t>(block.whole), page));
+    const auto whole = reinterpret_cast<std::uintptr_t>(block.whole);
+    void* const host = static_cast<char*>(block.whole) + (align_up(whole, page) - whole);
     const char* call = "aclrtHostRegisterV2";
     AclError code = calls().register_host(host, bytes, host_register_mapped);
     void* device = nullptr;

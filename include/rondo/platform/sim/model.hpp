@@ -151,14 +151,14 @@ class Model {
     [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
       std::size_t call = 0;
       try {
-        for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
-          for (std::uint32_t block = 0; block < graph_.tasks[t].blocks; ++block, ++call) {
+        for (const graph::TaskRecord& task : graph_.tasks) {
+          for (std::uint32_t block = 0; block < task.blocks; ++block, ++call) {
             if (halt.requested()) return halt.status();
             const double start = now_ns();
             calls_.calls[call].entry(calls_.calls[call].args);
             const double cost = modelled_.costs.host_factor * (now_ns() - start);
             double& known = chip_.costs()[call];
-            if (graph_.tasks[t].cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
+            if (task.cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
           }
         }
       } catch (...) {

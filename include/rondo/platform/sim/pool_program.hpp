@@ -220,7 +220,7 @@ class PoolProgram {
     planned_at_ = now_ns();
     try {
       plan(costs);
-    } catch (...) {  // no thread or no memory: the schedule does not change
+    } catch (...) {  // NOLINT(bugprone-empty-catch): no thread or no memory, so the schedule does not change
     }
     planning_took_ = now_ns() - planned_at_;
   }

@@ -58,7 +58,7 @@ struct Prediction {
     const double cube = sum(cube_busy_ns) / static_cast<double>(std::max<std::size_t>(1, cube_busy_ns.size()));
     const double vector = sum(vector_busy_ns) / static_cast<double>(std::max<std::size_t>(1, vector_busy_ns.size()));
     const double control = streams != 0 ? stream_busy_ns : scheduler_busy_ns / std::max(1U, schedulers);
-    const double most = std::max(std::max(critical_path_ns, control), std::max(cube, vector));
+    const double most = std::max({critical_path_ns, control, cube, vector});
     if (most == critical_path_ns) return "the critical path";
     if (most == control) return streams != 0 ? "the streams" : "the schedulers";
     return most == cube ? "the cube cores" : "the vector cores";

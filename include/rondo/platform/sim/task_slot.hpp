@@ -92,7 +92,8 @@ class Recycler {
     if (const std::size_t left = made_ - taken_; left != 0) {
       if (left > ahead) {
         const auto* const soon = reinterpret_cast<const char*>(memory_ + free_[left - 1 - ahead]);
-        for (std::size_t line = 0; line < sizeof(T) && line < 192; line += 64) __builtin_prefetch(soon + line, 1);
+        constexpr std::size_t fetched = sizeof(T) < 192 ? sizeof(T) : 192;
+        for (std::size_t line = 0; line < fetched; line += 64) __builtin_prefetch(soon + line, 1);
       }
       ++taken_;
       return memory_ + free_[left - 1];

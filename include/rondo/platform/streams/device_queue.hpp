@@ -305,7 +305,8 @@ class DeviceQueue {
     call_ = Api::enter;
     if (s.code == code_ok) s.code = device_.enter();
     then(s, Api::copy, [&] {
-      return device_.copy_now(reinterpret_cast<void*>(to.address()), from, size.value, host_to_device, s.stream);
+      void* const at = reinterpret_cast<void*>(to.address());  // NOLINT: an address for the runtime
+      return device_.copy_now(at, from, size.value, host_to_device, s.stream);
     });
     return noted(s.code);
   }
@@ -315,7 +316,8 @@ class DeviceQueue {
     if (s.code == code_ok) s.code = device_.enter();
     then(s, Api::synchronize, [&] { return device_.synchronize(s.stream); });
     then(s, Api::copy, [&] {
-      return device_.copy_now(to, reinterpret_cast<const void*>(from.address()), size.value, device_to_host, s.stream);
+      const void* const at = reinterpret_cast<const void*>(from.address());  // NOLINT: an address for the runtime
+      return device_.copy_now(to, at, size.value, device_to_host, s.stream);
     });
     return noted(s.code);
   }

@@ -149,7 +149,7 @@ class RefreshMeasurement {
   static constexpr std::uint32_t calls_in_a_row = 8;
   static constexpr std::uint32_t tries = 3;
   static constexpr std::uint32_t most_lanes = 8192;
-  static constexpr std::uint64_t lanes_at = 8 * most_lanes;
+  static constexpr std::uint64_t lanes_at = std::uint64_t{8} * most_lanes;
   static constexpr std::uint32_t most_bases = (RefreshKernel::most_bytes - args::LaunchPayload::launch_bytes) / 32 * 4;
 
   [[nodiscard]] std::uint64_t address(std::uint64_t offset) const noexcept {

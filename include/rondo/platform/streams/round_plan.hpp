@@ -55,8 +55,8 @@ class RoundPlan {
 
   // --- following the plan
 
-  [[gnu::always_inline]] Step* next_in() const noexcept { return in_next_; }
-  [[gnu::always_inline]] Step* next_out() const noexcept { return out_next_; }
+  [[nodiscard, gnu::always_inline]] Step* next_in() const noexcept { return in_next_; }
+  [[nodiscard, gnu::always_inline]] Step* next_out() const noexcept { return out_next_; }
   [[gnu::always_inline]] void in_done(Step* step) noexcept { in_next_ = step + 1; }
   [[gnu::always_inline]] void out_done(Step* step) noexcept { out_next_ = step + 1; }
   /// Whether all inputs of the plan were copied, and nothing else was requested.

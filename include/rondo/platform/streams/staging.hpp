@@ -70,7 +70,7 @@ class Staging {
     if (found == pinned_.end()) return Api::code_bad_parameter;
     pinned_.erase(found);
     has_pinned_ = !pinned_.empty();
-    return free(const_cast<void*>(memory));
+    return free(const_cast<void*>(memory));  // NOLINT: what allocate() returned
   }
   [[nodiscard]] bool has_pinned() const noexcept { return has_pinned_; }
   [[nodiscard]] bool is_pinned(const void* memory, std::uint64_t size) const noexcept {

@@ -27,10 +27,11 @@ class TaskSteps {
   /// `is_complete`: whether all tasks have run.
   virtual void round_ends(bool is_complete) noexcept = 0;
 
- protected:
-  TaskSteps() = default;
   TaskSteps(const TaskSteps&) = delete;
   TaskSteps& operator=(const TaskSteps&) = delete;
+
+ protected:
+  TaskSteps() = default;
   ~TaskSteps() = default;
 };
 

@@ -52,7 +52,7 @@ std::size_t first_winner(std::size_t count, unsigned threads, Task task) {
   team.reserve(helpers);
   try {
     for (std::size_t t = 0; t < helpers; ++t) team.emplace_back(work);
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // No more threads can be started: the existing ones do the work.
   }
   work();

@@ -110,7 +110,7 @@ class SectionSearch {
     double most_blamed = 1;
     for (double& b : blame_) most_blamed = std::max(most_blamed, b *= 0.97);
     for (std::size_t c = 0; c < model_.count(); ++c) {
-      const double size = static_cast<double>(model_.size[c]);
+      const auto size = static_cast<double>(model_.size[c]);
       double value = 0;
       switch (strategy_.preference) {
         case Preference::size: value = size; break;
@@ -145,7 +145,7 @@ class SectionSearch {
     return false;
   }
 
-  bool out_of_time() const {
+  [[nodiscard]] bool out_of_time() const {
     if ((nodes_ & 127) != 0) return false;
     if (limit_.cancelled != nullptr && limit_.cancelled->load(std::memory_order_relaxed)) return true;
     return limit_.deadline != std::chrono::steady_clock::time_point::max() &&
@@ -153,7 +153,7 @@ class SectionSearch {
   }
 
   /// A number that identifies a part by its buffers, their `at_` and the capacity; never 0.
-  std::uint64_t fingerprint(std::size_t begin, std::size_t end) const {
+  [[nodiscard]] std::uint64_t fingerprint(std::size_t begin, std::size_t end) const {
     std::uint64_t sum = mix(static_cast<std::uint64_t>(capacity_bytes_) + 1);
     for (std::size_t k = begin; k < end; ++k) {
       const auto c = static_cast<std::uint64_t>(pool_[k]);
@@ -209,7 +209,7 @@ class SectionSearch {
       const std::size_t c = u(pool_[k]);
       const Offset at = at_[c];
       const Offset size = size_[c];
-      const Offset room = static_cast<Offset>(capacity_ - at);
+      const auto room = static_cast<Offset>(capacity_ - at);
       bool fits = true;
       for (const SectionRange* last = r + ranges(c); r != last; ++r) {
         for (Index g = r->first; g < r->last; ++g) {
@@ -251,13 +251,14 @@ class SectionSearch {
 
   [[nodiscard]] std::ptrdiff_t ranges(std::size_t c) const { return model_.ranges.end(c) - model_.ranges.begin(c); }
 
-  Choice choose() const {
+  [[nodiscard]] Choice choose() const {
     Choice best;
     std::array<Offset, 3> best_key{};
     for (const Group& g : groups_) {
       if (g.ready == 0 || g.ready != g.lowest) continue;
-      const Offset waste = static_cast<Offset>(capacity_ - g.floor - g.rest);
-      const Offset options = static_cast<Offset>(g.ready + (waste > 0 ? 1 : 0));
+      const auto waste = static_cast<Offset>(capacity_ - g.floor - g.rest);
+      const Offset as_waste = waste > 0 ? 1 : 0;
+      const auto options = static_cast<Offset>(g.ready + as_waste);
       std::array<Offset, 3> key{};
       switch (strategy_.branching) {
         case Branching::fewest_options: key = {options, waste, g.floor}; break;
@@ -274,7 +275,7 @@ class SectionSearch {
   }
 
   /// The units that obstacles occupy in a section from `at` upwards.
-  Offset fixed_above(Index section, Offset at) const {
+  [[nodiscard]] Offset fixed_above(Index section, Offset at) const {
     std::int64_t sum = 0;
     for (const Obstacle* o = model_.of_section.begin(u(section)); o != model_.of_section.end(u(section)); ++o) {
       if (o->high > at) sum += o->high - std::max<std::int64_t>(o->low, at);
@@ -310,7 +311,7 @@ class SectionSearch {
   /// Places a buffer at its current offset; false if a neighbour then lies too high.
   bool place(Index c) {
     const Offset at = at_[u(c)];
-    const Offset top = static_cast<Offset>(at + size_[u(c)]);
+    const auto top = static_cast<Offset>(at + size_[u(c)]);
     offsets_[u(c)] = at;
     set(c, placed);
     for (const std::int32_t* d = model_.neighbours.begin(u(c)); d != model_.neighbours.end(u(c)); ++d) {
@@ -334,7 +335,7 @@ class SectionSearch {
       lifts_.emplace_back(c, at);
       lowest = std::min(lowest, at);
       if (at == placed) continue;
-      const Offset end_of = static_cast<Offset>(at + size_[u(c)]);
+      const auto end_of = static_cast<Offset>(at + size_[u(c)]);
       if (end_of < top) {
         second_top = top;
         top = end_of;
@@ -354,7 +355,7 @@ class SectionSearch {
 
   /// The lowest offset above its present one at which `c` can rest on something if it is the lowest in `section`: on a
   /// buffer outside that section, or on an obstacle.
-  Offset next_rest(Index c, Index section) const {
+  [[nodiscard]] Offset next_rest(Index c, Index section) const {
     Offset next = placed;
     for (const std::int32_t* d = model_.neighbours.begin(u(c)); d != model_.neighbours.end(u(c)); ++d) {
       if (at_[u(*d)] == placed || model_.covers(u(*d), section)) continue;

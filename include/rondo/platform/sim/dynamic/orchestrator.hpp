@@ -273,8 +273,7 @@ Status orchestrate_round(Orchestrator& orchestrator, Orchestration&& orchestrati
   orchestrator.begin_round();
   try {
     orchestration(orchestrator);
-  } catch (const Stopped&) {
-    // the failure is already recorded
+  } catch (const Stopped&) {  // NOLINT(bugprone-empty-catch): the failure is already recorded
   } catch (...) {
     Error::Text text("the orchestration: ");
     text.append(current_exception_text());

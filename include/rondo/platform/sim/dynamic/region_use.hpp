@@ -107,7 +107,7 @@ struct alignas(64) RegionUse {
 
 /// A use that a task is about to make of a region.
 struct Touch {
-  Touch() noexcept {}  // uninitialised: arrays of them are filled only as needed
+  Touch() noexcept {}  // NOLINT(modernize-use-equals-default): arrays of them are filled only as needed
   Touch(TensorState* t, BoxView b, Access a) noexcept : tensor{t}, box{b}, access{a} {}
 
   TensorState* tensor;

@@ -78,7 +78,7 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
     std::size_t count = 0;
     Predecessor all[most];
 
-    Predecessors() noexcept {}  // leaves all members uninitialised
+    Predecessors() noexcept {}  // NOLINT(modernize-use-equals-default): leaves all members uninitialised
     [[nodiscard]] bool add(TaskSlot& task, std::uint64_t number) noexcept {
       if (count == most) [[unlikely]]
         return false;

@@ -28,6 +28,11 @@ has_clang_sanitizers() {
   clang=$(find_clang) && ls "$("$clang" -print-resource-dir)"/lib/*/*tsan*.a >/dev/null 2>&1
 }
 
+has_libcxx() {
+  local clang
+  clang=$(find_clang) && echo '#include <atomic>' | "$clang" -stdlib=libc++ -std=c++20 -x c++ -E - >/dev/null 2>&1
+}
+
 # A Python that has NumPy, its own headers and setuptools, makes environments, and so builds and tests the package; the
 # first python3 on the path need not be one. numba, mypy and cffi are optional: their tests are skipped without them.
 has_python_for_modules() {
@@ -62,6 +67,8 @@ missing_packages() {
       has_program s390x-linux-gnu-g++ || echo g++-s390x-linux-gnu
       has_program qemu-aarch64 || echo qemu-user
       has_program musl-gcc || echo musl-tools
+      find_clang >/dev/null || echo clang-19
+      has_libcxx || printf '%s\n' libc++-19-dev libc++abi-19-dev
       return ;;
     release)
       has_program cmake || echo cmake

@@ -77,6 +77,12 @@ struct OnTheDevice {
     });
   }
   static void silent(std::int64_t*) {}
+  /// As after a copy that failed, which the device leaves out and goes on.
+  static void unplaced(std::int64_t* args) {
+    const auto& told = *reinterpret_cast<const runtime::OrchestratorArgs*>(args);
+    reinterpret_cast<runtime::OrchestratorTensor*>(told.arena + told.tensors_at)[1].address = 0;
+    entry(args);
+  }
   static void mistaken(std::int64_t* args) {
     runtime::orchestrate_on_device<R>(args,
                                       [](auto&, const auto& io) { (void)io.template get<float, Direction::out>(0); });
@@ -214,6 +220,7 @@ TEST_CASE_TEMPLATE("An orchestrator that does not do what it should fails its ro
   fails(&OnTheDevice<R>::silent, Errc::device_failed, "without an answer");
   fails(&OnTheDevice<R>::mistaken, Errc::orchestration_failed, "the interface's tensor 0 is no out");
   fails(&OnTheDevice<Other>::entry, Errc::orchestration_failed, "build both from the same Rondo");
+  fails(&OnTheDevice<R>::unplaced, Errc::orchestration_failed, "tensor 1 has not reached the device");
 }
 
 TEST_CASE_TEMPLATE("The example's orchestrator does what it says", P, A2A3OverStandIn, A5OverStandIn) {

@@ -190,6 +190,10 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
     auto& state = static_cast<State&>(states.find(args, [&] { return State::make(args); }));
     const DeviceInterface io{args};
     for (std::uint32_t t = 0; t < args.tensor_count; ++t) {
+      if (io.tensor(t).address == 0) {  // after a copy that failed, the device goes on with what follows it
+        refuse(Error::Text("the address of the interface's tensor ", t, " has not reached the device"));
+        return 0;
+      }
       state.orchestrator.place_interface(t, io.tensor(t).address);
     }
     const Status status = platform::sim::dynamic::orchestrate_round(

@@ -1149,7 +1149,7 @@ int aclmdlRICaptureGetInfo(void* on, int* status, void** instance) {
   if (entry.injected != ok) return entry.injected;
   const StreamState* const stream = stream_of("aclmdlRICaptureGetInfo", on);
   if (stream == nullptr) return bad_parameter;
-  *status = stream->capture == nullptr ? 0 : stream->capture->is_lost ? 2 : 1;
+  *status = stream->capture == nullptr ? 0 : stream->capture->tells_loss ? 2 : 1;
   *instance = stream->capture.get();
   return ok;
 }

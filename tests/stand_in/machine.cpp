@@ -201,7 +201,9 @@ void Machine::start(StreamState& stream) {
 void Machine::submit(StreamState& stream, Op op) {
   if (stream.capture != nullptr) {
     op.lane = stream.capture->lanes[&stream];
-    if (!take_entries(*stream.capture, op.lane, op.kind == Op::Kind::wait ? 4 : 1)) stream.capture->is_lost = true;
+    if (!take_entries(*stream.capture, op.lane, op.kind == Op::Kind::wait ? 4 : 1)) {
+      stream.capture->is_lost = stream.capture->tells_loss = true;
+    }
     stream.capture->ops.push_back(std::move(op));
     return;
   }

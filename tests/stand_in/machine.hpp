@@ -129,6 +129,7 @@ struct Graph {
   std::map<StreamState*, std::uint32_t> lanes;  ///< the streams that take part, by number; the origin is 0
   std::vector<std::uint64_t> entries;           ///< by lane: what it takes of queues of the device's
   bool is_lost = false;                         ///< a call that belongs to it failed
+  bool tells_loss = false;                      ///< asked about itself it says so; else only its end does
   std::thread::id owner;
   int mode = 0;
   StreamState* origin = nullptr;

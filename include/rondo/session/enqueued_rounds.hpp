@@ -29,9 +29,9 @@ class EnqueuedRounds : public Base {
   /// again in each replay, with the addresses that the session bound last, and copies from and to the same pinned
   /// memory. The memory of the session and of the binding stays until the last replay is over.
   ///
-  /// Errors: as run_round(); also unsupported if the options name no stream, if the capture was lost, and, naming the
-  /// tensor, for a snapshot in a capture; fixed_address if the capture has a round of this session with another
-  /// binding.
+  /// Errors: as run_round(); also unsupported if the options name no stream, if the runtime reports that the capture is
+  /// lost, and, naming the tensor, for a snapshot in a capture; fixed_address if the capture has a round of this
+  /// session with another binding.
   template <BoundPair... B>
   Status enqueue_round(const B&... pairs) noexcept {
     check<B...>();

@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_bench_rounds.sh <bench_rounds>: the tool's promises, as a user would try them. No time is asserted.
+# check_bench_rounds.sh <bench_rounds> <its kernels for the stand-in> <the stand-in>: the tool's promises, as a user
+# would try them. No time is asserted.
 set -euo pipefail
-tool=$1
+tool=$1 kernels=$2 stand_in=$(dirname "$3")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -19,7 +20,7 @@ expect() {
 says() { grep -qE -- "$1" "$work/out" || { cat "$work/out"; fail "does not say: $1"; }; }
 
 expect 0 --help
-for option in --rounds --compare --show-host --json --list --engine --platform; do says "$option"; done
+for option in --rounds --compare --show-host --json --list --engine --platform --kernels; do says "$option"; done
 expect 0 --list
 says '^saxpy '
 says '^digits_step '
@@ -40,7 +41,25 @@ says 'decode_token on .*; a round copies 0 bytes in, 0 out, and refreshes 1.00 t
 for row in bind refresh 'copy in' launch wait 'copy out' round; do says "^  $row +[0-9.]+ (ns|us|ms) +[0-9.]+ (ns|us|ms)"; done
 expect 0 saxpy --rounds 50 --platform a2a3_sim --engine model --show-host
 time_of='[0-9.]+ (ns|us|ms)'
-says "tasks of a round on the chip: $time_of; the whole round, with copies, launch and completion: $time_of; the host took"
+says '^  phase .* p99 +device$'
+says "^  launch .* -$"
+says "^  round +$time_of +$time_of +$time_of +$time_of$"
+says "^  predicted for the chip, with copies, launch and completion: $time_of; the host took"
+
+# On a real NPU, for which the stand-in stands here: the same column, by the device's clock, and kernels from files.
+for chip in a2a3 a5; do
+  RONDO_STAND_IN_CHIP=$chip LD_LIBRARY_PATH=$stand_in expect 0 saxpy digits_step decode_token pipeline shapes overhead_4 \
+    --rounds 50 --warm-up 2 --sessions 2 --platform "${chip}_onboard" --kernels "$kernels" --json "$work/chip.json"
+  [ "$(grep -c "on ${chip}_onboard, 50 rounds" "$work/out")" -eq 6 ] || fail "not all cases ran on ${chip}_onboard"
+  [ "$(grep -cE "^  round +$time_of +$time_of +$time_of +$time_of$" "$work/out")" -eq 6 ] || fail "no device time on $chip"
+  python3 -c 'import json, sys; assert all(c["device_ns"] > 0 for c in json.load(open(sys.argv[1]))["cases"])' "$work/chip.json"
+done
+LD_LIBRARY_PATH=$stand_in expect 1 saxpy --platform a2a3_onboard
+says "kernel 'saxpy' was found in none"
+LD_LIBRARY_PATH='' RONDO_ACL_LIBRARY='' expect 1 saxpy --platform a2a3_onboard --kernels "$kernels"
+says 'no such device: libacl_rt.so not found'
+expect 1 orchestrated_aicpu --platform a2a3_onboard
+says 'orchestrated_aicpu cannot run with these options'
 
 # Against itself nothing is significant; against a run a hundred times as fast everything is.
 python3 - "$work" <<'PYTHON'

@@ -92,7 +92,7 @@ void time_tasks() {
   std::ofstream file("trace.json");
   rondo::observe::DeviceTasks tasks(session);
   run_some_rounds(session);
-  rondo::observe::write_trace(file, session, tasks);  // the tasks by stream, with arrows along the edges
+  rondo::observe::write_trace(file, session, tasks);  // the tasks by stream, with arrows along the edges, and by core
   const std::vector<double> measured = tasks.task_ns();
   options.task_ns = measured;  // for the next session over this graph
 }

@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
@@ -82,7 +83,7 @@ TEST_CASE_TEMPLATE("Each task's time is that of the device, and rounds are as ev
     std::size_t drawn = 0, arrows = 0;
     for (const auto& event : json.at("traceEvents")) {
       if (event.at("pid") != 2) continue;
-      drawn += event.at("ph") == "B" && event.at("args").at("device ns") > 0 ? 1 : 0;
+      drawn += event.at("ph") == "B" && event.at("args").value("device ns", 0) > 0 ? 1 : 0;
       arrows += event.at("ph") == "s" ? 1 : 0;
     }
     CHECK(drawn == 9);
@@ -97,6 +98,42 @@ TEST_CASE_TEMPLATE("Each task's time is that of the device, and rounds are as ev
   const std::uint64_t replays = calls("aclmdlRIExecuteAsync");
   REQUIRE(round());
   CHECK(calls("aclmdlRIExecuteAsync") == replays + (options.capture ? 1 : 0));
+  CHECK(session.close().ok());
+}
+
+TEST_CASE_TEMPLATE("The trace shows which cores of its type each task takes", P, A2A3OverStandIn, A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  const Clean clean;
+  constexpr std::uint32_t blocks = P::Arch::max_blocks;
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {8});
+  const auto y = graph.output<float>("y", {8});
+  const auto n = graph.inout<std::int32_t>("n", {blocks});
+  graph.add<kernels::Scale>(x, y, 2.0F);
+  graph.add<kernels::CountBlocks>(Blocks{blocks}, n);
+  Floats in(8, 1), out(8);
+  std::vector<std::int32_t> counts(blocks);
+  auto session = open<P>(graph);
+  observe::DeviceTasks tasks(session);
+  REQUIRE(session.run_round(bind(x, in), bind(y, out), bind(n, counts)).ok());
+  observe::TraceEvents events;
+  observe::add_session(events, 1, tasks);
+  std::map<std::uint32_t, std::map<std::string, std::uint64_t>> drawn;  // the block of each task, by track
+  std::map<std::uint32_t, std::string> names;
+  for (const observe::TraceEvent& e : events.events) {
+    if (e.name == "thread_name") names[e.track] = e.text;
+    const bool is_on_core = e.kind == observe::TraceEvent::Kind::span && e.numbers.back().first == "block";
+    if (is_on_core) CHECK(drawn[e.track].emplace(e.name, e.numbers.back().second).second);
+  }
+  REQUIRE(drawn.size() == 1 + blocks);
+  const std::uint32_t cube = observe::TraceEvents::core_track(CoreType::cube, 0);
+  CHECK(drawn[cube] == std::map<std::string, std::uint64_t>{{"scale", 0}});
+  CHECK(names[cube] == "cube core 0");
+  for (std::uint32_t core = 0; core < blocks; ++core) {
+    const std::uint32_t vector = observe::TraceEvents::core_track(CoreType::vector, core);
+    CHECK(drawn[vector] == std::map<std::string, std::uint64_t>{{"count_blocks", core}});
+    CHECK(names[vector] == "vector core " + std::to_string(core));
+  }
   CHECK(session.close().ok());
 }
 

@@ -32,8 +32,8 @@
 /// The command line of a program that measures rounds. Needs CLI11 in addition to what rondo::observe needs.
 namespace rondo::observe {
 
-/// Policies for a session whose rounds bench_main() measures; `Base` has the others. Cost: one reading of the clock for
-/// each phase of a round.
+/// Policies for a session whose rounds bench_main() measures; `Base` has the others. With `using Time = DeviceTime` in
+/// `Base`, the table has a column with the device's time. Cost: one reading of the clock for each phase of a round.
 template <class Base = DefaultPolicies>
 struct MeasuredRounds : Base {
   /// Reports each phase to the current measurement.
@@ -63,7 +63,7 @@ Result measure(const BenchCase::Settings& settings, const std::string& name, con
                const Make& make) {
   Result result{name, platform, settings.rounds};
   std::vector<std::vector<double>> all;
-  std::vector<double> control;
+  std::vector<double> control, device_ns;
   double bytes_in = 0, bytes_out = 0, refreshes = 0, counted = 0;
   for (std::uint64_t s = 0; s < settings.sessions; ++s) {
     const std::uint64_t rounds =
@@ -95,9 +95,7 @@ Result measure(const BenchCase::Settings& settings, const std::string& name, con
     bytes_in += static_cast<double>(times.bytes_in);
     bytes_out += static_cast<double>(times.bytes_out);
     refreshes += static_cast<double>(times.refreshes);
-    if constexpr (requires { session.last_round_ns(); }) {
-      result.device_ns = session.last_round_ns();
-    }
+    device_ns.insert(device_ns.end(), times.device_ns().begin(), times.device_ns().end());
     if constexpr (requires { session.platform().engine().prediction(); }) {
       result.predicted_round_ns = session.platform().engine().prediction().makespan_ns();
     }
@@ -105,6 +103,7 @@ Result measure(const BenchCase::Settings& settings, const std::string& name, con
   }
   time_control(control);
   result.control = median(control);
+  result.device_ns = median(device_ns);
   finish(result, all);
   result.bytes_in = bytes_in / counted;
   result.bytes_out = bytes_out / counted;
@@ -132,8 +131,9 @@ inline void print(const Result& result, const Result* before, const Host& host, 
                                 before != nullptr && before->control > 0 ? result.control / before->control : 1};
   fmt::print("{} on {}, {} rounds; a round copies {:.0f} bytes in, {:.0f} out, and refreshes {:.2f} times\n",
              result.name, result.platform, result.rounds, result.bytes_in, result.bytes_out, result.refreshes);
-  fmt::print("  {:<9} {:>10} {:>12} {:>10}{}\n", "phase", "median", "trimmed mean", "p99",
-             before != nullptr ? "   to the earlier run" : "");
+  const bool has_device = result.device_ns != 0;
+  fmt::print("  {:<9} {:>10} {:>12} {:>10}{}{}\n", "phase", "median", "trimmed mean", "p99",
+             has_device ? "     device" : "", before != nullptr ? "   to the earlier run" : "");
   for (std::size_t r = 0; r < row_names.size(); ++r) {
     const Row& row = result.rows[r];
     if (row.p99 <= 0) {
@@ -142,6 +142,7 @@ inline void print(const Result& result, const Result* before, const Host& host, 
     }
     fmt::print("  {:<9} {:>10} {:>12} {:>10}", row_names[r], duration(row.median), duration(row.trimmed_mean),
                duration(row.p99));
+    if (has_device) fmt::print(" {:>10}", r + 1 == row_names.size() ? duration(result.device_ns) : "-");
     if (before != nullptr) {
       const Ratio ratio = compare(row.batches, before->rows[r].batches, uncertainty);
       if (ratio.exists()) {
@@ -157,12 +158,9 @@ inline void print(const Result& result, const Result* before, const Host& host, 
     fmt::print("  a fixed piece of work took {:.3f} times what it took then; the bounds allow for it\n",
                uncertainty.machine);
   }
-  if (with_host && result.device_ns != 0) {
-    fmt::print("  tasks of a round on the chip: {}", duration(result.device_ns));
-    if (result.predicted_round_ns != 0) {
-      fmt::print("; the whole round, with copies, launch and completion: {}", duration(result.predicted_round_ns));
-    }
-    fmt::print("; the host took {}\n", duration(result.rows.back().median));
+  if (with_host && result.predicted_round_ns != 0) {
+    fmt::print("  predicted for the chip, with copies, launch and completion: {}; the host took {}\n",
+               duration(result.predicted_round_ns), duration(result.rows.back().median));
   }
   fmt::print("\n");
 }
@@ -189,7 +187,7 @@ struct Options {
     app.add_option("--compare", earlier, "an earlier run's --json: the ratio to it, with bounds that hold to 99 %");
     app.add_option("--json", json, "write the results to this file; - writes them to standard output, and no table");
     app.add_flag("--show-host", show_host,
-                 "the machine, its load, the compiler, the cost of the clock; and the time on the chip, if known");
+                 "the machine, its load, the compiler, the cost of the clock; and a predicted time on the chip");
   }
 };
 
@@ -250,7 +248,8 @@ template <class Make>
 }
 
 /// A complete program that measures rounds: parses the command line (--rounds, --warm-up, --sessions, --compare,
-/// --json, --show-host, --list), runs the selected cases, and prints the host's time in each phase of a round.
+/// --json, --show-host, --list), runs the selected cases, and prints the host's time in each phase of a round, next to
+/// the device's time if the session measures it.
 ///
 ///     struct Step {                          // graph and memory are members
 ///       auto open() { return rondo::open<rondo::A2A3Sim, rondo::observe::MeasuredRounds<>>(graph); }

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/arch.hpp>
 #include <rondo/observe/clocks.hpp>
 #include <rondo/observe/span_ring.hpp>
 #include <rondo/observe/task_events.hpp>
 #include <rondo/observe/trace_events.hpp>
 #include <rondo/platform/streams/task_steps.hpp>
+#include <rondo/types.hpp>
 
 #include <fmt/format.h>
 
@@ -91,8 +93,10 @@ class DeviceTasks final : private platform::streams::TaskSteps {
   bool is_on_ = false;
 };
 
-/// Adds the tasks as process `process`: a track for each stream on which tasks are captured, and arrows along the
-/// edges. The device's clock has another origin, so a task's span ends when the host learned of its end.
+/// Adds the tasks as process `process`: a track for each stream on which tasks are captured, with arrows along the
+/// edges, and a track for each core that runs blocks. The device's clock has another origin, so a task's span ends when
+/// the host learned of its end. No device tells which of its cores runs which block; blocks are drawn on the cores of
+/// their type in turn, since a task alone on the device finds all cores idle.
 template <class Session, class Clock>
 void add_session(TraceEvents& to, std::uint32_t process, DeviceTasks<Session, Clock>& tasks) {
   using P = std::remove_cvref_t<decltype(tasks.session().platform())>;
@@ -119,6 +123,22 @@ void add_session(TraceEvents& to, std::uint32_t process, DeviceTasks<Session, Cl
   }
   for (std::uint32_t lane = 0; lane < lanes; ++lane)
     to.label_track(process, track(lane), fmt::format("stream {}", lane));
+  for (const CoreType type : {CoreType::cube, CoreType::vector}) {
+    const std::uint32_t cores = arch::cores<typename P::Arch>(type);
+    std::uint32_t used = 0;
+    for (const TracedCall& call : calls) {
+      const graph::TaskRecord& task = graph.tasks[call.task];
+      if (task.core != type) continue;
+      for (std::uint32_t block = 0; block < task.blocks; ++block) {
+        to.span(process, TraceEvents::core_track(type, block % cores), call.start, call.end,
+                std::string{graph.name(task.name)}, {{"task", task.added_as}, {"block", block}});
+      }
+      used = std::max(used, std::min(task.blocks, cores));
+    }
+    for (std::uint32_t core = 0; core < used; ++core) {
+      to.label_track(process, TraceEvents::core_track(type, core), fmt::format("{} core {}", to_string(type), core));
+    }
+  }
   for (const auto one : by_launch(calls)) detail::add_flows(to, process, graph, traced_tasks(graph, one), track);
 }
 

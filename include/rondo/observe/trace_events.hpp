@@ -5,6 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/observe/recorder.hpp>
 #include <rondo/observe/trace.hpp>
+#include <rondo/types.hpp>
 
 #include <fmt/format.h>
 #include <range/v3/algorithm/min_element.hpp>
@@ -62,6 +63,10 @@ struct TraceEvents {
   static constexpr std::uint32_t launches_track = 101;
   /// The track of the first thread, or the first core.
   static constexpr std::uint32_t thread_track = 200;
+  /// The track of a core, where streams have tracks, too.
+  static constexpr std::uint32_t core_track(CoreType type, std::uint32_t core) noexcept {
+    return (type == CoreType::cube ? 10'000U : 20'000U) + core;
+  }
   static constexpr std::uint32_t predicted_process = 100'000;  ///< added to a process's number for its prediction
 
   /// The events, in any order before sort().

@@ -5,8 +5,10 @@
 #include "../../../bench/graph_shapes.hpp"
 #include "../../../examples/02_digits/network.hpp"
 #include "../../../examples/03_decode_loop/model.hpp"
+#include "kernels.hpp"
 
 #include <rondo/observe/bench_main.hpp>
+#include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/platform/sim/dynamic/orchestrator.hpp>
 #include <rondo/rondo.hpp>
 #include <rondo/runtime/aicpu_build_graph.hpp>
@@ -17,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,7 +27,33 @@
 /// holds, and runs a round of it by `round(session)`.
 namespace bench_rounds {
 
-using Watched = rondo::observe::MeasuredRounds<>;
+/// The policies of sessions on `P`: rounds are watched, and timed on devices that can.
+template <class P>
+struct Watched : rondo::observe::MeasuredRounds<> {
+  using Time =
+      std::conditional_t<requires { typename P::Timed; } || rondo::HasRoundTime<P>, rondo::DeviceTime, rondo::NoTime>;
+};
+
+/// The files with kernels for real NPUs.
+inline std::vector<std::string> kernel_files;
+
+/// The options of sessions on `P`.
+template <class P>
+[[nodiscard]] typename P::Options options() {
+  typename P::Options options{};
+  if constexpr (requires { options.kernels; }) {
+    static std::vector<rondo::KernelBinary> binaries;
+    binaries.clear();
+    for (const std::string& file : kernel_files) binaries.push_back(rondo::KernelBinary::from_file(file.c_str()));
+    options.kernels = binaries;
+  }
+  return options;
+}
+/// Opens a session of rounds one by one.
+template <class P>
+[[nodiscard]] auto open_watched(const rondo::TaskGraph& graph) {
+  return rondo::open<P, Watched<P>>(graph, options<P>());
+}
 
 /// Ends the program's case with the session's sentence for a status.
 template <class Session>
@@ -33,35 +62,20 @@ void require(Session& session, rondo::Status status) {
 }
 
 /// The graph of the README and of examples/01_saxpy.cpp: one task over 1024 elements.
-class Saxpy {
+class SaxpyRound {
  public:
-  Saxpy() { graph_.add<Kernel>(x_, y_, 2.0F); }
+  SaxpyRound() { graph_.add<Saxpy>(x_, y_, 2.0F); }
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Watched>(graph_);
+    return open_watched<P>(graph_);
   }
   [[gnu::always_inline]] rondo::Status round(auto& session) { return session.run_round(bind(x_, hx_), bind(y_, hy_)); }
 
  private:
-  struct Kernel {
-    static constexpr std::string_view name = "saxpy";
-    static constexpr auto core = rondo::CoreType::vector;
-    static void run(rondo::In<float> x, rondo::InOut<float> y, float a) noexcept {
-      for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
-    }
-  };
   rondo::TaskGraph graph_;
   rondo::Input<float> x_ = graph_.input<float>("x", {1024});
   rondo::InputOutput<float> y_ = graph_.inout<float>("y", {1024});
   std::vector<float> hx_ = std::vector<float>(1024, 1.0F), hy_ = std::vector<float>(1024);
-};
-
-struct Twice {
-  static constexpr std::string_view name = "twice";
-  static constexpr auto core = rondo::CoreType::vector;
-  static void run(rondo::In<float> x, rondo::Out<float> y) noexcept {
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
-  }
 };
 
 /// As bench/pipeline: three rounds of one task under way at once. A round is the host's time from one that was taken
@@ -71,7 +85,7 @@ class Pipeline {
   Pipeline() { graph_.add<Twice>(x_, y_); }
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open_pipelined<P, 3, Watched>(graph_);
+    return rondo::open_pipelined<P, 3, Watched<P>>(graph_, options<P>());
   }
   rondo::Status round(auto& session) {
     return session.submit_round(bind(x_, hx_), bind(y_, hy_[turn_++ % hy_.size()])).submitted();
@@ -92,7 +106,7 @@ class DigitsStep {
  public:
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Watched>(step_.graph);
+    return open_watched<P>(step_.graph);
   }
   void prepare(auto& session) { upload(session, step_.net); }
   rondo::Status round(auto& session) {
@@ -121,7 +135,7 @@ class DigitsClassify {
  public:
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Watched>(net_.graph);
+    return open_watched<P>(net_.graph);
   }
   void prepare(auto& session) { DigitsStep::upload(session, net_.net); }
   rondo::Status round(auto& session) {
@@ -140,7 +154,7 @@ class DecodeToken {
  public:
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Watched>(decoder_.graph);
+    return open_watched<P>(decoder_.graph);
   }
   void prepare(auto& session) {
     for (const auto& [tensor, values] : decoder_.uploads) require(session, session.upload(tensor, values));
@@ -182,29 +196,15 @@ class ScaleAdd {
   ScaleAdd() {
     const auto t = graph_.workspace<float>("t", {256});
     graph_.add<Scale>(x_, t, 3.0F);
-    graph_.add<Add>(t, y_);
+    graph_.add<Accumulate>(t, y_);
   }
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Watched>(graph_);
+    return open_watched<P>(graph_);
   }
   rondo::Status round(auto& session) { return session.run_round(bind(x_, hx_), bind(y_, hy_)); }
 
  private:
-  struct Scale {
-    static constexpr std::string_view name = "scale";
-    static constexpr auto core = rondo::CoreType::vector;
-    static void run(rondo::In<float> x, rondo::Out<float> t, float a) noexcept {
-      for (std::size_t i = 0; i < t.size(); ++i) t[i] = a * x[i];
-    }
-  };
-  struct Add {
-    static constexpr std::string_view name = "add";
-    static constexpr auto core = rondo::CoreType::vector;
-    static void run(rondo::In<float> t, rondo::InOut<float> y) noexcept {
-      for (std::size_t i = 0; i < y.size(); ++i) y[i] += t[i];
-    }
-  };
   rondo::TaskGraph graph_;
   rondo::Input<float> x_ = graph_.input<float>("x", {256});
   rondo::InputOutput<float> y_ = graph_.inout<float>("y", {256});
@@ -217,7 +217,7 @@ class MatMul {
   MatMul() { graph_.add<digits::MatMul>(a_, b_, c_); }
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Watched>(graph_);
+    return open_watched<P>(graph_);
   }
   rondo::Status round(auto& session) { return session.run_round(bind(a_, ha_), bind(b_, hb_), bind(c_, hc_)); }
 
@@ -239,14 +239,11 @@ class Overhead {
   }
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Watched>(graph_);
+    return open_watched<P>(graph_);
   }
   [[gnu::always_inline]] rondo::Status round(auto& session) { return run(session, std::make_index_sequence<K>{}); }
 
  private:
-  [[gnu::noinline]] static void touch(rondo::ArgWord* args) {
-    *reinterpret_cast<float*>(args[0]) += 1.0F;  // NOLINT: the address of simulated memory
-  }
   template <std::size_t... I>
   void add(std::index_sequence<I...>) {
     graph_.add_raw("touch", rondo::CoreType::vector, &touch, rondo::updates(tensors_[I])...);
@@ -272,20 +269,11 @@ class Replay {
   }
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Watched>(graph_);
+    return open_watched<P>(graph_);
   }
   rondo::Status round(auto& session) { return session.run_round(); }
 
  private:
-  [[gnu::noinline]] static void empty(rondo::ArgWord*) { asm volatile(""); }
-  /// Multiplications that depend on each other: about 1 µs at 3 GHz, no memory touched.
-  [[gnu::noinline]] static void microsecond(rondo::ArgWord*) {
-    std::uint64_t x = 1;
-    for (int i = 0; i < 1200; ++i) {
-      x *= 0x9E37'79B9'7F4A'7C15U;
-      asm volatile("" : "+r"(x));
-    }
-  }
   rondo::TaskGraph graph_{rondo::Edges::explicit_};
 };
 
@@ -293,23 +281,17 @@ class Replay {
 template <class BuiltBy>
 class Orchestrated {
  public:
-  struct Policies : Watched {
+  template <class P>
+  struct Policies : Watched<P> {
     using Runtime = BuiltBy;
   };
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open<P, Policies>(graph_, orchestration());
+    return rondo::open<P, Policies<P>>(graph_, orchestration());
   }
   rondo::Status round(auto& session) { return session.run_round(bind(x_, hx_), bind(y_, hy_)); }
 
  private:
-  struct Accumulate {
-    static constexpr std::string_view name = "accumulate";
-    static constexpr auto core = rondo::CoreType::vector;
-    static void run(rondo::In<float> x, rondo::InOut<float> y) noexcept {
-      for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
-    }
-  };
   [[nodiscard]] auto orchestration() const {
     return [x = x_, y = y_](auto& round) {
       rondo::runtime::TaskRef last;
@@ -338,7 +320,7 @@ class Shapes {
   }
   template <class P>
   [[nodiscard]] auto open() {
-    return rondo::open_shaped<P, Watched>(graph_);
+    return rondo::open_shaped<P, Watched<P>>(graph_, options<P>());
   }
   rondo::Status round(auto& session) {
     const std::size_t now = turn_++ % hx_.size();

@@ -27,19 +27,19 @@
 
 namespace rondo::platform {
 
-/// A real NPU through the ACL runtime: device memory, pinned staging, one stream in order, the graph as one replay,
-/// inside of which independent tasks run on streams of their own.
+/// A real NPU through the ACL runtime. It has device memory, pinned staging and one stream in order; the graph is
+/// captured once and replayed, and within a replay independent tasks run on streams of their own.
 ///
-/// Kernels come from Options::kernels. Ordinary host memory travels through pinned staging, so it may be touched again
-/// when a copy in has returned; outputs are in it when wait() has. Pinned memory (allocate_pinned) travels directly.
+/// Kernels come from Options::kernels. Ordinary host memory is copied through pinned staging: inputs may be changed
+/// after the copy in has returned; outputs are complete after wait(). Pinned memory (allocate_pinned) needs no staging.
 ///
-/// Lifetime: immovable. The device is given back by close() or the destructor, after the last block of memory.
+/// Lifetime: immovable. close() or the destructor gives the device back, after the last block of memory.
 /// Thread safety: one thread at a time, not always the same; different sessions are independent.
-/// Errors: set-up throws. A call that the runtime refuses fails with nothing left in flight; a device that failed or
-/// timed out poisons, and names the task where its own words name a kernel that one task alone runs.
-/// Cost on the hot path: no allocation; at most one call of the runtime's per copy, one to launch, one to wait.
+/// Errors: set-up throws. A call that the runtime refuses fails and leaves nothing in flight. A device that failed or
+/// timed out poisons the session; the task is named if the runtime's message names a kernel that only one task runs.
+/// Cost on the hot path: no allocation; at most one call of the runtime for each copy, one to launch, one to wait.
 ///
-/// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which tell how long rounds take; see Timed.
+/// `RoundEvents`: streams::NoRoundEvents, or streams::RoundEvents, which measure how long rounds take; see Timed.
 template <arch::Arch A, class RoundEvents = streams::NoRoundEvents>
 class Onboard {
   static constexpr bool is_timed = std::is_same_v<RoundEvents, streams::RoundEvents>;
@@ -92,8 +92,8 @@ class Onboard {
   Onboard& operator=(const Onboard&) = delete;
   ~Onboard() { (void)close(true); }
 
-  /// Deals the tasks of a graph to the streams on which it is captured. A graph that is dealt already stays as it is.
-  /// @throws Error invalid_argument if a kernel states a cost that is no cost
+  /// Deals the tasks of a graph to the streams on which it is captured. A graph that is dealt already is returned as it
+  /// is. @throws Error invalid_argument if a kernel states an invalid cost
   [[nodiscard]] static FrozenGraph deal(FrozenGraph graph, const Options& options) {
     if (!options.capture || options.wait_after_each_task || graph.view().lanes != nullptr) return graph;
     graph::LaneRules rules{arch::chip_of<A>, options.streams};
@@ -106,9 +106,9 @@ class Onboard {
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     const DevicePtr<std::byte> block{memory_.allocate(size, alignment)};
-    if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0) {  // what the warm-up runs over
+    if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0) {  // the warm-up runs over it
       const auto clear = [&] {
-        device_.create_stream();  // the last program to go took it along
+        device_.create_stream();  // unloading the last program has destroyed it
         device_.work_begins();
         void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
         device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
@@ -122,20 +122,20 @@ class Onboard {
     }
     return block;
   }
-  /// Memory of one kind, for rounds to bind; release() gives it back. @throws Error out_of_memory, unsupported
+  /// Allocates memory of one kind for rounds to bind. @throws Error out_of_memory, unsupported
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment = Bytes{64}) {
     return DevicePtr<std::byte>{memory_.allocate(kind, size, alignment)};
   }
-  /// Where the host finds mapped host memory; null for any other.
+  /// Returns the host address of mapped host memory; null for any other memory.
   [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
-  /// Waits for the device first, if it may still be at the block.
+  /// Gives a block back. Waits for the device first if it may still use the block.
   Status release(DevicePtr<std::byte> block) noexcept {
     (void)callers_.wait();
     const Status waited = transfers_.wait();
     const onboard::AclError code = memory_.release(block.address());
     return code == onboard::code_ok ? waited : noted("aclrtFree", code);
   }
-  /// Host memory that the device reaches by itself. @throws Error out_of_memory
+  /// Allocates host memory that the device can access. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
   void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
 
@@ -143,14 +143,14 @@ class Onboard {
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in(to, from, size.value);
   }
-  /// Takes the bytes before it returns.
+  /// Copies to the device; has read the bytes when it returns.
   Status copy_in_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     return transfers_.copy_in_snapshot(to, from, size.value);
   }
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     return transfers_.copy_out(to, from, size.value);
   }
-  /// Nothing to wait for costs no call.
+  /// Waits for the device. Makes no call if there is nothing to wait for.
   Status wait() noexcept {
     const Status status = transfers_.wait();
     if (!status.ok()) [[unlikely]]
@@ -174,7 +174,7 @@ class Onboard {
     const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
     return code == onboard::code_ok ? wait() : noted(call, code);
   }
-  /// The arena has moved, and with it what each round's fill zeroes.
+  /// Moves the memory that each round fills with zeros along with the arena.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
     program.move_fill(to.address() - from.address());
   }
@@ -189,13 +189,13 @@ class Onboard {
       return named(transfers_.refused(code, call));
     return {};
   }
-  /// From now on `steps` sees each task begin and end, on an idle device; null: no more. @throws Error out_of_resources
+  /// Launches rounds task by task from now on, and tells `steps`; null: no longer. @throws Error out_of_resources
   void step_through(streams::TaskSteps* steps) {
     if (steps != nullptr) device_.must("aclrtSetDevice", device_.enter());
     for (Program* const program : loaded_) program->step_through(steps);
     steps_ = steps;
   }
-  /// Waits; then graph, kernels, stream and event are gone, memory is not.
+  /// Waits; then destroys graph, kernels, stream and event. Memory stays.
   Status unload(Program& program) noexcept {
     (void)callers_.wait();
     std::erase(loaded_, &program);
@@ -209,22 +209,22 @@ class Onboard {
   [[nodiscard]] streams::CallersStream<onboard::Device>& callers_stream() noexcept { return callers_; }
 
   // --- args that the device computes
-  /// Whether Rondo's refresh kernel is among the kernels, and computes what it should.
+  /// Whether Rondo's refresh kernel is among the kernels and computes the right addresses.
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
-  /// What refreshing costs, if the options say or it was measured; else null.
+  /// Returns the costs of refreshing if they were given or measured; otherwise null.
   [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept {
     return refresh_costs_ ? &*refresh_costs_ : nullptr;
   }
   Status refresh_args(const args::RefreshOp& op) noexcept {
     return transfers_.launch_refresh([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });
   }
-  /// The bases travel with the launch: nothing is copied.
+  /// Refreshes the args with bases that the launch carries; nothing is copied.
   Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
     if (payload.bytes() > max_launch_bytes) return Status{Errc::limit_exceeded};
     return transfers_.launch_refresh([&](onboard::Stream stream) { return refresh_.launch(op, &payload, stream); });
   }
 
-  // --- a round whose graph a program of the device's own builds
+  // --- rounds whose graph a program on the device builds
   template <class Runtime, class Graph>
   using Orchestration = onboard::Orchestration<Onboard, Runtime, Graph>;
   [[nodiscard]] const Options& options() const noexcept { return options_; }
@@ -236,7 +236,7 @@ class Onboard {
     prepare(graph.view());
     return onboard::Orchestrator(device_, binary, [this] { ++programs_; });
   }
-  /// `args` and the bytes at `host_args` are the same.
+  /// Launches the program. `args` on the device and `host_args` on the host have the same contents.
   Status launch_orchestrator(onboard::Orchestrator& orchestrator, DevicePtr<std::byte> args, std::byte* host_args,
                              Bytes size) noexcept {
     if (const onboard::AclError code = transfers_.begin_launch(); code != onboard::code_ok) [[unlikely]]
@@ -249,17 +249,17 @@ class Onboard {
   }
   Status unload(onboard::Orchestrator& orchestrator) noexcept { return unloaded(orchestrator.release()); }
 
-  /// Rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
+  /// Opens a queue for rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] streams::DeviceQueue<A, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
                                                                        Bytes bytes) {
     return {device_, refresh_, slots, outputs, bytes, options_.staging, round_ns_, queue_staging_};
   }
 
-  /// Gives the device back, unless blocks or pinned memory of this platform are still held: then the destructor does.
+  /// Gives the device back. If blocks or pinned memory of this platform are still held, the destructor does it instead.
   Status close() noexcept { return close(false); }
 
   // --- what there is
-  /// What the runtime said of the last failure.
+  /// Returns the runtime's message about the last failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return device_.failure_text(); }
   template <class Sink>
   void remarks(Moment when, Sink&& sink) const noexcept {
@@ -275,7 +275,7 @@ class Onboard {
       if (last_->streams() < last_->wanted_streams()) sink(streams.c_str());
     }
   }
-  /// Of the last round that was waited for or delivered.
+  /// Returns the time of the last round that was waited for or delivered.
   [[nodiscard]] double last_round_ns() const noexcept
     requires is_timed
   {
@@ -288,15 +288,15 @@ class Onboard {
     sink("zeros", Bytes{zeros_.bytes()}, true);
   }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
-  /// Is the program that was launched last one replay?
+  /// Whether the program that was launched last is replayed with one call.
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_captured(); }
   [[nodiscard]] std::uint32_t refused_captures() const noexcept { return last_ == nullptr ? 0 : last_->refusals(); }
-  /// Over how many streams the tasks of the program that was launched last are spread.
+  /// Returns the number of streams over which the tasks of the program that was launched last are spread.
   [[nodiscard]] std::uint32_t streams() const noexcept { return last_ == nullptr ? 0 : last_->streams(); }
 
  private:
   [[nodiscard]] auto& staging() noexcept { return transfers_.staging(); }
-  /// With the task's name, where the device's words name it.
+  /// Adds the name of the task to a failure, if the runtime's message names it.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);
   }
@@ -305,7 +305,7 @@ class Onboard {
     return Status{onboard::errc_of(code)};
   }
 
-  /// Staging for what a round moves, within the limit.
+  /// Allocates staging for the bytes that a round copies, within the limit.
   void prepare(const graph::GraphView& view) {
     device_.create_stream();
     events_.open(device_);
@@ -316,11 +316,11 @@ class Onboard {
     }
     device_.must("aclrtMallocHost", transfers_.resize(needs.bytes, needs.remembered, needs.inputs, needs.outputs));
   }
-  /// May there be something in the device's memory that a run more would change?
+  /// Whether the device's memory may hold something that another run would change.
   [[nodiscard]] bool is_used() const noexcept {
     return was_launched_ || last_ != nullptr || transfers_.has_copied_in();
   }
-  /// The last program takes the stream along. `first`: the failure so far
+  /// Destroys the stream with the last program. `first`: the failure so far
   Status unloaded(onboard::AclError first) noexcept {
     if (programs_ != 0 && --programs_ == 0) {
       const onboard::AclError code = device_.destroy_stream();
@@ -330,15 +330,15 @@ class Onboard {
     }
     return first == onboard::code_ok ? Status{} : noted("unloading", first);
   }
-  /// Runs a program for the first time, so that no round does. One that is loaded later, over memory in use, is not
-  /// run.
+  /// Runs a program once, so that no round pays for its first run. A program that is loaded later, over memory in use,
+  /// is not run.
   void begin(Program& program) {
     loaded_.reserve(loaded_.size() + 1);
     if (options_.warm_up && !program.empty() && !is_used()) {
       Status status = launch(program);
       if (status.ok()) status = wait();
       last_ = nullptr;
-      round_ns_ = 0;  // that was no round
+      round_ns_ = 0;  // a warm-up is no round
       if (!status) {
         Error::Text text(name, ": the first run, over memory that is all zero, failed: ", status.message(),
                          ". If a kernel cannot stand zeros, set Options::warm_up = false; the platform reports: ");
@@ -387,7 +387,7 @@ class Onboard {
   Program* last_ = nullptr;
   std::vector<Program*> loaded_;
   streams::TaskSteps* steps_ = nullptr;
-  bool was_launched_ = false;  ///< by a round, some program that is gone
+  bool was_launched_ = false;  ///< by a round, a program that has been unloaded
   std::uint32_t programs_ = 0;
   std::uint64_t queue_staging_ = 0;
   bool is_closed_ = false;

@@ -18,13 +18,17 @@ namespace rondo::observe::detail::bench {
 inline constexpr std::size_t phases = 7;  ///< the number of values of Phase
 using RoundTimes = std::array<std::uint64_t, phases>;
 
-/// The host's time in each phase of each round, in ticks of TickClock; memory is allocated before the rounds.
+/// The host's time in each phase of each round, in ticks of TickClock, and the device's time for its tasks; memory is
+/// allocated before the rounds.
 class PhaseTimes {
  public:
-  explicit PhaseTimes(std::size_t rounds) { rounds_.reserve(rounds); }
+  explicit PhaseTimes(std::size_t rounds) {
+    rounds_.reserve(rounds);
+    device_ns_.reserve(rounds);
+  }
 
   /// Discards all measured rounds.
-  void clear() noexcept { *this = PhaseTimes(std::move(rounds_)); }
+  void clear() noexcept { *this = PhaseTimes(std::move(rounds_), std::move(device_ns_)); }
   void move_to(Phase next) noexcept {
     const std::uint64_t now = TickClock::now();
     if (phase_ != Phase::outside) now_[static_cast<std::size_t>(phase_)] += now - since_;
@@ -36,8 +40,13 @@ class PhaseTimes {
     if (rounds_.size() < rounds_.capacity()) rounds_.push_back(now_);
     now_ = {};
   }
+  void took_on_device(double ns) noexcept {
+    if (device_ns_.size() < device_ns_.capacity()) device_ns_.push_back(ns);
+  }
 
   [[nodiscard]] const std::vector<RoundTimes>& rounds() const noexcept { return rounds_; }
+  /// The device's time for each round, in nanoseconds; empty if the session does not measure it.
+  [[nodiscard]] const std::vector<double>& device_ns() const noexcept { return device_ns_; }
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::uint64_t refreshes = 0;
@@ -46,9 +55,14 @@ class PhaseTimes {
   static inline PhaseTimes* current = nullptr;
 
  private:
-  explicit PhaseTimes(std::vector<RoundTimes>&& room) noexcept : rounds_{std::move(room)} { rounds_.clear(); }
+  PhaseTimes(std::vector<RoundTimes>&& rounds, std::vector<double>&& device_ns) noexcept
+      : rounds_{std::move(rounds)}, device_ns_{std::move(device_ns)} {
+    rounds_.clear();
+    device_ns_.clear();
+  }
 
   std::vector<RoundTimes> rounds_;
+  std::vector<double> device_ns_;
   RoundTimes now_{};
   Phase phase_ = Phase::outside;
   std::uint64_t since_ = 0;
@@ -57,9 +71,11 @@ class PhaseTimes {
 /// The observer that reports the phases; each costs one reading of the clock.
 class Watch {
  public:
-  static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries};
+  static constexpr Events events{Event::phases, Event::copies, Event::refreshes, Event::deliveries,
+                                 Event::device_times};
   void round_begins(RoundIndex) noexcept {}
   void round_ends(RoundIndex, Status) noexcept { to_->end_round(); }
+  void took_on_device(RoundIndex, double ns) noexcept { to_->took_on_device(ns); }
   void enters(Phase phase) noexcept { to_->move_to(phase); }
   void delivers(RoundIndex) noexcept { to_->move_to(Phase::wait); }
   void copies_in(Bytes size) noexcept { to_->bytes_in += size.value; }

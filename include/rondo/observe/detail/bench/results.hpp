@@ -42,8 +42,8 @@ struct Result {
   double bytes_in = 0;  ///< per round
   double bytes_out = 0;
   double refreshes = 0;
-  double device_ns = 0;           ///< for the tasks of the last round, measured or predicted; 0: neither
-  double predicted_round_ns = 0;  ///< for that round with copies, launch and completion; 0: not predicted
+  double device_ns = 0;           ///< the median for the tasks of a round, measured or predicted; 0: neither
+  double predicted_round_ns = 0;  ///< for the last round with copies, launch and completion; 0: not predicted
   double control = 0;             ///< nanoseconds for a fixed piece of work, measured before and after each session
 };
 

@@ -16,7 +16,7 @@
 
 namespace rondo::platform::onboard {
 
-/// The bytes of a file; none where it cannot be read.
+/// Returns the bytes of a file; none if it cannot be read.
 [[nodiscard]] inline std::vector<std::byte> bytes_of_file(const char* path) {
   std::FILE* const file = std::fopen(path, "rb");
   if (file == nullptr) return {};
@@ -29,11 +29,12 @@ namespace rondo::platform::onboard {
   return is_read ? bytes : std::vector<std::byte>{};
 }
 
-/// The kernel binaries of a program, loaded, and what is found in them.
+/// The loaded kernel binaries of a program, and the search for kernels in them.
 ///
-/// The compiler of a kernel may have written its type of cores into the binary, or into a .json of the same name next
-/// to it; the runtime takes all others for kernels of cube cores. So it is given what the graph's tasks say, which
-/// holds for a whole binary: one whose kernels are for both is loaded once for each type of cores.
+/// A kernel's compiler may write the type of cores into the binary, or into a .json of the same name next to it. The
+/// runtime takes all other kernels for kernels of cube cores. Therefore Rondo tells the runtime the type that the
+/// graph's tasks state. The type applies to a whole binary; a binary with kernels for both types is loaded once for
+/// each type.
 ///
 /// Lifetime: the device outlives it; release() unloads. Thread safety: none. Errors: find() throws. Cost: set-up only.
 class Binaries {
@@ -42,8 +43,8 @@ class Binaries {
   Binaries(const Binaries&) = delete;
   Binaries& operator=(const Binaries&) = delete;
 
-  /// The kernel of this name for these cores, by its name, or else by its number. @throws Error invalid_argument (no
-  /// such file, no such kernel, one for other cores), and what the runtime reports
+  /// Finds the kernel of this name for these cores, by its name or else by its number. @throws Error invalid_argument
+  /// (no such file, no such kernel, a kernel for other cores), and what the runtime reports
   [[nodiscard]] FuncHandle find(std::string_view name, CoreType core) {
     load_all(core);
     char text[256];
@@ -57,7 +58,8 @@ class Binaries {
       last = calls().get_function(binary, text, &function);
       if (last == code_ok && function != nullptr) return checked(function, name, core);
     }
-    // A runtime without names and a runtime that does not know this name refuse alike, so numbers are tried for both.
+    // The code is the same whether the runtime cannot search by name or finds no such name, so try numbers in both
+    // cases.
     bool has_number = false;
     for (std::size_t b = 0; b < handles.size(); ++b) {
       std::uint64_t number = 0;
@@ -71,7 +73,7 @@ class Binaries {
     fail(name, last, has_number);
   }
 
-  /// Has the runtime call `callback(info, user)`, on a thread of its own, for each kernel that fails.
+  /// Makes the runtime call `callback(info, user)` for each kernel that fails, on a thread of its own.
   void on_exception(void (*callback)(ExceptionInfo*, void*), void* user) const noexcept {
     if (calls().on_exception == nullptr) return;
     for (const std::vector<BinHandle>& handles : handles_) {
@@ -79,7 +81,7 @@ class Binaries {
     }
   }
 
-  /// @returns the first failure
+  /// Unloads the binaries. @returns the first failure
   AclError release() noexcept {
     AclError first = code_ok;
     for (std::vector<BinHandle>& handles : handles_) {
@@ -113,7 +115,7 @@ class Binaries {
     const LoadOption option{load_option_magic, {core == CoreType::vector ? magic_vector_core : magic_cube_core}};
     const LoadOptions options{&option, 1};
     AclError code = calls().load_data(bytes.data(), bytes.size(), &options, &handle);
-    // One that does not know the option may know the binary; find() looks at what comes of it.
+    // A runtime without this option may still load the binary; find() checks the result.
     if (errc_of(code) == Errc::invalid_argument || errc_of(code) == Errc::unsupported) {
       code = calls().load_data(bytes.data(), bytes.size(), nullptr, &handle);
     }
@@ -145,7 +147,7 @@ class Binaries {
     for (const char c : {'.', 'j', 's', 'o', 'n', '\0'}) name.push_back(c);
     return access(name.data(), R_OK) == 0;
   }
-  /// Is it an ELF file, and for another machine than this host?
+  /// Whether it is an ELF file for another machine than this host.
   [[nodiscard]] static bool is_of_a_device(std::span<const std::byte> bytes) noexcept {
     constexpr std::size_t machine_at = 18;
     constexpr std::uint16_t x86_64 = 62, aarch64 = 183;
@@ -155,7 +157,7 @@ class Binaries {
     return machine != x86_64 && machine != aarch64;
   }
 
-  /// Where the runtime tells which cores a kernel is for.
+  /// Compares the cores that a kernel is for with its task's, if the runtime reports them.
   [[nodiscard]] FuncHandle checked(FuncHandle function, std::string_view name, CoreType core) const {
     std::int64_t kind = 0;
     if (calls().function_attribute == nullptr ||

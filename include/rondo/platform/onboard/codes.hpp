@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-/// The runtime's error codes, and what Rondo makes of them.
+/// The runtime's error codes, and the Errc of each.
 namespace rondo::platform::onboard {
 
 using streams::code_ok;
@@ -20,11 +20,11 @@ inline constexpr AclError code_unsupported = 207000;
 inline constexpr AclError code_timed_out = 507046;
 inline constexpr AclError code_event_is_captured = 107028;
 inline constexpr AclError code_capture_refuses = 107030;
-/// A code of Rondo's own: the caller's stream is being captured.
+/// A code of Rondo's own, for a caller's stream that is being captured.
 inline constexpr AclError code_stream_is_captured = -17;
 
-/// Codes of the documented table; one that is not in it is a failure of the device, so that nothing is promised any
-/// more.
+/// The Errc of a code of the documented table. A code that is not in the table counts as a failure of the device, the
+/// worst case.
 [[nodiscard]] constexpr Errc errc_of(AclError code) noexcept {
   switch (code) {
     case 0: return Errc::ok;
@@ -39,7 +39,7 @@ inline constexpr AclError code_stream_is_captured = -17;
     case 107008:
     case 200003: return Errc::misaligned;
 
-    // The caller came too early.
+    // Called too early.
     case 107037:
     case 107040:
     case 148051:
@@ -62,7 +62,7 @@ inline constexpr AclError code_stream_is_captured = -17;
     case 507002:
     case 507032: return Errc::out_of_resources;
 
-    // The host did not wait longer: the work may still be under way.
+    // The host stopped waiting; the work may still be running.
     case 100036:
     case 107019:
     case 207020:
@@ -70,7 +70,7 @@ inline constexpr AclError code_stream_is_captured = -17;
     case 507046:
     case 507047:
     case 507905:
-    // The device did not wait longer and ended the task.
+    // The device ended the task.
     case 107020:
     case 507014:
     case 507017:
@@ -83,7 +83,7 @@ inline constexpr AclError code_stream_is_captured = -17;
     case 107035:
     case 507023: return Errc::stopped;
 
-    // What a capture refuses, and a capture that was lost.
+    // Calls that a capture refuses, and a capture that was lost.
     case 107024:
     case 107025:
     case 107026:
@@ -101,7 +101,7 @@ inline constexpr AclError code_stream_is_captured = -17;
     case 107045:
     case 507009:
     case 507903:
-    // What this driver, this firmware, this chip or this user has not.
+    // Not available with this driver, firmware, chip or user.
     case 100026:
     case 100039:
     case 148050:
@@ -135,7 +135,7 @@ inline constexpr AclError code_stream_is_captured = -17;
   return is_callers ? Errc::invalid_argument : Errc::device_failed;
 }
 
-/// Does what was waited for go on, as far as this code tells?
+/// Whether the awaited work may still be running after this code.
 [[nodiscard]] constexpr bool may_go_on(AclError code) noexcept {
   switch (code) {
     case 107020:
@@ -148,8 +148,8 @@ inline constexpr AclError code_stream_is_captured = -17;
   }
 }
 
-/// What a call that works on something under way has come to: a device that failed, was stopped, or does not finish,
-/// takes its session with it.
+/// The status of a call that concerns work in flight. A device that failed, was stopped, or does not finish poisons the
+/// session.
 [[nodiscard]] constexpr Status status_of(AclError code) noexcept {
   const Status status{errc_of(code)};
   const bool lost = status.code() == Errc::kernel_failed || status.code() == Errc::device_failed ||
@@ -157,8 +157,8 @@ inline constexpr AclError code_stream_is_captured = -17;
   return lost ? status.poisoning() : status;
 }
 
-/// The kernel that a text of the runtime's names; empty if it names none. It names the first that failed first. The
-/// two halves of a kernel for both types of cores are one kernel.
+/// The kernel that a message of the runtime names; empty if it names none. Of several, the first is the one that failed
+/// first. The two halves of a kernel for both types of cores are one kernel.
 [[nodiscard]] constexpr std::string_view kernel_named_in(std::string_view text) noexcept {
   constexpr std::string_view mark = "fault kernel_name=";
   const std::size_t at = text.find(mark);
@@ -169,7 +169,7 @@ inline constexpr AclError code_stream_is_captured = -17;
   return text == "none" ? std::string_view{} : text;
 }
 
-/// @throws Error with the code, the runtime's own words, and what to do
+/// @throws Error with the code, the runtime's message, and what to do
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_failure(const Calls& calls, const char* platform,
                                                                  const char* call, AclError code) {
   const char* const said = calls.recent_error == nullptr ? nullptr : calls.recent_error();
@@ -182,7 +182,7 @@ inline constexpr AclError code_stream_is_captured = -17;
   throw Error(errc, text);
 }
 
-/// How the parts that platforms with streams share name this runtime's calls, and read its codes; see streams/api.hpp.
+/// This runtime's calls and codes for the parts that platforms with streams share; see streams/api.hpp.
 struct Api {
   static constexpr const char* enter = "aclrtSetDevice";
   static constexpr const char* create_stream = "aclrtCreateStreamWithConfig";

@@ -24,14 +24,14 @@ namespace rondo::platform::onboard {
 /// One device, open for one session, with the stream on which the session's work runs in order.
 ///
 /// Lifetime: immovable. Thread safety: one thread at a time, not always the same. Errors: the constructor throws, the
-/// rest returns codes; what was said of the last failure is in failure_text(). Cost on the hot path: one thread-local
+/// rest returns codes, and failure_text() has the message of the last failure. Cost on the hot path: one thread-local
 /// compare per call.
 class Device {
  public:
   using Api = onboard::Api;
 
-  /// @throws Error invalid_argument (no time to wait), no_such_device, unsupported (another chip), and what the runtime
-  /// reports
+  /// @throws Error invalid_argument (an invalid time limit), no_such_device, unsupported (another chip), and what the
+  /// runtime reports
   Device(const Identity& identity, const Options& options)
       : identity_{identity},
         options_{checked(identity, options)},
@@ -63,16 +63,16 @@ class Device {
   [[nodiscard]] const Identity& identity() const noexcept { return identity_; }
   [[nodiscard]] Stream stream() const noexcept { return stream_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }
-  /// The kernel that the runtime named as the one that failed last; empty: it named none.
+  /// The kernel that the runtime reported as the one that failed last; empty if it reported none.
   [[nodiscard]] std::string_view failed_kernel() const noexcept { return {kernel_.data(), kernel_.size()}; }
-  /// To be asked before each call of the runtime's.
+  /// Makes the device the calling thread's. Call it before each call of the runtime.
   [[nodiscard]] AclError enter() noexcept { return Runtime::has_entered(entry_) ? code_ok : enter_anew(); }
-  /// Device memory for the platform's own use, and its return.
+  /// Allocates device memory for the platform's own use; give_back() frees it.
   [[nodiscard]] AclError take(void** memory, std::uint64_t size) const noexcept {
     return calls().malloc(memory, size, huge_first);
   }
   [[nodiscard]] AclError give_back(void* memory) const noexcept { return calls().free(memory); }
-  /// A copy that is through when this returns, whatever streams do.
+  /// Copies, and has finished when it returns; does not wait for streams.
   [[nodiscard]] AclError copy_now(void* to, const void* from, std::uint64_t size, int kind, Stream) const noexcept {
     const AclError code = calls().copy(to, size, from, size, kind);
     int mode = capture_relaxed;  // a capture of this thread, or a global one of any thread, refuses such a copy
@@ -82,10 +82,10 @@ class Device {
     const AclError back = calls().exchange_capture_mode(&mode);
     return copied == code_ok ? back : copied;
   }
-  /// What copy_snapshot() takes at most; for more, staging is better.
+  /// The most that copy_snapshot() copies; beyond it, staging is faster.
   [[nodiscard]] static constexpr std::uint64_t snapshot_room() noexcept { return std::uint64_t{1} << 20; }
   void reuse_snapshots() noexcept {}
-  /// A copy on the device's stream that has taken the host's bytes when this returns.
+  /// Copies on the device's stream; has read the host's bytes when it returns.
   [[nodiscard]] AclError copy_snapshot(void* to, const void* from, std::uint64_t size) const noexcept {
     return calls().copy_async(to, size, from, size, host_to_buffer_to_device, stream_);
   }
@@ -94,17 +94,18 @@ class Device {
 
   // --- a stream of the caller's
 
-  /// Null: there is none.
+  /// The caller's stream; null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
   [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }
-  /// From now on work goes to the caller's stream if there is one, or to the session's own again. What either has to do
-  /// is not waited for.
+  /// Sends work to the caller's stream from now on, if there is one, or to the session's own again. Does not wait for
+  /// either.
   void use_callers_stream(bool is_wanted) noexcept {
     if (options_.stream == nullptr || is_wanted == (stream_ == options_.stream)) return;
     std::swap(stream_, other_stream_);
     std::swap(is_busy_, is_other_busy_);
   }
-  /// Makes the device the calling thread's, and asks how it is with the caller's stream: see streams::Capture.
+  /// Makes the device the calling thread's, and queries whether the caller's stream is being captured; see
+  /// streams::Capture.
   [[nodiscard]] AclError capture_state(int& state) noexcept {
     state = 0;
     RunInstance graph = nullptr;
@@ -113,12 +114,12 @@ class Device {
                                                               : calls().capture_info(options_.stream, &state, &graph);
   }
 
-  /// Work was handed over, or is about to be.
+  /// Notes that work is on the stream, or is about to be.
   void work_begins() noexcept { is_busy_ = true; }
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
 
-  /// Waits until all work is done. A device that failed is through, one that did not finish is not; it is waited for
-  /// once more, and then what it still does is ended by force.
+  /// Waits until all work is done. After a failure the device has finished; after a timeout it has not. The next call
+  /// then waits once more, and ends by force what the device still does.
   [[nodiscard]] AclError wait() noexcept {
     if (!is_busy_) return code_ok;
     AclError code = enter();
@@ -132,13 +133,13 @@ class Device {
     return code;
   }
 
-  /// Waits for a stream, for so long as the options say and an eighth more at most: what is not through then is
-  /// aborted. Where the runtime cannot abort, its own limit holds.
+  /// Waits for a stream for the time that the options state and at most an eighth more; then aborts it. If the runtime
+  /// cannot abort streams, its own limit is the only one.
   [[nodiscard]] AclError synchronize(Stream stream) noexcept { return synchronize(stream, longest_wait_ms_); }
 
-  /// Ends what a stream does that does not end by itself, in bounded time: its work is thrown away, or it is destroyed
-  /// and null, or the device is reset where the user allows it. Where nothing helps, all that is held on the device is
-  /// left to the process's end, and so it is after a reset: from then on this makes no call of the runtime's any more.
+  /// Ends the work of a stream that hangs, in bounded time: aborts the stream, or destroys it and sets it to null, or
+  /// resets the device if the user allows it. If nothing helps, and after a reset, everything that is held on the
+  /// device is left to the process's end, and this object calls the runtime no more.
   [[gnu::cold]] void end_by_force(Stream& stream) noexcept {
     if (stream == nullptr || is_gone()) return;
     const Calls& c = runtime_.calls();
@@ -162,10 +163,9 @@ class Device {
     calls_ = &calls_of_no_device();
     stream = nullptr;
   }
-  /// Was the device reset, or given up?
+  /// Whether the device was reset, or given up.
   [[nodiscard]] bool is_gone() const noexcept { return calls_ != &runtime_.calls(); }
-  /// Waits for a stream that did not finish in time before, for no longer than that, whatever the runtime does on the
-  /// way.
+  /// Waits once more for a stream that exceeded its limit, for no longer than the limit, even if the runtime hangs.
   [[nodiscard, gnu::cold]] AclError synchronize_again(Stream stream) noexcept {
     if (is_gone()) return code_timed_out;
     const std::int32_t limit = options_.timeout_ms;
@@ -175,7 +175,7 @@ class Device {
     return errc_of(code) == Errc::stopped ? code_timed_out : code;  // it is still being aborted
   }
 
-  /// What a refused call comes to: its status, with nothing left in flight; where that cannot be had, what poisons.
+  /// Returns the status of a refused call, after waiting until nothing is in flight; a poisoning status if that fails.
   [[gnu::cold, gnu::noinline]] Status failed(const char* call, AclError code) noexcept {
     note(call, code);
     const Status status = status_of(code);
@@ -185,7 +185,7 @@ class Device {
     if (waited != code_ok && wait() != code_ok) return Status{errc_of(waited)}.poisoning();
     return status;
   }
-  /// Keeps the runtime's words, and the kernel they name, which often stands at the end of very many.
+  /// Keeps the runtime's message, and the kernel that it names, often at the end of a long text.
   [[gnu::cold]] void note(const char* call, AclError code) noexcept {
     const char* const said = code < 0 ? nullptr : calls().recent_error();
     const std::string_view kernel = kernel_named_in(said == nullptr ? "" : said);
@@ -211,7 +211,7 @@ class Device {
     const AclError code = create_stream(call);
     must(call, code);
   }
-  /// Where there is one already, nothing. @returns what the runtime does; `call` is then its name
+  /// Creates the stream if there is none. @returns the runtime's code; `call` is the name of the call
   [[nodiscard]] AclError create_stream(const char*& call) noexcept {
     if (stream_ != nullptr) return code_ok;
     if (token_ == 0 || is_stopped_) return code_not_open;
@@ -224,7 +224,7 @@ class Device {
     code = calls().create_event(&done_, event_flag_sync);
     return code;
   }
-  /// Waits, and destroys the stream and what belongs to it. @returns the first failure
+  /// Waits, and destroys the stream and its event. @returns the first failure
   AclError destroy_stream() noexcept {
     AclError first = code_ok;
     const auto keep = [&](AclError code) {
@@ -244,12 +244,12 @@ class Device {
     is_busy_ = false;
     return first;
   }
-  /// The same, for good: there will be no other.
+  /// The same; no other stream is created afterwards.
   AclError stop() noexcept {
     is_stopped_ = true;
     return destroy_stream();
   }
-  /// Gives the device back; nothing of it is used from then on.
+  /// Gives the device back; it must not be used afterwards.
   AclError close() noexcept {
     if (token_ == 0) return code_ok;
     AclError first = destroy_stream();
@@ -266,7 +266,7 @@ class Device {
   }
 
  private:
-  static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< what no thread has entered
+  static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< a token that no thread has entered
 
   [[gnu::cold, gnu::noinline]] AclError enter_anew() noexcept {
     if (stream_ == nullptr || stream_ != options_.stream) return runtime_.enter(token_, options_.device);
@@ -281,7 +281,7 @@ class Device {
     throw Error(Errc::invalid_argument, Error::Text(identity.platform, ": Options::timeout_ms is ", options.timeout_ms,
                                                     "; say for how long a round is waited for, or -1: for ever"));
   }
-  /// A call of the runtime's that may not come back; see bounded(). The device is that thread's meanwhile.
+  /// Makes a call of the runtime that may not return, on another thread, which takes the device for it; see bounded().
   template <class Call>
   [[nodiscard]] AclError elsewhere(std::int64_t limit_ms, Call call, bool gives_back = true) const noexcept {
     return bounded(limit_ms, [call, gives_back, set = calls().set_device, reset = calls().reset_device,
@@ -316,8 +316,8 @@ class Device {
     return code;
   }
 
-  /// Sleeps until an event says that the stream is through, or the host func does. Neither need happen on a device that
-  /// failed, so from time to time the stream is asked for a moment.
+  /// Sleeps until an event or the host function reports that the stream has finished. On a device that failed neither
+  /// may happen, so from time to time it waits for the stream for a moment.
   [[gnu::noinline]] AclError poll() noexcept {
     const bool by_event = options_.completion == Completion::event;
     if (!by_event && calls().launch_host_func == nullptr) return code_ok;
@@ -356,13 +356,13 @@ class Device {
   Runtime& runtime_ = Runtime::instance();
   const Calls* calls_ = &runtime_.calls();
   std::uint64_t token_;
-  std::uint64_t entry_;  ///< the token, unless the caller's stream is to be looked at each time
+  std::uint64_t entry_;  ///< the token; with a caller's stream, `never`
   Stream stream_ = nullptr;
   Stream other_stream_ = options_.stream;  ///< the caller's, or the session's own while that is in use
   bool is_other_busy_ = false;
   Event done_ = nullptr;
-  std::int32_t longest_wait_ms_ = options_.timeout_ms;  ///< for the runtime, which is not to be the first to give up
-  std::shared_ptr<Wait> wait_;                          ///< null: nobody looks after it
+  std::int32_t longest_wait_ms_ = options_.timeout_ms;  ///< the runtime's limit, which is longer than ours
+  std::shared_ptr<Wait> wait_;                          ///< null: the watcher does not watch this device
   std::unique_ptr<std::atomic<bool>> is_done_ = std::make_unique<std::atomic<bool>>(false);
   bool is_busy_ = false;
   bool is_stopped_ = false;
@@ -372,7 +372,7 @@ class Device {
   rondo::detail::FixedText<256> kernel_;
 };
 
-/// While it lives, work goes to the session's own stream, as set-up does; then to the caller's, if there is one.
+/// While it lives, work goes to the session's own stream, as in set-up; afterwards to the caller's, if there is one.
 class OnOwnStream {
  public:
   explicit OnOwnStream(Device& device) noexcept : device_{device} { device_.use_callers_stream(false); }

@@ -9,8 +9,8 @@
 
 namespace rondo::platform::onboard {
 
-/// The device memory that a session holds: addresses with pages behind them where the runtime has virtual memory, else
-/// plain blocks. Lifetime: the device outlives it. Thread safety: none. Cost: set-up only.
+/// The device memory that a session holds: reserved addresses with mapped pages if the runtime has virtual memory,
+/// otherwise plain blocks. Lifetime: the device outlives it. Thread safety: none. Cost: set-up only.
 class DeviceMemory {
  public:
   DeviceMemory(Device& device, const Options& options) : device_{device}, free_{options.device_memory} {
@@ -34,7 +34,7 @@ class DeviceMemory {
                               free_.value, " are free; use smaller tensors"));
     }
     device_.must("aclrtSetDevice", device_.enter());
-    blocks_.reserve(blocks_.size() + 1);  // nothing after this may fail without giving the memory back
+    blocks_.reserve(blocks_.size() + 1);  // first, so that nothing fails once there is memory
     Block block;
     block.bytes = size.value;
     if (granule_ != 0) take_pages(block);
@@ -49,7 +49,7 @@ class DeviceMemory {
     return block.address;
   }
 
-  /// The same of one kind, as a plain block. @throws Error unsupported, where the runtime has no such memory
+  /// Allocates memory of one kind, as a plain block. @throws Error unsupported if the runtime has no such memory
   [[nodiscard]] std::uint64_t allocate(MemoryKind kind, Bytes size, Bytes alignment) {
     const std::uint64_t bytes = (size.value == 0 ? 1 : size.value) + (alignment.value > 64 ? alignment.value - 64 : 0);
     const bool is_host = kind == MemoryKind::mapped_host;
@@ -77,7 +77,7 @@ class DeviceMemory {
     blocks_.push_back(block);
     return block.address;
   }
-  /// Where the host finds a block of mapped host memory; null for any other.
+  /// Returns the host address of a block of mapped host memory; null for any other block.
   [[nodiscard]] void* host_address(std::uint64_t address) const noexcept {
     for (const Block& block : blocks_) {
       if (block.address == address) return block.host;
@@ -85,7 +85,7 @@ class DeviceMemory {
     return nullptr;
   }
 
-  /// @returns the first failure; the block is gone in any case
+  /// Frees a block; it is gone even if that fails. @returns the first failure
   [[nodiscard]] AclError release(std::uint64_t address) noexcept {
     auto found = blocks_.begin();
     while (found != blocks_.end() && found->address != address) ++found;
@@ -109,7 +109,7 @@ class DeviceMemory {
     }
     return first;
   }
-  /// What is left, at the end.
+  /// Frees all blocks that are left.
   AclError release_all() noexcept {
     AclError first = code_ok;
     while (!blocks_.empty()) {
@@ -135,7 +135,7 @@ class DeviceMemory {
     throw Error(Errc::unsupported, Error::Text(device_.identity().platform, ": the runtime has no ", call,
                                                ", so there is no memory of this kind; use another"));
   }
-  /// Whole pages of pinned memory, which older kernels of Linux want.
+  /// Whole pages of pinned memory, which older Linux kernels require.
   void map_host(Block& block, std::uint64_t bytes, Bytes alignment) {
     constexpr std::uint64_t page = 4096;
     must_have(calls().register_host != nullptr, "aclrtHostRegisterV2");
@@ -165,13 +165,13 @@ class DeviceMemory {
     block.address = reinterpret_cast<std::uintptr_t>(device);
   }
 
-  /// Leaves the block empty if anything is refused: then a plain one takes its place.
+  /// Leaves the block empty if the runtime refuses a call; a plain block then replaces it.
   void take_pages(Block& block) noexcept {
     const std::size_t size = ((block.bytes == 0 ? 1 : block.bytes) + granule_ - 1) / granule_ * granule_;
     void* address = nullptr;
     PhysicalMemory pages = nullptr;
     if (calls().reserve_address(&address, size, 0, nullptr, 0) != code_ok) {
-      granule_ = 0;  // it has the calls, and not what they are for: asked once
+      granule_ = 0;  // it has the calls, but no virtual memory: do not ask again
       return;
     }
     if (calls().malloc_physical(&pages, size, &kind_, 0) != code_ok) {
@@ -190,7 +190,7 @@ class DeviceMemory {
   Device& device_;
   Bytes free_;
   PhysicalMemoryProp kind_;
-  std::size_t granule_ = 0;  ///< of pages; 0: plain blocks
+  std::size_t granule_ = 0;  ///< the size of a page; 0: plain blocks
   std::vector<Block> blocks_;
 };
 

@@ -20,21 +20,21 @@
 
 namespace rondo::platform::onboard {
 
-/// A graph as the device runs it: its kernels, one launch for each task in an order that its edges allow, and all of it
-/// as one captured instance where the runtime can. Tasks that are dealt to lanes are captured on a stream for each
-/// lane.
+/// A graph as the device runs it: its kernels, and one launch for each task in an order that its edges allow. If the
+/// runtime can capture, the launches are one captured instance. Tasks that are dealt to lanes are captured on a stream
+/// for each lane.
 ///
-/// A task of n blocks is one launch on n blocks; its args are its n argument blocks, one after the other, and a kernel
-/// that wants its own finds it at the index that the hardware tells it.
+/// A task of n blocks is one launch on n blocks. Its args are its n argument blocks, one after the other; a kernel
+/// finds its own block by the index that the hardware provides.
 ///
-/// The fill of zeroed workspaces is no kernel but a call of the runtime's (see ZeroFill), in front of the rest. It
-/// stands outside of the capture, whose addresses would be those of the day it was made.
+/// Zeroed workspaces are filled by a call of the runtime (see ZeroFill) before the tasks. The call is not part of the
+/// capture, because captured addresses never change.
 ///
 /// Lifetime: immovable; device, args table and graph outlive it. Thread safety: the session's. Errors: the constructor
-/// throws; a refused capture is none. Cost on the hot path: one call, or one for each task.
+/// throws; a refused capture is no error. Cost on the hot path: one call, or one for each task.
 class Program {
  public:
-  /// `begin(*this)` is called once all is in place. @throws Error invalid_argument (a kernel is in no binary),
+  /// Calls `begin(*this)` when everything is in place. @throws Error invalid_argument (a kernel is in no binary),
   /// unsupported, what the runtime reports, and what begin() throws
   template <class Begin>
   Program(Device& device, ZeroFill& zeros, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
@@ -51,7 +51,7 @@ class Program {
   Program& operator=(const Program&) = delete;
   ~Program() { (void)release(); }
 
-  /// Hands one pass over to a stream of the device's. @returns what the runtime does; `call` is then its name
+  /// Launches one round on a stream of the device. @returns the runtime's code; `call` is the name of the call
   [[nodiscard]] AclError launch(const char*& call, Stream stream) noexcept {
     if (instance_ == nullptr && launches_.empty()) return code_ok;
     std::uint64_t range = 0;
@@ -71,7 +71,7 @@ class Program {
     return code;
   }
 
-  /// The same on a stream of the caller's, and waits for nothing. `is_captured`: the stream is being captured, so tasks
+  /// The same on a stream of the caller's; does not wait. `is_captured`: the stream is being captured, so tasks
   /// are launched one by one, and read the args table when the caller's graph is replayed.
   [[nodiscard]] AclError enqueue(const char*& call, Stream stream, bool is_captured) noexcept {
     if (is_captured && calls().launch_device_args == nullptr) return code_unsupported;
@@ -89,30 +89,30 @@ class Program {
     return code;
   }
 
-  /// From now on rounds are launched task by task, for `steps`; null: as before. Between rounds. @throws Error
-  /// out_of_resources
+  /// Launches rounds task by task from now on and calls `steps`; null: launches them as before. Call it between rounds.
+  /// @throws Error out_of_resources
   void step_through(streams::TaskSteps* steps) {
     const bool was_on = stepper_.is_on();
     stepper_.set(steps);
     if (was_on != stepper_.is_on()) std::swap(instance_, instance_in_steps_);
   }
 
-  /// What the fill zeroes has moved by so much, modulo 2^64.
+  /// Moves the memory that is filled with zeros by this difference, modulo 2^64.
   void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
 
   [[nodiscard]] bool is_captured() const noexcept {
     return instance_ != nullptr || after_fill_ != nullptr || instance_in_steps_ != nullptr;
   }
-  /// How often a capture, or its replay, was refused.
+  /// The number of refused captures and replays.
   [[nodiscard]] std::uint32_t refusals() const noexcept { return refusals_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
-  /// Over how many streams its tasks are spread.
+  /// The number of streams over which the tasks are spread.
   [[nodiscard]] std::uint32_t streams() const noexcept { return is_captured() ? streams_ : 1; }
-  /// Over how many they were to be.
+  /// The number of streams to which the tasks were dealt.
   [[nodiscard]] std::uint32_t wanted_streams() const noexcept { return wanted_streams_; }
 
-  /// The task that was waited for; otherwise the one whose args the device named; otherwise the only one that runs the
-  /// kernel which its words name, if there is one.
+  /// Names the task that failed: the task that was waited for; else the task whose args the device reported; else the
+  /// only task that runs the kernel that the runtime's message names, if there is one.
   [[nodiscard]] Status blame(Status status) const noexcept {
     const bool is_about_a_task = status.code() == Errc::device_failed || status.code() == Errc::timed_out ||
                                  status.code() == Errc::kernel_failed;
@@ -132,7 +132,7 @@ class Program {
     return found == none ? status : of_task(status, found);
   }
 
-  /// Waits, and unloads what was loaded. @returns the first failure
+  /// Waits, and unloads the kernels. @returns the first failure
   AclError release() noexcept {
     // Library calls alone need no binary, and may still run, or have been timed.
     if (launches_.empty() && binaries_.empty() && !is_captured() && !stepper_.has_events()) return code_ok;
@@ -241,8 +241,8 @@ class Program {
                                                        std::memory_order_relaxed);
   }
 
-  /// Captures on a stream for each lane, on fewer if that is refused, and at last on one. Whatever is refused on the
-  /// way of that one means: no capture.
+  /// Captures on a stream for each lane. If that is refused, tries fewer streams, at last one. If that is refused, too,
+  /// there is no capture.
   void capture() {
     if (device_.wait() != code_ok) return;
     capture_lanes();
@@ -284,7 +284,7 @@ class Program {
     under_way_ = none;
     (void)drop_instance(call, device_.stream());
   }
-  /// @returns how the wait for what it still runs ended, which must not lose its graph
+  /// @returns the result of waiting for a replay that still needs the graph
   [[gnu::cold]] AclError drop_instance(const char*& call, Stream stream) noexcept {
     ++refusals_;
     if (instance_ == nullptr) return code_ok;
@@ -312,7 +312,7 @@ class Program {
     });
   }
 
-  /// Out of line, so that what replays saves no registers for it.
+  /// Out of line, so that the replay saves no registers for it.
   [[nodiscard, gnu::noinline]] AclError launch_uncaptured(const char*& call, Stream stream) noexcept {
     if (stepper_.is_on()) [[unlikely]]
       return launch_in_steps(call, stream);
@@ -362,7 +362,7 @@ class Program {
     return calls().launch_host_args(l.function, l.blocks, stream, how, l.host_args, l.bytes, nullptr, 0);
   }
 
-  /// Waits for what a stream has been handed so far, in the middle of more.
+  /// Waits for the work on a stream while more follows.
   [[nodiscard]] AclError wait_for(Stream stream) noexcept {
     if (stream != device_.stream()) return device_.synchronize(stream);
     const AclError code = device_.wait();
@@ -381,7 +381,7 @@ class Program {
   std::vector<Launch> launches_;
   streams::LibraryCalls library_calls_;
   RunInstance instance_ = nullptr;
-  RunInstance after_fill_ = nullptr;         ///< the instance where there is a fill to come first
+  RunInstance after_fill_ = nullptr;         ///< the instance, if workspaces must be filled first
   RunInstance instance_in_steps_ = nullptr;  ///< the instance while rounds are launched task by task
   Stepper stepper_{device_};
   Fill fill_;

@@ -17,13 +17,13 @@
 namespace rondo::platform::onboard {
 
 /// Rondo's kernel that computes args on the device, device/refresh.cpp, if it is among the session's kernels. It is
-/// launched in front of the graph, on the stream that the graph runs on.
+/// launched before the graph, on the same stream.
 ///
-/// When it is loaded it computes a table that the host computes, too. So a kernel that was built wrongly is found out,
-/// and no round pays for what the runtime does at a kernel's first launch.
+/// When the kernel is loaded, it computes a table that the host computes, too. That detects a kernel that was built
+/// wrongly, and no round pays for what the runtime does at a kernel's first launch.
 ///
 /// Lifetime: the device outlives it; release() unloads. Thread safety: the session's. Errors: the constructor throws
-/// what the runtime reports; that the kernel is not there is no error. Cost on the hot path: one call.
+/// what the runtime reports; a missing kernel is no error. Cost on the hot path: one call.
 class RefreshKernel {
  public:
   static constexpr std::string_view name = "rondo_refresh";
@@ -52,13 +52,13 @@ class RefreshKernel {
 
   /// Whether the device can compute args.
   [[nodiscard]] bool is_usable() const noexcept { return is_correct_; }
-  /// Why it cannot, for the session's log.
+  /// The reason why it cannot, for the session's log.
   [[nodiscard]] const char* remark() const noexcept {
     if (function_ != nullptr) return "the kernel rondo_refresh computes wrong addresses and is not used; build it anew";
     return "there is no kernel rondo_refresh; addresses that change are computed by the host";
   }
 
-  /// Computes args from the base table on the device, or from that in `carried`, which is taken before this returns.
+  /// Computes args from the base table on the device, or from the one in `carried`, which is read before this returns.
   [[nodiscard]] AclError launch(const args::RefreshOp& op, const args::LaunchPayload* carried, Stream stream) noexcept {
     // The parameters of the kernel. The data that the launch carries follows them; the runtime writes its addresses.
     enum : std::uint32_t { table, lanes, lane_count, bases, base_count, host_inputs, host_input_bytes, to, parameters };
@@ -101,7 +101,7 @@ class RefreshKernel {
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
 
-  /// The first binary that names the kernel. Most do not, and need not be loaded to find out.
+  /// Most binaries do not contain the kernel; this finds out without loading them.
   [[nodiscard]] static std::span<const KernelBinary> first_with_the_kernel(std::span<const KernelBinary> kernels) {
     for (std::size_t b = 0; b < kernels.size(); ++b) {
       if (names_the_kernel(kernels[b])) return kernels.subspan(b, 1);

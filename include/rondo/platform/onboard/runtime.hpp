@@ -11,11 +11,11 @@
 
 namespace rondo::platform::onboard {
 
-/// The vendor's runtime in this process: the library, found once; initialised while any device is open; each device
-/// taken as often as it is given back.
+/// The vendor's runtime in this process. The library is loaded once, and initialised while any device is open; each
+/// device is given back as often as it was taken.
 ///
-/// Thread safety: any thread. Lifetime: to the process's end, so that a session may outlive main. Errors: open() throws
-/// what open_library() does and what the runtime's calls report; nothing is left behind then.
+/// Thread safety: any thread. Lifetime: until the process ends, so that a session may outlive main. Errors: open()
+/// throws what open_library() throws and what the runtime reports, and then leaves nothing behind.
 class Runtime {
  public:
   static constexpr std::uint32_t max_devices = 64;
@@ -26,7 +26,7 @@ class Runtime {
   }
   [[nodiscard]] const Calls& calls() const noexcept { return calls_; }
 
-  /// Opens device `device` once more, for the calling thread too. @returns what enter() wants to know
+  /// Opens device `device` once more, also for the calling thread. @returns the token for enter()
   std::uint64_t open(std::uint32_t device, const char* platform) {
     const std::lock_guard lock{mutex_};
     if (!is_found_) {
@@ -61,13 +61,13 @@ class Runtime {
   }
 
   [[nodiscard]] static bool has_entered(std::uint64_t token) noexcept { return entered_ == token; }
-  /// Makes `device` the calling thread's, if it is not. One compare where it is.
+  /// Makes `device` the calling thread's device. Cost: one compare if it is already.
   [[nodiscard]] AclError enter(std::uint64_t token, std::uint32_t device) noexcept {
     return entered_ == token ? code_ok : enter_anew(token, device);
   }
 
-  /// Undoes open(): the last one gives the device back, and ends what it began. A device that hangs would not come
-  /// back from that: it is left to the process's end.
+  /// Undoes open(). The last call gives the device back, and ends the runtime if open() began it. A device that hangs
+  /// is not given back, because that call would not return; the process's end does it.
   [[nodiscard]] AclError close(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};
     Device& d = devices_[device];
@@ -85,13 +85,13 @@ class Runtime {
     return code == code_ok ? left : code;
   }
 
-  /// Something on the device hangs and cannot be ended.
+  /// Notes that something on the device hangs and cannot be ended.
   void lose(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};
     devices_[device].is_lost = true;
     has_lost_ = true;
   }
-  /// The device was reset by force: nobody has it any more, so each thread takes it anew.
+  /// Notes that the device was reset by force: no thread has it any more, so each takes it anew.
   void forget(std::uint32_t device) noexcept {
     const std::lock_guard lock{mutex_};
     devices_[device].taken = 0;
@@ -124,7 +124,7 @@ class Runtime {
     return calls_.finalize();
   }
 
-  /// Which open device the runtime has as this thread's.
+  /// The open device that is this thread's for the runtime.
   static inline constinit thread_local std::uint64_t entered_ = 0;
 
   std::mutex mutex_;

@@ -4,6 +4,7 @@
 
 #include <rondo/detail/keyed.hpp>
 #include <rondo/error.hpp>
+#include <rondo/graph/loop_order.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/graph/zeroed.hpp>
 
@@ -23,15 +24,6 @@ struct Analysis {
   std::vector<std::uint32_t> successors;       ///< positions, ascending for each task
   std::vector<std::uint32_t> predecessor_count;
 };
-
-/// Edges between tasks, from `key` to `item`; sorted, without duplicates.
-using EdgeList = std::vector<rondo::detail::Keyed>;
-[[nodiscard]] constexpr std::uint32_t task_before(const rondo::detail::Keyed& edge) noexcept {
-  return static_cast<std::uint32_t>(edge.key);
-}
-[[nodiscard]] constexpr std::uint32_t task_after(const rondo::detail::Keyed& edge) noexcept {
-  return static_cast<std::uint32_t>(edge.item);
-}
 
 /// The last writer of each memory, and the tasks that have read it since.
 class LastUses {
@@ -230,6 +222,7 @@ namespace detail {
 constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
   constexpr std::uint32_t nobody = LastUses::nobody;
   LastUses uses(graph.tensors().size());
+  Definitions definitions(graph, graph.tensors().size());
 
   const auto require_path = [&](std::uint32_t before, std::uint32_t after, const TensorRecord& tensor) {
     if (before != nobody && before != after && !detail::has_path(analysis, before, after)) {
@@ -247,11 +240,13 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       if (!arg.is_address()) continue;
       const TensorRecord& tensor = graph.tensors()[arg.tensor];
       const std::size_t memory = memory_of(graph, arg.tensor);
-      if (reads(arg.access) && uses.writer(memory) == nobody &&
+      const bool is_written = uses.writer(memory) != nobody;
+      if (reads(arg.access) && !(is_written && definitions.holds(memory, task)) &&
           !graph.tensors()[root_of(graph.tensors(), arg.tensor)].is_defined_at_start()) {
         throw Error(Errc::uninitialized_read,
                     Error::Text(detail::task_text(graph, task), " reads tensor '", graph.name(tensor.name),
-                                "' before any task writes it; add the writer first or make it an input"));
+                                is_written ? "', which only tasks of a 'when' write; write it before, too"
+                                           : "' before any task writes it; add the writer first or make it an input"));
       }
       // Derived edges order all conflicts by construction; explicit edges come from the user, so they are checked.
       const bool check = graph.edges() == Edges::explicit_;
@@ -259,6 +254,7 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
       if (writes(arg.access)) {
         if (check) uses.for_each_reader(memory, [&](std::uint32_t reader) { require_path(reader, position, tensor); });
         uses.note_writer(memory, position);
+        definitions.note(memory, task);
       } else if (check) {
         uses.note_reader(memory, position);
       }
@@ -268,7 +264,14 @@ constexpr void check_uses(const TaskGraph& graph, const Analysis& analysis) {
     const TensorRecord& tensor = graph.tensors()[t];
     const TensorRecord& root = graph.tensors()[root_of(graph.tensors(), t)];
     if (tensor.is_view() && root.is_defined_at_start()) continue;
-    if (tensor.direction == Direction::out && uses.writer(memory_of(graph, t)) == nobody) {
+    if (tensor.direction != Direction::out) continue;
+    if (uses.writer(memory_of(graph, t)) != nobody && !root.is_defined_at_start() &&
+        !definitions.holds_at_end(memory_of(graph, t))) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("tensor '", graph.name(tensor.name),
+                              "' is an output that only tasks of a 'when' write; write it before, too"));
+    }
+    if (uses.writer(memory_of(graph, t)) == nobody) {
       throw Error(Errc::invalid_argument,
                   Error::Text("tensor '", graph.name(tensor.name),
                               "' is an output, but no task writes it; add the task or remove it"));
@@ -345,7 +348,15 @@ constexpr void check_views(const TaskGraph& graph) {
                                                     "instantiate() it"));
   }
   check_views(graph);
-  Analysis analysis = sort_tasks(graph, collect_edges(graph));
+  for (const LoopRecord& loop : graph.loops()) {
+    if (loop.decision == LoopRecord::none) {
+      throw Error(Errc::invalid_argument, Error::Text("the body of a loop freezes the graph that it is part of; freeze "
+                                                      "it after the call of repeat_until() or when()"));
+    }
+  }
+  EdgeList edges = collect_edges(graph);
+  if (!graph.loops().empty()) order_loops(graph, edges);
+  Analysis analysis = sort_tasks(graph, edges);
   check_uses(graph, analysis);
   for (const TaskRecord& task : graph.tasks()) {
     if (task.idle) return leave_out_idle(graph, analysis);

@@ -35,7 +35,7 @@ class FrozenGraph {
   [[nodiscard]] graph::GraphView view() const noexcept {
     return {
         tensors_, tasks_,      args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
-        tag_,     lanes_.get()};
+        tag_,     lanes_.get(), loops_};
   }
 
   /// The handle of the tensor with this name, type and direction. @throws Error invalid_argument
@@ -71,6 +71,7 @@ class FrozenGraph {
   std::vector<char> text_;
   std::uint32_t tag_;
   std::unique_ptr<const graph::Lanes> lanes_;  ///< null: a single lane
+  std::vector<graph::LoopRecord> loops_;
 };
 
 /// Checks and orders a graph. The graph does not change; its handles are valid for the frozen graph.

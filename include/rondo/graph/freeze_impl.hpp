@@ -23,8 +23,10 @@ RONDO_INLINE FrozenGraph::FrozenGraph(const TaskGraph& source, const graph::Anal
       successors_{analysis.successors},
       predecessor_count_{analysis.predecessor_count},
       text_{source.text()},
-      tag_{source.tag()} {
+      tag_{source.tag()},
+      loops_{source.loops()} {
   for (const std::uint32_t task : analysis.order) tasks_.push_back(source.tasks()[task]);
+  if (!loops_.empty()) graph::place_loops(loops_, tasks_);
 }
 
 RONDO_INLINE FrozenGraph freeze(const TaskGraph& graph) {

@@ -5,6 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/task_graph.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -86,8 +87,8 @@ namespace rondo::graph {
     }
     if (reshape.tensor == TaskGraph::Reshape::values) {
       if (!fits) {
-        fail(Errc::invalid_argument, "library call", graph.name(graph.tasks()[reshape.task].name),
-             "is handed a value that is negative, or above 2^63-1,");
+        fail(Errc::invalid_argument, graph.tasks()[reshape.task].call == nullptr ? "loop" : "library call",
+             graph.name(graph.tasks()[reshape.task].name), "is handed a value that is negative, or above 2^63-1,");
       }
     } else if (!fits || static_cast<std::uint64_t>(count) != result.tensors_[reshape.tensor].count) {
       fail(Errc::wrong_size, "task", graph.name(graph.tasks()[reshape.task].name),
@@ -124,6 +125,17 @@ namespace rondo::graph {
       }
     }
     if (task.blocks == 0 || (writes_any && !writes_elements)) task.idle = true;
+  }
+  for (std::size_t l = result.loops_.size(); l-- > 0;) {
+    TaskRecord& decision = result.tasks_[result.loops_[l].decision];
+    const ArgWord most = result.args_[decision.first_arg + decision.arg_count - 1].bits;
+    if (most < 1 || most > 0xFFFF'FFFF) {
+      fail(Errc::invalid_argument, "loop", graph.name(decision.name), "repeats at most 0 times, or 2^32 and more,");
+    }
+    const auto has_work = [&](const TaskRecord& task) {
+      return !task.idle && &task != &decision && is_within(result.loops_, task.loop, static_cast<std::uint32_t>(l));
+    };
+    decision.idle = std::none_of(result.tasks_.begin(), result.tasks_.end(), has_work);
   }
   return result;
 }

@@ -60,9 +60,20 @@ constexpr void check_limits(const GraphView& graph, const arch::Limits& chip) {
   }
 }
 void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip);
+/// Refuses loops on a platform that does not run them. @throws Error unsupported, which names the first loop
+void refuse_loops(const GraphView& graph, const char* platform);
 #if RONDO_HAS_BODIES
 RONDO_INLINE void check_limits_at_run_time(const GraphView& graph, const arch::Limits& chip) {
   check_limits(graph, chip);
+}
+RONDO_INLINE void refuse_loops(const GraphView& graph, const char* platform) {
+  for (const LoopRecord& loop : graph.loops) {
+    if (!loop.has_work()) continue;
+    const TaskRecord& decision = graph.tasks[loop.decision];
+    throw Error(Errc::unsupported, Error::Text("loop '", graph.name(decision.name), "', task ", decision.added_as,
+                                               ": platform ", platform, " runs no loops; unroll it, or run a round "
+                                               "for each repetition"));
+  }
 }
 #endif
 template <arch::Arch A>

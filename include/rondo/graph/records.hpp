@@ -126,7 +126,32 @@ struct TaskRecord {
   std::uint32_t threads = 0;         ///< per block, if the device has threads; 0: the kernel does not state it
   std::uint32_t shared_bytes = 0;    ///< of memory that the threads of a block share
   CallEntry call = nullptr;          ///< of a library call; devices with streams call it in place of a kernel
+  std::uint32_t loop = no_loop;      ///< the innermost loop that it is part of
+  static constexpr std::uint32_t no_loop = 0xFFFF'FFFF;
 };
+
+/// A loop: consecutive tasks that run repeatedly or under a condition, see graph/loops.hpp. Its decision, a task that
+/// reads the condition, is the last of them for `repeat_until` and the first for `when`.
+struct LoopRecord {
+  enum class Kind : std::uint8_t { repeat_until, when };
+  Kind kind = Kind::repeat_until;
+  std::uint32_t condition = 0;                  ///< a tensor of one integer
+  std::uint32_t decision = none;                ///< a TaskId; in a frozen graph, a position
+  std::uint32_t parent = TaskRecord::no_loop;   ///< the loop that contains it
+  std::uint32_t first = 0;                      ///< in a frozen graph: the position of its first task
+  std::uint32_t last = 0;                       ///< the position after its last task; `first` if it has no work
+  double expected = 0;                          ///< repetitions that predictions assume; 0: the most
+  static constexpr std::uint32_t none = 0xFFFF'FFFF;
+
+  [[nodiscard]] constexpr bool has_work() const noexcept { return first != last; }
+};
+
+/// Whether the loop `inner` is `outer` or is part of it; no_loop stands for the whole graph.
+template <class Loops>
+[[nodiscard]] constexpr bool is_within(const Loops& loops, std::uint32_t inner, std::uint32_t outer) noexcept {
+  while (inner != outer && inner != TaskRecord::no_loop) inner = loops[inner].parent;
+  return inner == outer;
+}
 
 struct Lanes;
 
@@ -141,6 +166,7 @@ struct GraphView {
   std::string_view text;
   std::uint32_t tag = 0;         ///< the graph's part of its TensorKeys
   const Lanes* lanes = nullptr;  ///< how tasks are dealt to lanes; null: one lane, in the order of the tasks
+  std::span<const LoopRecord> loops{};  ///< each after the loop that contains it
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {
     return {text.data() + ref.begin, ref.size};

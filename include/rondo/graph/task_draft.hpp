@@ -127,6 +127,9 @@ constexpr void TaskGraph::Draft::require_zeros(std::string_view task, std::uint3
     fail("which is zeroed each round and once; hand it a workspace of its own");
   }
   if (when == Zeroed::once) return;
+  if (graph.open_loop_ != graph::TaskRecord::no_loop) {
+    fail("which is zeroed once a round, while the loop may run the task more often; zero it with a task of the loop");
+  }
   for (const graph::ArgRecord& arg : graph.args_) {
     if (arg.is_address_of(tensor)) fail("which a task before it touches; hand it a workspace of its own");
   }
@@ -174,6 +177,7 @@ constexpr TaskId TaskGraph::Draft::commit_here(std::string_view name, CoreType c
   graph::TaskRecord record{text, core,        blocks.count, first, static_cast<std::uint32_t>(args.size()),
                            id,   block_bytes, entry,        cost};
   record.blocks_dim = blocks.dim;
+  record.loop = graph.open_loop_;
   graph.tasks_.push_back(record);
   return TaskId{id};
 }

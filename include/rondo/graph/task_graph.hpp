@@ -61,19 +61,7 @@ class TaskGraph {
   /// Sizes and Blocks may be expressions of symbols: `n * 2`, `ceil_div(n, 128)`, `max(n, m)`. Open such a graph with
   /// open_shaped(), or convert it to a plain one with instantiate(). At most 32 symbols, numbered in order. @throws
   /// Error invalid_argument, limit_exceeded
-  constexpr Dim dim(std::string_view wanted, Where where = Where::current()) {
-    if (wanted.empty()) refuse(where, "a symbol has no name; give it one");
-    for (const graph::NameRef other : symbols_) {
-      if (name(other) == wanted) {
-        refuse(where, "symbol '", wanted, "' is already there; give each its own name");
-      }
-    }
-    if (symbols_.size() == static_cast<std::size_t>(Dim::max_symbols)) {
-      throw Error(Errc::limit_exceeded, Error::Text("a graph has at most ", Dim::max_symbols, " symbols"), where);
-    }
-    symbols_.push_back(intern(wanted));
-    return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
-  }
+  constexpr Dim dim(std::string_view wanted, Where where = Where::current());
   [[nodiscard]] constexpr bool is_symbolic() const noexcept { return !symbols_.empty(); }
   /// The names of the symbols, by number.
   [[nodiscard]] constexpr const std::vector<graph::NameRef>& symbols() const noexcept { return symbols_; }
@@ -165,16 +153,7 @@ class TaskGraph {
   /// Declares that the task's arguments cannot be refreshed: its tensors keep the addresses that they have when the
   /// session is opened, for other tasks as well. They accept no device memory, and the arena does not move. @throws
   /// Error invalid_argument if the task is not in this graph
-  constexpr void fix_addresses(TaskId task, Where where = Where::current()) {
-    if (index(task) >= tasks_.size()) {
-      refuse(where, "fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size());
-    }
-    for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
-      if (!arg.is_address()) continue;
-      tensors_[arg.tensor].fixed = true;
-      tensors_[graph::root_of(tensors_, arg.tensor)].fixed = true;
-    }
-  }
+  constexpr void fix_addresses(TaskId task, Where where = Where::current());
 
   /// Adds a task that runs kernel K on `arguments`, one for each parameter of K::run except Block. The compiler checks
   /// types and directions. @throws Error invalid_argument if a tensor belongs to another graph, its rank is not that of
@@ -232,7 +211,6 @@ class TaskGraph {
   /// takes a `const LibraryCall&` and returns nothing, or a code that is 0 on success. Devices with streams call it
   /// when the session is opened, while they capture the graph, and replay the enqueued work in each round; if capture
   /// is impossible, they call it in each round. So do simulation and host, with a null stream.
-  /// round, with a null stream.
   ///
   /// The addresses of the task's tensors are fixed, see fix_addresses(): rounds bind host memory to them. The capture
   /// contains sizes and `values`, integers or expressions of symbols; a ShapedSession has a capture for each
@@ -246,14 +224,25 @@ class TaskGraph {
                             std::initializer_list<Extent> values = {});
 
   /// `after` starts only when `before` is done. @throws Error invalid_argument if either is not a task of this graph.
-  constexpr void add_edge(TaskId before, TaskId after, Where where = Where::current()) {
-    for (const TaskId task : {before, after}) {
-      if (index(task) >= tasks_.size()) {
-        refuse(where, "add_edge: there is no task ", index(task), "; the graph has ", tasks_.size());
-      }
-    }
-    explicit_edges_.push_back({index(before), index(after)});
-  }
+  constexpr void add_edge(TaskId before, TaskId after, Where where = Where::current());
+
+  /// Adds a loop: the tasks that `body`, a callable without parameters, adds to this graph run again and again until
+  /// `condition`, a tensor of one integer or bool that they write, is not 0 at the end of a repetition, but `most`
+  /// times at most. The device decides; the host does not take part. From the second repetition on, the tasks find
+  /// their tensors as the previous one left them. Loops nest up to `most_loop_depth` deep. `expected`: the repetitions
+  /// that predictions assume; 0: `most`. Returns the task that decides; an edge to or from a task of the loop orders
+  /// the whole loop. If `body` throws, its tasks are removed.
+  /// @throws Error invalid_argument: names the condition, and what is wrong with it or with the body; limit_exceeded
+  template <class T, Direction D, class Body>
+  TaskId repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected = 0,
+                      Where where = Where::current());
+  /// The same for tasks that run once, if `condition` is not 0 when the loop begins, or not at all. What only they
+  /// write is not defined after them. `expected`: how often they run, from 0 to 1; predictions assume 1 for 0.
+  template <class T, Direction D, class Body>
+  TaskId when(TensorHandle<T, D> condition, Body&& body, double expected = 0, Where where = Where::current());
+  static constexpr std::uint32_t most_loop_depth = 4;
+  /// The loops, each after the loop that contains it.
+  [[nodiscard]] constexpr const std::vector<graph::LoopRecord>& loops() const noexcept { return loops_; }
 
   /// Two tasks, by TaskId: the second starts only when the first is done.
   struct Edge {
@@ -370,6 +359,12 @@ class TaskGraph {
     throw Error(Errc::invalid_argument, Error::Text(parts), where);
   }
 
+  class OpenLoop;
+  template <class Body>
+  TaskId add_loop(graph::LoopRecord loop, TensorKey condition, Extent most, Body& body, Where where);
+  TaskId add_decision(const graph::LoopRecord& loop, TensorKey condition, Extent most, Where where);
+  void check_loop(const graph::LoopRecord& loop, std::size_t first_task, Where where) const;
+
   template <Kernel K, class... P, class... A>
   constexpr TaskId add_checked(Blocks blocks, detail::ParameterList<P...>, const A&... arguments);
 
@@ -381,10 +376,13 @@ class TaskGraph {
   std::vector<Reshape> reshapes_;
   std::vector<char> text_;
   std::vector<graph::NameRef> symbols_;
+  std::vector<graph::LoopRecord> loops_;
+  std::uint32_t open_loop_ = graph::TaskRecord::no_loop;  ///< the innermost loop whose body is adding tasks
   Edges edges_;
   std::uint32_t tag_ = 0;
 };
 
 }  // namespace rondo
 
+#include <rondo/graph/loops.hpp>       // IWYU pragma: export
 #include <rondo/graph/task_draft.hpp>  // IWYU pragma: export

@@ -17,6 +17,40 @@ constexpr graph::NameRef TaskGraph::intern(std::string_view name) {
   return ref;
 }
 
+constexpr Dim TaskGraph::dim(std::string_view wanted, Where where) {
+  if (wanted.empty()) refuse(where, "a symbol has no name; give it one");
+  for (const graph::NameRef other : symbols_) {
+    if (name(other) == wanted) {
+      refuse(where, "symbol '", wanted, "' is already there; give each its own name");
+    }
+  }
+  if (symbols_.size() == static_cast<std::size_t>(Dim::max_symbols)) {
+    throw Error(Errc::limit_exceeded, Error::Text("a graph has at most ", Dim::max_symbols, " symbols"), where);
+  }
+  symbols_.push_back(intern(wanted));
+  return Dim::symbol(static_cast<std::int32_t>(symbols_.size()) - 1);
+}
+
+constexpr void TaskGraph::fix_addresses(TaskId task, Where where) {
+  if (index(task) >= tasks_.size()) {
+    refuse(where, "fix_addresses: there is no task ", index(task), "; the graph has ", tasks_.size());
+  }
+  for (const graph::ArgRecord& arg : args_of(tasks_[index(task)])) {
+    if (!arg.is_address()) continue;
+    tensors_[arg.tensor].fixed = true;
+    tensors_[graph::root_of(tensors_, arg.tensor)].fixed = true;
+  }
+}
+
+constexpr void TaskGraph::add_edge(TaskId before, TaskId after, Where where) {
+  for (const TaskId task : {before, after}) {
+    if (index(task) >= tasks_.size()) {
+      refuse(where, "add_edge: there is no task ", index(task), "; the graph has ", tasks_.size());
+    }
+  }
+  explicit_edges_.push_back({index(before), index(after)});
+}
+
 constexpr void TaskGraph::check_new_tensor(std::string_view wanted, const Shape& shape, Where where) const {
   if (wanted.empty()) {
     refuse(where, "tensor ", tensors_.size(), " has no name; give it one");

@@ -7,6 +7,7 @@
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/memory/detail/ancestors.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -21,6 +22,7 @@ struct Use {
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::vector<std::uint32_t> users{};  ///< positions of the tasks that use it, in the planning order
+  bool spans_loop = false;             ///< whether it lasts for a whole loop because a repetition may need it
 };
 
 /// The memory of one or more tensors, and its uses in ascending order.
@@ -64,6 +66,7 @@ class UseFinder {
 
   [[nodiscard]] constexpr Tokens run() {
     make_tokens();
+    if (!graph_.loops.empty()) find_homes();
     for (std::size_t turn = 0; turn < graph_.tasks.size(); ++turn) {
       visit(order_.task_at(turn), static_cast<std::int64_t>(turn) + 1);
     }
@@ -102,6 +105,50 @@ class UseFinder {
     }
   }
 
+  /// Finds, for each memory, the innermost loop that contains all of its uses, and whether each run of that loop begins
+  /// by overwriting it. Then no value of it lasts from one repetition to the next.
+  constexpr void find_homes() {
+    homes_ = std::vector<Home>(result_.tokens.size());
+    for (std::size_t k = 0; k < kept_.size() && k < homes_.size(); ++k) {
+      if (kept_[k] != 0) homes_[k] = {graph::TaskRecord::no_loop, false, true};
+    }
+    for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
+      const std::uint32_t k = result_.of_tensor[t];
+      const Direction d = graph_.tensors[t].direction;
+      if (k != Tokens::none && (copies_in(d) || copies_out(d))) homes_[k] = {graph::TaskRecord::no_loop, false, true};
+    }
+    for (std::uint32_t p = 0; p < graph_.tasks.size(); ++p) {
+      for (const graph::ArgRecord& arg : graph_.args_of(graph_.tasks[p])) {
+        if (!arg.is_address() || result_.of_tensor[arg.tensor] == Tokens::none) continue;
+        const std::uint32_t k = result_.of_tensor[arg.tensor];
+        Home& home = homes_[k];
+        if (!home.is_used) home = {graph_.tasks[p].loop, !reads_memory(graph_.tasks[p], k), true, p};
+        while (!graph::is_within(graph_.loops, graph_.tasks[p].loop, home.loop)) home.loop = graph_.loops[home.loop].parent;
+      }
+    }
+    for (Home& home : homes_) {  // a `when` within the home may leave the old value
+      if (home.first_user == Home::nobody) continue;
+      for (std::uint32_t l = graph_.tasks[home.first_user].loop; l != home.loop; l = graph_.loops[l].parent) {
+        if (graph_.loops[l].kind == graph::LoopRecord::Kind::when) home.is_fresh = false;
+      }
+    }
+  }
+  /// Whether the memory must keep its value during the whole loop, one of whose tasks uses it.
+  [[nodiscard]] constexpr bool spans(std::uint32_t token, std::uint32_t loop) const {
+    const Home& home = homes_[token];
+    return !home.is_fresh || (loop != home.loop && graph::is_within(graph_.loops, loop, home.loop));
+  }
+  /// Extends the use to the loops around `task` that it spans.
+  constexpr void span_loops(std::uint32_t token, const graph::TaskRecord& task) {
+    Use& use = result_.tokens[token].uses.back();
+    for (std::uint32_t l = task.loop; l != graph::TaskRecord::no_loop; l = graph_.loops[l].parent) {
+      if (!spans(token, l)) continue;
+      use.first = std::min(use.first, static_cast<std::int64_t>(graph_.loops[l].first) + 1);
+      use.last = std::max(use.last, static_cast<std::int64_t>(graph_.loops[l].last));
+      use.spans_loop = true;
+    }
+  }
+
   /// Visits a task. If the old value has been read, a task that overwrites a whole memory without reading it starts a
   /// new use. Consecutive writers share a use.
   constexpr void visit(std::uint32_t position, std::int64_t time) {
@@ -112,8 +159,11 @@ class UseFinder {
       Token& token = result_.tokens[k];
       const bool here = !token.uses.empty() && !token.uses.back().users.empty() &&
                         token.uses.back().users.back() == position;  // the task has it as two arguments
-      if (was_read_[k] != 0 && !here && !reads_memory(task, k)) token.uses.push_back({time, time});
+      const bool in_loop = task.loop != graph::TaskRecord::no_loop;
+      const bool starts = was_read_[k] != 0 && !here && !reads_memory(task, k) && !(in_loop && spans(k, task.loop));
+      if (starts) token.uses.push_back({time, time});
       extend(token, time);
+      if (in_loop) span_loops(k, task);
       if (!here) token.uses.back().users.push_back(position);
       was_read_[k] = reads(arg.access) || (here && was_read_[k] != 0) ? 1 : 0;
     }
@@ -131,7 +181,7 @@ class UseFinder {
 
   static constexpr void extend(Token& token, std::int64_t time) {
     if (token.uses.empty()) token.uses.push_back({time, time});
-    token.uses.back().last = time;
+    token.uses.back().last = std::max(token.uses.back().last, time);
   }
 
   [[nodiscard]] constexpr Use whole(const std::vector<Use>& uses) const {
@@ -142,11 +192,20 @@ class UseFinder {
     return all;
   }
 
+  struct Home {
+    std::uint32_t loop = graph::TaskRecord::no_loop;
+    bool is_fresh = false;
+    bool is_used = false;
+    static constexpr std::uint32_t nobody = 0xFFFF'FFFF;
+    std::uint32_t first_user = nobody;
+  };
+
   graph::GraphView graph_;
   Certainty order_;
   std::int64_t end_;
   std::vector<char> was_read_;  ///< by token: whether the value was read after it was written. char: see analysis.hpp
   std::vector<char> kept_{};    ///< by token
+  std::vector<Home> homes_{};   ///< by token; empty without loops
   Tokens result_{};
 };
 
@@ -195,6 +254,7 @@ class InPlaceMerger {
     for (std::size_t i = 0; i < from.uses.size(); ++i) ending = from.uses[i].last == time ? i : ending;
     for (std::size_t i = 0; i < to.uses.size(); ++i) starting = to.uses[i].first == time ? i : starting;
     if (ending == from.uses.size() || starting == to.uses.size()) return;
+    if (from.uses[ending].spans_loop || to.uses[starting].spans_loop) return;
     // Both may be in use at the same time only in the task's own use of them.
     for (std::size_t i = 0; i < from.uses.size(); ++i) {
       for (std::size_t j = 0; j < to.uses.size(); ++j) {

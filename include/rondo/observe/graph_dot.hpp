@@ -130,8 +130,29 @@ namespace detail {
 
 }  // namespace detail
 
+namespace detail {
+
+/// The label of a loop's frame.
+[[nodiscard]] inline std::string loop_label(const graph::GraphView& graph, const graph::LoopRecord& loop) {
+  const graph::TaskRecord& decision = graph.tasks[loop.decision];
+  std::string text{graph.name(decision.name)};
+  if (loop.kind == graph::LoopRecord::Kind::when) return text;
+  text = "repeat " + text;
+  const ArgWord most = graph.args_of(decision).back().bits;
+  if (most != 0) text += fmt::format(", at most {} times", most);
+  return text;
+}
+
+/// Whether a picture shows an edge: edges that order a whole loop would hide those that carry data.
+[[nodiscard]] inline bool is_shown(const graph::GraphView& graph, std::uint32_t from, std::uint32_t to,
+                                   bool carries_data) {
+  return carries_data || graph.loops.empty() || graph.tasks[from].loop == graph.tasks[to].loop;
+}
+
+}  // namespace detail
+
 /// A graph as DOT: each task is a box, blue for the cube core and green for the vector core, with the tensors that it
-/// writes; an edge is labelled with the tensors that it carries, or dashed if it only keeps an order. The critical path
+/// writes; loops are frames around their tasks; an edge is labelled with the tensors that it carries, or dashed if it only keeps an order. The critical path
 /// is red. Tooltips show the arguments of tasks.
 [[nodiscard]] inline std::string to_dot(const graph::GraphView& graph, const GraphNotes& notes = {}) {
   constexpr const char* red = ", color=\"#cc0000\", penwidth=2";
@@ -144,14 +165,21 @@ namespace detail {
   std::vector<std::uint8_t> critical(graph.tasks.size());
   for (const std::uint32_t t : notes.critical) critical[t] = 1;
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
+    for (std::size_t l = 0; l < graph.loops.size(); ++l) {
+      if (!graph.loops[l].has_work() || graph.loops[l].first != t) continue;
+      dot += fmt::format("  subgraph cluster_{} {{ label=\"{}\"; style=rounded; color=\"#888888\";\n", l,
+                         detail::dot_text(detail::loop_label(graph, graph.loops[l])));
+    }
     dot +=
         fmt::format("  t{} [label=\"{}\", tooltip=\"{}\", fillcolor=\"{}\"{}];\n", t,
                     detail::label(detail::task_lines(graph, t, notes)), detail::dot_text(detail::task_title(graph, t)),
                     graph.tasks[t].core == CoreType::cube ? "#cfe2f3" : "#d9ead3", critical[t] != 0 ? red : "");
+    for (const graph::LoopRecord& loop : graph.loops) dot += loop.has_work() && loop.last == t + 1 ? "  }\n" : "";
   }
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
     for (const std::uint32_t s : graph.successors_of(t)) {
       const std::string carried = detail::dot_text(detail::carried(graph, t, s));
+      if (!detail::is_shown(graph, t, s, !carried.empty())) continue;
       dot += fmt::format("  t{} -> t{} [{}=\"{}\"{}];\n", t, s, carried.empty() ? "style" : "label",
                          carried.empty() ? "dashed" : carried, detail::is_step(notes.critical, t, s) ? red : "");
     }

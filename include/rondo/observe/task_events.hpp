@@ -78,12 +78,13 @@ template <class Clock>
          ::ranges::views::transform([](auto one) { return std::span<const TracedCall>{one.begin(), one.end()}; });
 }
 
-/// The tasks of one launch, by position in the graph.
+/// The tasks of one launch, by position in the graph; of a loop, those of its first repetition.
 [[nodiscard]] inline std::vector<TracedTask> traced_tasks(const graph::GraphView& graph,
                                                           std::span<const TracedCall> calls) {
   std::vector<TracedTask> tasks(graph.tasks.size());
   for (const TracedCall& call : calls) {
     TracedTask& task = tasks[call.task];
+    if (task.blocks == graph.tasks[call.task].blocks) continue;
     if (task.blocks == 0 || call.start < task.start) {
       task.start = call.start;
       task.first_thread = call.thread;
@@ -97,9 +98,11 @@ template <class Clock>
   return tasks;
 }
 
-/// Whether every block of every task was recorded.
+/// Whether every block of every task was recorded; a `when` may skip its tasks.
 [[nodiscard]] inline bool is_whole(const graph::GraphView& graph, std::span<const TracedTask> tasks) {
-  return std::ranges::equal(tasks, graph.tasks, {}, &TracedTask::blocks, &graph::TaskRecord::blocks);
+  return std::ranges::equal(tasks, graph.tasks, [](const TracedTask& traced, const graph::TaskRecord& task) {
+    return traced.blocks == task.blocks || (traced.blocks == 0 && task.loop != graph::TaskRecord::no_loop);
+  });
 }
 
 namespace detail {
@@ -118,10 +121,12 @@ class LaunchCounters {
       for (const std::uint32_t s : graph_.successors_of(t)) ready[s] = std::max(ready[s], tasks[t].end);
     }
     for (std::size_t t = 0; t < tasks.size(); ++t) {
-      changes_[std::min(ready[t], tasks[t].start)].ready += graph_.tasks[t].blocks;
+      if (tasks[t].blocks != 0) changes_[std::min(ready[t], tasks[t].start)].ready += graph_.tasks[t].blocks;
     }
+    std::vector<std::uint32_t> counted(tasks.size());
     for (const TracedCall& call : calls) {
-      changes_[call.start].ready -= 1;
+      const bool is_repeated = counted[call.task]++ >= graph_.tasks[call.task].blocks;
+      changes_[call.start].ready -= is_repeated ? 0 : 1;
       changes_[call.start].running += 1;
       changes_[call.end].running -= 1;
     }
@@ -168,6 +173,7 @@ class LaunchCounters {
       if (copies_out(d) || stays) extend(t, until, until);
     }
     for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (tasks[t].blocks == 0) continue;
       for (const graph::ArgRecord& arg : graph_.args_of(graph_.tasks[t])) {
         if (arg.kind == graph::ArgRecord::Kind::address) extend(arg.tensor, tasks[t].start, tasks[t].end);
       }
@@ -195,6 +201,32 @@ void add_flows(TraceEvents& to, std::uint32_t process, const graph::GraphView& g
       const std::uint64_t from = std::max(tasks[t].start, tasks[t].end - (tasks[t].end != 0 ? 1 : 0));
       to.flow(process, track(tasks[t].last_thread), from, track(tasks[s].first_thread), tasks[s].start, "edge");
     }
+  }
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// Adds a span for each loop that is not part of another one, around its tasks on the thread that ran them.
+template <class Track>
+void add_loops(TraceEvents& to, std::uint32_t process, const graph::GraphView& graph, std::span<const TracedCall> calls,
+               const Track& track) {
+  for (const graph::LoopRecord& loop : graph.loops) {
+    if (loop.parent != graph::TaskRecord::no_loop || !loop.has_work()) continue;
+    const TracedCall* first = nullptr;
+    std::uint64_t end = 0;
+    std::uint64_t decisions = 0;
+    for (const TracedCall& call : calls) {
+      if (call.task < loop.first || call.task >= loop.last) continue;
+      if (first == nullptr) first = &call;
+      end = std::max(end, call.end);
+      decisions += call.task == loop.decision ? 1 : 0;
+    }
+    if (first == nullptr) continue;
+    const graph::TaskRecord& decision = graph.tasks[loop.decision];
+    to.span(process, track(first->thread), first->start, end, "loop " + std::string{graph.name(decision.name)},
+            {{"task", decision.added_as}, {"launch", first->launch}, {"decisions", decisions}});
   }
 }
 
@@ -232,6 +264,7 @@ void add_tasks(TraceEvents& to, std::uint32_t process, const Recorder<Clock>& re
       to.span(process, track(call.thread), call.start, call.end, std::string{graph.name(task.name)},
               std::move(numbers));
     }
+    detail::add_loops(to, process, graph, one, track);
     const std::vector<TracedTask> tasks = traced_tasks(graph, one);
     detail::add_flows(to, process, graph, tasks, track);
     const auto launch = launches.find(one.front().launch);

@@ -51,6 +51,8 @@ class Traced {
   /// The type of the traced engine.
   using Traces = Inner;
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Inner>();
+  /// Whether the traced engine runs loops.
+  static constexpr bool runs_loops = platform::sim::RunsLoops<Inner>;
 
   /// The options of Inner, and the number of spans to keep.
   struct Options {

@@ -29,7 +29,8 @@ enum class Capability : std::uint8_t {
   engine,
   orchestration,
   queued_orchestration,
-  callers_stream
+  callers_stream,
+  loops
 };
 
 /// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities

@@ -220,6 +220,11 @@ concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> && An
 template <class P>
 concept HasArgsInHostMemory = detail::declares<P, Capability::args_in_host_memory>;
 
+/// Programs run the loops of their graph, GraphView::loops, without the host in between. The capability has no member.
+/// Sessions refuse graphs with loops on other platforms.
+template <class P>
+concept HasLoops = detail::declares<P, Capability::loops>;
+
 /// Loaded programs contain addresses in the arena and can be updated when the session moves the arena between rounds:
 /// `void move_arena(program, from, to) noexcept`. The runtime, which knows the program, checks it with MovesArena.
 template <class P>

@@ -12,7 +12,7 @@ class NullPlatform {
  public:
   using Arch = arch::A2A3;
   static constexpr const char* name = "null";
-  static constexpr Capabilities capabilities{Capability::args_in_host_memory};
+  static constexpr Capabilities capabilities{Capability::args_in_host_memory, Capability::loops};
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;
   struct Options {};
   struct Program {};

@@ -58,6 +58,7 @@ Graph Session<Derived, P, Policies, Graph, Slots>::prepared(Graph graph, [[maybe
     static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
   } else {
     graph::check_limits<typename P::Arch>(graph.view());
+    if constexpr (!HasLoops<P>) graph::refuse_loops(graph.view(), P::name);
     if constexpr (HasLanes<P> && std::is_same_v<Graph, FrozenGraph>) return P::deal(std::move(graph), options);
   }
   return graph;

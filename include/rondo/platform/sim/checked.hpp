@@ -45,6 +45,7 @@ class Checked {
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::unordered;
   static constexpr bool watches_memory = true;
+  static constexpr bool runs_loops = RunsLoops<Inner>;
 
   /// The options of the inner engine.
   struct Options {

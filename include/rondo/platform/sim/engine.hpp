@@ -62,6 +62,10 @@ concept WantsOneRound = HearsOfCopies<E> || WatchesMemory<E>;
 template <class E>
 concept LooksAtGraphs = requires { requires E::looks_at_graphs; };
 
+/// An engine that runs the loops of a graph, see graph/loops.hpp: `static constexpr bool runs_loops = true;`
+template <class E>
+concept RunsLoops = requires { requires E::runs_loops; };
+
 /// An engine that records when tasks ran: `recorder()`, which has `tracer()`, `launches()` and `done()`.
 template <class E>
 concept HasRecorder = requires(E& engine) { engine.recorder().tracer(); };

@@ -22,6 +22,14 @@ namespace rondo::platform::sim {
   }
 }
 
+/// Thrown by a loop in place of a kernel's exception, since an engine knows only the task that stands for the loop.
+struct LoopFailure {
+  std::uint32_t task = 0;
+  Error::Text text;
+};
+/// Thrown by a loop that ends early because of a stop request.
+struct StoppedInLoop {};
+
 /// The reason why a program stopped: the first kernel that threw, or a stop request. If rounds overlap, the first
 /// kernel is that of the earliest round, and earlier rounds continue, unless a stop was requested before.
 ///
@@ -34,7 +42,7 @@ class Halt {
     Cause cause = cause_.load(std::memory_order_relaxed);         // model: halt.cause
     if (has_kernel(cause) && !is_before(round, failed_)) return;  // model: halt.keep_earliest
     task_ = task;
-    text_ = current_exception_text();
+    if (!take_exception(round)) return;
     failed_ = round;
     // A stop request may arrive at the same time.
     // model: halt.exchange
@@ -50,6 +58,8 @@ class Halt {
   /// Whether tasks are to be skipped.
   // model: halt.requested
   [[nodiscard]] bool requested() const noexcept { return cause_.load(std::memory_order_relaxed) != Cause::none; }
+  /// Whether a stop was requested.
+  [[nodiscard]] bool is_stop_requested() const noexcept { return has_request(cause_.load(std::memory_order_relaxed)); }
   /// Whether a task of this round is to be skipped; it would be the next to run.
   [[nodiscard, gnu::cold]] bool skips(std::uint32_t round) noexcept {
     const std::lock_guard lock(mutex_);
@@ -87,6 +97,23 @@ class Halt {
 
  private:
   enum class Cause : std::uint8_t { none, request, kernel, both };
+
+  /// Stores the task and the text of the exception being handled. Returns false for a loop that a request has stopped.
+  [[nodiscard]] bool take_exception(std::uint32_t round) noexcept {
+    try {
+      throw;
+    } catch (const StoppedInLoop&) {
+      if (!has_stopped_ || is_before(round, stopped_)) stopped_ = round;
+      has_stopped_ = true;
+      return false;
+    } catch (const LoopFailure& failure) {
+      task_ = failure.task;
+      text_ = failure.text;
+    } catch (...) {
+      text_ = current_exception_text();
+    }
+    return true;
+  }
   [[nodiscard]] static bool has_kernel(Cause cause) noexcept { return cause == Cause::kernel || cause == Cause::both; }
   [[nodiscard]] static bool has_request(Cause cause) noexcept {
     return cause == Cause::request || cause == Cause::both;

@@ -44,6 +44,7 @@ class Hosted {
                    Capability::engine,         Capability::orchestration} |
       (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
       (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
+      (RunsLoops<Engine> ? Capabilities{Capability::loops} : Capabilities{}) |
       (CountsThreads<Engine> ? Capabilities{Capability::remarks} : Capabilities{}) |
       (PredictsTime<Engine> ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();

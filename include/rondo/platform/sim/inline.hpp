@@ -6,8 +6,11 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/sim/halt.hpp>
+#include <rondo/platform/sim/loops.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -22,18 +25,22 @@ class Inline {
  public:
   static constexpr const char* name = "inline";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::sequential;
+  static constexpr bool runs_loops = true;
   struct Options {};
   explicit Inline(const Options&, std::uint32_t /*most_threads*/) noexcept {}
 
-  /// A kernel and its arguments.
-  struct Call {
-    KernelEntry entry;
-    ArgWord* args;
-  };
+  using Call = sim::Call;
   /// A graph as a list of calls in order.
   struct DynamicProgram {
     std::vector<Call> calls;
-    std::vector<std::uint32_t> tasks;  ///< the TaskId of each call; used only after a failure
+    std::vector<std::uint32_t> tasks;        ///< the TaskId of each call; used only after a failure
+    std::vector<const ArgWord*> decisions{};  ///< by loop: the argument block of its decision
+    std::unique_ptr<const Loops> loops{};     ///< null: the graph has no loops, or `calls` are those of all tasks
+
+    /// The graph whose tasks `calls` run: an outline of `whole` if that has loops.
+    [[nodiscard]] graph::GraphView graph(const graph::GraphView& whole) const noexcept {
+      return loops == nullptr ? whole : loops->outline.view();
+    }
   };
   /// A static graph: its calls are code; this holds the address of their arguments.
   template <class Graph>
@@ -46,11 +53,13 @@ class Inline {
     if constexpr (Graph::is_static) {
       return StaticProgram<Graph>{args.words()};
     } else {
-      return load_calls(graph.view(), args);
+      return load(graph.view(), load_calls(graph.view(), args));
     }
   }
 
-  [[nodiscard]] DynamicProgram load(const graph::GraphView&, DynamicProgram calls) noexcept { return calls; }
+  [[nodiscard]] DynamicProgram load(const graph::GraphView& graph, DynamicProgram calls) {
+    return with_loops(graph, std::move(calls), halt_);
+  }
 
   [[gnu::always_inline]] Status launch(DynamicProgram& program) noexcept { return run(program, halt_); }
 
@@ -90,6 +99,15 @@ class Inline {
   void request_stop() noexcept { halt_.request_stop(); }
   void keep_awake(bool) noexcept {}
 
+  /// Turns the calls of all tasks into a program that runs its loops. `halt` must outlive it.
+  [[nodiscard]] static DynamicProgram with_loops(const graph::GraphView& graph, DynamicProgram calls,
+                                                 const Halt& halt) {
+    if (graph.loops.empty()) return calls;
+    calls.loops =
+        std::make_unique<const Loops>(outline_calls(graph, calls.calls, calls.tasks, calls.decisions, halt));
+    return calls;
+  }
+  /// The calls of all tasks, those of loops once.
   [[nodiscard]] static DynamicProgram load_calls(const graph::GraphView& graph, const args::ArgsTable& args) {
     std::size_t count = 0;
     for (const graph::TaskRecord& task : graph.tasks) count += task.blocks;
@@ -101,6 +119,9 @@ class Inline {
         program.calls[i] = {task.entry, args.block(t, block)};
         program.tasks[i] = task.added_as;
       }
+    }
+    for (const graph::LoopRecord& loop : graph.loops) {
+      program.decisions.push_back(loop.has_work() ? args.block(loop.decision, 0) : nullptr);
     }
     return program;
   }

@@ -10,6 +10,7 @@
 #include <rondo/platform/sim/engine.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/loop_forecast.hpp>
 #include <rondo/platform/sim/prediction.hpp>
 #include <rondo/platform/sim/sim.hpp>
 #include <rondo/platform/sim/virtual_chip.hpp>
@@ -18,6 +19,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -32,6 +36,9 @@ namespace rondo::platform::sim {
 /// Costs::host_factor, if Options enable measuring; otherwise an estimate from the bytes of its tensors. Without
 /// measuring, the same graph gives the same prediction on every host. The round's copies follow one another.
 ///
+/// A loop counts with the repetitions that its graph expects, or else with the most, and the chip runs nothing else
+/// meanwhile on the cores of its tasks; only tasks outside of loops are measured.
+///
 /// It does not model the host's own work between rounds, contention for memory, caches, overlap of copies with tasks,
 /// or effects of the data.
 ///
@@ -42,6 +49,7 @@ class Model {
   static constexpr const char* name = "model";
   static constexpr bool looks_at_graphs = true;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
+  static constexpr bool runs_loops = true;
 
   /// The mechanism that starts the tasks on the chip: its own schedulers, as in the peer runtime; or streams, over
   /// which the tasks are dealt as in the captured graph that the onboard platforms replay.
@@ -61,13 +69,16 @@ class Model {
   /// A graph with the costs of its blocks, and the prediction of the last round.
   class Program {
    public:
-    Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Chip& chip, const Options& options)
+    Program(const graph::GraphView& graph, const args::ArgsTable& args, const arch::Chip& chip, const Options& options,
+            const Halt& halt)
         : graph_{graph},
-          calls_{Inline::load_calls(graph, args)},
+          calls_{Inline::with_loops(graph, Inline::load_calls(graph, args), halt)},
+          outline_{calls_.graph(graph)},
           modelled_{chip},
           control_{options.control},
-          chip_{graph, parts_of(chip, options.control)} {
+          chip_{outline_, parts_of(chip, options.control)} {
       const arch::Costs& costs = chip.costs;
+      std::vector<double> all;  // the cost of each task and block
       for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
         const graph::TaskRecord& task = graph.tasks[t];
         double bytes = 0;
@@ -77,10 +88,9 @@ class Model {
         }
         const double gbps = costs.memory_gbps / chip_.parts().cores[static_cast<std::size_t>(task.core)];
         for (std::uint32_t block = 0; block < task.blocks; ++block) {
-          const std::size_t call = chip_.first_block(t) + block;
-          double& cost = chip_.costs()[call];
-          cost = task.cost != nullptr ? task.cost(calls_.calls[call].args)
-                                      : costs.task_floor_ns + bytes / task.blocks / gbps;
+          const double cost = task.cost != nullptr ? task.cost(args.block(t, block))
+                                                   : costs.task_floor_ns + bytes / task.blocks / gbps;
+          all.push_back(cost);
           if (!(cost >= 0 && cost < 1e18)) {
             throw Error(Errc::invalid_argument,
                         Error::Text("task ", task.added_as, " '", graph.name(task.name),
@@ -89,6 +99,12 @@ class Model {
           }
         }
         if (task.cost != nullptr) ++stated_;
+      }
+      if (calls_.loops != nullptr) {
+        loops_ = std::make_unique<LoopForecast>(graph, all, calls_.decisions, chip_.parts());
+        loops_->fill(chip_, calls_.loops->outline, all);
+      } else {
+        chip_.costs() = std::move(all);
       }
       if (stated_ != graph.tasks.size()) measuring_left_ = options.measuring_rounds;
       if (control_ == Control::streams) deal(options.streams);
@@ -117,6 +133,14 @@ class Model {
       p.stated = stated_;
       p.measured = measured_ ? others : 0;
       p.estimated = measured_ ? 0 : others;
+      if (loops_ == nullptr) return;
+      const std::size_t cubes = p.cube_busy_ns.size();
+      p.cube_busy_ns = loops_->busy().first(cubes);
+      p.vector_busy_ns = loops_->busy().subspan(cubes);
+      p.scheduler_busy_ns = loops_->scheduler_busy();
+      p.critical_path = loops_->critical_path();
+      p.tasks = loops_->times();
+      p.blocks = loops_->blocks();
     }
 
    private:
@@ -131,15 +155,15 @@ class Model {
     }
     void deal(std::uint32_t streams) {
       const std::vector<double> costs = chip_.task_costs();
-      std::vector<double> by_id(graph_.tasks.size());
+      std::vector<double> by_id(outline_.tasks.size());
       for (std::size_t t = 0; t < costs.size(); ++t) {
-        const std::size_t id = graph_.tasks[t].added_as;
+        const std::size_t id = outline_.tasks[t].added_as;
         if (id >= by_id.size()) by_id.resize(id + 1);
         by_id[id] = costs[t];
       }
       graph::LaneRules rules{modelled_, streams};
       rules.task_ns = by_id;
-      lanes_ = graph::deal_lanes(graph_, rules);
+      lanes_ = graph::deal_lanes(outline_, rules);
     }
     void predict() {
       if (control_ == Control::streams) {
@@ -147,18 +171,21 @@ class Model {
       } else {
         chip_.run();
       }
+      if (loops_ != nullptr) loops_->note(chip_, calls_.loops->outline);
     }
     [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
       std::size_t call = 0;
       try {
-        for (const graph::TaskRecord& task : graph_.tasks) {
+        for (std::size_t t = 0; t < outline_.tasks.size(); ++t) {
+          const graph::TaskRecord& task = outline_.tasks[t];
+          const bool is_timed = task.cost == nullptr && task.loop == graph::TaskRecord::no_loop;
           for (std::uint32_t block = 0; block < task.blocks; ++block, ++call) {
             if (halt.requested()) return halt.status();
             const double start = now_ns();
             calls_.calls[call].entry(calls_.calls[call].args);
             const double cost = modelled_.costs.host_factor * (now_ns() - start);
             double& known = chip_.costs()[call];
-            if (task.cost == nullptr) known = measured_ ? std::min(known, cost) : cost;
+            if (is_timed) known = measured_ ? std::min(known, cost) : cost;
           }
         }
       } catch (...) {
@@ -178,9 +205,11 @@ class Model {
 
     graph::GraphView graph_;
     Inline::DynamicProgram calls_;
+    graph::GraphView outline_;  ///< the graph with each loop as one task
     arch::Chip modelled_;
     Control control_;
     VirtualChip chip_;
+    std::unique_ptr<LoopForecast> loops_;  ///< null: no loops
     graph::Lanes lanes_;
     std::uint32_t stated_ = 0;
     std::uint32_t measuring_left_ = 0;
@@ -199,7 +228,7 @@ class Model {
 
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
-    return Program(graph.view(), args, chip_, options_);
+    return Program(graph.view(), args, chip_, options_, halt_);
   }
   Status launch(Program& program) noexcept {
     copy_in_ns_ = pending_in_ns_;

@@ -36,6 +36,8 @@ namespace rondo::platform::sim {
 /// changed, and another schedule is better by at least a twentieth for the new costs, the pool adopts it between two
 /// rounds. Timing and planning take at most some 3 % of all time.
 ///
+/// A loop is one task of the schedule: its tasks run on one thread, next to independent tasks on others.
+///
 /// Errors: load() and, with a learned schedule, the last learning round start threads; if they cannot be started,
 /// load() throws out_of_resources, and the learning round continues with one thread. A kernel that throws ends the
 /// round with kernel_failed, a stop request ends it with stopped; later tasks are skipped. Cost per round: no
@@ -44,6 +46,7 @@ class Pool {
  public:
   static constexpr const char* name = "pool";
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
+  static constexpr bool runs_loops = true;
 
   using Options = PoolOptions;
   using Program = PoolProgram;
@@ -58,7 +61,9 @@ class Pool {
     return load(graph.view(), Inline::load_calls(graph.view(), args));
   }
   [[nodiscard]] Program load(const graph::GraphView& graph, Inline::DynamicProgram calls) {
-    return Program(graph, std::move(calls), options_, threads_, halt_, parks_);
+    Inline::DynamicProgram program = Inline::with_loops(graph, std::move(calls), halt_);
+    const graph::GraphView outline = program.graph(graph);
+    return Program(outline, std::move(program), options_, threads_, halt_, parks_);
   }
   [[gnu::always_inline]] Status launch(Program& program) noexcept {
     running_ = &program;

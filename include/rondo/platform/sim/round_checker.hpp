@@ -73,9 +73,16 @@ class RoundChecker {
         expected_(map_.size()),
         before_task_(map_.size()),
         compared_(graph.tensors.size()),
-        ready_(graph.tasks.size()),
-        waits_for_(graph.tasks.size()) {
+        decides_(graph.tasks.size(), none),
+        repetitions_(graph.loops.size()),
+        written_(graph.tensors.size()) {
     for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call_[t + 1] = first_call_[t] + graph.tasks[t].blocks;
+    scopes_.reserve(graph.loops.size() + 1);
+    scopes_.emplace_back(graph, none);
+    for (std::uint32_t l = 0; l < graph.loops.size(); ++l) {
+      scopes_.emplace_back(graph, l);
+      if (graph.loops[l].has_work()) decides_[graph.loops[l].decision] = l;
+    }
   }
 
   /// Saves the memory, for the start of each run of the round.
@@ -101,7 +108,10 @@ class RoundChecker {
     const auto keep = [this](std::vector<std::byte>& copy) {
       if (map_.size() != 0) std::memcpy(copy.data(), map_.base(), map_.size());
     };
-    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+    std::fill(written_.begin(), written_.end(), false);
+    std::fill(repetitions_.begin(), repetitions_.end(), 0U);
+    for (std::size_t t = 0; t < graph_.tasks.size(); t = after(t)) {
+      note_outputs_of(graph_.tasks[t]);
       poison_outputs_of(graph_.tasks[t], false);
       keep(before_task_);
       if (const Status status = run_task(t, false, halt); !status) return status;
@@ -113,7 +123,8 @@ class RoundChecker {
   }
 
   [[nodiscard]] Status run_in_order(Halt& halt) noexcept {
-    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+    std::fill(repetitions_.begin(), repetitions_.end(), 0U);
+    for (std::size_t t = 0; t < graph_.tasks.size(); t = after(t)) {
       if (const Status status = run_task(t, false, halt); !status) return status;
     }
     return {};
@@ -122,26 +133,7 @@ class RoundChecker {
   /// Runs the tasks and their blocks in another order that the edges allow: for seed 0, the task that was added last
   /// first; otherwise random.
   [[nodiscard]] Status run_in_other_order(Halt& halt, std::uint64_t seed) noexcept {
-    const auto lower = [](const Ready& a, const Ready& b) { return a.key < b.key; };
-    std::size_t count = 0;
-    const auto add = [&](std::uint32_t position) {
-      const std::uint64_t key = seed == 0 ? position : memory_watch::scramble(seed * 0x9E3779B97F4A7C15U + position);
-      ready_[count++] = {key, position};
-      std::push_heap(ready_.data(), ready_.data() + count, lower);
-    };
-    for (std::uint32_t t = 0; t < graph_.tasks.size(); ++t) {
-      waits_for_[t] = graph_.predecessor_count[t];
-      if (waits_for_[t] == 0) add(t);
-    }
-    while (count != 0) {
-      std::pop_heap(ready_.data(), ready_.data() + count, lower);
-      const std::uint32_t position = ready_[--count].position;
-      if (const Status status = run_task(position, true, halt); !status) return status;
-      for (const std::uint32_t next : graph_.successors_of(position)) {
-        if (--waits_for_[next] == 0) add(next);
-      }
-    }
-    return {};
+    return run_scope(scopes_[0], halt, seed);
   }
 
   /// Compares the memory with the result of the watched run; each tensor that differs is a finding.
@@ -169,6 +161,67 @@ class RoundChecker {
 
  private:
   using Segment = MemoryMap::Segment;
+  static constexpr std::uint32_t none = graph::TaskRecord::no_loop;
+  struct Ready {
+    std::uint64_t key;
+    std::uint32_t position;
+  };
+  /// The tasks of the graph or of one loop, for another order; each loop within is one task.
+  struct Scope {
+    Scope(const graph::GraphView& graph, std::uint32_t loop)
+        : outline{graph, loop}, ready(outline.items().size()), waits_for(outline.items().size()) {}
+
+    graph::Outline outline;
+    std::vector<Ready> ready;  ///< a heap with the largest key on top
+    std::vector<std::uint32_t> waits_for;
+  };
+
+  /// The position of the task that runs after the one at `t` in the graph's order, with its loops.
+  [[nodiscard]] std::size_t after(std::size_t t) noexcept {
+    const std::uint32_t l = decides_[t];
+    if (l == none) return t + 1;
+    const graph::LoopRecord& loop = graph_.loops[l];
+    const graph::Decision decision{calls_.decisions[l]};
+    if (loop.kind == graph::LoopRecord::Kind::when) return decision.holds() ? t + 1 : loop.last;
+    if (!decision.holds() && ++repetitions_[l] < decision.most()) return loop.first;
+    repetitions_[l] = 0;
+    return t + 1;
+  }
+  [[nodiscard]] Status run_scope(Scope& scope, Halt& halt, std::uint64_t seed) noexcept {
+    const auto lower = [](const Ready& a, const Ready& b) { return a.key < b.key; };
+    const graph::GraphView tasks = scope.outline.view();
+    std::size_t count = 0;
+    const auto add = [&](std::uint32_t position) {
+      const std::uint64_t key = seed == 0 ? position : memory_watch::scramble(seed * 0x9E3779B97F4A7C15U + position);
+      scope.ready[count++] = {key, position};
+      std::push_heap(scope.ready.data(), scope.ready.data() + count, lower);
+    };
+    for (std::uint32_t t = 0; t < tasks.tasks.size(); ++t) {
+      scope.waits_for[t] = tasks.predecessor_count[t];
+      if (scope.waits_for[t] == 0) add(t);
+    }
+    while (count != 0) {
+      std::pop_heap(scope.ready.data(), scope.ready.data() + count, lower);
+      const std::uint32_t position = scope.ready[--count].position;
+      const graph::Outline::Item& item = scope.outline.items()[position];
+      const Status status = item.loop == none ? run_task(item.first, true, halt) : run_loop(item.loop, halt, seed);
+      if (!status) return status;
+      for (const std::uint32_t next : tasks.successors_of(position)) {
+        if (--scope.waits_for[next] == 0) add(next);
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] Status run_loop(std::uint32_t l, Halt& halt, std::uint64_t seed) noexcept {
+    const graph::Decision decision{calls_.decisions[l]};
+    const bool decides_first = graph_.loops[l].kind == graph::LoopRecord::Kind::when;
+    if (decides_first && !decision.holds()) return {};
+    for (std::uint64_t i = 0; i < decision.most(); ++i) {
+      if (const Status status = run_scope(scopes_[l + 1], halt, seed); !status) return status;
+      if (decides_first || decision.holds()) break;
+    }
+    return {};
+  }
 
   [[nodiscard]] std::byte* memory(std::uint64_t offset) const noexcept { return map_.base() + offset; }
   [[nodiscard]] Status run_task(std::size_t position, bool backwards, Halt& halt) noexcept {
@@ -191,6 +244,11 @@ class RoundChecker {
     if (!place.used) return;
     for (std::uint64_t i = 0; i < place.end - place.begin; ++i) {
       *memory(place.begin + i) = std::byte{memory_watch::poison[other ? 1 : 0][i % 2]};
+    }
+  }
+  void note_outputs_of(const graph::TaskRecord& task) noexcept {
+    for (const graph::ArgRecord& arg : graph_.args_of(task)) {
+      if (arg.is_address() && writes(arg.access)) written_[graph::root_of(graph_.tensors, arg.tensor)] = true;
     }
   }
   void poison_outputs_of(const graph::TaskRecord& task, bool other) noexcept {
@@ -265,6 +323,8 @@ class RoundChecker {
   }
   void compare_tensor(Finding::Kind kind, std::uint32_t tensor, Findings& findings) noexcept {
     if (compared_[tensor] || !map_.place(tensor).used) return;
+    const std::uint32_t root = graph::root_of(graph_.tensors, tensor);
+    if (!written_[root] && !graph_.tensors[root].is_defined_at_start()) return;  // its tasks were skipped
     compared_[tensor] = true;
     const MemoryMap::Place& place = map_.place(tensor);
     const auto d =
@@ -321,12 +381,10 @@ class RoundChecker {
   std::vector<std::byte> expected_;
   std::vector<std::byte> before_task_;
   std::vector<char> compared_;  ///< by tensor
-  struct Ready {
-    std::uint64_t key;
-    std::uint32_t position;
-  };
-  std::vector<Ready> ready_;  ///< a heap with the largest key on top
-  std::vector<std::uint32_t> waits_for_;
+  std::vector<std::uint32_t> decides_;       ///< by task: the loop about which it decides, or none
+  std::vector<std::uint32_t> repetitions_;  ///< by loop: those that are over
+  std::vector<char> written_;               ///< by tensor: whether a task of the watched run writes it
+  std::vector<Scope> scopes_;               ///< the graph, then its loops
 };
 
 }  // namespace rondo::platform::sim

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/keyed.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// The order of loops among the other tasks of a graph.
+namespace rondo::graph {
+
+/// Edges between tasks, from `key` to `item`; sorted, without duplicates.
+using EdgeList = std::vector<rondo::detail::Keyed>;
+[[nodiscard]] constexpr std::uint32_t task_before(const rondo::detail::Keyed& edge) noexcept {
+  return static_cast<std::uint32_t>(edge.key);
+}
+[[nodiscard]] constexpr std::uint32_t task_after(const rondo::detail::Keyed& edge) noexcept {
+  return static_cast<std::uint32_t>(edge.item);
+}
+
+/// Visits the loops that contain a task, from the innermost outwards.
+template <class Visit>
+constexpr void for_each_loop_of(const TaskGraph& graph, std::uint32_t task, const Visit& visit) {
+  for (std::uint32_t l = graph.tasks()[task].loop; l != TaskRecord::no_loop; l = graph.loops()[l].parent) visit(l);
+}
+
+/// Orders loops as wholes: an edge between a task of a loop and one outside becomes edges between all tasks of the loop
+/// and the other one. Orders decisions, which come last in a `repeat_until` and first in a `when`. O(edges · depth), and
+/// the tasks of both loops for each pair of loops with an edge.
+constexpr void order_loops(const TaskGraph& graph, EdgeList& edges) {
+  const auto& loops = graph.loops();
+  const auto tasks = static_cast<std::uint32_t>(graph.tasks().size());
+  // The outermost loop that contains `task` but not `other`, after the tasks; or the task itself.
+  const auto item = [&](std::uint32_t task, std::uint32_t other) {
+    std::uint32_t result = task;
+    for_each_loop_of(graph, task, [&](std::uint32_t l) {
+      if (!is_within(loops, graph.tasks()[other].loop, l)) result = tasks + l;
+    });
+    return result;
+  };
+  std::vector<std::vector<std::uint32_t>> members(loops.size());
+  for (std::uint32_t task = 0; task < tasks; ++task) {
+    for_each_loop_of(graph, task, [&](std::uint32_t l) { members[l].push_back(task); });
+  }
+  EdgeList items;
+  for (const auto& edge : edges) {
+    items.push_back({item(task_before(edge), task_after(edge)), item(task_after(edge), task_before(edge))});
+  }
+  for (std::uint32_t l = 0; l < loops.size(); ++l) {
+    for (const std::uint32_t task : members[l]) {
+      if (task == loops[l].decision) continue;
+      const bool is_first = loops[l].kind == LoopRecord::Kind::when;
+      items.push_back({is_first ? loops[l].decision : task, is_first ? task : loops[l].decision});
+    }
+  }
+  sort_once_each(items);
+  edges.clear();
+  const auto ends = [&](std::uint32_t of, bool is_start) {
+    if (of < tasks) return std::vector<std::uint32_t>{of};
+    const LoopRecord& loop = loops[of - tasks];
+    if ((loop.kind == LoopRecord::Kind::when) == is_start) return std::vector<std::uint32_t>{loop.decision};
+    return members[of - tasks];
+  };
+  for (const auto& edge : items) {
+    for (const std::uint32_t before : ends(task_before(edge), false)) {
+      for (const std::uint32_t after : ends(task_after(edge), true)) edges.push_back({before, after});
+    }
+  }
+  sort_once_each(edges);
+}
+
+/// Writes the positions of loops in `tasks`, the tasks in their order, of which each loop has consecutive ones.
+template <class Tasks>
+constexpr void place_loops(std::vector<LoopRecord>& loops, const Tasks& tasks) {
+  std::vector<std::uint32_t> decisions(loops.size(), 0U);
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    decisions[l] = loops[l].decision;
+    loops[l].decision = LoopRecord::none;
+  }
+  for (std::uint32_t p = 0; p < tasks.size(); ++p) {
+    const std::uint32_t innermost = tasks[p].loop;
+    if (innermost != TaskRecord::no_loop && tasks[p].added_as == decisions[innermost]) loops[innermost].decision = p;
+    for (std::uint32_t l = innermost; l != TaskRecord::no_loop; l = loops[l].parent) {
+      if (!loops[l].has_work()) loops[l].first = p;
+      loops[l].last = p + 1;
+    }
+  }
+}
+
+/// The loop under whose condition a memory was first defined, for readers that may run although it did not.
+class Definitions {
+ public:
+  constexpr Definitions(const TaskGraph& graph, std::size_t memories)
+      : graph_{graph}, under_(graph.loops().empty() ? 0 : memories, nowhere) {}
+
+  constexpr void note(std::size_t memory, std::uint32_t task) {
+    if (!under_.empty() && !holds_for(memory, guard(task))) under_[memory] = guard(task);
+  }
+  /// Whether the memory is certainly defined when `task` reads it.
+  [[nodiscard]] constexpr bool holds(std::size_t memory, std::uint32_t task) const {
+    return under_.empty() || holds_for(memory, guard(task));
+  }
+  [[nodiscard]] constexpr bool holds_at_end(std::size_t memory) const {
+    return under_.empty() || holds_for(memory, TaskRecord::no_loop);
+  }
+
+ private:
+  static constexpr std::uint32_t nowhere = 0xFFFF'FFFE;
+
+  [[nodiscard]] constexpr bool holds_for(std::size_t memory, std::uint32_t loop) const {
+    return under_[memory] != nowhere && is_within(graph_.loops(), loop, under_[memory]);
+  }
+  /// The innermost `when` whose condition decides whether the task runs.
+  [[nodiscard]] constexpr std::uint32_t guard(std::uint32_t task) const {
+    std::uint32_t l = graph_.tasks()[task].loop;
+    while (l != TaskRecord::no_loop &&
+           (graph_.loops()[l].kind != LoopRecord::Kind::when || graph_.loops()[l].decision == task)) {
+      l = graph_.loops()[l].parent;
+    }
+    return l;
+  }
+
+  const TaskGraph& graph_;
+  std::vector<std::uint32_t> under_;  ///< by memory
+};
+
+}  // namespace rondo::graph

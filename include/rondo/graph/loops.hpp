@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/detail/fixed_text.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/graph/task_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+/// Loops of a graph: TaskGraph::repeat_until() and TaskGraph::when(). Include task_graph.hpp instead.
+///
+/// The tasks of a loop are tasks of the graph. They follow one another in its order, so arguments, memory and names are
+/// those of all tasks. A loop adds one task of its own, its decision, which reads the condition. On platforms whose
+/// kernels are host functions it does nothing: the platform reads the condition by itself.
+namespace rondo {
+
+namespace graph {
+
+/// The words of a decision's block: the address of the condition, its size in bytes, and the most repetitions.
+struct Decision {
+  const ArgWord* block;
+
+  /// Whether the condition is not 0.
+  [[nodiscard]] bool holds() const noexcept {
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(block[0]);  // NOLINT: memory of the host
+    unsigned char any = 0;
+    for (ArgWord i = 0; i < block[1]; ++i) any |= bytes[i];
+    return any != 0;
+  }
+  [[nodiscard]] std::uint64_t most() const noexcept { return static_cast<std::uint64_t>(block[2]); }
+};
+inline void decide(ArgWord*) noexcept {}
+
+/// Whether a tensor of this type can be a condition.
+[[nodiscard]] constexpr bool is_condition(DataType type) noexcept {
+  switch (type) {
+    case DataType::int8:
+    case DataType::uint8:
+    case DataType::int16:
+    case DataType::uint16:
+    case DataType::int32:
+    case DataType::uint32:
+    case DataType::int64:
+    case DataType::uint64:
+    case DataType::boolean: return true;
+    default: return false;
+  }
+}
+
+/// The loop as it is called in messages, and the name of its decision.
+[[nodiscard]] inline rondo::detail::FixedText<128> loop_name(LoopRecord::Kind kind, std::string_view condition) {
+  return rondo::detail::FixedText<128>(kind == LoopRecord::Kind::when ? "when " : "until ", condition);
+}
+
+}  // namespace graph
+
+/// A loop whose body is adding tasks. Removes the tasks if it is destroyed before close().
+class TaskGraph::OpenLoop {
+ public:
+  OpenLoop(TaskGraph& graph, const graph::LoopRecord& loop)
+      : graph_{graph},
+        outer_{graph.open_loop_},
+        loops_{graph.loops_.size()},
+        tasks_{graph.tasks_.size()},
+        args_{graph.args_.size()},
+        reshapes_{graph.reshapes_.size()},
+        edges_{graph.explicit_edges_.size()} {
+    graph.loops_.push_back(loop);
+    graph.loops_.back().parent = outer_;
+    graph.open_loop_ = static_cast<std::uint32_t>(loops_);
+  }
+  OpenLoop(const OpenLoop&) = delete;
+  OpenLoop& operator=(const OpenLoop&) = delete;
+  ~OpenLoop() {
+    graph_.open_loop_ = outer_;
+    if (is_closed_) return;
+    graph_.loops_.resize(loops_);
+    graph_.tasks_.resize(tasks_);
+    graph_.args_.resize(args_);
+    graph_.reshapes_.resize(reshapes_);
+    graph_.explicit_edges_.resize(edges_);
+  }
+
+  [[nodiscard]] graph::LoopRecord& record() noexcept { return graph_.loops_[loops_]; }
+  [[nodiscard]] std::size_t first_task() const noexcept { return tasks_; }
+  void close() noexcept { is_closed_ = true; }
+
+ private:
+  TaskGraph& graph_;
+  std::uint32_t outer_;
+  std::size_t loops_, tasks_, args_, reshapes_, edges_;
+  bool is_closed_ = false;
+};
+
+template <class Body>
+TaskId TaskGraph::add_loop(graph::LoopRecord loop, TensorKey condition, Extent most, Body& body, Where where) {
+  static_assert(std::is_invocable_v<Body&>,
+                "rondo: the body of a loop is a callable without parameters that adds tasks to the graph");
+  const bool decides_first = loop.kind == graph::LoopRecord::Kind::when;
+  OpenLoop open(*this, loop);
+  TaskId decision{};
+  if (decides_first) decision = add_decision(loop, condition, most, where);
+  const std::size_t first = tasks_.size();
+  body();
+  if (!decides_first) decision = add_decision(loop, condition, most, where);
+  open.record().condition = index(condition.tensor());
+  open.record().decision = index(decision);
+  check_loop(open.record(), first, where);
+  open.close();
+  return decision;
+}
+
+template <class T, Direction D, class Body>
+TaskId TaskGraph::repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected, Where where) {
+  graph::LoopRecord loop;
+  loop.expected = expected;
+  return add_loop(loop, condition.key, most, body, where);
+}
+template <class T, Direction D, class Body>
+TaskId TaskGraph::when(TensorHandle<T, D> condition, Body&& body, double expected, Where where) {
+  graph::LoopRecord loop;
+  loop.kind = graph::LoopRecord::Kind::when;
+  loop.expected = expected;
+  return add_loop(loop, condition.key, 1, body, where);
+}
+
+#if RONDO_HAS_BODIES
+RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, TensorKey condition, Extent most,
+                                            Where where) {
+  if (!has(condition)) refuse(where, "the condition of a loop is a tensor of another graph; use the handles of this one");
+  const graph::TensorRecord& tensor = tensors_[index(condition.tensor())];
+  const auto loop_text = graph::loop_name(loop.kind, name(tensor.name));
+  if (!graph::is_condition(tensor.type)) {
+    refuse(where, "loop '", loop_text, "': its condition is ", to_string(tensor.type), "; make it an integer or bool");
+  }
+  if (tensor.shape.is_symbolic() || tensor.count != 1) {
+    refuse(where, "loop '", loop_text, "': its condition has ",
+           tensor.shape.is_symbolic() ? "a symbolic size" : "more than one element", "; give it the shape {1}");
+  }
+  if (most.dim.empty() && (most.value < 1 || most.value > 0xFFFF'FFFF)) {
+    refuse(where, "loop '", loop_text, "' repeats at most ", most.value, " times; at least 1 and less than 2^32");
+  }
+  if (!(loop.expected >= 0 && (!most.dim.empty() || loop.expected <= static_cast<double>(most.value)))) {
+    refuse(where, "loop '", loop_text, "': the expected repetitions are not between 0 and the most");
+  }
+  std::uint32_t depth = 0;
+  for (std::uint32_t l = open_loop_; l != graph::TaskRecord::no_loop; l = loops_[l].parent) ++depth;
+  if (depth > most_loop_depth) {
+    throw Error(Errc::limit_exceeded,
+                Error::Text("loop '", std::string_view(loop_text), "' is in ", depth - 1, " loops; the most is ",
+                            most_loop_depth - 1, ", so move its tasks to the loop around it"),
+                where);
+  }
+  Draft draft{*this};
+  draft.add_address(loop_text, condition, Access::read);
+  draft.args.push_back(
+      {graph::ArgRecord::Kind::constant, Access::read, 0, static_cast<ArgWord>(size_of(tensor.type))});
+  draft.add_value(loop_text, most);
+  return draft.commit(loop_text, CoreType::vector, Blocks{1}, &graph::decide);
+}
+
+/// Checks what the body has added, from `first_task` on.
+RONDO_INLINE void TaskGraph::check_loop(const graph::LoopRecord& loop, std::size_t first_task, Where where) const {
+  const auto home = [this](std::uint32_t tensor) {
+    const graph::TensorRecord& root = tensors_[graph::root_of(tensors_, tensor)];
+    return root.alias_of == graph::TensorRecord::no_alias ? graph::root_of(tensors_, tensor) : root.alias_of;
+  };
+  const auto loop_text = graph::loop_name(loop.kind, name(tensors_[loop.condition].name));
+  bool has_tasks = false;
+  bool writes_condition = loop.kind == graph::LoopRecord::Kind::when;
+  for (std::size_t t = first_task; t < tasks_.size(); ++t) {
+    if (t == loop.decision) continue;
+    has_tasks = true;
+    for (const graph::ArgRecord& arg : args_of(tasks_[t])) {
+      if (arg.is_address() && writes(arg.access) && home(arg.tensor) == home(loop.condition)) writes_condition = true;
+    }
+  }
+  if (!has_tasks) refuse(where, "loop '", loop_text, "' has no tasks; add some in its body");
+  if (!writes_condition) {
+    refuse(where, "loop '", loop_text, "': no task of its body writes '", name(tensors_[loop.condition].name),
+           "', so nothing ends it early; let one write it");
+  }
+}
+#endif
+
+}  // namespace rondo

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/keyed.hpp>
+#include <rondo/graph/records.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace rondo::graph {
+
+/// A frozen graph with loops, or the tasks of one loop, as a graph without loops: each loop directly within is one task,
+/// which has the name and the number of its decision and accesses all that its tasks do. For engines that run a loop as
+/// one task. Refers to the text and the tensors of the graph, which must outlive it.
+class Outline {
+ public:
+  /// A task of the outline: a task of the graph, or all tasks of a loop.
+  struct Item {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    std::uint32_t loop = TaskRecord::no_loop;  ///< no_loop: the task at `first`
+  };
+
+  /// `scope`: the loop whose tasks are outlined; no_loop: the whole graph.
+  explicit Outline(const GraphView& graph, std::uint32_t scope = TaskRecord::no_loop)
+      : graph_{graph}, args_(graph.args.begin(), graph.args.end()) {
+    const bool is_whole = scope == TaskRecord::no_loop;
+    const std::uint32_t first = is_whole ? 0 : graph.loops[scope].first;
+    const std::uint32_t last = is_whole ? static_cast<std::uint32_t>(graph.tasks.size()) : graph.loops[scope].last;
+    for (std::uint32_t p = first; p < last; p = items_.back().last) {
+      std::uint32_t loop = graph.tasks[p].loop;
+      if (loop == scope) {
+        items_.push_back({p, p + 1});
+        tasks_.push_back(graph.tasks[p]);
+        continue;
+      }
+      while (graph.loops[loop].parent != scope) loop = graph.loops[loop].parent;
+      items_.push_back({graph.loops[loop].first, graph.loops[loop].last, loop});
+      tasks_.push_back(as_task(graph.loops[loop]));
+    }
+    connect(first, last);
+  }
+
+  /// The outline as a graph; valid during its lifetime.
+  [[nodiscard]] GraphView view() const noexcept {
+    GraphView view = graph_;
+    view.tasks = tasks_;
+    view.args = args_;
+    view.successor_begin = successor_begin_;
+    view.successors = successors_;
+    view.predecessor_count = predecessor_count_;
+    view.lanes = nullptr;
+    view.loops = {};
+    return view;
+  }
+  /// What each task of the outline stands for.
+  [[nodiscard]] const std::vector<Item>& items() const noexcept { return items_; }
+
+ private:
+  [[nodiscard]] TaskRecord as_task(const LoopRecord& loop) {
+    const TaskRecord& decision = graph_.tasks[loop.decision];
+    TaskRecord task = decision;
+    task.first_arg = static_cast<std::uint32_t>(args_.size());
+    std::vector<std::uint32_t> place(graph_.tensors.size(), TaskRecord::no_loop);
+    for (std::uint32_t p = loop.first; p < loop.last; ++p) {
+      for (const ArgRecord& arg : graph_.args_of(graph_.tasks[p])) {
+        if (!arg.is_address()) continue;
+        if (place[arg.tensor] == TaskRecord::no_loop) {
+          place[arg.tensor] = static_cast<std::uint32_t>(args_.size());
+          args_.push_back({ArgRecord::Kind::address, arg.access, arg.tensor});
+        } else if (args_[place[arg.tensor]].access != arg.access) {
+          args_[place[arg.tensor]].access = Access::read_write;
+        }
+      }
+    }
+    task.arg_count = static_cast<std::uint32_t>(args_.size()) - task.first_arg;
+    return task;
+  }
+
+  void connect(std::uint32_t first, std::uint32_t last) {
+    std::vector<std::uint32_t> item_of(last - first);
+    for (std::uint32_t i = 0; i < items_.size(); ++i) {
+      for (std::uint32_t p = items_[i].first; p < items_[i].last; ++p) item_of[p - first] = i;
+    }
+    std::vector<rondo::detail::Keyed> edges;
+    for (std::uint32_t p = first; p < last; ++p) {
+      for (const std::uint32_t s : graph_.successors_of(p)) {
+        if (s < last && item_of[p - first] != item_of[s - first])
+          edges.push_back({item_of[p - first], item_of[s - first]});
+      }
+    }
+    rondo::detail::sort_once_each(edges);
+    successor_begin_ = std::vector<std::uint32_t>(items_.size() + 1);
+    predecessor_count_ = std::vector<std::uint32_t>(items_.size());
+    for (const rondo::detail::Keyed& edge : edges) {
+      ++successor_begin_[edge.key + 1];
+      ++predecessor_count_[edge.item];
+      successors_.push_back(static_cast<std::uint32_t>(edge.item));
+    }
+    for (std::size_t i = 0; i < items_.size(); ++i) successor_begin_[i + 1] += successor_begin_[i];
+  }
+
+  GraphView graph_;
+  std::vector<TaskRecord> tasks_;
+  std::vector<ArgRecord> args_;
+  std::vector<Item> items_;
+  std::vector<std::uint32_t> successor_begin_;
+  std::vector<std::uint32_t> successors_;
+  std::vector<std::uint32_t> predecessor_count_;
+};
+
+}  // namespace rondo::graph

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/loops.hpp>
+#include <rondo/graph/outline.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/sim/virtual_chip.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rondo::platform::sim {
+
+/// Predicts loops: one repetition of a loop has the chip to itself, and a loop takes as long as its expected
+/// repetitions, or the most. Times of its tasks are those of the first repetition. Allocates only when constructed.
+class LoopForecast {
+ public:
+  /// `costs`: of each task and block, in the order of `graph`, which must outlive this. `decisions`: the argument block
+  /// of each loop's decision.
+  LoopForecast(const graph::GraphView& graph, std::span<const double> costs,
+               std::span<const ArgWord* const> decisions, const VirtualChip::Parts& parts)
+      : graph_{graph},
+        first_block_(graph.tasks.size() + 1),
+        loop_ns_(graph.loops.size()),
+        repetitions_(graph.loops.size()),
+        times_(graph.tasks.size()),
+        blocks_(costs.size()),
+        busy_(parts.cores[0] + parts.cores[1]) {
+    for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_block_[t + 1] = first_block_[t] + graph.tasks[t].blocks;
+    outlines_.reserve(graph.loops.size());
+    chips_.reserve(graph.loops.size());
+    critical_.reserve(graph.tasks.size());
+    for (std::uint32_t l = 0; l < graph.loops.size(); ++l) {
+      outlines_.emplace_back(graph, l);
+      chips_.emplace_back(outlines_[l].view(), parts);
+    }
+    for (std::size_t l = graph.loops.size(); l-- > 0;) {  // inner loops come first
+      const graph::LoopRecord& loop = graph.loops[l];
+      if (!loop.has_work()) continue;
+      const double most = static_cast<double>(graph::Decision{decisions[l]}.most());
+      repetitions_[l] = loop.expected > 0 && loop.expected < most ? loop.expected : most;
+      fill(chips_[l], outlines_[l], costs);
+      chips_[l].run();
+      loop_ns_[l] = repetitions_[l] * chips_[l].makespan();
+    }
+  }
+
+  /// Writes the costs of an outline's tasks into its chip.
+  void fill(VirtualChip& chip, const graph::Outline& outline, std::span<const double> costs) const {
+    std::size_t block = 0;
+    for (const graph::Outline::Item& item : outline.items()) {
+      if (item.loop != graph::TaskRecord::no_loop) {
+        chip.costs()[block++] = loop_ns_[item.loop];
+      } else {
+        for (std::size_t b = first_block_[item.first]; b < first_block_[item.last]; ++b) chip.costs()[block++] = costs[b];
+      }
+    }
+  }
+
+  /// Takes over the times of the whole graph, whose outline `chip` has run.
+  void note(const VirtualChip& chip, const graph::Outline& outline) noexcept {
+    critical_.clear();
+    for (double& busy : busy_) busy = 0;
+    scheduler_busy_ = 0;
+    place(chip, outline, 0);
+    list_critical(chip, outline);
+    charge(chip, outline, 1);
+  }
+
+  // What Prediction has, for the tasks of the graph.
+  [[nodiscard]] std::span<const TaskTimes> times() const noexcept { return times_; }
+  [[nodiscard]] std::span<const BlockRun> blocks() const noexcept { return blocks_; }
+  [[nodiscard]] std::span<const std::uint32_t> critical_path() const noexcept { return critical_; }
+  [[nodiscard]] std::span<const double> busy() const noexcept { return busy_; }
+  [[nodiscard]] double scheduler_busy() const noexcept { return scheduler_busy_; }
+
+ private:
+  void place(const VirtualChip& chip, const graph::Outline& outline, double from) noexcept {
+    for (std::size_t i = 0; i < outline.items().size(); ++i) {
+      const graph::Outline::Item& item = outline.items()[i];
+      const BlockRun* run = chip.runs().data() + chip.first_block(i);
+      if (item.loop != graph::TaskRecord::no_loop) {
+        place(chips_[item.loop], outlines_[item.loop], from + run->start);
+        continue;
+      }
+      times_[item.first] = {from + chip.times()[i].start, from + chip.times()[i].end};
+      for (std::size_t b = first_block_[item.first]; b < first_block_[item.last]; ++b, ++run) {
+        blocks_[b] = {from + run->start, from + run->end, run->core};
+      }
+    }
+  }
+  void list_critical(const VirtualChip& chip, const graph::Outline& outline) noexcept {
+    for (const std::uint32_t i : chip.critical_path()) {
+      const graph::Outline::Item& item = outline.items()[i];
+      if (item.loop == graph::TaskRecord::no_loop) {
+        critical_.push_back(item.first);
+      } else {
+        list_critical(chips_[item.loop], outlines_[item.loop]);
+      }
+    }
+  }
+  /// Adds the busy times of `times` runs; in place of the core that stands for a loop, those of its repetitions.
+  void charge(const VirtualChip& chip, const graph::Outline& outline, double times) noexcept {
+    const std::span<const double> cubes = chip.busy(CoreType::cube), vectors = chip.busy(CoreType::vector);
+    for (std::size_t c = 0; c < cubes.size(); ++c) busy_[c] += times * cubes[c];
+    for (std::size_t c = 0; c < vectors.size(); ++c) busy_[cubes.size() + c] += times * vectors[c];
+    scheduler_busy_ += times * chip.scheduler_busy();
+    for (std::size_t i = 0; i < outline.items().size(); ++i) {
+      const std::uint32_t l = outline.items()[i].loop;
+      if (l == graph::TaskRecord::no_loop) continue;
+      busy_[chip.runs()[chip.first_block(i)].core] -= times * loop_ns_[l];
+      charge(chips_[l], outlines_[l], times * repetitions_[l]);
+    }
+  }
+
+  graph::GraphView graph_;
+  std::vector<std::size_t> first_block_;  ///< by task
+  std::vector<graph::Outline> outlines_;  ///< by loop
+  std::vector<VirtualChip> chips_;        ///< by loop: one repetition
+  std::vector<double> loop_ns_;           ///< by loop: all repetitions
+  std::vector<double> repetitions_;       ///< by loop
+  std::vector<TaskTimes> times_;
+  std::vector<BlockRun> blocks_;
+  std::vector<std::uint32_t> critical_;
+  std::vector<double> busy_;  ///< by core: cube cores first
+  double scheduler_busy_ = 0;
+};
+
+}  // namespace rondo::platform::sim

@@ -71,8 +71,8 @@ RONDO_INLINE void refuse_loops(const GraphView& graph, const char* platform) {
     if (!loop.has_work()) continue;
     const TaskRecord& decision = graph.tasks[loop.decision];
     throw Error(Errc::unsupported, Error::Text("loop '", graph.name(decision.name), "', task ", decision.added_as,
-                                               ": platform ", platform, " runs no loops; unroll it, or run a round "
-                                               "for each repetition"));
+                                               ": ", platform, ", with the engine that it is opened with, runs no "
+                                               "loops; unroll it, or run a round for each repetition"));
   }
 }
 #endif

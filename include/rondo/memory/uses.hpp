@@ -22,7 +22,6 @@ struct Use {
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::vector<std::uint32_t> users{};  ///< positions of the tasks that use it, in the planning order
-  bool spans_loop = false;             ///< whether it lasts for a whole loop because a repetition may need it
 };
 
 /// The memory of one or more tensors, and its uses in ascending order.
@@ -145,7 +144,6 @@ class UseFinder {
       if (!spans(token, l)) continue;
       use.first = std::min(use.first, static_cast<std::int64_t>(graph_.loops[l].first) + 1);
       use.last = std::max(use.last, static_cast<std::int64_t>(graph_.loops[l].last));
-      use.spans_loop = true;
     }
   }
 
@@ -225,7 +223,8 @@ class UseFinder {
 }
 
 /// Lets the Out of a kernel that works in place use the memory of its In, if that is the last use of the In and both
-/// have the same size.
+/// have the same size. An In that a later repetition of a loop may read is in use until the loop's decision, so it does
+/// not end at a kernel.
 class InPlaceMerger {
  public:
   constexpr InPlaceMerger(Tokens& tokens, Certainty order) : tokens_{tokens}, order_{order} {}
@@ -254,7 +253,6 @@ class InPlaceMerger {
     for (std::size_t i = 0; i < from.uses.size(); ++i) ending = from.uses[i].last == time ? i : ending;
     for (std::size_t i = 0; i < to.uses.size(); ++i) starting = to.uses[i].first == time ? i : starting;
     if (ending == from.uses.size() || starting == to.uses.size()) return;
-    if (from.uses[ending].spans_loop || to.uses[starting].spans_loop) return;
     // Both may be in use at the same time only in the task's own use of them.
     for (std::size_t i = 0; i < from.uses.size(); ++i) {
       for (std::size_t j = 0; j < to.uses.size(); ++j) {

@@ -49,9 +49,10 @@ void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::siz
       bytes += tensor.bytes;
       bound += is_bound_each_round(tensor.direction) ? 1 : 0;
     }
-    Policies::log(LogEvent::opened, Error::Text(P::name, ": ", graph.tasks.size(), " tasks, ", graph.tensors.size(),
-                                                " tensors, ", bound, " of them bound each round")
-                                        .c_str());
+    Error::Text opened(P::name, ": ", graph.tasks.size(), " tasks, ", graph.tensors.size(), " tensors, ", bound,
+                       " of them bound each round");
+    if (!graph.loops.empty()) opened.append(Error::Text("; ", graph.loops.size(), " loops, run without the host"));
+    Policies::log(LogEvent::opened, opened.c_str());
     Error::Text planned(P::name, ": ", planner_name<typename Policies::Plan>(), " planned an arena of ", arena.value,
                         " bytes for tensors of ", bytes, ", an args table of ", args.value);
     if (slots != 1) planned.append(Error::Text(", ", slots, " rounds in flight"));

@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/graph/loops.hpp>
+
+#include <rondo/arch/a2a3.hpp>
+#include <rondo/graph/freeze.hpp>
+#include <rondo/graph/instantiate.hpp>
+#include <rondo/graph/limits.hpp>
+#include <rondo/graph/outline.hpp>
+#include <rondo/memory/lifetimes.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace rondo;
+
+namespace {
+
+using Int = std::int32_t;
+
+struct Set {
+  static constexpr std::string_view name = "set";
+  static constexpr auto core = CoreType::vector;
+  static void run(Out<Int>) noexcept {}
+};
+struct Use {
+  static constexpr std::string_view name = "use";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<Int>, Out<Int>) noexcept {}
+};
+struct Step {
+  static constexpr std::string_view name = "step";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<Int>) noexcept {}
+};
+struct NeedsZeros {
+  static constexpr std::string_view name = "wants_zeros";
+  static constexpr auto core = CoreType::vector;
+  static constexpr Zeros zeros{.parameter = 0};
+  static void run(InOut<Int>) noexcept {}
+};
+
+/// The text of the Error that `run` throws.
+template <class Run>
+std::string told(Run run, Errc code = Errc::invalid_argument) {
+  try {
+    run();
+  } catch (const Error& error) {
+    CHECK(error.code() == code);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+bool has(const std::string& text, std::string_view part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found) MESSAGE(text);
+  return found;
+}
+
+struct Graph : TaskGraph {
+  Workspace<Int> small(const char* name) { return workspace<Int>(name, {1}); }
+  Workspace<Int> large(const char* name) { return workspace<Int>(name, {256}); }
+};
+
+std::vector<std::string> names_in_order(const FrozenGraph& frozen) {
+  std::vector<std::string> names;
+  for (const graph::TaskRecord& task : frozen.view().tasks) names.emplace_back(frozen.view().name(task.name));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("A loop is refused with what is wrong, where, and what to do") {
+  Graph g;
+  const auto done = g.small("done");
+  const auto nothing = [] {};
+  const auto set = [&] { g.add<Set>(done); };
+
+  CHECK(has(told([&] { g.repeat_until(g.workspace<float>("f", {1}), 3, set); }),
+            "loop 'until f': its condition is float32; make it an integer or bool"));
+  CHECK(has(told([&] { g.when(g.large("many"), set); }),
+            "loop 'when many': its condition has more than one element; give it the shape {1}"));
+  TaskGraph other;
+  CHECK(has(told([&] { g.repeat_until(other.workspace<Int>("done", {1}), 3, set); }), "of another graph"));
+  CHECK(has(told([&] { g.repeat_until(done, 3, nothing); }), "loop 'until done' has no tasks; add some in its body"));
+  CHECK(has(told([&] { g.repeat_until(done, 3, [&] { g.add<Set>(g.small("else")); }); }),
+            "loop 'until done': no task of its body writes 'done', so nothing ends it early; let one write it"));
+  CHECK(has(told([&] { g.repeat_until(done, 0, set); }), "repeats at most 0 times; at least 1"));
+  CHECK(has(told([&] { g.repeat_until(done, 1LL << 32, set); }), "repeats at most 4294967296 times"));
+  CHECK(has(told([&] { g.repeat_until(done, 3, set, 4.0); }), "expected repetitions are not between 0 and the most"));
+  CHECK(has(told([&] { g.repeat_until(done, 3, set, -1.0); }), "expected repetitions"));
+  CHECK(has(told([&] {
+              g.repeat_until(done, 3, [&] {
+                set();
+                (void)freeze(g);
+              });
+            }),
+            "freezes the graph that it is part of"));
+  CHECK(has(told([&] { g.repeat_until(done, 3, [&] { g.add<NeedsZeros>(g.small("zeros")), set(); }); }),
+            "which is zeroed once a round, while the loop may run the task more often"));
+  // Nothing of them is left.
+  CHECK(g.tasks().empty());
+  CHECK(g.args().empty());
+  CHECK(g.loops().empty());
+  CHECK(index(g.add<Set>(done)) == 0);
+  CHECK(g.tasks()[0].loop == graph::TaskRecord::no_loop);
+}
+
+TEST_CASE("Loops nest up to a depth") {
+  const auto nested = [](std::uint32_t depth) {
+    Graph g;
+    const auto done = g.small("done");
+    const auto add = [&](const auto& self, std::uint32_t left) -> void {
+      g.add<Set>(done);
+      if (left != 0) g.repeat_until(done, 2, [&] { self(self, left - 1); });
+    };
+    add(add, depth);
+    return freeze(g).view().loops.size();
+  };
+  CHECK(nested(TaskGraph::most_loop_depth) == TaskGraph::most_loop_depth);
+  CHECK(has(told([&] { nested(TaskGraph::most_loop_depth + 1); }, Errc::limit_exceeded),
+            "loop 'until done' is in 4 loops; the most is 3, so move its tasks to the loop around it"));
+}
+
+TEST_CASE("A value that only a 'when' writes is not defined after it") {
+  Graph g;
+  const auto flag = g.small("flag"), a = g.small("a"), b = g.small("b");
+  g.add<Set>(flag);
+  SUBCASE("and is no input of a task after it") {
+    g.when(flag, [&] { g.add<Set>(a); });
+    g.add<Use>(a, b);
+    CHECK(has(told([&] { (void)freeze(g); }, Errc::uninitialized_read),
+              "reads tensor 'a', which only tasks of a 'when' write; write it before, too"));
+  }
+  SUBCASE("nor an output of the graph") {
+    const auto y = g.output<Int>("y", {1});
+    g.when(flag, [&] { g.add<Set>(y); });
+    CHECK(has(told([&] { (void)freeze(g); }), "'y' is an output that only tasks of a 'when' write; write it before"));
+  }
+  SUBCASE("unless it was written before") {
+    g.add<Set>(a);
+    g.when(flag, [&] { g.add<Set>(a); });
+    g.add<Use>(a, b);
+    CHECK_NOTHROW((void)freeze(g));
+  }
+  SUBCASE("but it is within, and after a repetition") {
+    g.when(flag, [&] {
+      g.add<Set>(a);
+      g.add<Use>(a, b);
+    });
+    const auto done = g.small("done"), c = g.small("c"), d = g.small("d");
+    g.repeat_until(done, 2, [&] {
+      g.add<Set>(c);
+      g.add<Set>(done);
+    });
+    g.add<Use>(c, d);
+    CHECK_NOTHROW((void)freeze(g));
+  }
+}
+
+TEST_CASE("The tasks of a loop follow one another, and edges order it as a whole") {
+  Graph g;
+  const auto done = g.small("done"), flag = g.small("flag"), a = g.small("a"), b = g.small("b");
+  TaskId in_loop{};
+  const TaskId first = g.add<Set>(flag);
+  const TaskId loop = g.repeat_until(done, 2, [&] {
+    in_loop = g.add<Set>(a);
+    g.add<Step>(a);
+    g.add<Set>(done);
+  });
+  const TaskId branch = g.when(flag, [&] { g.add<Set>(b); });
+  const TaskId alone = g.add<Set>(g.small("c"));
+
+  SUBCASE("in the order of add()") {
+    CHECK(names_in_order(freeze(g)) ==
+          std::vector<std::string>{"set", "set", "step", "set", "until done", "when flag", "set", "set"});
+  }
+  SUBCASE("also after what is added later") {
+    g.add_edge(alone, in_loop);
+    const FrozenGraph frozen = freeze(g);
+    CHECK(names_in_order(frozen) ==
+          std::vector<std::string>{"set", "when flag", "set", "set", "set", "step", "set", "until done"});
+    const graph::LoopRecord& record = frozen.view().loops[0];
+    CHECK(record.first == 4);
+    CHECK(record.last == 8);
+    CHECK(record.decision == 7);
+    CHECK(frozen.view().loops[1].decision == 1);
+    CHECK(frozen.view().loops[1].last == 3);
+  }
+  SUBCASE("and not around it") {
+    g.add_edge(in_loop, alone);
+    g.add_edge(alone, loop);
+    CHECK(has(told([&] { (void)freeze(g); }, Errc::cycle), "the edges form a cycle"));
+  }
+  SUBCASE("and an outline has it as one task") {
+    g.add_edge(in_loop, branch);
+    const FrozenGraph frozen = freeze(g);
+    const graph::Outline outline(frozen.view());
+    const graph::GraphView view = outline.view();
+    REQUIRE(view.tasks.size() == 4);
+    CHECK(view.name(view.tasks[1].name) == "until done");
+    CHECK(view.tasks[1].added_as == index(loop));
+    CHECK(view.args_of(view.tasks[1]).size() == 2);  // a and done
+    CHECK(view.predecessor_count[2] == 2);           // what sets the flag, and the loop
+    CHECK(outline.items()[1].last - outline.items()[1].first == 4);
+    CHECK(index(first) == 0);
+    const graph::Outline inner(frozen.view(), 0);
+    CHECK(inner.view().tasks.size() == 4);
+    CHECK(inner.view().predecessor_count[3] == 3);  // the decision comes last
+  }
+}
+
+TEST_CASE("Memory that a repetition may need is kept during the whole loop") {
+  Graph g;
+  const auto done = g.small("done");
+  const auto before = g.large("before"), carried = g.large("carried"), a = g.large("a"), b = g.large("b");
+  const auto x = g.large("x");
+  const auto y = g.output<Int>("y", {256});
+  g.add<Set>(before);   // time 1
+  g.add<Set>(carried);  // 2
+  g.repeat_until(done, 4, [&] {
+    g.add<Use>(before, a);   // 3: from before the loop, so in each repetition
+    g.add<Use>(a, b);        // 4
+    g.add<Use>(b, x);        // 5
+    g.add<Use>(carried, a);  // 6: from the previous repetition
+    g.add<Use>(x, carried);  // 7
+    g.add<Set>(done);        // 8, and the decision at 9
+  });
+  g.add<Use>(carried, y);  // 10
+  const FrozenGraph frozen = freeze(g);
+  const memory::Lifetimes lives = memory::find_lifetimes<arch::A2A3>(frozen.view(), memory::Concurrency::sequential);
+  const auto life = [&](TensorKey tensor) { return lives.problem.buffers[lives.buffer_of[index(tensor.tensor())]]; };
+  CHECK(life(before.key).lower == 1);
+  CHECK(life(before.key).upper == 10);  // exclusive: until the last task of the loop
+  CHECK(life(carried.key).lower == 2);
+  CHECK(life(carried.key).upper == 11);
+  CHECK(life(carried.key).gaps.empty());  // although it is overwritten after it was read
+  CHECK(life(b.key).lower == 4);          // what a repetition writes first needs memory as without a loop
+  CHECK(life(b.key).upper == 6);
+  CHECK(life(a.key).lower == 3);
+  CHECK(life(a.key).gaps.size() == 1);
+}
+
+TEST_CASE("The most repetitions may be a symbol, and a loop without work is left out") {
+  Graph g;
+  const Dim n = g.dim("n"), m = g.dim("m");
+  const auto done = g.small("done"), none = g.workspace<Int>("none", {m});
+  g.repeat_until(done, n * 2, [&] {
+    g.add<Set>(done);
+    g.when(done, [&] { g.add<Set>(none); });
+  });
+  const auto frozen_for = [&](std::int64_t values, std::int64_t size) {
+    const std::int64_t symbols[] = {values, size};
+    return freeze(graph::instantiate(g, symbols));
+  };
+  const FrozenGraph whole = frozen_for(3, 1);
+  CHECK(whole.view().tasks.size() == 4);
+  CHECK(whole.view().args_of(whole.view().tasks[whole.view().loops[0].decision]).back().bits == 6);
+  const FrozenGraph part = frozen_for(3, 0);
+  CHECK(part.view().tasks.size() == 2);
+  CHECK_FALSE(part.view().loops[1].has_work());
+  CHECK(has(told([&] { (void)frozen_for(0, 1); }),
+            "loop 'until done' repeats at most 0 times, or 2^32 and more, with n = 0"));
+}
+
+TEST_CASE("A platform without loops refuses the first one by name") {
+  Graph g;
+  const auto done = g.small("done");
+  g.repeat_until(done, 2, [&] { g.add<Set>(done); });
+  CHECK(
+      has(told([&] { graph::refuse_loops(freeze(g).view(), "mine"); }, Errc::unsupported),
+          "loop 'until done', task 1: mine, with the engine that it is opened with, runs no loops; unroll it, or run"));
+}

@@ -293,3 +293,137 @@ TEST_CASE_TEMPLATE("Loops run in rounds in flight", P, A2A3Sim, A5SimOn<Pool>, H
     }
   }
 }
+
+namespace {
+
+/// A loop that ends after as many repetitions as the input says, or `most`; the output counts them.
+struct Counting {
+  explicit Counting(Extent most, double expected = 0) {
+    graph.add<Clear>(count);
+    loop = graph.repeat_until(done, most, [&] { body = graph.add<Until>(x, count, done); }, expected);
+    graph.add<Copy>(count, y);
+  }
+
+  struct Until {
+    static constexpr std::string_view name = "until";
+    static constexpr auto core = CoreType::vector;
+    static double cost(In<Int>, InOut<Int>, Out<Int>) noexcept { return 1000; }
+    static void run(In<Int> x, InOut<Int> count, Out<Int> done) {
+      if (x[0] < 0 && count[0] == -x[0]) throw std::runtime_error("enough");
+      done[0] = ++count[0] == x[0] ? 1 : 0;
+    }
+  };
+  struct Copy {
+    static constexpr std::string_view name = "copy";
+    static constexpr auto core = CoreType::vector;
+    static void run(In<Int> a, Out<Int> y) noexcept { y[0] = a[0]; }
+  };
+
+  template <class Session>
+  Int count_of(Session& session, Int wanted) {
+    const Ints in{wanted};
+    Ints out{-1};
+    const Status status = session.run_round(bind(x, in), bind(y, out));
+    CHECK_MESSAGE(status.ok(), session.explain(status).c_str());
+    return out[0];
+  }
+
+  TaskGraph graph;
+  Input<Int> x = graph.input<Int>("x", {1});
+  Output<Int> y = graph.output<Int>("y", {1});
+  Workspace<Int> count = graph.workspace<Int>("count", {1});
+  Workspace<Int> done = graph.workspace<Int>("done", {1});
+  TaskId loop{};
+  TaskId body{};
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A loop ends when its condition holds, or after the most repetitions", P, RONDO_TEST_PLATFORMS) {
+  Counting g(10);
+  auto session = open<P>(g.graph, busy_options<P>());
+  for (const Int wanted : {1, 2, 9, 10}) CHECK(g.count_of(session, wanted) == wanted);
+  CHECK(g.count_of(session, 11) == 10);
+  CHECK(g.count_of(session, 3) == 3);
+}
+
+TEST_CASE_TEMPLATE("A kernel that fails in a loop is named, and poisons as elsewhere", P, A2A3Sim, A5SimOn<Pool>) {
+  Counting g(10);
+  auto session = open<P>(g.graph, busy_options<P>());
+  const Ints in{-4};
+  Ints out{-1};
+  const Status status = session.run_round(bind(g.x, in), bind(g.y, out));
+  CHECK(status.code() == Errc::kernel_failed);
+  CHECK(status.index() == index(g.body));
+  const std::string text(session.explain(status).c_str());
+  CHECK_MESSAGE(text.find("'until'") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("enough") != std::string::npos, text);
+  CHECK(out[0] == -1);
+  CHECK(session.run_round(bind(g.x, in), bind(g.y, out)).code() == Errc::poisoned);
+}
+
+TEST_CASE_TEMPLATE("A stop request ends a loop", P, A2A3Sim, A5SimOn<Pool>) {
+  Counting g(0xFFFF'FFFF);
+  auto session = open<P>(g.graph, busy_options<P>());
+  std::thread stopper([&] { session.request_stop(); });
+  const Ints in{0};  // never reached
+  Ints out{-1};
+  CHECK(session.run_round(bind(g.x, in), bind(g.y, out)).code() == Errc::stopped);
+  stopper.join();
+  CHECK(out[0] == -1);
+}
+
+TEST_CASE("The most repetitions may differ from shape to shape") {
+  TaskGraph graph;
+  const Dim n = graph.dim("n");
+  const auto x = graph.input<Int>("x", {n});
+  const auto y = graph.output<Int>("y", {1});
+  const auto count = graph.workspace<Int>("count", {1});
+  const auto done = graph.workspace<Int>("done", {1});
+  graph.add<Clear>(count);
+  graph.repeat_until(done, 2 * n, [&] { graph.add<Counting::Until>(x, count, done); });
+  graph.add<Counting::Copy>(count, y);
+  auto session = open_shaped<A2A3Sim>(graph);
+  for (const std::size_t size_now : {3U, 5U, 3U}) {
+    const Ints in(size_now, 100);
+    Ints out{-1};
+    const Status status = session.run_round(bind(x, in), bind(y, out));
+    REQUIRE_MESSAGE(status.ok(), session.explain(status).c_str());
+    CHECK(out[0] == static_cast<Int>(2 * size_now));
+  }
+}
+
+TEST_CASE("A prediction counts the expected repetitions, or the most") {
+  const auto run_ns = [](Extent most, double expected) {
+    Counting g(most, expected);
+    auto session = open<A2A3SimOn<Model>>(g.graph);
+    CHECK(g.count_of(session, 2) == 2);
+    const auto p = session.platform().engine().prediction();
+    CHECK(p.tasks.size() == 4);
+    CHECK(p.graph.tasks.size() == 4);
+    CHECK(p.tasks[1].start >= p.tasks[0].end);
+    CHECK(p.tasks[2].end <= p.run_ns);
+    CHECK(p.critical_path.size() == 4);  // the tasks of the loop, and not the loop
+    double vectors = 0;
+    for (const double ns : p.vector_busy_ns) vectors += ns;
+    CHECK(vectors > (expected == 0 ? static_cast<double>(most.value) : expected) * 1000);
+    return p.run_ns;
+  };
+  const double two = run_ns(2, 0), four = run_ns(4, 0), three = run_ns(4, 3);
+  CHECK(four - three == doctest::Approx(three - two));
+  CHECK(four - two > 2000);
+}
+
+TEST_CASE_TEMPLATE("A platform that runs no loops refuses them when a session is opened", P, A2A3OverStandIn,
+                   toy::ToyPlatform) {
+  Counting g(10);
+  try {
+    auto session = open<P>(g.graph);
+    FAIL("it was opened");
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::unsupported);
+    const std::string text(error.what());
+    CHECK_MESSAGE(text.find("loop 'until done', task 2: ") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("unroll it, or run a round for each repetition") != std::string::npos, text);
+  }
+}

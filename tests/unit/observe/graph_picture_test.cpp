@@ -218,3 +218,22 @@ TEST_CASE("The graph of a pipelined session is drawn like any other") {
   CHECK(count(svg_of(session), "class=\"node\"") == 1);
   CHECK(count(observe::to_dot(session), "touch <") >= 1);
 }
+
+TEST_CASE("A loop is a frame around its tasks") {
+  TaskGraph graph;
+  const auto y = graph.inout<float>("y", {4});
+  const auto z = graph.inout<float>("z", {4});
+  const auto done = graph.inout<std::uint8_t>("done", {1});
+  graph.repeat_until(done, 12, [&] {
+    graph.add<Touch>(y);
+    graph.when(done, [&] { graph.add<Touch>(z); });
+    graph.add_raw("end", CoreType::vector, [](ArgWord*) {}, writes(done));
+  });
+  const std::string dot = observe::to_dot(graph);
+  CHECK(count(dot, "subgraph cluster_0 { label=\"repeat until done, at most 12 times\"") == 1);
+  CHECK(count(dot, "subgraph cluster_1 { label=\"when done\"") == 1);
+  CHECK(dot.find("cluster_0") < dot.find("cluster_1"));
+  CHECK(count(dot, "{") == count(dot, "}"));
+  CHECK(dot.find("  t2 [") < dot.find("  }\n"));  // the tasks of the inner loop
+  CHECK(dot.find("  }\n") < dot.find("  t3 ["));
+}

@@ -151,3 +151,48 @@ TEST_CASE("A thread for which there is no ring runs its tasks, and its spans cou
   CHECK(session.platform().engine().recorder().spans(1).size() == 5);
   CHECK(session.platform().engine().recorder().dropped() == 5);
 }
+
+namespace {
+
+struct CountDown {
+  static constexpr std::string_view name = "count_down";
+  static constexpr auto core = CoreType::vector;
+  static void run(InOut<std::int32_t> n, Out<std::int32_t> done) noexcept { done[0] = --n[0] == 0 ? 1 : 0; }
+};
+
+}  // namespace
+
+TEST_CASE("Each repetition of a loop leaves spans, around which the loop has one of its own") {
+  TaskGraph graph;
+  const auto n = graph.inout<std::int32_t>("n", {1});
+  const auto done = graph.workspace<std::int32_t>("done", {1});
+  graph.repeat_until(done, 100, [&] { graph.add<CountDown>(n, done); });
+  graph.when(done, [&] { graph.add<CountDown>(n, done); });
+  auto session = open<OnInline>(graph);
+  std::vector<std::int32_t> hn{7};
+  REQUIRE(session.run_round(bind(n, hn)).ok());
+  CHECK(hn[0] == -1);
+  const auto& recorder = session.platform().engine().recorder();
+  CHECK(recorder.spans(0).size() == 7 * 2 + 2);
+  const auto calls = observe::traced_calls(recorder);
+  const auto tasks = observe::traced_tasks(recorder.graph(), calls);
+  CHECK(observe::is_whole(recorder.graph(), tasks));
+  CHECK(tasks[0].end <= calls[2].start);  // of the first repetition
+
+  observe::TraceEvents events;
+  observe::add_tasks<arch::A2A3>(events, 1, recorder, memory::Concurrency::sequential);
+  std::vector<const observe::TraceEvent*> loops;
+  for (const observe::TraceEvent& event : events.events) {
+    if (event.name.starts_with("loop ")) loops.push_back(&event);
+  }
+  REQUIRE(loops.size() == 2);
+  CHECK(loops[0]->name == "loop until done");
+  std::size_t within = 0;
+  for (const observe::TraceEvent& event : events.events) {
+    const bool is_task = event.name == "count_down" && event.track == loops[0]->track;
+    if (is_task && event.ns >= loops[0]->ns && event.ns + event.took_ns <= loops[0]->ns + loops[0]->took_ns) ++within;
+  }
+  CHECK(within == 7);
+  CHECK(loops[0]->numbers[2].second == 7);
+  CHECK(loops[1]->name == "loop when done");
+}

@@ -111,6 +111,42 @@ struct Silu {
   }
 };
 
+/// The start of a text: its first token is given, and nothing is written yet.
+struct Begin {
+  static constexpr std::string_view name = "begin";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<std::int32_t> first, Out<std::int32_t> token, Out<std::int32_t> position,
+                  Out<std::int32_t> text) noexcept {
+    token[0] = first[0];
+    position[0] = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) text[i] = -1;
+  }
+};
+
+/// x = table[token]
+struct Embed {
+  static constexpr std::string_view name = "embed";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float, 2> table, In<std::int32_t> token, Out<float> x) noexcept {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = table(static_cast<std::size_t>(token[0]), i);
+  }
+};
+
+/// Writes the likeliest token; the text is done with the token `stop`, or when it is full.
+struct Pick {
+  static constexpr std::string_view name = "pick";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> logits, InOut<std::int32_t> token, InOut<std::int32_t> position, InOut<std::int32_t> text,
+                  Out<std::int32_t> done, std::int32_t stop) noexcept {
+    token[0] = 0;
+    for (std::size_t i = 1; i < logits.size(); ++i) {
+      if (logits[i] > logits[static_cast<std::size_t>(token[0])]) token[0] = static_cast<std::int32_t>(i);
+    }
+    text[static_cast<std::size_t>(position[0]++)] = token[0];
+    done[0] = token[0] == stop || static_cast<std::size_t>(position[0]) == text.size() ? 1 : 0;
+  }
+};
+
 // --- the model
 
 inline Floats random_matrix(std::mt19937& random, std::size_t rows, std::size_t columns) {
@@ -138,9 +174,11 @@ struct Weights {
   Layer layer[layers];
 };
 
-/// The graph, and what has to be uploaded before the first round.
-struct Decoder {
-  explicit Decoder(const Weights& w) {
+/// A graph that holds the model, and what has to be uploaded before the first round.
+struct Model {
+  /// Adds the tasks that read a token's embedding and write what the model expects after it.
+  template <class X, class Position, class Logits>
+  void add_model(const Weights& w, X x, Position position, Logits logits) {
     auto now = step<Norm>("norm_in", width, x);
     auto stream = step<Add>("start", width, x, zero());
     for (std::size_t l = 0; l < layers; ++l) {
@@ -187,10 +225,37 @@ struct Decoder {
     Floats values;
   };
   TaskGraph graph;
+  std::vector<Upload> uploads;
+};
+
+/// One token per round: the host chooses the next token.
+struct Decoder : Model {
+  explicit Decoder(const Weights& w) { add_model(w, x, position, logits); }
+
   Input<float> x = graph.input<float>("x", {width});
   HostInput<std::int32_t> position = graph.host_input<std::int32_t>("position", {1});
   Output<float> logits = graph.output<float>("logits", {vocabulary});
-  std::vector<Upload> uploads;
+};
+
+/// A whole text per round: a loop that the device ends when it has written the token `stop`, or all positions.
+struct Writer : Model {
+  Writer(const Weights& w, std::int32_t stop) {
+    const auto table = matrix("embedding", vocabulary, width, w.embedding);
+    const auto token = graph.workspace<std::int32_t>("token", {1});
+    const auto position = graph.workspace<std::int32_t>("position", {1});
+    const auto done = graph.workspace<std::int32_t>("done", {1});
+    const auto x = graph.workspace<float>("x", {width});
+    const auto logits = graph.workspace<float>("logits", {vocabulary});
+    graph.add<Begin>(first, token, position, text);
+    graph.repeat_until(done, positions, [&] {
+      graph.add<Embed>(table, token, x);
+      add_model(w, x, position, logits);
+      graph.add<Pick>(logits, token, position, text, done, stop);
+    });
+  }
+
+  HostInput<std::int32_t> first = graph.host_input<std::int32_t>("first", {1});
+  Output<std::int32_t> text = graph.output<std::int32_t>("text", {positions});
 };
 
 }  // namespace decode

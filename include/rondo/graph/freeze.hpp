@@ -34,7 +34,7 @@ class FrozenGraph {
   /// All records of the graph, valid during the lifetime of the graph.
   [[nodiscard]] graph::GraphView view() const noexcept {
     return {
-        tensors_, tasks_,      args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
+        tensors_, tasks_,       args_, successor_begin_, successors_, predecessor_count_, {text_.data(), text_.size()},
         tag_,     lanes_.get(), loops_};
   }
 

@@ -70,9 +70,10 @@ RONDO_INLINE void refuse_loops(const GraphView& graph, const char* platform) {
   for (const LoopRecord& loop : graph.loops) {
     if (!loop.has_work()) continue;
     const TaskRecord& decision = graph.tasks[loop.decision];
-    throw Error(Errc::unsupported, Error::Text("loop '", graph.name(decision.name), "', task ", decision.added_as,
-                                               ": ", platform, ", with the engine that it is opened with, runs no "
-                                               "loops; unroll it, or run a round for each repetition"));
+    throw Error(Errc::unsupported,
+                Error::Text("loop '", graph.name(decision.name), "', task ", decision.added_as, ": ", platform,
+                            ", with the engine that it is opened with, runs no "
+                            "loops; unroll it, or run a round for each repetition"));
   }
 }
 #endif

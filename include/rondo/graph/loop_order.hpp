@@ -28,8 +28,8 @@ constexpr void for_each_loop_of(const TaskGraph& graph, std::uint32_t task, cons
 }
 
 /// Orders loops as wholes: an edge between a task of a loop and one outside becomes edges between all tasks of the loop
-/// and the other one. Orders decisions, which come last in a `repeat_until` and first in a `when`. O(edges · depth), and
-/// the tasks of both loops for each pair of loops with an edge.
+/// and the other one. Orders decisions, which come last in a `repeat_until` and first in a `when`. O(edges · depth),
+/// and the tasks of both loops for each pair of loops with an edge.
 constexpr void order_loops(const TaskGraph& graph, EdgeList& edges) {
   const auto& loops = graph.loops();
   const auto tasks = static_cast<std::uint32_t>(graph.tasks().size());

@@ -5,7 +5,7 @@
 #include <rondo/detail/compiled.hpp>
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/graph/records.hpp>
-#include <rondo/graph/task_graph.hpp>
+#include <rondo/graph/task_graph_impl.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -131,7 +131,8 @@ TaskId TaskGraph::when(TensorHandle<T, D> condition, Body&& body, double expecte
 #if RONDO_HAS_BODIES
 RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, TensorKey condition, Extent most,
                                             Where where) {
-  if (!has(condition)) refuse(where, "the condition of a loop is a tensor of another graph; use the handles of this one");
+  if (!has(condition))
+    refuse(where, "the condition of a loop is a tensor of another graph; use the handles of this one");
   const graph::TensorRecord& tensor = tensors_[index(condition.tensor())];
   const auto loop_text = graph::loop_name(loop.kind, name(tensor.name));
   if (!graph::is_condition(tensor.type)) {
@@ -157,8 +158,7 @@ RONDO_INLINE TaskId TaskGraph::add_decision(const graph::LoopRecord& loop, Tenso
   }
   Draft draft{*this};
   draft.add_address(loop_text, condition, Access::read);
-  draft.args.push_back(
-      {graph::ArgRecord::Kind::constant, Access::read, 0, static_cast<ArgWord>(size_of(tensor.type))});
+  draft.args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, static_cast<ArgWord>(size_of(tensor.type))});
   draft.add_value(loop_text, most);
   return draft.commit(loop_text, CoreType::vector, Blocks{1}, &graph::decide);
 }

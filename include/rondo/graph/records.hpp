@@ -135,12 +135,12 @@ struct TaskRecord {
 struct LoopRecord {
   enum class Kind : std::uint8_t { repeat_until, when };
   Kind kind = Kind::repeat_until;
-  std::uint32_t condition = 0;                  ///< a tensor of one integer
-  std::uint32_t decision = none;                ///< a TaskId; in a frozen graph, a position
-  std::uint32_t parent = TaskRecord::no_loop;   ///< the loop that contains it
-  std::uint32_t first = 0;                      ///< in a frozen graph: the position of its first task
-  std::uint32_t last = 0;                       ///< the position after its last task; `first` if it has no work
-  double expected = 0;                          ///< repetitions that predictions assume; 0: the most
+  std::uint32_t condition = 0;                 ///< a tensor of one integer
+  std::uint32_t decision = none;               ///< a TaskId; in a frozen graph, a position
+  std::uint32_t parent = TaskRecord::no_loop;  ///< the loop that contains it
+  std::uint32_t first = 0;                     ///< in a frozen graph: the position of its first task
+  std::uint32_t last = 0;                      ///< the position after its last task; `first` if it has no work
+  double expected = 0;                         ///< repetitions that predictions assume; 0: the most
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
   [[nodiscard]] constexpr bool has_work() const noexcept { return first != last; }

@@ -122,7 +122,8 @@ class UseFinder {
         const std::uint32_t k = result_.of_tensor[arg.tensor];
         Home& home = homes_[k];
         if (!home.is_used) home = {graph_.tasks[p].loop, !reads_memory(graph_.tasks[p], k), true, p};
-        while (!graph::is_within(graph_.loops, graph_.tasks[p].loop, home.loop)) home.loop = graph_.loops[home.loop].parent;
+        while (!graph::is_within(graph_.loops, graph_.tasks[p].loop, home.loop))
+          home.loop = graph_.loops[home.loop].parent;
       }
     }
     for (Home& home : homes_) {  // a `when` within the home may leave the old value

@@ -152,8 +152,8 @@ namespace detail {
 }  // namespace detail
 
 /// A graph as DOT: each task is a box, blue for the cube core and green for the vector core, with the tensors that it
-/// writes; loops are frames around their tasks; an edge is labelled with the tensors that it carries, or dashed if it only keeps an order. The critical path
-/// is red. Tooltips show the arguments of tasks.
+/// writes; loops are frames around their tasks; an edge is labelled with the tensors that it carries, or dashed if it
+/// only keeps an order. The critical path is red. Tooltips show the arguments of tasks.
 [[nodiscard]] inline std::string to_dot(const graph::GraphView& graph, const GraphNotes& notes = {}) {
   constexpr const char* red = ", color=\"#cc0000\", penwidth=2";
   std::string dot = fmt::format(

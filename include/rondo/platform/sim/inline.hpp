@@ -33,7 +33,7 @@ class Inline {
   /// A graph as a list of calls in order.
   struct DynamicProgram {
     std::vector<Call> calls;
-    std::vector<std::uint32_t> tasks;        ///< the TaskId of each call; used only after a failure
+    std::vector<std::uint32_t> tasks;         ///< the TaskId of each call; used only after a failure
     std::vector<const ArgWord*> decisions{};  ///< by loop: the argument block of its decision
     std::unique_ptr<const Loops> loops{};     ///< null: the graph has no loops, or `calls` are those of all tasks
 
@@ -103,8 +103,7 @@ class Inline {
   [[nodiscard]] static DynamicProgram with_loops(const graph::GraphView& graph, DynamicProgram calls,
                                                  const Halt& halt) {
     if (graph.loops.empty()) return calls;
-    calls.loops =
-        std::make_unique<const Loops>(outline_calls(graph, calls.calls, calls.tasks, calls.decisions, halt));
+    calls.loops = std::make_unique<const Loops>(outline_calls(graph, calls.calls, calls.tasks, calls.decisions, halt));
     return calls;
   }
   /// The calls of all tasks, those of loops once.

@@ -20,8 +20,8 @@ class LoopForecast {
  public:
   /// `costs`: of each task and block, in the order of `graph`, which must outlive this. `decisions`: the argument block
   /// of each loop's decision.
-  LoopForecast(const graph::GraphView& graph, std::span<const double> costs,
-               std::span<const ArgWord* const> decisions, const VirtualChip::Parts& parts)
+  LoopForecast(const graph::GraphView& graph, std::span<const double> costs, std::span<const ArgWord* const> decisions,
+               const VirtualChip::Parts& parts)
       : graph_{graph},
         first_block_(graph.tasks.size() + 1),
         loop_ns_(graph.loops.size()),
@@ -55,7 +55,8 @@ class LoopForecast {
       if (item.loop != graph::TaskRecord::no_loop) {
         chip.costs()[block++] = loop_ns_[item.loop];
       } else {
-        for (std::size_t b = first_block_[item.first]; b < first_block_[item.last]; ++b) chip.costs()[block++] = costs[b];
+        for (std::size_t b = first_block_[item.first]; b < first_block_[item.last]; ++b)
+          chip.costs()[block++] = costs[b];
       }
     }
   }

@@ -33,7 +33,9 @@ class LoopRunner {
     calls_.push_back(call);
     tasks_.push_back(task);
   }
-  [[nodiscard]] Call call() noexcept { return {&LoopRunner::run, reinterpret_cast<ArgWord*>(this)}; }  // NOLINT: see run
+  [[nodiscard]] Call call() noexcept {
+    return {&LoopRunner::run, reinterpret_cast<ArgWord*>(this)};
+  }  // NOLINT: see run
 
  private:
   /// @throws LoopFailure a kernel threw; StoppedInLoop
@@ -79,10 +81,11 @@ struct Loops {
 };
 
 /// Replaces the calls of a graph with those of its outline. `calls` and `tasks` have one entry for each task and block,
-/// in the order of the graph; `decisions` has the argument block of each loop's decision. `halt` must outlive the result.
+/// in the order of the graph; `decisions` has the argument block of each loop's decision. `halt` must outlive the
+/// result.
 [[nodiscard]] inline Loops outline_calls(const graph::GraphView& graph, std::vector<Call>& calls,
-                                         std::vector<std::uint32_t>& tasks,
-                                         std::span<const ArgWord* const> decisions, const Halt& halt) {
+                                         std::vector<std::uint32_t>& tasks, std::span<const ArgWord* const> decisions,
+                                         const Halt& halt) {
   std::vector<std::size_t> first_call(graph.tasks.size() + 1);
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) first_call[t + 1] = first_call[t] + graph.tasks[t].blocks;
   Loops loops{graph::Outline(graph), {}};
@@ -101,8 +104,7 @@ struct Loops {
   }
   for (std::uint32_t l = 0; l < graph.loops.size(); ++l) {
     if (!graph.loops[l].has_work()) continue;
-    visit(graph::Outline(graph, l),
-          [&](const Call& call, std::uint32_t task) { loops.runners[l].add(call, task); });
+    visit(graph::Outline(graph, l), [&](const Call& call, std::uint32_t task) { loops.runners[l].add(call, task); });
   }
   std::vector<Call> outer;
   std::vector<std::uint32_t> outer_tasks;

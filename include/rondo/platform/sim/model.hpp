@@ -88,8 +88,8 @@ class Model {
         }
         const double gbps = costs.memory_gbps / chip_.parts().cores[static_cast<std::size_t>(task.core)];
         for (std::uint32_t block = 0; block < task.blocks; ++block) {
-          const double cost = task.cost != nullptr ? task.cost(args.block(t, block))
-                                                   : costs.task_floor_ns + bytes / task.blocks / gbps;
+          const double cost =
+              task.cost != nullptr ? task.cost(args.block(t, block)) : costs.task_floor_ns + bytes / task.blocks / gbps;
           all.push_back(cost);
           if (!(cost >= 0 && cost < 1e18)) {
             throw Error(Errc::invalid_argument,

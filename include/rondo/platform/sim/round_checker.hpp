@@ -380,8 +380,8 @@ class RoundChecker {
   std::vector<std::byte> initial_;
   std::vector<std::byte> expected_;
   std::vector<std::byte> before_task_;
-  std::vector<char> compared_;  ///< by tensor
-  std::vector<std::uint32_t> decides_;       ///< by task: the loop about which it decides, or none
+  std::vector<char> compared_;              ///< by tensor
+  std::vector<std::uint32_t> decides_;      ///< by task: the loop about which it decides, or none
   std::vector<std::uint32_t> repetitions_;  ///< by loop: those that are over
   std::vector<char> written_;               ///< by tensor: whether a task of the watched run writes it
   std::vector<Scope> scopes_;               ///< the graph, then its loops

@@ -15,7 +15,8 @@ struct Mine : NullPlatform {
       Capability::launch_refresh, Capability::arena_move,    Capability::staying_awake,
       Capability::stopping,       Capability::failure_text,  Capability::remarks,
       Capability::engine,         Capability::orchestration, Capability::queued_orchestration,
-      Capability::round_time,     Capability::holdings,      Capability::callers_stream};
+      Capability::round_time,     Capability::holdings,      Capability::callers_stream,
+      Capability::loops};
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
   static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;

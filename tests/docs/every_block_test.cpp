@@ -39,6 +39,7 @@ const std::map<std::string, std::vector<std::string>> sources = {
     {"docs/callers_stream.md", {"tests/onboard/callers_stream_test.cpp"}},
     {"docs/cuda.md", {"tests/cuda/kernels/saxpy.hpp", "tests/cuda/kernels/saxpy.cu", "tests/cuda/kernels_test.cpp"}},
     {"docs/library_calls.md", {"examples/09_library_calls/main.cpp"}},
+    {"docs/loops.md", {"examples/03_decode_loop/model.hpp", "tests/conformance/loops_test.cpp"}},
     {"docs/mpi.md", {"tests/mpi/docs_mpi_test.cpp", "tests/mpi/main.cpp", "examples/05_digits_mpi/main.cpp"}},
     {"docs/onboard.md",
      {"examples/06_onboard_saxpy/main.cpp", "examples/06_onboard_saxpy/device/saxpy.cpp",

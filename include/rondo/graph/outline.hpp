@@ -96,8 +96,8 @@ class Outline {
     successor_begin_ = std::vector<std::uint32_t>(items_.size() + 1);
     predecessor_count_ = std::vector<std::uint32_t>(items_.size());
     for (const rondo::detail::Keyed& edge : edges) {
-      ++successor_begin_[edge.key + 1];
-      ++predecessor_count_[edge.item];
+      ++successor_begin_[static_cast<std::size_t>(edge.key) + 1];
+      ++predecessor_count_[static_cast<std::size_t>(edge.item)];
       successors_.push_back(static_cast<std::uint32_t>(edge.item));
     }
     for (std::size_t i = 0; i < items_.size(); ++i) successor_begin_[i + 1] += successor_begin_[i];

@@ -505,3 +505,43 @@ TEST_CASE("As a policy, open() puts the check around the platform's engine, what
   auto checked_already = open<A2A3SimOn<Checked<Pool>>, Debugging>(graph);
   static_assert(std::is_same_v<decltype(checked_already), decltype(session)>);
 }
+
+namespace {
+
+/// Counts the repetitions; in the second one, y is left as it is, or the input is changed.
+struct SlipsLater {
+  static constexpr std::string_view name = "slips_later";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<std::int32_t> x, InOut<std::int32_t> n, Out<std::int32_t> y, Out<std::int32_t> done,
+                  bool changes_input) {
+    ++n[0];
+    if (n[0] != 2 || changes_input) y[0] = x[0];
+    if (n[0] == 2 && changes_input) const_cast<std::int32_t*>(x.data())[0] = 7;  // NOLINT: the mistake to be found
+    done[0] = n[0] == 3 ? 1 : 0;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Each repetition of a loop is checked") {
+  for (const bool changes_input : {false, true}) {
+    TaskGraph graph;
+    const auto x = graph.input<std::int32_t>("x", {1});
+    const auto n = graph.inout<std::int32_t>("n", {1});
+    const auto y = graph.output<std::int32_t>("y", {1});
+    const auto done = graph.workspace<std::int32_t>("done", {1});
+    TaskId task{};
+    graph.repeat_until(done, 3, [&] { task = graph.add<SlipsLater>(x, n, y, done, changes_input); });
+    auto session = open<A2A3SimOn<Checked<Inline>>>(graph);
+    const Ints hx{5};
+    Ints hn{0}, hy{0};
+    CHECK(session.run_round(bind(x, hx), bind(n, hn), bind(y, hy)) == Status::of_task(Errc::check_failed, index(task)));
+    const auto findings = session.platform().engine().findings();
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].kind == (changes_input ? Kind::wrote_input : Kind::left_unwritten));
+    hn[0] = 2;  // the last repetition is right
+    CHECK(session.run_round(bind(x, hx), bind(n, hn), bind(y, hy)).ok());
+    CHECK(hn[0] == 3);
+    CHECK(hy[0] == 5);
+  }
+}

@@ -85,8 +85,9 @@ class TaskGraph::OpenLoop {
     graph_.explicit_edges_.resize(edges_);
   }
 
+  /// The loop in the graph.
   [[nodiscard]] graph::LoopRecord& record() noexcept { return graph_.loops_[loops_]; }
-  [[nodiscard]] std::size_t first_task() const noexcept { return tasks_; }
+  /// Keeps what the body has added.
   void close() noexcept { is_closed_ = true; }
 
  private:

@@ -240,6 +240,7 @@ class TaskGraph {
   /// write is not defined after them. `expected`: how often they run, from 0 to 1; predictions assume 1 for 0.
   template <class T, Direction D, class Body>
   TaskId when(TensorHandle<T, D> condition, Body&& body, double expected = 0, Where where = Where::current());
+  /// How deep loops nest.
   static constexpr std::uint32_t most_loop_depth = 4;
   /// The loops, each after the loop that contains it.
   [[nodiscard]] constexpr const std::vector<graph::LoopRecord>& loops() const noexcept { return loops_; }

@@ -164,8 +164,8 @@ struct GraphView {
   std::span<const std::uint32_t> successors;         ///< positions in `tasks`
   std::span<const std::uint32_t> predecessor_count;  ///< by task
   std::string_view text;
-  std::uint32_t tag = 0;         ///< the graph's part of its TensorKeys
-  const Lanes* lanes = nullptr;  ///< how tasks are dealt to lanes; null: one lane, in the order of the tasks
+  std::uint32_t tag = 0;                ///< the graph's part of its TensorKeys
+  const Lanes* lanes = nullptr;         ///< how tasks are dealt to lanes; null: one lane, in the order of the tasks
   std::span<const LoopRecord> loops{};  ///< each after the loop that contains it
 
   [[nodiscard]] constexpr std::string_view name(NameRef ref) const noexcept {

@@ -176,8 +176,7 @@ class Model {
     [[gnu::cold, gnu::noinline]] Status measure(Halt& halt) noexcept {
       std::size_t call = 0;
       try {
-        for (std::size_t t = 0; t < outline_.tasks.size(); ++t) {
-          const graph::TaskRecord& task = outline_.tasks[t];
+        for (const graph::TaskRecord& task : outline_.tasks) {
           const bool is_timed = task.cost == nullptr && task.loop == graph::TaskRecord::no_loop;
           for (std::uint32_t block = 0; block < task.blocks; ++block, ++call) {
             if (halt.requested()) return halt.status();

@@ -16,6 +16,9 @@
 //     and again, where they alternate; `rounds_to_settle` is how many rounds it takes after the last change until 16 of
 //     them have a median within a tenth of what a session takes that has learned the new costs from the start, and
 //     `of_best` what rounds take of that in the end: the median of 31, in turn with 31 of that session
+//   open/10000/<planned|saved>   two chains of 5,000 tasks of about 1 µs on two threads, opened by itself and run for
+//     60 rounds, or with the file of an earlier session and run for 9; `opening_ms` is the first part, and `searches`
+//     and `learning_rounds` count what the file spares
 // Elsewhere one iteration is one round. Raw runs on one thread only.
 // On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for independent
 // and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
@@ -40,6 +43,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <string>
@@ -397,6 +401,55 @@ void add_in_flight(const Shape& shape, int threads) {
   add_one("four", run_four_in_flight);
 }
 
+struct Step {
+  static constexpr std::string_view name = "step";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<std::uint64_t> x, rondo::Out<std::uint64_t> y) noexcept {
+    microsecond(nullptr);
+    y[0] = x[0] + 1;
+  }
+};
+
+void run_open(benchmark::State& state, bool is_saved) {
+  rondo::TaskGraph graph;
+  const auto x = graph.input<std::uint64_t>("x", {1});
+  std::vector<rondo::Output<std::uint64_t>> outputs;
+  for (const char* const chain : {"a", "b"}) {
+    auto last = graph.workspace<std::uint64_t>(chain, {1});
+    graph.add<Step>(x, last);
+    for (int i = 2; i < 5000; ++i) {
+      const auto next = graph.workspace<std::uint64_t>(chain + std::to_string(i), {1});
+      graph.add<Step>(last, next);
+      last = next;
+    }
+    outputs.push_back(graph.output<std::uint64_t>(std::string(chain) + "_out", {1}));
+    graph.add<Step>(last, outputs.back());
+  }
+  const std::string path = (std::filesystem::temp_directory_path() / "rondo_bench_open.rondo").string();
+  const auto run = [&](const char* file, bool saves) {
+    auto options = RondoGraph::on(2);
+    options.saved = file;
+    const auto begin = std::chrono::steady_clock::now();
+    auto session = rondo::open<RondoGraph::Platform>(graph, options);
+    const std::chrono::duration<double, std::milli> opening = std::chrono::steady_clock::now() - begin;
+    const std::vector<std::uint64_t> hx(1);
+    std::vector<std::uint64_t> a(1);
+    std::vector<std::uint64_t> b(1);
+    for (int i = 0; i < 60; ++i) {
+      const rondo::Status status = session.run_round(bind(x, hx), bind(outputs[0], a), bind(outputs[1], b));
+      if (!status || a[0] != 5000) state.SkipWithError("a round failed");
+      if (file != nullptr && i == 8) break;  // before costs are looked at again
+    }
+    state.counters["searches"] = session.platform().engine().searches();
+    state.counters["learning_rounds"] = session.platform().engine().learning_rounds();
+    state.counters["opening_ms"] = opening.count();
+    if (saves) session.save(path.c_str());
+  };
+  if (is_saved) run(nullptr, true);
+  for (auto _ : state) run(is_saved ? path.c_str() : nullptr, false);
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -413,6 +466,13 @@ int main(int argc, char** argv) {
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond)
         ->Iterations(3);
+  }
+  for (const bool is_saved : {false, true}) {
+    benchmark::RegisterBenchmark(is_saved ? "open/10000/saved" : "open/10000/planned",
+                                 [is_saved](benchmark::State& state) { run_open(state, is_saved); })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(1);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -5,6 +5,10 @@
 #include <rondo/platform/null.hpp>
 #include <rondo/runtime/host_build_graph.hpp>
 
+#include <cstddef>
+#include <span>
+#include <vector>
+
 using namespace rondo;
 
 struct Mine : NullPlatform {
@@ -16,7 +20,7 @@ struct Mine : NullPlatform {
       Capability::stopping,       Capability::failure_text,  Capability::remarks,
       Capability::engine,         Capability::orchestration, Capability::queued_orchestration,
       Capability::round_time,     Capability::holdings,      Capability::callers_stream,
-      Capability::loops};
+      Capability::loops,          Capability::learning};
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
   static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;
@@ -66,6 +70,8 @@ struct Mine : NullPlatform {
     Status wait() noexcept;
   };
   Stream& callers_stream() noexcept;
+  std::vector<std::byte> learned(const Program&) const;
+  void restore(Program&, std::span<const std::byte>);
   struct Engine {};
   Engine& engine() noexcept;
   template <class Runtime, class Graph>

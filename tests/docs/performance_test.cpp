@@ -3,11 +3,14 @@
 
 // The program that docs/performance.md shows.
 
+#include <rondo/platform/host/host.hpp>
+#include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +35,15 @@ TEST_CASE("What performance.md shows runs") {
   const rondo::Status status = session.run_round(binding);         // often
   CHECK(status.ok());
   CHECK(hy[3] == 2);
+
+  std::remove("relu.rondo");
+  for (const bool is_saved : {false, true}) {
+    using P = rondo::HostOn<rondo::Pool>;
+    auto later = rondo::open<P>(graph, {.saved = {"relu.rondo", rondo::IfUnusable::ignore}});
+    CHECK(later.is_restored() == is_saved);
+    if (!later.is_restored()) later.save("relu.rondo");
+  }
+  std::remove("relu.rondo");
 }
 
 }  // namespace

@@ -409,6 +409,31 @@ TEST_CASE_TEMPLATE("Costs are measured when a session is told to, with and witho
   }
 }
 
+TEST_CASE_TEMPLATE("A session that is opened from a file takes the costs and the plan from it, and measures nothing", P,
+                   A2A3ThatComputes, A5OverStandIn) {
+  if (launches_nothing() || !missing_required().empty()) return;
+  const std::string path = "session_" + std::to_string(getpid()) + ".rondo";
+  const Clean clean;
+  Graph g;
+  typename P::Options options;
+  options.measure_refresh_costs = true;
+  RefreshCosts measured;
+  {
+    auto session = open<P>(g.graph, options);
+    measured = *session.platform().refresh_costs();
+    session.save(path.c_str());
+  }
+  options.saved = path.c_str();
+  {
+    auto session = open<P>(g.graph, options);
+    CHECK(session.is_restored());
+    CHECK(*session.platform().refresh_costs() == measured);
+  }
+  options.refresh_costs = RefreshCosts{.copy = 7};
+  CHECK(*open<P>(g.graph, options).platform().refresh_costs() == RefreshCosts{.copy = 7});
+  std::remove(path.c_str());
+}
+
 TEST_CASE("Costs are the same after they were written to a file and read again; a file that is none is refused") {
   const std::string path = "refresh_costs_" + std::to_string(getpid()) + ".txt";
   const RefreshCosts costs{1, 2, 3, 4'000'000'000'000, 5, 6};

@@ -110,6 +110,10 @@ class Layout {
         bytes_{detail::lay_out_at_run_time(graph.view(), offsets_, arch::limits_of<A>, detail::call_of<Planner>,
                                            detail::concurrency_for<Planner>(concurrency))} {}
 
+  /// A plan that was made before.
+  Layout(std::vector<std::uint64_t>&& offsets, Bytes arena) noexcept
+      : offsets_{static_cast<std::vector<std::uint64_t>&&>(offsets)}, bytes_{arena.value} {}
+
   [[nodiscard]] std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
   [[nodiscard]] Bytes arena_bytes() const noexcept { return Bytes{bytes_}; }
 

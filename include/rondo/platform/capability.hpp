@@ -30,7 +30,8 @@ enum class Capability : std::uint8_t {
   orchestration,
   queued_orchestration,
   callers_stream,
-  loops
+  loops,
+  learning
 };
 
 /// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities

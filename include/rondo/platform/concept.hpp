@@ -7,6 +7,7 @@
 #include <rondo/error.hpp>
 #include <rondo/memory/concurrency.hpp>
 #include <rondo/platform/capability.hpp>
+#include <rondo/platform/saved_file.hpp>
 #include <rondo/types.hpp>
 
 #include <concepts>
@@ -38,6 +39,19 @@ concept HasName = requires {
 template <class P>
 concept HasOptions =
     std::default_initializable<typename P::Options> && std::constructible_from<P, const typename P::Options&>;
+
+/// Options with a member `SavedFile saved`: sessions take their plan, and what was learned, from that file.
+template <class Options>
+concept NamesSavedFile = requires(const Options& options) {
+  { (options.saved) } -> std::same_as<const SavedFile&>;
+};
+
+/// Options with a member `std::optional<args::RefreshCosts> refresh_costs`, which replace what the platform measures.
+template <class Options>
+concept TakesRefreshCosts = requires(Options& options, const args::RefreshCosts& costs) {
+  options.refresh_costs = costs;
+  static_cast<bool>(options.refresh_costs);
+};
 
 /// Device memory, at set-up only: `allocate` throws Error when no memory is left; `release` never throws.
 template <class P>
@@ -300,6 +314,18 @@ concept HasEngine = detail::declares<P, Capability::engine> && requires(P& p) {
 template <class P>
 concept HasOrchestration =
     detail::declares<P, Capability::orchestration> && requires { typename P::template Orchestration<void, void>; };
+
+/// Programs learn while rounds run, and what they learned can be kept in a file: the platform has the part below.
+template <class P>
+concept HasLearning = detail::declares<P, Capability::learning>;
+
+/// The part of HasLearning that needs the program, and that the runtime therefore checks. Both calls come between
+/// rounds. `std::vector<std::byte> learned(const Program&)` returns what the program learned, or nothing. `void
+/// restore(Program&, std::span<const std::byte>)`, which throws Error, gives it to a program of the same graph.
+template <class P, class Program>
+concept KeepsLearning = requires(P& p, Program& program, const Program& known) {
+  { p.restore(program, p.learned(known)) } -> std::same_as<void>;
+};
 
 /// The platform's queue also launches orchestrated rounds.
 template <class P>

@@ -9,6 +9,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace rondo::runtime {
 
@@ -45,6 +47,14 @@ concept Runner = requires(R& runner, const R& known, Status waited, DevicePtr<st
   { runner.move_arena(arena, arena) } noexcept -> std::same_as<void>;
   { known.failure_text() } noexcept -> std::same_as<const Error::Text*>;
   { runner.unload() } noexcept -> std::same_as<Status>;
+};
+
+/// A runner whose programs may learn (see HasLearning): `learned()` returns what they learned as bytes, and
+/// `restore(bytes)`, before the first round, gives it back; throws Error.
+template <class R>
+concept RunnerLearns = requires(R& runner, const R& known, std::span<const std::byte> bytes) {
+  { known.learned() } -> std::same_as<std::vector<std::byte>>;
+  runner.restore(bytes);
 };
 
 }  // namespace rondo::runtime

@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace rondo::runtime {
 
@@ -27,6 +29,9 @@ struct HostBuildGraph {
         "rondo: the platform cannot run a graph; write `Program load(const Graph&, args::ArgsTable&)`, `Status "
         "launch(Program&) noexcept` and `Status unload(Program&) noexcept`");
     using Program = decltype(std::declval<P&>().load(std::declval<const Graph&>(), std::declval<args::ArgsTable&>()));
+    static_assert(!HasLearning<P> || KeepsLearning<P, Program>,
+                  "rondo: the platform declares Capability::learning; write `std::vector<std::byte> learned(const "
+                  "Program&)` and `void restore(Program&, std::span<const std::byte>)`");
     static_assert(!HasArenaMove<P> || MovesArena<P, Program>,
                   "rondo: the platform declares Capability::arena_move; write `void move_arena(Program&, "
                   "DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept;`");
@@ -55,6 +60,13 @@ struct HostBuildGraph {
       if constexpr (follows_the_arena) platform_.move_arena(program_, from, to);
     }
     [[nodiscard]] Program& program() noexcept { return program_; }
+    [[nodiscard]] std::vector<std::byte> learned() const {
+      if constexpr (HasLearning<P>) return platform_.learned(program_);
+      return {};
+    }
+    void restore([[maybe_unused]] std::span<const std::byte> bytes) {
+      if constexpr (HasLearning<P>) platform_.restore(program_, bytes);
+    }
     [[nodiscard]] static const Error::Text* failure_text() noexcept { return nullptr; }
     Status unload() noexcept { return platform_.unload(program_); }
 

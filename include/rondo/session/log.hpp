@@ -41,7 +41,8 @@ void log_remarks(const P& platform, Moment moment) noexcept {
 }
 
 template <class P, class Policies>
-void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::size_t slots) noexcept {
+void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::size_t slots,
+                bool is_restored = false) noexcept {
   if constexpr (has_log<Policies>) {
     std::uint64_t bytes = 0;
     std::uint64_t bound = 0;
@@ -53,7 +54,8 @@ void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::siz
                        " of them bound each round");
     if (!graph.loops.empty()) opened.append(Error::Text("; ", graph.loops.size(), " loops, run without the host"));
     Policies::log(LogEvent::opened, opened.c_str());
-    Error::Text planned(P::name, ": ", planner_name<typename Policies::Plan>(), " planned an arena of ", arena.value,
+    const char* const planner = is_restored ? "the file" : planner_name<typename Policies::Plan>();
+    Error::Text planned(P::name, ": ", planner, is_restored ? " has" : " planned", " an arena of ", arena.value,
                         " bytes for tensors of ", bytes, ", an args table of ", args.value);
     if (slots != 1) planned.append(Error::Text(", ", slots, " rounds in flight"));
     Policies::log(LogEvent::planned, planned.c_str());

@@ -12,12 +12,14 @@
 #include <rondo/session/policies.hpp>
 #include <rondo/session/residents.hpp>
 #include <rondo/session/round.hpp>
+#include <rondo/session/saved.hpp>
 #include <rondo/session/session_base.hpp>
 #include <rondo/session/slot_memory.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -164,6 +166,15 @@ class Session : public SessionBase<Derived, P, Policies> {
     return Status::of_tensor(Errc::wrong_size, index(tensor));
   }
 
+  /// Waits for the rounds in flight, and writes to a file what was planned, learned and measured: the locations of the
+  /// tensors, the schedule of a Pool, the costs of refreshing. A session over the same graph that is opened with
+  /// `Options{.saved = path}` on the same platform, with the same policies and the same version of Rondo, neither plans
+  /// nor learns again. The file is written under another name, then renamed. @throws Error invalid_argument if it
+  /// cannot be written; busy, closed, poisoned
+  void save(const char* path);
+  /// Whether the session's plan comes from the file that its options name.
+  [[nodiscard]] bool is_restored() const noexcept { return is_restored_; }
+
   /// Returns a sentence for a status of this session that names the tensor or task.
   [[nodiscard]] Error::Text explain(Status status) const noexcept;
 
@@ -287,8 +298,18 @@ class Session : public SessionBase<Derived, P, Policies> {
   template <class, class, Stage>
   friend class rondo::Round;
 
+  /// What a session is made of: a graph that is ready to be opened, and a plan if a file holds it.
+  struct Opening {
+    Graph graph;
+    std::optional<SavedState> saved{};
+    Error::Text reason{};  ///< why the file is not used
+  };
   template <std::size_t... I>
-  Session(Graph graph, const Options& options, std::index_sequence<I...>);
+  Session(Opening&& opening, const Options& options, std::index_sequence<I...>);
+  static Opening prepare_opening(Graph graph, const Options& options);
+  static Layout make_layout(const Graph& graph, Opening& opening);
+  static SavedKey saved_key(const graph::GraphView& view);
+  void restore_learned(Opening& opening, const Options& options);
   static Graph prepared(Graph graph, const Options& options);
   template <std::size_t slot>
   [[nodiscard]] Instance make_instance(const Options& options) {
@@ -353,6 +374,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   std::uint64_t rounds_when_lost_ = 0;  ///< the number of rounds when the contents of the last round were lost
   std::uint64_t number_ = next_session_number();
   RoundLink<Derived>* open_round_ = nullptr;
+  bool is_restored_ = false;
   std::size_t refusing_slot_ = 0;  ///< the slot that last refused a round
   Status cause_;                   ///< the failure that poisoned the session
 };

@@ -15,14 +15,28 @@ namespace rondo::detail {
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options)
-    : Session(prepared(std::move(graph), options), options, std::make_index_sequence<Slots>{}) {}
+    : Session(prepare_opening(std::move(graph), options), options, std::make_index_sequence<Slots>{}) {}
+
+/// The options, with the costs that the file holds.
+template <class Options>
+[[nodiscard]] decltype(auto) with_costs_of([[maybe_unused]] const std::optional<SavedState>& saved,
+                                           const Options& options) {
+  if constexpr (TakesRefreshCosts<Options>) {
+    Options result = options;
+    if (saved && saved->costs && !result.refresh_costs) result.refresh_costs = saved->costs;
+    return result;
+  } else {
+    return (options);
+  }
+}
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 template <std::size_t... I>
-Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options& options, std::index_sequence<I...>)
-    : Base{options, graph.view()},
-      graph_{std::move(graph)},
-      layout_{graph_},
+Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Options& options,
+                                                     std::index_sequence<I...>)
+    : Base{with_costs_of(opening.saved, options), opening.graph.view()},
+      graph_{std::move(opening.graph)},
+      layout_{make_layout(graph_, opening)},
       memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes(), overlaps()},
       arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
@@ -33,7 +47,11 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Graph graph, const Options&
   }
   unblock();
   for (Instance& instance : instances_) round_observer().refreshed(instance.refresher());
-  log_opened<P, Policies>(graph_.view(), arena_.size(), Bytes{args().image().size()}, Slots);
+  if constexpr (NamesSavedFile<Options>) restore_learned(opening, options);
+  log_opened<P, Policies>(graph_.view(), arena_.size(), Bytes{args().image().size()}, Slots, is_restored_);
+  if constexpr (has_log<Policies>) {
+    if (!opening.reason.empty()) Policies::log(LogEvent::fallback, Error::Text(P::name, ": ", opening.reason).c_str());
+  }
   log_remarks<Policies>(platform_, Moment::opening);
 }
 
@@ -62,6 +80,71 @@ Graph Session<Derived, P, Policies, Graph, Slots>::prepared(Graph graph, [[maybe
     if constexpr (HasLanes<P> && std::is_same_v<Graph, FrozenGraph>) return P::deal(std::move(graph), options);
   }
   return graph;
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+auto Session<Derived, P, Policies, Graph, Slots>::prepare_opening(Graph graph, const Options& options) -> Opening {
+  Opening opening{.graph = prepared(std::move(graph), options)};
+  if constexpr (NamesSavedFile<Options>) {
+    if (options.saved.path != nullptr) {
+      const graph::GraphView view = opening.graph.view();
+      opening.saved =
+          load_saved(options.saved, saved_key(view), view, arch::limits_of<typename P::Arch>, opening.reason);
+    }
+  }
+  return opening;
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+auto Session<Derived, P, Policies, Graph, Slots>::make_layout(const Graph& graph, [[maybe_unused]] Opening& opening)
+    -> Layout {
+  if constexpr (NamesSavedFile<Options> && !Graph::is_static) {
+    if (opening.saved) return Layout(std::move(opening.saved->offsets), Bytes{opening.saved->arena_bytes});
+  }
+  return Layout(graph);
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+SavedKey Session<Derived, P, Policies, Graph, Slots>::saved_key(const graph::GraphView& view) {
+  constexpr memory::detail::PlannerCall planner = memory::detail::call_of<Plan>;
+  return make_saved_key(P::name, view, arch::limits_of<typename P::Arch>,
+                        {planner_name<typename Policies::Plan>(), static_cast<std::uint64_t>(concurrency<P, Graph>),
+                         Slots, planner.ports_last, planner.residents_first});
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+void Session<Derived, P, Policies, Graph, Slots>::restore_learned(Opening& opening, const Options& options) {
+  is_restored_ = opening.saved.has_value();
+  if constexpr (runtime::RunnerLearns<typename Instance::Runner>) {
+    try {
+      for (std::size_t s = 0; is_restored_ && s < Slots && s < opening.saved->learned.size(); ++s) {
+        instances_[s].runner().restore(opening.saved->learned[s]);
+      }
+    } catch (const Error& error) {
+      const Error::Text reason(options.saved.path, ": ", error.what());
+      if (options.saved.if_unusable == IfUnusable::refuse) throw Error(error.code(), reason);
+      opening.reason = reason;
+    }
+  }
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+void Session<Derived, P, Policies, Graph, Slots>::save(const char* path) {
+  static_assert(
+      NamesSavedFile<Options>,
+      "rondo: the platform's options name no file to open from; give them a member `rondo::SavedFile saved{};`");
+  if (const Status status = wait_until_idle(); !status) {
+    throw Error(status.code(), Error::Text("the session cannot be saved: ", status.message()));
+  }
+  SavedState state{.arena_bytes = layout_.arena_bytes().value,
+                   .offsets = {layout_.offsets().begin(), layout_.offsets().end()}};
+  if constexpr (AnswersForRefresh<P>) {
+    if (const args::RefreshCosts* const costs = platform_.refresh_costs(); costs != nullptr) state.costs = *costs;
+  }
+  if constexpr (runtime::RunnerLearns<typename Instance::Runner>) {
+    for (Instance& instance : instances_) state.learned.push_back(instance.runner().learned());
+  }
+  replace_file(path, encode_saved(saved_key(graph_.view()), state));
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

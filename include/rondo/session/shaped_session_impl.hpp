@@ -26,6 +26,13 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
       by_count_{key_width(1)},
       by_shape_{key_width(1 + max_rank)},
       by_symbol_{key_width(1 + max_rank) + graph_.symbols().size()} {
+  if constexpr (NamesSavedFile<Options>) {
+    if (options.saved.path != nullptr) {
+      throw Error(Errc::unsupported, Error::Text(options.saved.path,
+                                                 ": a session of many shapes is not saved; leave "
+                                                 "Options::saved out"));
+    }
+  }
   for (std::size_t t = 0; t < offsets_.size(); ++t) {
     const graph::TensorRecord& tensor = graph_.tensors()[t];
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;

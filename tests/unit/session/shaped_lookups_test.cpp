@@ -44,6 +44,7 @@ TEST_CASE("Without such a policy nothing is counted, and there is nothing to ask
   graph.add<Scale>(graph.input<float>("x", {n}), graph.output<float>("y", {n}), 2.0F);
   const auto plain = open_shaped<A2A3Sim>(graph);
   const auto counted = open_shaped<A2A3Sim, Counted>(graph);
+  CHECK(raised([&] { (void)open_shaped<A2A3Sim>(graph, {.saved = "shapes.rondo"}); }).code == Errc::unsupported);
   CHECK(!counts(plain));
   CHECK(counts(counted));
 }

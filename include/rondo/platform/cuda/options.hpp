@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/refresh_op.hpp>
+#include <rondo/platform/saved_file.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -81,6 +82,8 @@ struct Options {
   /// milliseconds; otherwise the constants of RefreshCosts apply.
   std::optional<args::RefreshCosts> refresh_costs{};
   bool measure_refresh_costs = false;
+  /// The file of session.save() from which the session takes its plan, and the costs of refreshing.
+  SavedFile saved{};
 };
 
 }  // namespace platform::cuda

@@ -4,6 +4,7 @@
 
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/refresh_op.hpp>
+#include <rondo/platform/saved_file.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -125,6 +126,8 @@ struct Options {
   /// which takes some milliseconds; otherwise the constants of RefreshCosts are used.
   std::optional<args::RefreshCosts> refresh_costs{};
   bool measure_refresh_costs = false;
+  /// The file of session.save() from which the session takes its plan, and the costs of refreshing.
+  SavedFile saved{};
   /// Whether to mark rounds as ranges for the vendor's profiler, if it is installed.
   bool profiler_ranges = false;
   Completion completion = Completion::stream;

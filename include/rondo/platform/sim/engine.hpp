@@ -4,6 +4,7 @@
 
 #include <rondo/arch/costs.hpp>
 #include <rondo/error.hpp>
+#include <rondo/platform/concept.hpp>
 #include <rondo/types.hpp>
 
 #include <concepts>
@@ -81,6 +82,10 @@ template <class E>
 concept OverlapsRounds = requires(const E& engine) {
   { engine.overlaps_rounds() } -> std::same_as<bool>;
 };
+
+/// An engine whose programs learn; `learned` and `restore` as HasLearning describes them.
+template <class E>
+concept Learns = KeepsLearning<E, typename E::Program>;
 
 /// An engine that predicts how long the last round's tasks take on the chip: `double last_round_ns() const noexcept`.
 template <class E>

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+#include <vector>
 
 namespace rondo::platform::sim {
 
@@ -45,6 +47,7 @@ class Hosted {
       (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
       (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
       (RunsLoops<Engine> ? Capabilities{Capability::loops} : Capabilities{}) |
+      (Learns<Engine> ? Capabilities{Capability::learning} : Capabilities{}) |
       (CountsThreads<Engine> ? Capabilities{Capability::remarks} : Capabilities{}) |
       (PredictsTime<Engine> ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
@@ -145,6 +148,15 @@ class Hosted {
   template <class Program>
   Status unload(Program& program) noexcept {
     return engine_.unload(program);
+  }
+
+  template <class Program>
+  [[nodiscard]] std::vector<std::byte> learned(const Program& program) const {
+    return engine_.learned(program);
+  }
+  template <class Program>
+  void restore(Program& program, std::span<const std::byte> bytes) {
+    engine_.restore(program, bytes);
   }
 
   /// Rounds in flight run on a thread of the queue. @throws Error out_of_resources if the thread cannot be started

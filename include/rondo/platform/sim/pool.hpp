@@ -90,16 +90,13 @@ class Pool {
   /// gains nothing or a thread cannot be started.
   [[nodiscard]] Replay* overlap(std::span<Program* const> programs) noexcept {
     try {
-      const Program& first = *programs[0];
-      const auto carried = find_carried(first.graph_);
-      if (!carried) return nullptr;
-      const auto plan = plan_overlap(make_node_graph(first.graph_, first.costs_, *carried), threads_, programs.size(),
-                                     options_.costs);
-      if (!plan) return nullptr;
+      Program& first = *programs[0];
+      if (first.overlap_ == OverlapPlan::unknown) first.plan_overlap_of(programs.size());
+      if (first.overlap_ == OverlapPlan::declined) return nullptr;
+      const Plan& plan = first.overlap_plan_;
       std::vector<const Inline::DynamicProgram*> calls;
       for (const Program* program : programs) calls.push_back(&program->calls_);
-      overlapped_ =
-          std::unique_ptr<Replay>(new Replay(plan->nodes, plan->schedule, calls, halt_, parks_, options_.team));
+      overlapped_ = std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, calls, halt_, parks_, options_.team));
     } catch (...) {
       return nullptr;
     }
@@ -111,6 +108,9 @@ class Pool {
     }
     return overlapped_.get();
   }
+  /// See Capability::learning.
+  [[nodiscard]] static std::vector<std::byte> learned(const Program& program) { return program.learned(); }
+  static void restore(Program& program, std::span<const std::byte> bytes) { program.restore(bytes); }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return halt_.text(); }
   void request_stop() noexcept { halt_.request_stop(); }
   void keep_awake(bool awake) noexcept {
@@ -118,6 +118,12 @@ class Pool {
   }
   /// The number of threads of the schedule; 1 while it learns, 0 before the first round.
   [[nodiscard]] std::size_t threads_used() const noexcept { return running_ == nullptr ? 0 : running_->threads_used(); }
+  /// Of the program that ran last: the number of rounds that were timed before its first schedule, and the number of
+  /// times that it searched for a schedule. A program that was restored from a file starts with neither.
+  [[nodiscard]] std::uint32_t learning_rounds() const noexcept {
+    return running_ == nullptr ? 0 : running_->learning_rounds();
+  }
+  [[nodiscard]] std::uint32_t searches() const noexcept { return running_ == nullptr ? 0 : running_->searches(); }
   /// The number of times that a thread went to sleep for lack of a round. From any thread.
   [[nodiscard]] std::uint64_t parks() const noexcept { return parks_.load(std::memory_order_relaxed); }
 

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/sim/cost_watch.hpp>
 #include <rondo/platform/sim/halt.hpp>
 #include <rondo/platform/sim/inline.hpp>
+#include <rondo/platform/sim/kept_plan.hpp>
+#include <rondo/platform/sim/overlap.hpp>
 #include <rondo/platform/sim/replay.hpp>
 #include <rondo/platform/sim/schedule.hpp>
 #include <rondo/platform/sim/waiting.hpp>
@@ -13,9 +16,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -57,7 +62,8 @@ class PoolProgram {
         halt_{halt},
         parks_{parks} {
     const bool is_uniform = options_.scheduling == Scheduling::uniform;
-    is_settled_ = is_uniform || threads_ == 1 || options_.learning_rounds == 0;
+    learns_ = !is_uniform && threads_ != 1 && options_.learning_rounds != 0;
+    is_settled_ = !learns_;
     if (is_settled_) options_.look_rounds = 0;
     if (is_uniform) {
       options_.trial_rounds = 0;
@@ -102,6 +108,65 @@ class PoolProgram {
   [[nodiscard]] std::size_t threads_used() const noexcept {
     return replay_ != nullptr ? replay_->threads() : shared_ != nullptr ? shared_->threads() : 1;
   }
+
+  // What was learned, as bytes for a program of the same graph. No round is under way.
+
+  /// Returns the costs of the tasks and the schedule; nothing if the costs are not known yet or not learned at all.
+  [[nodiscard]] std::vector<std::byte> learned() const {
+    rondo::detail::ByteWriter to;
+    if (!learns_ || !has_learned()) return {};
+    to.put(threads_);
+    to.put_all(costs_);
+    to.put(KeptFlags{is_settled_, is_forced_alone_, replay_ != nullptr, overlap_});
+    if (replay_ != nullptr) write_plan(to, plan_);
+    if (overlap_ == OverlapPlan::planned) write_plan(to, overlap_plan_);
+    return to.take();
+  }
+  /// Continues where the program was that returned these bytes: learns and plans nothing. @throws Error
+  /// invalid_argument if they do not fit; out_of_resources. The program is unchanged then.
+  void restore(std::span<const std::byte> bytes) {
+    if (!learns_ || bytes.empty()) return;
+    rondo::detail::ByteReader from(bytes);
+    if (const auto threads = from.get<std::uint32_t>(); threads != threads_) {
+      throw Error(Errc::invalid_argument,
+                  Error::Text("the schedule was learned for ", threads, " threads, and the session has ", threads_));
+    }
+    std::vector<double> costs = from.get_all<double>();
+    const auto flags = from.get<KeptFlags>();
+    bool is_good = costs.size() == costs_.size() &&
+                   std::all_of(costs.begin(), costs.end(), [](double c) { return c >= 0 && std::isfinite(c); });
+    std::optional<Plan> plan;
+    if (is_good && flags.is_spread != 0) {
+      plan = read_plan(from, make_node_graph(graph_, costs), threads_);
+      is_good = plan.has_value();
+    }
+    std::optional<Plan> overlap_plan;
+    if (is_good && flags.overlap == OverlapPlan::planned) {
+      if (const auto carried = find_carried(graph_)) {
+        overlap_plan = read_plan(from, make_node_graph(graph_, costs, *carried), threads_);
+      }
+      is_good = overlap_plan.has_value();
+    }
+    is_good = is_good && flags.overlap <= OverlapPlan::declined;
+    if (!is_good || !from.is_finished()) {
+      throw Error(Errc::invalid_argument, Error::Text("the learned schedule is none of this graph's"));
+    }
+    if (plan) replay_ = make_replay(*plan);
+    measure_clock();
+    costs_ = std::move(costs);
+    watch_.expect(costs_);
+    if (plan) plan_ = std::move(*plan);
+    if (overlap_plan) overlap_plan_ = std::move(*overlap_plan);
+    overlap_ = flags.overlap;
+    is_settled_ = flags.is_settled != 0;
+    is_forced_alone_ = flags.is_forced_alone != 0;
+    until_retry_ = retry_after_;
+    until_look_ = is_settled_ ? options_.look_rounds : 1;
+    has_learned_.store(true, std::memory_order_release);
+  }
+  /// The number of rounds that were timed to learn, and the number of schedules searched for.
+  [[nodiscard]] std::uint32_t learning_rounds() const noexcept { return rounds_; }
+  [[nodiscard]] std::uint32_t searches() const noexcept { return searches_; }
 
   // For rounds that overlap with rounds of other programs; see Pool::overlap().
 
@@ -166,12 +231,15 @@ class PoolProgram {
     }
     return {};
   }
-  Status learn() noexcept {
-    // The cost of reading the clock is subtracted from each time. It is a minimum of several tries, as the times are.
+  /// The cost of reading the clock is subtracted from each time. It is a minimum of several tries, as the times are.
+  void measure_clock() noexcept {
     for (int i = 0; i < 32; ++i) {
       const double a = now_ns();
       clock_cost_ = std::min(clock_cost_, now_ns() - a);
     }
+  }
+  Status learn() noexcept {
+    measure_clock();
     if (const Status status = run_timed(sample_); !status) return status;
     for (std::size_t c = 0; c < costs_.size(); ++c) {
       costs_[c] = rounds_ <= 1 ? sample_[c] : std::min(costs_[c], sample_[c]);
@@ -229,6 +297,7 @@ class PoolProgram {
   void plan(std::span<const double> costs) {
     if (costs.data() != costs_.data()) std::copy(costs.begin(), costs.end(), costs_.begin());
     watch_.expect(costs_);
+    ++searches_;
     Plan best = plan_round(make_node_graph(graph_, costs_), threads_, options_.costs);
     const double alone = sum(costs_);
     const double now = replay_ == nullptr ? alone : makespan_now();
@@ -247,11 +316,23 @@ class PoolProgram {
     }
     return makespan_of(plan_.nodes, plan_.schedule, options_.costs);
   }
-  void take(Plan&& plan) {
+  /// Searches for a schedule for rounds that overlap, with this many slots.
+  void plan_overlap_of(std::size_t slots) {
+    ++searches_;
+    std::optional<Plan> plan;
+    if (const auto carried = find_carried(graph_)) {
+      plan = plan_overlap(make_node_graph(graph_, costs_, *carried), threads_, slots, options_.costs);
+    }
+    overlap_ = plan ? OverlapPlan::planned : OverlapPlan::declined;
+    if (plan) overlap_plan_ = std::move(*plan);
+  }
+  [[nodiscard]] std::unique_ptr<Replay> make_replay(const Plan& plan) {
     const Inline::DynamicProgram* const program = &calls_;
+    return std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, {&program, 1}, halt_, parks_, options_.team));
+  }
+  void take(Plan&& plan) {
     const bool was_alone = replay_ == nullptr;
-    replay_ =
-        std::unique_ptr<Replay>(new Replay(plan.nodes, plan.schedule, {&program, 1}, halt_, parks_, options_.team));
+    replay_ = make_replay(plan);
     plan_ = std::move(plan);
     replay_->keep_awake(is_kept_awake_);
     slow_looks_ = 0;
@@ -286,6 +367,7 @@ class PoolProgram {
   Halt& halt_;
   std::atomic<std::uint64_t>& parks_;
   std::atomic<bool> has_learned_{false};
+  bool learns_ = true;       ///< whether the costs of its tasks are learned
   bool is_settled_ = false;  ///< whether it is decided how its own rounds run: on `replay_`, or on one thread
   bool expects_overlap_ = false;
   bool is_kept_awake_ = false;
@@ -293,6 +375,7 @@ class PoolProgram {
   Watched watched_ = Watched::nothing;
   std::uint32_t until_look_ = 1;  ///< launches until the next one that calls launch_watched()
   std::uint32_t rounds_ = 0;      ///< learning rounds so far
+  std::uint32_t searches_ = 0;
   std::uint32_t trial_left_ = 0;
   std::uint32_t trials_faster_ = 0;
   std::uint32_t looks_ = 0;
@@ -303,7 +386,9 @@ class PoolProgram {
   double watched_from_ = 0;
   double planned_at_ = 0;
   double planning_took_ = 0;
-  Plan plan_;                       ///< the plan of `replay_`
+  Plan plan_;          ///< the plan of `replay_`
+  Plan overlap_plan_;  ///< the plan of `shared_`, in the program of the first slot
+  OverlapPlan overlap_ = OverlapPlan::unknown;
   std::unique_ptr<Replay> replay_;  ///< null: one thread runs all calls, or `shared_` does
   Replay* shared_ = nullptr;        ///< runs all rounds in flight; `slot_` is this program's slot in it
   std::uint32_t slot_ = 0;

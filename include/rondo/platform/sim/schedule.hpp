@@ -30,7 +30,8 @@ struct NodeGraph {
   struct Node {
     std::uint32_t first_call = 0;  ///< position in `calls`
     std::uint32_t call_count = 0;
-    double cost = 0;  ///< nanoseconds
+    double cost = 0;          ///< nanoseconds
+    std::uint32_t parts = 1;  ///< the number of nodes before chains were fused
   };
   std::vector<Node> nodes;           ///< each after its predecessors
   std::vector<std::uint32_t> calls;  ///< the numbers of (task, block) pairs, in the order of the graph
@@ -57,11 +58,12 @@ struct NodeGraph {
     g.successors.emplace_back();
     return id;
   };
+  std::vector<std::uint32_t> block_nodes;
   for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
     const std::uint32_t blocks = graph.tasks[t].blocks;
-    std::vector<std::uint32_t> block_nodes;
+    block_nodes.clear();
     for (std::uint32_t b = 0; b < blocks; ++b, ++call) {
-      const std::uint32_t node = add_node(waits_for[t]);
+      const std::uint32_t node = add_node(b + 1 == blocks ? std::move(waits_for[t]) : waits_for[t]);
       g.nodes[node].call_count = 1;
       g.nodes[node].cost = call_costs[call];
       g.calls.push_back(call);
@@ -70,7 +72,7 @@ struct NodeGraph {
     const std::uint32_t end = blocks == 1 ? block_nodes[0] : add_node(block_nodes);
     for (const std::uint32_t s : graph.successors_of(t)) waits_for[s].push_back(end);
     last_of[t] = end;
-    first_of[t] = std::move(block_nodes);
+    if (!carried.empty()) first_of[t] = block_nodes;
   }
   g.carried.resize(g.nodes.size());
   for (const auto& [before, after] : carried) {
@@ -79,10 +81,10 @@ struct NodeGraph {
   return g;
 }
 
-/// Fuses each node with its only predecessor if it is that node's only successor, up to nodes of `most_cost`
-/// nanoseconds.
-[[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g,
-                                           double most_cost = std::numeric_limits<double>::infinity()) {
+/// Fuses each node with its only predecessor if it is that node's only successor, and if `joins(number, chain, next)`
+/// returns true: `chain` is the fused node so far, `number` its number, `next` the node to append.
+template <class Joins>
+[[nodiscard]] NodeGraph fuse_chains_if(const NodeGraph& g, const Joins& joins) {
   constexpr std::uint32_t none = 0xFFFF'FFFF;
   NodeGraph fused;
   std::vector<std::uint32_t> head(g.nodes.size(), none);  // node -> fused node
@@ -92,15 +94,16 @@ struct NodeGraph {
   for (std::uint32_t n = 0; n < g.nodes.size(); ++n) {
     if (head[n] != none) continue;
     const auto id = static_cast<std::uint32_t>(fused.nodes.size());
-    NodeGraph::Node node{static_cast<std::uint32_t>(fused.calls.size()), 0, 0.0};
+    NodeGraph::Node node{static_cast<std::uint32_t>(fused.calls.size()), 0, 0.0, 0};
     for (std::uint32_t m = n;; m = g.successors[m][0]) {
       head[m] = id;
+      ++node.parts;
       node.cost += g.nodes[m].cost;
       node.call_count += g.nodes[m].call_count;
       for (std::uint32_t c = 0; c < g.nodes[m].call_count; ++c)
         fused.calls.push_back(g.calls[g.nodes[m].first_call + c]);
       if (g.successors[m].size() != 1 || !continues(g.successors[m][0])) break;
-      if (node.cost + g.nodes[g.successors[m][0]].cost > most_cost) break;
+      if (!joins(id, node, g.nodes[g.successors[m][0]])) break;
     }
     fused.nodes.push_back(node);
   }
@@ -119,6 +122,14 @@ struct NodeGraph {
     }
   }
   return fused;
+}
+
+/// Fuses chains up to nodes of `most_cost` nanoseconds.
+[[nodiscard]] inline NodeGraph fuse_chains(const NodeGraph& g,
+                                           double most_cost = std::numeric_limits<double>::infinity()) {
+  return fuse_chains_if(g, [&](std::uint32_t, const NodeGraph::Node& chain, const NodeGraph::Node& next) {
+    return chain.cost + next.cost <= most_cost;
+  });
 }
 
 /// The nodes of each thread, in order.

@@ -32,6 +32,8 @@ class Sim : public sim::Hosted<Sim<A, E, T>, A, E, T> {
     Bytes device_memory{std::uint64_t{1} << 62};
     typename E::Options engine{};
     [[no_unique_address]] typename sim::TrafficOptions<T>::type traffic{};
+    /// The file of session.save() from which the session takes its plan, and what was learned.
+    SavedFile saved{};
   };
 
   explicit Sim(const Options& options) : Base{options.device_memory, options.engine, options.traffic} {}

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/arch.hpp>
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/detail/bytes.hpp>
+#include <rondo/detail/compiled.hpp>
+#include <rondo/detail/fixed_text.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/saved_file.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+/// The file of session.save(): a header, and what a session would otherwise plan, learn and measure again.
+namespace rondo::detail {
+
+/// Identifies the sessions that may use a file.
+struct SavedKey {
+  FixedText<32> platform{};
+  std::uint64_t graph = 0;   ///< tensors, tasks, arguments, edges; no values of scalars
+  std::uint64_t chip = 0;    ///< limits of the chip
+  std::uint64_t layout = 0;  ///< what the plan depends on beyond these: the planner, the order of tasks, the slots
+};
+
+/// The contents of a file.
+struct SavedState {
+  std::uint64_t arena_bytes = 0;
+  std::vector<std::uint64_t> offsets{};  ///< by tensor
+  std::optional<args::RefreshCosts> costs{};
+  std::vector<std::vector<std::byte>> learned{};  ///< by slot; the format is the platform's own
+};
+
+/// How the plan of a session comes about.
+struct LayoutRules {
+  std::string_view planner;
+  std::uint64_t concurrency = 0;
+  std::uint64_t slots = 1;
+  bool ports_last = false;
+  bool residents_first = false;
+};
+
+[[nodiscard]] SavedKey make_saved_key(const char* platform, const graph::GraphView& graph, const arch::Limits& chip,
+                                      const LayoutRules& rules);
+
+/// The bytes of a file. @throws std::bad_alloc
+[[nodiscard]] std::vector<std::byte> encode_saved(const SavedKey& key, const SavedState& state);
+/// The contents of such bytes. `path` is for messages. @throws Error invalid_argument if they are damaged, or of
+/// another version, platform or graph
+[[nodiscard]] SavedState decode_saved(const char* path, std::span<const std::byte> bytes, const SavedKey& key,
+                                      const graph::GraphView& graph, const arch::Limits& chip);
+
+/// Writes a file next to `path` and then gives it that name, so that nobody reads half of it. @throws Error
+/// invalid_argument
+void replace_file(const char* path, std::span<const std::byte> bytes);
+/// @throws Error invalid_argument if there is no such file
+[[nodiscard]] std::vector<std::byte> read_saved_file(const char* path);
+
+/// Reads the file that a session's options name. Returns none if they name none, or if it cannot be used and is to be
+/// ignored; `reason` then says why. @throws Error invalid_argument otherwise
+[[nodiscard]] std::optional<SavedState> load_saved(const SavedFile& file, const SavedKey& key,
+                                                   const graph::GraphView& graph, const arch::Limits& chip,
+                                                   Error::Text& reason);
+
+}  // namespace rondo::detail
+
+#if RONDO_HAS_BODIES
+#include <rondo/session/saved_impl.hpp>  // IWYU pragma: export
+#endif

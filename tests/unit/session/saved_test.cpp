@@ -1,0 +1,444 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#include <rondo/session/saved.hpp>
+
+#include <folder.hpp>
+#include <rondo/graph/static_graph.hpp>
+#include <rondo/platform/host/host.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/session/open.hpp>
+#include <rondo/session/open_static.hpp>
+#include <scale.hpp>
+#include <unit/session/scripted_platform.hpp>
+#include <unit/support.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+/// y = x + 1, in some microseconds.
+struct Slow {
+  static constexpr std::string_view name = "slow";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<float> x, Out<float> y) noexcept {
+    for (int i = 0; i < 3000; ++i) asm volatile("");
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + 1;
+  }
+};
+
+struct CountedPlanner {
+  static constexpr const char* name = "counted";
+  static inline int calls = 0;
+  static memory::Plan plan(const memory::Problem& problem) {
+    ++calls;
+    return memory::Greedy::plan(problem);
+  }
+};
+struct Counting : DefaultPolicies {
+  using Plan = CountedPlanner;
+};
+struct Logging : DefaultPolicies {
+  static inline std::string fallbacks;
+  static void log(LogEvent event, const char* text) noexcept {
+    if (event == LogEvent::fallback) fallbacks += text;
+  }
+};
+
+/// Chains that are independent of each other: y[c] = x + length.
+struct Chains {
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {4});
+  std::vector<Output<float>> y;
+  std::size_t length;
+
+  explicit Chains(std::size_t tasks_of_each) : length{tasks_of_each} {
+    for (std::size_t c = 0; c < 2; ++c) {
+      const std::string id = std::to_string(c);
+      y.push_back(graph.output<float>("y" + id, {4}));
+      auto last = graph.workspace<float>("w" + id, {4});
+      graph.add<Slow>(x, last);
+      for (std::size_t i = 2; i < length; ++i) {
+        const auto next = graph.workspace<float>("w" + id + "_" + std::to_string(i), {4});
+        graph.add<Slow>(last, next);
+        last = next;
+      }
+      graph.add<Slow>(last, y[c]);
+    }
+  }
+  template <class Session>
+  void run(Session& session, int rounds) {
+    for (int r = 0; r < rounds; ++r) {
+      const std::vector<float> hx{static_cast<float>(r), 2, 3, 4};
+      std::vector<float> h0(4);
+      std::vector<float> h1(4);
+      REQUIRE(session.run_round(bind(x, hx), bind(y[0], h0), bind(y[1], h1)).ok());
+      REQUIRE(h0[0] == static_cast<float>(r) + static_cast<float>(length));
+      REQUIRE(h1[3] == 4 + static_cast<float>(length));
+    }
+  }
+};
+
+using OnThreads = HostOn<Pool>;
+
+OnThreads::Options on_threads(SavedFile saved = {}, std::uint32_t threads = 2) {
+  OnThreads::Options options;
+  options.engine.threads = threads;
+  options.engine.learning_rounds = 4;
+  options.engine.trial_rounds = 0;
+  options.engine.look_rounds = 0;
+  options.engine.costs = {.per_node = 1, .across_threads = 0, .per_round = 0};
+  options.saved = saved;
+  return options;
+}
+
+std::vector<std::byte> contents(const std::string& path) { return rondo::detail::read_saved_file(path.c_str()); }
+void write(const std::string& path, const std::vector<std::byte>& bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// A small graph on the calling thread, and the file of its session.
+struct Small {
+  Folder folder;
+  std::string path = folder / "small.rondo";
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {2});
+  Output<float> y = graph.output<float>("y", {2});
+  Workspace<float> w = graph.workspace<float>("w", {2});
+
+  Small() {
+    graph.add<Scale>(x, w, 2.0F);
+    graph.add<Scale>(w, y, 3.0F);
+    auto session = open<A2A3Sim>(graph);
+    session.save(path.c_str());
+  }
+  template <class Policies = DefaultPolicies>
+  Raised opened(SavedFile saved) {
+    return raised([&] {
+      auto session = open<A2A3Sim, Policies>(graph, {.saved = saved});
+      const std::vector<float> hx{1, 2};
+      std::vector<float> hy(2);
+      CHECK(session.run_round(bind(x, hx), bind(y, hy)).ok());
+      CHECK(hy == std::vector<float>{6, 12});
+      is_restored = session.is_restored();
+    });
+  }
+  bool is_restored = false;
+};
+
+rondo::detail::SavedKey key_of(const TaskGraph& graph) {
+  return rondo::detail::make_saved_key("host", freeze(graph).view(), arch::limits_of<arch::Host>, {});
+}
+
+constexpr auto build = [] {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {2});
+  const auto y = graph.output<float>("y", {2});
+  graph.add<Scale>(x, y, 2.0F);
+  return graph;
+};
+constexpr auto& constant = static_graph<build>;
+
+}  // namespace
+
+TEST_CASE("A session that is opened from a file neither plans nor learns, and goes on as the saved one did") {
+  const Folder folder;
+  const std::string path = folder / "chains.rondo";
+  const std::string again = folder / "again.rondo";
+  Chains chains(20);
+  std::size_t threads = 0;
+  {
+    CountedPlanner::calls = 0;
+    auto session = open<OnThreads, Counting>(chains.graph, on_threads());
+    CHECK(!session.is_restored());
+    CHECK(CountedPlanner::calls == 1);
+    chains.run(session, 6);
+    Pool& pool = session.platform().engine();
+    threads = pool.threads_used();
+    CHECK(pool.learning_rounds() == 4);
+    CHECK(pool.searches() == 1);
+    session.save(path.c_str());
+    chains.run(session, 1);
+  }
+  CHECK(threads == 2);
+  auto session = open<OnThreads, Counting>(chains.graph, on_threads(path.c_str()));
+  CHECK(session.is_restored());
+  chains.run(session, 1);
+  CHECK(session.platform().engine().threads_used() == threads);
+  chains.run(session, 10);
+  CHECK(CountedPlanner::calls == 1);
+  CHECK(session.platform().engine().learning_rounds() == 0);
+  CHECK(session.platform().engine().searches() == 0);
+  session.save(again.c_str());
+  CHECK(contents(again) == contents(path));
+  CHECK(folder.files() == 2);  // none under another name
+}
+
+TEST_CASE("A session that is opened from a file goes on learning") {
+  const Folder folder;
+  const std::string path = folder / "chains.rondo";
+  Chains chains(6);
+  auto options = on_threads();
+  options.engine.look_rounds = 1;
+  {
+    auto session = open<OnThreads>(chains.graph, options);
+    chains.run(session, 6);
+    session.save(path.c_str());
+  }
+  // The costs in the file say that tasks cost nothing, so one thread would do.
+  const FrozenGraph frozen = freeze(chains.graph);
+  const rondo::detail::SavedKey key = rondo::detail::make_saved_key(
+      "host", frozen.view(), arch::limits_of<arch::Host>,
+      {.planner = "greedy", .concurrency = static_cast<std::uint64_t>(memory::Concurrency::parallel)});
+  auto state = rondo::detail::decode_saved("", contents(path), key, frozen.view(), arch::limits_of<arch::Host>);
+  rondo::detail::ByteWriter alone;
+  alone.put(std::uint32_t{2});
+  alone.put_all(std::vector<double>(2 * chains.length, 1.0));
+  alone.put(std::array<std::uint8_t, 4>{1, 0, 0, 0});  // settled; not forced; no schedule; no overlap
+  state.learned = {alone.take()};
+  write(path, encode_saved(key, state));
+  options.saved = path.c_str();
+  auto session = open<OnThreads>(chains.graph, options);
+  chains.run(session, 1);
+  CHECK(session.platform().engine().threads_used() == 1);
+  std::size_t most = 0;
+  for (int r = 0; r < 400 && most < 2; ++r) {
+    chains.run(session, 1);
+    most = session.platform().engine().threads_used();
+  }
+  CHECK(most == 2);
+  CHECK(session.platform().engine().learning_rounds() == 0);
+}
+
+TEST_CASE("Rounds in flight overlap at once if the session is opened from a file, without a search") {
+  const Folder folder;
+  const std::string path = folder / "flight.rondo";
+  Chains chains(4);
+  const auto run = [&](auto& session, int rounds) {
+    const std::vector<float> hx{1, 2, 3, 4};
+    std::vector<float> h0(4);
+    std::vector<float> h1(4);
+    for (int r = 0; r < rounds; ++r) {
+      (void)session.submit_round(bind(chains.x, hx), bind(chains.y[0], h0), bind(chains.y[1], h1));
+    }
+    REQUIRE(session.wait_all().ok());
+    REQUIRE(h1[3] == 8);
+  };
+  const auto overlap_after = [&](auto& session, int most) {
+    for (int r = 0; r < most && !session.platform().engine().is_overlapping(); ++r) run(session, 8);
+    return session.platform().engine().is_overlapping();
+  };
+  {
+    auto session = open_pipelined<OnThreads, 2>(chains.graph, on_threads());
+    REQUIRE(overlap_after(session, 200));
+    session.save(path.c_str());
+    run(session, 4);
+  }
+  auto session = open_pipelined<OnThreads, 2>(chains.graph, on_threads(path.c_str()));
+  CHECK(session.is_restored());
+  CHECK(overlap_after(session, 200));
+  run(session, 8);
+  CHECK(session.platform().engine().searches() == 0);
+  CHECK(session.platform().engine().learning_rounds() == 0);
+  const Raised three = raised([&] { auto s = open_pipelined<OnThreads, 3>(chains.graph, on_threads(path.c_str())); });
+  CHECK(says(three.text, "another number of rounds in flight"));
+}
+
+TEST_CASE("A file of another graph, platform, planner or number of threads is refused, and says so") {
+  Small small;
+  CHECK(small.opened(small.path.c_str()).code == Errc::ok);
+  CHECK(small.is_restored);
+
+  const Raised other_planner = small.opened<Counting>(small.path.c_str());
+  CHECK(other_planner.code == Errc::invalid_argument);
+  CHECK(says(other_planner.text, small.path, "another planner", "save the session anew"));
+
+  const Raised other_platform =
+      raised([&] { auto session = open<OnThreads>(small.graph, on_threads(small.path.c_str())); });
+  CHECK(says(other_platform.text, "saved on a2a3_sim", "not for host"));
+
+  small.graph.add<Accumulate>(small.x, small.graph.resident<float>("r", {2}));
+  CHECK(says(small.opened(small.path.c_str()).text, "another graph"));
+  const std::string nowhere = small.folder / "nothing.rondo";
+  CHECK(says(small.opened(nowhere.c_str()).text, nowhere, "no such file"));
+  CHECK(says(small.opened(small.folder.path().c_str()).text, "no file of a session"));
+
+  Chains chains(6);
+  const std::string path = small.folder / "two.rondo";
+  {
+    auto session = open<OnThreads>(chains.graph, on_threads());
+    chains.run(session, 6);
+    session.save(path.c_str());
+  }
+  const Raised threads = raised([&] { auto session = open<OnThreads>(chains.graph, on_threads(path.c_str(), 3)); });
+  CHECK(says(threads.text, path, "learned for 2 threads", "has 3"));
+  auto session = open<OnThreads>(chains.graph, on_threads({path.c_str(), IfUnusable::ignore}, 3));
+  chains.run(session, 6);
+  CHECK(session.platform().engine().learning_rounds() == 4);
+}
+
+TEST_CASE("Every damaged file is refused, or ignored if the options say so") {
+  Small small;
+  const std::vector<std::byte> good = contents(small.path);
+  std::mt19937 random(22);
+  for (int i = 0; i < scaled(600); ++i) {
+    std::vector<std::byte> bad = good;
+    const std::size_t at = random() % bad.size();
+    const auto where = bad.begin() + static_cast<std::ptrdiff_t>(at);
+    switch (random() % 4) {
+      case 0: bad[at] ^= static_cast<std::byte>(1U + random() % 255); break;
+      case 1: bad.resize(at); break;
+      case 2: bad.insert(where, static_cast<std::byte>(random())); break;
+      default:
+        if (at + 8 > bad.size()) continue;
+        const std::uint64_t word = std::uint64_t{random()} << 32U | random();
+        std::memcpy(&bad[at], &word, sizeof(word));
+    }
+    if (bad == good) continue;
+    write(small.path, bad);
+    CAPTURE(at);
+    REQUIRE(small.opened(small.path.c_str()).code == Errc::invalid_argument);
+    if (i % 20 != 0) continue;
+    small.is_restored = true;
+    Logging::fallbacks.clear();
+    REQUIRE(small.opened<Logging>({small.path.c_str(), IfUnusable::ignore}).code == Errc::ok);
+    CHECK(!small.is_restored);
+    CHECK(says(Logging::fallbacks, small.path));
+  }
+  std::vector<std::byte> older = good;
+  older[12] ^= std::byte{1};
+  write(small.path, older);
+  CHECK(says(small.opened(small.path.c_str()).text, "another version of Rondo"));
+  CHECK(small.opened({nullptr}).code == Errc::ok);
+}
+
+TEST_CASE("What a file with a right checksum holds cannot place a tensor outside of the arena, or end in a deadlock") {
+  Chains chains(4);
+  const Folder folder;
+  const std::string path = folder / "chains.rondo";
+  {
+    auto session = open<OnThreads>(chains.graph, on_threads());
+    chains.run(session, 6);
+    session.save(path.c_str());
+  }
+  const FrozenGraph frozen = freeze(chains.graph);
+  const arch::Limits& chip = arch::limits_of<arch::Host>;
+  const rondo::detail::SavedKey key = rondo::detail::make_saved_key(
+      "host", frozen.view(), chip,
+      {.planner = "greedy", .concurrency = static_cast<std::uint64_t>(memory::Concurrency::parallel)});
+  const auto good = rondo::detail::decode_saved("", contents(path), key, frozen.view(), chip);
+  const auto code_of = [&](const rondo::detail::SavedState& state) {
+    return raised([&] { (void)rondo::detail::decode_saved("", encode_saved(key, state), key, frozen.view(), chip); })
+        .code;
+  };
+  CHECK(code_of(good) == Errc::ok);
+  for (std::size_t t = 0; t < good.offsets.size(); ++t) {
+    for (const std::uint64_t offset : {good.arena_bytes, ~std::uint64_t{0}, ~std::uint64_t{63}, std::uint64_t{1}}) {
+      auto bad = good;
+      bad.offsets[t] = offset;
+      CHECK(code_of(bad) == Errc::invalid_argument);
+    }
+  }
+  auto fewer = good;
+  fewer.offsets.pop_back();
+  CHECK(code_of(fewer) == Errc::invalid_argument);
+
+  std::mt19937 random(23);
+  int used = 0;
+  for (int i = 0; i < scaled(200); ++i) {
+    auto bad = good;
+    std::vector<std::byte>& learned = bad.learned[0];
+    const std::size_t at = random() % learned.size();
+    if (i % 3 == 0) learned.resize(at);
+    if (i % 3 != 0) learned[at] ^= static_cast<std::byte>(1U + random() % 255);
+    write(path, encode_saved(key, bad));
+    const Raised refused = raised([&] {
+      auto session = open<OnThreads>(chains.graph, on_threads(path.c_str()));
+      chains.run(session, 2);  // right in any case
+      ++used;
+    });
+    CHECK((refused.code == Errc::ok || refused.code == Errc::invalid_argument));
+  }
+  CHECK(used > 0);  // such as other costs
+  CHECK(used < scaled(200) / 2);
+}
+
+TEST_CASE("A file belongs to a graph of these tensors, tasks, arguments and edges, whatever its scalars are") {
+  const auto with = [](auto change) {
+    TaskGraph graph;
+    change(graph);
+    return key_of(graph).graph;
+  };
+  const auto usual = [](TaskGraph& g, const char* name = "y", std::int64_t size = 2, float factor = 2.0F) {
+    const auto x = g.input<float>("x", {size});
+    const auto y = g.output<float>(name, {size});
+    const auto z = g.output<float>("z", {size});
+    return std::vector<TaskId>{g.add<Scale>(x, y, factor), g.add<Scale>(x, z, factor)};
+  };
+  const std::uint64_t key = with([&](TaskGraph& g) { usual(g); });
+  CHECK(with([&](TaskGraph& g) { usual(g); }) == key);
+  CHECK(with([&](TaskGraph& g) { usual(g, "y", 2, 3.0F); }) == key);
+  CHECK(with([&](TaskGraph& g) { usual(g, "v"); }) != key);
+  CHECK(with([&](TaskGraph& g) { usual(g, "y", 3); }) != key);
+  CHECK(with([&](TaskGraph& g) {
+          const auto tasks = usual(g);
+          g.add_edge(tasks[0], tasks[1]);
+        }) != key);
+  CHECK(with([&](TaskGraph& g) {
+          const auto x = g.input<float>("x", {2});
+          g.keep(x);
+          g.add<Scale>(x, g.output<float>("y", {2}), 2.0F);
+          g.add<Scale>(x, g.output<float>("z", {2}), 2.0F);
+        }) != key);
+}
+
+TEST_CASE("A session is saved only where a file can be, and only while it is usable; nothing is left behind") {
+  Small small;
+  auto session = open<A2A3Sim>(small.graph);
+  const auto saved = [&](const std::string& path) { return raised([&] { session.save(path.c_str()); }); };
+  CHECK(says(saved(small.folder / "no/such/folder").text, "cannot be saved there"));
+  std::filesystem::create_directory(small.folder / "taken");
+  CHECK(says(saved(small.folder / "taken").text, "cannot be saved there"));
+  CHECK(small.folder.files() == 2);
+  CHECK(session.close().ok());
+  CHECK(saved(small.path).code == Errc::closed);
+
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {2});
+  const auto y = graph.output<float>("y", {2});
+  graph.add<Fragile>(x, y);
+  auto fragile = open<A2A3Sim>(graph);
+  const std::vector<float> hx{-1, 2};
+  std::vector<float> hy(2);
+  CHECK(fragile.run_round(bind(x, hx), bind(y, hy)).poisoned());
+  CHECK(raised([&] { fragile.save(small.path.c_str()); }).code == Errc::poisoned);
+}
+
+TEST_CASE("A session over a constant graph is saved, too") {
+  const Folder folder;
+  const std::string path = folder / "constant.rondo";
+  {
+    auto session = open<A2A3Sim, constant>();
+    session.save(path.c_str());
+  }
+  auto session = open<A2A3Sim, constant>({.saved = path.c_str()});
+  CHECK(session.is_restored());
+  const std::vector<float> hx{1, 2};
+  std::vector<float> hy(2);
+  CHECK(session.run_round(bind(constant.input<float>("x"), hx), bind(constant.output<float>("y"), hy)).ok());
+  CHECK(hy == std::vector<float>{2, 4});
+}

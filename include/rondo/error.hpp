@@ -50,6 +50,7 @@ enum class Errc : std::uint16_t {
   orchestration_failed,
   device_failed,
   check_failed,
+  stale_memory,
 };
 
 /// Returns a sentence that says what the code means and what to do about it.
@@ -107,6 +108,9 @@ enum class Errc : std::uint16_t {
     case Errc::check_failed:
       return "a task reads or writes something that it does not declare, or two tasks race; read the checking engine's "
              "findings";
+    case Errc::stale_memory:
+      return "the round would use memory that was released, has moved, or belongs to another session; bind memory that "
+             "is allocated until the round has ended";
   }
   return "unknown error code";
 }

@@ -45,6 +45,7 @@ class Errc:
     orchestration_failed: ClassVar[Errc]
     device_failed: ClassVar[Errc]
     check_failed: ClassVar[Errc]
+    stale_memory: ClassVar[Errc]
     @property
     def name(self) -> str: ...
     @property

@@ -47,7 +47,8 @@ constexpr const char* names[] = {"ok",
                                  "kernel_failed",
                                  "orchestration_failed",
                                  "device_failed",
-                                 "check_failed"};
+                                 "check_failed",
+                                 "stale_memory"};
 constexpr std::size_t count = sizeof names / sizeof *names;
 
 constexpr bool is_known(std::size_t code) {
@@ -57,7 +58,7 @@ static_assert(is_known(count - 1) && !is_known(count), "every code has its name 
 constexpr bool stands_for(Errc code, std::string_view name) { return names[static_cast<std::size_t>(code)] == name; }
 static_assert(stands_for(Errc::shared_memory, "shared_memory") && stands_for(Errc::limit_exceeded, "limit_exceeded") &&
               stands_for(Errc::not_open, "not_open") && stands_for(Errc::kernel_failed, "kernel_failed") &&
-              stands_for(Errc::check_failed, "check_failed"));
+              stands_for(Errc::stale_memory, "stale_memory"));
 
 PyObject* error_type = nullptr;  ///< rondo.Error; one reference is kept for good, since modules are never unloaded
 

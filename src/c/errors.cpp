@@ -17,7 +17,7 @@ static_assert(RONDO_LIMIT_EXCEEDED == static_cast<rondo_code>(Errc::limit_exceed
 static_assert(RONDO_NOT_OPEN == static_cast<rondo_code>(Errc::not_open));
 static_assert(RONDO_UNSUPPORTED == static_cast<rondo_code>(Errc::unsupported));
 static_assert(RONDO_KERNEL_FAILED == static_cast<rondo_code>(Errc::kernel_failed));
-static_assert(RONDO_CHECK_FAILED == static_cast<rondo_code>(Errc::check_failed));
+static_assert(RONDO_STALE_MEMORY == static_cast<rondo_code>(Errc::stale_memory));
 
 }  // namespace
 
@@ -68,7 +68,7 @@ const char* rondo_describe(rondo_code code) {
     case RONDO_OUT_OF_HOST_MEMORY: return "the host has no memory left";
     case RONDO_INTERNAL: return "a defect of Rondo; please report it";
     default:
-      return code < 0 || code > RONDO_CHECK_FAILED ? "unknown error code" : describe(static_cast<rondo::Errc>(code));
+      return code < 0 || code > RONDO_STALE_MEMORY ? "unknown error code" : describe(static_cast<rondo::Errc>(code));
   }
 }
 

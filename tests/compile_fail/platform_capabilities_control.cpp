@@ -20,7 +20,7 @@ struct Mine : NullPlatform {
       Capability::stopping,       Capability::failure_text,  Capability::remarks,
       Capability::engine,         Capability::orchestration, Capability::queued_orchestration,
       Capability::round_time,     Capability::holdings,      Capability::callers_stream,
-      Capability::loops,          Capability::learning};
+      Capability::loops,          Capability::learning,      Capability::memory_registry};
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
   static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;
@@ -72,6 +72,7 @@ struct Mine : NullPlatform {
   Stream& callers_stream() noexcept;
   std::vector<std::byte> learned(const Program&) const;
   void restore(Program&, std::span<const std::byte>);
+  memory::Space memory_space() const noexcept;
   struct Engine {};
   Engine& engine() noexcept;
   template <class Runtime, class Graph>

@@ -336,7 +336,7 @@ TEST_CASE_TEMPLATE("An arena moves between rounds; residents wait for their uplo
     CHECK(session.run_round(bind(x, hx), bind(y, hy)).code() == Errc::uninitialized_read);
     REQUIRE(session.upload(total, Floats(8, 100)).ok());
     CHECK(session.hold(x).code() == Errc::unbound_tensor);  // nothing was left there yet
-    CHECK(session.run_round(bound).code() == Errc::wrong_tensor);
+    CHECK(session.run_round(bound).code() == Errc::stale_memory);
     for (int round = 1; round <= 3; ++round) {
       REQUIRE(session.run_round(bind(x, hx), bind(y, hy)).ok());
       CHECK(hy == Floats(8, 100 + static_cast<float>(round)));

@@ -214,8 +214,8 @@ TEST_CASE_TEMPLATE("the arena moves for all slots, and releases what they hold t
   CHECK(session.submit_round(bind(g.x, x), bind(g.w, w), bind(g.y, out)).submitted().code() ==
         Errc::uninitialized_read);
   REQUIRE(session.upload(g.total, filled(7)).ok());
-  CHECK(session.run_round(binding).code() == Errc::wrong_tensor);
-  CHECK(session.submit_round(binding).submitted().code() == Errc::wrong_tensor);
+  CHECK(session.run_round(binding).code() == Errc::stale_memory);
+  CHECK(session.submit_round(binding).submitted().code() == Errc::stale_memory);
   CHECK(session.hold(g.w).code() == Errc::unbound_tensor);  // nothing was left there yet
   for (const Floats& each : y) CHECK(each == filled(9));
   y.clear();

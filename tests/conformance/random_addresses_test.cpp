@@ -234,7 +234,7 @@ class Rig {
     if (is_held_ && held_to_ == host) is_held_ = false;
     last_w_ = host;  // nobody knows; what is held next is what the next round leaves
     // What was checked before is of another arena.
-    for (auto& kept : kept_) REQUIRE(kept.run().code() == Errc::wrong_tensor);
+    for (auto& kept : kept_) REQUIRE(kept.run().code() == Errc::stale_memory);
     kept_.clear();
     // A round, so that there is something to freeze.
     run({host, host, host, host}, 2);

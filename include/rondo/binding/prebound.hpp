@@ -17,10 +17,15 @@ namespace detail {
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 class Session;
 
-/// Numbers sessions from 1, so that a prebinding detects that its session is gone even if another has the same address.
+inline constexpr std::uint64_t session_numbers = std::uint64_t{1} << 24U;  ///< that one session may have
+/// Numbers sessions, so that a prebinding detects that its session is gone even if another has the same address. Never
+/// 0. A session takes another of its numbers whenever its arena moves.
 [[nodiscard]] inline std::uint64_t next_session_number() noexcept {
   static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return (last.fetch_add(1, std::memory_order_relaxed) + 1) * session_numbers;
+}
+[[nodiscard]] constexpr bool are_of_one_session(std::uint64_t a, std::uint64_t b) noexcept {
+  return a / session_numbers == b / session_numbers;
 }
 
 /// Bindings that an instance of a graph has checked and resolved.
@@ -34,6 +39,7 @@ struct Resolved {
   std::uint64_t places[Moves ? Pairs + 1 : 1] = {};  ///< by port: the address of its tensor
   std::uint32_t host_inputs[HostInputs + 1] = {};    ///< the ports of the host inputs
   std::array<Binding, Pairs> bindings;               ///< by port
+  std::uint64_t made_at = 0;                         ///< how many allocations came before; see memory::Registry
 };
 
 }  // namespace detail

@@ -70,6 +70,7 @@ enum {
   RONDO_ORCHESTRATION_FAILED = 31,
   RONDO_DEVICE_FAILED = 32,
   RONDO_CHECK_FAILED = 33,
+  RONDO_STALE_MEMORY = 34,
   /* Codes of this interface alone. */
   RONDO_WRONG_HANDLE = 1001,       /* the object does not exist, or no longer exists */
   RONDO_OUT_OF_HOST_MEMORY = 1002, /* the host has no memory left */

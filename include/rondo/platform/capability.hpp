@@ -31,7 +31,8 @@ enum class Capability : std::uint8_t {
   queued_orchestration,
   callers_stream,
   loops,
-  learning
+  learning,
+  memory_registry
 };
 
 /// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities

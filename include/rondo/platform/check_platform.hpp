@@ -98,6 +98,9 @@ consteval bool check_platform() {
   static_assert(!detail::declares<P, Capability::callers_stream> || HasCallersStream<P>,
                 "rondo: the platform declares Capability::callers_stream; write `Stream& callers_stream() noexcept;`, "
                 "whose Stream has the calls that HasCallersStream lists, each noexcept");
+  static_assert(!detail::declares<P, Capability::memory_registry> || HasMemoryRegistry<P>,
+                "rondo: the platform declares Capability::memory_registry; write `rondo::memory::Space memory_space() "
+                "const noexcept;`, and record each allocation and release in rondo::memory::Registry::instance()");
   return Platform<P>;
 }
 

@@ -6,6 +6,7 @@
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/error.hpp>
 #include <rondo/memory/concurrency.hpp>
+#include <rondo/memory/space.hpp>
 #include <rondo/platform/capability.hpp>
 #include <rondo/platform/saved_file.hpp>
 #include <rondo/types.hpp>
@@ -371,5 +372,12 @@ concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
                              { stream.has_recorded() } noexcept -> std::same_as<bool>;
                              { stream.wait() } noexcept -> std::same_as<Status>;
                            };
+
+/// Records what it allocates and releases, pinned memory too, in memory::Registry::instance(), so that sessions can
+/// check whether memory is usable: `memory::Space memory_space() const noexcept` returns the space of its addresses.
+template <class P>
+concept HasMemoryRegistry = detail::declares<P, Capability::memory_registry> && requires(const P& p) {
+  { p.memory_space() } noexcept -> std::same_as<memory::Space>;
+};
 
 }  // namespace rondo

@@ -5,6 +5,7 @@
 #include <rondo/detail/compiled.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/memory/registry.hpp>
 
 #include <cstdint>
 
@@ -16,14 +17,15 @@ namespace rondo::detail {
          code == Errc::deadlock || code == Errc::check_failed || code == Errc::timed_out;
 }
 
-/// A sentence for a status of a session over `graph` that names the tensor or task. `bytes_bound`: of the last
-/// wrong_size; `said`: the platform's text for its last failure, or null; `cause`: what poisoned the session.
-[[nodiscard]] Error::Text explain_status(const graph::GraphView& graph, Status status, std::uint64_t bytes_bound,
+/// A sentence for a status of a session over `graph` that names the tensor or task. `detail`: of the last
+/// wrong_size, the bytes that were bound; of the last stale_memory, its memory::Staleness; `said`: the platform's text
+/// for its last failure, or null; `cause`: what poisoned the session.
+[[nodiscard]] Error::Text explain_status(const graph::GraphView& graph, Status status, std::uint64_t detail,
                                          const Error::Text* said, Status cause) noexcept;
 
 #if RONDO_HAS_BODIES
 [[gnu::cold, gnu::noinline]] RONDO_INLINE Error::Text explain_status(const graph::GraphView& graph, Status status,
-                                                                     std::uint64_t bytes_bound, const Error::Text* said,
+                                                                     std::uint64_t detail, const Error::Text* said,
                                                                      Status cause) noexcept {
   Error::Text text;
   if (status.subject() == Status::Subject::tensor && status.index() < graph.tensors.size()) {
@@ -31,8 +33,12 @@ namespace rondo::detail {
     text = Error::Text("tensor '", graph.name(tensor.name), "' (", to_string(tensor.direction), ", ", tensor.count,
                        " × ", to_string(tensor.type), "): ");
     if (status.code() == Errc::wrong_size) {
-      text.append(Error::Text("it takes ", tensor.bytes, " bytes, ", bytes_bound,
+      text.append(Error::Text("it takes ", tensor.bytes, " bytes, ", detail,
                               " were bound; bind a span of exactly its elements"));
+      return text;
+    }
+    if (status.code() == Errc::stale_memory) {
+      text.append(memory::describe(static_cast<memory::Staleness>(detail)));
       return text;
     }
     if (status.code() == Errc::uninitialized_read) {
@@ -53,7 +59,7 @@ namespace rondo::detail {
   }
   if (status.code() == Errc::poisoned && !cause.ok() && cause.code() != Errc::poisoned) {
     text.append(". The failure: ");
-    text.append(explain_status(graph, cause, bytes_bound, said, {}));
+    text.append(explain_status(graph, cause, detail, said, {}));
   }
   return text;
 }

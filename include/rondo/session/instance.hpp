@@ -9,9 +9,11 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/session/executor.hpp>
+#include <rondo/session/memory_watch.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/update/refresher.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -71,6 +73,9 @@ class Instance {
                               ...);
     if (!as_declared) [[unlikely]]
       return run_in_any_order(channel, observer, settle, B{pairs}...);
+    if constexpr (checks_memory<P, Policies>) {
+      if (const Status status = check_memory(std::array{Binding{pairs}..., Binding{}}); !status) return status;
+    }
     if constexpr (refreshes) {
       if (const Status status = place(std::index_sequence<I...>{}, pairs...); !status) [[unlikely]]
         return status;
@@ -95,6 +100,7 @@ class Instance {
                                     const Resolved<In, Out, Pairs, HostInputs, Moves>& bound) noexcept {
     if (!(Moves ? may_place() && bound.has_all_checked : readiness_ == Readiness::ready)) [[unlikely]]
       return run_prebound_in_general(channel, observer, settle, bound);
+    if (const Status status = check_memory(bound.bindings, bound.made_at); !status) return status;
     if constexpr (Moves) place_prebound(std::make_index_sequence<Pairs>{}, bound);
     const auto in = [&](const auto& move) __attribute__((always_inline)) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
@@ -133,6 +139,7 @@ class Instance {
   template <class Channel, class O, class Settle>
   [[gnu::noinline]] Status run_plain(Channel channel, RoundObserver<O> observer, Settle settle,
                                      std::span<const Binding> bindings) noexcept {
+    if (const Status status = check_memory(bindings); !status) return status;
     return settle(on(channel, observer).run(work_of<Refreshes::never>(bindings)));
   }
 
@@ -220,24 +227,15 @@ class Instance {
   /// Holds the input of a port as it is in `last`, this or another instance, or releases it.
   void set_held(std::size_t p, bool is_held, Instance& last) noexcept;
   /// Sets a scalar of the task at a position in the graph.
-  void set_constant(std::size_t position, const graph::ArgRecord& arg, ArgWord bits) noexcept {
-    refresher_.set_constant(graph_.view(), position, arg, bits);
-    refresh_due_ = true;
-    if (readiness_ == Readiness::ready) readiness_ = Readiness::moved;
-  }
+  void set_constant(std::size_t position, const graph::ArgRecord& arg, ArgWord bits) noexcept;
   /// Everything that the session placed is at `at` from now on. Held inputs in the arena are released.
   void move(Placement at) noexcept;
   /// Releases all resources; no round may be in progress. The destructor does the same.
-  Status close() noexcept {
-    if (!std::exchange(is_open_, false)) return {};
-    const Status unloaded = runner_.unload();
-    const Status released = refresher_.release();
-    return unloaded.ok() ? released : unloaded;
-  }
+  Status close() noexcept;
   [[nodiscard]] bool is_async() const noexcept { return is_async_; }
-  /// The number of bytes bound by the last binding that was refused as wrong_size.
-  [[nodiscard]] std::uint64_t bytes_bound() const noexcept { return bytes_bound_; }
-  void set_bytes_bound(std::uint64_t bytes) noexcept { bytes_bound_ = bytes; }
+  /// Of the last wrong_size, the bytes that were bound; of the last stale_memory, its memory::Staleness.
+  [[nodiscard]] std::uint64_t refusal_detail() const noexcept { return refusal_detail_; }
+  void set_refusal_detail(std::uint64_t detail) noexcept { refusal_detail_ = detail; }
 
   // --- addresses of ports, for PortRules
 
@@ -280,6 +278,7 @@ class Instance {
         runner_{first, frozen, refresher_.table(), rest...},
         held_(ports_.view().size()),
         rules_{frozen.view()} {
+    watch_.open(platform);
     values_.open(frozen.view(), bases.sources, &values);
     pass_addresses();
     readiness_ = readiness_between_rounds();
@@ -302,16 +301,18 @@ class Instance {
   [[gnu::noinline, gnu::cold]] Status run_prebound_in_general(Channel channel, RoundObserver<O> observer, Settle settle,
                                                               const R& bound) noexcept {
     auto bindings = bound.bindings;
+    if (const Status s = is_blocked() ? refusal_ : check_memory(bindings, bound.made_at); !s) return s;
     return run(channel, observer, settle, std::span(bindings));
   }
 
-  /// Checks bindings and sorts them into the order of the ports.
-  Status sort(std::span<Binding> bindings) noexcept {
-    if (is_sorted(ports_.view(), bindings)) return {};
-    const BindingFault fault = sort_bindings(ports_.view(), bindings);
-    bytes_bound_ = fault.bytes_bound;
-    return fault.status;
+  /// Refuses memory that may not be used. The bindings are in the order of the ports.
+  [[gnu::always_inline]] Status check_memory(std::span<const Binding> bindings,
+                                             std::uint64_t bound_at = memory::Registry::since_ever) noexcept {
+    return watch_.check(*this, {at_.arena, layout_.arena_bytes()}, graph_.view(), bindings, bound_at);
   }
+
+  /// Checks bindings and sorts them into the order of the ports.
+  Status sort(std::span<Binding> bindings) noexcept;
 
   // Addresses: for bindings in the order of the ports whose number is known at compile time, so that a port that does
   // not move costs one comparison with memory at a constant offset.
@@ -390,7 +391,8 @@ class Instance {
   std::size_t held_count_ = 0;
   std::vector<char> held_;  ///< by port
   Rules rules_;
-  std::uint64_t bytes_bound_ = 0;
+  std::uint64_t refusal_detail_ = 0;
+  [[no_unique_address]] MemoryWatch<checks_memory<P, Policies>> watch_;
 };
 
 }  // namespace rondo::detail

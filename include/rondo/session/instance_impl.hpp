@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 /// The bodies of Instance's members that are not inlined. Include instance.hpp instead.
 namespace rondo::detail {
@@ -18,6 +19,7 @@ Status Instance<P, Policies, Graph, Layout>::prepare(std::span<Binding> bindings
   if (is_async_ && !is_async) return Status{Errc::mixed_modes};
   if (const Status s = sort(bindings); !s) return s;
   if (const Status s = rules_.check(*this, ports_.view(), bindings); !s) return s;
+  if (const Status s = check_memory(bindings); !s) return s;
   is_async_ = is_async;
   take_addresses(bindings);
   readiness_ = readiness_between_rounds();
@@ -25,10 +27,36 @@ Status Instance<P, Policies, Graph, Layout>::prepare(std::span<Binding> bindings
 }
 
 template <Platform P, class Policies, class Graph, class Layout>
+Status Instance<P, Policies, Graph, Layout>::sort(std::span<Binding> bindings) noexcept {
+  if (is_sorted(ports_.view(), bindings)) return {};
+  const BindingFault fault = sort_bindings(ports_.view(), bindings);
+  refusal_detail_ = fault.bytes_bound;
+  return fault.status;
+}
+
+template <Platform P, class Policies, class Graph, class Layout>
+void Instance<P, Policies, Graph, Layout>::set_constant(std::size_t position, const graph::ArgRecord& arg,
+                                                        ArgWord bits) noexcept {
+  refresher_.set_constant(graph_.view(), position, arg, bits);
+  refresh_due_ = true;
+  if (readiness_ == Readiness::ready) readiness_ = Readiness::moved;
+}
+
+template <Platform P, class Policies, class Graph, class Layout>
+Status Instance<P, Policies, Graph, Layout>::close() noexcept {
+  if (!std::exchange(is_open_, false)) return {};
+  const Status unloaded = runner_.unload();
+  const Status released = refresher_.release();
+  return unloaded.ok() ? released : unloaded;
+}
+
+template <Platform P, class Policies, class Graph, class Layout>
 template <class R>
 Status Instance<P, Policies, Graph, Layout>::resolve(std::span<Binding> bindings, R& resolved) noexcept {
   if (const Status s = sort(bindings); !s) return s;
   if (const Status s = rules_.check(*this, ports_.view(), bindings, Rules::Look::at_all); !s) return s;
+  if (const Status s = check_memory(bindings); !s) return s;
+  if constexpr (checks_memory<P, Policies>) resolved.made_at = memory::Registry::instance().now();
   const auto ports = ports_.view();
   resolved.has_all_checked = held_count_ == 0;
   resolved.copies = {ports, bindings};

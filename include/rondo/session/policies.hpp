@@ -63,11 +63,20 @@ enum class LogEvent : std::uint8_t {
 /// The session does not log; takes no space and no instructions.
 struct NoLog {};
 
-/// Runs rounds without checks. For debugging there is CheckRounds, in platform/sim/checked.hpp.
+/// Runs rounds without checks.
 struct NoCheck {
   /// P itself.
   template <class P>
   using Platform = P;
+};
+
+/// Refuses rounds, with stale_memory, that would use memory that was released, from which the arena has moved, or which
+/// belongs to another session's arena; see docs/addresses.md. On platforms that declare Capability::memory_registry;
+/// on others, rounds run without checks. Cost: per binding, a lock and a search. For debugging there is also
+/// CheckRounds, in platform/sim/checked.hpp.
+struct CheckMemory : NoCheck {
+  /// Tells sessions to check memory.
+  static constexpr bool checks_memory = true;
 };
 
 /// Does not read the device's clock.
@@ -117,7 +126,7 @@ struct DefaultPolicies {
   using Refresh = update::ByCost<>;
   /// The planner of the arena; satisfies memory::Planner. See memory/planners.hpp.
   using Plan = memory::Greedy;
-  /// Whether sessions check rounds against the declarations of their tasks: NoCheck, or CheckRounds.
+  /// Whether sessions check the memory that rounds use, and what their tasks do: NoCheck, CheckMemory, or CheckRounds.
   using Check = NoCheck;
   /// Whether the session measures the time of rounds on the device: NoTime, or DeviceTime.
   using Time = NoTime;
@@ -137,6 +146,11 @@ struct DefaultPolicies {
   static constexpr NoLog log{};
   /// Called by a session's destructor to report that closing failed. Must not throw.
   static void report_unclosed(Status, const char* text) noexcept { std::fprintf(stderr, "rondo: %s\n", text); }
+};
+
+/// DefaultPolicies with CheckMemory, for debugging.
+struct CheckedPolicies : DefaultPolicies {
+  using Check = CheckMemory;
 };
 
 namespace detail {
@@ -205,6 +219,14 @@ struct SessionPlatform {
   static_assert(check_policies<Policies>());
   using type = typename Policies::Check::template Platform<typename Policies::Time::template Platform<P>>;
 };
+
+}  // namespace detail
+
+namespace detail {
+
+/// Whether sessions on P check the memory that their rounds use.
+template <class P, class Policies>
+inline constexpr bool checks_memory = requires { requires Policies::Check::checks_memory && HasMemoryRegistry<P>; };
 
 }  // namespace detail
 

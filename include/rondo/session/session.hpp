@@ -162,7 +162,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     if (index(tensor) >= graph_.view().tensors.size()) return Status{Errc::wrong_tensor};
     if (graph_.view().tensors[index(tensor)].bytes == size.value) return {};
     refusing_slot_ = 0;
-    instances_[0].set_bytes_bound(size.value);
+    instances_[0].set_refusal_detail(size.value);
     return Status::of_tensor(Errc::wrong_size, index(tensor));
   }
 
@@ -179,6 +179,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[nodiscard]] Error::Text explain(Status status) const noexcept;
 
  protected:
+  using Base::arena_watch_;
   using Base::derived;
   using Base::direct;
   using Base::observe_;
@@ -250,9 +251,13 @@ class Session : public SessionBase<Derived, P, Policies> {
     return bindings.are_of(static_cast<const Derived&>(*this)) ? bindings.find_unbound() : Status{Errc::wrong_tensor};
   }
   template <class R>
-  [[nodiscard, gnu::cold, gnu::noinline]] Status refuse(const Prebound<R, Slots>& binding) const noexcept {
+  [[nodiscard, gnu::cold, gnu::noinline]] Status refuse(const Prebound<R, Slots>& binding) noexcept {
     if (const Status status = refusal(); !status) return status;
-    return binding.status_.ok() ? Status{Errc::wrong_tensor} : binding.status_;
+    if (!binding.status_.ok()) return binding.status_;
+    if (!are_of_one_session(binding.session_, number_)) return Status{Errc::wrong_tensor};
+    refusing_slot_ = 0;
+    instances_[0].set_refusal_detail(static_cast<std::uint64_t>(memory::Staleness::prebound_before_move));
+    return Status::of_tensor(Errc::stale_memory, instances_[0].port_count() == 0 ? 0 : instances_[0].tensor(0));
   }
   template <class R>
   [[nodiscard]] static const R& resolved(const Prebound<R, Slots>& binding) noexcept {

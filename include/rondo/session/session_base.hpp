@@ -9,6 +9,7 @@
 #include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/session/log.hpp>
+#include <rondo/session/memory_watch.hpp>
 #include <rondo/session/observer.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/tensor/pair.hpp>
@@ -87,6 +88,7 @@ class SessionBase {
     derived().close_instances(keep);
     if (state_ == State::poisoned) status = {};  // the round that failed has returned this
     keep(queue_closed);
+    arena_watch_.forget();
     keep(derived().release_arena());
     if constexpr (HasClose<P>) keep(platform_.close());
     state_ = State::closed;
@@ -135,6 +137,7 @@ class SessionBase {
   [[nodiscard]] platform::Direct<P> direct() noexcept { return {platform_}; }
   [[nodiscard]] bool may_submit() const noexcept { return state_ == State::open; }
 
+  [[no_unique_address]] ArenaWatch<checks_memory<P, Policies>> arena_watch_;
   [[no_unique_address]] P platform_;
   [[no_unique_address]] typename Policies::Values::Store values_;  ///< shared by all slots and shapes
   [[no_unique_address]] typename Policies::Observe observe_;

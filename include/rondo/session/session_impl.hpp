@@ -46,6 +46,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Op
     throw Error(status.code(), Error::Text("setting workspaces to zero: ", status.message()));
   }
   unblock();
+  if (!arena_watch_.enter(platform_, arena_base_, arena_.size(), true)) throw std::bad_alloc();
   for (Instance& instance : instances_) round_observer().refreshed(instance.refresher());
   if constexpr (NamesSavedFile<Options>) restore_learned(opening, options);
   log_opened<P, Policies>(graph_.view(), arena_.size(), Bytes{args().image().size()}, Slots, is_restored_);
@@ -67,7 +68,7 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
   if constexpr (HasFailureText<P>) {
     if (said == nullptr) said = &platform_.failure_text();
   }
-  return explain_status(graph_.view(), status, instances_[refusing_slot_].bytes_bound(), said, cause_);
+  return explain_status(graph_.view(), status, instances_[refusing_slot_].refusal_detail(), said, cause_);
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
@@ -163,6 +164,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   for (std::size_t t = 0; t < view.tensors.size(); ++t) {
     if (view.tensors[t].fixed) return Status::of_tensor(Errc::fixed_address, static_cast<std::uint32_t>(t));
   }
+  if (!arena_watch_.enter(platform_, memory.data(), arena_.size(), false)) return Status{Errc::out_of_memory};
   // All slots hold an input at its address in the last round, which is part of only one slot.
   for (std::size_t p = 0; p < instances_[0].port_count(); ++p) {
     const std::uint64_t offset = instances_[0].address(p) - arena_base_.address();
@@ -171,7 +173,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_arena(DeviceSpan<std::b
   }
   arena_base_ = memory.data();
   for (std::size_t s = 0; s < Slots; ++s) instances_[s].move(placement(s));
-  number_ = next_session_number();
+  number_ = (number_ + 1) % session_numbers != 0 ? number_ + 1 : next_session_number();
   rounds_when_lost_ = derived().rounds();
   residents_.forget();
   unblock();

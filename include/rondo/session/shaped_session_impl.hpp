@@ -103,7 +103,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::explain_failure(const Entry& e
     if (said == nullptr) said = &platform_.failure_text();
   }
   std::uint64_t bytes = 0;
-  for (std::size_t s = 0; s < slots && bytes == 0; ++s) bytes = entry.instance(s).bytes_bound();
+  for (std::size_t s = 0; s < slots && bytes == 0; ++s) bytes = entry.instance(s).refusal_detail();
   failed_ = status;
   text_ = detail::explain_status(entry.view(), status, bytes, said, {});
   if (!status.poisoned() || !poison_text_.empty()) return;
@@ -221,6 +221,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
     check(platform_.wait());
   }
   const detail::ShapedArena before = parts_;
+  this->arena_watch_.forget();
   if (base_) check(platform_.release(base_));
   base_ = {};
   try {
@@ -245,6 +246,7 @@ void ShapedSession<P, Policies, Capacity, Depth>::allocate(const detail::ShapedA
   base_ = platform_.allocate(parts.whole(), Bytes{P::Arch::arena_alignment});
   parts_ = parts;
   capacity_ = parts.whole();
+  if (!this->arena_watch_.enter(platform_, base_, capacity_, true)) throw std::bad_alloc();
   if (residents.empty()) return;
   check(platform_.copy_in(base_, residents.data(), Bytes{residents.size()}));
   check(platform_.wait());

@@ -60,7 +60,8 @@ class Cuda {
       Capabilities{Capability::close,          Capability::queue,          Capability::snapshot_copy,
                    Capability::pinned_memory,  Capability::zero_fill,      Capability::arena_move,
                    Capability::failure_text,   Capability::remarks,        Capability::holdings,
-                   Capability::device_refresh, Capability::launch_refresh, Capability::callers_stream} |
+                   Capability::device_refresh, Capability::launch_refresh, Capability::callers_stream,
+                   Capability::memory_registry} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
 
@@ -101,6 +102,7 @@ class Cuda {
   /// Allocates host memory that the device accesses directly. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
   void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
+  [[nodiscard]] rondo::memory::Space memory_space() const noexcept { return memory_.space(); }
 
   // --- a round
 
@@ -253,7 +255,7 @@ class Cuda {
     if (at_the_end) keep(transfers_.staging().release_all());
     if (at_the_end) keep(memory_.release_all());
     transfers_.forget_plan();
-    keep(transfers_.staging().release_buffer());
+    keep(transfers_.staging().release_unused());
     if (memory_.empty() && !transfers_.staging().has_pinned()) {
       keep(device_.close());
       is_closed_ = true;

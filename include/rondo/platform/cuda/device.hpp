@@ -98,6 +98,8 @@ class Device {
 
   // --- the caller's stream
 
+  /// The number of the device.
+  [[nodiscard]] std::int32_t number() const noexcept { return static_cast<std::int32_t>(options_.device); }
   /// Null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
   [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }

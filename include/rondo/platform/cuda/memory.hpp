@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/memory/registry.hpp>
 #include <rondo/platform/cuda/device.hpp>
 
 #include <algorithm>
@@ -16,6 +17,8 @@ class DeviceMemory {
   DeviceMemory(Device& device, const Options& options) : device_{device}, free_{options.device_memory} {}
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
+  /// From then on somebody else may have the addresses of released blocks.
+  ~DeviceMemory() { rondo::memory::Registry::instance().forget_released_by(this); }
 
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
@@ -35,6 +38,12 @@ class DeviceMemory {
     block.address = align_up(block.whole, std::max<std::uint64_t>(alignment.value, 1));
     free_.value -= size.value;
     blocks_.push_back(block);
+    try {
+      memory::Registry::instance().note_allocated(space(), block.address, size);
+    } catch (...) {
+      (void)release(block.address);
+      throw;
+    }
     return block.address;
   }
   /// Forgets the block even if it fails. @returns the first failure
@@ -44,6 +53,7 @@ class DeviceMemory {
     if (found == blocks_.end()) return invalid_value;
     const Block block = *found;
     blocks_.erase(found);
+    memory::Registry::instance().note_released(space(), address, this);
     free_.value += block.bytes;
     const Result entered = device_.enter();
     const Result freed = released(device_.driver().free(block.whole));
@@ -57,6 +67,9 @@ class DeviceMemory {
       if (first == success) first = code;
     }
     return first;
+  }
+  [[nodiscard]] memory::Space space() const noexcept {
+    return memory::space_of_device(memory::cuda_devices, device_.number());
   }
 
  private:

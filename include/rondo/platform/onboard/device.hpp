@@ -94,6 +94,8 @@ class Device {
 
   // --- a stream of the caller's
 
+  /// The number of the device.
+  [[nodiscard]] std::int32_t number() const noexcept { return static_cast<std::int32_t>(options_.device); }
   /// The caller's stream; null if there is none.
   [[nodiscard]] Stream callers_stream() const noexcept { return options_.stream; }
   [[nodiscard]] std::int32_t timeout_ms() const noexcept { return options_.timeout_ms; }

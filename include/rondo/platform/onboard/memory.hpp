@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/memory/registry.hpp>
 #include <rondo/platform/onboard/device.hpp>
 
 #include <cstdint>
@@ -22,6 +23,8 @@ class DeviceMemory {
   }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
+  /// From then on somebody else may have the addresses of released blocks.
+  ~DeviceMemory() { rondo::memory::Registry::instance().forget_released_by(this); }
 
   [[nodiscard]] bool is_virtual() const noexcept { return granule_ != 0; }
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
@@ -44,9 +47,7 @@ class DeviceMemory {
       device_.must("aclrtMalloc", calls().malloc(&block.whole, (size.value == 0 ? 1 : size.value) + more, huge_first));
     }
     block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);
-    free_.value -= size.value;
-    blocks_.push_back(block);
-    return block.address;
+    return keep(block, size);
   }
 
   /// Allocates memory of one kind, as a plain block. @throws Error unsupported if the runtime has no such memory
@@ -73,9 +74,7 @@ class DeviceMemory {
       device_.must("aclrtMalloc", calls().malloc(&block.whole, bytes, policy));
     }
     if (!is_host) block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);
-    free_.value -= block.bytes;
-    blocks_.push_back(block);
-    return block.address;
+    return keep(block, size);
   }
   /// Returns the host address of a block of mapped host memory; null for any other block.
   [[nodiscard]] void* host_address(std::uint64_t address) const noexcept {
@@ -92,6 +91,7 @@ class DeviceMemory {
     if (found == blocks_.end()) return code_bad_parameter;
     const Block block = *found;
     blocks_.erase(found);
+    rondo::memory::Registry::instance().note_released(space(), address, this);
     free_.value += block.bytes;
     AclError first = device_.enter();
     const auto keep = [&](AclError code) {
@@ -118,8 +118,23 @@ class DeviceMemory {
     }
     return first;
   }
+  [[nodiscard]] rondo::memory::Space space() const noexcept {
+    return rondo::memory::space_of_device(rondo::memory::onboard_devices, device_.number());
+  }
 
  private:
+  struct Block;
+  std::uint64_t keep(const Block& block, Bytes size) {
+    free_.value -= block.bytes;
+    blocks_.push_back(block);
+    try {
+      rondo::memory::Registry::instance().note_allocated(space(), block.address, size);
+    } catch (...) {
+      (void)release(block.address);
+      throw;
+    }
+    return block.address;
+  }
   struct Block {
     void* whole = nullptr;
     PhysicalMemory pages = nullptr;  ///< null: a plain block

@@ -62,11 +62,11 @@ class Onboard {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
 
   static constexpr Capabilities capabilities =
-      Capabilities{Capability::close,         Capability::queue,          Capability::snapshot_copy,
-                   Capability::pinned_memory, Capability::zero_fill,      Capability::arena_move,
-                   Capability::failure_text,  Capability::orchestration,  Capability::remarks,
-                   Capability::holdings,      Capability::device_refresh, Capability::launch_refresh,
-                   Capability::callers_stream} |
+      Capabilities{Capability::close,          Capability::queue,          Capability::snapshot_copy,
+                   Capability::pinned_memory,  Capability::zero_fill,      Capability::arena_move,
+                   Capability::failure_text,   Capability::orchestration,  Capability::remarks,
+                   Capability::holdings,       Capability::device_refresh, Capability::launch_refresh,
+                   Capability::callers_stream, Capability::memory_registry} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
@@ -138,6 +138,7 @@ class Onboard {
   /// Allocates host memory that the device can access. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
   void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
+  [[nodiscard]] rondo::memory::Space memory_space() const noexcept { return memory_.space(); }
 
   // --- a round
   [[gnu::always_inline]] Status copy_in(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
@@ -363,10 +364,9 @@ class Onboard {
     keep(callers_.close());
     keep(zeros_.release());
     keep(refresh_.release());
-    if (at_the_end) keep(staging().release_all());
-    if (at_the_end) keep(memory_.release_all());
+    if (at_the_end) keep(staging().release_all()), keep(memory_.release_all());
     transfers_.forget_plan();
-    keep(staging().release_buffer());
+    keep(staging().release_unused());
     if (memory_.empty() && !staging().has_pinned()) {
       keep(device_.close());
       is_closed_ = true;

@@ -209,7 +209,7 @@ struct CheckedOn<P> {
 };
 }  // namespace detail
 
-/// The check as a policy: open() wraps the engine of the platform in Checked.
+/// The check as a policy: open() wraps the engine of the platform in Checked. Includes CheckMemory.
 ///
 ///     struct Debugging : DefaultPolicies { using Check = CheckRounds; };
 ///     auto session = open<A2A3SimOn<Pool>, Debugging>(graph);  // over A2A3SimOn<Checked<Pool>>
@@ -217,5 +217,7 @@ struct CheckRounds {
   /// The platform that replaces P.
   template <class P>
   using Platform = typename detail::CheckedOn<P>::type;
+  /// As in CheckMemory.
+  static constexpr bool checks_memory = true;
 };
 }  // namespace rondo

@@ -4,6 +4,7 @@
 
 #include <rondo/args/args_table.hpp>
 #include <rondo/args/refresh_op.hpp>
+#include <rondo/memory/registry.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/platform/sim/device_queue.hpp>
 #include <rondo/platform/sim/engine.hpp>
@@ -43,7 +44,7 @@ class Hosted {
       Capabilities{Capability::snapshot_copy,  Capability::pinned_memory,  Capability::zero_fill,
                    Capability::device_refresh, Capability::launch_refresh, Capability::args_in_host_memory,
                    Capability::staying_awake,  Capability::stopping,       Capability::failure_text,
-                   Capability::engine,         Capability::orchestration} |
+                   Capability::engine,         Capability::orchestration,  Capability::memory_registry} |
       (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
       (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
       (RunsLoops<Engine> ? Capabilities{Capability::loops} : Capabilities{}) |
@@ -64,15 +65,16 @@ class Hosted {
                   Error::Text(Self::name, ": ", size.value, " bytes of device memory were asked for, ", free_.value,
                               " are free; use smaller tensors"));
     }
-    free_.value -= size.value;
     const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory) + front.value};
+    record(block.address(), size, memory);
+    free_.value -= size.value;
     *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation)) = {memory, size};
     return block;
   }
   Status release(DevicePtr<std::byte> block) noexcept {
     const Allocation allocation = *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation));
     free_.value += allocation.size.value;
-    std::free(allocation.memory);
+    free_memory(block.address(), allocation.memory);
     return {};
   }
 
@@ -92,9 +94,11 @@ class Hosted {
   [[nodiscard]] void* allocate_pinned(Bytes size) {
     void* memory = std::aligned_alloc(64, align_up(size.value, 64));
     if (memory == nullptr) throw Error(Errc::out_of_memory, Error::Text(Self::name, ": no pinned memory is left"));
+    record(reinterpret_cast<std::uintptr_t>(memory), size, memory);
     return memory;
   }
-  void release_pinned(void* memory) noexcept { std::free(memory); }
+  void release_pinned(void* memory) noexcept { free_memory(reinterpret_cast<std::uintptr_t>(memory), memory); }
+  [[nodiscard]] static memory::Space memory_space() noexcept { return memory::Space::host; }
   /// Waits for the previous launch, since the engine may still be running.
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
     if (const Status status = engine_.wait(); !status) [[unlikely]]
@@ -204,6 +208,19 @@ class Hosted {
   template <class U>
   [[nodiscard]] static U* pointer(DevicePtr<U> p) noexcept {
     return reinterpret_cast<U*>(p.address());  // NOLINT: device memory is host memory here
+  }
+
+  /// Records an allocation, so that sessions can check whether memory is usable.
+  static void record(std::uint64_t address, Bytes size, void* memory) {
+    try {
+      memory::Registry::instance().note_allocated(memory_space(), address, size);
+    } catch (...) {
+      std::free(memory);
+      throw;
+    }
+  }
+  static void free_memory(std::uint64_t address, void* memory) noexcept {
+    if (!memory::Registry::instance().keep_released(address, memory)) std::free(memory);
   }
 
   friend class DeviceQueue<Self>;

@@ -4,6 +4,7 @@
 
 #include <rondo/arch/arch.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/memory/registry.hpp>
 #include <rondo/platform/streams/api.hpp>
 #include <rondo/types.hpp>
 
@@ -59,6 +60,12 @@ class Staging {
     pinned_.reserve(pinned_.size() + 1);
     void* const memory = allocate(size.value == 0 ? 1 : size.value);
     const Block block{reinterpret_cast<std::uintptr_t>(memory), size.value};
+    try {
+      memory::Registry::instance().note_allocated(memory::Space::host, block.begin, size);
+    } catch (...) {
+      (void)free(memory);
+      throw;
+    }
     pinned_.insert(std::upper_bound(pinned_.begin(), pinned_.end(), block), block);
     has_pinned_ = true;
     return memory;
@@ -70,7 +77,14 @@ class Staging {
     if (found == pinned_.end()) return Api::code_bad_parameter;
     pinned_.erase(found);
     has_pinned_ = !pinned_.empty();
-    return free(const_cast<void*>(memory));  // NOLINT: what allocate() returned
+    rondo::memory::Registry& registry = rondo::memory::Registry::instance();
+    if (!registry.is_watching()) return free(const_cast<void*>(memory));  // NOLINT: what allocate() returned
+    // Kept for a while, so that nothing else takes the addresses and a round that binds them is refused.
+    void* const oldest = std::exchange(kept_[unpinned_++ % max_kept], const_cast<void*>(memory));
+    if (oldest != nullptr)
+      registry.forget_released(rondo::memory::Space::host, reinterpret_cast<std::uintptr_t>(oldest));
+    registry.note_released(rondo::memory::Space::host, at, this);
+    return oldest == nullptr ? code_ok : free(oldest);
   }
   [[nodiscard]] bool has_pinned() const noexcept { return has_pinned_; }
   [[nodiscard]] bool is_pinned(const void* memory, std::uint64_t size) const noexcept {
@@ -152,15 +166,28 @@ class Staging {
     return code;
   }
   Code release_all() noexcept {
-    Code first = release_buffer();
+    Code first = code_ok;
     while (!pinned_.empty()) {
       const Code code = unpin(reinterpret_cast<void*>(pinned_.back().begin));  // NOLINT: what pin() returned
+      if (first == code_ok) first = code;
+    }
+    const Code code = release_unused();
+    return first == code_ok ? code : first;
+  }
+  /// Frees the buffer, and what unpin() has kept.
+  Code release_unused() noexcept {
+    Code first = release_buffer();
+    rondo::memory::Registry::instance().forget_released_by(this);
+    for (void*& kept : kept_) {
+      if (kept == nullptr) continue;
+      const Code code = free(std::exchange(kept, nullptr));
       if (first == code_ok) first = code;
     }
     return first;
   }
 
  private:
+  static constexpr std::size_t max_kept = 16;
   struct Block {
     std::uintptr_t begin;
     std::uint64_t size;
@@ -186,7 +213,9 @@ class Staging {
 
   Device& device_;
   std::vector<Block> pinned_;  ///< in ascending order
-  bool has_pinned_ = false;    ///< whether there are such blocks: costs one load for each copy
+  void* kept_[max_kept] = {};  ///< unpinned and not yet freed, only while some session checks memory
+  std::size_t unpinned_ = 0;
+  bool has_pinned_ = false;  ///< whether there are such blocks: costs one load for each copy
   std::byte* buffer_ = nullptr;
   std::uint64_t capacity_ = 0;
   std::byte* next_ = nullptr;

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/memory/space.hpp>
+#include <rondo/types.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace rondo::memory {
+
+/// Why a round may not use memory.
+enum class Staleness : std::uint8_t {
+  none,
+  released,            ///< by the platform that allocated it
+  replaced,            ///< released and allocated anew after a prebinding was made
+  left,                ///< the session's arena was there and moved
+  of_another_session,  ///< it is part of another session's arena
+  prebound_before_move,
+};
+/// Returns a sentence that names the cause and says what to do about it.
+[[nodiscard]] const char* describe(Staleness staleness) noexcept;
+
+/// The memory of this process that platforms have allocated and released, and where the arenas of sessions are, from
+/// the time on when a session that checks memory was first opened. Memory that is not recorded counts as usable.
+///
+/// Released memory is recorded until an allocation takes its addresses, until `max_released` later releases, or until
+/// its platform is destroyed. Where device memory is the host's, it is kept without its pages, also after that, so that
+/// nothing else can take its addresses: an access faults.
+/// Thread safety: any thread. Errors: as stated. Cost: a lock, and the logarithm of the number of blocks.
+class Registry {
+ public:
+  static constexpr std::size_t max_released = 256;
+  static constexpr std::uint64_t since_ever = ~std::uint64_t{0};
+
+  /// The registry of the process.
+  [[nodiscard]] static Registry& instance() noexcept;
+
+  /// Records allocations from now on.
+  void watch() noexcept { is_watching_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool is_watching() const noexcept { return is_watching_.load(std::memory_order_relaxed); }
+
+  // --- for platforms
+
+  /// Records an allocation. @throws std::bad_alloc
+  void note_allocated(Space space, std::uint64_t address, Bytes size) {
+    if (is_watching()) add(space, address, size);
+  }
+  /// Records that `by` is releasing the block at `address`.
+  void note_released(Space space, std::uint64_t address, const void* by) noexcept {
+    if (is_watching()) (void)remove(space, address, nullptr, by);
+  }
+  /// Forgets the released block at `address`, whose addresses somebody else may have from now on.
+  void forget_released(Space space, std::uint64_t address) noexcept;
+  /// Forgets all blocks that `by` has released.
+  void forget_released_by(const void* by) noexcept;
+  /// The same for memory of the host. Returns whether the registry keeps the memory, and passes `memory` to std::free
+  /// later; otherwise the caller frees it.
+  [[nodiscard]] bool keep_released(std::uint64_t address, void* memory) noexcept {
+    return is_watching() && remove(Space::host, address, memory, nullptr);
+  }
+
+  // --- for sessions
+
+  /// A number for a session that no other has.
+  [[nodiscard]] std::uint64_t next_owner() noexcept;
+  /// Records that the session's arena is at `base` from now on, and left where it was. `is_allocated`: the session has
+  /// allocated it. Returns whether there was memory to record it.
+  [[nodiscard]] bool enter_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size,
+                                 bool is_allocated) noexcept;
+  /// Forgets all arenas of a session.
+  void forget_arenas(std::uint64_t owner) noexcept;
+
+  /// The number of allocations so far.
+  [[nodiscard]] std::uint64_t now() noexcept;
+  /// Whether a range may be used that was bound after `bound_at` allocations.
+  [[nodiscard]] Staleness check(Space space, std::uint64_t address, std::uint64_t bytes,
+                                std::uint64_t bound_at = since_ever) noexcept;
+  /// The same for device memory that a round binds in a session whose arena is at `arena`.
+  [[nodiscard]] Staleness check_bound(Space space, std::uint64_t arena, std::uint64_t address, std::uint64_t bytes,
+                                      std::uint64_t bound_at = since_ever) noexcept;
+
+ private:
+  struct Block {
+    Space space;
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::uint64_t generation;    ///< the number of the allocation
+    std::uint64_t released = 0;  ///< the number of the release; 0: it is allocated
+    void* kept = nullptr;        ///< released memory that is to be freed
+    const void* by = nullptr;    ///< what released it
+  };
+  struct ArenaRange {
+    Space space;
+    std::uint64_t owner;
+    std::uint64_t begin;
+    std::uint64_t end;
+    bool is_allocated;  ///< by the session
+    bool is_current;
+    [[nodiscard]] bool overlaps(Space in, std::uint64_t from, std::uint64_t to) const noexcept {
+      return space == in && begin < to && from < end;
+    }
+  };
+
+  void add(Space space, std::uint64_t address, Bytes size);
+  bool remove(Space space, std::uint64_t address, void* memory, const void* by) noexcept;
+  [[nodiscard]] std::size_t first_ending_after(Space space, std::uint64_t address) const noexcept;
+  void forget_oldest_released() noexcept;
+  [[nodiscard]] Staleness check_blocks(Space space, std::uint64_t begin, std::uint64_t end,
+                                       std::uint64_t bound_at) const noexcept;
+
+  std::atomic<bool> is_watching_{false};
+  std::mutex mutex_;
+  std::vector<Block> blocks_;  ///< sorted by space and address; they do not overlap
+  std::vector<ArenaRange> arenas_;
+  std::uint64_t allocations_ = 0;
+  std::uint64_t releases_ = 0;
+  std::size_t released_count_ = 0;
+  std::uint64_t owners_ = 0;
+};
+
+}  // namespace rondo::memory
+
+#if RONDO_HAS_BODIES
+#include <rondo/memory/registry_impl.hpp>  // IWYU pragma: export
+#endif

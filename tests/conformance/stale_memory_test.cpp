@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Sessions that check memory refuse rounds that would use what is gone, with the tensor's name and the cause, and run
+// the next round with memory that is there.
+
+#include "conformance/device_floats.hpp"
+#include "conformance/kernels.hpp"
+#include "conformance/platforms.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace rondo;
+
+namespace {
+
+using Floats = std::vector<float>;
+constexpr std::size_t n = 2048;  // floats; two pages
+
+/// y = x + w, of which w stays on the device.
+struct Graph {
+  Graph() { graph.add<kernels::Add>(x, w, y); }
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {n});
+  Resident<float> w = graph.resident<float>("w", {n});
+  Output<float> y = graph.output<float>("y", {n});
+};
+struct Shapes {
+  Shapes() { graph.add<kernels::Add>(x, x, y); }
+  TaskGraph graph;
+  Dim size = graph.dim("size");
+  Input<float> x = graph.input<float>("x", {size});
+  Output<float> y = graph.output<float>("y", {size});
+};
+
+template <class P>
+struct Fixture {
+  Fixture() { REQUIRE(session.upload(g.w, Floats(n, 2)).ok()); }
+  Graph g;
+  RoundSession<P, CheckedPolicies> session = open<P, CheckedPolicies>(g.graph);
+  Floats x = Floats(n, 1), y = Floats(n);
+
+  template <class... B>
+  void runs(B&&... pairs) {
+    const Status status = session.run_round(pairs...);
+    CHECK_MESSAGE(status.ok(), std::string(session.explain(status).c_str()));
+  }
+  template <class... B>
+  void refuses(const char* tensor, const char* cause, B&&... pairs) {
+    const Status status = session.run_round(pairs...);
+    CHECK(status.code() == Errc::stale_memory);
+    CHECK(!status.poisoned());
+    const std::string text = session.explain(status).c_str();
+    CHECK_MESSAGE(text.find("tensor '" + std::string(tensor) + "'") != std::string::npos, text);
+    CHECK_MESSAGE(text.find(cause) != std::string::npos, text);
+    y.assign(n, 0);
+    runs(bind(g.x, x), bind(g.y, y));
+    CHECK(y == Floats(n, 3));
+  }
+};
+
+}  // namespace
+
+#define RONDO_TEST_PLATFORMS A2A3Sim, A5SimOn<Pool>, Host, A2A3OverStandIn
+
+TEST_CASE_TEMPLATE("A round that binds released device memory is refused", P, RONDO_TEST_PLATFORMS) {
+  Fixture<P> f;
+  std::optional<DeviceFloats<P>> memory(std::in_place, f.session.platform(), n, 5.0F);
+  const DeviceSpan<float> span = memory->span();
+  f.runs(bind(f.g.x, span), bind(f.g.y, f.y));
+  CHECK(f.y == Floats(n, 7));
+  const auto prebound = f.session.prebind(bind(f.g.x, span), bind(f.g.y, f.y));
+  DynamicBindings dynamic(f.session);
+  REQUIRE(dynamic.bind(f.g.x.key.tensor(), span.data().template as<std::byte>(), Bytes{4 * n}).ok());
+  REQUIRE(dynamic.bind(f.g.y.key.tensor(), static_cast<void*>(f.y.data()), Bytes{4 * n}).ok());
+  f.runs(prebound);
+  f.runs(dynamic);
+  memory.reset();
+  f.refuses("x", "was released", bind(f.g.x, span), bind(f.g.y, f.y));
+  f.refuses("x", "was released", bind(f.g.y, f.y), bind(f.g.x, span));
+  f.refuses("x", "was released", bind(f.g.x, DeviceSpan<float>(span.data(), n)), bind(f.g.y, f.y));
+  f.refuses("x", "was released", prebound);
+  f.refuses("x", "was released", dynamic);
+  CHECK(f.session.prebind(bind(f.g.x, span), bind(f.g.y, f.y)).status().code() == Errc::stale_memory);
+  CHECK(f.session.begin_round(bind(f.g.x, span), bind(f.g.y, f.y)).failure().code() == Errc::stale_memory);
+
+  // A host that takes the addresses for other memory makes no difference to what was bound before.
+  if constexpr (is_over_stand_in<P>) {
+    const auto kept = f.session.prebind(bind(f.g.x, f.x), bind(f.g.y, f.y));
+    memory::Registry& registry = memory::Registry::instance();
+    const memory::Space space = f.session.platform().memory_space();
+    registry.note_allocated(space, span.data().address(), Bytes{4 * n});
+    f.refuses("x", "allocated anew", prebound);
+    f.runs(kept);
+    registry.note_released(space, span.data().address(), nullptr);
+    registry.forget_released(space, span.data().address());
+  }
+}
+
+TEST_CASE_TEMPLATE("A held input, and the arena itself, are refused when their memory was released", P,
+                   RONDO_TEST_PLATFORMS) {
+  Fixture<P> f;
+  std::optional<DeviceFloats<P>> memory(std::in_place, f.session.platform(), n, 5.0F);
+  f.runs(bind(f.g.x, memory->span()), bind(f.g.y, f.y));
+  REQUIRE(f.session.hold(f.g.x).ok());
+  f.runs(bind(f.g.x, f.x), bind(f.g.y, f.y));
+  CHECK(f.y == Floats(n, 7));
+  memory.reset();
+  CHECK(f.session.run_round(bind(f.g.x, f.x), bind(f.g.y, f.y)).code() == Errc::stale_memory);
+  REQUIRE(f.session.release_hold(f.g.x).ok());
+  f.runs(bind(f.g.x, f.x), bind(f.g.y, f.y));
+
+  const Bytes size = f.session.arena_bytes();
+  std::optional<DeviceFloats<P>> arena(std::in_place, f.session.platform(), size.value / 4);
+  REQUIRE(f.session.move_arena({arena->span().data().template as<std::byte>(), size.value}).ok());
+  REQUIRE(f.session.upload(f.g.w, Floats(n, 2)).ok());
+  f.runs(bind(f.g.x, f.x), bind(f.g.y, f.y));
+  arena.reset();
+  const Status status = f.session.run_round(bind(f.g.x, f.x), bind(f.g.y, f.y));
+  CHECK(status.code() == Errc::stale_memory);
+  CHECK(status.subject() == Status::Subject::tensor);
+}
+
+TEST_CASE_TEMPLATE("What lay in an arena that moved is refused, and so is a prebinding from before", P,
+                   RONDO_TEST_PLATFORMS) {
+  Fixture<P> f;
+  const auto own = f.session.pair(f.g.w);
+  f.runs(bind(f.g.x, DeviceSpan<float>(own.device(), n)), bind(f.g.y, f.y));  // its own arena, as long as it is there
+  CHECK(f.y == Floats(n, 4));
+  const auto prebound = f.session.prebind(bind(f.g.x, f.x), bind(f.g.y, f.y));
+  const Bytes size = f.session.arena_bytes();
+  DeviceFloats<P> first(f.session.platform(), size.value / 4), second(f.session.platform(), size.value / 4);
+  const auto move_to = [&](const DeviceFloats<P>& arena) {
+    REQUIRE(f.session.move_arena({arena.span().data().template as<std::byte>(), size.value}).ok());
+    REQUIRE(f.session.upload(f.g.w, Floats(n, 2)).ok());
+  };
+  move_to(first);
+  const auto in_first = f.session.pair(f.g.w);
+  f.refuses("x", "arena was at this address and has moved", bind(f.g.x, DeviceSpan<float>(own.device(), n)),
+            bind(f.g.y, f.y));
+  f.refuses("x", "prebinding was made before", prebound);
+  f.runs(bind(f.g.x, DeviceSpan<float>(in_first.device(), n)), bind(f.g.y, f.y));
+  move_to(second);
+  f.refuses("x", "arena was at this address and has moved", bind(f.g.x, DeviceSpan<float>(in_first.device(), n)),
+            bind(f.g.y, f.y));
+  move_to(first);
+  f.runs(bind(f.g.x, DeviceSpan<float>(in_first.device(), n)), bind(f.g.y, f.y));
+}
+
+TEST_CASE_TEMPLATE("The arena of another session is refused, open or closed", P, RONDO_TEST_PLATFORMS) {
+  Fixture<P> f;
+  DevicePtr<float> theirs;
+  {
+    Fixture<P> other;
+    theirs = other.session.pair(other.g.w).device();
+    f.refuses("y", "another session's arena", bind(f.g.x, f.x), bind(f.g.y, DeviceSpan<float>(theirs, n)));
+    // What a session's user has allocated may be bound in another.
+    DeviceFloats<P> shared(other.session.platform(), n, 5.0F);
+    f.runs(bind(f.g.x, shared.span()), bind(f.g.y, f.y));
+    CHECK(f.y == Floats(n, 7));
+    const auto prebound = f.session.prebind(bind(f.g.x, f.x), bind(f.g.y, f.y));
+    CHECK(other.session.run_round(prebound).code() == Errc::wrong_tensor);
+  }
+  // Of a real device, somebody else may have the addresses by now.
+  if constexpr (!is_over_stand_in<P>) {
+    f.refuses("y", "was released", bind(f.g.x, f.x), bind(f.g.y, DeviceSpan<float>(theirs, n)));
+  }
+}
+
+TEST_CASE_TEMPLATE("A round that binds a pinned array that is gone is refused", P, RONDO_TEST_PLATFORMS) {
+  Fixture<P> f;
+  std::optional<PinnedArray<float, P>> x(std::in_place, f.session.platform(), n);
+  const std::span<float> gone(x->data(), n);
+  f.runs(bind(f.g.x, *x), bind(f.g.y, f.y));
+  x.reset();
+  f.refuses("x", "was released", bind(f.g.x, gone), bind(f.g.y, f.y));
+  f.refuses("y", "was released", bind(f.g.x, f.x), bind(f.g.y, gone));
+}
+
+TEST_CASE_TEMPLATE("Rounds in flight and rounds of several shapes are refused, too", P, RONDO_TEST_PLATFORMS) {
+  Graph g;
+  auto pipelined = open_pipelined<P, 2, CheckedPolicies>(g.graph);
+  REQUIRE(pipelined.upload(g.w, Floats(n, 2)).ok());
+  Shapes s;
+  auto shaped = open_shaped<P, CheckedPolicies>(std::move(s.graph));
+  const Floats x(n, 1);
+  Floats y(n);
+  for (int i = 0; i < 3; ++i) {
+    std::optional<DeviceFloats<P>> memory(std::in_place, pipelined.platform(), n, 5.0F);
+    const DeviceSpan<float> span = memory->span();
+    const Status taken = pipelined.submit_round(bind(g.x, span), bind(g.y, y)).submitted();
+    REQUIRE_MESSAGE(taken.ok(), std::string(pipelined.explain(taken).c_str()));
+    REQUIRE(pipelined.wait_all().ok());
+    memory.reset();
+    const auto refused = pipelined.submit_round(bind(g.x, span), bind(g.y, y)).submitted();
+    CHECK(refused.code() == Errc::stale_memory);
+    CHECK(std::string(pipelined.explain(refused).c_str()).find("tensor 'x' (in, 2048 × float32): the memory was r") ==
+          0);
+    memory.emplace(shaped.platform(), n, 5.0F);
+    REQUIRE(shaped.run_round(bind(s.x, memory->span()), bind(s.y, y)).ok());
+    const DeviceSpan<float> here = memory->span();
+    memory.reset();
+    const Status status = shaped.run_round(bind(s.x, here), bind(s.y, y));
+    CHECK(status.code() == Errc::stale_memory);
+    CHECK(std::string(shaped.explain(status).c_str()).find("tensor 'x' (in, 2048 × float32): the memory was r") == 0);
+    CHECK(shaped.run_round(bind(s.x, x), bind(s.y, y)).ok());
+    CHECK(y == Floats(n, 2));
+  }
+}

@@ -44,6 +44,7 @@ class Dim {
   [[nodiscard]] constexpr std::int32_t as_symbol() const noexcept {
     return size_ == 1 && is_symbol(parts_[0]) ? -1 - parts_[0] : -1;
   }
+  /// Whether a symbol is part of the expression; without one, its value is known.
   [[nodiscard]] constexpr bool has_symbols() const noexcept {
     bool found = false;
     for_each_symbol([&](std::int32_t) { found = true; });

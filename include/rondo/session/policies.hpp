@@ -150,6 +150,7 @@ struct DefaultPolicies {
 
 /// DefaultPolicies with CheckMemory, for debugging.
 struct CheckedPolicies : DefaultPolicies {
+  /// Rounds that would use memory that is gone are refused with stale_memory.
   using Check = CheckMemory;
 };
 

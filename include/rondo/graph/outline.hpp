@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <rondo/detail/keyed.hpp>
+#include <rondo/graph/analysis.hpp>
 #include <rondo/graph/records.hpp>
 
 #include <cstddef>
@@ -49,9 +49,9 @@ class Outline {
     GraphView view = graph_;
     view.tasks = tasks_;
     view.args = args_;
-    view.successor_begin = successor_begin_;
-    view.successors = successors_;
-    view.predecessor_count = predecessor_count_;
+    view.successor_begin = edges_.successor_begin;
+    view.successors = edges_.successors;
+    view.predecessor_count = edges_.predecessor_count;
     view.lanes = nullptr;
     view.loops = {};
     return view;
@@ -85,31 +85,23 @@ class Outline {
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
       for (std::uint32_t p = items_[i].first; p < items_[i].last; ++p) item_of[p - first] = i;
     }
-    std::vector<rondo::detail::Keyed> edges;
+    EdgeList edges;
     for (std::uint32_t p = first; p < last; ++p) {
       for (const std::uint32_t s : graph_.successors_of(p)) {
         if (s < last && item_of[p - first] != item_of[s - first])
           edges.push_back({item_of[p - first], item_of[s - first]});
       }
     }
-    rondo::detail::sort_once_each(edges);
-    successor_begin_ = std::vector<std::uint32_t>(items_.size() + 1);
-    predecessor_count_ = std::vector<std::uint32_t>(items_.size());
-    for (const rondo::detail::Keyed& edge : edges) {
-      ++successor_begin_[static_cast<std::size_t>(edge.key) + 1];
-      ++predecessor_count_[static_cast<std::size_t>(edge.item)];
-      successors_.push_back(static_cast<std::uint32_t>(edge.item));
-    }
-    for (std::size_t i = 0; i < items_.size(); ++i) successor_begin_[i + 1] += successor_begin_[i];
+    std::vector<std::uint32_t> order(items_.size());
+    for (std::size_t i = 0; i < items_.size(); ++i) order[i] = items_[i].first;
+    edges_ = arrange(std::move(order), std::move(edges));
   }
 
   GraphView graph_;
   std::vector<TaskRecord> tasks_;
   std::vector<ArgRecord> args_;
   std::vector<Item> items_;
-  std::vector<std::uint32_t> successor_begin_;
-  std::vector<std::uint32_t> successors_;
-  std::vector<std::uint32_t> predecessor_count_;
+  Analysis edges_;
 };
 
 }  // namespace rondo::graph

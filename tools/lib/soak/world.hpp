@@ -24,7 +24,7 @@ namespace soak {
 /// What happened, over all sessions.
 struct Counts {
   std::uint64_t rounds = 0;     ///< that succeeded and were compared
-  std::uint64_t refused = 0;    ///< rounds with bindings that must be refused, and were
+  std::uint64_t refused = 0;    ///< memory of a wrong size that was offered and refused
   std::uint64_t failed = 0;     ///< rounds with a task that fails on purpose
   std::uint64_t on_device = 0;  ///< rounds that bound device memory
   std::uint64_t sessions = 0;
@@ -39,8 +39,8 @@ struct Mismatch : std::runtime_error {
 class World {
  public:
   virtual ~World() = default;
-  /// Runs `count` rounds, fewer if the session was poisoned on purpose; all have been compared when it returns.
-  /// @returns whether the session can go on. @throws Mismatch
+  /// Runs `count` rounds and compares them all, or ends early with one that fails on purpose. @returns whether the
+  /// session can go on. @throws Mismatch
   virtual bool run(std::size_t count, Counts& counts) = 0;
   [[nodiscard]] virtual std::string name() const = 0;
 };
@@ -231,9 +231,8 @@ class WorldOf final : public World {
       &flight == last ? wait(flight) : settle(flight, counts);
     }
   }
-  /// A round with too small an output changes nothing.
+  /// Memory of a wrong size is refused when it is bound.
   void be_refused(Counts& counts) {
-    settle_all(counts);
     for (std::size_t t = memory_.size(); t-- > 0;) {
       if (program_.tensors[t].direction != rondo::Direction::out) continue;
       Words words(3);

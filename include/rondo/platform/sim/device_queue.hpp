@@ -87,8 +87,8 @@ class DeviceQueue {
   [[gnu::always_inline]] Status copy_out(std::uint32_t slot, void* to, DevicePtr<const std::byte> from,
                                          Bytes size) noexcept {
     Slot& s = slots_[slot];
-    outputs_[slot * outputs_per_slot_ + s.outputs++] = {to, reinterpret_cast<const void*>(from.address()),
-                                                        size};  // NOLINT
+    const auto* const at = reinterpret_cast<const void*>(from.address());  // NOLINT: simulated device memory
+    outputs_[slot * outputs_per_slot_ + s.outputs++] = {to, at, size};
     return {};
   }
   [[gnu::always_inline]] Status commit(std::uint32_t slot) noexcept {

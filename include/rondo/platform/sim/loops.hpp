@@ -33,13 +33,11 @@ class LoopRunner {
     calls_.push_back(call);
     tasks_.push_back(task);
   }
-  [[nodiscard]] Call call() noexcept {
-    return {&LoopRunner::run, reinterpret_cast<ArgWord*>(this)};
-  }  // NOLINT: see run
+  [[nodiscard]] Call call() noexcept { return {&LoopRunner::run, reinterpret_cast<ArgWord*>(this)}; }
 
  private:
   /// @throws LoopFailure a kernel threw; StoppedInLoop
-  static void run(ArgWord* self) { reinterpret_cast<LoopRunner*>(self)->run(); }  // NOLINT: from call()
+  static void run(ArgWord* self) { reinterpret_cast<LoopRunner*>(self)->run(); }
   void run() {
     if (kind_ == graph::LoopRecord::Kind::when) {
       run_calls(0, 1);  // the decision, for those who trace it

@@ -75,8 +75,8 @@ class Region {
  private:
   template <class Derived>
   friend class Orchestrator;
-  Region() noexcept {
-  }  // NOLINT(modernize-use-equals-default): leaves unused dimensions uninitialised, which saves time
+  // NOLINTNEXTLINE(modernize-use-equals-default): leaves unused dimensions uninitialised, which saves time
+  Region() noexcept {}
 
   TensorState* tensor_;
   std::uint64_t serial_;   ///< distinguishes tensors whose memory and record were reused

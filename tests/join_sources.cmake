@@ -6,10 +6,10 @@
 
 # rondo_join_sources(<out> <target> <parts> <file>...)
 #   Sets <out> to what to compile instead of the files: <parts> sources that include them, and those that must stay
-#   alone, since they do what no namespace can hold, have options of their own, or hold coroutines, whose parts g++ 12
-#   calls unused there. A file's own includes come first, outside of its namespace.
+#   alone, since they do what no namespace can hold or have options of their own. A file's own includes come first,
+#   outside of its namespace.
 function(rondo_join_sources out target parts)
-  set(alone_if "^(#if|#undef|#pragma|extern |template *<>|namespace rondo|void\\* operator new|int main)|co_return")
+  set(alone_if "^(#if|#undef|#pragma|extern |template *<>|namespace rondo|void\\* operator new|int main)")
   set(alone)
   foreach(part RANGE 1 ${parts})
     set(includes_${part})
@@ -53,6 +53,10 @@ function(rondo_join_sources out target parts)
       set(source ${CMAKE_CURRENT_BINARY_DIR}/joined/${target}_${part}.cpp)
       set(content "${includes}\n${bodies_${part}}")
       file(CONFIGURE OUTPUT ${source} CONTENT "@content@" @ONLY)
+      if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        # It warns of the parts of coroutines in a file that others include.
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-Wno-unused-function;-Wno-subobject-linkage")
+      endif()
       list(APPEND joined ${source})
     endif()
   endforeach()

@@ -124,8 +124,15 @@ settings = {
         ],
     },
     "extra_css": ["pages.css"],
+    "extra": {"generator": False},
     "plugins": ["search"],
-    "markdown_extensions": ["tables", "fenced_code", "sane_lists", {"toc": {"permalink": True}}],
+    "markdown_extensions": [
+        "tables",
+        "sane_lists",
+        "pymdownx.superfences",
+        {"pymdownx.highlight": {"guess_lang": False}},
+        {"toc": {"permalink": True}},
+    ],
     "nav": navigation(),
 }
 # JSON is YAML.

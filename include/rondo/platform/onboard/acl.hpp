@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What Rondo knows of CANN's public host API: handles, values, and one table of function pointers. Written from the
-/// facts of the API's documentation; nothing of the vendor's is needed to compile.
+/// The part of CANN's public host API that Rondo uses: handles, values, and one table of function pointers. It is
+/// written from the API's documentation, so that no file of the vendor's is needed to compile.
 namespace rondo::platform::onboard {
 
 using AclError = streams::Code;
@@ -18,9 +18,9 @@ using BinHandle = void*;
 using FuncHandle = void*;
 using RunInstance = void*;     ///< a captured graph
 using PhysicalMemory = void*;  ///< memory without an address
-using ExceptionInfo = void;    ///< what is told of a kernel that failed
+using ExceptionInfo = void;    ///< the report on a kernel that failed
 
-/// How memory is asked for.
+/// The size of the pages that an allocation asks for.
 enum PagePolicy : int { huge_first = 0, huge_only = 1, normal_only = 2 };
 inline constexpr std::uint32_t host_register_mapped = 2;
 
@@ -39,49 +39,49 @@ inline constexpr std::int32_t launch_schedule_mode = 1;
 inline constexpr std::int32_t launch_timeout_us = 8;
 inline constexpr std::int32_t schedule_all_at_once = 1;
 
-/// One attribute of a launch; laid out as the runtime has it.
+/// One attribute of a launch, in the runtime's layout.
 struct LaunchAttr {
   std::int32_t id = 0;
   std::int32_t value[4] = {};
 };
-/// The attributes of a launch; laid out as the runtime has it.
+/// The attributes of a launch, in the runtime's layout.
 struct LaunchConfig {
   LaunchAttr* attrs = nullptr;
   std::size_t count = 0;
 };
-/// One option of loading a binary; laid out as the runtime has it.
+/// One option for loading a binary, in the runtime's layout.
 struct LoadOption {
   std::int32_t type = 0;
   std::uint32_t value[4] = {};
 };
-/// How a binary is to be loaded; laid out as the runtime has it.
+/// The options for loading a binary, in the runtime's layout.
 struct LoadOptions {
   const LoadOption* options = nullptr;
   std::size_t count = 0;
 };
-inline constexpr std::int32_t load_option_magic = 2;  ///< for which cores kernels are that do not say it themselves
+inline constexpr std::int32_t load_option_magic = 2;  ///< the cores of kernels that do not state theirs
 inline constexpr std::uint32_t magic_vector_core = 0x4141'5246;
 inline constexpr std::uint32_t magic_cube_core = 0x4149'4343;
 inline constexpr std::int32_t load_option_cpu_kernel_mode = 3;
-inline constexpr std::uint32_t cpu_kernels_from_data = 2;  ///< the bytes of a shared library for the AICPU
+inline constexpr std::uint32_t cpu_kernels_from_data = 2;  ///< the data is a shared library for the AICPU
 
-/// An address inside the arguments that points to data inside them; laid out as the runtime has it.
+/// An address inside the arguments that points to data inside them, in the runtime's layout.
 struct Placeholder {
   std::uint32_t address_offset = 0;
   std::uint32_t data_offset = 0;
 };
-/// On which side of the bus memory lies; laid out as the runtime has it.
+/// The side of the bus on which memory lies, in the runtime's layout.
 struct MemoryLocation {
   std::uint32_t id = 0;
   std::int32_t type = 1;  ///< the device
 };
-/// From where to where a batch of copies goes; laid out as the runtime has it.
+/// The source and the destination of a batch of copies, in the runtime's layout.
 struct CopyBatchAttr {
   MemoryLocation to;
   MemoryLocation from;
   std::uint8_t reserved[16] = {};
 };
-/// What kind of physical memory is asked for; laid out as the runtime has it.
+/// The kind of physical memory that is asked for, in the runtime's layout.
 struct PhysicalMemoryProp {
   std::int32_t handle_type = 0;
   std::int32_t allocation_type = 0;  ///< pinned
@@ -98,8 +98,8 @@ static_assert(sizeof(Placeholder) == 8);
 static_assert(sizeof(CopyBatchAttr) == 32 && offsetof(CopyBatchAttr, to) == 0 && offsetof(CopyBatchAttr, from) == 8);
 static_assert(sizeof(PhysicalMemoryProp) == 32 && offsetof(PhysicalMemoryProp, location) == 12);
 
-/// The API as far as Rondo calls it, its structs passed as plain addresses. What follows `optional` may be null;
-/// see capabilities below.
+/// The calls of the API that Rondo makes; structs are passed as plain addresses. The calls after `optional` may be
+/// null: the predicates at the end tell what the runtime can do.
 struct Calls {
   AclError (*init)(const char*) = nullptr;
   AclError (*finalize)() = nullptr;
@@ -164,7 +164,8 @@ struct Calls {
   AclError (*reset_device_by_force)(std::int32_t) = nullptr;
 
   [[nodiscard]] constexpr bool launches() const noexcept { return launch_device_args || launch_host_args; }
-  /// Capture serves only with a device args block: host args would be frozen in it.
+  /// Whether graphs can be captured. That needs launches with args on the device: args on the host would be frozen in
+  /// the captured graph.
   [[nodiscard]] constexpr bool captures() const noexcept {
     return launch_device_args && capture_begin && capture_end && execute && destroy_instance;
   }
@@ -174,7 +175,7 @@ struct Calls {
   }
 };
 
-/// Calls `visit(symbol, slot)` for each call that must be there.
+/// Calls `visit(symbol, slot)` for each call that the library must have.
 template <class Visit>
 constexpr void visit_required(Calls& c, Visit visit) {
   visit("aclInit", c.init);
@@ -206,7 +207,7 @@ constexpr void visit_required(Calls& c, Visit visit) {
   visit("aclrtBinaryGetFunction", c.get_function);
 }
 
-/// The same for each call whose absence only takes a capability away.
+/// Calls `visit(symbol, slot)` for each call without which only a capability is missing.
 template <class Visit>
 constexpr void visit_optional(Calls& c, Visit visit) {
   visit("aclrtLaunchKernelV2", c.launch_device_args);
@@ -240,7 +241,7 @@ constexpr void visit_optional(Calls& c, Visit visit) {
   visit("aclrtResetDeviceForce", c.reset_device_by_force);
 }
 
-/// Ranges of the vendor's profiler, which has a library of its own; both or none.
+/// Ranges of the vendor's profiler, which has a library of its own. Either both calls are set or none is.
 struct ProfilerCalls {
   std::uint64_t (*range_start)(const char*, Stream) = nullptr;
   void (*range_end)(std::uint64_t) = nullptr;

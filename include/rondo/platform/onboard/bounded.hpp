@@ -12,9 +12,9 @@
 
 namespace rondo::platform::onboard {
 
-/// Makes a call that may never come back, on a thread of its own. It is waited for for so long; then the thread is left
-/// alone, so `call` owns whatever it uses. Errors: code_timed_out then, also where there is no thread. Cost: teardown
-/// only.
+/// Makes a call that may never return, on a thread of its own, and waits for `limit_ms` milliseconds at most. After
+/// that the thread goes on by itself, so `call` must own whatever it uses. Errors: code_timed_out if the limit has
+/// passed or no thread can be started. Cost: used in teardown only.
 template <class Call>
 [[nodiscard]] AclError bounded(std::int64_t limit_ms, Call call) noexcept {
   struct Answer {

@@ -8,10 +8,10 @@
 #include <span>
 #include <string_view>
 
-/// Which chip a device has to be, and what is left to call once a device was given up.
+/// The chip that a device must be, and the calls that remain once a device is given up.
 namespace rondo::platform::onboard {
 
-/// Which chip a platform is for, and what its type is called.
+/// The chip that a platform is for, and the names in its messages.
 struct Identity {
   const char* platform;
   const char* arch;
@@ -19,14 +19,14 @@ struct Identity {
   std::uint32_t npu_arch;
 };
 
-/// @throws Error unsupported if the device is another chip
+/// Checks that the device is a chip of this kind. @throws Error unsupported: the device is another chip
 inline void check_chip(const Calls& calls, const Identity& identity, std::uint32_t device) {
   const char* const soc = calls.soc_name();
   const std::string_view name = soc == nullptr ? "" : soc;
   for (const char* const prefix : identity.soc_prefixes) {
     if (name.starts_with(prefix)) return;
   }
-  // A name that is new to us may still be a chip that is not.
+  // A chip whose name is not in the list may still be of this architecture.
   std::int64_t npu = 0;
   if (calls.device_info != nullptr && calls.device_info(device, device_info_npu_arch, &npu) == code_ok &&
       npu == static_cast<std::int64_t>(identity.npu_arch) && !name.empty()) {
@@ -34,7 +34,7 @@ inline void check_chip(const Calls& calls, const Identity& identity, std::uint32
   }
   Error::Text text(identity.platform, ": device ", device, " is ");
   if (name.empty()) {
-    text.append("of a kind that the runtime does not tell");
+    text.append("of a kind that the runtime does not name");
   } else {
     text.append(name);
   }
@@ -44,7 +44,8 @@ inline void check_chip(const Calls& calls, const Identity& identity, std::uint32
   throw Error(Errc::unsupported, text);
 }
 
-/// The calls of a device that was given up: they release nothing and do nothing, successfully or not.
+/// The calls for a device that was given up. They do nothing: those that release report success, all others
+/// code_not_open.
 [[nodiscard]] inline const Calls& calls_of_no_device() noexcept {
   static const Calls calls = [] {
     Calls c;

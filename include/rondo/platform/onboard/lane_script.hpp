@@ -11,8 +11,8 @@
 
 namespace rondo::platform::onboard {
 
-/// What is captured on which stream when tasks are dealt to lanes, step by step: launches, and events that are recorded
-/// and waited for. An event that all have waited for is recorded again.
+/// The steps of capturing a graph whose tasks are dealt to lanes, each lane on a stream of its own: launches, records
+/// of events, and waits for them. An event is recorded again once all its waits are captured.
 class LaneScript {
  public:
   /// One call of the capture.
@@ -20,10 +20,11 @@ class LaneScript {
     enum class Kind : std::uint8_t { launch, record, wait };
     Kind kind = Kind::launch;
     std::uint32_t lane = 0;
-    std::uint32_t what = 0;  ///< a launch, counted in the order of the lanes without the fill; else an event
+    std::uint32_t what =
+        0;  ///< the number of a launch in the order of the lanes, without tasks in no lane; else of an event
   };
 
-  /// What a graph may take of the device's queues, and how many entries one has for a graph's tasks.
+  /// The most queues of the device that one graph may take, and the entries that each has for the graph's tasks.
   static constexpr std::uint64_t most_queues = 1024;
   static constexpr std::uint64_t queue_entries = 2048 - 32 - 8;
 
@@ -53,10 +54,10 @@ class LaneScript {
   }
 
   [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
-  /// How many streams and events it takes.
+  /// The numbers of streams and of events that capturing needs.
   [[nodiscard]] std::uint32_t lanes() const noexcept { return lanes_; }
   [[nodiscard]] std::uint32_t events() const noexcept { return events_; }
-  /// How many of the device's queues the graph takes: each stream one, and another where one is full.
+  /// The number of the device's queues that the graph takes: one for each stream, and another whenever one is full.
   [[nodiscard]] std::uint64_t queues() const {
     std::vector<std::uint64_t> entries(lanes_, 1);
     for (const Step& step : steps_) {
@@ -80,14 +81,14 @@ class LaneScript {
   }
 
   std::vector<Step> steps_;
-  std::vector<std::uint32_t> events_of_;  ///< by task; the last is that of the start, and of joins
-  std::vector<std::uint32_t> free_;       ///< events
+  std::vector<std::uint32_t> events_of_;  ///< by task; the last entry is the event of the start, and of joins
+  std::vector<std::uint32_t> free_;       ///< events that may be recorded again
   std::uint32_t lanes_;
   std::uint32_t events_ = 0;
 };
 
-/// Captures a script, for which streams and events are needed only now. `launch(number, stream)` makes one of the
-/// script's launches and returns a code. @returns the first failure; then there is no instance
+/// Captures a script on streams and events that it creates, and destroys afterwards. `launch(number, stream)` makes one
+/// of the script's launches and returns a code. @returns the first failure; `instance` is then null
 template <class Launch>
 [[nodiscard]] AclError capture_script(Device& device, const LaneScript& script, RunInstance& instance, Launch launch) {
   const Calls& calls = device.calls();

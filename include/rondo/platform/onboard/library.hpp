@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <initializer_list>
 
-/// Finding the runtime's library on the machine where the program runs.
+/// Functions that find the runtime's library on the machine where the program runs.
 namespace rondo::platform::onboard {
 
-/// A symbol of a library that is open. @throws Error unsupported: it is not in it
+/// Returns the address of a symbol of an open library. @throws Error unsupported: the library has no such symbol
 inline void* find_required(void* library, const char* name, const char* symbol) {
   void* const found = dlsym(library, symbol);
   if (found == nullptr) {
@@ -23,7 +23,7 @@ inline void* find_required(void* library, const char* name, const char* symbol) 
   return found;
 }
 
-/// Fills the table from a library that is open. @throws Error unsupported: a required symbol is not in it
+/// Fills the table from an open library. @throws Error unsupported: the library lacks a required symbol
 inline void fill(Calls& calls, void* library, const char* name) {
   visit_required(calls, [&]<class Function>(const char* symbol, Function*& slot) {
     slot = reinterpret_cast<Function*>(find_required(library, name, symbol));
@@ -33,8 +33,9 @@ inline void fill(Calls& calls, void* library, const char* name) {
   });
 }
 
-/// Opens libacl_rt.so, or libascendcl.so (older packages), or what the environment variable RONDO_ACL_LIBRARY names;
-/// it stays open until the process ends. @throws Error no_such_device, with where it was looked for
+/// Opens libacl_rt.so, else libascendcl.so (of older packages), else the file that the environment variable
+/// RONDO_ACL_LIBRARY names. The library stays open until the process ends. @throws Error no_such_device, with the
+/// places that were searched
 inline void open_library(Calls& calls) {
   Error::Text looked;
   for (const char* const name : {"libacl_rt.so", "libascendcl.so", static_cast<const char*>(nullptr)}) {
@@ -52,7 +53,7 @@ inline void open_library(Calls& calls) {
                           looked, "); install the vendor's runtime, or let RONDO_ACL_LIBRARY name it"));
 }
 
-/// The profiler's ranges, looked for once; null where there is no such library.
+/// The calls of the profiler, which is looked for once; null if there is none.
 inline const ProfilerCalls& profiler_calls() noexcept {
   static const ProfilerCalls found = [] {
     ProfilerCalls calls;

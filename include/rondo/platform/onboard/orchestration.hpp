@@ -29,9 +29,9 @@ using runtime::OrchestratorCommand;
 using runtime::OrchestratorResult;
 using runtime::OrchestratorTensor;
 
-/// One orchestrator on one device: lays out its block (see device_args.hpp), tells it where tensors are, launches it.
-/// Cost of a round besides its copies: a launch, a copy of the result, and a copy of the tensors' places where one
-/// changed or there are host inputs.
+/// One orchestrator on one device. It lays out the orchestrator's block (see device_args.hpp), sends it the addresses
+/// of the tensors, and launches it. Cost of a round in addition to its copies: one launch, one copy of the result, and
+/// one copy of the tensors' addresses if one of them changed or there are host inputs.
 template <class P, class Runtime, class Graph>
 class Orchestration {
  public:
@@ -40,7 +40,8 @@ class Orchestration {
   static constexpr bool has_background = false;
   static constexpr bool follows_the_arena = false;
 
-  /// @throws Error invalid_argument (no binary), unsupported (the runtime launches nothing on the AICPU), out_of_memory
+  /// Uses the binary of the platform's options.
+  /// @throws Error invalid_argument (no binary), unsupported (the runtime cannot launch on the AICPU), out_of_memory
   Orchestration(P& platform, const Graph& graph, const runtime::StreamOptions& options)
       : Orchestration{platform, graph, options, platform.options().orchestrator} {
     static_assert(std::is_same_v<Graph, Orchestrated<runtime::OnDevice>>,
@@ -49,7 +50,7 @@ class Orchestration {
                   "session with rondo::on_device in place of the callable; or choose a simulated platform, or "
                   "runtime::HostBuildGraph");
   }
-  /// With a binary of the caller's.
+  /// Uses the caller's binary.
   Orchestration(P& platform, const Graph& graph, const runtime::StreamOptions& options,
                 const OrchestratorBinary& binary)
       : platform_{platform},
@@ -76,7 +77,7 @@ class Orchestration {
     return platform_.copy_out(&result_, block_.base().offset(Bytes{places_.result_at}), Bytes{sizeof(result_)});
   }
   static Status settle() noexcept { return {}; }
-  /// What the orchestrator says of the round.
+  /// The round's outcome as the orchestrator reports it, or `waited` if the wait itself failed.
   Status outcome(Status waited) noexcept {
     has_answered_ = std::exchange(is_awaited_, false) && waited.ok();
     if (!has_answered_) {
@@ -94,7 +95,7 @@ class Orchestration {
   static void move_arena(DevicePtr<std::byte>, DevicePtr<std::byte>) noexcept {}
   [[nodiscard]] const Error::Text* failure_text() const noexcept { return has_answered_ ? &text_ : nullptr; }
 
-  /// Where a tensor of the interface is from now on; a host input's bytes are on the host.
+  /// Sets the address of a tensor of the interface from the next launch on; for a host input, an address on the host.
   void place_tensor(std::size_t t, std::uint64_t address) noexcept {
     OrchestratorTensor& tensor = tensors()[t];
     if (is_carried_in_args(view_.tensors[t].direction)) {
@@ -148,7 +149,7 @@ class Orchestration {
     return args;
   }
 
-  /// Writes all of the block but the rings, and waits. @throws Error what the platform reports
+  /// Writes the whole block except the rings, and waits. @throws Error what the platform reports
   void write() {
     places_.arena = block_.base().address();
     std::memcpy(image_.data(), &places_, sizeof(places_));
@@ -181,7 +182,7 @@ class Orchestration {
     }
   }
 
-  /// Sends what changed about the tensors.
+  /// Sends the tensors' addresses and the bytes of host inputs.
   [[gnu::noinline]] Status tell() noexcept {
     is_dirty_ = false;
     for (std::size_t t = 0; has_host_inputs_ && t < host_inputs_.size(); ++t) {
@@ -207,7 +208,7 @@ class Orchestration {
   P& platform_;
   graph::GraphView view_;
   OrchestratorArgs places_;
-  std::vector<std::byte> image_;  ///< of the block, up to the rings
+  std::vector<std::byte> image_;  ///< the host's copy of the block, up to the rings
   std::vector<std::uint64_t> host_inputs_;
   memory::Arena<P> block_;
   Orchestrator program_;
@@ -218,7 +219,7 @@ class Orchestration {
   bool has_host_inputs_ = false;
   bool is_awaited_ = false;  ///< the result of a round is on its way
   bool has_answered_ = false;
-  bool is_lost_ = false;  ///< the device is gone: asking it for more takes time and gives nothing
+  bool is_lost_ = false;  ///< the device is gone: further calls would only wait
   bool is_unloaded_ = false;
 };
 

@@ -10,13 +10,13 @@
 
 namespace rondo::platform::onboard {
 
-/// A program for the device's AICPU, loaded and registered; what builds a round's graph on the device.
+/// A program for the device's AICPU that builds the graph of each round, loaded and registered.
 ///
-/// Lifetime: immovable; the device outlives it. Thread safety: the session's. Errors: the constructor throws. Cost of
-/// a launch: one call of the runtime's.
+/// Lifetime: immovable; the device must outlive it. Thread safety: that of the session. Errors: the constructor throws.
+/// Cost of a launch: one call of the runtime.
 class Orchestrator {
  public:
-  /// `begin()` is called once all is in place. @throws Error unsupported (the runtime cannot launch on the AICPU),
+  /// Loads the program, then calls `begin()`. @throws Error unsupported (the runtime cannot launch on the AICPU),
   /// invalid_argument (no binary, no such file), and what the runtime reports
   template <class Begin>
   Orchestrator(Device& device, const OrchestratorBinary& source, Begin begin) : Orchestrator(device) {
@@ -29,8 +29,8 @@ class Orchestrator {
   Orchestrator& operator=(const Orchestrator&) = delete;
   ~Orchestrator() { (void)release(); }
 
-  /// Hands one launch over to the device, on one block, with args that stand on the device and on the host alike.
-  /// @returns what the runtime does; `call` is then its name
+  /// Submits one launch of one block. The args are on the device and on the host, and the launch uses those that the
+  /// runtime can take. @returns the runtime's code; `call` is then the name of the call
   [[nodiscard]] AclError launch(const void* device_args, void* host_args, std::size_t bytes,
                                 const char*& call) noexcept {
     if (calls().launch_device_args != nullptr) {
@@ -41,7 +41,7 @@ class Orchestrator {
     return calls().launch_host_args(function_, 1, device_.stream(), nullptr, host_args, bytes, nullptr, 0);
   }
 
-  /// Waits, and unloads. @returns the first failure
+  /// Waits for the device, then unloads the program. @returns the first failure
   AclError release() noexcept {
     if (binary_ == nullptr) return code_ok;
     AclError first = device_.wait();

@@ -10,22 +10,23 @@
 
 namespace rondo::platform::onboard {
 
-/// Launches the tasks of a round one by one, each between two events on the device's time line, and waits after each.
-/// Lifetime: the device outlives it; release() gives the events back. Thread safety: the session's.
+/// Launches the tasks of a round one by one, each between two events of the device's clock, and waits after each.
+/// Lifetime: the device must outlive it; release() destroys the events. Thread safety: that of the session.
 class Stepper {
  public:
   explicit Stepper(Device& device) noexcept : device_{device} {}
 
   [[nodiscard]] bool is_on() const noexcept { return steps_ != nullptr; }
-  /// Sets the callbacks; null: none, and it is off. @throws Error out_of_resources
+  /// Sets the callbacks; null turns the stepper off. @throws Error out_of_resources
   void set(streams::TaskSteps* steps) {
     has_events_ = has_events_ || steps != nullptr;
     if (steps != nullptr) events_.open(device_);
     steps_ = steps;
   }
 
-  /// `tasks(take)` calls `take(position, args, bytes, launch)` for each task, and ends at the first code that is not
-  /// ok; `under_way` is the task that it waits for. @returns the first failure; `call` is then the call that failed
+  /// Runs one round. `tasks(take)` calls `take(position, args, bytes, launch)` for each task, and stops at the first
+  /// code that is not ok. `under_way` is the task that is waited for. @returns the first failure; `call` is then the
+  /// name of the call that failed
   template <class Wait, class Tasks>
   [[nodiscard]] AclError round(const char*& call, Stream stream, std::uint32_t& under_way, Wait wait,
                                Tasks tasks) noexcept {

@@ -28,17 +28,17 @@ class Wait {
   Wait(const Calls& calls, std::uint32_t device, std::int32_t limit_ms) noexcept
       : calls_{calls}, device_{static_cast<std::int32_t>(device)}, limit_ms_{limit_ms} {}
 
-  /// Cost: two stores.
+  /// The thread waits for the stream from now on. Cost: two stores.
   void begins(Stream stream) noexcept {
     stream_.store(stream, std::memory_order_relaxed);
     state_.store(++turn_ << 2 | waiting, std::memory_order_release);
   }
-  /// @returns whether the stream was aborted. Cost: an exchange
+  /// The thread waits no longer. @returns whether the stream was aborted. Cost: one exchange
   [[nodiscard]] bool ends() noexcept { return (state_.exchange(turn_ << 2, std::memory_order_acq_rel) & aborted) != 0; }
 
   /// The time between two looks of the watcher.
   [[nodiscard]] std::int64_t period_ms() const noexcept { return std::max(1, limit_ms_ / 8); }
-  /// Called by the watcher only.
+  /// Aborts the stream if the wait exceeds its limit. Called only by the watcher.
   void look(std::int64_t now_ms) noexcept {
     std::uint64_t state = state_.load(std::memory_order_acquire);
     if (state != seen_) {
@@ -66,14 +66,14 @@ class Wait {
   const Calls& calls_;
   std::int32_t device_;
   std::int32_t limit_ms_;
-  std::uint64_t turn_ = 0;  ///< for the thread that waits
+  std::uint64_t turn_ = 0;  ///< used only by the thread that waits
   std::atomic<Stream> stream_{nullptr};
   std::atomic<std::uint64_t> state_{0};  ///< the turn, and the two bits
-  std::uint64_t seen_ = 0;               ///< for the watcher
-  std::int64_t since_ms_ = 0;            ///< likewise
+  std::uint64_t seen_ = 0;               ///< used only by the watcher
+  std::int64_t since_ms_ = 0;            ///< used only by the watcher
 };
 
-/// Watches all waits of the process on one thread, which is there while there are any.
+/// Watches all waits of the process on one thread, which runs while there are waits.
 ///
 /// Thread safety: any thread. Lifetime: until the process ends.
 class Watcher {
@@ -83,7 +83,7 @@ class Watcher {
     return watcher;
   }
 
-  /// @throws std::bad_alloc, std::system_error
+  /// Starts to watch a wait. @throws std::bad_alloc, std::system_error
   void add(std::shared_ptr<Wait> wait) {
     const std::lock_guard starting{starting_};
     {
@@ -103,7 +103,7 @@ class Watcher {
       throw;
     }
   }
-  /// After the last wait is removed, the thread has ended when this returns.
+  /// Stops watching a wait. The removal of the last one ends the thread before this returns.
   void remove(const Wait* wait) noexcept {
     const std::lock_guard starting{starting_};
     {
@@ -137,7 +137,7 @@ class Watcher {
       sleep(pause_ms);
     }
   }
-  /// Sleeps for so long, or until a wait is added or removed.
+  /// Sleeps for `ms` milliseconds, or until a wait is added or removed.
   void sleep(std::int64_t ms) noexcept {
     timespec until{};
     (void)clock_gettime(CLOCK_REALTIME, &until);
@@ -152,7 +152,7 @@ class Watcher {
   sem_t changed_{};
   std::vector<std::shared_ptr<Wait>> waits_;
   std::thread thread_;
-  pid_t runs_in_ = 0;  ///< the process whose thread it is
+  pid_t runs_in_ = 0;  ///< the process that thread_ belongs to
 };
 
 }  // namespace rondo::platform::onboard

@@ -11,19 +11,19 @@
 
 namespace rondo::platform::onboard {
 
-/// Sets device memory to zero. On a2a3 chips the runtime's own fill makes a host buffer and sends it over the bus, each
-/// time, so there zeros are copied from a block of device memory that has them; on others the runtime has the device
-/// do it.
+/// Sets device memory to zero. On a2a3 chips the runtime's own fill makes a buffer on the host and sends it over the
+/// bus each time, so zeros are copied from a block of device memory instead. On other chips the runtime's fill runs on
+/// the device.
 ///
-/// Lifetime: the device outlives it; release() frees. Thread safety: the session's. Errors: prepare() throws. Cost on
-/// the hot path: one call for each 16 MiB.
+/// Lifetime: the device must outlive it; release() frees the blocks. Thread safety: that of the session. Errors:
+/// prepare() throws. Cost on the hot path: one call for each 16 MiB.
 class ZeroFill {
  public:
   explicit ZeroFill(Device& device) : device_{device} {}
   ZeroFill(const ZeroFill&) = delete;
   ZeroFill& operator=(const ZeroFill&) = delete;
 
-  /// For fills of so many bytes. @throws Error out_of_memory, and what the runtime reports
+  /// Makes fills of `bytes` possible with few calls. @throws Error out_of_memory, and what the runtime reports
   void prepare(std::uint64_t bytes) {
     if (device_.identity().npu_arch != arch::A2A3::npu_arch) return;
     bytes = align_up(std::min(bytes, longest), 64);
@@ -39,7 +39,7 @@ class ZeroFill {
     device_.must("aclrtSynchronizeStreamWithTimeout", device_.wait());
     bytes_ = bytes;
   }
-  /// @returns what the runtime does; `call` is then its name
+  /// Submits the fill. @returns the runtime's code; `call` is then the name of the call
   [[nodiscard]] AclError fill(std::uint64_t address, std::uint64_t bytes, Stream stream, const char*& call) noexcept {
     if (bytes_ == 0) {
       call = "aclrtMemsetAsync";
@@ -55,10 +55,10 @@ class ZeroFill {
     }
     return code;
   }
-  /// Of device memory.
+  /// The size of the block of zeros, in bytes; 0 if there is none.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-  /// The device is idle. @returns the first failure
+  /// Frees the blocks. The device must be idle. @returns the first failure
   AclError release() noexcept {
     AclError first = blocks_.empty() ? code_ok : device_.enter();
     for (void* const block : blocks_) {
@@ -79,8 +79,8 @@ class ZeroFill {
   }
 
   Device& device_;
-  std::vector<void*> blocks_;  ///< the last one is used; what is queued may still read those before it
-  std::uint64_t bytes_ = 0;    ///< of the last one
+  std::vector<void*> blocks_;  ///< the last one is used; queued copies may still read the others
+  std::uint64_t bytes_ = 0;    ///< the size of the last block
 };
 
 }  // namespace rondo::platform::onboard

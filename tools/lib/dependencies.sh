@@ -57,7 +57,7 @@ has_browser_driver() {
 has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }
 
 # Prints the Debian packages that are needed for <purpose>, which is demo, test, lint, portability, release,
-# check_release or site, and are not there.
+# check_release, site or browse (a site in a browser), and are not there.
 missing_packages() {
   has_program g++ || echo g++
   case $1 in
@@ -92,7 +92,8 @@ missing_packages() {
     check_release)
       has_program mmdebstrap || echo mmdebstrap
       return ;;
-    site)
+    site | browse)
+      [ "$1" = site ] || has_browser || echo chromium
       has_program python3 || echo python3
       has_program cmake || echo cmake
       has_program doxygen || echo doxygen

@@ -8,14 +8,14 @@
 
 namespace rondo::test {
 
-/// A Traffic for Sim that counts what crosses the bus.
+/// A Traffic for Sim that counts the bytes that cross the bus.
 struct CountTraffic {
   std::uint64_t copies_in = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t copies_out = 0;
   std::uint64_t bytes_out = 0;
   std::uint64_t launches_with_bases = 0;
-  std::uint64_t launch_bytes = 0;  ///< of those launches
+  std::uint64_t launch_bytes = 0;  ///< the bytes of those launches
   std::uint64_t device_refreshes = 0;
   std::uint64_t device_slots = 0;  ///< addresses that the device computed
 

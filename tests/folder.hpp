@@ -11,7 +11,7 @@
 
 namespace rondo::test {
 
-/// An empty folder that is removed in the end.
+/// An empty folder, which is removed at the end of its lifetime.
 class Folder {
  public:
   Folder() { path_ = ::mkdtemp(path_.data()); }

@@ -4,9 +4,9 @@
 
 #include <rondo/types.hpp>
 
-/// Options of a session whose graph is built during the round, with room for small graphs. A session with the default
-/// ones takes a tenth of a second to open over the stand-in, and most of a second under ThreadSanitizer; tests that
-/// open one or two have those.
+/// Options of a session whose graph is built during the round, with room for small graphs. With the default options a
+/// session takes a tenth of a second to open over the stand-in, and most of a second under ThreadSanitizer, so only
+/// tests that open one or two sessions use the defaults.
 template <class Options>
 Options small_rings() {
   Options options;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For programs of one source file: replaces functions of the C library by ones that count and pass on.
+// For programs of one source file: replaces functions of the C library by functions that count and call the original.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -21,7 +21,8 @@ inline F next(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-// operator new calls malloc, so malloc covers it; the C library's own entry points are what dlsym itself needs.
+// operator new calls malloc, so counting malloc covers it. dlsym allocates, so the C library's own entry points are
+// used.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -62,7 +63,7 @@ inline bool quiet = true;
 
 template <class Round>
 void expect_no_calls(const char* platform, const char* way, Round round, bool may_read_clock = false) {
-  // The first rounds may still load code, touch memory that was only reserved, and a pool learns from them.
+  // In the first rounds code may still be loaded and reserved memory touched for the first time, and a pool learns.
   bool ok = true;
   for (int i = 0; i < 64; ++i) ok = round() && ok;
   const long before[] = {allocations, locks, clock_reads, threads, libraries};
@@ -79,7 +80,7 @@ void expect_no_calls(const char* platform, const char* way, Round round, bool ma
               platform, way, ok ? "ok" : "FAILED", calls[0], calls[1], calls[2], calls[3], calls[4]);
 }
 
-/// Each kind of call is seen once, so that a replacement that is not linked in shows.
+/// Makes each kind of call once, so that a replacement that is not linked is noticed.
 inline bool the_counters_count() {
   const long before[] = {allocations, locks, clock_reads, libraries};
   int* volatile kept = new int;  // volatile, or the compiler leaves both calls out

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-/// Device memory of the caller's, on a platform: what a user of the session binds in place of host memory. The test
-/// looks into it behind the platform's back. It is released before the platform goes.
+/// Device memory that belongs to the caller, as a user of the session binds it in place of host memory. The test reads
+/// it without the platform's help. Release it before the platform is destroyed.
 template <class P>
 class DeviceFloats {
  public:
@@ -46,7 +46,7 @@ class DeviceFloats {
       std::memcpy(pointer(), values.data(), 4 * n_);
     }
   }
-  /// Simulated devices read host memory, so that is where it is.
+  /// Simulated devices read host memory, so this memory is on the host.
   [[nodiscard]] void* pointer() const { return reinterpret_cast<void*>(at_.address()); }
 
   P* platform_;

@@ -29,8 +29,8 @@ using Word = std::uint32_t;
 using Words = std::vector<Word>;
 
 /// Works in place: element by element.
-struct Stir {
-  static constexpr std::string_view name = "stir";
+struct Scramble {
+  static constexpr std::string_view name = "scramble";
   static constexpr auto core = CoreType::vector;
   static constexpr InPlace in_place{.out = 1, .in = 0};
   static void run(In<Word> x, Out<Word> y, Word k) noexcept {
@@ -113,7 +113,7 @@ struct RandomGraph {
           if (!written[to]) return;
           graph.add<Fold>(from, spaces[to]);
           break;
-        default: graph.add<Stir>(from, spaces[to], static_cast<Word>(random())); break;
+        default: graph.add<Scramble>(from, spaces[to], static_cast<Word>(random())); break;
       }
       written[to] = true;
     });

@@ -27,7 +27,7 @@ using namespace rondo;
 
 namespace {
 
-using test::stir;
+using test::mix;
 using Word = std::uint64_t;
 using Words = std::vector<Word>;
 constexpr std::size_t elements = 8;
@@ -42,16 +42,16 @@ struct Mix {
   static constexpr std::string_view name = "mix";
   static constexpr auto core = CoreType::vector;
   static void run(In<Word> a, In<Word> b, Out<Word> y) {
-    dawdle(stir(a[0], b[1]));
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] = stir(a[i], b[y.size() - 1 - i]);
+    dawdle(mix(a[0], b[1]));
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = mix(a[i], b[y.size() - 1 - i]);
   }
 };
 struct Update {
   static constexpr std::string_view name = "update";
   static constexpr auto core = CoreType::cube;
   static void run(Block b, In<Word> x, InOut<Word> y) {
-    dawdle(stir(x[0], y[b.index]));
-    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = stir(y[i], x[i]);
+    dawdle(mix(x[0], y[b.index]));
+    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = mix(y[i], x[i]);
   }
 };
 
@@ -109,7 +109,7 @@ Overlapping::Options overlapping(std::uint32_t threads) {
 
 Words words(Word seed) {
   Words w(elements);
-  for (Word& each : w) each = seed = stir(seed, 3);
+  for (Word& each : w) each = seed = mix(seed, 3);
   return w;
 }
 
@@ -391,7 +391,7 @@ struct TakeTurns {
     const std::size_t mine = (b.index + x[0]) % b.count;
     const Word before = y[mine];
     if (b.index == 0) pass_us(100);
-    y[mine] = stir(before, x[0]);
+    y[mine] = mix(before, x[0]);
   }
 };
 

@@ -17,14 +17,13 @@
 template <class P>
 inline constexpr bool is_over_stand_in = requires { requires P::runs_over_stand_in; };
 
-/// What a kernel that throws comes to: where there are exceptions, that; on a device, a failure of the device.
+/// The error code of a round whose kernel throws: kernel_failed where the host runs kernels, device_failed on a device.
 template <class P>
 inline constexpr rondo::Errc failure_of_a_kernel =
     is_over_stand_in<P> ? rondo::Errc::device_failed : rondo::Errc::kernel_failed;
 
-/// Options under which a platform shows what it can do: a pool spreads even short tasks over three threads from the
-/// first round on, where by default it would find out that one thread is faster; a captured graph has three streams,
-/// where its short tasks would stay on one.
+/// Options that make a platform use its threads and streams although the tasks of tests are short: a pool spreads tasks
+/// over three threads from the first round on, and a captured graph has three streams.
 template <class P>
 typename P::Options busy_options() {
   typename P::Options options{};

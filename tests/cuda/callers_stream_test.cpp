@@ -71,7 +71,7 @@ TEST_CASE("enqueued rounds run in order with the caller's stream, which nobody w
     rondo_cuda_stand_in_hang();
     for (int r = 2; r <= 4; ++r) REQUIRE(enqueue(static_cast<float>(r)).ok());
     CHECK(y[0] == 6);
-    rondo_cuda_stand_in_let_go();
+    rondo_cuda_stand_in_resume();
     REQUIRE(session.wait_for_enqueued().ok());
     CHECK(calls("cuStreamSynchronize") + calls("cuStreamQuery") == syncs);
     for (const float value : y) CHECK(value == 15);

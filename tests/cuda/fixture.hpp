@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// What the tests of the platform Cuda share.
+/// Helpers of the tests of the platform Cuda.
 namespace cuda_test {
 
 using Floats = std::vector<float>;
@@ -35,7 +35,7 @@ struct Graph {
   rondo::TaskId scale{};
 };
 
-/// A round of the graph. @returns its status, and whether its results are right if it is good
+/// Runs a round of the graph. @returns its status, and whether the results are right if it succeeded
 template <class Session>
 std::pair<rondo::Status, bool> run(Session& session, const Graph& g, float value) {
   const Floats x(Graph::n, value), w(Graph::n, 1);
@@ -51,7 +51,7 @@ inline std::string misuses() {
   return text.data();
 }
 
-/// Each test begins with a machine that knows nothing, and must leave none of its own there.
+/// Each test begins with a machine in its first state, and must leave no object of its own.
 struct Clean {
   Clean() { rondo_cuda_stand_in_reset(); }
   Clean(const Clean&) = delete;
@@ -62,7 +62,7 @@ struct Clean {
   }
 };
 
-/// What opening throws; empty if it does not.
+/// The message that opening throws, or an empty one.
 template <class Session = P, class G>
 std::pair<rondo::Errc, std::string> refusal(const G& graph, const typename Session::Options& options = {}) {
   try {

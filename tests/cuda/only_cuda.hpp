@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Included in front of the sources of tests/conformance: their cases run for the platform Cuda alone, over the stand-in
+// Included before the sources of tests/conformance: their cases run for the platform Cuda alone, over the stand-in
 // for its driver, wherever they name a platform over a stand-in. Cases that are for other platforms are left out.
 
 #include "cuda_stand_in/over_cuda_stand_in.hpp"

@@ -39,7 +39,7 @@ struct RegisteredKernel {
   std::uint32_t block_bytes = 0;
 };
 
-/// What is there besides the machine. The machine's lock guards it.
+/// The state of the driver in addition to the machine. The machine's lock guards it.
 struct Driver {
   bool is_initialised = false;
   pid_t process = 0;
@@ -69,7 +69,7 @@ std::uint64_t limit(const char* what, std::uint64_t otherwise) {
   return found == machine().limits.end() ? otherwise : found->second;
 }
 
-/// What a failure of the machine's is called here.
+/// The driver's code for a failure of the machine.
 int code_of(int machine_code) {
   switch (machine_code) {
     case stand_in::copy_failed: return illegal_address;
@@ -81,7 +81,7 @@ int code_of(int machine_code) {
 
 enum class Needs { nothing, initialised, context };
 
-/// What every call begins with: the log, the faults, the rules for callers, a context that is lost. Holds the lock.
+/// The beginning of each call: the log, the faults, the rules for callers, a lost context. Holds the lock.
 class Entry {
  public:
   Entry(const char* name, Needs needs) : lock{machine().mutex} {
@@ -133,12 +133,12 @@ EventState* event_of(const char* call, void* handle) {
   machine().misuse(std::string(call) + ": no such event");
   return nullptr;
 }
-/// A call that a stream in capture mode does not stand: the capture is lost.
+/// For a call that a stream in capture mode does not allow: the capture is lost.
 int refuse_in_capture(StreamState& stream) {
   stream.capture->is_lost = true;
   return capture_unsupported;
 }
-/// Whether a capture of this thread's, or one in the global mode, forbids calls that might wait for the device.
+/// Whether a capture of this thread, or one in the global mode, forbids calls that might wait for the device.
 bool capture_forbids() {
   return std::any_of(machine().streams.begin(), machine().streams.end(), [](const StreamState* s) {
     return s->capture != nullptr && s->capture->mode != 2 &&
@@ -173,7 +173,7 @@ int copy(const char* call, Op op, bool in, StreamState& stream, std::unique_lock
     m.submit(stream, std::move(op));
     return success;
   }
-  // Pageable memory: to the device its bytes are taken at once; from the device the call waits.
+  // Pageable memory: a copy to the device reads its bytes at once; a copy from the device waits.
   if (stream.capture != nullptr) return refuse_in_capture(stream);
   if (in) {
     op.bytes.assign(op.from, op.from + op.size);
@@ -187,7 +187,7 @@ int copy(const char* call, Op op, bool in, StreamState& stream, std::unique_lock
   return success;
 }
 
-/// The operation that a launch is. @returns a code
+/// Makes the operation of a launch. @returns a code
 int kernel_op(CudaFunction& function, const unsigned* grid, const unsigned* block, unsigned shared, void** parameters,
               Op& op) {
   const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
@@ -268,7 +268,7 @@ int load_ptx(CudaModule& module, const std::string& text, char* log, std::size_t
 
 int load(CudaModule& module, const void* image, char* log, std::size_t log_bytes) {
   const auto* const bytes = static_cast<const char*>(image);
-  if (std::memcmp(bytes, "\177ELF", 4) == 0) return no_binary_for_gpu;  // a cubin, and so of another chip
+  if (std::memcmp(bytes, "\177ELF", 4) == 0) return no_binary_for_gpu;  // a cubin is always for another chip
   if (std::strncmp(bytes, module_magic, 26) == 0) {
     std::uint64_t count = 0;
     std::memcpy(&count, bytes + sizeof(module_magic), sizeof(count));
@@ -295,7 +295,7 @@ CONTROL void rondo_cuda_stand_in_reset() {
   m.faults.clear();
   m.misuses.clear();
   m.limits.clear();
-  m.let_go();
+  m.resume();
   driver().lost = success;
   driver().registered.clear();
   for (StreamState* const s : m.streams) s->error = stand_in::ok;
@@ -304,7 +304,7 @@ CONTROL void rondo_cuda_stand_in_end_process() {
   Machine& m = machine();
   std::unique_lock lock{m.mutex};
   for (StreamState* const s : m.streams) m.discard(*s);
-  m.let_go();
+  m.resume();
   for (StreamState* const s : std::set<StreamState*>(m.streams)) destroy_stream(lock, s);
   for (EventState* const event : m.events) delete event;
   m.events.clear();
@@ -335,9 +335,9 @@ CONTROL void rondo_cuda_stand_in_hang() {
   const std::lock_guard lock{machine().mutex};
   machine().is_held = machine().is_hung = true;
 }
-CONTROL void rondo_cuda_stand_in_let_go() {
+CONTROL void rondo_cuda_stand_in_resume() {
   const std::lock_guard lock{machine().mutex};
-  machine().let_go();
+  machine().resume();
 }
 CONTROL std::uint64_t rondo_cuda_stand_in_calls(const char* call) {
   const std::lock_guard lock{machine().mutex};
@@ -469,7 +469,7 @@ CUDA_CALL cuCtxSetCurrent(void* context) {
 CUDA_CALL cuCtxGetCurrent(void** context) {
   const Entry entry("cuCtxGetCurrent", Needs::initialised);
   *context = current;
-  return entry.code == driver().lost ? success : entry.code;  // a lost context is current all the same
+  return entry.code == driver().lost ? success : entry.code;  // a lost context is still current
 }
 
 // --- streams and events
@@ -547,7 +547,7 @@ CUDA_CALL cuStreamEndCapture(void* handle, void** graph) {
   *graph = nullptr;
   StreamState* const stream = stream_of("cuStreamEndCapture", handle);
   if (entry.code != success) {
-    if (stream != nullptr) stream->capture = nullptr;  // it ends all the same
+    if (stream != nullptr) stream->capture = nullptr;  // the capture ends in any case
     return entry.code;
   }
   if (stream == nullptr) return invalid_handle;
@@ -583,7 +583,7 @@ CUDA_CALL cuEventDestroy_v2(void* handle) {
   if (entry.code == invalid_context) return entry.code;
   EventState* const event = event_of("cuEventDestroy", handle);
   if (event == nullptr) return invalid_handle;
-  drain_all(entry.lock);  // the driver keeps an event for the work that uses it
+  drain_all(entry.lock);  // the driver keeps an event until the work that uses it has ended
   machine().events.erase(event);
   delete event;
   return entry.code;
@@ -899,7 +899,7 @@ CUDA_CALL cuGraphDestroy(void* handle) {
   return entry.code;
 }
 
-// --- what rivals of Rondo's call, in benchmarks
+// --- calls of Rondo's rivals, in benchmarks
 
 CUDA_CALL cuGraphExecKernelNodeSetParams(void* exec, void* node, const rondo::platform::cuda::KernelNodeParams* p) {
   const Entry entry("cuGraphExecKernelNodeSetParams", Needs::context);

@@ -8,54 +8,55 @@
 #include <string_view>
 #include <vector>
 
-/// How a test talks to the stand-in for the CUDA driver (libcuda.so.1 of this folder), past the code that believes in a
-/// device.
+/// The functions by which a test controls the stand-in for the CUDA driver (libcuda.so.1 of this folder). The code
+/// under test does not know of them.
 extern "C" {
 
-/// Forgets the log, the faults, the misuses, the limits and a lost context, and lets the device go; what is live stays.
+/// Clears the log, the faults, the misuses, the limits and a lost context, and resumes the device; live objects stay.
 void rondo_cuda_stand_in_reset();
-/// The end of the process, as far as a device knows of it: nothing is live any more.
+/// Releases all objects, as a driver does at the end of a process.
 void rondo_cuda_stand_in_end_process();
-/// What there is at most: "memory" (bytes), "streams", "events", "devices", "launch_parameters"; the "version" of the
-/// driver; the "compute_capability" (80) of the devices; the newest "ptx_version" (88) that it compiles; the
+/// Sets a limit or a property: "memory" (bytes), "streams", "events", "devices", "launch_parameters"; the "version" of
+/// the driver; the "compute_capability" (80) of the devices; the newest "ptx_version" (88) that it compiles; the
 /// "max_threads" that a kernel allows.
 void rondo_cuda_stand_in_limit(const char* what, std::uint64_t value);
-/// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its
-/// work in any case; a sticky code loses the context. The call "device" stands for the device's own operations: the
-/// k-th to run fails with `code`, and calls after it tell.
+/// Makes the k-th use of `call` from now on, counted from 1, return `code`; 0 makes each use fail. A call that releases
+/// something releases it in any case, and a sticky code loses the context. The call "device" stands for the operations
+/// of the device: the k-th one fails, and later calls return `code`.
 void rondo_cuda_stand_in_fault(const char* call, std::uint64_t k, int code);
 std::uint64_t rondo_cuda_stand_in_faults_left();
-/// A device that begins nothing more until it is let go.
+/// Hangs the device: it begins no operation until rondo_cuda_stand_in_resume().
 void rondo_cuda_stand_in_hang();
-void rondo_cuda_stand_in_let_go();
+void rondo_cuda_stand_in_resume();
 
-/// How often a call was made since reset; null: all calls together, without those that ask: cuStreamQuery,
-/// cuCtxGetCurrent. Also "bytes_in" and "bytes_out", which copies moved over the bus, and "pageable", copies that made
-/// the host wait.
+/// The number of uses of a call since the reset; null counts all calls except the queries cuStreamQuery and
+/// cuCtxGetCurrent. Also the bytes that copies moved over the bus ("bytes_in", "bytes_out"), and the number of copies
+/// that made the host wait ("pageable").
 std::uint64_t rondo_cuda_stand_in_calls(const char* call);
-/// What was made and not yet released: "memory", "pinned", "streams", "events", "graphs", "executables", "modules",
-/// "contexts"; null: all of it.
+/// The number of objects that exist, of one kind: "memory", "pinned", "streams", "events", "graphs", "executables",
+/// "modules", "contexts"; null counts all.
 std::uint64_t rondo_cuda_stand_in_live(const char* what);
-/// What the caller did that it must not, one in each line. @returns how many
+/// Writes the caller's misuses of the API, one to a line. @returns their number
 std::uint64_t rondo_cuda_stand_in_misuses(char* text, std::size_t size);
-/// Reads or writes device memory as a device would. @returns false if it is none
+/// Read and write device memory as the device does. @returns false if the address is not device memory
 bool rondo_cuda_stand_in_peek(std::uint64_t address, void* to, std::size_t size);
 bool rondo_cuda_stand_in_poke(std::uint64_t address, const void* from, std::size_t size);
-/// The host function that runs in place of an entry of PTX: it gets the words of one block's arguments, which are so
-/// many bytes. Where PTX has an entry of another name, looking it up fails.
+/// Sets the host function that runs in place of an entry of PTX. It takes the words of one block's arguments, which are
+/// `block_bytes` long. Looking up an entry without such a function fails.
 void rondo_cuda_stand_in_kernel(const char* entry, void (*kernel)(std::int64_t*), std::uint32_t block_bytes);
 
-/// Calls of the driver's that tests make themselves.
+/// Calls of the driver that tests make themselves.
 int cuStreamBeginCapture_v2(void* stream, int mode);
 int cuStreamEndCapture(void* stream, void** graph);
 }
 
 namespace cuda_stand_in {
 
-/// A kernel of the stand-in: a host function that gets the words of one block's arguments.
+/// A kernel of the stand-in: a host function that takes the words of one block's arguments.
 using Kernel = void (*)(std::int64_t* args);
 
-/// Kernels by name, in the form of a module that cuModuleLoadDataEx takes here: entries after a magic line.
+/// One kernel of a module for the stand-in's cuModuleLoadDataEx. A module is a magic line, the number of entries, and
+/// the entries.
 struct ModuleEntry {
   char name[112] = {};
   Kernel kernel = nullptr;

@@ -23,7 +23,7 @@ std::unique_ptr<CudaGraph> CudaGraph::clone() const {
 
 namespace {
 
-/// Adds the nodes of a graph, which come after the operations `after`. @returns the operations that end it
+/// Adds the nodes of a graph, to run after the operations `after`. @returns the operations that end the graph
 std::vector<std::uint64_t> add(stand_in::Graph& to, std::uint32_t& lanes, const CudaGraph& graph,
                                const std::vector<std::uint64_t>& after, NodePlaces& places) {
   std::map<const CudaNode*, std::vector<std::uint64_t>> ends;
@@ -66,7 +66,7 @@ std::shared_ptr<stand_in::Graph> instantiate(const CudaGraph& graph, NodePlaces&
   auto made = std::make_shared<stand_in::Graph>();
   std::uint32_t lanes = 0;
   (void)add(*made, lanes, graph, {}, places);
-  // The machine knows lanes by the streams that were captured; here are none, so any distinct keys serve.
+  // The machine identifies lanes by captured streams. There are none here, so any distinct keys will do.
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     made->lanes[reinterpret_cast<stand_in::StreamState*>(std::uintptr_t{lane} + 1)] = lane;
   }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-/// What the stand-in for the CUDA driver has beyond the machine: modules and graphs.
+/// The parts of the stand-in for the CUDA driver that the machine does not have: modules and graphs.
 namespace cuda_stand_in {
 
 using stand_in::Machine;
@@ -39,8 +39,8 @@ inline constexpr int capture_invalidated = 901;
 inline constexpr int capture_unmatched = 903;
 inline constexpr int capture_wrong_thread = 908;
 
-/// A kernel that was looked up. Its launch is an operation of the machine's; `host_parameters` are the sizes of
-/// parameters that the launch carries, and without them its only parameter is the address of the blocks' arguments.
+/// A kernel that was looked up. Its launch is an operation of the machine. `host_parameters` are the sizes of the
+/// parameters that the launch carries; if it is empty, the only parameter is the address of the blocks' arguments.
 struct CudaFunction {
   stand_in::Function on_machine;
   std::uint64_t block_bytes = 0;
@@ -52,7 +52,7 @@ struct CudaModule {
   std::map<std::string, std::unique_ptr<CudaFunction>> functions;
 };
 
-/// A node of a graph that is being made: an operation, or a child.
+/// A node of a graph that is being built: an operation, or a child graph.
 struct CudaGraph;
 struct CudaNode {
   Op op;
@@ -64,11 +64,11 @@ struct CudaGraph {
   [[nodiscard]] std::unique_ptr<CudaGraph> clone() const;
 };
 
-/// Where the operation of each kernel node is in the executable graph.
+/// The place of each kernel node's operation in the executable graph.
 using NodePlaces = std::map<const void*, std::size_t>;
-/// The graph as the machine runs it: each node on a lane of its own, after those that it needs.
+/// Makes the graph that the machine runs: each node on a lane of its own, after the nodes that it needs.
 [[nodiscard]] std::shared_ptr<stand_in::Graph> instantiate(const CudaGraph& graph, NodePlaces& places);
-/// What a capture recorded, as a graph whose nodes follow each other.
+/// Makes a graph of a capture; its nodes follow each other.
 [[nodiscard]] std::unique_ptr<CudaGraph> graph_of_capture(const stand_in::Graph& captured);
 
 }  // namespace cuda_stand_in

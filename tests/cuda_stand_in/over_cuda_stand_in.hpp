@@ -16,7 +16,7 @@ extern "C" int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::s
 
 namespace cuda_stand_in {
 
-/// Whatever was done wrong without a test's knowledge ends it, by name.
+/// Ends the test program with a list of all misuses that the stand-in noted.
 inline void must_be_clean(bool is_last) {
   static char text[4096];
   const auto misuses = rondo_cuda_stand_in_misuses(text, sizeof(text));
@@ -31,13 +31,14 @@ inline void must_be_clean(bool is_last) {
   std::abort();
 }
 
-/// A graph's kernels as a module, made when the graph is loaded; alive as long as the platform that looks at it.
+/// Makes a module of a graph's kernels when the graph is loaded. It must live as long as the platform that reads it.
 class KernelsOfGraph {
  public:
   KernelsOfGraph() { ++alive(); }
   KernelsOfGraph(const KernelsOfGraph&) = delete;
   KernelsOfGraph& operator=(const KernelsOfGraph&) = delete;
-  /// A context that was lost is lost for the process; each test is to find a new one.
+  /// A lost context is lost for the whole process, so the process ends here for the driver: each test gets a new
+  /// context.
   ~KernelsOfGraph() {
     const bool is_last = --alive() == 0;
     must_be_clean(is_last);
@@ -76,8 +77,8 @@ class KernelsOfGraph {
   rondo::CudaModule module_;
 };
 
-/// The platform over the stand-in, whose device has the kernels of whatever graph is loaded: tests that know nothing of
-/// modules run on it unchanged.
+/// The platform over the stand-in, whose device has the kernels of every graph that is loaded, so that tests need no
+/// modules of their own.
 template <class RoundEvents = rondo::platform::streams::NoRoundEvents>
 class OverStandIn : private KernelsOfGraph, public rondo::platform::Cuda<RoundEvents> {
   using Base = rondo::platform::Cuda<RoundEvents>;
@@ -93,7 +94,7 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Cuda<RoundEv
     take(graph.view());
     return Base::load(graph, args);
   }
-  /// What a library does with its stream: puts a copy inside of the device on it.
+  /// Stands for a library's operator: enqueues a copy within the device on the stream.
   static int enqueue_copy(void* stream, void* to, const void* from, std::size_t bytes) {
     return cuMemcpyDtoDAsync_v2(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from), bytes,
                                 stream);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rondo's refresh kernels, as their source for the device says, compiled for the host and run thread by thread.
+// Rondo's refresh kernels, from their source for the device, compiled for the host and run thread by thread.
 
 #include "refresh_kernel.hpp"
 

@@ -6,7 +6,7 @@
 
 namespace cuda_stand_in {
 
-/// The kernels of src/cuda/refresh.cu; `p` is what the launch was given as parameters, one after the other.
+/// The kernels of src/cuda/refresh.cu; `p` holds the parameters of the launch, one after another.
 void run_refresh(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p);
 void run_refresh_carried(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p);
 

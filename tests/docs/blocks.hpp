@@ -11,11 +11,10 @@
 #include <string>
 #include <vector>
 
-/// For pages whose blocks stand in a source file that the tests compile and run.
+/// Helpers for pages whose blocks of code are part of a source file that the tests compile and run.
 namespace docs {
 
-/// A file of the repository, its path from the root. clang-format may have broken lines that the page has whole, so
-/// where white space lies is not looked at.
+/// The text of a file, by its path from the root of the repository.
 inline std::string read(const std::string& path) {
   const std::filesystem::path tests = std::filesystem::path(RONDO_TEST_DATA_DIR).parent_path();
   std::ifstream file(tests.parent_path() / path);
@@ -25,6 +24,7 @@ inline std::string read(const std::string& path) {
   return text.str();
 }
 
+/// The text without white space: clang-format may break lines that the page does not.
 inline std::string without_space(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -44,7 +44,7 @@ inline std::vector<std::string> cpp_blocks(const std::string& page) {
   return blocks;
 }
 
-/// Does each block of the page, at least `least` of them, stand in the source?
+/// Checks that the page has at least `least` blocks, and that each is part of the source.
 inline void check_blocks(const std::string& page, const std::string& source, std::size_t least) {
   const std::string text = without_space(read(source));
   const std::vector<std::string> blocks = cpp_blocks(read(page));

@@ -241,7 +241,7 @@ TEST_CASE_TEMPLATE("Enqueued rounds take their turn: after what the owner put th
                                other) == 0);
     CHECK(results[0]->values() == Floats(n, 0));
     CHECK(owner.waits() == 0);
-    rondo_stand_in_let_go();
+    rondo_stand_in_resume();
     REQUIRE(owner.c.synchronize(other, -1) == 0);
     CHECK(m.other.values() == Floats(n, 10 + 3 * 5 + 3 * 1 + 4 + 1));
     owner.synchronise();
@@ -313,7 +313,7 @@ TEST_CASE_TEMPLATE("A table that a recording changes waits for the rounds that s
     REQUIRE(owner.c.capture_begin(owner.stream, capture_global) == 0);
     std::thread device([] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      rondo_stand_in_let_go();
+      rondo_stand_in_resume();
     });
     REQUIRE(enqueue(m.other, m.z).ok());
     device.join();
@@ -365,7 +365,7 @@ TEST_CASE_TEMPLATE("Before each replay its owner binds other memory, without wai
     CHECK(calls("aclrtMemcpyAsync") == 5);
     CHECK(calls("aclmdlRIExecuteAsync") == 5);
     CHECK(owner.waits() == 0);
-    rondo_stand_in_let_go();
+    rondo_stand_in_resume();
     owner.synchronise();
     for (std::size_t r = 0; r < in.size(); ++r) {
       CHECK(out[r]->values() == Floats(n, 3 * static_cast<float>(r + 1)));

@@ -197,7 +197,7 @@ TEST_CASE_TEMPLATE("A round that failed in flight is told, whatever became of th
     const RoundTicket failing = session.submit_round(bind(g.x, bad), bind(g.y, y0));
     REQUIRE(failing);
     rondo_stand_in_fault("aclrtRecordEvent", 1, 107000);
-    rondo_stand_in_let_go();
+    rondo_stand_in_resume();
     CHECK_FALSE(session.submit_round(bind(g.x, good), bind(g.y, y1)));
     CHECK(session.wait(failing).code() == Errc::device_failed);
   }
@@ -330,7 +330,7 @@ TEST_CASE_TEMPLATE("A device that does not finish in time fails the round with t
   CHECK(status.poisoned());
   CHECK(contains(session.explain(status).c_str(), "aclrtSynchronizeStreamWithTimeout returned 507046"));
   CHECK(session.run_round(bind(g.x, x), bind(g.y, y)).code() == Errc::poisoned);
-  rondo_stand_in_let_go();
+  rondo_stand_in_resume();
   (void)session.close();  // waits for it once more, and gets it
   CHECK(y == Floats(4, -1));
 }
@@ -391,7 +391,7 @@ TEST_CASE_TEMPLATE("A session closes in bounded time over a device that hangs", 
     CHECK(z == Floats(4, -1));
     CHECK(misuses() == "");
     if (!is_silent) CHECK(rondo_stand_in_live(nullptr) == 0);
-    rondo_stand_in_let_go();
+    rondo_stand_in_resume();
     for (int waits = 0; waits < 1000 && rondo_stand_in_live(nullptr) != 0; ++waits) {  // for a call that got no answer
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-/// What the tests of the onboard platforms share.
+/// Helpers of the tests of the onboard platforms.
 namespace onboard_test {
 
 using Floats = std::vector<float>;
@@ -70,7 +70,7 @@ class DeviceFloats {
   rondo::DevicePtr<std::byte> at_{};
 };
 
-/// The calls since reset, in order.
+/// The calls since the reset, in order.
 inline std::vector<std::string> log() {
   std::vector<char> text(rondo_stand_in_log(nullptr, 0) + 1);
   (void)rondo_stand_in_log(text.data(), text.size());
@@ -79,7 +79,7 @@ inline std::vector<std::string> log() {
   for (std::string line; std::getline(lines, line);) calls.push_back(line);
   return calls;
 }
-/// How often each was made.
+/// The number of uses of each call.
 inline std::map<std::string, std::uint64_t> counted() {
   std::map<std::string, std::uint64_t> counts;
   for (const std::string& call : log()) ++counts[call];
@@ -110,7 +110,7 @@ inline std::string missing_required() {
 
 inline bool launches_nothing() { return lacks("aclrtLaunchKernelV2") && lacks("aclrtLaunchKernelWithHostArgs"); }
 
-/// Each test begins with a machine that knows nothing, and must leave none of its own behind.
+/// Each test begins with a machine in its first state, and must leave no object of its own.
 struct Clean {
   Clean() { rondo_stand_in_reset(); }
   Clean(const Clean&) = delete;

@@ -192,7 +192,7 @@ TEST_CASE_TEMPLATE("Rounds queue up without the host waiting, each with its own 
       REQUIRE(platform.launch(program).ok());
     }
     CHECK(counted() == Counts{{"aclrtMemcpyAsync", 16}, {"aclmdlRIExecuteAsync", 8}});
-    rondo_stand_in_let_go();
+    rondo_stand_in_resume();
     REQUIRE(platform.wait().ok());
     for (int r = 0; r < 8; ++r) {
       Floats out(Graph::n);

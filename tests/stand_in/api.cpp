@@ -28,10 +28,10 @@ Machine& machine() { return Machine::instance(); }
 
 enum class Needs { nothing, context };
 
-/// The mode of captures that this thread is in: global, thread-local or relaxed.
+/// The capture mode of this thread: global, thread-local or relaxed.
 thread_local int exchanged_mode = 0;
 
-/// What every call begins with: the log, the faults, the rules for callers. Holds the lock.
+/// The beginning of each call: the log, the faults, and the rules for callers. Holds the lock.
 class Entry {
  public:
   Entry(const char* name, Needs needs) : lock{machine().mutex} {
@@ -79,8 +79,8 @@ EventState* event_of(const char* call, void* handle) {
   return nullptr;
 }
 
-/// Does a capture of this thread, or a global one of any thread, forbid synchronous copies to this thread? What the
-/// thread exchanged its mode for counts more.
+/// Whether a capture of this thread, or a global one of any thread, forbids this thread synchronous copies. The mode to
+/// which the thread changed takes precedence.
 bool capture_forbids() {
   return exchanged_mode != 2 &&
          std::any_of(machine().streams.begin(), machine().streams.end(), [](const StreamState* s) {
@@ -107,7 +107,7 @@ int check_device_side(const char* call, const void* p, std::size_t size) {
   return ok;
 }
 
-/// What a stream has to tell of a failure. It tells it once, as the runtime does unless a stream stops at failures.
+/// The failure of a stream, which is reported once, as by the runtime for a stream that does not stop at failures.
 int take_error(StreamState& stream) {
   if (stream.error != ok) recent_error = stream.error_text;
   stream.skips = false;
@@ -195,14 +195,14 @@ void rondo_stand_in_reset() {
   m.cores = 24;
   m.replay_order = ReplayOrder::any;
   m.slow.clear();
-  m.let_go();
+  m.resume();
 }
 void rondo_stand_in_chip(const char* name) {
   Machine& m = machine();
   const std::lock_guard lock{m.mutex};
   const std::string asked{name};
   const std::string soc = asked == "a2a3" ? "Ascend910B4" : asked == "a5" ? "Ascend950PR_9579" : asked;
-  if (m.soc != soc) m.soc = soc;  // another thread may be reading the name, which a test does not change under it
+  if (m.soc != soc) m.soc = soc;  // written only if it differs, since another thread may be reading it
   const bool is_a5 = m.soc.starts_with("Ascend950");
   m.npu_arch = is_a5 ? 3510 : 2201;
   m.guard = is_a5 ? 0 : 32;
@@ -240,9 +240,9 @@ void rondo_stand_in_range_end(std::uint64_t range) {
   const Entry entry("mstxRangeEnd", Needs::nothing);
   if (machine().ranges.erase(range) == 0) machine().misuse("mstxRangeEnd: no such range");
 }
-void rondo_stand_in_let_go() {
+void rondo_stand_in_resume() {
   const std::lock_guard lock{machine().mutex};
-  machine().let_go();
+  machine().resume();
 }
 void rondo_stand_in_cost(const char* what, double ns) {
   const std::lock_guard lock{machine().mutex};
@@ -480,7 +480,7 @@ int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
   if (stream->capture != nullptr) return refuse(stream_is_captured, "the stream is being captured");
   ++stream->synchronised;
   if (entry.injected != ok) {
-    // A failure of the device comes when the device is through; a timeout, and a refusal, before.
+    // A failure of the device is reported when the device has finished; a timeout or a refusal is reported before.
     if (entry.injected / 1000 == 507 && entry.injected != wait_timed_out) machine().drain(entry.lock, *stream, -1);
     return entry.injected;
   }
@@ -488,7 +488,7 @@ int aclrtSynchronizeStreamWithTimeout(void* handle, std::int32_t timeout_ms) {
   const bool is_through = machine().drain(entry.lock, *stream, timeout_ms);
   if (stream->aborts != aborts) return refuse(stream_was_aborted, "the stream was aborted");
   if (!is_through && machine().limit("silent") != 0) {
-    machine().changed.wait(entry.lock, [] { return !machine().is_held; });  // it is asked what it does
+    machine().changed.wait(entry.lock, [] { return !machine().is_held; });  // the runtime asks what it does
   }
   return is_through ? take_error(*stream) : refuse(wait_timed_out, "the stream did not finish");
 }
@@ -881,7 +881,8 @@ int read_config(const void* config, Op& op) {
 constexpr std::int32_t magic = 2;
 constexpr std::int32_t cpu_kernel_mode = 3;
 
-/// The kernels that stand in some bytes, for the cores that an option names if they do not say it. @returns a code
+/// Reads the kernels of a binary in memory. Kernels that do not state their cores get those of an option. @returns a
+/// code
 int read_kernels(const void* data, std::size_t size, int core, std::list<Function>& functions) {
   if (const auto kernels = kernels_of_elf(data, size)) {
     for (const ElfKernel& k : *kernels) {
@@ -1071,8 +1072,8 @@ int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on
   if (op.function->core == 1) ++machine().counts["on_cube_cores"];
   if (op.function->core == 2) ++machine().counts["on_vector_cores"];
   op.blocks = blocks;
-  // The runtime writes where the data of each placeholder will lie into the caller's own bytes, then takes all of them
-  // before it returns. What a capture takes is what every replay has.
+  // The runtime writes the future address of each placeholder's data into the caller's own bytes, and copies all bytes
+  // before it returns. A capture keeps this copy for every replay.
   op.bytes.resize(size);
   for (std::size_t i = 0; i < count; ++i) {
     const PlaceHolder& place = static_cast<const PlaceHolder*>(placeholders)[i];
@@ -1093,7 +1094,7 @@ int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on
 // ---------------------------------------------------------------------------------------------------------
 
 namespace {
-/// Is the last that each further stream did the record of an event that another one waits for?
+/// Whether the last operation of each further stream is the record of an event that another stream waits for.
 bool is_joined(const Graph& graph) {
   std::vector<std::uint64_t> last(graph.lanes.size(), graph.ops.size());
   for (std::uint64_t i = 0; i < graph.ops.size(); ++i) last[graph.ops[i].lane] = i;

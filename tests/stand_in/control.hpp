@@ -8,85 +8,86 @@
 #include <string_view>
 #include <vector>
 
-/// How a test talks to the stand-in for the ACL runtime (libacl_rt.so of this folder), behind the back of the code that
-/// believes in a device.
+/// The functions by which a test controls the stand-in for the ACL runtime (libacl_rt.so of this folder). The code
+/// under test does not know of them.
 extern "C" {
 
-/// Forgets the log, the faults, the misuses and the limits, and lets the device go; what is live stays.
+/// Clears the log, the faults, the misuses and the limits, and resumes the device; live objects stay.
 void rondo_stand_in_reset();
-/// "a2a3" (Ascend910B4), "a5" (Ascend950PR_9579), or any SoC name; from the next question on. The environment variable
-/// RONDO_STAND_IN_CHIP names the first.
+/// Sets the chip: "a2a3" (Ascend910B4), "a5" (Ascend950PR_9579), or any SoC name. It counts from the next query on. The
+/// environment variable RONDO_STAND_IN_CHIP names the first chip.
 void rondo_stand_in_chip(const char* name);
-/// What there is at most: "memory" (bytes), "streams", "events", "devices", "queues" of captured graphs; and what it
-/// can do, 0 or 1: "virtual_memory", "snapshot_copies", "kernel_names" (finding kernels by name), "kernel_entries" (by
-/// number), "cpu_kernels", "exception_callback", "load_magic" (the option that says for which cores kernels are),
-/// "abort" and "destroy_by_force" (of streams), "reset_by_force" (of the device). "strict" (1): what a runtime would
-/// let pass, and fail of later or never, is refused and noted. "old_driver" (0): copies of pageable memory are
-/// asynchronous, and allowed in a capture. "silent" (0): a device that is held does not say what it does, for which the
-/// runtime asks it once a limit is over, and waits. "launch_bytes": args of a launch up to this size travel without a
-/// copy.
+/// Sets a limit, a feature or a mode.
+/// Limits: "memory" (bytes), "streams", "events", "devices", "queues" of captured graphs, "launch_bytes" (the largest
+/// args of a launch that need no copy).
+/// Features, 0 or 1: "virtual_memory", "snapshot_copies", "kernel_names" (kernels are found by name), "kernel_entries"
+/// (kernels are found by number), "cpu_kernels", "exception_callback", "load_magic" (the option that names the cores of
+/// kernels), "abort" and "destroy_by_force" (of streams), "reset_by_force" (of the device).
+/// Modes, with their defaults: "strict" (1): a use that a runtime accepts, and that fails later or never, is refused
+/// and noted. "old_driver" (0): copies of pageable memory are asynchronous, and allowed in a capture. "silent" (0): a
+/// held device does not answer when the runtime asks what it does; the runtime asks that after a limit, and waits.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
-/// The k-th use of `call` from now on, counted from 1 (0: each use), returns `code`. What releases something does its
-/// work in any case. The call "device" stands for the device's own operations: the k-th to run fails with `code` at a
-/// later synchronise.
+/// Makes the k-th use of `call` from now on, counted from 1, return `code`; 0 makes each use fail. A call that releases
+/// something releases it in any case. The call "device" stands for the operations of the device: the k-th one fails,
+/// and a later synchronise returns `code`.
 void rondo_stand_in_fault(const char* call, std::uint64_t k, int code);
 void rondo_stand_in_clear_faults();
-/// A device slower than any host: it begins nothing more until it is let go, or somebody waits for it without a limit.
+/// Pauses the device: it begins no operation until rondo_stand_in_resume(), or until a wait without a limit.
 void rondo_stand_in_hold();
-void rondo_stand_in_let_go();
-/// The virtual clock: what a kernel takes, by its name or for all ("kernel"), and what a "wait" for an event takes, in
-/// nanoseconds; nothing unless told. Streams run at the same time on it, and kernels take a core for each block.
+void rondo_stand_in_resume();
+/// Sets the time on the virtual clock, in nanoseconds, of the kernel of that name, of all kernels ("kernel"), or of a
+/// wait for an event ("wait"); the default is 0. On this clock streams run at the same time, and a kernel takes one
+/// core for each block.
 void rondo_stand_in_cost(const char* what, double ns);
 void rondo_stand_in_cores(std::uint32_t cores);
-/// How far the device is on the virtual clock.
+/// The device's time on the virtual clock, in nanoseconds.
 double rondo_stand_in_device_ns();
-/// How a captured graph's streams take turns, where their events leave that open: "any", which is another at each
-/// replay, "first_stream_first", "last_stream_first".
+/// Sets the order in which the streams of a captured graph take turns where their events allow several: "any", an order
+/// that differs in each replay, "first_stream_first" or "last_stream_first".
 void rondo_stand_in_replay_order(const char* name);
-/// A device that begins nothing more at all until it is let go: whoever waits for it without a limit misuses it.
+/// Hangs the device: it begins no operation until rondo_stand_in_resume(). A wait without a limit is then a misuse.
 void rondo_stand_in_hang();
-/// A kernel that takes so long.
+/// Makes a kernel take this long.
 void rondo_stand_in_slow(const char* kernel, std::uint64_t microseconds);
-/// How many of the faults have not come to pass.
+/// The number of faults that have not happened yet.
 std::uint64_t rondo_stand_in_faults_left();
 
-/// How often a call was made since reset; null: all calls together. Also "pageable", copies that made the stream wait;
-/// "set_through_host", fills that went over the bus; "on_cube_cores" and "on_vector_cores", launches; "all_at_once",
-/// those whose blocks begin together; "huge_pages" and
-/// "normal_pages", memory that was asked for so; "args_copies", those whose args were too large to travel without a
-/// copy.
+/// The number of uses of a call since the reset; null counts all calls. Also the number of copies that made the stream
+/// wait ("pageable"), of fills over the bus ("set_through_host"), of launches on a kind of core ("on_cube_cores",
+/// "on_vector_cores"), of launches whose blocks begin together ("all_at_once"), of launches whose args needed a copy
+/// ("args_copies"), and of allocations in pages of a kind ("huge_pages", "normal_pages").
 std::uint64_t rondo_stand_in_calls(const char* call);
-/// The calls since reset in order, one in each line. @returns what the text takes
+/// Writes the calls since the reset in order, one to a line. @returns the size of the whole text
 std::size_t rondo_stand_in_log(char* text, std::size_t size);
-/// What was made and not yet released: "memory", "pinned", "mapped host", "streams", "events", "instances", "binaries",
-/// "addresses", "physical", "ranges", "devices", "inits"; null: all of it.
+/// The number of objects that exist, of one kind: "memory", "pinned", "mapped host", "streams", "events", "instances",
+/// "binaries", "addresses", "physical", "ranges", "devices", "inits"; null counts all.
 std::uint64_t rondo_stand_in_live(const char* what);
-/// What the caller did that it must not, one in each line. @returns how many
+/// Writes the caller's misuses of the API, one to a line. @returns their number
 std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size);
-/// Reads or writes device memory as a device would. @returns false if it is none
+/// Read and write device memory as the device does. @returns false if the address is not device memory
 bool rondo_stand_in_peek(std::uint64_t address, void* to, std::size_t size);
 bool rondo_stand_in_poke(std::uint64_t address, const void* from, std::size_t size);
 
-/// How often a stream was synchronised.
+/// The number of synchronisations of a stream.
 std::uint64_t rondo_stand_in_synchronised(void* stream);
-/// The mode to which the calling thread exchanged its own: 0 global, as at first, 1 thread-local, 2 relaxed.
+/// The capture mode of the calling thread: 0 global (the first), 1 thread-local, 2 relaxed.
 int rondo_stand_in_capture_mode();
-/// Inside a kernel that shares its args: which of how many blocks runs.
+/// Inside a kernel that shares its args: the index of its block, and the number of blocks.
 std::uint32_t rondo_stand_in_block_index();
 std::uint32_t rondo_stand_in_block_count();
-/// Rondo's refresh kernel, as its source for the device says, compiled for the host; it shares its args.
+/// Rondo's refresh kernel, whose source for the device is compiled for the host. It shares its args.
 void rondo_stand_in_refresh(std::int64_t* args);
 }
 
 namespace stand_in {
 
-/// A kernel of the stand-in: a host function that gets the words of one block's arguments; one that shares its args
-/// gets those of the launch, as each block does on a device, and asks for its index.
+/// A kernel of the stand-in: a host function that takes the words of one block's arguments. A kernel that shares its
+/// args takes those of the launch, as each block does on a device, and asks for its block's index.
 using Kernel = void (*)(std::int64_t* args);
 
-/// One entry of a kernel binary that aclrtBinaryLoadFromData takes here. From files the stand-in loads shared libraries
-/// of the host instead, whose symbols are the kernels; a kernel `k` shares its args if there is a symbol k_shares_args.
+/// One entry of a kernel binary for the stand-in's aclrtBinaryLoadFromData. A file, by contrast, is a shared library of
+/// the host whose symbols are the kernels; a kernel `k` shares its args if there is a symbol k_shares_args.
 struct BinaryEntry {
   static constexpr std::size_t longest = 118;
   char name[longest + 1] = {};
@@ -99,7 +100,7 @@ struct BinaryHeader {
   std::uint64_t entries = 0;
 };
 
-/// Kernels by name, in the form of a binary.
+/// Makes a kernel binary of functions and their names.
 class Binary {
  public:
   void add(std::string_view name, Kernel kernel, bool shares_args = false) {

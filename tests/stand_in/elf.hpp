@@ -13,12 +13,12 @@
 #include <string_view>
 #include <vector>
 
-/// Kernel binaries in the form in which compilers write them, as far as a runtime looks at it: an ELF file whose
-/// functions are the kernels, and for each kernel, if the compiler wrote it, a section that says for which cores it is.
-/// Where a function's code would be, there is the address of a host function.
+/// Kernel binaries in the form that compilers write, as far as a runtime reads it: an ELF file whose functions are the
+/// kernels. A kernel may have a section that names its cores. In place of a function's code is the address of a host
+/// function.
 namespace stand_in {
 
-/// Kinds of kernels as the sections have them.
+/// The kinds of kernels in these sections.
 enum class KernelFor : std::uint32_t { nothing_said = 0, any = 1, cube = 2, vector = 3 };
 
 struct ElfKernel {
@@ -59,8 +59,8 @@ inline constexpr std::string_view meta_prefix = ".ascend.meta.";
   for (const ElfKernel& kernel : kernels) {
     if (kernel.core == KernelFor::nothing_said) continue;
     Section meta{std::string(meta_prefix) + kernel.name};
-    append(meta.bytes, std::uint16_t{1});  // what is told: the type
-    append(meta.bytes, std::uint16_t{4});  // its bytes
+    append(meta.bytes, std::uint16_t{1});  // the entry's tag: the type
+    append(meta.bytes, std::uint16_t{4});  // the entry's size in bytes
     append(meta.bytes, kernel.core);
     sections.push_back(meta);
   }
@@ -105,7 +105,7 @@ inline constexpr std::string_view meta_prefix = ".ascend.meta.";
   return {bytes, bytes + file.size()};
 }
 
-/// The kernels of what elf_of() wrote; nothing if it is no such file.
+/// The kernels in a file that elf_of() wrote, or nothing if it is another file.
 [[nodiscard]] inline std::optional<std::vector<ElfKernel>> kernels_of_elf(const void* data, std::size_t size) {
   const auto* const file = static_cast<const char*>(data);
   Elf64_Ehdr head{};

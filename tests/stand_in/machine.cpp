@@ -22,11 +22,11 @@ namespace {
 thread_local int device_of_thread = -1;
 thread_local std::uint64_t generation_of_thread = 0;
 
-constexpr std::byte beyond{0xA5};   // what stands after a block
-constexpr std::byte garbage{0xCD};  // what a block holds at first
+constexpr std::byte beyond{0xA5};   // the bytes after a block
+constexpr std::byte garbage{0xCD};  // the first contents of a block
 constexpr std::size_t filled = 65536;
 
-/// A runtime names the kernel that failed after a page of registers.
+/// The text of a failed kernel, which names it only after a page of registers, as that of the runtime does.
 std::string words_about(const std::string& kernel) {
   std::string words = "\nEZ9999: Inner Error!\nEZ9999: ";
   for (int core = 0; core < 12; ++core) {
@@ -233,7 +233,7 @@ bool Machine::take_entries(Graph& graph, std::uint32_t lane, std::uint64_t entri
   return true;
 }
 
-void Machine::let_go() {
+void Machine::resume() {
   is_held = is_hung = false;
   changed.notify_all();
   for (StreamState* const stream : streams) stream->work.notify_one();
@@ -247,7 +247,7 @@ bool Machine::drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std
   bool in_time = true;
   if (timeout_ms < 0) {
     if (is_hung) misuse("somebody waits without a limit for a device that hangs");
-    let_go();
+    resume();
     changed.wait(lock, finished);
   } else {
     // The system clock: waits on the steady one are invisible to g++ 12's thread sanitizer.
@@ -287,9 +287,9 @@ void Machine::work(StreamState& stream) {
     stream.queue.pop_front();
     Op& op = stream.running.front();
 
-    // The device goes on after an operation that fails: it is skipped, the stream works on, and its events tell nothing
-    // of it. Whoever synchronises this stream next, and nobody else, learns the first failure. What follows a copy that
-    // failed is skipped until then: a kernel would take for addresses what is none, and this process would die of it.
+    // The device goes on after an operation that fails: the stream continues, and its events report nothing. Only the
+    // next synchronisation of this stream returns the first failure. All operations after a failed copy are skipped
+    // until then: a kernel would use bytes that are no addresses, and would end this process.
     int code = ok;
     if (op.kind == Op::Kind::wait) {
       changed.wait(lock, [&] { return op.event->complete >= op.ticket; });
@@ -321,7 +321,7 @@ void Machine::work(StreamState& stream) {
       op.event->complete = std::max(op.event->complete, op.ticket);
       op.event->time = std::chrono::steady_clock::now();
     }
-    // After the device's memory is closed, so that a caller that waits for the device finds it closed.
+    // Only after the device's memory is closed, so that a caller that has waited for the device finds it closed.
     if (stream.queue.empty() && holds_memory) {
       close_memory();
       holds_memory = false;
@@ -329,7 +329,7 @@ void Machine::work(StreamState& stream) {
     const bool is_record = op.kind == Op::Kind::record;
     stream.running.clear();
     ++stream.done;
-    // Nobody is woken to find that what it waits for is still to come.
+    // Threads whose operation is still to come are not woken.
     if (is_record || (!stream.awaited.empty() && *stream.awaited.begin() <= stream.done)) changed.notify_all();
   }
 }
@@ -406,7 +406,7 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
       return ok;
     case Op::Kind::graph: return run_graph(*op.graph, text, kernel);
     case Op::Kind::record:
-    case Op::Kind::wait: return ok;  // in a graph, whose order they make
+    case Op::Kind::wait: return ok;  // in a graph, these only decide the order
   }
   return ok;
 }

@@ -50,13 +50,13 @@ inline constexpr int capture_is_lost = 507903;
 inline constexpr int registered_already = 507910;
 inline constexpr int not_registered = 507911;
 
-/// In which order the operations of a captured graph run: any is one that streams and events allow.
+/// The order in which the operations of a captured graph run; `any` is one that its streams and events allow.
 enum class ReplayOrder { any, first_stream_first, last_stream_first };
 
-/// Memory of the device. The host's address is mapped without access; the device works through another mapping, but
-/// while kernels run, which know the host's addresses.
+/// Memory of the device. Its address on the host is mapped without access, except while kernels run, because kernels
+/// use that address. The device works through another mapping.
 struct Block {
-  std::byte* address = nullptr;  ///< as the caller knows it
+  std::byte* address = nullptr;  ///< the address that the caller knows
   std::byte* inside = nullptr;   ///< the same memory, accessible
   std::size_t size = 0;
   std::size_t mapped = 0;
@@ -72,12 +72,12 @@ struct BinaryFile;
 struct Function {
   std::string name;
   Kernel kernel = nullptr;
-  int core = 1;          ///< 0: both, 1: cube, which is what a runtime assumes, 2: vector, 100: AICPU
-  bool is_there = true;  ///< else it was registered, and fails when it is launched
+  int core = 1;          ///< 0: both, 1: cube, the runtime's default, 2: vector, 100: AICPU
+  bool is_there = true;  ///< false: it was registered only, and fails when it is launched
   const BinaryFile* binary = nullptr;
-  bool shares_args = false;  ///< all blocks are given the same args
+  bool shares_args = false;  ///< all blocks take the same args
 };
-/// What the callback for kernels that fail is given.
+/// The report that the callback for failed kernels receives.
 struct Exception {
   void* args = nullptr;
   std::uint32_t size = 0;
@@ -96,29 +96,29 @@ struct Graph;
 struct EventState {
   std::uint64_t recorded = 0;
   std::uint64_t complete = 0;
-  bool has_time = false;       ///< made with the flag of a time line
-  bool can_be_awaited = true;  ///< made with the flag that lets streams wait for it
+  bool has_time = false;       ///< created with the flag for times
+  bool can_be_awaited = true;  ///< created with the flag that lets streams wait for it
   std::chrono::steady_clock::time_point time;
   double at_ns = 0;  ///< on the virtual clock
   Graph* captured_in = nullptr;
-  std::uint64_t captured_at = 0;  ///< which of the graph's operations records it
+  std::uint64_t captured_at = 0;  ///< the number of the graph's operation that records it
 };
 
 struct Op {
   enum class Kind { copy_in, copy_out, copy_inside, set, kernel, record, wait, host_func, graph };
   Kind kind = Kind::set;
-  std::byte* to = nullptr;          ///< as the caller knows it
-  const std::byte* from = nullptr;  ///< likewise; null: `bytes`
+  std::byte* to = nullptr;          ///< the address that the caller knows
+  const std::byte* from = nullptr;  ///< the address that the caller knows; null: `bytes`
   std::size_t size = 0;
   int value = 0;
   std::vector<std::byte> bytes;  ///< a snapshot, or host args
-  std::uint64_t hash = 0;        ///< of the host's bytes when the copy was queued
+  std::uint64_t hash = 0;        ///< of the bytes on the host when the copy was queued
   const Function* function = nullptr;
   std::uint32_t blocks = 1;
   std::uint64_t timeout_us = 0;  ///< 0: none
   EventState* event = nullptr;
-  std::uint64_t ticket = 0;  ///< of an event; of a wait in a graph, which of its operations is waited for
-  std::uint32_t lane = 0;    ///< in a graph: the stream it was captured on
+  std::uint64_t ticket = 0;  ///< of an event; for a wait in a graph, the number of the operation that it waits for
+  std::uint32_t lane = 0;    ///< in a graph: the number of the stream on which it was captured
   void (*call)(void*) = nullptr;
   void* user = nullptr;
   std::shared_ptr<Graph> graph;
@@ -126,10 +126,10 @@ struct Op {
 
 struct Graph {
   std::vector<Op> ops;
-  std::map<StreamState*, std::uint32_t> lanes;  ///< the streams that take part, by number; the origin is 0
-  std::vector<std::uint64_t> entries;           ///< by lane: what it takes of queues of the device's
-  bool is_lost = false;                         ///< a call that belongs to it failed
-  bool tells_loss = false;                      ///< asked about itself it says so; else only its end does
+  std::map<StreamState*, std::uint32_t> lanes;  ///< the number of each stream that takes part; the origin is 0
+  std::vector<std::uint64_t> entries;           ///< by lane: the entries that it takes of the device's queues
+  bool is_lost = false;                         ///< a call of the capture failed
+  bool tells_loss = false;                      ///< a query of the capture reports that; else only its end does
   std::thread::id owner;
   int mode = 0;
   StreamState* origin = nullptr;
@@ -140,14 +140,14 @@ struct StreamState {
   std::uint64_t queued = 0;
   std::uint64_t done = 0;
   double now_ns = 0;   ///< on the virtual clock
-  int error = 0;       ///< the first failure that nobody has been told of yet
-  bool skips = false;  ///< all operations, after a copy that failed, until then
+  int error = 0;       ///< the first failure that is not reported yet
+  bool skips = false;  ///< skip all operations, after a copy that failed, until that is reported
   std::string error_text;
   bool stopping = false;
-  std::uint64_t aborts = 0;              ///< how often it was aborted
-  std::uint64_t synchronised = 0;        ///< how often it was waited for
-  std::condition_variable work;          ///< something is queued, or the worker is to stop
-  std::multiset<std::uint64_t> awaited;  ///< what `done` must reach for those who wait
+  std::uint64_t aborts = 0;              ///< the number of aborts
+  std::uint64_t synchronised = 0;        ///< the number of synchronisations
+  std::condition_variable work;          ///< an operation is queued, or the worker must stop
+  std::multiset<std::uint64_t> awaited;  ///< the values of `done` that threads wait for
   std::shared_ptr<Graph> capture;
   std::list<Op> running;  ///< at most one
   std::thread worker;
@@ -155,7 +155,7 @@ struct StreamState {
 
 struct Fault {
   std::string call;
-  std::uint64_t uses_left = 0;  ///< 1: the next use; 0: each
+  std::uint64_t uses_left = 0;  ///< 1: the next use fails; 0: each use fails
   bool is_each = false;
   int code = 0;
 };
@@ -164,29 +164,29 @@ struct Machine {
   static Machine& instance();
 
   std::mutex mutex;
-  std::condition_variable changed;  ///< an event is complete, or a stream has come as far as somebody waits for
+  std::condition_variable changed;  ///< an event is complete, or a stream has reached an awaited operation
 
-  // What it is.
+  // The chip and its limits.
   std::string soc;
   std::int64_t npu_arch = 2201;
   std::size_t guard = 32;
   std::map<std::string, std::uint64_t> limits;
 
-  // What was asked of it.
+  // The calls, and how the test changes the machine.
   std::vector<std::string> log;
   std::map<std::string, std::uint64_t> counts;
   std::list<Fault> faults;
   std::vector<std::string> misuses;
   ReplayOrder replay_order = ReplayOrder::any;
   std::uint64_t replays = 0;
-  std::map<std::string, double> costs;  ///< of a kernel, by name; of any "kernel"; of a "wait"; in nanoseconds
+  std::map<std::string, double> costs;  ///< in nanoseconds: of a kernel by its name, of any "kernel", of a "wait"
   std::uint32_t cores = 24;
-  double device_ns = 0;                       ///< how far the virtual clock is
-  bool is_held = false;                       ///< no stream begins anything
-  bool is_hung = false;                       ///< and will not, whoever waits
+  double device_ns = 0;                       ///< the time on the virtual clock
+  bool is_held = false;                       ///< no stream begins an operation
+  bool is_hung = false;                       ///< and none will, even for a wait without a limit
   std::map<std::string, std::uint64_t> slow;  ///< kernels that take longer, by name, in microseconds
 
-  // What is live.
+  // Live objects.
   std::map<std::uintptr_t, Block> blocks;
   std::map<std::uintptr_t, std::size_t> pinned;
   std::map<std::uintptr_t, std::size_t> mapped_host;  ///< registered for the device
@@ -199,11 +199,11 @@ struct Machine {
   std::set<std::uint64_t> ranges;
   std::uint64_t next_range = 1;
   int inits = 0;
-  std::uint64_t taken[64] = {};       ///< by device: set and not yet reset
-  std::uint64_t generation[64] = {};  ///< by device: how often it was reset for good
+  std::uint64_t taken[64] = {};       ///< by device: calls that set it and are not yet undone
+  std::uint64_t generation[64] = {};  ///< by device: how often its last use ended
   int working = 0;                    ///< workers for which device memory is open at its host addresses
 
-  // Everything below wants the lock held.
+  // Call everything below with the lock held, unless it says otherwise.
   void misuse(std::string text);
   [[nodiscard]] std::uint64_t limit(const char* what) const;
   [[nodiscard]] std::size_t memory_in_use() const;
@@ -213,21 +213,21 @@ struct Machine {
   void unmap_block(Block& block);
   void open_memory();
   void close_memory();
-  /// Does anything queued or running touch [p, p + size)?
+  /// Whether a queued or running operation uses [p, p + size).
   [[nodiscard]] bool is_in_use(const void* p, std::size_t size);
 
   void start(StreamState& stream);
   void submit(StreamState& stream, Op op);
-  void let_go();
-  /// @returns false when it took longer than timeout_ms (−1: for ever)
+  void resume();
+  /// Waits for a stream. @returns false after timeout_ms (−1: never)
   bool drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std::int64_t timeout_ms);
   void stop(std::unique_lock<std::mutex>& lock, StreamState& stream);
-  /// What is queued never happens.
+  /// Removes the queued operations.
   void discard(StreamState& stream);
 
-  /// How many queues captured graphs take. A queue has room for 2008 entries.
+  /// The number of queues that captured graphs take. A queue holds 2008 entries.
   [[nodiscard]] std::uint64_t queues_in_use() const;
-  /// Takes room in the queues for an operation that is captured. @returns false if there is none
+  /// Takes room in the queues for a captured operation. @returns false if there is none
   [[nodiscard]] bool take_entries(Graph& graph, std::uint32_t lane, std::uint64_t entries);
 
  private:
@@ -235,11 +235,11 @@ struct Machine {
   void pass_time(StreamState& stream, const Op& op);
   [[nodiscard]] double kernel_ns(const Op& op) const;
   [[nodiscard]] double wait_ns() const;
-  /// What a graph takes on the virtual clock.
+  /// The time of a graph on the virtual clock, in nanoseconds.
   [[nodiscard]] double play_graph(const Graph& graph) const;
-  /// Runs a graph, the lock not held. @returns a code
+  /// Runs a graph; the lock must not be held. @returns a code
   int run_graph(Graph& graph, std::string& text, std::string& kernel);
-  /// Runs one operation, the lock not held. @returns a code
+  /// Runs one operation; the lock must not be held. @returns a code
   int run(Op& op, std::string& text, std::string& kernel);
   int run_kernel(const Op& op, std::string& text);
 };

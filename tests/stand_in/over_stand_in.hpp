@@ -17,13 +17,13 @@ extern "C" int aclrtMemcpyAsync(void* to, std::size_t room, const void* from, st
 
 namespace stand_in {
 
-/// How many things are live that belong to a test and not to what it tests.
+/// The number of live objects that belong to a test and not to the code under test.
 inline std::atomic<std::uint64_t>& live_of_others() {
   static std::atomic<std::uint64_t> count{0};
   return count;
 }
 
-/// Whatever was done wrong behind a test's back ends it, by name.
+/// Ends the test program with a list of all misuses that the stand-in noted.
 inline void must_be_clean(bool is_last) {
   static char text[4096];
   const auto misuses = rondo_stand_in_misuses(text, sizeof(text));
@@ -34,7 +34,7 @@ inline void must_be_clean(bool is_last) {
   std::abort();
 }
 
-/// A graph's kernels as a binary, made when the graph is loaded; alive as long as the platform that looks at it.
+/// Makes a binary of a graph's kernels when the graph is loaded. It must live as long as the platform that reads it.
 class KernelsOfGraph {
  public:
   KernelsOfGraph() { ++alive(); }
@@ -73,7 +73,7 @@ class KernelsOfGraph {
     binary_ = rondo::KernelBinary::from_memory(bytes_);
   }
 
-  /// An orchestration of the host's as a program for the device: the graph's address is what it is handed.
+  /// Makes a program for the device of an orchestration on the host. The program receives the graph's address.
   template <class Runtime, class Graph>
   [[nodiscard]] rondo::OrchestratorBinary take_orchestration(const Graph& graph) {
     Binary binary;
@@ -95,8 +95,8 @@ class KernelsOfGraph {
   rondo::KernelBinary binary_;
 };
 
-/// An onboard platform over the stand-in, whose device has the kernels of whatever graph is loaded: tests that know
-/// nothing of kernel binaries run on it unchanged. With `has_refresh_kernel`, Rondo's is among them.
+/// An onboard platform over the stand-in whose device has the kernels of every graph that is loaded, so that tests need
+/// no kernel binaries of their own. `has_refresh_kernel` adds Rondo's refresh kernel.
 template <rondo::arch::Arch A, bool has_refresh_kernel = false,
           class RoundEvents = rondo::platform::streams::NoRoundEvents>
 class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, RoundEvents> {
@@ -113,11 +113,11 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, R
     take(graph.view());
     return Base::load(graph, args);
   }
-  /// What a library does with its stream: puts a copy inside of the device on it.
+  /// Stands for a library's operator: enqueues a copy within the device on the stream.
   static int enqueue_copy(void* stream, void* to, const void* from, std::size_t bytes) {
     return aclrtMemcpyAsync(to, bytes, from, bytes, rondo::platform::streams::device_to_device, stream);
   }
-  /// The host's orchestration becomes the device's program, where it is not that already.
+  /// Makes a program for the device of the host's orchestration, unless it is one already.
   template <class Runtime, class Graph>
   struct Orchestration : Base::template Orchestration<Runtime, Graph> {
     using OnBase = typename Base::template Orchestration<Runtime, Graph>;

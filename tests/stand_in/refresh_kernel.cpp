@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rondo's refresh kernel from its source for the device, over as much of Ascend C as ascend_c/ has.
+// Rondo's refresh kernel, from its source for the device, over the part of Ascend C that ascend_c/ has.
 
 #include <rondo/platform/onboard/device/refresh.cpp>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the machine replays a captured graph: in any order that its streams and events allow, and what that takes on a
-// clock of its own.
+// The machine's replay of a captured graph: in any order that its streams and events allow, with its time on a clock of
+// its own.
 
 #include "machine.hpp"
 
@@ -15,7 +15,7 @@ namespace stand_in {
 
 namespace {
 
-/// The operations of a graph by the stream they were captured on, and how far each stream is.
+/// The operations of a graph by stream, and the progress of each stream.
 struct Lanes {
   explicit Lanes(const Graph& graph) : ops(graph.lanes.size()), next(graph.lanes.size(), 0) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i) ops[graph.ops[i].lane].push_back(i);
@@ -27,7 +27,7 @@ struct Lanes {
   std::vector<std::size_t> next;
 };
 
-std::uint64_t stir(std::uint64_t x) {
+std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
   return x ^ (x >> 31);
@@ -41,7 +41,7 @@ int Machine::run_graph(Graph& graph, std::string& text, std::string& kernel) {
   {
     const std::lock_guard lock{mutex};
     order = replay_order;
-    seed = stir(++replays);
+    seed = mix(++replays);
   }
   Lanes lanes(graph);
   std::vector<char> is_done(graph.ops.size(), '\0');
@@ -60,7 +60,7 @@ int Machine::run_graph(Graph& graph, std::string& text, std::string& kernel) {
     }
     std::size_t lane = ready.front();
     if (order == ReplayOrder::last_stream_first) lane = ready.back();
-    if (order == ReplayOrder::any) lane = ready[(seed = stir(seed + left)) % ready.size()];
+    if (order == ReplayOrder::any) lane = ready[(seed = mix(seed + left)) % ready.size()];
     const std::size_t at = lanes.head(lane);
     if (const int code = run(graph.ops[at], text, kernel); code != ok) return code;
     is_done[at] = 1;
@@ -103,7 +103,7 @@ double Machine::play_graph(const Graph& graph) const {
         }
       }
     }
-    // Of the kernels that are asked for, the one that was asked for first gets its cores first.
+    // Among the submitted kernels, the one that was submitted first gets its cores first.
     std::size_t first = lanes.ops.size();
     for (std::size_t lane = 0; lane < lanes.ops.size(); ++lane) {
       if (lanes.is_through(lane) || graph.ops[lanes.head(lane)].kind != Op::Kind::kernel) continue;

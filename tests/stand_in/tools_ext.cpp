@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The profiler's ranges, which the vendor has in a library of their own. The stand-in's machine keeps them.
+// The profiler's ranges, which are in a library of their own. The stand-in's machine records them.
 
 #include <cstdint>
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
-/// What several unit tests share: catching an Error to look at it, and kernels whose effect tells how often, and in
-/// which order, they ran.
+/// Helpers of several unit tests: a function that catches an Error, and kernels whose results show how often and in
+/// which order they ran.
 namespace rondo::test {
 
-/// What a call threw; `ok` if it threw nothing.
+/// The Error that a call throws; its code is `ok` if it throws nothing.
 struct Raised {
   Errc code = Errc::ok;
   std::string text;
@@ -31,7 +31,7 @@ template <class F>
   return {};
 }
 
-/// Does the text contain each of the parts?
+/// Whether the text contains each of the parts.
 template <class... Parts>
 [[nodiscard]] bool says([[maybe_unused]] std::string_view text, const Parts&... parts) {
   return ((text.find(parts) != std::string_view::npos) && ...);
@@ -68,7 +68,7 @@ struct Fragile {
   }
 };
 
-/// A raw kernel that does nothing, for graphs that are looked at and not run.
+/// A raw kernel that does nothing, for graphs that are never run.
 inline void no_kernel(ArgWord*) {}
 
 }  // namespace rondo::test

@@ -94,7 +94,7 @@ class TraceWith {
     round_ = rondo::index(index);
     enters(Phase::wait);
   }
-  void took_on_device(RoundIndex index, double ns) noexcept {
+  void device_time(RoundIndex index, double ns) noexcept {
     if (records()) {
       spans_.add({since_, since_, rondo::index(index), on_device, 0, static_cast<std::uint64_t>(ns)});
     }

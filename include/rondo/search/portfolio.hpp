@@ -117,7 +117,7 @@ namespace detail {
 
 /// Re-plans the stretches of time in which the best plan is too high, for several targets at once: the lower bound and
 /// a few percent above it. Uses the lowest target that is reached, or else the best result.
-inline void mend_stretches(Planning& p, unsigned threads, const LocalBudget& budget) {
+inline void replan_stretches(Planning& p, unsigned threads, const LocalBudget& budget) {
   // At first a few percent above the bound; if the best plan is closer than that, fractions of the distance.
   const auto bound = static_cast<double>(p.best.lower_bound);
   const double room = static_cast<double>(p.best.arena) - bound;
@@ -146,21 +146,21 @@ inline void plan_fast(Planning& p, unsigned threads) {
   budget.threads = threads;
   budget.rounds = 1;
   if (ExactSearch::fits(n, p.overlaps)) p.search = std::make_unique<ExactSearch>(p.problem, p.sections);
-  const auto mend = [&] {
+  const auto replan = [&] {
     if (!p.best.optimal() && can_improve_parts(p)) {
-      mend_stretches(p, threads, {.nodes = 6'000, .per_window = 1.3});
+      replan_stretches(p, threads, {.nodes = 6'000, .per_window = 1.3});
     }
   };
   if (!p.search || n > 1500) {
     if (first_fit_work(p) <= 1'000'000) plan_greedily(p);
-    mend();
+    replan();
     return;
   }
   budget.nodes = 1.5;
   budget.strategies = n <= 150 ? 16 : n <= 250 ? 10 : 6;
   p.search->improve(p.best, budget);
   if (!p.best.optimal()) plan_greedily(p);
-  if (n > 600) mend();
+  if (n > 600) replan();
   if (p.best.optimal()) return;
   budget.strategies = n <= 150 ? 6 : 2;
   budget.nodes = 1.2;
@@ -200,12 +200,12 @@ inline void plan_fast(Planning& p, unsigned threads) {
   limits.threads = threads;
   limits.deadline = deadline;
   if (planning.search && problem.size() <= 1500) planning.search->improve(best, limits);
-  // Larger problems: mend where the plan is too high, each time with other priorities and larger budgets, and between
-  // two such attempts search the whole for a while if it is small enough for that.
+  // Larger problems: re-plan where the plan is too high, each time with other priorities and larger budgets, and
+  // between two such attempts search the whole for a while if it is small enough for that.
   limits.rounds = 2;
   LocalBudget local{.nodes = 12'000, .per_window = 1.5, .deadline = deadline};
   for (local.seed = 1; detail::can_improve_parts(planning) && time_left(); ++local.seed) {
-    detail::mend_stretches(planning, threads, local);
+    detail::replan_stretches(planning, threads, local);
     local.nodes += 3'000;
     local.per_window *= 1.1;
     if (planning.search && local.seed % 4 == 0) planning.search->improve(best, limits);

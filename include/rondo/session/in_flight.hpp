@@ -189,7 +189,7 @@ class InFlight {
       if (!status) [[unlikely]] {
         // While a shape was set up, a completion submitted a round and used this slot.
         if constexpr (Derived::has_shapes) {
-          if (slot != next_slot_) return submit_anew(waits, std::forward<OnDone>(on_done), bound...);
+          if (slot != next_slot_) return resubmit(waits, std::forward<OnDone>(on_done), bound...);
         }
         queue_.queue.cancel(slot);
         return refused(noted(status));
@@ -210,7 +210,7 @@ class InFlight {
     return {first_ticket_ + submitted_++, Status{}};
   }
   template <class OnDone, class... Bound>
-  [[gnu::cold, gnu::noinline]] RoundTicket submit_anew(bool waits, OnDone&& on_done, Bound&... bound) noexcept {
+  [[gnu::cold, gnu::noinline]] RoundTicket resubmit(bool waits, OnDone&& on_done, Bound&... bound) noexcept {
     return submit(waits, std::forward<OnDone>(on_done), bound...);
   }
   /// Handles a round that began and failed before it was submitted.

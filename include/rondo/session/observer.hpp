@@ -21,7 +21,7 @@ enum class Event : std::uint8_t {
   copies,      ///< `copies_in(Bytes)` and `copies_out(Bytes)`, before each copy
   refreshes,   ///< `refresh_begins()` and `refreshed(const update::Refreshed&)`
   deliveries,  ///< `delivers(RoundIndex)`, before the host waits for that round, if rounds are in flight
-  /// `took_on_device(RoundIndex, double ns)`, after the end of a round that succeeded, if Policies::Time is DeviceTime
+  /// `device_time(RoundIndex, double ns)`, after the end of a round that succeeded, if Policies::Time is DeviceTime
   device_times,
 };
 
@@ -77,7 +77,7 @@ concept HearsDeliveries = detail::declares_event<O>(Event::deliveries) && requir
 template <class O>
 concept HearsDeviceTimes =
     detail::declares_event<O>(Event::device_times) && requires(O& observer, RoundIndex round, double ns) {
-      { observer.took_on_device(round, ns) } noexcept -> std::same_as<void>;
+      { observer.device_time(round, ns) } noexcept -> std::same_as<void>;
     };
 
 /// Explains, part by part, what O lacks to be an observer, as named by Policies::Observe. An observer is
@@ -106,10 +106,9 @@ consteval bool check_observer() {
                 "refreshed(const rondo::update::Refreshed&) noexcept;`");
   static_assert(HearsDeliveries<O> || !detail::declares_event<O>(Event::deliveries),
                 "rondo: the observer declares Event::deliveries; write `void delivers(rondo::RoundIndex) noexcept;`");
-  static_assert(
-      HearsDeviceTimes<O> || !detail::declares_event<O>(Event::device_times),
-      "rondo: the observer declares Event::device_times; write `void took_on_device(rondo::RoundIndex, double "
-      "ns) noexcept;`");
+  static_assert(HearsDeviceTimes<O> || !detail::declares_event<O>(Event::device_times),
+                "rondo: the observer declares Event::device_times; write `void device_time(rondo::RoundIndex, double "
+                "ns) noexcept;`");
   return HearsRounds<O>;
 }
 

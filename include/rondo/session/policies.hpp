@@ -162,7 +162,7 @@ template <class Policies, class O, class P>
                                                     [[maybe_unused]] const P& platform) noexcept {
   observer.round_ends(round, status);
   if constexpr (HearsDeviceTimes<O> && std::is_same_v<typename Policies::Time, DeviceTime>) {
-    if (status.ok()) observer.took_on_device(round, platform.last_round_ns());
+    if (status.ok()) observer.device_time(round, platform.last_round_ns());
   }
 }
 

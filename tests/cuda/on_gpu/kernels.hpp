@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// Kernels of integers and of floats; kernels.cu has them for CUDA devices.
+/// Kernels on integers and on floats; kernels.cu has the same kernels for CUDA devices.
 namespace on_gpu {
 
 using Word = std::uint32_t;
@@ -23,7 +23,7 @@ struct Mix {
   }
 };
 
-/// s = 5 s + x, which is not the same twice
+/// s = 5 s + x: running it twice gives another result
 struct Fold {
   static constexpr std::string_view name = "fold";
   static constexpr auto core = rondo::CoreType::cube;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// As much of Ascend C as Rondo's own kernels use, on the host: local memory is of the host, copies are made at once,
-// and whatever the chip would refuse ends the program. Which block runs is told by the stand-in.
+// The part of Ascend C that Rondo's own kernels use, for the host: local memory is host memory, copies are made at
+// once, and an operation that the chip would refuse ends the program. The stand-in provides the index of the block.
 
 #include <cstdint>
 #include <cstdio>

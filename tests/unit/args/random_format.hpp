@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-/// Valid formats by chance, written from the grammar's table and not from the library's keywords, so that a word that
-/// is wrong there does not become right here.
+/// Random valid formats. They are written from the grammar's table and not from the library's keywords, so that a wrong
+/// keyword of the library is noticed.
 namespace rondo::args::test {
 
 using Random = std::mt19937_64;
@@ -42,7 +42,7 @@ inline std::string index_or_every(Random& random) {
   }
 }
 
-/// What stands between the braces.
+/// The text between the braces.
 inline std::string pattern(Random& random, bool inside_super_kernel = false) {
   switch (below(random, inside_super_kernel ? 24 : 26)) {
     case 0: return "";

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-/// Graphs of many equal tasks, for tests of what spreads them.
+/// Graphs of many equal tasks, for tests of the code that spreads them over lanes.
 namespace dealt {
 
-/// Writes a tensor that no other task touches, so that the edges alone order tasks.
+/// Writes a tensor that no other task uses, so that only edges order the tasks.
 struct Touch {
   static constexpr std::string_view name = "touch";
   static constexpr auto core = rondo::CoreType::cube;
@@ -51,7 +51,7 @@ inline rondo::TaskGraph wavefront(std::uint32_t side) {
   }
   return make(side * side, edges);
 }
-/// A reduction of so many leaves, two by two; leaves first.
+/// A reduction in pairs; the leaves come first.
 inline rondo::TaskGraph tree(std::uint32_t leaves) {
   Edges edges;
   std::vector<std::uint32_t> level(leaves);

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-/// What tests of child processes share.
+/// Helpers of the tests of child processes.
 namespace rondo::test {
 
 [[nodiscard]] inline std::string read_file(const std::string& path) {
@@ -26,15 +26,15 @@ namespace rondo::test {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-/// Is there such a process, other than as a zombie?
+/// Whether the process exists and is no zombie.
 [[nodiscard]] inline bool is_alive(long pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const auto end = stat.rfind(')');
   return end != std::string::npos && end + 2 < stat.size() && stat[end + 2] != 'Z' && stat[end + 2] != 'X';
 }
 
-/// Starts this test program again as a process of its own, to run one test case that is skipped otherwise, with further
-/// environment variables. Ends with this one. Returns its process number.
+/// Starts this test program again as a process of its own that runs one test case, which is skipped otherwise, with
+/// further environment variables. It ends with this process. @returns its process number
 [[nodiscard]] inline pid_t start_program(const std::string& test_case, std::vector<std::string> environment) {
   for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
   const std::string filter = "--test-case=" + test_case;
@@ -51,7 +51,7 @@ namespace rondo::test {
   return program;
 }
 
-/// Looks again and again until it holds, for at most half a minute.
+/// Waits until a condition holds, for half a minute at most.
 template <class Predicate>
 [[nodiscard]] bool becomes_true(Predicate&& predicate) {
   for (int i = 0; i < 6000; ++i) {

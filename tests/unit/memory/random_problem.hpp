@@ -17,7 +17,7 @@
 
 namespace rondo::memory::testing {
 
-/// What a random problem may contain.
+/// The features that a random problem may have.
 struct Features {
   std::size_t buffers = 20;
   std::int64_t steps = 20;
@@ -90,7 +90,7 @@ inline Problem random_tiling(std::uint64_t seed, std::size_t n) {
   };
   std::vector<Piece> pieces{{0, 1 << 20, 0, 1 << 20}};
   while (pieces.size() < n) {
-    // Of some random pieces the largest, so that none is left much larger than the others.
+    // The largest of some random pieces, so that none stays much larger than the others.
     std::size_t chosen = 0;
     double most = -1;
     for (int k = 0; k < 4; ++k) {
@@ -117,8 +117,8 @@ inline Problem random_tiling(std::uint64_t seed, std::size_t n) {
   return p;
 }
 
-/// The smallest arena there is, by first fit in every order: buffers of a best plan, pushed down by ascending offset,
-/// end where first fit puts them. For up to 7 buffers.
+/// The smallest arena possible, by first fit in every order, for up to 7 buffers. One of these orders gives a best
+/// plan: first fit by the ascending offsets of any best plan places no buffer higher.
 inline std::int64_t smallest_arena(const Problem& problem) {
   std::vector<std::uint32_t> order(problem.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -128,7 +128,7 @@ inline std::int64_t smallest_arena(const Problem& problem) {
   return best;
 }
 
-/// Is `offsets` a valid plan of the problem?
+/// Whether `offsets` is a valid plan of the problem.
 inline Violation check_offsets(const Problem& problem, std::vector<std::int64_t> offsets) {
   Plan plan;
   plan.arena = offsets.size() == problem.size() ? arena_of(problem, offsets) : 0;

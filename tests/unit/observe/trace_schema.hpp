@@ -11,23 +11,23 @@
 #include <utility>
 #include <vector>
 
-/// What a trace file must keep to, whoever wrote it.
+/// The rules for a trace file, whichever code wrote it.
 namespace rondo::test {
 
 using Json = nlohmann::json;
 
-/// Nanoseconds, exactly: three places after the point are whole numbers.
+/// Exact nanoseconds: the file has microseconds with three decimal places.
 inline std::int64_t ns_of(const Json& microseconds) {
   return static_cast<std::int64_t>(microseconds.get<double>() * 1000 + 0.5);
 }
 
-/// The first thing that is wrong with a trace, or nothing: required keys, order on each track, nesting, flows that
-/// meet. Spans are beginnings and ends: a reader that adds durations to starts would round, and see overlaps.
+/// The first fault of a trace, or nothing: a missing key, wrong order on a track, wrong nesting, flows that do not
+/// meet. Spans are pairs of begin and end: a reader that added durations to starts would round, and see overlaps.
 inline std::string fault_in(const Json& trace) {
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) return "no traceEvents";
   using Track = std::pair<std::int64_t, std::int64_t>;
   std::map<Track, std::int64_t> last;
-  std::map<Track, std::vector<std::string>> names;  // of the spans that hold this place
+  std::map<Track, std::vector<std::string>> names;  // of the spans that are open at this place
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> last_counter;
   std::map<std::int64_t, std::int64_t> sources;
   std::map<std::int64_t, std::int64_t> sinks;
@@ -97,7 +97,7 @@ struct TraceSpan {
   std::int64_t until = 0;
 };
 
-/// All spans of a whole trace, by their ends.
+/// All spans of a whole trace, in the order of their ends.
 inline std::vector<TraceSpan> spans_of(const Json& trace) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<TraceSpan>> open;
   std::vector<TraceSpan> spans;

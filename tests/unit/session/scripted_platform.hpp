@@ -12,14 +12,14 @@
 
 namespace rondo::test {
 
-/// What a ScriptedPlatform was asked for, and where it is to fail.
+/// The calls that a ScriptedPlatform received, and the call that is to fail.
 struct Script {
   std::vector<std::string> calls;
   std::string fail_on;  ///< the first word of a call, for example "copy_in"
   Status failure;
   bool load_throws = false;
 
-  /// The calls since the last time, as one text.
+  /// The calls since this function was last called, as one text.
   [[nodiscard]] std::string take() {
     std::string text;
     for (const std::string& call : calls) text += (text.empty() ? "" : " ") + call;
@@ -28,7 +28,7 @@ struct Script {
   }
 };
 
-/// A simulated chip that writes down each call and fails where the script says.
+/// A simulated chip that records each call and fails at the call that its script names.
 class ScriptedPlatform {
  public:
   using Arch = arch::A5;

@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-/// A graph with its memory and its args table, ready for an engine to load: what a session puts together, without one.
+/// A graph with its memory and its args table, ready for an engine to load, as a session would prepare it.
 namespace rondo::test {
 
-/// The args table of a graph whose tensors lie at `offsets` from `memory`, written.
+/// Writes the args table of a graph whose tensors are at `offsets` from `memory`.
 [[nodiscard]] inline args::ArgsTable table_of(const FrozenGraph& graph, std::span<const std::uint64_t> offsets,
                                               void* memory) {
   const DevicePtr<std::byte> arena{reinterpret_cast<std::uintptr_t>(memory)};
@@ -54,18 +54,18 @@ class Loaded {
 
 using Word = std::uint64_t;
 
-[[nodiscard]] constexpr Word stir(Word a, Word b) noexcept {
+[[nodiscard]] constexpr Word mix(Word a, Word b) noexcept {
   return (a ^ b) * 6364136223846793005U + 1442695040888963407U;
 }
 
-/// Kernels that change their result each time they run, on either core, in any number of blocks: running one twice, not
-/// at all, or in another order shows.
+/// Kernels whose result changes each time they run, for either core and any number of blocks, so that a kernel that
+/// runs twice, not at all, or in another order is noticed.
 template <CoreType Core>
 struct Bump {
   static constexpr std::string_view name = "bump";
   static constexpr auto core = Core;
   static void run(Block b, InOut<Word> y, Word salt) {
-    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = stir(y[i], salt);
+    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = mix(y[i], salt);
   }
 };
 template <CoreType Core>
@@ -73,7 +73,7 @@ struct Fold {
   static constexpr std::string_view name = "fold";
   static constexpr auto core = Core;
   static void run(Block b, In<Word> x, InOut<Word> y) {
-    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = stir(y[i], x[x.size() - 1 - i]);
+    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = mix(y[i], x[x.size() - 1 - i]);
   }
 };
 template <CoreType Core>
@@ -81,11 +81,12 @@ struct Blend {
   static constexpr std::string_view name = "blend";
   static constexpr auto core = Core;
   static void run(In<Word> a, Block b, In<Word> x, Out<Word> y) {
-    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = stir(a[i], x[y.size() - 1 - i]);
+    for (std::size_t i = b.index; i < y.size(); i += b.count) y[i] = mix(a[i], x[y.size() - 1 - i]);
   }
 };
 
-/// Tasks over `tensors` of `elements` words, all inout, in random order of access, core type and number of blocks.
+/// Makes tasks over `tensors` tensors of `elements` words, all inout, with random accesses, cores and numbers of
+/// blocks.
 struct RandomWork {
   TaskGraph graph;
   std::vector<InputOutput<Word>> tensors;
@@ -124,7 +125,7 @@ template <class Engine>
 void fill(Loaded<Engine>& loaded, const RandomWork& work, std::uint64_t seed) {
   for (const auto& t : work.tensors) {
     const std::size_t n = loaded.frozen.view().tensors[index(t.key.tensor())].count;
-    for (std::size_t i = 0; i < n; ++i) loaded.at(t)[i] = seed = stir(seed, i);
+    for (std::size_t i = 0; i < n; ++i) loaded.at(t)[i] = seed = mix(seed, i);
   }
 }
 

@@ -40,7 +40,7 @@ class PhaseTimes {
     if (rounds_.size() < rounds_.capacity()) rounds_.push_back(now_);
     now_ = {};
   }
-  void took_on_device(double ns) noexcept {
+  void device_time(double ns) noexcept {
     if (device_ns_.size() < device_ns_.capacity()) device_ns_.push_back(ns);
   }
 
@@ -75,7 +75,7 @@ class Watch {
                                  Event::device_times};
   void round_begins(RoundIndex) noexcept {}
   void round_ends(RoundIndex, Status) noexcept { to_->end_round(); }
-  void took_on_device(RoundIndex, double ns) noexcept { to_->took_on_device(ns); }
+  void device_time(RoundIndex, double ns) noexcept { to_->device_time(ns); }
   void enters(Phase phase) noexcept { to_->move_to(phase); }
   void delivers(RoundIndex) noexcept { to_->move_to(Phase::wait); }
   void copies_in(Bytes size) noexcept { to_->bytes_in += size.value; }

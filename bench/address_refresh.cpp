@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What it costs to bring the args table up to date when addresses change between rounds: tables of n slots over b
-// bases, of which a share changes each round; the uses of a base are spread evenly.
+// The cost of updating the args table when addresses change between rounds: tables of n slots over b bases, of which a
+// share changes in each round. Each base is used equally often.
 //   refresh/rondo          Auto, mechanism by cost: on a simulated chip, whose kernels read host memory, in place
-//   refresh/rondo_suffix   Auto, the changed segments of the table copied; named as when that was all up to its end
+//   refresh/rondo_suffix   Auto, the changed segments of the table copied (an older version copied the whole suffix)
 //   refresh/rondo_device   Auto, the base table copied, the slots computed "on the device": here, by the same host core
 //   refresh/rondo_bar      Auto, the base table inside the launch, where it fits 1 KiB
 //   refresh/rival_full     every slot written, every round, by a hand-written loop over (base, offset)
-//   refresh/rival_compare  every slot computed, compared with what stands there, and written if it differs
-//   refresh/rival_copy     no address changes: every tensor (4 KiB each) is copied to where the table says
-// The counter bytes is what a bus would see, per round.
+//   refresh/rival_compare  every slot computed, compared with its old value, and written if it differs
+//   refresh/rival_copy     no address changes: every tensor (4 KiB each) is copied to its fixed address
+// The counter `bytes` is the number of bytes that cross the bus in a round.
 
 #include <rondo/graph/freeze.hpp>
 #include <rondo/platform/select.hpp>
@@ -35,8 +35,8 @@ void no_kernel(ArgWord*) {}
 
 constexpr std::size_t slots_per_task = 20;
 
-/// Which base each slot uses: all bases equally often, shuffled, as tasks use tensors; a regular stride would be a
-/// benchmark of cache sets.
+/// The base of each slot: all bases equally often, in random order, as tasks use tensors. A regular stride would
+/// measure cache sets.
 std::vector<std::size_t> spread(std::size_t slots, std::size_t bases) {
   std::vector<std::size_t> uses;
   for (std::size_t s = 0; s < slots; ++s) uses.push_back(s % bases);
@@ -67,7 +67,7 @@ struct Table {
   std::vector<std::uint64_t> addresses;
 };
 
-/// Which bases change: `count` of them, spread evenly, from one place to another and back.
+/// The bases that change: `count` of them, spread evenly, each between two addresses.
 template <class Set>
 void change(const Table& table, std::size_t count, std::uint64_t by, Set set) {
   const std::size_t bases = table.sources.size();
@@ -100,7 +100,7 @@ void run_rondo(benchmark::State& state, std::size_t slots, std::size_t bases, st
   }
 }
 
-/// The hand-written tables: for each slot where it is, which base, which offset.
+/// The hand-written table: the address, the base and the offset of each slot.
 struct RawTable {
   struct Slot {
     std::uint32_t base;

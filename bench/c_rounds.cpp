@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a round costs through the interface for C, next to the same round in C++: two inputs and two outputs of 16
+// The cost of a round through the interface for C, next to the same round in C++: two inputs and two outputs of 16
 // floats, one task.
 //   c_rounds/cpp        A2A3Sim, pairs checked each round
 //   c_rounds/c          bindings made once
-//   c_rounds/c_bind     the four tensors bound anew before each round
+//   c_rounds/c_bind     the four tensors bound again before each round
 
 #include <rondo/c/rondo.h>
 #include <rondo/rondo.hpp>
@@ -54,7 +54,7 @@ void cpp(benchmark::State& state) {
   }
 }
 
-/// The same kernel by the words that C hands it.
+/// The same kernel over the argument words that the interface for C passes.
 void entry(std::int64_t* words) { rondo::detail::kernel_entry<SumAndDifference>(words); }
 
 void c(benchmark::State& state, bool binds) {

@@ -1,28 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replaying a graph costs per round: Rondo's default engine next to raw calls in topological order, oneTBB's flow
-// graph (the faster of its default and lightweight policies, found by trial) and Taskflow, where CMake finds them.
+// The cost of replaying a graph, per round: Rondo's default engine next to raw calls in topological order, oneTBB's
+// flow graph (the faster of its default and lightweight policies, found by trial) and Taskflow, if CMake finds them.
 //   replay/<shape>/work:<0|1>/threads:<t>/<raw|rondo|tbb|taskflow>   work 0: empty tasks, 1: about 1 µs each
-//   replay_beside_raw/<shape>/threads:<t>/<rondo|tbb>   tasks of 1 µs; so that a few percent can be told, 31 rounds in
-//     turn with 31 raw ones, at the same clock; `of_raw` is the median of their ratios, `of_raw_25` and `of_raw_75`
+//   replay_beside_raw/<shape>/threads:<t>/<rondo|tbb>   tasks of 1 µs; to resolve a few percent, 31 rounds in turn
+//     with 31 raw ones, at the same clock rate; `of_raw` is the median of their ratios, `of_raw_25` and `of_raw_75`
 //     the quartiles; one iteration is all of these rounds
 //   in_flight/<shape>/threads:<t>/<one_at_a_time|four>   tasks of 1 µs; 100 rounds after 10 raw ones, with one round at
-//   a
-//     time, or with four in flight; `efficiency` is the median of raw's time for them / (threads · the time they took),
-//     `efficiency_25` and `efficiency_75` the quartiles; one iteration is all of these rounds
+//     a time, or with four in flight; `efficiency` is the median of raw's time for them / (threads · the time they
+//     took), `efficiency_25` and `efficiency_75` the quartiles; one iteration is all of these rounds
 //   learn/<growing|shrinking|alternating|noisy>/threads:<t>   12 chains of 8 tasks, whose costs change after 100
-//   rounds,
-//     and again, where they alternate; `rounds_to_settle` is how many rounds it takes after the last change until 16 of
-//     them have a median within a tenth of what a session takes that has learned the new costs from the start, and
-//     `of_best` what rounds take of that in the end: the median of 31, in turn with 31 of that session
+//     rounds, and again if they alternate. A session that learned the new costs from the start is the reference:
+//     `rounds_to_settle` is the number of rounds after the last change until 16 of them have a median within a tenth of
+//     the reference's, and `of_best` is the final ratio to it, by the medians of 31 rounds of each, in turn
 //   open/10000/<planned|saved>   two chains of 5,000 tasks of about 1 µs on two threads, opened by itself and run for
-//     60 rounds, or with the file of an earlier session and run for 9; `opening_ms` is the first part, and `searches`
-//     and `learning_rounds` count what the file spares
-// Elsewhere one iteration is one round. Raw runs on one thread only.
-// On two threads the graph itself allows no more than half of raw's time for `at_best` times that: 1 for independent
-// and random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023
-// tasks), 1.002 for the wavefront (its first and last tasks do: 513 for 1024), 2 for the chain.
+//     60 rounds, or with the file of an earlier session and run for 9; `opening_ms` is the time to open it, and
+//     `searches` and `learning_rounds` count the work that the file saves
+// In the other cases one iteration is one round. Raw runs on one thread only.
+// On two threads a round takes at least `at_best` times half of raw's time, by the graph alone: 1 for independent and
+// random (500 and 1000 steps of two tasks), 1.001 for the tree (its root runs alone: 512 steps for 1023 tasks), 1.002
+// for the wavefront (its first and last tasks run alone: 513 steps for 1024 tasks), 2 for the chain.
 
 #include "graph_shapes.hpp"
 
@@ -189,7 +187,7 @@ void run_four_in_flight(benchmark::State& state, const Shape& shape, int threads
   if (!session.wait_all().ok()) state.SkipWithError("a round failed");
 }
 
-/// A graph whose tasks cost what the table says at the moment.
+/// A graph whose tasks cost what a table holds at that time.
 class Changing {
  public:
   static constexpr std::size_t chains = 12, length = 8, tasks = chains * length;
@@ -224,7 +222,7 @@ class Changing {
   bool ok_ = true;
 };
 
-/// What tasks cost before and after changes, and in each round.
+/// The costs of the tasks before and after a change, and in each round.
 struct Change {
   const char* name;
   int phases;
@@ -329,7 +327,7 @@ class TbbGraph {
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 
-/// Calls `f` with the faster one of its two kinds.
+/// Calls `f` with the faster of its two policies.
 void with_tbb(const Shape& shape, int work, int threads, auto f) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   TbbGraph<tbb::flow::queueing> standard(shape, work);
@@ -438,7 +436,7 @@ void run_open(benchmark::State& state, bool is_saved) {
     for (int i = 0; i < 60; ++i) {
       const rondo::Status status = session.run_round(bind(x, hx), bind(outputs[0], a), bind(outputs[1], b));
       if (!status || a[0] != 5000) state.SkipWithError("a round failed");
-      if (file != nullptr && i == 8) break;  // before costs are looked at again
+      if (file != nullptr && i == 8) break;  // before the costs are checked again
     }
     state.counters["searches"] = session.platform().engine().searches();
     state.counters["learning_rounds"] = session.platform().engine().learning_rounds();

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rounds with a deadline on the host: the synthesiser of examples/08_audio_graph, 38 tasks a block, and beside it the
-// same calls in a loop, and as the flow graphs of others. What one observer of deadlines costs a round.
+// Rounds with a deadline on the host: the synthesiser of examples/08_audio_graph, 38 tasks a block, next
+// to the same calls in a loop and in the flow graphs of other libraries. And the cost of one observer of deadlines.
 //
-//   audio/<calls|rondo|tbb|taskflow>/threads:<t>   a block of 64 frames; p50_us, p999_us and max_us of its time, and of
-//                                                  all blocks those that took longer than 1.33 ms: missed
-//   deadlines/<without|with>                       a round of one empty task; the difference is what Deadlines costs
+//   audio/<calls|rondo|tbb|taskflow>/threads:<t>   a block of 64 frames; p50_us, p999_us and max_us of its time;
+//   `missed` is the
+//                                                  share of blocks that took longer than 1.33 ms
+//   deadlines/<without|with>                       a round of one empty task; the difference is the cost of Deadlines
 //
-// The time of each block is taken by one clock for all. On a host with less cores than threads, or with others at work,
-// p99.9 and max show the host.
+// One clock measures all of them. On a host with fewer cores than threads, or with other programs at work, p99.9 and
+// max show the host.
 
 #include "../examples/08_audio_graph/patch.hpp"
 #include "../examples/08_audio_graph/plain_graph.hpp"
@@ -44,7 +45,7 @@ namespace {
 
 using rondo::observe::TickClock;
 
-/// Measures `block(number)`, which returns whether it went well.
+/// Measures `block(number)`, which returns whether it succeeded.
 template <class Block>
 void measure(benchmark::State& state, Block block) {
   rondo::observe::Histogram times;
@@ -181,7 +182,7 @@ struct Observed : rondo::DefaultPolicies {
   using Observe = rondo::observe::Deadlines;
 };
 
-/// Hot, since g++ compiles for size what main() calls once.
+/// Declared hot, since g++ compiles functions for size if main() calls them once.
 template <class Policies>
 [[gnu::hot, gnu::noinline]] void run_empty(benchmark::State& state) {
   rondo::TaskGraph graph;

@@ -1,24 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// From the shapes of a round to what its launch needs, for k tensors of rank 4:
+// The cost of finding the launch of a round by its shapes, for k tensors of rank 4:
 //   cache/hit_last/…      the same shapes as the round before
-//   cache/hit_table<n>/…  other shapes than the round before, one of n that are known, in shuffled order
-//   cache/miss/…          shapes that are not known (any more): the cache is full, so one entry goes and one comes
-//   …/rondo         the key gathered on the stack and looked up; the entry's arguments stand ready
+//   cache/hit_table<n>/…  other shapes than the round before, one of n known ones, in random order
+//   cache/miss/…          shapes that are not in the cache, which is full, so one entry replaces another
+//   …/rondo         the key is gathered on the stack and looked up; the entry has its arguments
 //   …/rival         lookup and arguments, as a JIT's runtime does it: a string of all sizes, strides and alignments,
 //                   encoded under a mutex; an unordered_map from it to a number, an LRU list of strings; another map
 //                   from the number to the entry; then a fresh vector of bytes for each argument
-//   …/rondo_args    key, lookup, and the arguments brought up to date: all addresses told, compared with those that
-//                   stand there, the same as in the round before of this shape
-//   …/rival_lookup  the rival without the arguments: like for like with rondo
-//   …/anchor        the rival as nvFuser's InputsIdLookup has it, appending a byte at a time; rival appends eight
+//   …/rondo_args    key, lookup, and an update of the arguments: all addresses are compared with the old ones, which
+//   are
+//                   those of the last round of this shape
+//   …/rival_lookup  the rival without the arguments, to compare with rondo
+//   …/anchor        the rival as in nvFuser's InputsIdLookup, which appends one byte at a time; rival appends eight
 //   cache/patch_none/…, patch_one/…, patch_all/…  none, one or all of the k addresses differ from those of the round
 //                   before; the rival makes fresh vectors of bytes in each case
 //   cache/round_patch_…/checked, …/prebound  the same in whole rounds of a session on a platform that does nothing:
-//                   what a round checks, sets and calls
-//   cache/miss_graph/tasks:1000/…  a shape that a session over 1,000 tasks meets for the first time: solved, frozen,
-//                   planned, its args laid out, its program loaded
+//                   with all checks and calls of a round
+//   cache/miss_graph/tasks:1000/…  a shape that is new to a session over 1,000 tasks: its symbols solved, its graph
+//   frozen,
+//                   its memory planned, its args laid out, its program loaded
 //   cache/round/…   a whole round of host tensors on a platform that does nothing: in a session of many shapes, the
 //                   shape the same, or in turn one of two; and in a session of one shape
 // The rival's algorithm is that of nvFuser's InputsIdLookup and KernelExecutor::computeArgs.
@@ -52,7 +54,7 @@ using rondo::Shape;
 constexpr std::size_t rank = 4;
 constexpr std::size_t most_entries = 256;
 
-/// What a caller has of a tensor.
+/// A tensor as the caller knows it.
 struct Tensor {
   Shape shape;
   std::array<std::int64_t, rank> sizes{};
@@ -73,7 +75,7 @@ std::vector<Tensor> tensors(std::size_t count, std::size_t r) {
   return result;
 }
 
-/// What both sides find.
+/// The entry that both sides find.
 struct Entry {
   std::array<std::uint64_t, 16> addresses{};
   std::array<std::uint64_t, 8> blocks{};
@@ -102,7 +104,7 @@ class RivalOf {
  public:
   explicit RivalOf(std::size_t most) : most_{most} {}
 
-  /// The number of these shapes, and the one that had to go for it or 0.
+  /// The number of these shapes, and the number of the entry that they replaced, or 0.
   struct Found {
     std::size_t id;
     std::size_t evicted;
@@ -200,9 +202,9 @@ class RivalOf {
 using Rival = RivalOf<false>;
 using Anchor = RivalOf<true>;
 
-// --- arguments that stand ready
+// --- arguments that are kept
 
-/// The args of one task on k tensors, and what they were made of.
+/// The args of one task on k tensors, and the addresses in them.
 class Args {
  public:
   explicit Args(std::size_t count) : Args(freeze(graph_of(count)), count) {}
@@ -309,7 +311,7 @@ void rondo_hit_with_args(benchmark::State& state, std::size_t entries) {
   });
 }
 
-/// `changed`: how many of the addresses are others in every second round.
+/// `changed` is the number of addresses that differ in every second round.
 template <std::size_t count>
 void rondo_patch(benchmark::State& state, std::size_t changed) {
   std::vector<Tensor> rounds[2] = {tensors(count, 1), tensors(count, 1)};
@@ -346,7 +348,7 @@ struct PlannedFast : rondo::DefaultPolicies {
   using Plan = rondo::search::Fast;
 };
 
-/// A net in which each task takes what the two before it made, in tensors of three sizes.
+/// A network in which each task reads the results of the two before it, in tensors of three sizes.
 void rondo_miss_graph(benchmark::State& state, std::size_t tasks) {
   rondo::TaskGraph graph;
   const auto n = graph.dim("n");

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What measuring costs beyond building and running: the wall time of 64 candidates with unequal build and run times, on
-// four builders and one runner.
+// The cost of measuring beyond building and running: the wall time of 64 candidates with unequal build and run times,
+// on four builders and one runner.
 //   measure/<load>/async        ProgramMeasurer, Mode::Async
 //   measure/<load>/sync         the same, Mode::Sync, batches of 16
 //   measure/<load>/rival:16     batches by hand over the same pools: build 16, wait, run 16, wait
 //   measure/<load>/rival:64     all in one batch
-// The loads sleep instead of working, so that what is measured is which part waits for which, and not how many cores
-// there are:
+// The loads sleep instead of working, so the result shows which part waits for which, and does not depend on the number
+// of cores:
 //   builds  building takes longest;  runs  running does;  even  both take as long
-// `bound` is max(total build / builders, total run / runners), the time below which nobody gets; `goal` is 1.10 times
-// that, one longest build and one longest run. Both from the nominal times. Milliseconds.
+// `bound` is max(total build / builders, total run / runners), the lower bound of the time; `goal` is 1.10 times
+// that, one longest build and one longest run. Both are computed from the nominal times, in milliseconds.
 //   measure/source/<who>        the same with real compilers (two) and worker processes (one)
 //   measure/trivial             10,000 candidates that do nothing; us_each
 
@@ -67,7 +67,7 @@ std::vector<Load> make_loads(double mean_build, double mean_run) {
 
 void sleep_ms(double ms) { std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms)); }
 
-/// Each candidate through a measurer; false if one failed.
+/// Measures each candidate. @returns false if one failed
 template <class B, class R>
 bool measure(B& builder, R& runner, const std::vector<typename B::Input>& inputs, const MeasurerOptions& options) {
   ProgramMeasurer measurer(builder, runner, options);
@@ -76,7 +76,7 @@ bool measure(B& builder, R& runner, const std::vector<typename B::Input>& inputs
   return measurer.tally().faults[0] == inputs.size();
 }
 
-/// The old way: a batch is built, and when the last of it is done it is run.
+/// The old way: a batch is built, and run after its last candidate is built.
 template <class B, class R>
 bool measure_in_batches(B& builder, R& runner, const std::vector<typename B::Input>& inputs, std::size_t batch) {
   std::atomic<std::size_t> measured = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How small an arena each planner finds, and how long it takes, on networks, published hard instances and generated
-// sets.
+// The size of the arena that each planner finds, and the time that it takes, on networks, published hard instances and
+// generated sets.
 //   memory_plan [--data DIR] [--json FILE] [--budget SECONDS] [--repeat N] [--only TEXT]
 // Rivals: StorageTokens (TVM Relay's algorithm), greedy by size, greedy by breadth. Every plan is checked. The rows
 // first_fits_in_turn and first_fits_at_once are one Portfolio of four planners on one thread and on all.

@@ -1,17 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a round of n small tasks costs on a CUDA device whose 64 input buffers move, m of them in each round:
+// The cost of a round of n small tasks on a CUDA device whose 64 input buffers move, m of them in each round:
 //   moving/rondo         Rondo: one refresh of the args table, one launch of a graph that is never updated
-//   moving/set_params    cuGraphExecKernelNodeSetParams for each node that is touched, then a launch of the graph
+//   moving/set_params    cuGraphExecKernelNodeSetParams for each node whose pointer moved, then a launch of the graph
 //   moving/exec_update   the tasks captured again, cuGraphExecUpdate, then a launch of the graph
 //   moving/launches      a launch for each task
 //   moving/copies/...    the buffers that moved copied into buffers that stay, of 4 KiB and 4 MiB each, then a launch
-//   of
-//                        the graph
-// The time is that of a round and its end, as the host sees it. Built over the stand-in for the driver, times say
-// nothing: the counters calls and bytes are the driver calls of a round, but for those that wait, and the bytes that it
-// moves. bench/count_moving_pointers counts instructions.
+//                        of the graph
+// The time is that of a round and its end on the host. Over the stand-in for the driver, times mean nothing; there the
+// counters count the driver calls of a round except waits, `calls`, and the bytes that it moves, `bytes`.
+// bench/count_moving_pointers counts instructions.
 
 #include "moving_pointers_kernels/touch.hpp"
 
@@ -39,7 +38,7 @@ constexpr std::size_t buffers = 64;
 constexpr std::size_t elements = 4;
 
 #ifdef RONDO_OVER_CUDA_STAND_IN
-/// How many rounds a case has.
+/// The number of rounds of a case.
 int rounds_of_a_case() {
   const char* const wanted = std::getenv("RONDO_BENCH_ROUNDS");
   return wanted == nullptr ? 2 : std::atoi(wanted);
@@ -57,7 +56,7 @@ template <class Round>
 [[gnu::noinline]] bool call(Round& round) {
   return round();
 }
-/// What bench/count_moving_pointers counts.
+/// The part that bench/count_moving_pointers counts.
 template <class Round>
 [[gnu::noinline]] bool measured(benchmark::State& state, Round& round) {
   bool good = true;
@@ -117,8 +116,8 @@ void with_rondo(benchmark::State& state, std::size_t tasks, std::size_t moved) {
   (void)session.platform().release(block);
 }
 
-/// The same by the driver's calls alone: the graph of the tasks, with a table of arguments for either place of the
-/// buffers, of which tasks are given one or the other.
+/// The same by calls of the driver alone: the graph of the tasks, with one table of arguments for each of the two
+/// places of the buffers.
 class Raw {
  public:
   Raw(std::size_t tasks, std::size_t buffer_bytes)

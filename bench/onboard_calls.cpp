@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What an onboard round asks of the runtime, counted by the stand-in: calls per round, by kind. The raw rival is the
+// The calls of the runtime that an onboard round makes, by kind, counted by the stand-in. The raw rival is the
 // same work written by hand against the runtime's calls as users of it commonly do: a copy for each tensor from
 // ordinary memory, the args block by a copy each round, one launch for each task, a wait.
 //
 // refresh/* is the refresh of an args table alone, by mechanism: slots over 64 bases, of which some move each round.
-// The counters are the calls, without the wait, the bytes that are copied or carried, and the table's own.
+// The counters are the calls except the wait, the bytes that are copied or are part of a launch, and the table's size.
 //
-// Times are the stand-in's, so they tell nothing of a device. Own instructions per round are counted by
+// Times are those of the stand-in, so they mean nothing for a device. Own instructions per round are counted by
 // tests/codegen/count_onboard_instructions.sh.
 
 #include "refresh_cases.hpp"
@@ -66,7 +66,7 @@ struct Chain {
   rondo::Output<float> y = graph.output<float>("y", {bytes / 4});
 };
 
-/// The rival: what such a chain costs by hand.
+/// The rival: such a chain by hand-written calls.
 class Raw {
  public:
   explicit Raw(std::size_t tasks) : tasks_{tasks}, host_(bytes) {

@@ -4,7 +4,7 @@
 // How to measure a session of your own with Google Benchmark: rondo/observe/google_benchmark.hpp.
 //   saxpy/rounds   the time of run_round
 //   saxpy/phases   the same step by step, with the phases as counters
-//   saxpy/model    next to it what the chip is predicted to take, as counter device_s
+//   saxpy/model    with the predicted time on the chip as counter device_s
 
 #include <rondo/observe/google_benchmark.hpp>
 #include <rondo/platform/select.hpp>
@@ -26,7 +26,7 @@ struct Saxpy {
   }
 };
 
-/// Opens a session on P and hands it to `measure` with its bindings.
+/// Opens a session on P and calls `measure` with it and its bindings.
 template <class P, class Measure>
 void with_session(benchmark::State& state, Measure measure) {
   constexpr std::size_t n = 4096;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How well rounds in flight overlap, on a bus that takes its time.
-//   pipeline/shape:<111|131|311>/depth:<1..4>   copy in, compute, copy out take so many units of 100 µs. The counter
-//                                               `efficiency` is rounds/s × the slowest stage's time: 1 is the best
-//                                               there is, and one round at a time reaches slowest / sum
-//   own_cost/<run|submit|completion|coroutine>/depth:<d>   rounds of next to nothing on a bus that takes no time: what
-//                                               handing a round over and taking it in costs, next to run_round
+// The overlap of rounds in flight on a bus whose copies take time.
+//   pipeline/shape:<111|131|311>/depth:<1..4>   the times of copy in, compute and copy out, in units of 100 µs. The
+//                                               counter `efficiency` is rounds/s × the slowest stage's time: 1 is the
+//                                               best possible, and one round at a time reaches slowest / sum
+//   own_cost/<run|submit|completion|coroutine>/depth:<d>   almost empty rounds on a bus that takes no time: the cost
+//                                               of submitting a round and taking its result, next to run_round
 
 #include <rondo/platform/sim/bus.hpp>
 #include <rondo/rondo.hpp>
@@ -25,7 +25,7 @@ namespace {
 using rondo::platform::sim::now_ns;
 using TimedSim = rondo::A2A3SimOn<rondo::Inline, rondo::platform::sim::TimedBus>;
 
-/// Takes its time, and no more of the host than that.
+/// A kernel that takes a time, and no other resource of the host.
 struct Compute {
   static constexpr std::string_view name = "compute";
   static constexpr auto core = rondo::CoreType::cube;
@@ -43,7 +43,7 @@ struct Twice {
   }
 };
 
-/// With one round in flight it is a RoundSession, which is what programs that overlap nothing open.
+/// With one round in flight it is a RoundSession, which programs without overlap open.
 template <class P, std::size_t Depth>
 auto open_with(const rondo::TaskGraph& graph, const typename P::Options& options = {}) {
   if constexpr (Depth == 1) {

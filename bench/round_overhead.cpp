@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a round costs beyond what it does: a hand-written round next to the session's, over the same memory.
+// The overhead of a round: a hand-written round next to that of a session, over the same memory.
 //   round/raw        memcpy in, call, memcpy out
 //   round/rondo      A2A3Sim, Inline engine, bindings checked each round
 //   round/prebound   the same, bindings checked once
@@ -26,7 +26,7 @@ void run(benchmark::State& state, auto&& round) {
   }
 }
 
-// The rivals of a case share one session and its host memory: where 16 MiB happen to lie moves a round by half.
+// The rivals of a case share one session and its host memory: the address of 16 MiB changes a round's time by half.
 template <std::size_t K>
 void register_cases(std::size_t bytes) {
   const std::string tail = "/k:" + std::to_string(K) + "/bytes:" + std::to_string(bytes);

@@ -1,16 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a task and a round cost through each runtime. One iteration is one round.
+// The cost of a task and of a round through each runtime. One iteration is one round.
 //   runtimes/<shape>/<runtime>/<engine>   4096 empty tasks of two tensors each; ns_per_task
 //     independent  each task reads the input and writes an output of its own
 //     chain        each task reads the input and updates one tensor
-//     pairs        each task reads what the one before it wrote, intermediates from a ring, a scope per 16 tasks
+//     pairs        each task reads the result of the one before it, intermediates from a ring, a scope per 16 tasks
 //   runtimes/submit/<where>/regions:<n>   TensorMapRingBuffer: adding one task of two tensors while n uses are pending
 //     tiles        boxes of one tensor        tensors   whole tensors
-//     The regions are visited all over, so that each is wherever its last use left it: nothing can be asked for ahead
-//     of time, which is the hard case. tiles_in_turn and tensors_in_turn visit neighbours one after the other, as most
-//     orchestrations do.
+//     The regions are visited in random order, so that nothing can be prefetched, which is the hard case.
+//     tiles_in_turn and tensors_in_turn visit neighbours one after another, as most orchestrations do.
 //   runtimes/vector_example/<runtime>/<engine>   5 tasks on 16384 floats, host copies included
 
 #include <rondo/orchestrated.hpp>
@@ -82,7 +81,7 @@ void measure(benchmark::State& state, std::size_t count, Round round) {
       static_cast<double>(count) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-/// One orchestration for both runtimes; where the edges are explicit it states them.
+/// One orchestration for both runtimes. It states edges to the runtime that needs them.
 template <Shape4096 S>
 constexpr auto orchestration = [](auto& round, Input<float> x, const std::vector<InputOutput<float>>& y) {
   constexpr bool is_explicit = requires { round.add_edge(runtime::TaskRef{}, runtime::TaskRef{}); };
@@ -208,14 +207,14 @@ void run_vector_example(benchmark::State& state) {
   }
 }
 
-/// Of this thread: other programs on the machine do not count.
+/// The processor time of this thread, so that other programs on the machine do not count.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Nothing runs until the orchestration is over, so all that it adds stays pending.
+/// No task runs until the orchestration ends, so all tasks stay pending.
 void run_submit(benchmark::State& state, bool tiles, bool in_turn) {
   using P = A2A3Sim;
   const auto regions = static_cast<std::size_t>(state.range(0));
@@ -232,7 +231,7 @@ void run_submit(benchmark::State& state, bool tiles, bool in_turn) {
     }
     // Each part is written by one pending task: one use of a region for each.
     for (const auto& part : parts) round.add_raw("write", CoreType::vector, +[](ArgWord*) {}, runtime::writes(part));
-    // The regions are made before, so that looking for them is not measured.
+    // The regions are made before, so that making them is not measured.
     decltype(parts) walk;
     walk.reserve(measured + 1);
     for (std::size_t i = 0; i <= measured; ++i)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What it costs to observe: a round of one kernel that does nothing, and a chain of them, with no observer, with
-// counters, with a trace that is on, and with one that is off. `ns_per_span` is the time beyond the same round with
-// nothing to observe it, measured just before, divided by the spans that the round leaves.
+// The cost of observing: a round of one empty kernel, and a chain of them, without an observer, with counters, with a
+// trace that is on, and with one that is off. `ns_per_span` is the additional time compared to the same round without
+// an observer, measured just before, divided by the number of spans of the round.
 
 #include <rondo/observe/clocks.hpp>
 #include <rondo/observe/counters.hpp>
@@ -56,7 +56,7 @@ class Chain {
   std::vector<float> hy_ = std::vector<float>(16);
 };
 
-/// Nanoseconds of a round: the least of twenty stretches, since what slows one down comes from outside.
+/// The time of a round in nanoseconds: the least of twenty measurements, since disturbances come from other programs.
 template <class Rounds>
 double least_ns(Rounds& rounds) {
   constexpr int stretch = 2000;
@@ -89,7 +89,7 @@ using TracedSim = A2A3SimOn<observe::Traced<Inline>>;
 using SteadyTraced = A2A3SimOn<observe::Traced<Inline, observe::SteadyClock>>;
 using SteadyTrace = observe::TraceWith<65536, observe::SteadyClock>;
 
-// A round over one inout leaves bind, copy in, launch, copy out, wait, and itself: six.
+// A round over one inout has six spans: bind, copy in, launch, copy out, wait, and the round itself.
 void nothing(benchmark::State& s) { measure<A2A3Sim, DefaultPolicies>(s, 1, 0); }
 void counters(benchmark::State& s) { measure<A2A3Sim, With<observe::Counters>>(s, 1, 0); }
 void counters_with_ticks(benchmark::State& s) {
@@ -99,12 +99,12 @@ void counters_with_clock(benchmark::State& s) { measure<A2A3Sim, With<observe::T
 void trace_of_rounds(benchmark::State& s) { measure<A2A3Sim, With<observe::Trace>>(s, 1, 6); }
 void trace_of_rounds_off(benchmark::State& s) { measure<A2A3Sim, With<observe::Trace>>(s, 1, 6, false); }
 void trace_of_rounds_by_steady_clock(benchmark::State& s) { measure<A2A3Sim, With<SteadyTrace>>(s, 1, 6); }
-// Besides one span for each task, and one for the launch.
+// In addition to one span for each task and one for the launch.
 void trace_of_1000_tasks(benchmark::State& s) { measure<TracedSim, DefaultPolicies>(s, 1000, 1001); }
 void trace_of_1000_tasks_off(benchmark::State& s) { measure<TracedSim, DefaultPolicies>(s, 1000, 1001, false); }
 void trace_of_1000_tasks_by_steady_clock(benchmark::State& s) { measure<SteadyTraced, DefaultPolicies>(s, 1000, 1001); }
 
-/// The raw rival: two readings of the same counter, kept in an array, with nothing around them.
+/// The raw rival: two readings of the same counter, stored in an array.
 void raw_pair_of_readings(benchmark::State& state) {
   struct Pair {
     std::uint64_t start, end;
@@ -118,7 +118,7 @@ void raw_pair_of_readings(benchmark::State& state) {
   }
 }
 
-/// To the file, for each span; set-up's cost, not a round's.
+/// The cost of writing a span to the file, which no round pays.
 void write_json(benchmark::State& state) {
   Chain<TracedSim, With<observe::Trace>> chain(100);
   for (int i = 0; i < 100; ++i) (void)chain.round();

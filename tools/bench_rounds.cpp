@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the host does in a round, phase by phase:  bench_rounds digits_step --rounds 5000 --json before.json
-// and what a change made of it:                   bench_rounds digits_step --rounds 5000 --compare before.json
-// On a real NPU, with the device's time:          bench_rounds saxpy --platform a2a3_onboard --kernels saxpy.o
+// The host's time in a round, phase by phase:  bench_rounds digits_step --rounds 5000 --json before.json
+// The effect of a change on it:                bench_rounds digits_step --rounds 5000 --compare before.json
+// On a real NPU, with the device's time:       bench_rounds saxpy --platform a2a3_onboard --kernels saxpy.o
 // The cases are the rounds of the examples and of the benchmarks; --list names them.
 
 #include "lib/bench_rounds/cases.hpp"
@@ -59,7 +59,7 @@ struct On {
   }
 };
 
-/// Where a case can run, besides on simulated chips.
+/// The other platforms, besides simulated chips, on which a case can run.
 struct Runs {
   bool on_null = true;
   bool on_model = true;

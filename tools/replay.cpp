@@ -79,7 +79,7 @@ void dump_example(const std::string& folder) {
   }
 }
 
-/// What the dump holds, a line for each task.
+/// Prints the contents of the dump, one line for each task.
 void list(const std::string& folder) {
   const observe::DumpedRound dump = observe::read_manifest(folder);
   const auto names = [&](const std::vector<observe::DumpedContents>& contents) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs rounds for hours with random everything, and compares each with plain arithmetic:  soak --time 1h --seed 7
-// Random are graphs, kinds of sessions, engines, shapes, addresses, scalars, costs of tasks, and when something fails.
+// Graphs, kinds of sessions, engines, shapes, addresses, scalars, costs of tasks and the times of failures are random.
 // It prints a line a minute, and fails on the first wrong result, or if memory grows.
 
 #include "lib/soak/world.hpp"

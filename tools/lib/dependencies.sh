@@ -8,7 +8,7 @@ say() { printf '\n== %s\n' "$*"; }
 
 has_program() { command -v "$1" >/dev/null 2>&1; }
 has_header() { has_program g++ && printf '#include <%s>\n' "$1" | g++ -std=c++20 -x c++ -E - >/dev/null 2>&1; }
-# MPI's header stands where only its compiler wrapper looks, which comes without the header.
+# Only MPI's compiler wrapper finds its header, and the wrapper can be installed without the header.
 has_mpi_header() { has_program mpicxx && printf '#include <mpi.h>\n' | mpicxx -x c++ -E - >/dev/null 2>&1; }
 
 # The newest clang that is installed, 16 at least. 19 goes first: it is the one that CMakePresets.json names.
@@ -46,11 +46,11 @@ sys.exit(not has_all or not os.path.exists(sysconfig.get_path("include") + "/Pyt
 }
 has_mkdocs_theme() { has_file /usr/share/mkdocs/themes/material; }
 has_python_yaml() { has_program python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
-# Their headers can be preprocessed only beside others, so they are looked for as files.
+# Some headers cannot be preprocessed alone, so they are looked for as files.
 has_file() { [ -e "$1" ]; }
 
-# Can the page of tools/report be tested, if only there is a browser? What drives it asks for Node.js 20, which Debian 12
-# has not got.
+# Whether the page of tools/report can be tested if a browser is installed. The browser's driver needs Node.js 20, which
+# Debian 12 does not have.
 has_browser_driver() {
   has_program npm && node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' >/dev/null 2>&1
 }

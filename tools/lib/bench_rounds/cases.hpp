@@ -78,8 +78,8 @@ class SaxpyRound {
   std::vector<float> hx_ = std::vector<float>(1024, 1.0F), hy_ = std::vector<float>(1024);
 };
 
-/// As bench/pipeline: three rounds of one task under way at once. A round is the host's time from one that was taken
-/// in to the next.
+/// As bench/pipeline: three rounds of one task in flight. The time of a round is the host's time between the ends of
+/// two rounds.
 class Pipeline {
  public:
   Pipeline() { graph_.add<Twice>(x_, y_); }
@@ -149,7 +149,7 @@ class DigitsClassify {
 };
 
 /// A token of examples/03_decode_loop: device buffers that alternate, so each round refreshes the args table. All
-/// tokens stand at the same position, so that all rounds have the same to do.
+/// tokens have the same position, so all rounds do the same work.
 class DecodeToken {
  public:
   template <class P>
@@ -277,7 +277,7 @@ class Replay {
   rondo::TaskGraph graph_{rondo::Edges::explicit_};
 };
 
-/// As bench/runtimes: 64 tasks that an orchestration adds anew each round, each after the one before.
+/// As bench/runtimes: 64 tasks that an orchestration adds in each round, each after the one before.
 template <class BuiltBy>
 class Orchestrated {
  public:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// bundle.mjs <folder with node_modules>: writes what a page needs beside its data into that folder: page.js, page.css
-// and, since it carries others' work along, their licences in licences.txt.
+// bundle.mjs <folder with node_modules>: writes everything that a page needs except its data into that folder: page.js,
+// page.css and, since the page contains work of others, their licences in licences.txt.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -200,7 +200,7 @@ std::string page() {
   std::ostringstream out;
   out << "<!-- SPDX-FileCopyrightText: 2026 The Rondo authors -->\n"
          "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
-         "# Messages: the likeliest mistakes, and what each is told\n\n"
+         "# Messages for the likeliest mistakes\n\n"
          "If the compiler can find a mistake, it does. Otherwise set-up throws an `Error`, or the round returns a "
          "`Status`, of "
          "which\n`session.explain(status)` makes a sentence. A test makes each of these mistakes and compares the "

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Rondo authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Test files compiled together take less than half the time that they take alone: what they all instantiate is compiled
-# once. Each stays in a namespace of its own, so that it means what it means alone.
+# Test files that are compiled together take less than half the time that they take one by one, since templates that all
+# of them instantiate are compiled once. Each file is in a namespace of its own, so that it means the same as alone.
 
 # rondo_join_sources(<out> <target> <parts> <file>...)
-#   Sets <out> to what to compile instead of the files: <parts> sources that include them, and those that must stay
-#   alone, since they do what no namespace can hold or have options of their own. A file's own includes come first,
-#   outside of its namespace.
+#   Sets <out> to the sources to compile instead of the files: <parts> sources that include them, and the files that must
+#   be compiled alone, since they contain code that is not allowed in a namespace or have options of their own. The
+#   includes of a file come first, outside of its namespace.
 function(rondo_join_sources out target parts)
   set(alone_if "^(#if|#undef|#pragma|extern |template *<>|namespace rondo|void\\* operator new|int main)")
   set(alone)

@@ -5,17 +5,15 @@
 //
 //     mpirun -n 4 digits_mpi --rounds 500
 //
-// Every rank holds the whole network and takes an equal part of each batch. Between rounds the ranks add up their
-// gradients, while the next round's digits are copied in. The losses are those of one rank with the same batch, to 1e-6
+// Every rank holds the whole network and takes an equal part of each batch. The gradients are added up over the ranks
+// by tasks of the graph, so a training step is one round. The losses are those of one rank with the same batch, to 1e-6
 // of them, however long it trains: see exact.hpp.
 //
-//   rank 0   pixels, labels ─▶ [ w −= rate·dw ]─▶[[ forward, backward ]]─▶ dw ─┐
-//                                     ▲                                        ├─▶ sum over the ranks ──┐
-//   rank 1   pixels, labels ─▶ [ w −= rate·dw ]─▶[[ forward, backward ]]─▶ dw ─┘                        │
-//                                     └──────────────── the next round ◀────────────────────────────────┘
+//   pixels, labels ─▶[[ forward, backward ]]─┬─▶ dw2, db2 ─▶ all_reduce ─▶ [ w2 −= rate·dw2, b2 … ]
+//                             ▲              └─▶ dw1, db1 ─▶ all_reduce ─▶ [ w1 −= rate·dw1, b1 … ]
+//                             └──────────────────────── the next round ◀───────────────┘
 //
-// w and dw stay on the device. A round begins with the step down the gradients of the round before; so there is one
-// round for each step, and one at the end whose loss nobody looks at.
+// The weights stay on the device. The gradients of the second layer travel while those of the first are computed.
 
 #include "../02_digits/dataset.hpp"
 #include "../02_digits/network.hpp"
@@ -23,6 +21,7 @@
 #include "exact.hpp"
 
 #include <rondo/mpi/all_reduce.hpp>
+#include <rondo/mpi/communicator.hpp>
 #include <rondo/rondo.hpp>
 
 #include <CLI/CLI.hpp>
@@ -52,44 +51,45 @@ struct Options {
   std::string losses;
 };
 
-/// One tensor for each of the network's.
-struct Gradients {
-  rondo::Resident<std::int64_t> w1, b1, w2, b2;
-};
-
 /// The step of the picture, for `rows` digits, which are `share` of the batch.
 struct SharedStep {
+  mpi::Communicator ranks;
   rondo::TaskGraph graph;
   rondo::Input<float> pixels;
   rondo::Input<std::int32_t> labels;
   rondo::Input<float> rate;
   rondo::Output<float> loss;
   digits::Layers net;
-  Gradients gradients;
 
-  SharedStep(std::size_t rows, float share)
-      : pixels{graph.input<float>("pixels", {rows, digits::pixels_per_digit})},
+  SharedStep(const mpi::Group& group, std::size_t rows, float share)
+      : ranks{group},
+        pixels{graph.input<float>("pixels", {rows, digits::pixels_per_digit})},
         labels{graph.input<std::int32_t>("labels", {rows})},
         rate{graph.input<float>("rate", {1})},
         loss{graph.output<float>("loss", {1})},
-        net{graph},
-        gradients{graph.resident<std::int64_t>("dw1", {digits::pixels_per_digit, digits::hidden}),
-                  graph.resident<std::int64_t>("db1", {digits::hidden}),
-                  graph.resident<std::int64_t>("dw2", {digits::hidden, digits::classes}),
-                  graph.resident<std::int64_t>("db2", {digits::classes})} {
-    graph.add<digits::ExactDescend>(net.w2, gradients.w2, rate);
-    graph.add<digits::ExactDescend>(net.b2, gradients.b2, rate);
-    graph.add<digits::ExactDescend>(net.w1, gradients.w1, rate);
-    graph.add<digits::ExactDescend>(net.b1, gradients.b1, rate);
-
+        net{graph} {
+    const auto dw1 = graph.workspace<std::int64_t>("dw1", {digits::pixels_per_digit, digits::hidden});
+    const auto db1 = graph.workspace<std::int64_t>("db1", {digits::hidden});
+    const auto dw2 = graph.workspace<std::int64_t>("dw2", {digits::hidden, digits::classes});
+    const auto db2 = graph.workspace<std::int64_t>("db2", {digits::classes});
     const auto p = graph.workspace<float>("p", {rows, digits::classes});
+
     const auto h = digits::add_forward(graph, net, rows, pixels, p);
     graph.add<digits::CrossEntropy>(p, labels, loss);
     const auto [dz1, dz2] = digits::add_backward(graph, net, rows, labels, h, p);
-    graph.add<digits::ExactMatMulAt>(h, dz2, share, gradients.w2);
-    graph.add<digits::ExactColumnSum>(dz2, share, gradients.b2);
-    graph.add<digits::ExactMatMulAt>(pixels, dz1, share, gradients.w1);
-    graph.add<digits::ExactColumnSum>(dz1, share, gradients.b1);
+    graph.add<digits::ExactMatMulAt>(h, dz2, share, dw2);
+    graph.add_collective(rondo::Collective::all_reduce, dw2, ranks);
+    graph.add<digits::ExactColumnSum>(dz2, share, db2);
+    graph.add_collective(rondo::Collective::all_reduce, db2, ranks);
+    graph.add<digits::ExactMatMulAt>(pixels, dz1, share, dw1);
+    graph.add_collective(rondo::Collective::all_reduce, dw1, ranks);
+    graph.add<digits::ExactColumnSum>(dz1, share, db1);
+    graph.add_collective(rondo::Collective::all_reduce, db1, ranks);
+
+    graph.add<digits::ExactDescend>(net.w2, dw2, rate);
+    graph.add<digits::ExactDescend>(net.b2, db2, rate);
+    graph.add<digits::ExactDescend>(net.w1, dw1, rate);
+    graph.add<digits::ExactDescend>(net.b1, db1, rate);
   }
 };
 
@@ -97,35 +97,23 @@ struct SharedStep {
 class Trainer {
  public:
   Trainer(const digits::Weights& initial, std::size_t batch, const mpi::Group& group)
-      : step_{batch / static_cast<std::size_t>(group.size()), 1.0F / static_cast<float>(group.size())},
-        session_{rondo::open<SelectedPlatform>(step_.graph)},
-        reduce_{session_,          group, mpi::Op::sum, step_.gradients.w1, step_.gradients.b1, step_.gradients.w2,
-                step_.gradients.b2} {
+      : step_{group, batch / static_cast<std::size_t>(group.size()), 1.0F / static_cast<float>(group.size())},
+        session_{rondo::open<SelectedPlatform>(step_.graph)} {
     check(session_.upload(step_.net.w1, initial.w1));
     check(session_.upload(step_.net.b1, initial.b1));
     check(session_.upload(step_.net.w2, initial.w2));
     check(session_.upload(step_.net.b2, initial.b2));
-    // The first round's step leads nowhere.
-    check(session_.upload(step_.gradients.w1, std::vector<std::int64_t>(initial.w1.size())));
-    check(session_.upload(step_.gradients.b1, std::vector<std::int64_t>(initial.b1.size())));
-    check(session_.upload(step_.gradients.w2, std::vector<std::int64_t>(initial.w2.size())));
-    check(session_.upload(step_.gradients.b2, std::vector<std::int64_t>(initial.b2.size())));
-    reduced(reduce_.start());
   }
 
-  /// Goes `rate` down the last round's gradients, and finds new ones. Returns the mean loss of this rank's digits.
+  /// Goes `rate` down the gradients of these digits and those of the other ranks. Returns the mean loss of this rank's.
   float step(std::span<const float> pixels, std::span<const std::int32_t> labels, float rate) {
     float loss = 0.0F;
-    auto round = session_.begin_round(rondo::bind(step_.pixels, pixels), rondo::bind(step_.labels, labels),
-                                      rondo::bind(step_.rate, rate), rondo::bind(step_.loss, loss));
-    reduced(reduce_.finish());  // the gradients travelled while the digits were copied in
-    check(std::move(round).launch().finish().status());
-    reduced(reduce_.start());
+    check(session_.run_round(rondo::bind(step_.pixels, pixels), rondo::bind(step_.labels, labels),
+                             rondo::bind(step_.rate, rate), rondo::bind(step_.loss, loss)));
     return loss;
   }
 
   [[nodiscard]] digits::Weights weights() {
-    reduced(reduce_.finish());
     digits::Weights weights = digits::random_weights(digits::Random{0});  // for the sizes
     check(session_.download(step_.net.w1, weights.w1));
     check(session_.download(step_.net.b1, weights.b1));
@@ -138,13 +126,9 @@ class Trainer {
   void check(rondo::Status status) const {
     if (!status) throw rondo::Error(status.code(), session_.explain(status));
   }
-  void reduced(rondo::Status status) const {
-    if (!status) throw rondo::Error(status.code(), reduce_.explain(status));
-  }
 
   SharedStep step_;
   rondo::RoundSession<SelectedPlatform> session_;
-  mpi::AllReduce<rondo::RoundSession<SelectedPlatform>, std::int64_t> reduce_;
 };
 
 void run(const Options& options, const mpi::Group& group) {
@@ -169,15 +153,12 @@ void run(const Options& options, const mpi::Group& group) {
 
   std::vector<double> losses;
   losses.reserve(options.rounds);
-  float rate = 0.0F;  // of the step that the next round begins with
-  for (std::uint64_t round = 0; round <= options.rounds; ++round) {
+  for (std::uint64_t round = 0; round < options.rounds; ++round) {
     batches.next();
     const auto pixels =
         std::span{batches.pixels()}.subspan(rank * rows * digits::pixels_per_digit, rows * digits::pixels_per_digit);
-    const float loss = trainer.step(pixels, std::span{batches.labels()}.subspan(rank * rows, rows), rate);
-    if (round == options.rounds) break;
-    losses.push_back(static_cast<double>(loss));
-    rate = digits::rate_at(round, options.rounds);
+    const auto labels = std::span{batches.labels()}.subspan(rank * rows, rows);
+    losses.push_back(static_cast<double>(trainer.step(pixels, labels, digits::rate_at(round, options.rounds))));
   }
   mpi::all_reduce(std::span<double>{losses}, mpi::Op::mean, group);
 
@@ -206,7 +187,7 @@ void run(const Options& options, const mpi::Group& group) {
 int main(int argc, char** argv) try {
   const mpi::Environment environment(&argc, &argv);
   Options options;
-  CLI::App app{"Trains the digits example on all ranks that mpirun starts, the gradients reduced between rounds."};
+  CLI::App app{"Trains the digits example on all ranks that mpirun starts, the gradients reduced in each round."};
   app.option_defaults()->always_capture_default();
   app.add_option("--rounds", options.rounds, "Training steps to take")->check(CLI::Range(1, 10'000'000));
   app.add_option("--batch", options.batch, "Digits in each step, over all ranks")->check(CLI::Range(1, 1'000'000));

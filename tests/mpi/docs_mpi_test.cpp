@@ -6,6 +6,7 @@
 #include <rondo/measure/program_measurer.hpp>
 #include <rondo/measure/source_builder.hpp>
 #include <rondo/mpi/all_reduce.hpp>
+#include <rondo/mpi/communicator.hpp>
 #include <rondo/mpi/measure.hpp>
 #include <rondo/rondo.hpp>
 
@@ -22,6 +23,14 @@ struct Gradient {
   static constexpr auto core = rondo::CoreType::vector;
   static void run(rondo::In<float> x, rondo::InOut<float> gradient, rondo::Out<float> seen) noexcept {
     for (std::size_t i = 0; i < x.size(); ++i) seen[i] = gradient[i], gradient[i] = x[i];
+  }
+};
+
+struct Saxpy {
+  static constexpr std::string_view name = "saxpy";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> x, rondo::InOut<float> y, float a) noexcept {
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
   }
 };
 
@@ -53,6 +62,29 @@ TEST_CASE("the training loop of the page sees the mean of all ranks one round la
   REQUIRE(reduce.finish().ok());
   CHECK(session.rounds() == 3);
   CHECK(result == std::vector<float>(4, static_cast<float>(group.size() - 1) / 2));
+}
+
+TEST_CASE("the collectives of the page give what they say") {
+  const rondo::mpi::Group group;
+  constexpr std::size_t n = 3;
+
+  using rondo::Collective, rondo::Reduction;
+
+  rondo::mpi::Communicator ranks(group);
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {n});
+  const auto y = graph.inout<float>("y", {n});
+  const auto all = graph.output<float>("all", {ranks.size(), n});
+  graph.add<Saxpy>(x, y, 2.0F);
+  graph.add_collective(Collective::all_reduce, y, ranks, {.reduction = Reduction::mean});  // in place
+  graph.add_collective(Collective::all_gather, x, all, ranks);                             // from x to all
+  auto session = rondo::open<rondo::SelectedPlatform>(graph);  // the ranks compare their graphs
+
+  const std::vector<float> hx(n, static_cast<float>(group.rank()));
+  std::vector<float> hy(n, 1.0F), hall(n * static_cast<std::size_t>(group.size()));
+  REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(all, hall)).ok());
+  CHECK(hy == std::vector<float>(n, 1.0F + static_cast<float>(group.size() - 1)));
+  CHECK(hall.back() == static_cast<float>(group.size() - 1));
 }
 
 TEST_CASE("the tuner of the page has its candidate built and run on another rank") {

@@ -177,8 +177,8 @@ namespace detail {
   return result;
 }
 
-/// Orders the tasks: among those that may run next, the fill comes first, then the one added first. @throws Error
-/// cycle, which names one
+/// Orders the tasks: among those that may run next, the fill comes first, then the one added first, and last, in a
+/// graph without loops, those that wait for more than tasks. @throws Error cycle, which names one
 [[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
   std::vector<std::uint32_t> waiting(tasks, 0U);
@@ -202,14 +202,24 @@ namespace detail {
     return first_ready;
   };
   if (tasks != 0 && graph.tasks().back().fills) (void)run(tasks - 1);
+  std::vector<std::uint32_t> late;  // in the order of add()
+  for (std::uint32_t task = 0; task < tasks && graph.loops().empty(); ++task) {
+    if (graph.tasks()[task].waits) late.push_back(task);
+  }
   // No task before `next` is ready. Most edges point forward, so this is usually a single pass over the tasks.
-  for (std::size_t next = 0; next < tasks;) {
-    if (waiting[next] != 0 || position[next] != LastUses::nobody) {
+  for (std::size_t next = 0;;) {
+    const bool is_late = next >= tasks;
+    for (std::size_t i = 0; next >= tasks && i < late.size(); ++i) {
+      if (waiting[late[i]] == 0 && position[late[i]] == LastUses::nobody) next = late[i];
+    }
+    if (next >= tasks) break;
+    const bool is_kept_back = !is_late && !late.empty() && graph.tasks()[next].waits;
+    if (is_kept_back || waiting[next] != 0 || position[next] != LastUses::nobody) {
       ++next;
       continue;
     }
     const std::size_t first_ready = run(next);
-    next = first_ready < next ? first_ready : next + 1;
+    next = is_late || first_ready < next ? first_ready : next + 1;
   }
   if (order.size() != tasks) detail::fail_cycle(graph, edges, waiting);
   EdgeList between_positions;

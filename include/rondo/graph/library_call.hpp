@@ -67,11 +67,25 @@ struct CallTensor {
     static_assert(!is_carried_in_args(D),
                   "rondo: a host input is in the args table; copy it to a tensor with a kernel");
   }
+  constexpr CallTensor(TensorKey tensor, Access how) noexcept : key{tensor}, access{how} {}
 };
 
 /// Whether F has no state, so that the graph need store only its type.
 template <class F>
 inline constexpr bool is_stateless_call = std::is_empty_v<F> && std::is_default_constructible_v<F>;
+
+/// Optional, for a callable with state: `void session_opens(const CallSession&)` is called each time a graph with the
+/// call is opened, for each shape and slot, before anything is captured: an Error that it throws ends the opening.
+/// `void session_closes(const CallSession&) noexcept` is called once for each time that it returned.
+template <class F>
+concept HearsOfSessions = requires(F& callable, const CallSession& session) {
+  callable.session_opens(session);
+  { callable.session_closes(session) } noexcept;
+};
+/// Optional: `static constexpr bool waits_for_others = true;`, if the call waits for other processes. The task comes in
+/// the order of the graph after all tasks that need not wait for it.
+template <class F>
+concept WaitsForOthers = requires { requires F::waits_for_others; };
 
 /// The CallEntry of a callable: calls it and returns its code, or 0 if it returns nothing.
 template <class F>
@@ -102,11 +116,16 @@ void run_library_call(ArgWord* block) {
 
 /// The code of a library call that threw an exception.
 inline constexpr int call_threw = -0x7FFF'FFFF;
-/// Calls the library in a round on a device, which must not throw. @returns the call's code, or `call_threw`
-[[nodiscard]] inline int call_on_stream(CallEntry call, ArgWord* block, void* stream) noexcept {
+/// Calls the library in a round on a device, which must not throw. @returns the call's code, or `call_threw`; then
+/// `text` is that of an Error
+[[nodiscard]] inline int call_on_stream(CallEntry call, ArgWord* block, void* stream, Error::Text& text) noexcept {
   try {
     return call(block, stream);
+  } catch (const Error& error) {
+    text = Error::Text(error.what());
+    return call_threw;
   } catch (...) {
+    text = Error::Text("an exception");
     return call_threw;
   }
 }

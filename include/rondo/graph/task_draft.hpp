@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/task_graph_impl.hpp>
 
 #include <algorithm>
@@ -273,6 +274,8 @@ constexpr TaskId TaskGraph::add_call(std::string_view name, std::initializer_lis
     for (const Extent& value : values) draft.add_value(name, value);
     const TaskId id = draft.commit(name, CoreType::vector, Blocks{1}, &run_library_call<Callable>);
     tasks_.back().call = &call_library<Callable>;
+    if constexpr (HearsOfSessions<Callable>) tasks_.back().session = &tell_library<Callable>;
+    if constexpr (WaitsForOthers<Callable>) tasks_.back().waits = true;
     fix_addresses(id);
     return id;
   }

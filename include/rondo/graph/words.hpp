@@ -22,6 +22,10 @@ using KernelEntry = void (*)(ArgWord* args);
 /// A library call (see graph/library_call.hpp) that enqueues its work on a stream. Returns 0 on success.
 using CallEntry = int (*)(ArgWord* block, void* stream);
 
+struct CallSession;
+/// Tells a library call that a session opens or closes (see graph/call_sessions.hpp).
+using SessionEntry = void (*)(const CallSession& session, bool opens);
+
 /// Returns the nanoseconds that one block of a task takes on the chip, from its argument words.
 using CostEntry = double (*)(const ArgWord* args);
 
@@ -49,6 +53,26 @@ enum class Zeroed : std::uint8_t {
   never,
   each_round,  ///< before the first task: one fill for all such workspaces of a graph
   once,        ///< before the first round; tasks that write it leave zeros, and its memory is not shared
+};
+
+/// What the ranks of a communicator do together; see TaskGraph::add_collective().
+enum class Collective : std::uint8_t {
+  all_reduce,      ///< each rank gets the sum, or another reduction, of all ranks' elements
+  all_gather,      ///< each rank gets the elements of all ranks, in the order of the ranks
+  reduce_scatter,  ///< each rank gets its part of the reduction, in the order of the ranks
+  broadcast,       ///< each rank gets the elements of one rank
+  send,            ///< another rank gets the elements with its recv
+  recv
+};
+
+/// The operation applied to the ranks' values of an element.
+enum class Reduction : std::uint8_t { sum, mean, min, max, product };
+
+/// The options of a collective. `rank`: the one that broadcasts, the one to which a send goes, or the one from which a
+/// recv comes.
+struct CollectiveOptions {
+  Reduction reduction = Reduction::sum;
+  int rank = 0;
 };
 
 /// How a kernel accesses one of its tensors.

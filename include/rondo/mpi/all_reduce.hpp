@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/graph/collective.hpp>
+#include <rondo/mpi/detail/types.hpp>
 #include <rondo/mpi/group.hpp>
 #include <rondo/platform/pinned.hpp>
 #include <rondo/tensor/data_type.hpp>
@@ -23,12 +25,8 @@
 namespace rondo::mpi {
 
 /// The operation applied to the ranks' values of an element.
-enum class Op : std::uint8_t { sum, mean, min, max, product };
-
-[[nodiscard]] constexpr const char* to_string(Op op) noexcept {
-  constexpr const char* names[] = {"sum", "mean", "min", "max", "product"};
-  return names[static_cast<std::size_t>(op)];
-}
+using Op = Reduction;
+using rondo::to_string;
 
 /// Elements that MPI can calculate with: float and the integers, but not types that MPI knows only as raw bits.
 template <class T>
@@ -37,33 +35,11 @@ concept Reducible =
 
 namespace detail {
 
-template <Reducible T>
-[[nodiscard]] MPI_Datatype type_of() noexcept {
-  if constexpr (std::same_as<T, float>) return MPI_FLOAT;
-  if constexpr (std::same_as<T, double>) return MPI_DOUBLE;
-  if constexpr (std::same_as<T, std::int8_t>) return MPI_INT8_T;
-  if constexpr (std::same_as<T, std::int16_t>) return MPI_INT16_T;
-  if constexpr (std::same_as<T, std::int32_t>) return MPI_INT32_T;
-  if constexpr (std::same_as<T, std::int64_t>) return MPI_INT64_T;
-  if constexpr (std::same_as<T, std::uint8_t>) return MPI_UINT8_T;
-  if constexpr (std::same_as<T, std::uint16_t>) return MPI_UINT16_T;
-  if constexpr (std::same_as<T, std::uint32_t>) return MPI_UINT32_T;
-  if constexpr (std::same_as<T, std::uint64_t>) return MPI_UINT64_T;
-}
 /// A number that differs between types on all ranks: kind and size.
 template <Reducible T>
 inline constexpr std::uint64_t type_number = sizeof(T) + (std::is_floating_point_v<T> ? 256U
                                                           : std::is_signed_v<T>       ? 512U
                                                                                       : 0U);
-
-[[nodiscard]] inline MPI_Op op_of(Op op) noexcept {
-  switch (op) {
-    case Op::min: return MPI_MIN;
-    case Op::max: return MPI_MAX;
-    case Op::product: return MPI_PROD;
-    default: return MPI_SUM;
-  }
-}
 
 template <Reducible T>
 void divide(std::span<T> values, int by) noexcept {
@@ -183,8 +159,8 @@ class AllReduce {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       if (const Status status = session_.download(tensors_[i], part(i)); !status) return status;
     }
-    code_ = MPI_Iallreduce(MPI_IN_PLACE, mirror_->data(), static_cast<int>(mirror_->size()), detail::type_of<T>(),
-                           detail::op_of(op_), group_.comm(), &request_);
+    code_ = MPI_Iallreduce(MPI_IN_PLACE, mirror_->data(), static_cast<int>(mirror_->size()),
+                           detail::type_of(data_type_of<T>), detail::op_of(op_), group_.comm(), &request_);
     if (code_ != MPI_SUCCESS) return fail(Errc::device_failed);
     is_started_ = true;
     return {};
@@ -279,8 +255,8 @@ void all_reduce(std::span<T> values, Op op, const Group& group) {
   detail::check_same<T>(group, op, sizes, [](std::size_t) { return "host memory"; });
   auto memory = std::make_unique<std::vector<T>>(values.begin(), values.end());
   MPI_Request request = MPI_REQUEST_NULL;
-  detail::check(MPI_Iallreduce(MPI_IN_PLACE, memory->data(), static_cast<int>(values.size()), detail::type_of<T>(),
-                               detail::op_of(op), group.comm(), &request),
+  detail::check(MPI_Iallreduce(MPI_IN_PLACE, memory->data(), static_cast<int>(values.size()),
+                               detail::type_of(data_type_of<T>), detail::op_of(op), group.comm(), &request),
                 "all_reduce");
   const detail::Awaited awaited = detail::await(request, group.patience());
   if (!awaited.is_done) {  // MPI still uses it

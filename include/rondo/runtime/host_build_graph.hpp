@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/args/args_table.hpp>
+#include <rondo/graph/call_sessions.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/runtime/concept.hpp>
 
@@ -45,9 +46,13 @@ struct HostBuildGraph {
     /// Loads the program; kernels read their arguments at the addresses in `args`. @throws Error as P::load does
     /// (The parameter is not called `graph`, because users often have a global of that name and -Wshadow would warn.)
     Runner(P& platform, const Graph& frozen, args::ArgsTable& args, const Options<P>&)
-        : platform_{platform}, program_{platform.load(frozen, args)} {}
+        : platform_{platform},
+          calls_{frozen.view(), P::name, HasArgsInHostMemory<P>},
+          program_{platform.load(frozen, args)} {}
     Runner(Runner& first, const Graph& frozen, args::ArgsTable& args)
-        : platform_{first.platform_}, program_{platform_.load(frozen, args)} {}
+        : platform_{first.platform_},
+          calls_{frozen.view(), P::name, HasArgsInHostMemory<P>},
+          program_{platform_.load(frozen, args)} {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 
@@ -68,10 +73,15 @@ struct HostBuildGraph {
       if constexpr (HasLearning<P>) platform_.restore(program_, bytes);
     }
     [[nodiscard]] static const Error::Text* failure_text() noexcept { return nullptr; }
-    Status unload() noexcept { return platform_.unload(program_); }
+    Status unload() noexcept {
+      const Status unloaded = platform_.unload(program_);
+      calls_.close();
+      return unloaded;
+    }
 
    private:
     P& platform_;
+    graph::CallSessions calls_;  ///< told before the program is loaded, which may capture them
     Program program_;
   };
 };

@@ -41,9 +41,10 @@ class LibraryCalls {
   /// than 0 or throws; `what` then describes the failure
   [[nodiscard]] Code run(std::uint32_t number, Stream stream, const char*& what) noexcept {
     Call& call = calls_[number];
-    const int code = call_on_stream(call.entry, call.words.data(), stream);
+    Error::Text thrown;
+    const int code = call_on_stream(call.entry, call.words.data(), stream, thrown);
     if (code == 0) return code_ok;
-    failure_ = code == call_threw ? Error::Text("library call '", call.name, "' threw an exception")
+    failure_ = code == call_threw ? Error::Text("library call '", call.name, "' threw ", thrown.c_str())
                                   : Error::Text("library call '", call.name, "' returned ", code);
     what = failure_.c_str();
     return library_call_failed;

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/library_call.hpp>
+#include <rondo/graph/records.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+/// Library calls that are told when sessions open and close.
+namespace rondo {
+
+/// What a library call is told of a session: the frozen graph, the call's position in it, and the platform.
+struct CallSession {
+  const graph::GraphView& view;
+  std::uint32_t position = 0;
+  const char* platform = nullptr;  ///< its name
+  bool is_on_host = false;         ///< whether the CPU is the device, so that calls get no stream
+};
+
+/// Tells the callable that a session opens or closes. It is that of a call with state.
+template <class F>
+void tell_library(const CallSession& session, bool opens) {
+  const graph::TaskRecord& task = session.view.tasks[session.position];
+  F& callable = *reinterpret_cast<F*>(session.view.args_of(task)[0].bits);  // NOLINT: written by add_call()
+  if (opens) {
+    callable.session_opens(session);
+  } else {
+    callable.session_closes(session);
+  }
+}
+
+namespace graph {
+
+/// The calls of one instance of a graph, told in the order of the tasks.
+///
+/// Lifetime: immovable; the graph outlives it. Thread safety: none. Errors: the constructor throws what a call throws,
+/// after it told the others that the session closes. Cost: set-up only.
+class CallSessions {
+ public:
+  CallSessions(const GraphView& view, const char* platform, bool is_on_host)
+      : view_{view}, platform_{platform}, is_on_host_{is_on_host} {
+    try {
+      for (; told_ < view_.tasks.size(); ++told_) tell(told_, true);
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  CallSessions(const CallSessions&) = delete;
+  CallSessions& operator=(const CallSessions&) = delete;
+  ~CallSessions() { close(); }
+
+  /// Tells the calls that the session closes. Does nothing the second time.
+  void close() noexcept {
+    for (std::size_t task = std::exchange(told_, 0); task-- > 0;) tell(task, false);
+  }
+
+ private:
+  void tell(std::size_t task, bool opens) const {
+    if (view_.tasks[task].session == nullptr) return;
+    view_.tasks[task].session({view_, static_cast<std::uint32_t>(task), platform_, is_on_host_}, opens);
+  }
+
+  GraphView view_;
+  std::size_t told_ = 0;  ///< the number of tasks that were told, if they are calls
+  const char* platform_;
+  bool is_on_host_;
+};
+
+}  // namespace graph
+}  // namespace rondo

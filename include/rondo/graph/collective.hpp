@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/error.hpp>
+#include <rondo/graph/task_graph.hpp>
+#include <rondo/tensor/data_type.hpp>
+#include <rondo/tensor/handle.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+/// Collectives as tasks; see TaskGraph::add_collective(). A communicator, such as mpi::Communicator, carries them out.
+namespace rondo {
+
+[[nodiscard]] constexpr const char* to_string(Collective what) noexcept {
+  constexpr const char* names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "send", "recv"};
+  return names[static_cast<std::size_t>(what)];
+}
+[[nodiscard]] constexpr const char* to_string(Reduction reduction) noexcept {
+  constexpr const char* names[] = {"sum", "mean", "min", "max", "product"};
+  return names[static_cast<std::size_t>(reduction)];
+}
+[[nodiscard]] constexpr bool reduces(Collective what) noexcept {
+  return what == Collective::all_reduce || what == Collective::reduce_scatter;
+}
+[[nodiscard]] constexpr bool is_between_two(Collective what) noexcept {
+  return what == Collective::send || what == Collective::recv;
+}
+
+/// A collective with its tensors, which are the same if it works in place.
+struct CollectiveTask {
+  Collective what = Collective::all_reduce;
+  CollectiveOptions options;
+  DataType type = DataType::float32;
+  TensorKey from;
+  TensorKey to;
+
+  /// Whether this rank, `own`, passes elements on, or gets some.
+  [[nodiscard]] constexpr bool reads_on(int own) const noexcept {
+    return what == Collective::broadcast ? own == options.rank : what != Collective::recv;
+  }
+  [[nodiscard]] constexpr bool writes_on(int own) const noexcept {
+    return what == Collective::broadcast ? own != options.rank : what != Collective::send;
+  }
+};
+
+/// Ranks that run graphs together. `rank()` is this process's number among `size()`. `add_to(graph, name, task)` adds a
+/// checked collective with that name, and returns the task that completes it.
+template <class C>
+concept Communicator = requires(C& ranks, TaskGraph& graph, std::string_view name, const CollectiveTask& task) {
+  { ranks.rank() } -> std::same_as<int>;
+  { ranks.size() } -> std::same_as<int>;
+  { ranks.add_to(graph, name, task) } -> std::same_as<TaskId>;
+};
+
+namespace graph {
+
+/// Adds a tensor of one byte, for tasks that are ordered because each of them updates it, also in rounds in flight.
+inline TensorKey add_token(TaskGraph& graph, std::string_view name) {
+  const Workspace<std::uint8_t> token = graph.workspace<std::uint8_t>(name, {1});
+  graph.zero(token, Zeroed::once);
+  return token.key;
+}
+
+/// The token that every collective of the graph updates when it begins, so that they begin in the order in which they
+/// were added, in each round and on each rank.
+[[nodiscard]] inline TensorKey order_of_collectives(TaskGraph& graph) {
+  constexpr std::string_view name = "(collectives)";
+  const GraphView view = graph.interface();
+  for (std::size_t t = 0; t < view.tensors.size(); ++t) {
+    if (view.name(view.tensors[t].name) == name) return view.key(t);
+  }
+  return add_token(graph, name);
+}
+
+/// Checks the sizes of a collective. @throws Error invalid_argument
+inline void check_sizes(std::string_view name, Collective what, std::int64_t from, std::int64_t to, int ranks) {
+  const std::int64_t wanted = what == Collective::all_gather ? from * ranks : from;
+  const std::int64_t found = what == Collective::reduce_scatter ? to * ranks : to;
+  if (wanted == found) return;
+  throw Error(Errc::invalid_argument,
+              Error::Text(name, ": the tensor that is read has ", from, " elements, and the one that is written has ",
+                          to, "; with ", ranks, " ranks, ",
+                          what == Collective::all_gather       ? "the second must be that many times as large"
+                          : what == Collective::reduce_scatter ? "the first must be that many times as large"
+                                                               : "they must be of the same size"));
+}
+
+/// The numbers of a collective by which ranks compare their graphs.
+struct CollectiveNumbers {
+  static constexpr std::size_t count = 4;
+  std::uint64_t kind = 0;  ///< what it is, its reduction and its type; `none`: there is none
+  std::uint64_t rank = 0;
+  std::uint64_t from = 0;  ///< in elements
+  std::uint64_t to = 0;
+  static constexpr std::uint64_t none = 0xFFFF'FFFF;
+
+  [[nodiscard]] static CollectiveNumbers of(const CollectiveTask& task, const GraphView& view) {
+    CollectiveNumbers n;
+    n.kind = static_cast<std::uint64_t>(task.what) | static_cast<std::uint64_t>(task.type) << 8U;
+    if (reduces(task.what)) n.kind |= static_cast<std::uint64_t>(task.options.reduction) << 16U;
+    const bool has_rank = is_between_two(task.what) || task.what == Collective::broadcast;
+    n.rank = has_rank ? static_cast<std::uint64_t>(task.options.rank) : 0;
+    n.from = view.tensors[index(task.from.tensor())].count;
+    n.to = view.tensors[index(task.to.tensor())].count;
+    return n;
+  }
+  [[nodiscard]] Collective what() const noexcept { return static_cast<Collective>(kind & 0xFFU); }
+  [[nodiscard]] Error::Text text() const noexcept {
+    if (kind == none) return Error::Text("none");
+    const auto type = static_cast<DataType>(kind >> 8U & 0xFFU);
+    Error::Text text(to_string(what()), " of ", from, " ", to_string(type));
+    if (reduces(what())) text.append({" to the ", to_string(static_cast<Reduction>(kind >> 16U & 0xFFU))});
+    if (what() == Collective::send) text.append({" to rank ", rank});
+    if (what() == Collective::broadcast || what() == Collective::recv) text.append({" from rank ", rank});
+    return text;
+  }
+  friend bool operator==(const CollectiveNumbers&, const CollectiveNumbers&) = default;
+};
+
+/// Checks that the graphs of all ranks fit together: the same collectives in the same order, and for each send a recv
+/// of the same size. `all[r]` are those of rank r; the result is the same on all ranks. @throws Error invalid_argument
+inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbers>>& all, std::string_view platform) {
+  const auto fail = [&](std::size_t number, std::size_t a, const CollectiveNumbers& on_a, std::size_t b,
+                        const CollectiveNumbers& on_b) {
+    throw Error(Errc::invalid_argument,
+                Error::Text(platform, ": the ranks open different graphs: ", number, " is ", on_a.text().c_str(),
+                            " on rank ", a, " and ", on_b.text().c_str(), " on rank ", b,
+                            "; add the same collectives, in the same order and of the same sizes, on all ranks"));
+  };
+  const CollectiveNumbers missing{CollectiveNumbers::none, 0, 0, 0};
+  /// The n-th collective of rank r that `is_wanted`.
+  const auto nth = [&](std::size_t r, std::size_t n, const auto& is_wanted) {
+    for (const CollectiveNumbers& c : all[r]) {
+      if (is_wanted(c) && n-- == 0) return c;
+    }
+    return missing;
+  };
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    const auto is_of_all = [](const CollectiveNumbers& c) { return !is_between_two(c.what()); };
+    for (std::size_t n = 0;; ++n) {
+      const CollectiveNumbers first = nth(0, n, is_of_all);
+      const CollectiveNumbers other = nth(r, n, is_of_all);
+      if (first != other) fail(n, 0, first, r, other);
+      if (first == missing) break;
+    }
+  }
+  for (std::size_t a = 0; a < all.size(); ++a) {
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      for (std::size_t n = 0;; ++n) {
+        const auto sent = nth(a, n, [&](const auto& c) { return c.what() == Collective::send && c.rank == b; });
+        const auto awaited = nth(b, n, [&](const auto& c) { return c.what() == Collective::recv && c.rank == a; });
+        if (sent == missing && awaited == missing) break;
+        if (sent.from != awaited.from || sent.kind >> 8U != awaited.kind >> 8U) fail(n, a, sent, b, awaited);
+      }
+    }
+  }
+}
+
+/// Collects the collectives of all ranks and checks them. `gather(numbers)` returns equally many numbers from each
+/// rank, in the order of the ranks. Collective. @throws Error as check_same_collectives() and `gather` do
+template <class Gather>
+void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_view platform, const Gather& gather) {
+  std::vector<std::uint64_t> counts = gather(std::vector<std::uint64_t>{own.size()});
+  std::uint64_t most = 0;
+  for (const std::uint64_t count : counts) most = most < count ? count : most;
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < most; ++i) {
+    const CollectiveNumbers n = i < own.size() ? own[i] : CollectiveNumbers{};
+    numbers.insert(numbers.end(), {n.kind, n.rank, n.from, n.to});
+  }
+  const std::vector<std::uint64_t> gathered = gather(numbers);
+  std::vector<std::vector<CollectiveNumbers>> all(counts.size());
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    for (std::size_t i = 0; i < counts[r]; ++i) {
+      const std::uint64_t* const n = &gathered[(r * most + i) * CollectiveNumbers::count];
+      all[r].push_back({n[0], n[1], n[2], n[3]});
+    }
+  }
+  check_same_collectives(all, platform);
+}
+
+}  // namespace graph
+
+namespace detail {
+
+/// Adds a collective after the checks that all communicators need. @throws Error invalid_argument
+template <class C>
+TaskId add_checked_collective(TaskGraph& graph, CollectiveTask task, bool may_write, C& ranks) {
+  static_assert(Communicator<C>, "rondo: the ranks of a collective are a communicator, such as mpi::Communicator");
+  const graph::GraphView view = graph.interface();
+  const auto name_of = [&](TensorKey key) { return view.name(view.tensors[index(key.tensor())].name); };
+  for (const TensorKey key : {task.from, task.to}) {
+    if (key.graph() != graph.tag() || index(key.tensor()) >= view.tensors.size()) {
+      throw Error(Errc::invalid_argument, Error::Text(to_string(task.what), " is handed a tensor of another graph"));
+    }
+  }
+  const Error::Text name(to_string(task.what), "(", name_of(task.to), ")");
+  const auto fail = [&](const auto&... text) {
+    throw Error(Errc::invalid_argument, Error::Text(name.c_str(), " ", text...));
+  };
+  const bool in_place = task.from == task.to;
+  const bool wants_two = task.what == Collective::all_gather || task.what == Collective::reduce_scatter;
+  if (wants_two && in_place) fail("takes two tensors: the one to read and the one to write");
+  if (!wants_two && !in_place && task.what != Collective::all_reduce) fail("takes one tensor");
+  if (!may_write && task.writes_on(ranks.rank())) fail("would write an input; make the tensor an inout, or copy it");
+  const bool has_rank = is_between_two(task.what) || task.what == Collective::broadcast;
+  const int other = task.options.rank;
+  if (has_rank && (other < 0 || other >= ranks.size())) {
+    fail("names rank ", other, "; there are ", ranks.size(), ", counted from 0");
+  }
+  if (is_between_two(task.what) && other == ranks.rank()) fail("names rank ", other, ", which is this one");
+  if (reduces(task.what)) {
+    const bool is_float = task.type == DataType::float32 || task.type == DataType::float64 ||
+                          task.type == DataType::float16 || task.type == DataType::bfloat16;
+    if (task.options.reduction == Reduction::mean && !is_float) fail("has no mean of integers; reduce to the sum");
+    if (task.type == DataType::boolean || is_a5_only(task.type)) fail("cannot reduce ", to_string(task.type));
+  }
+  const graph::TensorRecord& from = view.tensors[index(task.from.tensor())];
+  const graph::TensorRecord& to = view.tensors[index(task.to.tensor())];
+  if (!from.shape.is_symbolic() && !to.shape.is_symbolic()) {
+    graph::check_sizes(name.c_str(), task.what, static_cast<std::int64_t>(from.count),
+                       static_cast<std::int64_t>(to.count), ranks.size());
+  }
+  return ranks.add_to(graph, name.c_str(), task);
+}
+
+}  // namespace detail
+
+template <Element T, Direction D, class C>
+TaskId TaskGraph::add_collective(Collective what, TensorHandle<T, D> tensor, C& ranks, CollectiveOptions options) {
+  return add_collective(what, tensor, tensor, ranks, options);
+}
+template <Element T, Direction From, Direction To, class C>
+TaskId TaskGraph::add_collective(Collective what, TensorHandle<T, From> from, TensorHandle<T, To> to, C& ranks,
+                                 CollectiveOptions options) {
+  static_assert(!is_carried_in_args(From) && !is_carried_in_args(To),
+                "rondo: a host input is in the args table; copy it to a tensor with a kernel");
+  if (open_loop_ != graph::TaskRecord::no_loop) {
+    refuse_with(Where::current(), {to_string(what),
+                                   " is in a loop, which ranks may repeat a different number of times; "
+                                   "add it outside of the loop"});
+  }
+  return detail::add_checked_collective(*this, {what, options, data_type_of<T>, from.key, to.key},
+                                        kernels_may_write(To), ranks);
+}
+
+}  // namespace rondo

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/words.hpp>
+#include <rondo/tensor/data_type.hpp>
+
+#include <mpi.h>
+
+/// The types and operations of MPI.
+namespace rondo::mpi::detail {
+
+/// The type with which MPI calculates, or MPI_DATATYPE_NULL if it cannot.
+[[nodiscard]] inline MPI_Datatype type_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::float32: return MPI_FLOAT;
+    case DataType::float64: return MPI_DOUBLE;
+    case DataType::int8: return MPI_INT8_T;
+    case DataType::int16: return MPI_INT16_T;
+    case DataType::int32: return MPI_INT32_T;
+    case DataType::int64: return MPI_INT64_T;
+    case DataType::uint8: return MPI_UINT8_T;
+    case DataType::uint16: return MPI_UINT16_T;
+    case DataType::uint32: return MPI_UINT32_T;
+    case DataType::uint64: return MPI_UINT64_T;
+    default: return MPI_DATATYPE_NULL;
+  }
+}
+[[nodiscard]] inline MPI_Op op_of(Reduction reduction) noexcept {
+  switch (reduction) {
+    case Reduction::min: return MPI_MIN;
+    case Reduction::max: return MPI_MAX;
+    case Reduction::product: return MPI_PROD;
+    default: return MPI_SUM;
+  }
+}
+
+}  // namespace rondo::mpi::detail

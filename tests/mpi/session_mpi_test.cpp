@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/mpi/all_reduce.hpp>
+#include <rondo/mpi/collectives.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
@@ -287,5 +288,73 @@ TEST_CASE("a rank that leaves by an exception does not wait for the others first
     MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     REQUIRE(reduce.start().ok());
     (void)reduce.finish();  // it may come to an end or not: the other's part was on its way
+  }
+}
+
+TEST_CASE("Between rounds, residents are broadcast, gathered, scattered and exchanged") {
+  const mpi::Group group;
+  const auto ranks = static_cast<std::size_t>(group.size());
+  const int next = (group.rank() + 1) % group.size();
+  const int previous = (group.rank() + group.size() - 1) % group.size();
+  rondo::TaskGraph graph;
+  const auto x = graph.input<float>("x", {5});
+  const auto seen = graph.output<float>("seen", {5});
+  const auto own = graph.resident<float>("own", {5});
+  const auto all = graph.resident<float>("all", {ranks * 5});
+  const auto part = graph.resident<float>("part", {5});
+  graph.add<Accumulate>(x, own, seen);
+  auto session = rondo::open<rondo::A2A3Sim>(graph);
+  const auto get = [&](auto tensor) {
+    std::vector<float> values(session.pair(tensor).size());
+    REQUIRE(session.download(tensor, values).ok());
+    return values;
+  };
+  REQUIRE(session.upload(own, ramp(static_cast<float>(group.rank()))).ok());
+  REQUIRE(mpi::all_gather(session, own, all, group).ok());
+  for (std::size_t i = 0; i < ranks * 5; ++i) CHECK(get(all)[i] == static_cast<float>(i / 5 + i % 5));
+  REQUIRE(mpi::reduce_scatter(session, all, part, mpi::Op::mean, group).ok());
+  CHECK(get(part) == ramp(static_cast<float>(group.rank())));
+  if (group.size() > 1) {
+    if (group.rank() == 0) {
+      REQUIRE(mpi::send(session, own, next, group).ok());
+      REQUIRE(mpi::recv(session, part, previous, group).ok());
+    } else {
+      REQUIRE(mpi::recv(session, part, previous, group).ok());
+      REQUIRE(mpi::send(session, own, next, group).ok());
+    }
+    CHECK(get(part) == ramp(static_cast<float>(previous)));
+  }
+  REQUIRE(mpi::broadcast(session, own, group.size() - 1, group).ok());
+  CHECK(get(own) == ramp(static_cast<float>(group.size() - 1)));
+}
+
+TEST_CASE("Collectives between rounds that do not fit together are refused on all ranks that take part") {
+  const mpi::Group group;
+  std::vector<float> values(static_cast<std::size_t>(group.size()) * 2);
+  CHECK_THROWS_WITH_AS(mpi::broadcast(std::span<float>{values}, group.size(), group),
+                       ("broadcast: there is no rank " + std::to_string(group.size()) + "; there are " +
+                        std::to_string(group.size()) + ", counted from 0")
+                           .c_str(),
+                       rondo::Error);
+  CHECK_THROWS_AS(mpi::send(std::span<const float>{values}, group.rank(), group), rondo::Error);
+  std::vector<float> part(3);
+  CHECK_THROWS_AS(mpi::all_gather(std::span<const float>{part}, std::span<float>{values}, group), rondo::Error);
+  CHECK_THROWS_AS(mpi::reduce_scatter(std::span<const float>{values}, std::span<float>{part}, mpi::Op::sum, group),
+                  rondo::Error);
+  if (group.size() == 1) return;
+  std::vector<float> different(group.rank() == 1 ? 4 : 3);
+  CHECK_THROWS_WITH_AS(mpi::broadcast(std::span<float>{different}, 0, group),
+                       "broadcast: rank 0 has 3 elements, rank 1 has 4", rondo::Error);
+  CHECK_THROWS_WITH_AS(mpi::broadcast(std::span<float>{values}, group.rank() == 1 ? 1 : 0, group),
+                       "broadcast: rank 0 passes rank 0, rank 1 passes 1", rondo::Error);
+  if (group.rank() == 0) mpi::send(std::span<const float>{part}, 1, group);
+  if (group.rank() == 1) {
+    CHECK_THROWS_WITH_AS(mpi::recv(std::span<float>{different}, 0, group),
+                         "recv: rank 0 sends 12 bytes to rank 1, which has memory for 16", rondo::Error);
+  }
+  const mpi::Group impatient(MPI_COMM_WORLD, {.patience = 0.2});
+  if (group.rank() == 1) {
+    CHECK_THROWS_WITH_AS(mpi::recv(std::span<float>{different}, 0, impatient), "recv: rank 1 waited 200 ms for rank 0",
+                         rondo::Error);
   }
 }

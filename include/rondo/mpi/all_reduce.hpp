@@ -258,16 +258,7 @@ void all_reduce(std::span<T> values, Op op, const Group& group) {
   detail::check(MPI_Iallreduce(MPI_IN_PLACE, memory->data(), static_cast<int>(values.size()),
                                detail::type_of(data_type_of<T>), detail::op_of(op), group.comm(), &request),
                 "all_reduce");
-  const detail::Awaited awaited = detail::await(request, group.patience());
-  if (!awaited.is_done) {  // MPI still uses it
-    (void)memory.release();
-    group.note_stuck();
-  }
-  detail::check(awaited.code, "all_reduce");
-  if (!awaited.is_done) {
-    throw Error(Errc::timed_out,
-                Error::Text("all_reduce: rank ", group.rank(), " waited ", group.patience_ms(), " ms for the others"));
-  }
+  detail::finish(request, memory, group, "all_reduce");
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = (*memory)[i];
   if (op == Op::mean) detail::divide(values, group.size());
 }

@@ -41,14 +41,15 @@ struct Awaited {
   int code = MPI_SUCCESS;
 };
 
-/// Waits for a request, `patience` seconds at most. It reads the clock only once the request is slow. A blocking call
-/// would wait forever for a rank that never comes.
-[[nodiscard]] inline Awaited await(MPI_Request& request, double patience) noexcept {
+/// Waits until `test(&is_done)`, which returns MPI's code, says so, `patience` seconds at most. It reads the clock only
+/// once that is slow. A blocking call would wait forever for a rank that never comes.
+template <class Test>
+[[nodiscard]] Awaited await_until(const Test& test, double patience) noexcept {
   using Clock = std::chrono::steady_clock;
   Clock::time_point deadline{};
   for (std::uint32_t n = 1;; ++n) {
     int is_done = 0;
-    const int code = MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    const int code = test(&is_done);
     if (code != MPI_SUCCESS || is_done != 0) return {is_done != 0, code};
     if (n % 16 == 0) std::this_thread::yield();  // there may be more ranks than cores
     if (n % 1024 != 0) continue;
@@ -58,6 +59,10 @@ struct Awaited {
       return {};
     }
   }
+}
+/// Waits for a request, `patience` seconds at most.
+[[nodiscard]] inline Awaited await(MPI_Request& request, double patience) noexcept {
+  return await_until([&](int* is_done) { return MPI_Test(&request, is_done, MPI_STATUS_IGNORE); }, patience);
 }
 
 }  // namespace detail
@@ -176,4 +181,22 @@ class Group {
   mutable bool is_stuck_ = false;
 };
 
+namespace detail {
+
+/// Waits for a request that uses `memory`, which is not freed if MPI still uses it then. @throws Error timed_out,
+/// device_failed
+template <class Memory>
+void finish(MPI_Request& request, std::unique_ptr<Memory>& memory, const Group& group, const char* what) {
+  const Awaited awaited = await(request, group.patience());
+  if (!awaited.is_done) {
+    (void)memory.release();
+    group.note_stuck();
+  }
+  check(awaited.code, what);
+  if (awaited.is_done) return;
+  throw Error(Errc::timed_out,
+              Error::Text(what, ": rank ", group.rank(), " waited ", group.patience_ms(), " ms for the others"));
+}
+
+}  // namespace detail
 }  // namespace rondo::mpi

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The programs that docs/mpi.md shows.
+#include "stand_in/control.hpp"
+
 #include <rondo/measure/local_runner.hpp>
 #include <rondo/measure/program_measurer.hpp>
 #include <rondo/measure/source_builder.hpp>
 #include <rondo/mpi/all_reduce.hpp>
 #include <rondo/mpi/communicator.hpp>
 #include <rondo/mpi/measure.hpp>
+#include <rondo/platform/onboard/hccl.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
@@ -85,6 +88,16 @@ TEST_CASE("the collectives of the page give what they say") {
   REQUIRE(session.run_round(bind(x, hx), bind(y, hy), bind(all, hall)).ok());
   CHECK(hy == std::vector<float>(n, 1.0F + static_cast<float>(group.size() - 1)));
   CHECK(hall.back() == static_cast<float>(group.size() - 1));
+}
+
+TEST_CASE("the communicator of the page for NPUs joins the ranks") {
+  const rondo::mpi::Group group;
+  rondo_stand_in_chip("a2a3");
+
+  rondo::HcclCommunicator ranks(group, {.device = 0});  // the group distributes HCCL's root information
+
+  CHECK(ranks.rank() == group.rank());
+  CHECK(ranks.size() == group.size());
 }
 
 TEST_CASE("the tuner of the page has its candidate built and run on another rank") {

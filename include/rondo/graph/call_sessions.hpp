@@ -12,12 +12,17 @@
 /// Library calls that are told when sessions open and close.
 namespace rondo {
 
+/// The platform of a session, for library calls.
+struct CallPlatform {
+  const char* name = nullptr;
+  bool is_on_host = false;   ///< whether the CPU is the device, so that calls get no stream
+  std::int64_t device = -1;  ///< the number of the device; -1: its options name none
+};
 /// What a library call is told of a session: the frozen graph, the call's position in it, and the platform.
 struct CallSession {
   const graph::GraphView& view;
   std::uint32_t position = 0;
-  const char* platform = nullptr;  ///< its name
-  bool is_on_host = false;         ///< whether the CPU is the device, so that calls get no stream
+  CallPlatform platform;
 };
 
 /// Tells the callable that a session opens or closes. It is that of a call with state.
@@ -40,8 +45,7 @@ namespace graph {
 /// after it told the others that the session closes. Cost: set-up only.
 class CallSessions {
  public:
-  CallSessions(const GraphView& view, const char* platform, bool is_on_host)
-      : view_{view}, platform_{platform}, is_on_host_{is_on_host} {
+  CallSessions(const GraphView& view, CallPlatform platform) : view_{view}, platform_{platform} {
     try {
       for (; told_ < view_.tasks.size(); ++told_) tell(told_, true);
     } catch (...) {
@@ -53,6 +57,7 @@ class CallSessions {
   CallSessions& operator=(const CallSessions&) = delete;
   ~CallSessions() { close(); }
 
+  [[nodiscard]] const CallPlatform& platform() const noexcept { return platform_; }
   /// Tells the calls that the session closes. Does nothing the second time.
   void close() noexcept {
     for (std::size_t task = std::exchange(told_, 0); task-- > 0;) tell(task, false);
@@ -61,13 +66,12 @@ class CallSessions {
  private:
   void tell(std::size_t task, bool opens) const {
     if (view_.tasks[task].session == nullptr) return;
-    view_.tasks[task].session({view_, static_cast<std::uint32_t>(task), platform_, is_on_host_}, opens);
+    view_.tasks[task].session({view_, static_cast<std::uint32_t>(task), platform_}, opens);
   }
 
   GraphView view_;
+  CallPlatform platform_;
   std::size_t told_ = 0;  ///< the number of tasks that were told, if they are calls
-  const char* platform_;
-  bool is_on_host_;
 };
 
 }  // namespace graph

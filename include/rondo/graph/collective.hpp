@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/task_graph.hpp>
 #include <rondo/tensor/data_type.hpp>
 #include <rondo/tensor/handle.hpp>
@@ -162,10 +163,39 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
   }
 }
 
+/// Checks that no ranks wait for each other forever where a send waits for its recv, as it does on a device's stream.
+/// @throws Error invalid_argument
+inline void check_progress(const std::vector<std::vector<CollectiveNumbers>>& all, std::string_view platform) {
+  std::vector<std::size_t> done(all.size(), 0);
+  const auto is_at_end = [&](std::size_t r) { return done[r] == all[r].size(); };
+  const auto next = [&](std::size_t r) -> const CollectiveNumbers& { return all[r][done[r]]; };
+  for (bool moved = true; moved;) {
+    moved = false;
+    bool is_common = true;
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      is_common = is_common && !is_at_end(r) && !is_between_two(next(r).what());
+      if (is_at_end(r) || next(r).what() != Collective::send) continue;
+      const auto to = static_cast<std::size_t>(next(r).rank);
+      if (is_at_end(to) || next(to).what() != Collective::recv || next(to).rank != r) continue;
+      ++done[r], ++done[to];
+      moved = true;
+    }
+    for (std::size_t r = 0; is_common && !moved && r < all.size(); ++r) ++done[r];
+    moved = moved || is_common;
+  }
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (is_at_end(r)) continue;
+    throw Error(Errc::invalid_argument,
+                Error::Text(platform, ": rank ", r, " would wait forever in its collective ", done[r], ", ",
+                            next(r).text().c_str(), "; of two ranks that exchange, let one receive first"));
+  }
+}
+
 /// Collects the collectives of all ranks and checks them. `gather(numbers)` returns equally many numbers from each
-/// rank, in the order of the ranks. Collective. @throws Error as check_same_collectives() and `gather` do
+/// rank, in the order of the ranks. `sends_wait`: for their recv. Collective. @throws Error as the checks and `gather`
 template <class Gather>
-void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_view platform, const Gather& gather) {
+void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_view platform, bool sends_wait,
+                         const Gather& gather) {
   std::vector<std::uint64_t> counts = gather(std::vector<std::uint64_t>{own.size()});
   std::uint64_t most = 0;
   for (const std::uint64_t count : counts) most = most < count ? count : most;
@@ -183,6 +213,23 @@ void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_
     }
   }
   check_same_collectives(all, platform);
+  if (sends_wait) check_progress(all, platform);
+}
+
+/// The collectives of a graph whose calls, of type Begin, `is_own` recognises; none unless that of the session is the
+/// first of them.
+template <class Begin, class IsOwn>
+[[nodiscard]] std::vector<CollectiveNumbers> list_collectives(const CallSession& session, const IsOwn& is_own) {
+  std::vector<CollectiveNumbers> own;
+  for (std::uint32_t p = 0; p < session.view.tasks.size(); ++p) {
+    const TaskRecord& task = session.view.tasks[p];
+    if (task.session != &tell_library<Begin>) continue;
+    const auto* const begin = reinterpret_cast<const Begin*>(session.view.args_of(task)[0].bits);  // NOLINT: a call
+    if (!is_own(*begin)) continue;
+    if (own.empty() && p != session.position) return {};
+    own.push_back(CollectiveNumbers::of(begin->operation.task, session.view));
+  }
+  return own;
 }
 
 }  // namespace graph

@@ -44,9 +44,9 @@ void divide_by(std::byte* memory, std::size_t bytes, int by) noexcept {
 ///     graph.add_collective(Collective::all_reduce, dw, ranks, {.reduction = Reduction::mean});
 ///
 /// A collective is two tasks: one takes the elements and begins, and one waits and writes the result. Tasks that need
-/// not wait for the result run between the two. A send is the first task alone: it waits for the receiver only when the
-/// next round sends again. The elements travel in memory of the communicator, so nothing writes to a session's memory
-/// behind its back.
+/// not wait for the result run between the two. The end of a send comes after the beginnings of all collectives of the
+/// graph, so two ranks may both send first. The elements travel in memory of the communicator, so nothing writes to a
+/// session's memory behind its back.
 ///
 /// All ranks open their sessions in the same order and run the same rounds. When a session is opened, the ranks compare
 /// the collectives of their graphs.
@@ -82,8 +82,6 @@ class Communicator {
     Operation& operation = *operations_.emplace_back(std::make_unique<Operation>(*this, name, task));
     const CallTensor begins{order, Access::read_write};
     const CallTensor source{task.from, Access::read};
-    if (task.what == Collective::send) return graph.add_call(name, {begins, source}, operation.begin);
-
     // From its beginning to its end, in rounds in flight, too, the operation belongs to one round.
     const Error::Text busy("(", name, " ", operations_.size(), ")");
     const CallTensor token{graph::add_token(graph, busy.c_str()), Access::read_write};
@@ -101,10 +99,20 @@ class Communicator {
     const TaskId end = task.writes_on(rank()) ? graph.add_call(name, {token, target}, operation.end)
                                               : graph.add_call(name, {token}, operation.end);
     graph.add_edge(begin, end);
-    return end;
+    for (std::uint32_t t = 0; t < index(begin); ++t) {  // no begin waits for the end of an earlier send
+      if (is_end_of_send(graph, t)) graph.add_edge(begin, TaskId{t});
+    }
+    return task.what == Collective::send ? begin : end;
   }
 
  private:
+  [[nodiscard]] static bool is_end_of_send(const TaskGraph& graph, std::uint32_t t) noexcept {
+    const graph::TaskRecord& task = graph.tasks()[t];
+    if (task.call != &call_library<End>) return false;
+    const auto* const end = reinterpret_cast<const End*>(graph.args_of(task)[0].bits);  // NOLINT: written by add_call()
+    return end->operation.task.what == Collective::send;
+  }
+
   /// The memory of an operation, which is never freed while MPI uses it.
   struct Memory {
     std::vector<std::byte> from;
@@ -134,11 +142,11 @@ class Communicator {
     /// Allocates the memory for the sizes of a graph, and compares the graphs of the ranks if this is the
     /// communicator's first collective there.
     void open(const CallSession& session) {
-      if (!session.is_on_host) {
+      if (!session.platform.is_on_host) {
         throw Error(Errc::unsupported,
-                    Error::Text(session.platform, ": ", name,
+                    Error::Text(session.platform.name, ": ", name,
                                 " is over MPI, which reaches the memory of the host; use a communicator of the device, "
-                                "such as hccl::Communicator"));
+                                "such as HcclCommunicator"));
       }
       const graph::GraphView& view = session.view;
       const graph::TensorRecord& source = view.tensors[index(task.from.tensor())];
@@ -168,7 +176,7 @@ class Communicator {
         throw Error(Errc::timed_out, Error::Text(name, ": an earlier collective failed on rank ", ranks.rank(),
                                                  "; end all ranks, or make another group"));
       }
-      await("its previous message to be taken");
+      await("an earlier round");
       const bool reads = task.reads_on(ranks.rank());
       const std::size_t last = call.tensors() - 1;
       std::int64_t elements = 1;
@@ -242,16 +250,10 @@ class Communicator {
 
   /// Compares the collectives of all ranks' graphs. Does nothing unless the task is the communicator's first.
   void compare(const CallSession& session) const {
-    std::vector<graph::CollectiveNumbers> own;
-    for (std::uint32_t p = 0; p < session.view.tasks.size(); ++p) {
-      const graph::TaskRecord& task = session.view.tasks[p];
-      if (task.session != &tell_library<Begin>) continue;
-      const auto* const begin = reinterpret_cast<const Begin*>(session.view.args_of(task)[0].bits);  // NOLINT: a call
-      if (&begin->operation.ranks != this) continue;
-      if (own.empty() && p != session.position) return;
-      own.push_back(graph::CollectiveNumbers::of(begin->operation.task, session.view));
-    }
-    graph::compare_collectives(own, session.platform,
+    const auto own =
+        graph::list_collectives<Begin>(session, [this](const Begin& begin) { return &begin.operation.ranks == this; });
+    if (own.empty()) return;
+    graph::compare_collectives(own, session.platform.name, false,
                                [this](std::span<const std::uint64_t> numbers) { return group_.gather(numbers); });
   }
 

@@ -45,13 +45,13 @@ struct HostBuildGraph {
 
     /// Loads the program; kernels read their arguments at the addresses in `args`. @throws Error as P::load does
     /// (The parameter is not called `graph`, because users often have a global of that name and -Wshadow would warn.)
-    Runner(P& platform, const Graph& frozen, args::ArgsTable& args, const Options<P>&)
+    Runner(P& platform, const Graph& frozen, args::ArgsTable& args, const Options<P>& options)
         : platform_{platform},
-          calls_{frozen.view(), P::name, HasArgsInHostMemory<P>},
+          calls_{frozen.view(), {P::name, HasArgsInHostMemory<P>, device_of(options)}},
           program_{platform.load(frozen, args)} {}
     Runner(Runner& first, const Graph& frozen, args::ArgsTable& args)
         : platform_{first.platform_},
-          calls_{frozen.view(), P::name, HasArgsInHostMemory<P>},
+          calls_{frozen.view(), first.calls_.platform()},
           program_{platform_.load(frozen, args)} {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
@@ -80,6 +80,11 @@ struct HostBuildGraph {
     }
 
    private:
+    [[nodiscard]] static std::int64_t device_of([[maybe_unused]] const Options<P>& options) noexcept {
+      if constexpr (requires { std::int64_t{options.device}; }) return options.device;
+      return -1;
+    }
+
     P& platform_;
     graph::CallSessions calls_;  ///< told before the program is loaded, which may capture them
     Program program_;

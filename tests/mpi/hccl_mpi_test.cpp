@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Collectives of captured graphs, over the stand-ins for the vendor's runtime and for HCCL. MPI distributes the root
+// information, as in a program for NPUs.
+#include "stand_in/hccl.hpp"
+#include "stand_in/over_stand_in.hpp"
+
+#include <rondo/mpi/communicator.hpp>
+#include <rondo/platform/onboard/hccl.hpp>
+#include <rondo/rondo.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using rondo::Collective;
+using rondo::Errc;
+using rondo::Reduction;
+using rondo::Status;
+namespace mpi = rondo::mpi;
+
+using Floats = std::vector<float>;
+
+struct Twice {
+  static constexpr std::string_view name = "twice";
+  static constexpr auto core = rondo::CoreType::vector;
+  static void run(rondo::In<float> x, rondo::Out<float> y) noexcept {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+  }
+};
+
+constexpr std::size_t n = 3000;  // more than the stand-in passes on at once
+
+/// Integers, whose sums are exact.
+Floats input_of(int rank, int round) {
+  Floats x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(1000 * rank + 100 * round + static_cast<int>(i % 97));
+  return x;
+}
+
+/// A communicator, which keeps the device, outlives the sessions.
+class Ranks {
+ public:
+  explicit Ranks(const mpi::Group& group, rondo::HcclOptions options = {}) : before_{rondo_stand_in_live(nullptr)} {
+    rondo_stand_in_chip("a2a3");
+    ranks_ = std::make_unique<rondo::HcclCommunicator>(group, options);
+    others_ = rondo_stand_in_live(nullptr) - before_;
+    stand_in::live_of_others() += others_;
+  }
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+  ~Ranks() {
+    ranks_.reset();
+    stand_in::live_of_others() -= others_;
+    CHECK(rondo_stand_in_live(nullptr) == before_);
+  }
+  rondo::HcclCommunicator& operator*() { return *ranks_; }
+
+ private:
+  std::uint64_t before_;
+  std::uint64_t others_ = 0;
+  std::unique_ptr<rondo::HcclCommunicator> ranks_;
+};
+
+template <class F>
+std::string text_of(F f) {
+  try {
+    f();
+  } catch (const rondo::Error& e) {
+    return e.what();
+  }
+  return "fine";
+}
+
+/// The graph of all collectives; the same as over MPI.
+template <class Communicator>
+struct Everything {
+  std::size_t size;
+  rondo::TaskGraph graph;
+  rondo::Input<float> x = graph.input<float>("x", {n});
+  rondo::Output<float> sum = graph.output<float>("sum", {n});
+  rondo::Output<float> part = graph.output<float>("part", {n});
+  rondo::Output<float> given = graph.output<float>("given", {n});
+  rondo::Workspace<float> doubled = graph.workspace<float>("doubled", {n});
+  rondo::Workspace<float> passed = graph.workspace<float>("passed", {n});
+  rondo::Workspace<float> gathered = graph.workspace<float>("gathered", {size, n});
+
+  explicit Everything(Communicator& ranks) : size{static_cast<std::size_t>(ranks.size())} {
+    graph.add<Twice>(x, doubled);
+    graph.add_collective(Collective::all_reduce, doubled, ranks);
+    graph.add_collective(Collective::all_gather, x, gathered, ranks);
+    graph.add<Twice>(doubled, sum);
+    graph.add_collective(Collective::reduce_scatter, gathered, part, ranks, {.reduction = Reduction::max});
+    graph.add<Twice>(x, passed);
+    graph.add_collective(Collective::broadcast, passed, ranks, {.rank = ranks.size() - 1});
+    if (ranks.size() > 1 && ranks.rank() < 2) {  // and from rank 0 to rank 1
+      graph.add_collective(ranks.rank() == 0 ? Collective::send : Collective::recv, passed, ranks,
+                           {.rank = 1 - ranks.rank()});
+    }
+    graph.add<Twice>(passed, given);
+  }
+  [[nodiscard]] std::vector<Floats> run(auto& session, int rank, int round) {
+    const Floats in = input_of(rank, round);
+    std::vector<Floats> out(3, Floats(n));
+    const Status status = session.run_round(bind(x, in), bind(sum, out[0]), bind(part, out[1]), bind(given, out[2]));
+    const std::string text = session.explain(status).c_str();
+    INFO(text);
+    REQUIRE(status.ok());
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A captured graph with collectives gives what simulation over MPI gives") {
+  const mpi::Group group;
+  Ranks ranks(group);
+  mpi::Communicator others(group);
+  Everything onboard(*ranks);
+  Everything simulated(others);
+  A2A3OverStandIn::Options options;
+  options.streams = 2;
+  auto session = rondo::open<A2A3OverStandIn>(onboard.graph, options);
+  auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
+  const std::uint64_t calls = rondo_stand_in_hccl_calls();
+  for (int round = 0; round < 5; ++round) {
+    CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
+  }
+  CHECK(session.platform().is_captured());
+  CHECK(rondo_stand_in_hccl_calls() == calls);  // rounds replay what was captured
+  CHECK(session.close().ok());
+}
+
+TEST_CASE("A session that does not capture calls the collectives in each round") {
+  const mpi::Group group;
+  Ranks ranks(group);
+  mpi::Communicator others(group);
+  Everything onboard(*ranks);
+  Everything simulated(others);
+  A2A3OverStandIn::Options options;
+  options.capture = false;
+  auto session = rondo::open<A2A3OverStandIn>(onboard.graph, options);
+  auto simulation = rondo::open<rondo::A2A3Sim>(simulated.graph);
+  for (int round = 0; round < 3; ++round) {
+    CHECK(onboard.run(session, group.rank(), round) == simulated.run(simulation, group.rank(), round));
+  }
+}
+
+TEST_CASE("Communicators of another device or platform, and types that HCCL lacks, are refused with a reason") {
+  const mpi::Group group;
+  rondo_stand_in_limit("devices", 2);
+  {
+    Ranks ranks(group, {.device = 1});
+    mpi::Communicator others(group);
+    Everything onboard(*ranks);
+    Everything simulated(others);
+    CHECK(text_of([&] { (void)rondo::open<A2A3OverStandIn>(onboard.graph); }) ==
+          "a2a3_onboard: all_reduce(doubled) is of a communicator of device 1, the session is on device 0; make the "
+          "communicator for that device");
+    CHECK(text_of([&] { (void)rondo::open<rondo::A2A3Sim>(onboard.graph); }) ==
+          "a2a3_sim: all_reduce(doubled) is over HCCL, which joins NPUs; use mpi::Communicator here");
+    CHECK(text_of([&] { (void)rondo::open<A2A3OverStandIn>(simulated.graph); }) ==
+          "a2a3_onboard: all_reduce(doubled) is over MPI, which reaches the memory of the host; use a communicator of "
+          "the device, such as HcclCommunicator");
+    rondo::TaskGraph graph;
+    const auto x = graph.inout<float>("x", {n});
+    CHECK(text_of([&] { graph.add_collective(Collective::all_reduce, x, *ranks, {.reduction = Reduction::mean}); }) ==
+          "all_reduce(x): HCCL has no mean; reduce to the sum, and let a kernel divide");
+    const auto b = graph.inout<bool>("b", {n});
+    CHECK(text_of([&] { graph.add_collective(Collective::broadcast, b, *ranks); }) == "broadcast(b): HCCL has no bool");
+  }
+  rondo_stand_in_reset();
+}
+
+TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks") {
+  const mpi::Group group;
+  if (group.size() == 1) return;
+  Ranks ranks(group);
+  const auto opens = [&](auto build) {
+    rondo::TaskGraph graph;
+    const auto x = graph.inout<float>("x", {n});
+    const auto y = graph.inout<float>("y", {n});
+    build(graph, x, y);
+    graph.add<Twice>(x, graph.workspace<float>("unused", {n}));
+    graph.add<Twice>(y, graph.workspace<float>("unused too", {n}));
+    return text_of([&] { (void)rondo::open<A2A3OverStandIn>(graph); });
+  };
+  CHECK(opens([&](auto& graph, auto x, auto) {
+          graph.add_collective(Collective::all_reduce, x, *ranks,
+                               {.reduction = group.rank() == 1 ? Reduction::min : Reduction::max});
+        }).find("0 is all_reduce of 3000 float32 to the max on rank 0 and all_reduce of 3000 float32 to the min on") !=
+        std::string::npos);
+  const int other = group.rank() == 0 ? 1 : 0;
+  const auto exchange = [&](bool is_first_to_send) {
+    return opens([&](auto& graph, auto x, auto y) {
+      graph.add_collective(Collective::broadcast, x, *ranks);
+      if (group.rank() > 1) return;
+      if (is_first_to_send) graph.add_collective(Collective::send, x, *ranks, {.rank = other});
+      graph.add_collective(Collective::recv, y, *ranks, {.rank = other});
+      if (!is_first_to_send) graph.add_collective(Collective::send, x, *ranks, {.rank = other});
+    });
+  };
+  CHECK(exchange(true) ==
+        "a2a3_onboard: rank 0 would wait forever in its collective 1, send of 3000 float32 to rank 1; of two ranks "
+        "that exchange, let one receive first");
+  CHECK(exchange(group.rank() == 0) == "fine");
+}
+
+TEST_CASE("At most six graphs with collectives are open on a device") {
+  const mpi::Group group;
+  Ranks ranks(group);
+  rondo::TaskGraph graph;
+  const auto x = graph.inout<float>("x", {n});
+  graph.add_collective(Collective::all_reduce, x, *ranks);
+  {
+    std::vector<std::unique_ptr<rondo::RoundSession<A2A3OverStandIn>>> sessions;
+    const auto add = [&] {
+      sessions.push_back(std::make_unique<rondo::RoundSession<A2A3OverStandIn>>(rondo::freeze(graph)));
+    };
+    for (int i = 0; i < 6; ++i) add();
+    CHECK(text_of(add) ==
+          "a2a3_onboard: more than 6 graphs with collectives would be open on device 0, and HCCL would hang; close a "
+          "session, or keep fewer shapes or slots");
+    sessions.pop_back();
+    add();
+    CHECK(text_of(add) != "fine");
+  }
+  CHECK(text_of([&] { (void)rondo::open<A2A3OverStandIn>(graph); }) == "fine");
+}
+
+TEST_CASE("A rank that dies in a collective fails the rounds of the others, and their sessions are poisoned") {
+  const mpi::Group group;
+  if (group.size() == 1) return;
+  rondo_stand_in_hccl_patience(300);
+  {
+    Ranks ranks(group);
+    rondo::TaskGraph graph;
+    const auto x = graph.inout<float>("x", {n});
+    graph.add_collective(Collective::all_reduce, x, *ranks);
+    A2A3OverStandIn::Options options;
+    options.wait_after_each_task = true;
+    auto session = rondo::open<A2A3OverStandIn>(graph, options);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (group.rank() != 0) {
+      Floats values(n);
+      const Status status = session.run_round(bind(x, values));
+      CHECK(status.poisoned());
+      CHECK(status.code() == Errc::device_failed);
+      const std::string text = session.explain(status).c_str();
+      INFO(text);
+      CHECK(text.find("'all_reduce(x)'") != std::string::npos);
+      CHECK(session.run_round(bind(x, values)).poisoned());
+    }
+    (void)session.close();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  rondo_stand_in_hccl_patience(5'000);
+}

@@ -18,11 +18,11 @@ struct CallPlatform {
   bool is_on_host = false;   ///< whether the CPU is the device, so that calls get no stream
   std::int64_t device = -1;  ///< the number of the device; -1: its options name none
 };
-/// What a library call is told of a session: the frozen graph, the call's position in it, and the platform.
+/// What a library call is told of a session.
 struct CallSession {
-  const graph::GraphView& view;
-  std::uint32_t position = 0;
-  CallPlatform platform;
+  const graph::GraphView& view;  ///< the frozen graph
+  std::uint32_t position = 0;    ///< of the call in the graph
+  CallPlatform platform;         ///< where the graph runs
 };
 
 /// Tells the callable that a session opens or closes. It is that of a call with state.

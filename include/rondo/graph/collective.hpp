@@ -26,25 +26,28 @@ namespace rondo {
   constexpr const char* names[] = {"sum", "mean", "min", "max", "product"};
   return names[static_cast<std::size_t>(reduction)];
 }
+/// Whether the collective applies a Reduction.
 [[nodiscard]] constexpr bool reduces(Collective what) noexcept {
   return what == Collective::all_reduce || what == Collective::reduce_scatter;
 }
+/// Whether it is a send or a recv.
 [[nodiscard]] constexpr bool is_between_two(Collective what) noexcept {
   return what == Collective::send || what == Collective::recv;
 }
 
-/// A collective with its tensors, which are the same if it works in place.
+/// A collective with its tensors.
 struct CollectiveTask {
   Collective what = Collective::all_reduce;
-  CollectiveOptions options;
-  DataType type = DataType::float32;
-  TensorKey from;
-  TensorKey to;
+  CollectiveOptions options;          ///< its reduction, or the other rank
+  DataType type = DataType::float32;  ///< of both tensors
+  TensorKey from;                     ///< the tensor that is read
+  TensorKey to;                       ///< the tensor that is written; `from` if the collective works in place
 
-  /// Whether this rank, `own`, passes elements on, or gets some.
+  /// Whether rank `own` passes elements on.
   [[nodiscard]] constexpr bool reads_on(int own) const noexcept {
     return what == Collective::broadcast ? own == options.rank : what != Collective::recv;
   }
+  /// Whether rank `own` gets elements.
   [[nodiscard]] constexpr bool writes_on(int own) const noexcept {
     return what == Collective::broadcast ? own != options.rank : what != Collective::send;
   }

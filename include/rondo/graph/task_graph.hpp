@@ -223,12 +223,13 @@ class TaskGraph {
   constexpr TaskId add_call(std::string_view name, std::initializer_list<CallTensor> tensors, F&& call,
                             std::initializer_list<Extent> values = {});
 
-  /// Adds a collective in place, or from one tensor to another: `graph.add_collective(Collective::all_reduce, dw,
+  /// Adds a collective that works in place: `graph.add_collective(Collective::all_reduce, dw,
   /// ranks)`. Include graph/collective.hpp, which says what a communicator is. Collectives begin in the order of these
   /// calls, on all ranks. Returns the task that completes it.
   /// @throws Error invalid_argument, unsupported: names the tensor, and what is wrong with its size, its type or a rank
   template <Element T, Direction D, class C>
   TaskId add_collective(Collective what, TensorHandle<T, D> tensor, C& ranks, CollectiveOptions options = {});
+  /// The same from one tensor to another. @throws Error likewise
   template <Element T, Direction From, Direction To, class C>
   TaskId add_collective(Collective what, TensorHandle<T, From> from, TensorHandle<T, To> to, C& ranks,
                         CollectiveOptions options = {});

@@ -68,11 +68,10 @@ enum class Collective : std::uint8_t {
 /// The operation applied to the ranks' values of an element.
 enum class Reduction : std::uint8_t { sum, mean, min, max, product };
 
-/// The options of a collective. `rank`: the one that broadcasts, the one to which a send goes, or the one from which a
-/// recv comes.
+/// The options of a collective.
 struct CollectiveOptions {
-  Reduction reduction = Reduction::sum;
-  int rank = 0;
+  Reduction reduction = Reduction::sum;  ///< of an all_reduce or a reduce_scatter
+  int rank = 0;                          ///< that broadcasts, to which a send goes, or from which a recv comes
 };
 
 /// How a kernel accesses one of its tensors.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
+#include <rondo/graph/call_sessions.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/graph/task_graph.hpp>
@@ -9,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 using namespace rondo;
@@ -110,4 +112,72 @@ TEST_CASE("A library call whose tensors or values are wrong is refused, and the 
   refuses([&] { graph.add_call("c", {reads(x)}, nothing, {-1}); }, "value");
   refuses([&] { graph.add_call("c", {reads(x)}, nothing, {Dim::symbol(3)}); }, "another graph");
   CHECK(raised([&] { graph.add_call("", {reads(x)}, nothing); }).code == Errc::invalid_argument);
+}
+
+namespace {
+
+/// Notes what it is told of sessions.
+struct Listener {
+  std::string* told = nullptr;
+  bool refuses = false;
+  void session_opens(const CallSession& session) {
+    told->append("opens ").append(std::to_string(session.position)).append(" on ").append(session.platform.name);
+    told->append("; ");
+    if (refuses) throw Error(Errc::unsupported, Error::Text("not here"));
+  }
+  void session_closes(const CallSession& session) noexcept {
+    told->append("closes ").append(std::to_string(session.position)).append("; ");
+  }
+  void operator()(const LibraryCall&) const {}
+};
+/// A call that waits for others.
+struct Waiter {
+  static constexpr bool waits_for_others = true;
+  void operator()(const LibraryCall&) const {}
+};
+
+}  // namespace
+
+TEST_CASE("Calls are told of a session in the order of the graph, and of its end once, in the reverse order") {
+  std::string told;
+  Listener first{&told}, second{&told};
+  TaskGraph graph;
+  const auto x = graph.inout<float>("x", {4});
+  graph.add_call("first", {updates(x)}, first);
+  graph.add_call("between", {updates(x)}, [](const LibraryCall&) {});
+  graph.add_call("second", {updates(x)}, second);
+  const FrozenGraph frozen = freeze(graph);
+  {
+    graph::CallSessions calls(frozen.view(), {"a platform", true, -1});
+    CHECK(told == "opens 0 on a platform; opens 2 on a platform; ");
+    calls.close();
+    CHECK(told == "opens 0 on a platform; opens 2 on a platform; closes 2; closes 0; ");
+  }
+  CHECK(told == "opens 0 on a platform; opens 2 on a platform; closes 2; closes 0; ");
+  told.clear();
+  second.refuses = true;
+  CHECK_THROWS_AS(graph::CallSessions(frozen.view(), {"a platform", true, -1}), Error);
+  CHECK(told == "opens 0 on a platform; opens 2 on a platform; closes 0; ");
+}
+
+TEST_CASE("Calls that wait for others come last among the tasks that can run") {
+  TaskGraph graph;
+  const auto x = graph.inout<float>("x", {4});
+  const auto y = graph.inout<float>("y", {4});
+  const auto z = graph.inout<float>("z", {4});
+  const auto nothing = [](const LibraryCall&) {};
+  graph.add_call("begin x", {updates(x)}, nothing);
+  graph.add_call("end x", {updates(x)}, Waiter{});
+  graph.add_call("use x", {updates(x)}, nothing);
+  graph.add_call("begin y", {updates(y)}, nothing);
+  graph.add_call("end y", {updates(y)}, Waiter{});
+  graph.add_call("other", {updates(z)}, nothing);
+  graph.add_call("use x and y", {updates(x), updates(y)}, nothing);
+  const auto order_of = [](const TaskGraph& g) {
+    const FrozenGraph frozen = freeze(g);
+    std::string order;
+    for (const auto& task : frozen.view().tasks) order.append(frozen.view().name(task.name)).append("; ");
+    return order;
+  };
+  CHECK(order_of(graph) == "begin x; begin y; other; end x; use x; end y; use x and y; ");
 }

@@ -13,7 +13,6 @@
 
 #include <dlfcn.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -119,11 +118,9 @@ struct HcclCalls {
   }
 }
 
-/// The graphs with collectives that are open on each device, in this process.
-[[nodiscard]] inline std::atomic<std::uint32_t>& hccl_graphs(std::uint32_t device) noexcept {
-  static std::array<std::atomic<std::uint32_t>, Runtime::max_devices> open{};
-  return open[device];
-}
+inline constexpr std::size_t hccl_devices = Runtime::max_devices;
+/// The number of graphs with collectives that are open on each device, in this process.
+inline std::atomic<std::uint32_t> hccl_graphs[hccl_devices]{};
 
 }  // namespace platform::onboard
 
@@ -149,7 +146,7 @@ class HcclCommunicator {
   using Runtime = platform::onboard::Runtime;
 
  public:
-  using Options = HcclOptions;
+  using Options = HcclOptions;  ///< which device, and the limits
 
   /// Collective. `group`: ranks with `int rank()`, `int size()` and `gather(numbers)`, which returns equally many
   /// numbers from each; it distributes HCCL's root information. @throws Error no_such_device, unsupported (no HCCL),
@@ -176,6 +173,7 @@ class HcclCommunicator {
     (void)Runtime::instance().close(options_.device);
   }
 
+  /// This process's number among the ranks.
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
 
@@ -341,8 +339,8 @@ class HcclCommunicator {
     const std::vector<graph::CollectiveNumbers> own = list(session);
     if (own.empty()) return false;
     graph::compare_collectives(own, session.platform.name, true, gather_);
-    std::atomic<std::uint32_t>& open = platform::onboard::hccl_graphs(options_.device);
-    if (open.fetch_add(1, std::memory_order_relaxed) < options_.most_graphs) return true;
+    const std::uint32_t open = platform::onboard::hccl_graphs[options_.device].fetch_add(1, std::memory_order_relaxed);
+    if (open < options_.most_graphs) return true;
     end_graph();
     throw Error(Errc::limit_exceeded,
                 Error::Text(session.platform.name, ": more than ", options_.most_graphs,
@@ -350,7 +348,7 @@ class HcclCommunicator {
                             ", and HCCL would hang; close a session, or keep fewer shapes or slots"));
   }
   void end_graph() const noexcept {
-    platform::onboard::hccl_graphs(options_.device).fetch_sub(1, std::memory_order_relaxed);
+    platform::onboard::hccl_graphs[options_.device].fetch_sub(1, std::memory_order_relaxed);
   }
 
   Options options_;

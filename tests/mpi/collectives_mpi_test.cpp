@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -111,13 +112,24 @@ struct Everything {
   }
 };
 
+/// A pool that spreads even short tasks over three threads from the first round on.
+template <class P>
+typename P::Options busy_options() {
+  typename P::Options options{};
+  if constexpr (requires { options.engine.threads; }) {
+    options.engine.threads = 3;
+    options.engine.scheduling = rondo::platform::sim::Scheduling::uniform;
+  }
+  return options;
+}
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("Collectives are tasks among others, on each engine", P, rondo::A2A3Sim, rondo::HostOn<rondo::Pool>,
                    rondo::A5SimOn<rondo::Checked<rondo::Pool>>) {
   const mpi::Group group;
   Everything e(group);
-  auto session = rondo::open<P>(e.graph);
+  auto session = rondo::open<P>(e.graph, busy_options<P>());
   for (int round = 0; round < 5; ++round) {
     const Floats x = input_of(group.rank(), round);
     Everything::Result r(e.size);
@@ -133,7 +145,7 @@ TEST_CASE_TEMPLATE("Collectives are tasks among others, on each engine", P, rond
 TEST_CASE_TEMPLATE("Collectives of rounds in flight do not mix", P, rondo::A2A3Sim, rondo::A2A3SimOn<rondo::Pool>) {
   const mpi::Group group;
   Everything e(group);
-  auto session = rondo::open_pipelined<P, 3>(e.graph);
+  auto session = rondo::open_pipelined<P, 3>(e.graph, busy_options<P>());
   std::vector<Floats> x;
   std::vector<Everything::Result> r(40, Everything::Result(e.size));
   for (int round = 0; round < 40; ++round) x.push_back(input_of(group.rank(), round));
@@ -158,6 +170,29 @@ TEST_CASE("Tasks that need not wait for a collective run before its end") {
                      "all_reduce(doubled); sum; all_gather(gathered); copy; reduce_scatter(part) begins; "
                      "broadcast(from_last) begins; reduce_scatter(part); broadcast(from_last); " +
                      (has_it ? "" : "copy; "));
+}
+
+TEST_CASE("Collectives begin in the order in which they were added, over all communicators") {
+  const mpi::Group group, other_group;
+  mpi::Communicator ranks(group), others(other_group);
+  rondo::TaskGraph graph;
+  for (const char* const name : {"a", "b", "c", "d"}) {
+    const auto x = graph.inout<float>(name, {n});
+    const bool is_even = name[0] % 2 == 0;
+    graph.add_collective(is_even ? Collective::broadcast : Collective::all_reduce, x, is_even ? others : ranks);
+  }
+  const rondo::FrozenGraph frozen = rondo::freeze(graph);
+  const auto view = frozen.view();
+  std::vector<std::uint32_t> begins;
+  for (std::uint32_t t = 0; t < view.tasks.size(); ++t) {
+    if (view.name(view.tasks[t].name).ends_with(" begins")) begins.push_back(t);
+  }
+  REQUIRE(begins.size() == 4);
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    const auto next = view.successors_of(begins[i - 1]);
+    CHECK(std::find(next.begin(), next.end(), begins[i]) != next.end());
+    CHECK(view.tasks[begins[i - 1]].added_as < view.tasks[begins[i]].added_as);
+  }
 }
 
 TEST_CASE("Neighbours exchange elements by send and recv, round after round") {

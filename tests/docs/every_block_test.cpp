@@ -45,6 +45,7 @@ const std::map<std::string, std::vector<std::string>> sources = {
      {"examples/06_onboard_saxpy/main.cpp", "examples/06_onboard_saxpy/device/saxpy.cpp",
       "examples/06_onboard_saxpy/stand_in/saxpy.cpp"}},
     {"docs/platforms.md", {"examples/07_toy_platform/toy_platform.hpp"}},
+    {"docs/recovery.md", {"tests/conformance/recovery_test.cpp"}},
     {"docs/c.md", {"tests/c/saxpy.c"}},
     {"docs/python.md", {"examples/python/kernels/rondo_kernels.cpp", "python/tests/my_kernels.cpp"}},
 };

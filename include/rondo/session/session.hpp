@@ -300,6 +300,7 @@ class Session : public SessionBase<Derived, P, Policies> {
 
  private:
   friend class RoundLink<Derived>;
+  friend class SessionState<Derived>;
   template <class, class, Stage>
   friend class rondo::Round;
 
@@ -363,7 +364,7 @@ class Session : public SessionBase<Derived, P, Policies> {
 
   Status set_held(TensorKey key, bool is_held) noexcept;
   Status set_scalar_bits(TaskId task, std::size_t n, ArgWord bits) noexcept;
-  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device) noexcept;
+  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
   /// Zeroes the workspaces that are zeroed once; see TaskGraph::zero.
   Status reset_workspace() noexcept { return zero_workspace(platform_, graph_.view(), layout_.offsets(), arena_base_); }
 

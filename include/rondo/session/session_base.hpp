@@ -25,6 +25,9 @@ struct Report;
 
 namespace rondo::detail {
 
+template <class Session>
+class SessionState;
+
 /// The common part of all sessions: an open platform with its observer and values, residents, and a state.
 ///
 /// `Derived` has `move_resident(key, host, size, to_device)`; `rounds()`, the number of rounds that succeeded;

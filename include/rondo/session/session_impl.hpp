@@ -215,15 +215,15 @@ Status Session<Derived, P, Policies, Graph, Slots>::set_scalar_bits(TaskId task,
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
-Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key, void* host, Bytes size,
-                                                                  bool to_device) noexcept {
+Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key, void* host, Bytes size, bool to_device,
+                                                                  bool waits) noexcept {
   if (const Status status = wait_until_idle(); !status) return status;
   if (!owns(key) || record(key).direction != Direction::resident) return Status{Errc::wrong_tensor};
   const std::uint32_t t = index(key.tensor());
   if (const Status status = check_bytes(key.tensor(), size); !status) return status;
   if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
   Status status = to_device ? platform_.copy_in(device(key), host, size) : platform_.copy_out(host, device(key), size);
-  if (const Status waited = wait_for_device(); status.ok()) status = waited;
+  if (const Status waited = waits ? wait_for_device() : Status{}; status.ok()) status = waited;
   if (!status) return note_failure(status);
   if (to_device) {
     residents_.note_upload(t);

@@ -159,6 +159,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   using Entries = launch::LaunchCache<std::unique_ptr<Entry>, Capacity, typename Policies::Lookups>;
   template <class, BoundPair...>
   friend class detail::RoundAwaiter;
+  friend class detail::SessionState<ShapedSession>;
 
   // --- rounds
 
@@ -327,7 +328,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   static void check(Status status) {
     if (!status) throw Error(status.code(), Error::Text("moving the arena: ", status.message()));
   }
-  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device) noexcept;
+  Status move_resident(TensorKey key, void* host, Bytes size, bool to_device, bool waits = true) noexcept;
 
   // The steps of close().
   void finish_all() noexcept { (void)this->wait_all(); }

@@ -253,8 +253,8 @@ void ShapedSession<P, Policies, Capacity, Depth>::allocate(const detail::ShapedA
 }
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key, void* host, Bytes size,
-                                                                  bool to_device) noexcept {
+Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key, void* host, Bytes size, bool to_device,
+                                                                  bool waits) noexcept {
   (void)this->wait_all();
   if (const Status status = refusal_to_submit(); !status) return status;
   const std::uint32_t t = index(key.tensor());
@@ -275,7 +275,7 @@ Status ShapedSession<P, Policies, Capacity, Depth>::move_resident(TensorKey key,
   const DevicePtr<std::byte> device = base_.offset(Bytes{offsets_[t]});
   to_device ? round_observer().copies_in(size) : round_observer().copies_out(size);
   Status status = to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
-  if (const Status waited = platform_.wait(); status.ok()) status = waited;
+  if (const Status waited = waits ? platform_.wait() : Status{}; status.ok()) status = waited;
   if (status.poisoned()) (void)this->noted(status);
   if (status.ok() && to_device && uploaded_[t] == 0) {
     uploaded_[t] = 1;

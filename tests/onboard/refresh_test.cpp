@@ -435,28 +435,106 @@ TEST_CASE_TEMPLATE("A session that is opened from a file takes the costs and the
 }
 
 TEST_CASE("Costs are the same after they were written to a file and read again; a file that is none is refused") {
-  const std::string path = "refresh_costs_" + std::to_string(getpid()) + ".txt";
-  const RefreshCosts costs{1, 2, 3, 4'000'000'000'000, 5, 6};
-  write_refresh_costs(path.c_str(), costs);
-  CHECK(read_refresh_costs(path.c_str()) == costs);
-  const auto write = [&](const char* text) {
+  const std::string path = "costs_" + std::to_string(getpid()) + ".json";
+  MeasuredCosts costs{.refresh = {1, 2, 3, 4'000'000'000'000, 5, 6}, .launch = 7, .wait = 8};
+  costs.platform = decltype(costs.platform)("a platform");
+  costs.machine = decltype(costs.machine)("a processor x 2, a chip");
+  write_costs(path.c_str(), costs);
+  CHECK(read_costs(path.c_str()) == costs);
+  const auto write = [&](const std::string& text) {
     std::FILE* const file = std::fopen(path.c_str(), "w");
-    std::fputs(text, file);
+    std::fputs(text.c_str(), file);
     std::fclose(file);
   };
-  write("copied_byte 7\n");
-  CHECK(read_refresh_costs(path.c_str()) == RefreshCosts{.copied_byte = 7});
-  for (const char* const text : {"copy 1\ncopies 2\n", "copy 1\ncopied_byte\n"}) {
+  write(R"({"rondo_costs":1,"copied_byte" : 7})");
+  CHECK(read_costs(path.c_str()).refresh == RefreshCosts{.copied_byte = 7});
+  for (const char* const text :
+       {"", "{}", "[1]", R"({"rondo_costs": 2})", R"({"rondo_costs": 1, "copies": 2})",
+        R"({"rondo_costs": 1, "copy": "2"})", R"({"rondo_costs": 1, "copy": -2})", R"({"rondo_costs": 1, "copy": 2.5})",
+        R"({"rondo_costs": 1, "machine": 2})", R"({"rondo_costs": 1, "copy": 1234567890123456789})",
+        R"({"rondo_costs": 1, "copy": 2)", R"({"rondo_costs": 1, "copy": 2} {})", R"({"rondo_costs": 1, "machine": "a)",
+        R"({"rondo_costs": 1, "machine": "\u0041"})"}) {
+    CAPTURE(text);
     write(text);
     try {
-      (void)read_refresh_costs(path.c_str());
+      (void)read_costs(path.c_str());
       FAIL("read");
     } catch (const Error& e) {
       CHECK(e.code() == Errc::invalid_argument);
-      CHECK(std::string_view(e.what()).find(", line 2: a cost is one of") != std::string_view::npos);
+      CHECK(std::string_view(e.what()).find("tools/calibrate writes it anew") != std::string_view::npos);
     }
   }
+  // Each file that is cut short is refused.
+  write_costs(path.c_str(), costs);
+  std::string whole(4096, 0);
+  std::FILE* const file = std::fopen(path.c_str(), "r");
+  whole.resize(std::fread(whole.data(), 1, whole.size(), file));
+  std::fclose(file);
+  for (std::size_t size = 0; size + 2 < whole.size(); ++size) {
+    write(whole.substr(0, size));
+    CHECK_THROWS_AS((void)read_costs(path.c_str()), Error);
+  }
   std::remove(path.c_str());
-  CHECK_THROWS_AS((void)read_refresh_costs(path.c_str()), Error);
-  CHECK_THROWS_AS(write_refresh_costs("/nowhere/at/all", costs), Error);
+  CHECK_THROWS_AS((void)read_costs(path.c_str()), Error);
+  CHECK_THROWS_AS(write_costs("/nowhere/at/all", costs), Error);
+}
+
+TEST_CASE_TEMPLATE("Sessions take their costs from the file that their options or the environment name", P,
+                   A2A3ThatComputes, A5OverStandIn) {
+  if (launches_nothing() || !missing_required().empty()) return;
+  const Clean clean;
+  const std::string path = "costs_" + std::to_string(getpid()) + ".json";
+  MeasuredCosts costs{.refresh = {.copy = 7}};
+  typename P::Options options;
+  {
+    P platform{options};
+    costs.platform = decltype(costs.platform)(P::name);
+    costs.machine = platform.machine();
+    CHECK(platform.refresh_costs() == nullptr);
+  }
+  write_costs(path.c_str(), costs);
+  const auto remarks = [](const P& platform) {
+    std::string all;
+    platform.remarks(Moment::opening, [&](const char* text) { all += text; });
+    return all;
+  };
+  setenv("RONDO_COSTS", path.c_str(), 1);
+  options.measure_refresh_costs = true;  // not necessary
+  {
+    P platform{options};
+    REQUIRE(platform.refresh_costs() != nullptr);
+    CHECK(*platform.refresh_costs() == costs.refresh);
+    CHECK(remarks(platform).find("costs are not") == std::string::npos);
+  }
+  options.measure_refresh_costs = false;
+
+  // Of another machine, or for another platform: mentioned and not used.
+  for (const bool is_machine : {true, false}) {
+    MeasuredCosts others = costs;
+    if (is_machine) others.machine.append("0");
+    if (!is_machine) others.platform = decltype(others.platform)("cuda");
+    write_costs(path.c_str(), others);
+    P platform{options};
+    CHECK(platform.refresh_costs() == nullptr);
+    const std::string said = remarks(platform);
+    CHECK(said.find("costs are not taken from " + path + ": it was measured for ") != std::string::npos);
+    CHECK(said.find("run tools/calibrate here") != std::string::npos);
+  }
+  unsetenv("RONDO_COSTS");
+  options.cost_file = path.c_str();
+  try {
+    P platform{options};
+    FAIL("opened");
+  } catch (const Error& e) {
+    CHECK(e.code() == Errc::invalid_argument);
+    CHECK(std::string_view(e.what()).find("it was measured for cuda") != std::string_view::npos);
+  }
+  options.cost_file = {path.c_str(), IfUnusable::ignore};
+  CHECK(P{options}.refresh_costs() == nullptr);
+  write_costs(path.c_str(), costs);
+  options.cost_file = path.c_str();
+  CHECK(*P{options}.refresh_costs() == costs.refresh);
+  options.refresh_costs = RefreshCosts{.copy = 9};
+  CHECK(P{options}.refresh_costs()->copy == 9);
+  std::remove(path.c_str());
 }

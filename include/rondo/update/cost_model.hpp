@@ -11,11 +11,18 @@ namespace rondo::update {
 /// The cost of a refresh by a mechanism, in picoseconds:
 ///
 ///     segment copy   copies · copy + bytes of the segments · copied_byte + slots written · host_slot
+///                    + slots that the device computed before · host_slot / refreshes in a row that changed fewer
 ///     device op      copy + bytes of the bases · copied_byte + device_op + slots computed · device_slot
 ///     in launch      bytes carried · launched_byte + device_op + slots computed · device_slot
+///
+/// The image on the host lacks what the device computed, and the first segment copy writes that, too. So the model
+/// counts how often many addresses move: if they do every few rounds, the device goes on; if they moved once, and few
+/// have moved since, copies take over.
 [[nodiscard]] constexpr std::uint64_t cost_of(Mechanism m, const RefreshCosts& c, const RefreshFacts& f) noexcept {
-  if (m == Mechanism::segment_copy)
-    return c.copy * f.segments + c.copied_byte * f.segment_bytes + c.host_slot * f.slots;
+  if (m == Mechanism::segment_copy) {
+    const std::uint64_t late = f.late_slots == 0 ? 0 : f.late_slots / f.quiet;
+    return c.copy * f.segments + c.copied_byte * f.segment_bytes + c.host_slot * (f.slots + late);
+  }
   const std::uint64_t moved =
       m == Mechanism::device_op ? c.copy + c.copied_byte * f.base_bytes : c.launched_byte * f.launch_bytes;
   return moved + c.device_op + c.device_slot * f.lanes;

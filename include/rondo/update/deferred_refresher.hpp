@@ -176,6 +176,9 @@ class DeferredRefresher : public detail::DeferredBases {
       facts.segment_bytes = pieces.bytes();
       facts.slots = slots;
       if constexpr (has_lanes) {
+        quiet_ = slots < late_slots_ ? quiet_ + 1 : 0;
+        facts.late_slots = quiet_ == 0 ? 0 : late_slots_ - slots;
+        facts.quiet = quiet_;
         facts.lanes = lane_count_ - first_lane(level);
         facts.costs = platform_.refresh_costs();
       }
@@ -191,6 +194,7 @@ class DeferredRefresher : public detail::DeferredBases {
       mechanism = choice_.choose(facts);
     }
     refreshed_.mechanism = mechanism;
+    if (mechanism != Mechanism::segment_copy) late_slots_ = std::max(late_slots_, slots);
     if constexpr (computes) {
       if (mechanism == Mechanism::device_op && facts.device_op) return compute_on_device(level, channel);
     }

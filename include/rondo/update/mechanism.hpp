@@ -54,6 +54,8 @@ struct RefreshFacts {
   std::uint64_t segments = 0;           ///< the number of copies that the changed segments would need
   std::uint64_t segment_bytes = 0;      ///< the bytes that these would copy
   std::uint64_t slots = 0;              ///< the slots that the host would write for them
+  std::uint64_t late_slots = 0;         ///< the slots that it would write besides: the device computed them before
+  std::uint64_t quiet = 1;              ///< the refreshes in a row, with this one, in which fewer slots changed
   std::uint64_t base_bytes = 0;         ///< the bytes that a device op would copy: bases, and changed host inputs
   std::uint64_t lanes = 0;              ///< the lanes that the device would compute
   std::uint64_t launch_bytes = 0;       ///< the bytes that the launch would carry

@@ -297,3 +297,36 @@ TEST_CASE_TEMPLATE("A strategy that names more than what changed has all of that
   CHECK(ports.is_right(refresher));
   CHECK(refresher.refreshed().level == UpdateLevel::model_io);
 }
+
+TEST_CASE("By cost, copies follow the device only after many addresses have not moved for a while") {
+  // All of 1000 addresses: 11 us by copies, 4 us by the device. One: 1 us by copies, and 10 us more, once, if the image
+  // lacks what the device computed.
+  constexpr update::RefreshCosts costs{.copy = 1'000'000,
+                                       .copied_byte = 1,
+                                       .host_slot = 10'000,
+                                       .device_op = 3'000'000,
+                                       .device_slot = 0,
+                                       .launched_byte = 1'000'000};
+  Ports ports(1000);
+  P platform{{}};
+  auto refresher = ports.make<update::Refresher<P, update::Auto, update::ByCostOnDevice<costs>>>(platform);
+  const auto refresh = [&](bool moves_all) {
+    for (std::uint32_t port = 0; port < (moves_all ? 1000U : 1U); ++port) ports.move(refresher, port);
+    REQUIRE(refresher.refresh());
+    CHECK(ports.is_right(refresher));
+    return refresher.refreshed().mechanism;
+  };
+  CHECK(refresh(false) == Mechanism::segment_copy);
+  for (int often = 0; often < 5; ++often) {
+    CHECK(refresh(true) == Mechanism::device_op);
+    CHECK(refresh(false) == Mechanism::device_op);
+    CHECK(refresh(false) == Mechanism::device_op);
+  }
+  CHECK(refresh(false) == Mechanism::device_op);
+  CHECK(refresh(false) == Mechanism::segment_copy);  // the fourth: copies are 1 us and a quarter of 10
+  CHECK(refresher.refreshed().slots == 1000);
+  CHECK(refresh(false) == Mechanism::segment_copy);
+  CHECK(refresher.refreshed().slots == 1);
+  CHECK(refresh(true) == Mechanism::device_op);
+  CHECK(refresh(false) == Mechanism::device_op);
+}

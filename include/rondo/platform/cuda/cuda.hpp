@@ -16,7 +16,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 
 namespace rondo::platform {
@@ -72,16 +71,7 @@ class Cuda {
         memory_{device_, options},
         transfers_{device_},
         refresh_{device_},
-        refresh_costs_{options.refresh_costs} {
-    if (!refresh_costs_ && options.measure_refresh_costs) {
-      try {
-        refresh_costs_ = streams::RefreshMeasurement(device_, refresh_).measure();
-      } catch (...) {
-        (void)refresh_.release();
-        throw;
-      }
-    }
-  }
+        refresh_costs_{options_, name, device_, refresh_} {}
   Cuda(const Cuda&) = delete;
   Cuda& operator=(const Cuda&) = delete;
   ~Cuda() { (void)close(true); }
@@ -168,9 +158,9 @@ class Cuda {
 
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
   /// The costs of refreshing, from the options or measured; otherwise null.
-  [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept {
-    return refresh_costs_ ? &*refresh_costs_ : nullptr;
-  }
+  /// The host and the device, as files of costs name them.
+  [[nodiscard]] auto machine() const { return device_.machine(); }
+  [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept { return refresh_costs_.get(); }
   Status refresh_args(const args::RefreshOp& op) noexcept {
     return transfers_.launch_refresh([&](cuda::Stream stream) { return refresh_.launch(op, nullptr, stream); });
   }
@@ -202,6 +192,7 @@ class Cuda {
     }
     if (when != Moment::opening) return;
     if (!can_refresh_args()) sink(refresh_.remark());
+    refresh_costs_.remark(sink);
     if (options_.graph && !device_.driver().has_graphs()) {
       sink("the driver has no CUDA graphs; tasks are launched one by one");
     }
@@ -271,7 +262,7 @@ class Cuda {
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   cuda::RefreshKernel refresh_;
-  std::optional<args::RefreshCosts> refresh_costs_;
+  streams::KnownCosts refresh_costs_;
   Program* last_ = nullptr;
   std::uint64_t queue_staging_ = 0;
   bool is_closed_ = false;

@@ -5,6 +5,7 @@
 #include <rondo/platform/cuda/calls.hpp>
 #include <rondo/platform/cuda/options.hpp>
 #include <rondo/platform/cuda/runtime.hpp>
+#include <rondo/platform/streams/cost_file.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -72,6 +73,13 @@ class Device {
     text.append(major);
     text.append(".");
     text.append(minor);
+  }
+
+  /// The host and the device, as files of costs name them.
+  [[nodiscard]] auto machine() const {
+    char name[96] = "?";
+    (void)driver().device_name(name, sizeof(name), id_);
+    return rondo::detail::machine_of(name);
   }
 
   /// Makes the device's primary context the calling thread's. Call it before calls of the driver, because other code in

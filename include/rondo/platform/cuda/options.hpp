@@ -4,6 +4,7 @@
 
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/platform/saved_file.hpp>
+#include <rondo/platform/streams/cost_file.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -77,11 +78,13 @@ struct Options {
   bool graph = true;
   /// For finding a fault: tasks are launched one by one, and each is waited for, so a failure always names its task.
   bool wait_after_each_task = false;
-  /// The costs of refreshing addresses on this machine, by which update::ByCost chooses the mechanism; see
-  /// read_refresh_costs(). If they are not given, they can be measured while the session opens, which takes some
-  /// milliseconds; otherwise the constants of RefreshCosts apply.
+  /// The costs of refreshing addresses on this machine, by which update::ByCost chooses the mechanism. If they are not
+  /// given, those of `cost_file` are used; if there is no such file, `measure_refresh_costs` has them measured when the
+  /// session opens, which takes some milliseconds; otherwise the constants of RefreshCosts are used.
   std::optional<args::RefreshCosts> refresh_costs{};
   bool measure_refresh_costs = false;
+  /// A file of tools/calibrate. One of another machine is refused, or ignored and mentioned in the log.
+  CostFile cost_file{};
   /// The file of session.save() from which the session takes its plan, and the costs of refreshing.
   SavedFile saved{};
 };

@@ -8,6 +8,7 @@
 #include <rondo/platform/onboard/options.hpp>
 #include <rondo/platform/onboard/runtime.hpp>
 #include <rondo/platform/onboard/watch.hpp>
+#include <rondo/platform/streams/cost_file.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -60,6 +61,11 @@ class Device {
   }
 
   [[nodiscard]] const Calls& calls() const noexcept { return *calls_; }
+  /// The host and the chip, as files of costs name them.
+  [[nodiscard]] auto machine() const {
+    const char* const chip = calls().soc_name();
+    return rondo::detail::machine_of(chip == nullptr ? "?" : chip);
+  }
   [[nodiscard]] const Identity& identity() const noexcept { return identity_; }
   [[nodiscard]] Stream stream() const noexcept { return stream_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }

@@ -20,7 +20,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -78,16 +77,7 @@ class Onboard {
         zeros_{device_},
         transfers_{device_},
         refresh_{device_, options_.kernels},
-        refresh_costs_{options_.refresh_costs} {
-    if (!refresh_costs_ && options_.measure_refresh_costs) {
-      try {
-        refresh_costs_ = streams::RefreshMeasurement(device_, refresh_).measure();
-      } catch (...) {
-        (void)refresh_.release();
-        throw;
-      }
-    }
-  }
+        refresh_costs_{options_, name, device_, refresh_} {}
   Onboard(const Onboard&) = delete;
   Onboard& operator=(const Onboard&) = delete;
   ~Onboard() { (void)close(true); }
@@ -213,9 +203,9 @@ class Onboard {
   /// Whether Rondo's refresh kernel is among the kernels and computes the right addresses.
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
   /// Returns the costs of refreshing if they were given or measured; otherwise null.
-  [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept {
-    return refresh_costs_ ? &*refresh_costs_ : nullptr;
-  }
+  /// The host and the device, as files of costs name them.
+  [[nodiscard]] auto machine() const { return device_.machine(); }
+  [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept { return refresh_costs_.get(); }
   Status refresh_args(const args::RefreshOp& op) noexcept {
     return transfers_.launch_refresh([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });
   }
@@ -267,6 +257,7 @@ class Onboard {
     if (when == Moment::opening) {
       if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
       if (!can_refresh_args()) sink(refresh_.remark());
+      refresh_costs_.remark(sink);
     } else if (last_ != nullptr) {
       const Error::Text captures("the runtime refused ", last_->refusals(),
                                  " captures; tasks were launched one by one");
@@ -383,7 +374,7 @@ class Onboard {
   [[no_unique_address]] RoundEvents events_;
   double round_ns_ = 0;
   onboard::RefreshKernel refresh_;
-  std::optional<args::RefreshCosts> refresh_costs_;
+  streams::KnownCosts refresh_costs_;
   Program* last_ = nullptr;
   std::vector<Program*> loaded_;
   streams::TaskSteps* steps_ = nullptr;

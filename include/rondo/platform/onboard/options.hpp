@@ -5,6 +5,7 @@
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/platform/saved_file.hpp>
+#include <rondo/platform/streams/cost_file.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
@@ -121,11 +122,13 @@ struct Options {
   bool virtual_memory = true;
   /// For debugging: launches tasks one by one and waits after each, so that a failure always names its task.
   bool wait_after_each_task = false;
-  /// The costs of refreshing addresses on this machine, by which update::ByCost chooses the mechanism; see
-  /// read_refresh_costs(). If they are not given, `measure_refresh_costs` has them measured when the session opens,
-  /// which takes some milliseconds; otherwise the constants of RefreshCosts are used.
+  /// The costs of refreshing addresses on this machine, by which update::ByCost chooses the mechanism. If they are not
+  /// given, those of `cost_file` are used; if there is no such file, `measure_refresh_costs` has them measured when the
+  /// session opens, which takes some milliseconds; otherwise the constants of RefreshCosts are used.
   std::optional<args::RefreshCosts> refresh_costs{};
   bool measure_refresh_costs = false;
+  /// A file of tools/calibrate. One of another machine is refused, or ignored and mentioned in the log.
+  CostFile cost_file{};
   /// The file of session.save() from which the session takes its plan, and the costs of refreshing.
   SavedFile saved{};
   /// Whether to mark rounds as ranges for the vendor's profiler, if it is installed.

@@ -5,79 +5,19 @@
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/error.hpp>
 #include <rondo/platform/streams/api.hpp>
+#include <rondo/platform/streams/cost_file.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <ctime>
-#include <memory>
+#include <optional>
 #include <vector>
 
-/// The costs of refreshing args on a machine: measured when a session opens (Options::measure_refresh_costs), or read
-/// from a file with one line for each cost.
-namespace rondo {
+/// The costs of refreshing args: given, read from a file, or measured when a session opens.
+namespace rondo::platform::streams {
 
 using args::RefreshCosts;
-
-namespace detail {
-
-struct NamedCost {
-  const char* name;
-  std::uint64_t RefreshCosts::* value;
-};
-inline constexpr NamedCost named_costs[] = {{"copy", &RefreshCosts::copy},
-                                            {"copied_byte", &RefreshCosts::copied_byte},
-                                            {"host_slot", &RefreshCosts::host_slot},
-                                            {"device_op", &RefreshCosts::device_op},
-                                            {"device_slot", &RefreshCosts::device_slot},
-                                            {"launched_byte", &RefreshCosts::launched_byte}};
-
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { (void)std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
-
-}  // namespace detail
-
-/// Writes costs to a file, in picoseconds. @throws Error invalid_argument if it cannot be written
-inline void write_refresh_costs(const char* path, const RefreshCosts& costs) {
-  const detail::File file{std::fopen(path, "w")};
-  bool is_written = file != nullptr;
-  for (const detail::NamedCost& cost : detail::named_costs) {
-    is_written = is_written && std::fprintf(file.get(), "%s %llu\n", cost.name,
-                                            static_cast<unsigned long long>(costs.*cost.value)) > 0;
-  }
-  if (is_written && std::fflush(file.get()) == 0) return;
-  throw Error(Errc::invalid_argument, Error::Text(path, ": the refresh costs cannot be written there"));
-}
-
-/// Reads a file of write_refresh_costs(). A cost that the file omits keeps its default. @throws Error invalid_argument
-/// if there is no such file, or if a line is not the name of a cost and a number
-[[nodiscard]] inline RefreshCosts read_refresh_costs(const char* path) {
-  const detail::File file{std::fopen(path, "r")};
-  if (file == nullptr)
-    throw Error(Errc::invalid_argument, Error::Text(path, ": there is no such file of refresh costs"));
-  RefreshCosts costs;
-  char line[128];
-  for (std::uint64_t number = 1; std::fgets(line, sizeof(line), file.get()) != nullptr; ++number) {
-    char name[32] = {};
-    unsigned long long value = 0;
-    const bool is_read = std::sscanf(line, "%31s %llu", name, &value) == 2;
-    const auto* const cost = std::find_if(std::begin(detail::named_costs), std::end(detail::named_costs),
-                                          [&](const detail::NamedCost& c) { return std::strcmp(c.name, name) == 0; });
-    if (!is_read || cost == std::end(detail::named_costs)) {
-      throw Error(Errc::invalid_argument, Error::Text(path, ", line ", number,
-                                                      ": a cost is one of copy, copied_byte, host_slot, device_op, "
-                                                      "device_slot and launched_byte, and a number of picoseconds"));
-    }
-    costs.*cost->value = value;
-  }
-  return costs;
-}
-
-namespace platform::streams {
 
 /// Measures the costs of refreshing in some 200 calls. Each cost is the minimum of several tries, timed on the host: a
 /// row of calls and one wait, divided by the number of calls, all warm. A cost that cannot be measured keeps its
@@ -185,6 +125,32 @@ class RefreshMeasurement {
   Code last_ = code_ok;
 };
 
-}  // namespace platform::streams
+/// The costs that a platform knows, by its options, and why a file of costs is not used.
+class KnownCosts {
+ public:
+  /// @throws Error as load_costs() and RefreshMeasurement; the kernel is released then
+  template <class Options, class Device, class RefreshKernel>
+  KnownCosts(const Options& options, const char* platform, Device& device, RefreshKernel& kernel)
+      : costs_{options.refresh_costs} {
+    if (costs_) return;
+    try {
+      costs_ = rondo::detail::load_costs(options.cost_file, platform, device, remark_);
+      if (!costs_ && options.measure_refresh_costs) costs_ = RefreshMeasurement(device, kernel).measure();
+    } catch (...) {
+      (void)kernel.release();
+      throw;
+    }
+  }
+  /// Null if none are known.
+  [[nodiscard]] const RefreshCosts* get() const noexcept { return costs_ ? &*costs_ : nullptr; }
+  template <class Sink>
+  void remark(Sink&& sink) const noexcept {
+    if (!remark_.empty()) sink(remark_.c_str());
+  }
 
-}  // namespace rondo
+ private:
+  std::optional<RefreshCosts> costs_;
+  Error::Text remark_;
+};
+
+}  // namespace rondo::platform::streams

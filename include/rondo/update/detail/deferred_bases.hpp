@@ -184,6 +184,7 @@ class DeferredBases {
       in_image_[id] = now_[id];
     }
     stale_in_image_ = no_base;
+    late_slots_ = 0;
     return slots;
   }
   static void widen(BaseRange& range, BaseRange by) noexcept {
@@ -197,12 +198,15 @@ class DeferredBases {
   }
 
   args::ArgsTable table_;
-  std::vector<std::uint64_t> now_;            ///< by base: the address in the next round
-  std::uint64_t* ports_;                      ///< the part of `now_` for inputs and outputs
-  std::vector<std::uint64_t> in_table_;       ///< the addresses in the table that kernels read
-  std::vector<std::uint64_t> in_image_;       ///< the addresses in the host's image, if kernels do not read it
-  std::vector<std::uint64_t> on_device_;      ///< the addresses in the device's base table
-  BaseRange stale_in_image_ = no_base;        ///< contains each base that is out of date in the image
+  std::vector<std::uint64_t> now_;        ///< by base: the address in the next round
+  std::uint64_t* ports_;                  ///< the part of `now_` for inputs and outputs
+  std::vector<std::uint64_t> in_table_;   ///< the addresses in the table that kernels read
+  std::vector<std::uint64_t> in_image_;   ///< the addresses in the host's image, if kernels do not read it
+  std::vector<std::uint64_t> on_device_;  ///< the addresses in the device's base table
+  BaseRange stale_in_image_ = no_base;    ///< contains each base that is out of date in the image
+  std::uint64_t late_slots_ = 0;  ///< the most slots that the device computed at once while the image did not change
+  std::uint64_t quiet_ = 0;       ///< the number of refreshes in a row, since then, that changed fewer slots
+
   BaseRange stale_on_device_ = no_base;       ///< contains each base that is out of date on the device
   std::vector<Segment> segments_;             ///< grouped by base, each group in the order of the table
   std::vector<std::uint32_t> first_segment_;  ///< by base; bases + 1

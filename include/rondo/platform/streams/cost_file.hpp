@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/refresh_op.hpp>
+#include <rondo/detail/fixed_text.hpp>
+#include <rondo/error.hpp>
+#include <rondo/platform/saved_file.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+/// Files of measured costs, as tools/calibrate writes them: one JSON object of names, with texts and numbers.
+namespace rondo {
+
+using args::RefreshCosts;
+
+/// A file of costs that a session uses: `Options{.cost_file = "costs.json"}`. If no file is named, it is the one that
+/// the environment variable RONDO_COSTS names; if that cannot be used, the session's log says why.
+struct CostFile : SavedFile {
+  using SavedFile::SavedFile;
+};
+
+/// The costs of a platform on a machine, in picoseconds.
+struct MeasuredCosts {
+  detail::FixedText<48> platform{};  ///< its name
+  detail::FixedText<192> machine{};  ///< the processor of the host, how many of them, and the device
+  RefreshCosts refresh{};
+  std::uint64_t launch = 0;  ///< a launch of a small kernel, until the call returns; 0: not measured
+  std::uint64_t wait = 0;    ///< a wait for a small copy that was just submitted; 0: not measured
+
+  friend bool operator==(const MeasuredCosts&, const MeasuredCosts&) noexcept = default;
+};
+
+namespace detail {
+
+struct NamedCost {
+  const char* name;
+  std::uint64_t RefreshCosts::* value;
+};
+inline constexpr NamedCost named_costs[] = {{"copy", &RefreshCosts::copy},
+                                            {"copied_byte", &RefreshCosts::copied_byte},
+                                            {"host_slot", &RefreshCosts::host_slot},
+                                            {"device_op", &RefreshCosts::device_op},
+                                            {"device_slot", &RefreshCosts::device_slot},
+                                            {"launched_byte", &RefreshCosts::launched_byte}};
+
+struct CloseFile {
+  void operator()(std::FILE* file) const noexcept { (void)std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+/// The processors of this host, and a device; without characters that JSON would escape.
+[[nodiscard]] inline FixedText<192> machine_of(const char* device) {
+  char line[256] = {};
+  const char* processor = "unknown processor";
+  if (const File file{std::fopen("/proc/cpuinfo", "r")}; file != nullptr) {
+    while (std::fgets(line, sizeof(line), file.get()) != nullptr) {
+      char* const colon = std::strchr(line, ':');
+      // On Arm there is no name; the number of the part says which core it is.
+      if (colon == nullptr || (std::strncmp(line, "model name", 10) != 0 && std::strncmp(line, "CPU part", 8) != 0)) {
+        continue;
+      }
+      processor = colon + 1 + std::strspn(colon + 1, " ");
+      break;
+    }
+  }
+  FixedText<192> text;
+  const auto append = [&text](const char* from) {
+    for (; *from != 0; ++from) {
+      if (static_cast<unsigned char>(*from) >= ' ' && *from != '"' && *from != '\\') text.append(*from);
+    }
+  };
+  append(processor);
+  text.append({" x ", ::sysconf(_SC_NPROCESSORS_CONF), ", "});
+  append(device);
+  return text;
+}
+
+/// Reads an object whose values are texts and whole numbers, and tells of each; both without escapes.
+class FlatJson {
+ public:
+  explicit FlatJson(std::string_view text) noexcept : left_{text} {}
+  /// Calls `take(name, text, number)`, of which `text` is empty for a number. Returns whether this is such an object
+  /// and `take` returned true each time.
+  template <class Take>
+  [[nodiscard]] bool read(const Take& take) {
+    if (!skip('{')) return false;
+    do {
+      std::string_view name, text;
+      std::uint64_t number = 0;
+      if (!read_text(name) || !skip(':')) return false;
+      if (!read_text(text) && !read_number(number)) return false;
+      if (!take(name, text, number)) return false;
+    } while (skip(','));
+    return skip('}') && (skip_space(), left_.empty());
+  }
+
+ private:
+  void skip_space() noexcept { left_.remove_prefix(std::min(left_.find_first_not_of(" \t\r\n"), left_.size())); }
+  [[nodiscard]] bool skip(char c) noexcept {
+    skip_space();
+    if (left_.empty() || left_.front() != c) return false;
+    left_.remove_prefix(1);
+    return true;
+  }
+  [[nodiscard]] bool read_text(std::string_view& text) noexcept {
+    if (!skip('"')) return false;
+    const std::size_t end = left_.find_first_of("\"\\\n");
+    if (end == std::string_view::npos || left_[end] != '"') return false;
+    text = left_.substr(0, end);
+    left_.remove_prefix(end + 1);
+    return true;
+  }
+  [[nodiscard]] bool read_number(std::uint64_t& number) noexcept {
+    skip_space();
+    const std::size_t digits = std::min(left_.find_first_not_of("0123456789"), left_.size());
+    if (digits == 0 || digits > 18) return false;
+    for (const char c : left_.substr(0, digits)) number = 10 * number + static_cast<std::uint64_t>(c - '0');
+    left_.remove_prefix(digits);
+    return true;
+  }
+
+  std::string_view left_;
+};
+
+}  // namespace detail
+
+/// Writes costs to a file. @throws Error invalid_argument if it cannot be written
+inline void write_costs(const char* path, const MeasuredCosts& costs) {
+  const detail::File file{std::fopen(path, "w")};
+  bool is_written = file != nullptr && std::fprintf(file.get(),
+                                                    "{\n  \"rondo_costs\": 1,\n  \"platform\": \"%s\",\n  "
+                                                    "\"machine\": \"%s\"",
+                                                    costs.platform.c_str(), costs.machine.c_str()) > 0;
+  const auto write = [&](const char* name, std::uint64_t value) {
+    is_written =
+        is_written && std::fprintf(file.get(), ",\n  \"%s\": %llu", name, static_cast<unsigned long long>(value)) > 0;
+  };
+  for (const detail::NamedCost& cost : detail::named_costs) write(cost.name, costs.refresh.*cost.value);
+  write("launch", costs.launch);
+  write("wait", costs.wait);
+  if (is_written && std::fputs("\n}\n", file.get()) >= 0 && std::fflush(file.get()) == 0) return;
+  throw Error(Errc::invalid_argument, Error::Text(path, ": the costs cannot be written there"));
+}
+
+/// Reads a file of costs. A cost that the file omits keeps its default. @throws Error invalid_argument if there is no
+/// such file, or it is no file of costs
+[[nodiscard]] inline MeasuredCosts read_costs(const char* path) {
+  const detail::File file{std::fopen(path, "r")};
+  if (file == nullptr) {
+    throw Error(Errc::invalid_argument,
+                Error::Text(path, ": there is no such file of costs; tools/calibrate writes it"));
+  }
+  char text[4096];
+  const std::size_t size = std::fread(text, 1, sizeof(text), file.get());
+  MeasuredCosts costs;
+  std::uint64_t version = 0;
+  const bool is_good =
+      detail::FlatJson({text, size}).read([&](std::string_view name, std::string_view word, std::uint64_t number) {
+        if (name == "platform") return costs.platform = decltype(costs.platform)(word), !word.empty();
+        if (name == "machine") return costs.machine = decltype(costs.machine)(word), !word.empty();
+        const auto* const known = std::find_if(std::begin(detail::named_costs), std::end(detail::named_costs),
+                                               [&](const detail::NamedCost& c) { return name == c.name; });
+        std::uint64_t* const to = known != std::end(detail::named_costs) ? &(costs.refresh.*known->value)
+                                  : name == "launch"                     ? &costs.launch
+                                  : name == "wait"                       ? &costs.wait
+                                  : name == "rondo_costs"                ? &version
+                                                                         : nullptr;
+        if (to == nullptr || !word.empty()) return false;
+        *to = number;
+        return true;
+      });
+  if (is_good && version == 1) return costs;
+  throw Error(
+      Errc::invalid_argument,
+      Error::Text(path, ": this is no file of costs, or one of another version; tools/calibrate writes it anew"));
+}
+
+namespace detail {
+
+/// The costs of refreshing in the file that the options of a platform name, or else the environment. Returns none, and
+/// `remark` says why, if the file cannot be used and need not be. @throws Error invalid_argument if it must be used
+template <class Device>
+[[nodiscard]] std::optional<RefreshCosts> load_costs(const CostFile& named, const char* platform, const Device& device,
+                                                     Error::Text& remark) {
+  const CostFile file = named.path != nullptr ? named : CostFile{std::getenv("RONDO_COSTS"), IfUnusable::ignore};
+  if (file.path == nullptr || *file.path == 0) return std::nullopt;
+  try {
+    const MeasuredCosts costs = read_costs(file.path);
+    const FixedText<192> here = device.machine();
+    if (std::string_view{costs.platform} == platform && costs.machine == here) return costs.refresh;
+    throw Error(Errc::invalid_argument,
+                Error::Text(file.path, ": it was measured for ", costs.platform, " on ", costs.machine,
+                            ", and this is ", platform, " on ", here, "; run tools/calibrate here"));
+  } catch (const Error& error) {
+    if (file.if_unusable == IfUnusable::refuse) throw;
+    remark = Error::Text("costs are not taken from ", error.what());
+  }
+  return std::nullopt;
+}
+
+}  // namespace detail
+
+}  // namespace rondo

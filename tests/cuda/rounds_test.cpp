@@ -7,9 +7,12 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <string>
 
 using namespace rondo;
 using namespace cuda_test;
@@ -160,6 +163,18 @@ TEST_CASE("what refreshing costs is measured where a session is asked to") {
   CHECK(costs->device_op != RefreshCosts{}.device_op);
   CHECK(run(session, g, 1.0F).second);
   CHECK(open<P>(g.graph).platform().refresh_costs() == nullptr);
+
+  const std::string path = "cuda_costs_" + std::to_string(getpid()) + ".json";
+  MeasuredCosts known{.refresh = {.copy = 7}};
+  known.platform = decltype(known.platform)(P::name);
+  known.machine = session.platform().machine();
+  write_costs(path.c_str(), known);
+  options.cost_file = path.c_str();
+  CHECK(*open<P>(g.graph, options).platform().refresh_costs() == known.refresh);
+  known.machine.append("0");
+  write_costs(path.c_str(), known);
+  CHECK_THROWS_AS((void)open<P>(g.graph, options), Error);
+  std::remove(path.c_str());
 }
 
 TEST_CASE("tensors of double are as good as any") {

@@ -26,6 +26,7 @@ using args::RefreshCosts;
 /// A file of costs that a session uses: `Options{.cost_file = "costs.json"}`. If no file is named, it is the one that
 /// the environment variable RONDO_COSTS names; if that cannot be used, the session's log says why.
 struct CostFile : SavedFile {
+  /// A path, and optionally what happens if the file cannot be used.
   using SavedFile::SavedFile;
 };
 
@@ -33,9 +34,9 @@ struct CostFile : SavedFile {
 struct MeasuredCosts {
   detail::FixedText<48> platform{};  ///< its name
   detail::FixedText<192> machine{};  ///< the processor of the host, how many of them, and the device
-  RefreshCosts refresh{};
-  std::uint64_t launch = 0;  ///< a launch of a small kernel, until the call returns; 0: not measured
-  std::uint64_t wait = 0;    ///< a wait for a small copy that was just submitted; 0: not measured
+  RefreshCosts refresh{};            ///< by which rounds choose how addresses reach the device
+  std::uint64_t launch = 0;          ///< a launch of a small kernel, until the call returns; 0: not measured
+  std::uint64_t wait = 0;            ///< a wait for a small copy that was just submitted; 0: not measured
 
   friend bool operator==(const MeasuredCosts&, const MeasuredCosts&) noexcept = default;
 };
@@ -163,7 +164,7 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
   char text[4096];
   const std::size_t size = std::fread(text, 1, sizeof(text), file.get());
   MeasuredCosts costs;
-  std::uint64_t version = 0;
+  std::uint64_t format = 0;
   const bool is_good =
       detail::FlatJson({text, size}).read([&](std::string_view name, std::string_view word, std::uint64_t number) {
         if (name == "platform") return costs.platform = decltype(costs.platform)(word), !word.empty();
@@ -173,13 +174,13 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
         std::uint64_t* const to = known != std::end(detail::named_costs) ? &(costs.refresh.*known->value)
                                   : name == "launch"                     ? &costs.launch
                                   : name == "wait"                       ? &costs.wait
-                                  : name == "rondo_costs"                ? &version
+                                  : name == "rondo_costs"                ? &format
                                                                          : nullptr;
         if (to == nullptr || !word.empty()) return false;
         *to = number;
         return true;
       });
-  if (is_good && version == 1) return costs;
+  if (is_good && format == 1) return costs;
   throw Error(
       Errc::invalid_argument,
       Error::Text(path, ": this is no file of costs, or one of another version; tools/calibrate writes it anew"));

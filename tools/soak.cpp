@@ -124,7 +124,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1.0, 1e9).description(""))
       ->type_name("TIME")
       ->default_str("1h");
-  app.add_option("--seed", settings.seed, "where the random numbers start")->capture_default_str();
+  app.add_option("--seed", settings.seed, "where the random numbers start")
+      ->envname("RONDO_SEED")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     return soak_for(settings);

@@ -15,12 +15,12 @@
 #include <rondo/session/round_loop.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <deque>
 #include <map>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -559,7 +559,7 @@ TEST_CASE_TEMPLATE("coroutines await rounds, more of them than there are slots",
 TEST_CASE_TEMPLATE("a thousand random schedules give what one round at a time gives", P, A2A3Sim, A5SimOn<Pool>,
                    A2A3OverStandIn, A5OverStandIn) {
   Folding g(3);
-  std::mt19937 random{11};
+  auto random = rondo::test::make_random(11);
   for (int schedule = 0; schedule < scaled(1000) / 20; ++schedule) {
     auto session = open_pipelined<P, 3>(g.graph, options<P>());
     for (int part = 0; part < 20; ++part) {

@@ -10,6 +10,7 @@
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstdint>
 #include <random>
@@ -90,7 +91,7 @@ struct Op {
 
 class Program {
  public:
-  explicit Program(std::uint32_t seed) : random_{seed} {
+  explicit Program(std::uint32_t seed) : random_{rondo::test::make_random(seed)} {
     defined_[0] = true;
     ops_ = sequence(3, 0);
     last_ = pick();
@@ -227,7 +228,7 @@ struct Graph {
 };
 
 Ints input_of(std::uint32_t seed) {
-  std::mt19937 random{seed};
+  auto random = rondo::test::make_random(seed);
   Ints x(size);
   for (Int& v : x) v = number(static_cast<std::uint32_t>(random()));
   return x;

@@ -14,6 +14,7 @@
 #include <rondo/search/portfolio.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <array>
 #include <cstdint>
@@ -69,7 +70,7 @@ struct Fold {
 struct RandomGraph {
   static constexpr std::int64_t sizes[] = {40, 40, 40, 40, 64, 24};
 
-  explicit RandomGraph(std::uint32_t seed) : random{seed} {
+  explicit RandomGraph(std::uint32_t seed) : random{rondo::test::make_random(seed)} {
     a = graph.input<Word>("a", {sizes[0]});
     b = graph.input<Word>("b", {sizes[1]});
     state = graph.inout<Word>("state", {sizes[0]});

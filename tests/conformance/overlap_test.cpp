@@ -11,6 +11,7 @@
 #include <rondo/platform/sim/waiting.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <array>
 #include <atomic>
@@ -167,12 +168,10 @@ bool compare(const RandomGraph& g, std::mt19937& random, std::uint32_t threads, 
 }  // namespace
 
 TEST_CASE("overlapping rounds of random graphs with residents give what one round at a time gives") {
-  const std::uint32_t seed = 20;
-  std::mt19937 random{seed};
+  auto random = rondo::test::make_random(20);
   int overlapped = 0;
   const int graphs = scaled(480);
   for (int i = 0; i < graphs; ++i) {
-    CAPTURE(seed);
     CAPTURE(i);
     const RandomGraph g(random, 2 + random() % 30);
     const std::uint32_t threads = 2 + static_cast<std::uint32_t>(random() % 3);
@@ -291,7 +290,7 @@ TEST_CASE("a kernel that throws fails its own round and later ones, and none bef
 }
 
 TEST_CASE("rounds overlap once their costs were learned, and a session of one thread or told not to has none") {
-  std::mt19937 random{3};
+  auto random = rondo::test::make_random(3);
   const RandomGraph g(random, 24);
   const auto run = [&](Overlapping::Options options) {
     auto session = open_pipelined<Overlapping, 3>(g.graph, options);

@@ -10,6 +10,7 @@
 #include "conformance/platforms.hpp"
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <algorithm>
 #include <array>
@@ -108,7 +109,7 @@ bool collides(const Choice& c) {
 template <class P, class Policies, bool has_position>
 class Rig {
  public:
-  explicit Rig(std::uint32_t seed) : random_{seed} {
+  explicit Rig(std::uint32_t seed) : random_{rondo::test::make_random(seed)} {
     for (std::size_t i = 0; i < 6; ++i) device_.emplace_back(session_.platform(), n);
     for (std::size_t i = 0; i < 2; ++i) arenas_.emplace_back(session_.platform(), 1024);
   }

@@ -13,6 +13,7 @@
 #include "conformance/platforms.hpp"
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -275,7 +276,8 @@ void check_seeds(Setting setting, std::uint32_t first, std::uint32_t count) {
     options.stream.edges = is_explicit ? 4096 : 4;
   }
   auto session = open<P, With<R>>(graph, orchestration, options);
-  for (std::uint32_t s = first; s < first + count; ++s) {
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    const auto s = static_cast<std::uint32_t>(rondo::test::seed_of(i));
     CAPTURE(s);
     std::vector<std::uint32_t> ha(120, s), hb(120, s + 1), ra = ha, rb = hb;
     Reference reference{ra, rb};

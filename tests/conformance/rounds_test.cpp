@@ -12,12 +12,12 @@
 #include <rondo/platform/sim/pool.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -97,7 +97,7 @@ TEST_CASE_TEMPLATE("a thousand rounds with changing inputs each give their own r
 TEST_CASE_TEMPLATE("every task of a random graph runs exactly once per round", P, RONDO_TEST_PLATFORMS) {
   constexpr std::size_t tasks = 60;
   constexpr int rounds = 300;
-  std::mt19937 random{7};
+  auto random = rondo::test::make_random(7);
   TaskGraph graph{Edges::explicit_};
   std::vector<Resident<std::int32_t>> counters;
   for (std::size_t t = 0; t < tasks; ++t) {

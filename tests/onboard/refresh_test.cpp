@@ -11,6 +11,7 @@
 #include <rondo/update/refresher_impl.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ using update::Mechanism;
 namespace {
 
 struct Random {
-  explicit Random(std::uint32_t seed) : engine{seed} {}
+  explicit Random(std::uint64_t stream) : engine{rondo::test::make_random(stream)} {}
   std::uint32_t operator()() { return static_cast<std::uint32_t>(engine()); }
   std::mt19937 engine;
 };

@@ -12,11 +12,11 @@
 #include <rondo/session/shared_shapes.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -159,7 +159,7 @@ TEST_CASE_TEMPLATE("Rounds of 100 µs tasks come within a tenth of what their ch
 
 TEST_CASE_TEMPLATE("No round takes longer than it would on one stream", P, A2A3OverStandIn, A5OverStandIn) {
   if (!captures()) return;
-  std::mt19937 random{5};
+  auto random = rondo::test::make_random(5);
   int several = 0;
   for (int c = 0; c < scaled(40); ++c) {
     CAPTURE(c);

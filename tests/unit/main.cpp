@@ -2,3 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
+#include <random.hpp>
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace {
+
+/// Prints how to replay a test case that drew random numbers and failed.
+struct SeedPrinter : doctest::IReporter {
+  explicit SeedPrinter(const doctest::ContextOptions& /*options*/) {}
+  void test_case_start(const doctest::TestCaseData& /*data*/) override { rondo::test::draws_random() = false; }
+  void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
+    if (stats.failure_flags == 0 || !rondo::test::draws_random()) return;
+    std::printf("The same random numbers again: RONDO_SEED=%" PRIu64 "\n\n", rondo::test::run_seed());
+    std::fflush(stdout);
+  }
+  void report_query(const doctest::QueryData& /*data*/) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats& /*stats*/) override {}
+  void test_case_reenter(const doctest::TestCaseData& /*data*/) override {}
+  void test_case_exception(const doctest::TestCaseException& /*exception*/) override {}
+  void subcase_start(const doctest::SubcaseSignature& /*subcase*/) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData& /*data*/) override {}
+  void log_message(const doctest::MessageData& /*data*/) override {}
+  void test_case_skipped(const doctest::TestCaseData& /*data*/) override {}
+};
+REGISTER_LISTENER("seed", 1, SeedPrinter);
+
+}  // namespace

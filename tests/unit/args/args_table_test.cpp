@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/args/args_table_impl.hpp>
 
+#include <random.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <unit/support.hpp>
 
@@ -106,7 +107,7 @@ TEST_CASE("Each block of a task has its own words, which differ in the block wor
 }
 
 TEST_CASE("The table of a random graph is what a rebuild from the tasks gives, at any base") {
-  std::mt19937 random{21};
+  auto random = rondo::test::make_random(21);
   for (int round = 0; round < 200; ++round) {
     const Plan plan = random_plan(random);
     const FrozenGraph frozen = freeze(plan.graph);

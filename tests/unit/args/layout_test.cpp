@@ -6,6 +6,7 @@
 #include <rondo/args/literal.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstring>
 #include <string>
@@ -350,7 +351,7 @@ TEST_CASE("buffers that are too small are filled and never overrun") {
 
 TEST_CASE("random formats for random kernels give slots that tile the block, of the sizes in the grammar's table") {
   using test::below;
-  test::Random random{42};
+  auto random = rondo::test::make_random<test::Random>(42);
   std::size_t laid_out = 0;
   for (int round = 0; round < 20000; ++round) {
     std::vector<Instance> pool(40);

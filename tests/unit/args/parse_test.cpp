@@ -6,6 +6,7 @@
 #include <rondo/args/print.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstring>
 #include <span>
@@ -267,7 +268,7 @@ TEST_CASE("parse throws an error that names pattern, position and reason") {
 }
 
 TEST_CASE("any bytes give either a format that prints back or a failure within the text") {
-  test::Random random{20260101};
+  auto random = rondo::test::make_random<test::Random>(20260101);
   std::vector<Descriptor> buffer(512);
   std::size_t accepted = 0;
   std::size_t refused = 0;

@@ -7,6 +7,7 @@
 #include <rondo/args/print.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <string>
 #include <string_view>
@@ -51,7 +52,7 @@ TEST_CASE("formats print back to the text they were parsed from") {
 }
 
 TEST_CASE("random valid formats are accepted and print back to the same text") {
-  test::Random random{7};
+  auto random = rondo::test::make_random<test::Random>(7);
   for (int round = 0; round < 20000; ++round) {
     const std::size_t patterns = test::below(random, 12);
     const std::string text = test::format(random, patterns);

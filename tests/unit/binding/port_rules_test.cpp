@@ -3,10 +3,10 @@
 #include <rondo/binding/port_rules.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -68,7 +68,7 @@ TEST_CASE("One at an odd address is told, wherever it stands") {
 }
 
 TEST_CASE("It says what looking at all pairs says, from one time to the next") {
-  std::mt19937 random{3};
+  auto random = rondo::test::make_random(3);
   for (int life = 0; life < 200; ++life) {
     const std::size_t count = random() % 20;
     AddressOrder order(count);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/graph/analysis.hpp>
 
+#include <random.hpp>
 #include <unit/support.hpp>
 
 #include <doctest/doctest.h>
@@ -122,7 +123,7 @@ std::vector<std::uint32_t> tasks_named(const std::string& text) {
 }  // namespace
 
 TEST_CASE("Derived edges order exactly what conflicts, in the order of add") {
-  std::mt19937 random{11};
+  auto random = rondo::test::make_random(11);
   for (int round = 0; round < 400; ++round) {
     const std::size_t tasks = random() % 13;
     const TaskGraph g = random_graph(random, tasks, 1 + random() % 5, Edges::derived);
@@ -142,7 +143,7 @@ TEST_CASE("Derived edges order exactly what conflicts, in the order of add") {
 }
 
 TEST_CASE("Of explicit edges a cycle is found exactly when there is one, and a race exactly when two may meet") {
-  std::mt19937 random{12};
+  auto random = rondo::test::make_random(12);
   int cycles = 0;
   int races = 0;
   int good = 0;

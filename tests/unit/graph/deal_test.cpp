@@ -9,11 +9,11 @@
 #include <rondo/graph/connect_lanes.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <set>
 #include <utility>
 #include <vector>
@@ -132,7 +132,7 @@ void check(const graph::GraphView& view, const Lanes& lanes) {
 }  // namespace
 
 TEST_CASE("Lanes and waits enforce each edge of random graphs, and no wait is one too many") {
-  std::mt19937 random{3};
+  auto random = rondo::test::make_random(3);
   for (int c = 0; c < scaled(60); ++c) {
     const auto tasks = static_cast<std::uint32_t>(2 + random() % 60);
     const auto frozen =
@@ -150,7 +150,7 @@ TEST_CASE("Lanes and waits enforce each edge of random graphs, and no wait is on
 }
 
 TEST_CASE("Folded lanes keep what was certain") {
-  std::mt19937 random{4};
+  auto random = rondo::test::make_random(4);
   for (int c = 0; c < scaled(30); ++c) {
     const auto tasks = static_cast<std::uint32_t>(12 + random() % 40);
     const auto frozen = freeze(dealt::random(tasks, 2, static_cast<std::uint32_t>(random())));

@@ -5,8 +5,9 @@
 #include <rondo/graph/freeze.hpp>
 #include <rondo/graph/task_graph.hpp>
 
+#include <random.hpp>
+
 #include <cstdint>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,7 +72,7 @@ inline rondo::TaskGraph tree(std::uint32_t leaves) {
 }
 /// Each task comes after up to `most` of the 60 before it.
 inline rondo::TaskGraph random(std::uint32_t tasks, std::uint32_t most, std::uint32_t seed) {
-  std::mt19937 random{seed};
+  auto random = rondo::test::make_random(seed);
   Edges edges;
   for (std::uint32_t t = 1; t < tasks; ++t) {
     for (std::uint32_t e = static_cast<std::uint32_t>(random() % (most + 1)); e-- > 0;) {

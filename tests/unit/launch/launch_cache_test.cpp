@@ -3,6 +3,7 @@
 #include <rondo/launch/launch_cache.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -230,7 +231,7 @@ void compare_with_reference(const std::vector<Words>& keys, int operations, bool
     order.remove(key);
     order.push_front(key);
   };
-  std::mt19937_64 random{Capacity * 1000 + keys[0].size()};
+  auto random = rondo::test::make_random<std::mt19937_64>(Capacity * 1000 + keys[0].size());
   std::uint64_t turn = 0;
   const auto draw = [&] { return keys[(in_order ? turn++ : random()) % keys.size()]; };
   const auto value_of = [](const Words& key) { return key.back() * 31 + key.front(); };

@@ -3,6 +3,7 @@
 #include <rondo/launch/shape_key.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -69,7 +70,7 @@ TEST_CASE("a rank above the most there may be never makes a key, however much ro
 }
 
 TEST_CASE("keys are the same if every word is, at every length and place of the difference") {
-  std::mt19937_64 random{5};
+  auto random = rondo::test::make_random<std::mt19937_64>(5);
   for (std::size_t count = 0; count <= 70; ++count) {
     // Words beyond the end differ: they must not be looked at.
     Words a(count + 1), b(count + 1);
@@ -109,7 +110,7 @@ TEST_CASE("the hash depends on every word, on its place, and on their number") {
 }
 
 TEST_CASE("a changed bit of a word changes each bit of the hash about every second time") {
-  std::mt19937_64 random{9};
+  auto random = rondo::test::make_random<std::mt19937_64>(9);
   for (const std::size_t count : {1U, 2U, 3U, 4U, 7U, 8U, 16U, 64U}) {
     for (std::size_t i = 0; i < count; ++i) {
       int flips[64] = {};

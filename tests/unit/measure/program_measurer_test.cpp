@@ -6,6 +6,7 @@
 #include "unit/support.hpp"
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <ranges>
 #include <stdexcept>
 #include <string>
@@ -401,7 +401,7 @@ TEST_CASE("What a callback holds is released before its candidate counts as done
 }
 
 TEST_CASE("A thousand random schedules: every candidate ends exactly once, whoever is fast or slow") {
-  std::mt19937 random{20261120};
+  auto random = rondo::test::make_random(20261120);
   const auto below = [&random](unsigned n) { return static_cast<unsigned>(random() % n); };
   for (int schedule = 0; schedule < 1000; ++schedule) {
     const unsigned seed = static_cast<unsigned>(random());

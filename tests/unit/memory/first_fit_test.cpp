@@ -4,6 +4,7 @@
 #include <rondo/memory/first_fit.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include "random_problem.hpp"
 
@@ -59,8 +60,8 @@ TEST_CASE("preset offsets are kept and planned around") {
 TEST_CASE("first fit agrees with a search of every offset") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
-    const Problem problem =
-        testing::random_problem(seed, {.buffers = 25, .steps = 15, .largest = 12, .fixed_offsets = false});
+    const Problem problem = testing::random_problem(
+        rondo::test::seed_of(seed), {.buffers = 25, .steps = 15, .largest = 12, .fixed_offsets = false});
     std::vector<std::uint32_t> order(problem.size());
     std::iota(order.begin(), order.end(), 0U);
     const std::vector<std::int64_t> offsets = FirstFit{problem}.run(order);

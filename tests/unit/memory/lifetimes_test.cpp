@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/memory/lifetimes.hpp>
 
+#include <random.hpp>
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
 #include <rondo/graph/deal.hpp>
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -353,7 +353,7 @@ TEST_CASE("In lanes, tensors share memory where edges or lanes order all their u
 TEST_CASE("In lanes, random graphs put no two tensors at one place that tasks may use at the same time") {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
-    std::mt19937 random{seed};
+    auto random = rondo::test::make_random(seed);
     TaskGraph graph;
     const auto x = graph.input<float>("x", {16});
     std::vector<Workspace<float>> spaces;

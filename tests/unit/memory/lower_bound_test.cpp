@@ -4,6 +4,7 @@
 #include <rondo/memory/lower_bound.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include "random_problem.hpp"
 
@@ -39,7 +40,8 @@ TEST_CASE("all but the topmost buffer of a section take their size rounded up to
 TEST_CASE("the lower bound never exceeds the smallest arena") {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
-    const Problem problem = testing::random_problem(seed, {.buffers = 5, .steps = 5, .largest = 30});
+    const Problem problem =
+        testing::random_problem(rondo::test::seed_of(seed), {.buffers = 5, .steps = 5, .largest = 30});
     REQUIRE(lower_bound(problem) <= testing::smallest_arena(problem));
   }
 }

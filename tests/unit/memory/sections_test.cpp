@@ -4,6 +4,7 @@
 #include <rondo/memory/sections.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include "random_problem.hpp"
 
@@ -37,7 +38,7 @@ TEST_CASE("a buffer without bytes, without lifetime, or all gap has no section")
 TEST_CASE("two buffers share a section exactly if they are in use together or conflict explicitly") {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     CAPTURE(seed);
-    const Problem problem = testing::random_problem(seed, {.buffers = 14, .steps = 12});
+    const Problem problem = testing::random_problem(rondo::test::seed_of(seed), {.buffers = 14, .steps = 12});
     const Sections sections{problem};
     for (std::uint32_t a = 0; a < problem.size(); ++a) {
       for (std::uint32_t b = 0; b < problem.size(); ++b) {

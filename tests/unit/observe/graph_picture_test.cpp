@@ -4,6 +4,7 @@
 
 #include "../../../examples/02_digits/network.hpp"
 
+#include <random.hpp>
 #include <rondo/observe/traced.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>
@@ -39,7 +40,7 @@ struct Touch {
 
 /// n tasks; of each pair the later waits for the earlier with probability p.
 FrozenGraph random_graph(std::uint32_t n, double p, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
+  auto random = rondo::test::make_random<std::mt19937_64>(seed);
   TaskGraph graph(Edges::explicit_);
   std::vector<TaskId> tasks;
   for (std::uint32_t i = 0; i < n; ++i) {

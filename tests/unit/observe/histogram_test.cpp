@@ -3,6 +3,7 @@
 #include <rondo/observe/histogram.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +39,7 @@ void check_against(std::vector<std::uint64_t> numbers) {
 }  // namespace
 
 TEST_CASE("Percentiles are those of the sorted numbers within the stated precision") {
-  std::mt19937_64 random{5};
+  auto random = rondo::test::make_random<std::mt19937_64>(5);
   for (const double spread : {0.1, 1.0, 3.0}) {
     std::lognormal_distribution<double> times(10, spread);
     std::vector<std::uint64_t> numbers(20'000);

@@ -3,6 +3,7 @@
 
 #include <rondo/search/concurrent_planners.hpp>
 
+#include <random.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/search/storage_tokens.hpp>
 #include <rondo/session/open.hpp>
@@ -66,7 +67,7 @@ struct Add {
 
 TEST_CASE("The smallest valid plan wins, and of equal ones the first") {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
-    const Problem problem = testing::random_tiling(seed, 60);
+    const Problem problem = testing::random_tiling(rondo::test::seed_of(seed), 60);
     using Three = Portfolio<Disjoint, StorageTokens, Greedy>;
     const Plan plan = Three::plan(problem);
     CHECK(check_plan(problem, plan).ok());

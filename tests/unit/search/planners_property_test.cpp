@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include <random.hpp>
 #include <unit/memory/random_problem.hpp>
 
 #include <chrono>
@@ -51,7 +52,7 @@ TEST_CASE("every planner makes a valid plan of thousands of random problems with
   for (std::uint64_t seed = 0; seed < std::uint64_t{scaled(4000)}; ++seed) {
     CAPTURE(seed);
     const Features features = features_of(seed);
-    const memory::Problem problem = random_problem(seed, features);
+    const memory::Problem problem = random_problem(rondo::test::seed_of(seed), features);
     const memory::Sections sections{problem};
     const std::int64_t bound = memory::lower_bound(problem, sections);
 
@@ -95,7 +96,7 @@ TEST_CASE("the search finds the smallest arena there is and proves it") {
     features.buffers = 1 + seed % 6;
     features.steps = 3 + static_cast<std::int64_t>(seed % 4);
     features.largest = 1 + static_cast<std::int64_t>(seed % 40);
-    const memory::Problem problem = random_problem(seed, features);
+    const memory::Problem problem = random_problem(rondo::test::seed_of(seed), features);
     const memory::Plan plan = search::plan_best(problem, std::chrono::seconds{20}, 1);
     REQUIRE(memory::check_plan(problem, plan).ok());
     REQUIRE(plan.arena == memory::testing::smallest_arena(problem));
@@ -110,7 +111,7 @@ TEST_CASE("the result does not depend on the number of threads") {
     Features features = features_of(seed);
     features.buffers = 60;
     features.steps = 25;
-    const memory::Problem problem = random_problem(seed, features);
+    const memory::Problem problem = random_problem(rondo::test::seed_of(seed), features);
     const memory::Plan one = search::plan_fast(problem, 1);
     for (const unsigned threads : {2U, 3U}) {
       const memory::Plan many = search::plan_fast(problem, threads);

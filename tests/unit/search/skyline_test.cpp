@@ -8,11 +8,11 @@
 
 #include <doctest/doctest.h>
 
+#include <random.hpp>
 #include <unit/memory/random_problem.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 using namespace rondo;
@@ -41,7 +41,7 @@ TEST_CASE("nested lifetimes are planned without waste") {
 }
 
 TEST_CASE("heights of ranges agree with an array of heights") {
-  std::mt19937 random{7};
+  auto random = rondo::test::make_random(7);
   search::detail::Heights heights{37};
   std::vector<std::int64_t> expected(37, 0);
   for (int step = 0; step < 2000; ++step) {

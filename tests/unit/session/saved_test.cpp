@@ -3,6 +3,7 @@
 #include <rondo/session/saved.hpp>
 
 #include <folder.hpp>
+#include <random.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/platform/host/host.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -20,7 +21,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -294,7 +294,7 @@ TEST_CASE("A file of another graph, platform, planner or number of threads is re
 TEST_CASE("Every damaged file is refused, or ignored if the options say so") {
   Small small;
   const std::vector<std::byte> good = contents(small.path);
-  std::mt19937 random(22);
+  auto random = rondo::test::make_random(22);
   for (int i = 0; i < scaled(600); ++i) {
     std::vector<std::byte> bad = good;
     const std::size_t at = random() % bad.size();
@@ -357,7 +357,7 @@ TEST_CASE("What a file with a right checksum holds cannot place a tensor outside
   fewer.offsets.pop_back();
   CHECK(code_of(fewer) == Errc::invalid_argument);
 
-  std::mt19937 random(23);
+  auto random = rondo::test::make_random(23);
   int used = 0;
   for (int i = 0; i < scaled(200); ++i) {
     auto bad = good;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <random.hpp>
 #include <random>
 #include <string>
 #include <unit/support.hpp>
@@ -32,7 +33,7 @@ using A5 = A5SimOn<Inline, Traffic>;
 /// Each round another mechanism, at random.
 struct Mixed {
   static constexpr bool allows(Mechanism m) { return m != Mechanism::in_place; }
-  mutable std::mt19937 random{5};
+  mutable std::mt19937 random = rondo::test::make_random(5);
   Mechanism choose(const update::RefreshFacts& facts) const noexcept {
     const auto m = static_cast<Mechanism>(2 + random() % 3);
     return m == Mechanism::in_launch && !facts.in_launch ? Mechanism::segment_copy : m;
@@ -161,7 +162,7 @@ void check_table(const Table& table, const graph::GraphView& graph, const Refres
 
 template <class P, class C, class S = update::Auto>
 void check_random_sequences(unsigned seed) {
-  std::mt19937 random{seed};
+  auto random = rondo::test::make_random(seed);
   for (int session = 0; session < 60; ++session) {
     RefreshModel model(random);
     const FrozenGraph frozen = freeze(model.graph);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <count_traffic.hpp>
+#include <random.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/update/refresher_impl.hpp>
@@ -86,7 +87,7 @@ TEST_CASE("One base of 64 over 400 slots moves at most a tenth of the table, in 
     Bases bases;
     std::vector<std::uint32_t> order;
     for (std::uint32_t s = 0; s < 400; ++s) order.push_back(s % 64);
-    std::shuffle(order.begin(), order.end(), std::mt19937{3});
+    std::shuffle(order.begin(), order.end(), rondo::test::make_random(3));
     for (const std::uint32_t b : order) bases.add(reads(bases.inputs[b]));
     CHECK(largest_share(bases) <= 0.10);
   }
@@ -138,7 +139,7 @@ TEST_CASE("Bases that lie further apart than a copy is worth are copied apart, a
 }
 
 TEST_CASE("Pieces hold every segment, in few copies that are never dearer than one over all of them") {
-  std::mt19937 random{17};
+  auto random = rondo::test::make_random(17);
   for (int round = 0; round < 2000; ++round) {
     const std::uint64_t worth = random() % 3 == 0 ? 0 : random() % 500;
     Pieces pieces{worth};

@@ -3,8 +3,8 @@
 #include <rondo/measure/detail/wire.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
-#include <random>
 #include <string>
 
 using namespace rondo::measure;
@@ -49,7 +49,7 @@ TEST_CASE("Garbage is told from a message by its length, and never read beyond i
   bool is_garbage = false;
   CHECK(!cut_message(text, is_garbage));
   CHECK(is_garbage);
-  std::mt19937 random{1};
+  auto random = rondo::test::make_random(1);
   for (int i = 0; i < 10000; ++i) {
     std::string bytes(random() % 64, '\0');
     for (char& c : bytes) c = static_cast<char>(random() % 4 == 0 ? random() : 0);

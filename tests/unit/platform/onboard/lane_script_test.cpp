@@ -8,9 +8,9 @@
 #include <rondo/graph/deal.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstdint>
-#include <random>
 #include <set>
 #include <utility>
 #include <vector>
@@ -47,7 +47,7 @@ std::vector<std::set<std::uint32_t>> play(const LaneScript& script) {
 }  // namespace
 
 TEST_CASE("Streams and events of a script order what the graph orders, though events serve several times") {
-  std::mt19937 random{7};
+  auto random = rondo::test::make_random(7);
   bool is_reused = false;
   for (int c = 0; c < 30; ++c) {
     CAPTURE(c);

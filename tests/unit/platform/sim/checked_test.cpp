@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/sim/checked.hpp>
 
+#include <random.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
@@ -17,7 +18,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -162,7 +162,7 @@ TEST_CASE_TEMPLATE("Rounds of good kernels pass, and give what they give uncheck
 }
 
 TEST_CASE("On random graphs of kernels that must run exactly once, a check finds nothing and changes nothing") {
-  std::mt19937 random{51};
+  auto random = rondo::test::make_random(51);
   for (int g = 0; g < 30; ++g) {
     const RandomWork work{random, random() % 40, 2 + random() % 10, 1 + random() % 9};
     Loaded<platform::sim::Inline> one{work.graph};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/sim/model.hpp>
 
+#include <random.hpp>
 #include <rondo/graph/static_graph.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/session/open.hpp>
@@ -12,7 +13,6 @@
 
 #include <limits>
 #include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -339,7 +339,7 @@ TEST_CASE("A kernel that throws and a request to stop end a round as they do inl
 }
 
 TEST_CASE("On random graphs the results are Inline's, bit for bit, and both chips predict the same twice") {
-  std::mt19937 random{41};
+  auto random = rondo::test::make_random(41);
   for (int g = 0; g < 30; ++g) {
     const RandomWork work{random, random() % 40, 2 + random() % 10, 1 + random() % 9};
     Loaded<platform::sim::Inline> one{work.graph};

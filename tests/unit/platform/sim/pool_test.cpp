@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/sim/pool.hpp>
 
+#include <random.hpp>
 #include <rondo/platform/sim/inline.hpp>
 #include <unit/platform/sim/programs.hpp>
 #include <unit/support.hpp>
@@ -14,7 +15,6 @@
 #include <cstdint>
 #include <ctime>
 #include <mutex>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -110,7 +110,7 @@ struct StopsItself {
 }  // namespace
 
 TEST_CASE("On random graphs of kernels that must run exactly once, the pool ends where the calling thread does") {
-  std::mt19937 random{31};
+  auto random = rondo::test::make_random(31);
   int parallel = 0;
   for (int g = 0; g < 40; ++g) {
     const RandomWork work{random, random() % 40, 2 + random() % 10, 1 + random() % 9};
@@ -120,7 +120,7 @@ TEST_CASE("On random graphs of kernels that must run exactly once, the pool ends
 }
 
 TEST_CASE("A pool that learns gives the right result in every round: while it learns, tries and has settled") {
-  std::mt19937 random{32};
+  auto random = rondo::test::make_random(32);
   for (int g = 0; g < 15; ++g) {
     const RandomWork work{random, 5 + random() % 30, 2 + random() % 10, 1 + random() % 200};
     (void)compare_rounds(work, learning(static_cast<std::uint32_t>(1 + random() % 3)), 60);
@@ -286,7 +286,7 @@ TEST_CASE("A request to stop in the middle of a round leaves out what has not be
 }
 
 TEST_CASE("A pool that was never launched waits for nothing and stops") {
-  std::mt19937 random{33};
+  auto random = rondo::test::make_random(33);
   const RandomWork work{random, 20, 8, 4};
   Loaded<Pool> loaded{work.graph, spread_over(3)};
   auto program = loaded.engine.load(loaded.frozen, loaded.table);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/sim/schedule.hpp>
 
+#include <random.hpp>
 #include <unit/platform/sim/programs.hpp>
 
 #include <doctest/doctest.h>
@@ -89,7 +90,7 @@ void check_schedule(const NodeGraph& g, const Schedule& s) {
 }  // namespace
 
 TEST_CASE("Nodes hold each call once, and order calls exactly as the graph's edges order their tasks") {
-  std::mt19937 random{41};
+  auto random = rondo::test::make_random(41);
   for (int i = 0; i < 60; ++i) {
     const Sample sample{random, random() % 25};
     const graph::GraphView view = sample.graph.view();
@@ -114,7 +115,7 @@ TEST_CASE("Nodes hold each call once, and order calls exactly as the graph's edg
 }
 
 TEST_CASE("Fusing chains keeps each call once, loses no order, and leaves no chain") {
-  std::mt19937 random{42};
+  auto random = rondo::test::make_random(42);
   for (int i = 0; i < 60; ++i) {
     const Sample sample{random, random() % 25};
     const NodeGraph fused = fuse_chains(sample.nodes);
@@ -134,7 +135,7 @@ TEST_CASE("Fusing chains keeps each call once, loses no order, and leaves no cha
 }
 
 TEST_CASE("A schedule places each node once, after its predecessors, on any number of threads") {
-  std::mt19937 random{43};
+  auto random = rondo::test::make_random(43);
   for (int i = 0; i < 60; ++i) {
     const Sample sample{random, random() % 40};
     const NodeGraph fused = fuse_chains(sample.nodes);
@@ -161,7 +162,7 @@ TEST_CASE("Two long tasks take two threads, two short ones the calling thread al
 }
 
 TEST_CASE("A schedule's makespan is found again from its nodes, and follows what they cost") {
-  std::mt19937 random{44};
+  auto random = rondo::test::make_random(44);
   for (int i = 0; i < 40; ++i) {
     const Sample sample{random, 1 + random() % 40};
     NodeGraph g = fuse_chains(sample.nodes);

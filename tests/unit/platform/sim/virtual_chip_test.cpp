@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/sim/virtual_chip.hpp>
 
+#include <random.hpp>
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <unit/support.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <numeric>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -219,7 +219,7 @@ TEST_CASE("A graph without tasks takes no time") {
 }
 
 TEST_CASE("On random graphs the makespan keeps to its bounds, no core does two things at once, and edges hold") {
-  std::mt19937 random{11};
+  auto random = rondo::test::make_random(11);
   for (int g = 0; g < 400; ++g) {
     CAPTURE(g);
     Play play;
@@ -282,7 +282,7 @@ TEST_CASE("On random graphs the makespan keeps to its bounds, no core does two t
 }
 
 TEST_CASE("With cores and schedulers in plenty the makespan is the critical path") {
-  std::mt19937 random{12};
+  auto random = rondo::test::make_random(12);
   for (int g = 0; g < 100; ++g) {
     Play play;
     for (std::uint32_t t = 0; t < 40; ++t) {

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <random.hpp>
 #include <unit/memory/random_problem.hpp>
 
 #include <cstdint>
@@ -17,7 +18,7 @@ using namespace rondo::search;
 TEST_CASE("rivals are exactly those that must be kept apart") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
-    const Problem problem = memory::testing::random_problem(seed, {.buffers = 18, .steps = 14});
+    const Problem problem = memory::testing::random_problem(rondo::test::seed_of(seed), {.buffers = 18, .steps = 14});
     const search::detail::OverlapIndex index{problem};
     for (std::uint32_t i = 0; i < problem.size(); ++i) {
       std::set<std::uint32_t> found;

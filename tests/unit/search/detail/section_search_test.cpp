@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <random.hpp>
 #include <unit/memory/random_problem.hpp>
 
 #include <cstdint>
@@ -37,7 +38,7 @@ TEST_CASE("the search says found at the smallest capacity and impossible below i
   for (std::uint64_t seed = 0; seed < 250; ++seed) {
     CAPTURE(seed);
     const Problem problem = memory::testing::random_problem(
-        seed, {.buffers = 6, .steps = 5, .largest = 20, .fixed_offsets = seed % 2 == 0});
+        rondo::test::seed_of(seed), {.buffers = 6, .steps = 5, .largest = 20, .fixed_offsets = seed % 2 == 0});
     std::int64_t smallest = testing::smallest_arena(problem);
     const SearchModel model = model_of(problem);
     // The search ignores buffers of fixed offset and those that meet no other: what it may use is the whole arena.

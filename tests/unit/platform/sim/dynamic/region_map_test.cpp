@@ -3,6 +3,7 @@
 #include <rondo/platform/sim/dynamic/region_map.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -39,7 +40,7 @@ struct Rows {
 
 struct Case {
   explicit Case(std::uint32_t seed, std::size_t rank, std::uint64_t extent)
-      : random{seed}, map{seed % 2 == 0 ? 256U : 4096U, 64} {
+      : random{rondo::test::make_random<std::mt19937_64>(seed)}, map{seed % 2 == 0 ? 256U : 4096U, 64} {
     for (auto& tensor : tensors) {
       tensor.rank = static_cast<std::uint8_t>(rank);
       for (std::size_t d = 0; d < rank; ++d) tensor.extents[d] = extent;
@@ -340,7 +341,7 @@ TEST_CASE("what a reclaimed task wrote is not found, even when its place is anot
 }
 
 TEST_CASE("dividing by a multiplication is exact, up to where it is used and beyond") {
-  std::mt19937_64 random{7};
+  auto random = rondo::test::make_random<std::mt19937_64>(7);
   const std::uint64_t edge = 0xFFFF'FFFF;
   for (const std::uint64_t by : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{7},
                                  std::uint64_t{641}, std::uint64_t{65'536}, edge - 1, edge, edge + 1, edge * edge}) {

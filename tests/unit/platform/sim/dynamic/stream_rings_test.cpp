@@ -3,15 +3,15 @@
 #include <rondo/platform/sim/dynamic/stream_rings.hpp>
 
 #include <doctest/doctest.h>
+#include <random.hpp>
 
 #include <cstdint>
 #include <deque>
-#include <random>
 
 using namespace rondo::platform::sim::dynamic;
 
 TEST_CASE("pieces of a ring never overlap while they are held, whatever their sizes") {
-  std::mt19937 random{3};
+  auto random = rondo::test::make_random(3);
   HeapRing ring{4096};
   struct Piece {
     std::uint64_t offset, length, end;

@@ -74,6 +74,17 @@ struct Ports {
   std::vector<std::uint64_t> addresses;
 };
 
+/// Notes what it is told, and chooses what it was told to.
+struct Noting {
+  static inline update::RefreshFacts facts{};
+  static inline Mechanism chosen = Mechanism::segment_copy;
+  static constexpr bool allows(Mechanism m) { return m != Mechanism::in_place; }
+  [[nodiscard]] static Mechanism choose(const update::RefreshFacts& f) noexcept {
+    facts = f;
+    return chosen;
+  }
+};
+
 template <Mechanism M>
 struct With {
   static constexpr Mechanism mechanism = M;
@@ -329,4 +340,74 @@ TEST_CASE("By cost, copies follow the device only after many addresses have not 
   CHECK(refresher.refreshed().slots == 1);
   CHECK(refresh(true) == Mechanism::device_op);
   CHECK(refresh(false) == Mechanism::device_op);
+}
+
+TEST_CASE("A choice is told what each mechanism would copy, write and compute, and a refresh says what it did") {
+  using R = update::Refresher<P, update::Auto, Noting>;
+  Ports ports(40, false, 1);
+  P platform{{}};
+  auto refresher = ports.make<R>(platform);
+  const std::uint64_t all_bases = ports.bases.count;
+  REQUIRE(refresher.refresh());
+  // The device has computed nothing yet, so it lacks all bases whatever moved.
+  for (const Mechanism chosen : {Mechanism::segment_copy, Mechanism::device_op, Mechanism::in_launch}) {
+    CAPTURE(to_string(chosen));
+    Noting::chosen = chosen;
+    ports.move(refresher, 16);
+    ports.move(refresher, 18);
+    REQUIRE(refresher.refresh());
+    CHECK(Noting::facts.slots == 2);
+    CHECK(Noting::facts.segments == 1);
+    CHECK(Noting::facts.segment_bytes >= 2 * 8);
+    CHECK(Noting::facts.lanes == 40);
+    CHECK(Noting::facts.device_op);
+    CHECK(Noting::facts.in_launch == (Noting::facts.launch_bytes <= P::max_launch_bytes));
+    CHECK(Noting::facts.launch_bytes == args::LaunchPayload::bytes(all_bases, refresher.table().shape().host_inputs));
+    const auto& did = refresher.refreshed();
+    CHECK(did.level == UpdateLevel::model_io);
+    const bool is_possible = chosen != Mechanism::in_launch || Noting::facts.in_launch;
+    CHECK(did.mechanism == (is_possible ? chosen : Mechanism::segment_copy));
+    if (did.mechanism == Mechanism::device_op) {
+      CHECK(did.slots == 40);
+      CHECK(did.bytes == Noting::facts.base_bytes);
+    }
+    if (did.mechanism == Mechanism::segment_copy) CHECK(did.bytes == Noting::facts.segment_bytes);
+    CHECK(ports.is_right(refresher));
+  }
+  // Now it has all: what moves later is sent from the entry whose place is a multiple of 64 bytes to the last that
+  // moved.
+  Noting::chosen = Mechanism::device_op;
+  ports.move(refresher, 0);
+  REQUIRE(refresher.refresh());
+  ports.move(refresher, 20);
+  ports.move(refresher, 30);
+  REQUIRE(refresher.refresh());
+  CHECK(Noting::facts.base_bytes == 8 * (34 - 16));
+  CHECK(Noting::facts.slots == 2);
+  CHECK(ports.is_right(refresher));
+  // With a host input that changed, its bytes as well.
+  (void)refresher.host_input(40);
+  ports.move(refresher, 30);
+  REQUIRE(refresher.refresh());
+  CHECK(Noting::facts.base_bytes == 8 * (34 - 32) + refresher.table().shape().host_inputs);
+  CHECK(refresher.refreshed().bytes == Noting::facts.base_bytes);
+  CHECK(ports.is_right(refresher));
+}
+
+TEST_CASE_TEMPLATE("A base among many is found wherever it is", T, RONDO_TEST_MECHANISMS) {
+  constexpr std::uint32_t count = 100;
+  Ports ports(count);
+  P platform{{}};
+  auto refresher = ports.make<By<T::mechanism>>(platform);
+  REQUIRE(refresher.refresh());
+  for (std::uint32_t port = 0; port < count; ++port) {
+    CAPTURE(port);
+    ports.move(refresher, port);
+    if (port % 3 == 0) ports.move(refresher, (port + 67) % count);
+    REQUIRE(refresher.refresh());
+    if (T::mechanism != Mechanism::device_op && T::mechanism != Mechanism::in_launch) {
+      CHECK(refresher.refreshed().slots == (port % 3 == 0 ? 2U : 1U));
+    }
+    CHECK(ports.is_right(refresher));
+  }
 }

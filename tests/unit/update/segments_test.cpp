@@ -169,3 +169,39 @@ TEST_CASE("Pieces hold every segment, in few copies that are never dearer than o
     REQUIRE(pieces.bytes() + worth * (all.size() - 1) <= hull);
   }
 }
+
+TEST_CASE(
+    "A piece too many joins the two that lie nearest, and a segment joins all pieces that it is worth a copy from") {
+  const auto join = [](std::uint64_t worth, std::vector<Segment> added) {
+    Pieces pieces{worth};
+    for (const Segment& s : added) pieces.add(s);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+    for (const Segment& piece : pieces.all()) found.emplace_back(piece.begin, piece.end);
+    return found;
+  };
+  using Found = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  // Five, whose gaps are least before the second, the third, the fourth, the last.
+  CHECK(join(0, {{0, 64}, {640, 704}, {3200, 3264}, {6400, 6464}, {9600, 9664}}) ==
+        Found{{0, 704}, {3200, 3264}, {6400, 6464}, {9600, 9664}});
+  CHECK(join(0, {{9600, 9664}, {0, 64}, {3200, 3264}, {3840, 3904}, {6400, 6464}}) ==
+        Found{{0, 64}, {3200, 3904}, {6400, 6464}, {9600, 9664}});
+  CHECK(join(0, {{0, 64}, {3200, 3264}, {6400, 6464}, {7040, 7104}, {9600, 9664}}) ==
+        Found{{0, 64}, {3200, 3264}, {6400, 7104}, {9600, 9664}});
+  CHECK(join(0, {{0, 64}, {3200, 3264}, {6400, 6464}, {9600, 9664}, {9984, 10048}}) ==
+        Found{{0, 64}, {3200, 3264}, {6400, 6464}, {9600, 10048}});
+  // Of equal gaps the first.
+  CHECK(join(0, {{0, 64}, {128, 192}, {256, 320}, {384, 448}, {512, 576}}) ==
+        Found{{0, 192}, {256, 320}, {384, 448}, {512, 576}});
+  // Exactly as far as a copy is worth, and one step further, on either side.
+  CHECK(join(64, {{0, 64}, {128, 192}}) == Found{{0, 192}});
+  CHECK(join(63, {{0, 64}, {128, 192}}) == Found{{0, 64}, {128, 192}});
+  CHECK(join(64, {{128, 192}, {0, 64}}) == Found{{0, 192}});
+  CHECK(join(63, {{128, 192}, {0, 64}}) == Found{{0, 64}, {128, 192}});
+  // Between three others, which it joins, and one that stays.
+  CHECK(join(64, {{0, 64}, {256, 320}, {512, 576}, {1280, 1344}, {128, 448}}) == Found{{0, 576}, {1280, 1344}});
+  CHECK(join(0, {{70, 80}}) == Found{{64, 96}});
+  Pieces pieces{0};
+  pieces.add({0, 64});
+  pieces.add({128, 256});
+  CHECK(pieces.bytes() == 192);
+}

@@ -92,3 +92,13 @@ TEST_CASE_TEMPLATE("Nothing is derived for a strategy that may answer otherwise 
   CHECK(!update::is_fixed<S>);
   CHECK(!update::is_idle_while_unbound<S>);
 }
+
+TEST_CASE("Each number below 16 stands for another combination of changes") {
+  for (unsigned number = 0; number < update::detail::all_changes; ++number) {
+    const Changes changes = update::detail::changes_of(number);
+    CHECK(changes.arena == ((number >> 0) % 2 == 1));
+    CHECK(changes.model_io == ((number >> 1) % 2 == 1));
+    CHECK(changes.host_inputs == ((number >> 2) % 2 == 1));
+    CHECK(changes.constants == ((number >> 3) % 2 == 1));
+  }
+}

@@ -12,6 +12,7 @@
 
 #include <dlpack/dlpack.h>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 /// Exchanges tensors with other libraries through DLPack (0.6 and later), without copies or transfer of ownership.
@@ -33,7 +34,8 @@ namespace rondo::dlpack {
 
 namespace detail {
 
-/// The number of elements of T in the tensor. @throws Error invalid_argument: another type, or gaps between elements
+/// The number of elements of T in the tensor. @throws Error invalid_argument: another type, gaps between elements, or a
+/// description that is of no tensor
 template <Element T>
 [[nodiscard]] std::size_t checked_size(const DLTensor& tensor) {
   const auto fail = [](const auto&... text) {
@@ -44,15 +46,21 @@ template <Element T>
     fail("its elements have type code ", unsigned{tensor.dtype.code}, " and ", unsigned{tensor.dtype.bits},
          " bits; wanted is ", to_string(data_type_of<T>));
   }
+  if (tensor.ndim < 0) fail("it has ", tensor.ndim, " dimensions");
+  if (tensor.ndim > 0 && tensor.shape == nullptr) fail("it has no shape");
   std::size_t count = 1;
   for (int d = tensor.ndim; d-- > 0;) {
     const std::int64_t extent = tensor.shape[d];
+    if (extent < 0) fail("dimension ", d, " has extent ", extent);
     if (tensor.strides != nullptr && extent != 1 && tensor.strides[d] != static_cast<std::int64_t>(count)) {
       fail("dimension ", d, " has stride ", tensor.strides[d], ", without gaps it would be ", count,
            "; make it contiguous first");
     }
-    count *= static_cast<std::size_t>(extent);
+    if (__builtin_mul_overflow(count, static_cast<std::size_t>(extent), &count) || count > PTRDIFF_MAX / sizeof(T)) {
+      fail("it has more elements than memory has room for");
+    }
   }
+  if (count != 0 && tensor.data == nullptr) fail("it has elements, and no memory");
   return count;
 }
 [[nodiscard]] inline std::uintptr_t address(const DLTensor& tensor) noexcept {

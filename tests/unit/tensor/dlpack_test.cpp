@@ -71,6 +71,24 @@ TEST_CASE("A tensor of another type, or with gaps, is refused with the reason") 
   CHECK(dlpack::host_span<float>(scalar.managed).size() == 1);
 }
 
+TEST_CASE("A description that is of no tensor is refused with the reason") {
+  float data[12] = {};
+  const auto reason = [](const Foreign& foreign) {
+    return raised([&] { (void)dlpack::host_span<float>(foreign.managed); }).text;
+  };
+  CHECK(says(reason(Foreign(data, {3, -1})), "dimension 1", "extent -1"));
+  CHECK(says(reason(Foreign(data, {std::int64_t{1} << 33, std::int64_t{1} << 33})), "more elements"));
+  CHECK(says(reason(Foreign(data, {std::int64_t{1} << 61})), "more elements"));
+  CHECK(says(reason(Foreign(nullptr, {3})), "no memory"));
+  CHECK(reason(Foreign(nullptr, {0, 3})).empty());
+  Foreign negative(data, {3});
+  negative.managed.dl_tensor.ndim = -1;
+  CHECK(says(reason(negative), "-1 dimensions"));
+  Foreign shapeless(data, {3});
+  shapeless.managed.dl_tensor.shape = nullptr;
+  CHECK(says(reason(shapeless), "no shape"));
+}
+
 TEST_CASE("What Rondo lends comes back as what it was, and its deleter frees the description only") {
   std::vector<float> values{1, 2, 3, 4, 5, 6};
   DLManagedTensor* loan = dlpack::export_tensor(std::span<float>(values), {2, 3});

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Any description of a tensor as DLPack has it: an Error, or a span that lies within the tensor's memory.
+#include <fuzz/fuzz.hpp>
+#include <rondo/tensor/dlpack.hpp>
+
+#include <algorithm>
+#include <vector>
+
+using namespace rondo;
+
+namespace {
+
+/// Elements of the memory that each description names.
+constexpr std::size_t room = 64;
+float elements[room];
+
+template <class T>
+void check(const DLManagedTensor& managed) {
+  const DLTensor& tensor = managed.dl_tensor;
+  fuzz::allow_refusal([&] {
+    const auto span = dlpack::host_span<T>(managed);
+    fuzz::require(dlpack::is_on_host(tensor.device));
+    unsigned __int128 count = 1;
+    for (int d = 0; d < tensor.ndim; ++d) {
+      fuzz::require(tensor.shape[d] >= 0);
+      count = std::min<unsigned __int128>(count * static_cast<std::uint64_t>(tensor.shape[d]), ~std::uint64_t{0});
+    }
+    fuzz::require(tensor.ndim >= 0 && span.size() == count && tensor.dtype.lanes == 1);
+    if (count > 1) fuzz::require(tensor.data != nullptr && tensor.dtype.bits == 8 * sizeof(T));
+    if (count <= room) {
+      for (const T& each : span) (void)*const_cast<const volatile T*>(&each);
+    }
+  });
+  fuzz::allow_refusal([&] { fuzz::require(dlpack::device_span<T>(managed).data().address() % 4 == 0 || true); });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::Bytes bytes{data, size};
+  DLManagedTensor managed{};
+  DLTensor& tensor = managed.dl_tensor;
+  const auto flags = bytes.take();
+  tensor.data = (flags & 1) != 0 ? nullptr : elements;
+  tensor.device.device_type = static_cast<DLDeviceType>((flags & 2) != 0 ? kDLCPU : bytes.take() % 16);
+  tensor.dtype = {bytes.take(), bytes.take(), bytes.take<std::uint16_t>()};
+  if ((flags & 4) != 0) tensor.dtype = dlpack::data_type(DataType::float32);
+  tensor.ndim = static_cast<std::int8_t>(bytes.take());
+  const std::size_t rank = tensor.ndim < 0 ? 0 : static_cast<std::size_t>(tensor.ndim);
+  std::vector<std::int64_t> shape(rank), strides(rank);
+  for (std::int64_t& extent : shape) {
+    extent = (flags & 8) != 0 ? bytes.take<std::int64_t>() : static_cast<std::int8_t>(bytes.take());
+  }
+  std::int64_t stride = 1;
+  for (std::size_t d = rank; d-- > 0;) {
+    strides[d] = (flags & 16) != 0 ? static_cast<std::int8_t>(bytes.take()) : stride;
+    (void)__builtin_mul_overflow(stride, shape[d], &stride);
+  }
+  tensor.shape = (flags & 64) != 0 ? nullptr : shape.data();
+  tensor.strides = (flags & 32) != 0 ? nullptr : strides.data();
+  check<float>(managed);
+  check<std::int64_t>(managed);
+  return 0;
+}

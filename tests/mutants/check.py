@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+"""check.py <compiler> <work folder>
+
+What tools/mutate makes of a small header: the mutants are those of expected.txt, and a program that was compiled once does
+something else with each of them, and without one what it does with the header itself."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+compiler, work = sys.argv[1], Path(sys.argv[2])
+
+
+def output(command, **environment):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, timeout=10)
+    except subprocess.TimeoutExpired:
+        return "timed out"
+    return f"{done.returncode} {done.stdout}"
+
+
+listed = subprocess.run(
+    [ROOT / "tools/mutate", "--list", "--include", HERE / "include", "--folder", work], capture_output=True, text=True, check=True
+).stdout
+expected = (HERE / "expected.txt").read_text()
+if listed != expected:
+    sys.exit(f"the mutants are not those of expected.txt, but\n{listed}")
+common = [compiler, "-std=c++20", str(HERE / "sample.cpp"), "-o"]
+subprocess.run(common + [work / "plain", f"-I{HERE / 'include'}"], check=True)
+mutated = ["-include", str(ROOT / "tools/lib/mutate/mutant.hpp"), f"-I{work / 'include'}"]
+subprocess.run(common + [work / "mutated", *mutated], check=True)
+right = output([work / "plain"])
+faults = 0
+if output([work / "mutated"]) != right:
+    print("without a mutant the program does something else")
+    faults += 1
+for line in expected.splitlines():
+    number = line.split(":")[0]
+    if output([work / "mutated"], RONDO_MUTANT=number) == right:
+        print(f"nothing changes by {line}")
+        faults += 1
+reached = work / "reached"
+output([work / "mutated"], RONDO_MUTANT="-1", RONDO_MUTANTS_REACHED=str(reached))
+if len(reached.read_text().split()) != len(expected.splitlines()):
+    print("the mutants that are reached are", reached.read_text())
+    faults += 1
+print(f"{len(expected.splitlines())} mutants")
+sys.exit(faults != 0)

@@ -218,3 +218,100 @@ TEST_CASE("The tensors of a task with fixed addresses are absolute: written once
   CHECK(table.block(0, 0)[0] == 0x5000);
   CHECK(table.shape()[args::Partition::feature_map] == table.shape().size());
 }
+
+namespace {
+
+/// A task of one slot for each record: an address of `tensor`, or a scalar.
+graph::ArgRecord record(graph::ArgRecord::Kind kind, std::uint32_t tensor, std::uint32_t offset, std::uint16_t width) {
+  graph::ArgRecord arg{kind, Access::read, tensor, 0, offset};
+  arg.width = width;
+  return arg;
+}
+
+}  // namespace
+
+TEST_CASE("Slots of four bytes take the low half of an address, and leave what stands next to them") {
+  TaskGraph graph;
+  const auto x = index(graph.input<float>("x", {2}).key.tensor());
+  using Kind = graph::ArgRecord::Kind;
+  graph.add_laid_out("a", CoreType::vector, Blocks{2}, no_kernel,
+                     {record(Kind::address, x, 0, 4), record(Kind::scalar, 0, 4, 4), record(Kind::address, x, 8, 8)},
+                     16);
+  const FrozenGraph frozen = freeze(graph);
+  const args::Source sources[] = {{3, 8}};
+  args::ArgsTable table{frozen.view(), sources, {3, 4}};
+  CHECK(table.rewrite(3, 0x1'2345'6700) == 4);
+  for (const std::uint32_t b : {0U, 1U}) {
+    CHECK(table.block(0, b)[0] == 0x2345'6708);
+    CHECK(table.block(0, b)[1] == 0x1'2345'6708);
+  }
+  // A constant of four bytes, in both blocks.
+  table.set_constant(frozen.view(), 0, frozen.view().args_of(frozen.view().tasks[0])[1], ArgWord{0x7'0000'0005});
+  for (const std::uint32_t b : {0U, 1U}) {
+    CHECK(table.block(0, b)[0] == ArgWord{0x5'2345'6708});
+    CHECK(table.block(0, b)[1] == 0x1'2345'6708);
+  }
+}
+
+TEST_CASE("A constant of eight bytes is changed in all blocks of its task, and of no other") {
+  TaskGraph graph;
+  const auto x = graph.inout<float>("x", {2});
+  for (int task = 0; task < 3; ++task) graph.add_raw("a", CoreType::vector, Blocks{3}, no_kernel, updates(x), 7, 8);
+  const FrozenGraph frozen = freeze(graph);
+  args::ArgsTable table{frozen.view(), sources_of(graph), one_arena};
+  table.set_constant(frozen.view(), 1, frozen.view().args_of(frozen.view().tasks[1])[2], ArgWord{0x1'0000'0009});
+  for (std::size_t task = 0; task < 3; ++task) {
+    for (std::uint32_t b = 0; b < 3; ++b) {
+      CHECK(table.block(task, b)[1] == 7);
+      CHECK(table.block(task, b)[2] == (task == 1 ? ArgWord{0x1'0000'0009} : ArgWord{8}));
+    }
+  }
+}
+
+TEST_CASE("A base with one slot that holds its address as it is has a word of its own; any other has none") {
+  struct Case {
+    const char* what;
+    std::uint64_t addend;
+    std::uint16_t width;
+    std::uint32_t offset;
+    std::uint32_t tasks;
+    bool has_word;
+  };
+  for (const Case& c : {Case{"as it is", 0, 8, 8, 1, true}, Case{"with an offset", 64, 8, 8, 1, false},
+                        Case{"four bytes", 0, 4, 8, 1, false}, Case{"at an odd place", 0, 8, 3, 1, false},
+                        Case{"used twice", 0, 8, 8, 2, false}, Case{"not used", 0, 8, 8, 0, false}}) {
+    CAPTURE(c.what);
+    TaskGraph graph;
+    const auto x = index(graph.input<float>("x", {2}).key.tensor());
+    const auto y = index(graph.input<float>("y", {2}).key.tensor());
+    using Kind = graph::ArgRecord::Kind;
+    for (std::uint32_t t = 0; t < c.tasks; ++t) {
+      graph.add_laid_out("a", CoreType::vector, Blocks{1}, no_kernel, {record(Kind::address, x, c.offset, c.width)},
+                         16);
+    }
+    graph.add_laid_out("b", CoreType::vector, Blocks{1}, no_kernel, {record(Kind::address, y, 0, 8)}, 8);
+    const FrozenGraph frozen = freeze(graph);
+    const args::Source sources[] = {{3, c.addend}, {4, 0}};
+    args::ArgsTable table{frozen.view(), sources, {3, 5}};
+    ArgWord* const word = table.only_slot(3);
+    CHECK((word != nullptr) == c.has_word);
+    if (word != nullptr) CHECK(word == table.block(0, 0) + 1);
+    CHECK(table.only_slot(4) == table.block(c.tasks, 0));
+  }
+}
+
+TEST_CASE("Values that travel in the table have places of their own, which others have not") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {2});
+  const auto h = graph.host_input<float>("h", {20});
+  const auto k = graph.host_input<float>("k", {1});
+  graph.add_raw("a", CoreType::vector, no_kernel, reads(x), reads(h), reads(k));
+  const FrozenGraph frozen = freeze(graph);
+  const args::Source sources[] = {{3, 0}, {3, 0}, {3, 0}};
+  args::ArgsTable table{frozen.view(), sources, {3, 4}};
+  const std::uint64_t begin = table.shape()[args::Partition::host_input];
+  CHECK(table.host_input_begin(1) == begin);
+  CHECK(table.host_input_begin(2) >= begin + 80);
+  CHECK(table.host_input_begin(2) + 4 <= table.shape().size());
+  CHECK(table.uses(3) == 1);
+}

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -31,8 +32,8 @@ inline std::uint64_t run_seed() {
 }
 
 /// Whether the running test case drew random numbers. The program's listener clears it when a test case starts.
-inline bool& draws_random() {
-  static bool draws = false;
+inline std::atomic<bool>& draws_random() {
+  static std::atomic<bool> draws{false};  // threads of a stand-in draw as well
   return draws;
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine.hpp"
 
+#include <random.hpp>
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -195,6 +197,7 @@ bool Machine::is_in_use(const void* p, std::size_t size) {
 }
 
 void Machine::start(StreamState& stream) {
+  stream.number = streams_begun++;
   stream.worker = std::thread([this, &stream] { work(stream); });
 }
 
@@ -275,6 +278,8 @@ void Machine::stop(std::unique_lock<std::mutex>& lock, StreamState& stream) {
 
 void Machine::work(StreamState& stream) {
   std::unique_lock lock{mutex};
+  // In a run of another seed than 0, operations begin later than they could, each stream's in its own way.
+  auto delays = rondo::test::make_random(stream.number);
   bool holds_memory = false;
   for (;;) {
     if (stream.queue.empty() && holds_memory) {
@@ -307,6 +312,9 @@ void Machine::work(StreamState& stream) {
         holds_memory = true;
       }
       lock.unlock();
+      if (rondo::test::run_seed() != 0 && delays() % 8 == 0) {
+        std::this_thread::sleep_for(std::chrono::microseconds(delays() % 100));
+      }
       if (code == ok) code = run(op, text, kernel);
       lock.lock();
       stream.skips = code != ok && op.kind != Op::Kind::kernel && op.kind != Op::Kind::graph;

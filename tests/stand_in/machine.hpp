@@ -151,6 +151,7 @@ struct StreamState {
   std::shared_ptr<Graph> capture;
   std::list<Op> running;  ///< at most one
   std::thread worker;
+  std::uint64_t number = 0;  ///< in the order in which streams are made
 };
 
 struct Fault {
@@ -199,6 +200,7 @@ struct Machine {
   std::set<std::uint64_t> ranges;
   std::uint64_t next_range = 1;
   int inits = 0;
+  std::uint64_t streams_begun = 0;    ///< so far
   std::uint64_t taken[64] = {};       ///< by device: calls that set it and are not yet undone
   std::uint64_t generation[64] = {};  ///< by device: how often its last use ended
   int working = 0;                    ///< workers for which device memory is open at its host addresses

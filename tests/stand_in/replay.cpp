@@ -6,6 +6,8 @@
 
 #include "machine.hpp"
 
+#include <random.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -41,7 +43,7 @@ int Machine::run_graph(Graph& graph, std::string& text, std::string& kernel) {
   {
     const std::lock_guard lock{mutex};
     order = replay_order;
-    seed = mix(++replays);
+    seed = mix(++replays + rondo::test::run_seed());
   }
   Lanes lanes(graph);
   std::vector<char> is_done(graph.ops.size(), '\0');

@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Rondo authors
+# SPDX-License-Identifier: Apache-2.0
+"""tools/mutate [option]...
+
+Changes one operator, one constant, the order of two statements, one memory order or one early return at a time in
+the headers of args/, update/, session/ and the queues of devices, and reports the changes that no test notices. A
+program of tests is compiled once for all mutants; the environment chooses the one that it runs.
+
+  --only TEXT     only headers whose path contains TEXT
+  --tests REGEX   only the sources of tests whose path matches; several, from those that are cheap to compile
+  --sample N      N mutants, chosen at random from those that some test reaches
+  --seed S        where the random choice starts; 1 unless told
+  --least P       the score, in percent, below which it fails; 100 unless told
+  --list          print the mutants and stop
+  --folder F      where to build, build/mutate unless told
+
+The mutants that tools/lib/mutate/explained.txt names do no harm; it says why. The last lines state the score, of
+those that some test reaches and that are not explained."""
+import argparse
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+LIB = Path(__file__).resolve().parent
+ROOT = LIB.parent.parent.parent
+sys.path.insert(0, str(LIB))
+sys.dont_write_bytecode = True
+from rewrite import Mutant, rewrite  # noqa: E402
+
+HEADERS = [
+    "rondo/args/**/*.hpp",
+    "rondo/update/**/*.hpp",
+    "rondo/session/**/*.hpp",
+    "rondo/platform/sim/device_queue.hpp",
+    "rondo/platform/streams/device_queue.hpp",
+]
+# Those that come first are cheap to compile, so most mutants never get to the others.
+TESTS = [
+    "unit/update/**/*_test.cpp",
+    "unit/args/**/*_test.cpp",
+    "unit/session/**/*_test.cpp",
+    "unit/launch/**/*_test.cpp",
+    "conformance/*_test.cpp",
+    "onboard/*_test.cpp",
+]
+MEMORY_ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)")
+LIMIT_BYTES = 8 << 30
+CLANGS = ["clang++-19", "clang++-22", "clang++-21", "clang++-20", "clang++-18", "clang++-17", "clang++-16", "clang++"]
+
+
+def headers_of(include, only):
+    found = {path for pattern in HEADERS for path in include.glob(pattern)}
+    return sorted(path for path in found if only in str(path.relative_to(include)))
+
+
+def write_forms(include, overlay, headers, skipped):
+    """Writes the headers with all their mutants below `overlay`; returns the mutants."""
+    mutants, first = [], 0
+    for path in headers:
+        name = str(path.relative_to(include))
+        text, own, first = rewrite(name, path.read_text(), first, skipped)
+        for number, line in enumerate(text.split("\n"), 1):
+            for match in re.finditer(r"RONDO_M\((\d+)\)", line):
+                for mutant in own:
+                    if mutant.number == int(match[1]):
+                        mutant.place = (number, match.start(), 0)
+        mutants += own
+        target = overlay / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_text() != text:
+            target.write_text(text)
+    # Those that read the same are told apart by their number in the header.
+    seen = {}
+    for mutant in mutants:
+        key = mutant.key()
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] > 1:
+            mutant.text += f" ({seen[key]})"
+    return mutants
+
+
+def suspects(output, overlay, mutants):
+    """The mutants at which the compiler's errors point: of those in the same line, the last that begins before."""
+    by_line = {}
+    for mutant in mutants:
+        by_line.setdefault((str(overlay / mutant.file), mutant.place[0]), []).append(mutant)
+    found = set()
+    blocks = re.split(r"(?m)^(?=[^\n]*: (?:fatal )?error: )", output)
+    for block in blocks[1:]:
+        for kind in ("error", "note"):
+            places = re.findall(rf"(?m)^([^\s:]+):(\d+):(\d+): (?:fatal )?{kind}: ", block)
+            here = [(by_line[(file, int(line))], int(column)) for file, line, column in places if (file, int(line)) in by_line]
+            if here:
+                for group, column in here[:1]:
+                    before = [m for m in group if m.place[1] <= column]
+                    found.add(max(before, key=lambda m: m.place[1]).number if before else group[0].number)
+                break
+    return found
+
+
+class Program:
+    """The tests of one source, compiled with all mutants."""
+
+    def __init__(self, source, folder, command, link):
+        self.source, self.command, self.link = source, command, link
+        name = str(source.relative_to(ROOT / "tests")).replace("/", "_").removesuffix(".cpp")
+        self.object, self.path = folder / f"{name}.o", folder / name
+        self.reached, self.seconds = set(), 0.0
+
+    def compile(self):
+        done = subprocess.run(self.command + ["-c", str(self.source), "-o", str(self.object)], capture_output=True, text=True)
+        return None if done.returncode == 0 else done.stderr
+
+    def finish(self):
+        subprocess.run(self.link + [str(self.object), "-o", str(self.path)] + ["-ldl", "-lpthread"], check=True)
+
+    def run(self, mutant, limit, reached=None):
+        """Whether the tests pass in time."""
+        environment = dict(os.environ, RONDO_MUTANT=str(mutant), TMPDIR=str(self.path.parent))
+        if reached is not None:
+            environment["RONDO_MUTANTS_REACHED"] = str(reached)
+
+        def limits():
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 28, 1 << 28))
+
+        child = subprocess.Popen(
+            [str(self.path), "--abort-after=1", "--minimal"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            cwd=self.path.parent,
+            env=environment,
+            preexec_fn=limits,
+        )
+        try:
+            return child.wait(limit) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            return False
+
+
+def memory_orders(include, headers, folder):
+    """Mutants whose memory order is relaxed, and whether a test notices. On x86 no program can tell most of them apart:
+    the models and the table of docs/threads.md name the orders on which the proofs rest, and tests compare both with the
+    headers, of which `folder` becomes a copy."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    shutil.copytree(include / "rondo", folder)
+    checks = [
+        [sys.executable, str(ROOT / "tests/models/check_atomics.py"), str(ROOT / "docs/threads.md"), str(folder)],
+        [sys.executable, str(ROOT / "tests/models/check_steps.py"), str(ROOT / "tests/models"), str(folder)],
+    ]
+    for path in headers:
+        name = str(path.relative_to(include))
+        text = path.read_text()
+        copy = folder / path.relative_to(include / "rondo")
+        for found in MEMORY_ORDER.finditer(re.sub(r"//[^\n]*", lambda m: " " * len(m[0]), text)):
+            line = text.count("\n", 0, found.start())
+            mutant = Mutant(-1, name, line + 1, "memory order", found[1], "relaxed", " ".join(text.split("\n")[line].split()))
+            copy.write_text(text[: found.start()] + "memory_order_relaxed" + text[found.end() :])
+            yield mutant, any(subprocess.run(check, capture_output=True).returncode != 0 for check in checks)
+        copy.write_text(text)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--tests", action="append")
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--least", type=float, default=100)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/mutate")
+    parser.add_argument("--include", type=Path, default=ROOT / "include", help=argparse.SUPPRESS)
+    parser.add_argument("--compiler", default=next(filter(shutil.which, CLANGS), CLANGS[0]), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    include, folder = options.include.resolve(), options.folder.resolve()
+    overlay = folder / "include"
+    headers = headers_of(include, options.only)
+    explained = explanations()
+
+    mutants = write_forms(include, overlay, headers, ())
+    if options.list:
+        for mutant in mutants:
+            say(f"{mutant.number}: {mutant.key()}")
+        return 0
+
+    patterns = [re.compile(p) for p in options.tests or [""]]
+    sources = [s for glob in TESTS for s in sorted((ROOT / "tests").glob(glob))]
+    sources = [s for p in patterns for s in sources if p.search(str(s.relative_to(ROOT / "tests")))]
+    programs, skipped = build(options, include, overlay, headers, folder, list(dict.fromkeys(sources)))
+    mutants = [m for m in write_forms(include, overlay, headers, skipped)]
+    say(f"{len(mutants)} mutants that compile, {len(skipped)} that do not, in {len(headers)} headers; {len(programs)} programs")
+
+    reached = set().union(*(p.reached for p in programs))
+    chosen = [m for m in mutants if m.number in reached]
+    unreached = [m for m in mutants if m.number not in reached]
+    if options.sample:
+        chosen = sorted(random.Random(options.seed).sample(chosen, min(options.sample, len(chosen))), key=lambda m: m.number)
+    survivors = []
+    start = time.monotonic()
+
+    def judge(mutant):
+        for program in sorted((p for p in programs if mutant.number in p.reached), key=lambda p: p.seconds):
+            if not program.run(mutant.number, 10 + 10 * program.seconds):
+                return mutant, program
+        return mutant, None
+
+    known = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for count, (mutant, program) in enumerate(pool.map(judge, chosen), 1):
+            if program is None:
+                why = explained.get(mutant.key())
+                known += why is not None
+                if why is None:
+                    survivors.append(mutant)
+                    say(f"survived  {mutant.file}:{mutant.line}: {mutant.key()}")
+            if count % 100 == 0:
+                say(f"{count} of {len(chosen)} after {time.monotonic() - start:.0f} s, {len(survivors)} survived")
+
+    orders = list(memory_orders(include, headers, folder / "orders")) if not options.sample else []
+    kept = [mutant for mutant, is_noticed in orders if not is_noticed]
+    for mutant in kept:
+        say(f"survived  {mutant.file}:{mutant.line}: {mutant.key()}")
+    if unreached and not options.sample:
+        say(f"{len(unreached)} are in code that these programs do not run, or run in the compiler only:")
+        for mutant in unreached:
+            say(f"unreached {mutant.file}:{mutant.line}: {mutant.key()}")
+    killed = len(chosen) - len(survivors) - known
+    harmful = len(chosen) - known
+    score = 100 * killed / harmful if harmful else 100
+    say(f"{killed} of {harmful} mutants were noticed: {score:.1f} %; {known} more are explained")
+    if orders:
+        say(f"{len(orders) - len(kept)} of {len(orders)} memory orders that were relaxed differ from what docs/threads.md or a model says")
+    return 1 if score < options.least or kept else 0
+
+
+def explanations():
+    """Each line: what names a mutant, two blanks and a bar, and why nobody can notice it."""
+    found = {}
+    for line in (LIB / "explained.txt").read_text().split("\n"):
+        if line and not line.startswith("#"):
+            key, _, why = line.partition("  | ")
+            found[key.strip()] = why.strip()
+    return found
+
+
+def build(options, include, overlay, headers, folder, sources):
+    """Compiles the sources; returns the programs and the numbers of the mutants that do not compile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tests = ROOT / "tests"
+    flags = ["-std=c++20", "-O0", "-w", "-ferror-limit=0", "-Wno-c++11-narrowing", f"-I{overlay}", f"-I{include}", f"-I{tests}"]
+    flags += [f"-I{tests / 'conformance'}", f"-I{ROOT}", "-DRONDO_PLATFORM=a2a3_sim", "-DDOCTEST_CONFIG_SUPER_FAST_ASSERTS", "-DFMT_SHARED"]
+    flags += [f'-DRONDO_TEST_DATA_DIR="{tests / "data"}"']
+    start = [options.compiler] + flags
+    plain = [f for f in start if f != f"-I{overlay}"]
+    prelude = folder / "prelude.hpp"
+    standard = sorted({line for path in (include / "rondo").rglob("*.hpp") for line in re.findall(r"(?m)^#include <[a-z_0-9]+>$", path.read_text())})
+    unlikely = {"#include <mpi>", "#include <generator>"}
+    text = f'#include "{LIB / "mutant.hpp"}"\n#include <doctest/doctest.h>\n' + "\n".join(s for s in standard if s not in unlikely) + "\n"
+    if not prelude.exists() or prelude.read_text() != text:
+        prelude.write_text(text)
+    subprocess.run(start + ["-x", "c++-header", str(prelude), "-o", f"{prelude}.pch"], check=True)
+    main_object, library = folder / "main.o", folder / "libacl_rt.so"
+    if not main_object.exists():
+        subprocess.run(plain + ["-c", str(tests / "unit/main.cpp"), "-o", str(main_object)], check=True)
+    if not library.exists():
+        stand_in = [str(tests / "stand_in" / f) for f in ("api.cpp", "machine.cpp", "refresh_kernel.cpp", "replay.cpp")]
+        shared = ["-shared", "-fPIC", "-O1", f"-I{tests / 'stand_in/ascend_c'}", "-Wl,-Bsymbolic", "-o", str(library), "-ldl", "-lpthread"]
+        subprocess.run(plain + stand_in + shared, check=True)
+    command = start + ["-include-pch", f"{prelude}.pch"]
+    link = [options.compiler, "-fuse-ld=lld" if lld() else "-O0", str(main_object), f"-Wl,-rpath,{folder}", str(library), "-lfmt"]
+    skipped_file = folder / "skipped"
+    skipped = set(map(int, skipped_file.read_text().split())) if skipped_file.exists() else set()
+    programs = []
+    for source in sources:
+        program = Program(source, folder, command, link)
+        began = time.monotonic()
+        for _ in range(40):
+            mutants = write_forms(include, overlay, headers, skipped)
+            errors = program.compile()
+            if errors is None:
+                break
+            more = suspects(errors, overlay, mutants) - skipped
+            if not more:
+                (folder / "errors").write_text(errors)
+                say(f"{source.name} does not compile, and no mutant is to blame: see {folder / 'errors'}")
+                break
+            skipped |= more
+            skipped_file.write_text("\n".join(map(str, sorted(skipped))))
+        if errors is not None:
+            continue
+        program.finish()
+        compiled = time.monotonic() - began
+        began = time.monotonic()
+        note = folder / "reached"
+        note.unlink(missing_ok=True)
+        if not program.run(-1, 600, note) or not note.exists():
+            say(f"{source.name} fails without a mutant, and is left out")
+            continue
+        program.seconds = time.monotonic() - began
+        program.reached = set(map(int, note.read_text().split()))
+        say(f"{source.relative_to(tests)}: compiled in {compiled:.0f} s, runs {program.seconds:.1f} s, reaches {len(program.reached)}")
+        programs.append(program)
+    return programs, skipped
+
+
+def lld():
+    return subprocess.run(["which", "ld.lld"], capture_output=True).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -118,9 +118,10 @@ class SessionState {
 /// A session that can be opened again, on the same or another device, with its residents as they were at the last
 /// checkpoint. `Open` is a callable that opens it with given options.
 ///
-///     const auto opener = [&](const A2A3Onboard::Options& options) { return rondo::open<A2A3Onboard>(graph, options);
-///     }; rondo::Recoverable session(opener, A2A3Onboard::Options{}); for (std::uint64_t round = 0; round <
-///     batches.size();) {
+///     using P = A2A3Onboard;
+///     const auto opener = [&](const P::Options& options) { return rondo::open<P>(graph, options); };
+///     rondo::Recoverable session(opener, P::Options{});
+///     for (std::uint64_t round = 0; round < batches.size();) {
 ///       Status status = session->run_round(bind(x, batches[round]), bind(y, results[round]));
 ///       if (status.ok() && ++round % 100 == 0) status = session.checkpoint();
 ///       if (status.poisoned()) round = session.recover();  // the rounds after the checkpoint run again

@@ -202,9 +202,9 @@ class Onboard {
   // --- args that the device computes
   /// Whether Rondo's refresh kernel is among the kernels and computes the right addresses.
   [[nodiscard]] bool can_refresh_args() const noexcept { return refresh_.is_usable(); }
-  /// Returns the costs of refreshing if they were given or measured; otherwise null.
   /// The host and the device, as files of costs name them.
   [[nodiscard]] auto machine() const { return device_.machine(); }
+  /// Returns the costs of refreshing if they were given, in a file or measured; otherwise null.
   [[nodiscard]] const args::RefreshCosts* refresh_costs() const noexcept { return refresh_costs_.get(); }
   Status refresh_args(const args::RefreshOp& op) noexcept {
     return transfers_.launch_refresh([&](onboard::Stream stream) { return refresh_.launch(op, nullptr, stream); });

@@ -151,11 +151,11 @@ std::vector<Instance> make_instances(const std::string& data, std::uint64_t seed
     const std::string text{std::istreambuf_iterator<char>{in}, {}};
     instances.push_back({file.stem().string(), search::read_lifetimes(text).problem});
   }
-  for (const std::int64_t n : {1'000, 10'000, 100'000}) {
+  for (const std::int64_t n : {1'000, 10'000, 100'000, 1'000'000}) {
     instances.push_back({"random_" + std::to_string(n), random_set(n, seed)});
     instances.push_back({"training_" + std::to_string(n), training_set(n, seed)});
   }
-  for (const std::int64_t n : {100, 200, 400, 1'000}) {
+  for (const std::int64_t n : {100, 200, 400, 1'000, 20'000}) {
     instances.push_back({"tiling_" + std::to_string(n), tiling_set(n, seed)});
   }
   return instances;

@@ -7,14 +7,16 @@
 #include <rondo/memory/orders.hpp>
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
+#include <rondo/search/detail/joined_buffers.hpp>
+#include <rondo/search/displacement.hpp>
 #include <rondo/search/exact_search.hpp>
 #include <rondo/search/fixed_offsets.hpp>
-#include <rondo/search/local_search.hpp>
 #include <rondo/search/skyline.hpp>
 #include <rondo/search/timeline_fit.hpp>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +64,10 @@ struct Planning {
   std::int64_t overlaps = 0;  ///< pairs of overlapping lifetimes, and explicit conflicts
   bool has_fixed = false;
   Plan best{};
-  std::unique_ptr<ExactSearch> search{};  ///< null if the problem is too large for it
+  std::unique_ptr<ExactSearch> search{};                        ///< null if the problem is too large for it
+  std::array<std::unique_ptr<DisplacementSearch>, 2> movers{};  ///< made when first used
+  std::unique_ptr<JoinedBuffers> join{};                        ///< null if no buffers belong together
+  std::unique_ptr<Planning> joined{};                           ///< of the joined problem
 };
 
 /// The estimated cost of one first fit of the whole problem, in accesses to placed buffers.
@@ -72,11 +77,6 @@ struct Planning {
 
 /// The cost of about half a second.
 inline constexpr std::int64_t affordable = 15'000'000;
-
-/// Whether re-planning parts is worthwhile. It is not if so many are alive at once that a part is almost the whole.
-[[nodiscard]] inline bool can_improve_parts(const Planning& p) {
-  return p.overlaps <= 400 * static_cast<std::int64_t>(p.problem.size()) && first_fit_work(p) <= 3 * affordable;
-}
 
 /// First fit by size. If many buffers are alive at once, planners whose cost does not depend on that are tried first,
 /// and first fit only if it is affordable and their result is not close to the bound.
@@ -115,56 +115,77 @@ inline void plan_greedily(Planning& p) {
 
 namespace detail {
 
-/// Re-plans the stretches of time in which the best plan is too high, for several targets at once: the lower bound and
-/// a few percent above it. Uses the lowest target that is reached, or else the best result.
-inline void replan_stretches(Planning& p, unsigned threads, const LocalBudget& budget) {
-  // At first a few percent above the bound; if the best plan is closer than that, fractions of the distance.
-  const auto bound = static_cast<double>(p.best.lower_bound);
-  const double room = static_cast<double>(p.best.arena) - bound;
-  std::array aims{0.0, 0.004 * bound, 0.015 * bound, 0.03 * bound};
-  if (aims[2] >= room) aims = {0.0, room / 4, room / 2, room * 0.8};
-  std::array<Plan, 4> found;
-  first_winner(aims.size(), threads, [&](std::size_t k, const std::atomic<bool>& cancelled) {
-    const auto target = p.best.lower_bound + static_cast<std::int64_t>(aims[k]);
-    if (target >= p.best.arena) return false;
-    found[k] = p.best;
-    LocalBudget limits = budget;
-    limits.cancelled = &cancelled;
-    LocalSearch{p.problem, p.sections}.improve_stretches(found[k], target, limits);
-    return found[k].arena <= target;
+/// Shrinks the best plan by moving buffers, with each of the movers up to this number of steps.
+inline void displace(Planning& p, unsigned threads, std::uint64_t steps,
+                     std::chrono::steady_clock::time_point deadline) {
+  std::array<Plan, 2> found{p.best, p.best};
+  first_winner(found.size(), threads, [&](std::size_t k, const std::atomic<bool>& cancelled) {
+    if (!p.movers[k]) p.movers[k] = std::make_unique<DisplacementSearch>(p.problem, p.overlaps, k);
+    p.movers[k]->improve(found[k], {steps, deadline, &cancelled});
+    return found[k].optimal();
   });
-  for (const Plan& plan : found) {
-    if (!plan.offsets.empty()) p.offer(plan.offsets, plan.planner);
-  }
+  for (const Plan& plan : found) p.offer(plan.offsets, plan.planner);
 }
 
-inline void plan_fast(Planning& p, unsigned threads) {
+inline constexpr auto no_deadline = std::chrono::steady_clock::time_point::max();
+
+inline void plan_fast(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline = no_deadline);
+
+/// Plans the problem in which buffers that belong together are one, if there are any.
+inline void plan_joined(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline) {
+  p.join = std::make_unique<JoinedBuffers>(p.problem, p.best.lower_bound);
+  if (!p.join->any()) return p.join.reset();
+  p.joined = std::make_unique<Planning>(p.join->joined());
+  plan_fast(*p.joined, threads, deadline);
+  p.offer(p.join->expand(p.joined->best.offsets), p.joined->best.planner);
+}
+
+inline void plan_fast(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline) {
   plan_first(p);
+  if (!p.best.optimal()) plan_joined(p, threads, deadline);
   if (p.best.optimal()) return;
   const std::size_t n = p.problem.size();
   SearchBudget budget;
   budget.threads = threads;
   budget.rounds = 1;
+  budget.deadline = deadline;
   if (ExactSearch::fits(n, p.overlaps)) p.search = std::make_unique<ExactSearch>(p.problem, p.sections);
-  const auto replan = [&] {
-    if (!p.best.optimal() && can_improve_parts(p)) {
-      replan_stretches(p, threads, {.nodes = 6'000, .per_window = 1.3});
-    }
-  };
   if (!p.search || n > 1500) {
     if (first_fit_work(p) <= 1'000'000) plan_greedily(p);
-    replan();
+    if (!p.best.optimal()) displace(p, threads, 30'000'000, deadline);
     return;
   }
   budget.nodes = 1.5;
   budget.strategies = n <= 150 ? 16 : n <= 250 ? 10 : 6;
   p.search->improve(p.best, budget);
   if (!p.best.optimal()) plan_greedily(p);
-  if (n > 600) replan();
+  if (!p.best.optimal() && n > 600) displace(p, threads, 3'000'000, deadline);
   if (p.best.optimal()) return;
   budget.strategies = n <= 150 ? 6 : 2;
   budget.nodes = 1.2;
   p.search->improve(p.best, budget);
+}
+
+/// Searches on after plan_fast() until the plan is optimal or the time is up.
+inline void plan_on(Planning& p, unsigned threads, std::chrono::steady_clock::time_point deadline) {
+  const auto time_left = [&] { return !p.best.optimal() && std::chrono::steady_clock::now() < deadline; };
+  if (p.joined && time_left()) {
+    // Half of the time for what is smaller, if it may lead to the bound.
+    const auto now = std::chrono::steady_clock::now();
+    plan_on(*p.joined, threads, now + (deadline - now) / 2);
+    p.offer(p.join->expand(p.joined->best.offsets), p.joined->best.planner);
+  }
+  SearchBudget limits;
+  limits.threads = threads;
+  limits.deadline = deadline;
+  const std::size_t n = p.problem.size();
+  if (p.search && n <= 600) p.search->improve(p.best, limits);
+  // Larger problems: move buffers and search the whole by turns, if it is small enough for that.
+  limits.rounds = n <= 1500 ? 4 : 2;
+  for (std::uint64_t steps = 200'000'000; time_left(); steps += steps / 4) {
+    if (p.search) p.search->improve(p.best, limits);
+    if (time_left()) displace(p, threads, p.search ? steps / 20 : steps, deadline);
+  }
 }
 
 }  // namespace detail
@@ -193,23 +214,9 @@ inline void plan_fast(Planning& p, unsigned threads) {
   const auto deadline = budget < endless - start ? start + budget : endless;
   detail::Planning planning{problem};
   if (problem.buffers.empty()) return {{}, 0, 0, "nothing to plan", false};
-  detail::plan_fast(planning, threads);
+  detail::plan_fast(planning, threads, deadline);
   Plan& best = planning.best;
-  const auto time_left = [&] { return !best.optimal() && std::chrono::steady_clock::now() < deadline; };
-  SearchBudget limits;
-  limits.threads = threads;
-  limits.deadline = deadline;
-  if (planning.search && problem.size() <= 1500) planning.search->improve(best, limits);
-  // Larger problems: re-plan where the plan is too high, each time with other priorities and larger budgets, and
-  // between two such attempts search the whole for a while if it is small enough for that.
-  limits.rounds = 2;
-  LocalBudget local{.nodes = 12'000, .per_window = 1.5, .deadline = deadline};
-  for (local.seed = 1; detail::can_improve_parts(planning) && time_left(); ++local.seed) {
-    detail::replan_stretches(planning, threads, local);
-    local.nodes += 3'000;
-    local.per_window *= 1.1;
-    if (planning.search && local.seed % 4 == 0) planning.search->improve(best, limits);
-  }
+  detail::plan_on(planning, threads, deadline);
   best.out_of_budget = !best.optimal();
   return best;
 }

@@ -4,7 +4,7 @@
 #include "scale.hpp"
 
 #include <rondo/memory/static_plan.hpp>
-#include <rondo/search/local_search.hpp>
+#include <rondo/search/displacement.hpp>
 #include <rondo/search/portfolio.hpp>
 #include <rondo/search/skyline.hpp>
 #include <rondo/search/storage_tokens.hpp>
@@ -82,10 +82,12 @@ TEST_CASE("every planner makes a valid plan of thousands of random problems with
     searched.offsets = fitter.run(memory::make_order(problem, sections, memory::Order::start));
     searched.arena = memory::arena_of(problem, searched.offsets);
     searched.lower_bound = bound;
-    search::LocalSearch{problem, sections}.improve(searched, bound, {.nodes = 500, .window = 12});
-    REQUIRE(memory::check_plan(problem, searched).ok());
-    search::LocalSearch{problem, sections}.improve_stretches(searched, bound, {.nodes = 500});
-    REQUIRE(memory::check_plan(problem, searched).ok());
+    for (const std::uint64_t kind : {0U, 1U}) {
+      const std::int64_t before = searched.arena;
+      search::DisplacementSearch{problem, 20, 2 * seed + kind}.improve(searched, {.steps = 2000});
+      REQUIRE(memory::check_plan(problem, searched).ok());
+      REQUIRE(searched.arena <= before);
+    }
   }
 }
 

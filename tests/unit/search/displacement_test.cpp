@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <rondo/search/displacement.hpp>
+
+#include <rondo/memory/first_fit.hpp>
+#include <rondo/memory/lower_bound.hpp>
+#include <rondo/search/detail/joined_buffers.hpp>
+
+#include <doctest/doctest.h>
+
+#include <unit/memory/random_problem.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::memory;
+using namespace rondo::search;
+
+namespace {
+
+/// First fit in the order of the numbers.
+Plan plan_in_order(const Problem& problem) {
+  std::vector<std::uint32_t> order(problem.size());
+  std::iota(order.begin(), order.end(), 0U);
+  Plan plan;
+  plan.offsets = FirstFit{problem}.run(order);
+  plan.arena = arena_of(problem, plan.offsets);
+  plan.lower_bound = lower_bound(problem);
+  return plan;
+}
+
+/// Many short lives and some long ones, in a few sizes.
+Problem traffic(std::int64_t n) {
+  Problem p;
+  std::uint64_t state = 7;
+  const auto random = [&](std::int64_t k) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(k));
+  };
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t lower = random(n);
+    const std::int64_t length = random(20) == 0 ? n / 4 : 1 + random(40);
+    p.buffers.push_back({.lower = lower, .upper = lower + length, .size = 64 * (1 + random(100))});
+  }
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("a buffer that sticks out displaces one that is easier to place") {
+  // Best in 8; first fit in this order leaves the last on top.
+  const Problem problem{{{.lower = 0, .upper = 2, .size = 2},
+                         {.lower = 1, .upper = 4, .size = 2},
+                         {.lower = 3, .upper = 6, .size = 4},
+                         {.lower = 0, .upper = 4, .size = 4}},
+                        {}};
+  Plan plan;
+  plan.offsets = {0, 2, 4, 8};
+  plan.arena = 12;
+  plan.lower_bound = lower_bound(problem);
+  DisplacementSearch{problem, 4}.improve(plan, {.steps = 10'000});
+  CHECK(plan.arena == memory::testing::smallest_arena(problem));
+  CHECK(check_plan(problem, plan).ok());
+}
+
+TEST_CASE("a plan of thousands of buffers comes close to the bound, the same in each run") {
+  const Problem problem = traffic(3000);
+  for (const std::uint64_t seed : {0U, 1U}) {
+    CAPTURE(seed);
+    Plan plan = plan_in_order(problem);
+    REQUIRE(plan.ratio() > 1.07);
+    Plan again = plan;
+    DisplacementSearch{problem, 450'000, seed}.improve(plan, {.steps = 20'000'000});
+    CHECK(plan.ratio() < 1.03);
+    CHECK(check_plan(problem, plan).ok());
+    DisplacementSearch{problem, 450'000, seed}.improve(again, {.steps = 20'000'000});
+    CHECK(again.offsets == plan.offsets);
+  }
+}
+
+TEST_CASE("a plan stays as it is without budget, after its deadline, and when cancelled") {
+  const Problem problem = traffic(200);
+  const Plan before = plan_in_order(problem);
+  REQUIRE_FALSE(before.optimal());
+  const std::atomic<bool> cancelled{true};
+  DisplacementSearch search{problem, 2000};
+  for (const DisplacementBudget& budget : {DisplacementBudget{.steps = 0}, DisplacementBudget{.deadline = {}},
+                                           DisplacementBudget{.cancelled = &cancelled}}) {
+    Plan plan = before;
+    search.improve(plan, budget);
+    CHECK(plan.offsets == before.offsets);
+  }
+}
+
+TEST_CASE("rivals are those that a pairwise comparison finds, by ascending offset") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CAPTURE(seed);
+    const Problem problem = memory::testing::random_problem(seed, {.buffers = 60, .steps = 40});
+    const Plan plan = plan_in_order(problem);
+    search::detail::PlacedBuffers placed{problem, static_cast<std::int64_t>(1 + seed * 20)};
+    for (std::uint32_t i = 0; i < problem.size(); ++i) placed.place(i, plan.offsets[i]);
+    for (std::uint32_t i = 0; i < problem.size(); i += 3) placed.remove(i);
+    for (std::uint32_t i = 0; i < problem.size(); ++i) {
+      std::vector<std::uint32_t> expected;
+      for (std::uint32_t other = 0; other < problem.size(); ++other) {
+        const Buffer& a = problem.buffers[i];
+        const Buffer& b = problem.buffers[other];
+        const bool conflict = std::any_of(problem.conflicts.begin(), problem.conflicts.end(), [&](const Conflict& c) {
+          return c == Conflict{i, other} || c == Conflict{other, i};
+        });
+        const bool apart = conflict || (a.occupies() && b.occupies() && in_use_together(a, b));
+        if (other != i && other % 3 != 0 && a.size > 0 && b.size > 0 && apart) expected.push_back(other);
+      }
+      const auto& rivals = placed.rivals(i);
+      CHECK(std::is_sorted(rivals.begin(), rivals.end(), [](const auto& x, const auto& y) { return x.low < y.low; }));
+      std::vector<std::uint32_t> found;
+      for (const search::detail::Rival& rival : rivals) {
+        CHECK(rival.low == plan.offsets[rival.buffer]);
+        CHECK(rival.high == rival.low + problem.buffers[rival.buffer].size);
+        found.push_back(rival.buffer);
+      }
+      std::sort(found.begin(), found.end());
+      found.erase(std::unique(found.begin(), found.end()), found.end());
+      CHECK(found == expected);
+    }
+  }
+}
+
+TEST_CASE("what straight cuts made of one block is joined to one block again") {
+  for (const std::size_t n : {2U, 50U, 3000U}) {
+    CAPTURE(n);
+    const Problem problem = memory::testing::random_tiling(5, n);
+    const search::detail::JoinedBuffers join{problem, 1 << 20};
+    REQUIRE(join.any());
+    REQUIRE(join.joined().size() == 1);
+    CHECK(join.joined().buffers[0].size == 1 << 20);
+    CHECK(memory::testing::check_offsets(problem, join.expand({0})).ok());
+    CHECK(arena_of(problem, join.expand({0})) == 1 << 20);
+  }
+}
+
+TEST_CASE("a plan of joined buffers is a plan of those that they consist of") {
+  std::size_t joined = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    CAPTURE(seed);
+    const Problem problem =
+        memory::testing::random_problem(seed, {.buffers = 14, .steps = 8, .largest = 3, .conflicts = seed % 8 == 0});
+    const search::detail::JoinedBuffers join{problem, lower_bound(problem)};
+    if (!join.any()) continue;
+    ++joined;
+    REQUIRE(join.joined().size() < problem.size());
+    const std::vector<std::int64_t> offsets = join.expand(plan_in_order(join.joined()).offsets);
+    REQUIRE(memory::testing::check_offsets(problem, offsets).ok());
+  }
+  CHECK(joined > 5);
+}
+
+TEST_CASE("nothing is joined where the bytes in use are below the bound") {
+  const Problem loose{{{.lower = 0, .upper = 2, .size = 4}, {.lower = 2, .upper = 4, .size = 4}}, {}};
+  CHECK(search::detail::JoinedBuffers(loose, 4).any());
+  CHECK_FALSE(search::detail::JoinedBuffers(loose, 5).any());
+}

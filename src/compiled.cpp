@@ -9,3 +9,18 @@
 #include <rondo/graph/deal.hpp>
 #include <rondo/graph/orchestrated.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/search/portfolio.hpp>
+
+#include <chrono>
+
+namespace rondo::memory::detail {
+namespace {
+
+void search_briefly(const Problem& problem, Plan& plan) {
+  search::improve_plan(problem, plan, std::chrono::milliseconds{20}, 1);
+}
+
+[[maybe_unused]] const bool is_linked = (linked_search = &search_briefly) != nullptr;
+
+}  // namespace
+}  // namespace rondo::memory::detail

@@ -21,6 +21,11 @@ grep -q "<svg" "$work/plan.svg" || fail "no picture"
 again=$("$tool" "$work/offsets.csv" --fast | last_line)
 [ "${again%% ratio*}" = "${line%% ratio*}" ] || fail "read back: $again, written: $line"
 
+# A buffer that is used in two stretches of time leaves its bytes to another between them.
+printf 'id,lower,upper,size,gaps\nx,0,9,16,3-6\ny,3,6,16,\n' >"$work/gaps.csv"
+line=$("$tool" "$work/gaps.csv" --fast | last_line)
+[[ $line == "arena 16 "* ]] || fail "gaps: $line"
+
 # A capacity that is too small is exit code 2.
 rc=0; "$tool" "$data/resnet50_224_b1_f32.csv" --fast --capacity 1000 >"$work/out" 2>&1 || rc=$?
 [ $rc -eq 2 ] || fail "exit code $rc for a capacity that is too small"

@@ -129,6 +129,11 @@ RONDO_INLINE void require_valid(const graph::GraphView& graph, const Lifetimes& 
 }
 
 RONDO_INLINE Plan plan_greedily(const Problem& problem) { return Greedy::plan(problem); }
+RONDO_INLINE Plan plan_by_default(const Problem& problem) {
+  Plan plan = Greedy::plan(problem);
+  if (linked_search != nullptr && !plan.optimal()) linked_search(problem, plan);
+  return plan;
+}
 RONDO_INLINE Plan plan_apart(const Problem& problem) { return Disjoint::plan(problem); }
 RONDO_INLINE std::uint64_t lay_out_at_run_time(const graph::GraphView& graph, std::span<std::uint64_t> offsets,
                                                const arch::Limits& chip, const PlannerCall& planner,

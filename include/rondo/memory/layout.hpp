@@ -17,6 +17,7 @@ namespace rondo::memory {
 
 /// The planners of sessions; see planners.hpp.
 struct Greedy;
+struct DefaultPlanner;
 struct Disjoint;
 template <class P>
 struct PortsLast;
@@ -40,6 +41,11 @@ struct Lifetimes;
 namespace detail {
 
 [[nodiscard]] Plan plan_greedily(const Problem& problem);
+[[nodiscard]] Plan plan_by_default(const Problem& problem);
+/// Shrinks a valid plan if it can.
+using Search = void (*)(const Problem&, Plan&);
+/// The search of rondo::compiled, which sets it before main; null in header-only programs.
+inline constinit Search linked_search = nullptr;
 [[nodiscard]] Plan plan_apart(const Problem& problem);
 
 /// Checks the plan of a planner. @throws Error check_failed, naming the planner and tensors
@@ -71,6 +77,8 @@ template <class P>
 inline constexpr PlannerCall call_of = call_planner<P>();
 template <>
 inline constexpr PlannerCall call_of<Greedy> = {&plan_greedily};
+template <>
+inline constexpr PlannerCall call_of<DefaultPlanner> = {&plan_by_default};
 template <>
 inline constexpr PlannerCall call_of<Disjoint> = {&plan_apart};
 template <class P>

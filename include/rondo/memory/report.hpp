@@ -54,6 +54,10 @@ struct Report {
   }
   [[nodiscard]] Bytes arena() const noexcept { return Bytes{static_cast<std::uint64_t>(plan.arena)}; }
   [[nodiscard]] Bytes lower_bound() const noexcept { return Bytes{static_cast<std::uint64_t>(plan.lower_bound)}; }
+  /// The most that a planner that searches may save; such as search::Best. Zero if no plan is smaller.
+  [[nodiscard]] Bytes possible_saving() const noexcept {
+    return Bytes{static_cast<std::uint64_t>(plan.arena - plan.lower_bound)};
+  }
   /// The size of all tensors without sharing, divided by their size with it; at least 1.
   [[nodiscard]] double reuse() const noexcept {
     return plan.arena == 0 ? 1.0 : static_cast<double>(apart.value) / static_cast<double>(plan.arena);
@@ -96,6 +100,10 @@ inline std::ostream& operator<<(std::ostream& out, const Report& report) {
   }
   out << "arena " << report.plan.arena << " bytes, lower bound " << report.plan.lower_bound << ", apart "
       << report.apart.value << ", reuse " << report.reuse() << '\n';
+  if (report.possible_saving().value != 0) {
+    out << "a search may save up to " << report.possible_saving().value
+        << " bytes: link rondo::compiled, or use search::Best as the planner\n";
+  }
   for (const Report::Tensor& tensor : report.tensors) {
     out << "  " << tensor.name << ": ";
     if (tensor.buffer == Lifetimes::no_buffer) {

@@ -221,6 +221,23 @@ inline void plan_on(Planning& p, unsigned threads, std::chrono::steady_clock::ti
   return best;
 }
 
+/// Searches for a smaller plan than `plan` (valid, with its lower bound set) until none is smaller or the time is up.
+/// @throws Error as plan_fast does
+inline void improve_plan(const Problem& problem, Plan& plan, std::chrono::steady_clock::duration budget,
+                         unsigned threads = default_threads()) {
+  if (plan.optimal()) return;
+  const auto deadline = std::chrono::steady_clock::now() + budget;
+  detail::Planning planning{problem};
+  planning.best = plan;
+  detail::plan_joined(planning, threads, deadline);
+  if (ExactSearch::fits(problem.size(), planning.overlaps)) {
+    planning.search = std::make_unique<ExactSearch>(problem, planning.sections);
+  }
+  detail::plan_on(planning, threads, deadline);
+  planning.best.out_of_budget = !planning.best.optimal();
+  if (planning.best.arena < plan.arena || planning.best.optimal()) plan = std::move(planning.best);
+}
+
 /// Session planners (see planners.hpp): plan_fast, and plan_best within a number of milliseconds. For graphs whose
 /// Greedy plan is above the lower bound, as memory_report() shows.
 struct Fast {

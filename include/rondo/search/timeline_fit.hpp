@@ -5,8 +5,7 @@
 #include <rondo/memory/first_fit.hpp>
 #include <rondo/memory/problem.hpp>
 
-#include <range/v3/algorithm/sort.hpp>
-
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -42,7 +41,7 @@ using memory::Problem;
     events.push_back({b.lower, true, i});
     events.push_back({b.upper, false, i});
   }
-  ::ranges::sort(events, {}, [&](const Event& e) {
+  std::ranges::sort(events, {}, [&](const Event& e) {
     return std::tuple{e.time, e.start, -problem.buffers[e.buffer].size, e.buffer};
   });
 

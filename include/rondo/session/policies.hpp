@@ -125,7 +125,7 @@ struct DefaultPolicies {
   /// How refreshed data reaches the device; satisfies update::MechanismChoice.
   using Refresh = update::ByCost<>;
   /// The planner of the arena; satisfies memory::Planner. See memory/planners.hpp.
-  using Plan = memory::Greedy;
+  using Plan = memory::DefaultPlanner;
   /// Whether sessions check the memory that rounds use, and what their tasks do: NoCheck, CheckMemory, or CheckRounds.
   using Check = NoCheck;
   /// Whether the session measures the time of rounds on the device: NoTime, or DeviceTime.

@@ -3,6 +3,8 @@
 
 #include <rondo/search/portfolio.hpp>
 
+#include <rondo/memory/planners.hpp>
+
 #include <doctest/doctest.h>
 
 #include <unit/memory/random_problem.hpp>
@@ -65,6 +67,29 @@ TEST_CASE("tilings are planned exactly at once") {
   const Plan plan = plan_best(problem, 20s);
   CHECK(plan.arena == 1 << 20);
   CHECK_FALSE(plan.out_of_budget);
+  CHECK(check_plan(problem, plan).ok());
+}
+
+TEST_CASE("a plan is improved to the optimum, and one that cannot be is left alone") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    const Problem problem = testing::random_tiling(seed, 60);
+    Plan plan = Greedy::plan(problem);
+    improve_plan(problem, plan, 60s, 1);
+    CHECK(plan.arena == 1 << 20);
+    CHECK(plan.optimal());
+    CHECK_FALSE(plan.out_of_budget);
+    CHECK(check_plan(problem, plan).ok());
+    const Plan best = plan;
+    improve_plan(problem, plan, 0s);
+    CHECK(plan.offsets == best.offsets);
+  }
+}
+
+TEST_CASE("large tilings are planned to the bound") {
+  const Problem problem = testing::random_tiling(1, 20'000);
+  const Plan plan = plan_best(problem, 60s);
+  CHECK(plan.optimal());
   CHECK(check_plan(problem, plan).ok());
 }
 

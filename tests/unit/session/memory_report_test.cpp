@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <random>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -42,7 +44,55 @@ struct Apart : DefaultPolicies {
 };
 static_assert(arena_bytes<A5Sim, constant, Apart> == Bytes{5 * 64});
 
+/// Workspaces of random sizes, each written once and read once some tasks later.
+TaskGraph make_hard_graph(std::uint32_t seed) {
+  std::mt19937 random{seed};
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {16});
+  const auto y = graph.inout<float>("y", {16});
+  std::vector<Workspace<float>> waiting;
+  for (int step = 0; step < 24; ++step) {
+    const std::string name = "t" + std::to_string(step);
+    waiting.push_back(graph.workspace<float>(name, {16 * (1 + random() % 12)}));
+    graph.add<Scale>(x, waiting.back(), 2.0F);
+    while (waiting.size() > 2 + random() % 4) {
+      const auto chosen = waiting.begin() + static_cast<std::ptrdiff_t>(random() % waiting.size());
+      graph.add<Accumulate>(*chosen, y);
+      waiting.erase(chosen);
+    }
+  }
+  for (const auto& left : waiting) graph.add<Accumulate>(left, y);
+  return graph;
+}
+
 }  // namespace
+
+TEST_CASE("The report says what a search may save; the compiled library has searched already") {
+#ifdef RONDO_COMPILED
+  constexpr bool searches = true;
+#else
+  constexpr bool searches = false;
+#endif
+  REQUIRE((memory::detail::linked_search != nullptr) == searches);
+  int hard = 0;
+  std::uint64_t saved = 0;
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    const auto session = open<A5Sim>(make_hard_graph(seed));
+    const memory::Report report = session.memory_report();
+    const memory::Plan greedy = memory::Greedy::plan(report.problem);
+    std::ostringstream table;
+    table << report;
+    CHECK(says(table.str(), "a search may save up to") == (report.arena() != report.lower_bound()));
+    CHECK(report.possible_saving().value == report.arena().value - report.lower_bound().value);
+    REQUIRE(report.arena().value <= static_cast<std::uint64_t>(greedy.arena));
+    if (greedy.optimal()) continue;
+    ++hard;
+    saved += static_cast<std::uint64_t>(greedy.arena) - report.arena().value;
+  }
+  CHECK(hard > 3);
+  CHECK((saved != 0) == searches);
+}
 
 TEST_CASE("The report says what lies where, who shares, and what sharing saves") {
   const auto session = open<A5Sim>(build());

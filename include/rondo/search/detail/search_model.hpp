@@ -6,8 +6,6 @@
 #include <rondo/memory/problem.hpp>
 #include <rondo/memory/sections.hpp>
 
-#include <range/v3/algorithm/sort.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -101,7 +99,7 @@ struct SearchModel {
                                                    const std::vector<std::uint32_t>& fixed,
                                                    const std::vector<std::int64_t>& offsets, std::int64_t rounding) {
   SearchModel m;
-  ::ranges::sort(free, {}, [&](std::uint32_t i) { return std::pair{sections.hull(i).first, i}; });
+  std::ranges::sort(free, {}, [&](std::uint32_t i) { return std::pair{sections.hull(i).first, i}; });
   m.buffer = std::move(free);
   m.rounding = rounding;
   std::int32_t from = 0;
@@ -160,7 +158,7 @@ struct SearchModel {
     m.neighbours.close_row();
   }
 
-  ::ranges::sort(fixed_here, {}, [&](std::uint32_t i) { return std::pair{offsets[i], i}; });
+  std::ranges::sort(fixed_here, {}, [&](std::uint32_t i) { return std::pair{offsets[i], i}; });
   if (!fixed_here.empty()) m.plain = false;
   const auto obstacle = [&](std::uint32_t i) {
     return Obstacle{offsets[i] / unit, offsets[i] / unit + rounded(i) / unit};
@@ -200,7 +198,7 @@ struct SearchModel {
         m.ranges.begin(a), m.ranges.end(a), m.ranges.begin(b), m.ranges.end(b),
         [](SectionRange x, SectionRange y) { return std::tie(x.first, x.last) < std::tie(y.first, y.last); });
   };
-  ::ranges::sort(by_kind, less);
+  std::ranges::sort(by_kind, less);
   m.kind.assign(n, 0);
   for (std::size_t k = 1; k < n; ++k) {
     m.kind[by_kind[k]] = m.kind[by_kind[k - 1]] + (less(by_kind[k - 1], by_kind[k]) ? 1U : 0U);

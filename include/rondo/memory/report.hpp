@@ -54,7 +54,7 @@ struct Report {
   }
   [[nodiscard]] Bytes arena() const noexcept { return Bytes{static_cast<std::uint64_t>(plan.arena)}; }
   [[nodiscard]] Bytes lower_bound() const noexcept { return Bytes{static_cast<std::uint64_t>(plan.lower_bound)}; }
-  /// The most that a planner that searches may save; such as search::Best. Zero if no plan is smaller.
+  /// The most that a planner that searches, such as search::Best, may save. Zero if no plan is smaller.
   [[nodiscard]] Bytes possible_saving() const noexcept {
     return Bytes{static_cast<std::uint64_t>(plan.arena - plan.lower_bound)};
   }

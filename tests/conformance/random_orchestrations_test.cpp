@@ -251,6 +251,7 @@ struct Setting {
   std::uint32_t threads = 0;
   bool late = false;
   bool tight = false;
+  std::uint32_t blocks = 0;  ///< of cube and vector cores that run the tasks; 0: none
 };
 
 template <class P, class R>
@@ -275,7 +276,17 @@ void check_seeds(Setting setting, std::uint32_t first, std::uint32_t count) {
     options.stream.regions = 256;
     options.stream.edges = is_explicit ? 4096 : 4;
   }
+  std::vector<std::byte> binary;
+  if constexpr (is_over_stand_in<P>) {
+    stand_in::Binary cores;
+    cores.add("rondo_dispatch", &rondo_stand_in_dispatch, true, true);
+    binary = cores.bytes();
+    rondo_stand_in_task("mix", 1, &mix);
+    if (setting.blocks != 0) options.orchestrator.cores = KernelBinary::from_memory(binary);
+    options.orchestrator.blocks = setting.blocks;
+  }
   auto session = open<P, With<R>>(graph, orchestration, options);
+  if constexpr (is_over_stand_in<P>) REQUIRE(session.platform().dispatch().is_on_cores == (setting.blocks != 0));
   for (std::uint32_t i = first; i < first + count; ++i) {
     const auto s = static_cast<std::uint32_t>(rondo::test::seed_of(i));
     CAPTURE(s);
@@ -320,4 +331,10 @@ TEST_CASE_TEMPLATE("built on a device by a program of its own, random orchestrat
   check_seeds<typename C::P, typename C::R>({}, 1, scaled(300));
   check_seeds<typename C::P, typename C::R>({0, true, true}, 20'000, scaled(200));
   check_seeds<typename C::P, typename C::R>({2, false, false}, 40'000, scaled(200));
+}
+
+TEST_CASE_TEMPLATE("on a device's vector cores, random orchestrations give what plain memory gives", C,
+                   RONDO_RUNTIMES(A2A3OverStandIn)) {
+  check_seeds<typename C::P, typename C::R>({0, false, false, 1}, 60'000, scaled(80));
+  check_seeds<typename C::P, typename C::R>({0, false, true, 2}, 70'000, scaled(80));
 }

@@ -99,6 +99,15 @@ void open_orchestrated() {
   auto session = rondo::open<rondo::A2A3Onboard, MyPolicies>(interface, rondo::on_device, options);
 }
 
+void open_on_cores() {
+  rondo::TaskGraph interface;
+  (void)interface.input<float>("x", {16});
+  rondo::runtime::TensorMapRingBuffer::Options<rondo::A2A3Onboard> options;
+  options.orchestrator.cores = rondo::KernelBinary::from_file("dispatch.o");  // its kernel: rondo_dispatch
+  options.orchestrator.blocks = 12;  // 12 cube and 24 vector cores; by default all of them
+  auto session = rondo::open<rondo::A2A3Onboard, MyPolicies>(interface, rondo::on_device, options);
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -113,8 +122,8 @@ TEST_CASE(
     const bool is_shown = here.find(wanted) != std::string::npos || device.find(wanted) != std::string::npos;
     CHECK(is_shown);
   }
-  for (void (*const open)() :
-       {&open_by_name, &open_with_refresh_kernel, &open_by_number, &open_on_streams, &time_tasks, &open_orchestrated}) {
+  for (void (*const open)() : {&open_by_name, &open_with_refresh_kernel, &open_by_number, &open_on_streams, &time_tasks,
+                               &open_orchestrated, &open_on_cores}) {
     try {
       open();
       FAIL("there is no device");

@@ -105,6 +105,22 @@ TEST_CASE("Figures are replaced one by one, as the documentation does") {
   CHECK(session.platform().engine().costs().retire_ns == rondo::arch::costs_of<rondo::arch::A2A3>.retire_ns);
 }
 
+TEST_CASE("Tasks that are handed out through mailboxes take longer, as the documentation predicts them") {
+  Program program;
+  rondo::A2A3SimOn<rondo::Model>::Options options;
+  const auto run_ns = [&] {
+    auto session = rondo::open<rondo::A2A3SimOn<rondo::Model>>(program.graph, options);
+    std::vector<float> hx(65536, 1.0F);
+    float total = 0;
+    REQUIRE(session.run_round(rondo::bind(program.x, hx), rondo::bind(program.total, total)).ok());
+    return session.platform().engine().prediction().run_ns;
+  };
+  const double through_registers = run_ns();
+  options.engine.costs = rondo::arch::mailbox_costs<rondo::arch::A2A3>;  // 1.04 µs for each request and each answer
+  options.engine.schedulers = 1;
+  CHECK(run_ns() > through_registers + 1000);
+}
+
 TEST_CASE("The peer's run that the schedulers' figures come from takes as long as the documentation says") {
   rondo::TaskGraph graph;
   const auto x = graph.input<float>("x", {1});

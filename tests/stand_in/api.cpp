@@ -4,6 +4,7 @@
 // The calls of the ACL runtime that Rondo makes, over the machine of machine.hpp. Written from the API's published
 // signatures and behaviour, as a device-less double for tests.
 
+#include "caches.hpp"
 #include "elf.hpp"
 #include "machine.hpp"
 
@@ -191,6 +192,7 @@ void rondo_stand_in_reset() {
   m.faults.clear();
   m.misuses.clear();
   m.limits.clear();
+  reset_cache_limits();
   m.costs.clear();
   m.cores = 24;
   m.replay_order = ReplayOrder::any;
@@ -206,10 +208,12 @@ void rondo_stand_in_chip(const char* name) {
   const bool is_a5 = m.soc.starts_with("Ascend950");
   m.npu_arch = is_a5 ? 3510 : 2201;
   m.guard = is_a5 ? 0 : 32;
+  set_cache_limit("aicpu_sees_host", is_a5 ? 1 : 0);
 }
 void rondo_stand_in_limit(const char* what, std::uint64_t value) {
   const std::lock_guard lock{machine().mutex};
   machine().limits[what] = value;
+  set_cache_limit(what, value);
 }
 void rondo_stand_in_fault(const char* call, std::uint64_t k, int code) {
   const std::lock_guard lock{machine().mutex};
@@ -426,13 +430,22 @@ int aclrtDestroyStream(void* handle) {
   return entry.injected;
 }
 int aclrtStreamAbort(void* handle) {
-  const Entry entry("aclrtStreamAbort", Needs::context);
+  Entry entry("aclrtStreamAbort", Needs::context);
   if (entry.injected != ok) return entry.injected;
   StreamState* const stream = stream_of("aclrtStreamAbort", handle);
   if (stream == nullptr) return bad_parameter;
   if (machine().limit("abort") == 0) return refuse(not_supported, "streams cannot be aborted");
   ++stream->aborts;
   machine().discard(*stream);
+  const auto runs_on_cores = [&] {
+    return std::any_of(stream->running.begin(), stream->running.end(),
+                       [](const Op& op) { return op.is_ended != nullptr; });
+  };
+  while (runs_on_cores()) {  // a kernel that was ended ends soon
+    entry.lock.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    entry.lock.lock();
+  }
   return ok;
 }
 int aclrtDestroyStreamForce(void* handle) {
@@ -903,6 +916,8 @@ int read_kernels(const void* data, std::size_t size, int core, std::list<Functio
     std::memcpy(&e, static_cast<const std::byte*>(data) + sizeof(header) + i * sizeof(e), sizeof(e));
     functions.push_back({e.name, e.kernel, core});
     functions.back().shares_args = e.shares_args;
+    functions.back().is_mixed = e.is_mixed;
+    if (e.is_mixed) functions.back().core = 3;
   }
   return ok;
 }
@@ -1051,6 +1066,7 @@ int aclrtLaunchKernelV2(void* function, std::uint32_t blocks, const void* args, 
   op.kind = Op::Kind::kernel;
   if (const int code = read_config(config, op); code != ok) return code;
   op.function = static_cast<const Function*>(function);
+  if (op.function->is_mixed) op.is_ended = std::make_shared<std::atomic<bool>>(false);
   if (op.function->core == 1) ++machine().counts["on_cube_cores"];
   if (op.function->core == 2) ++machine().counts["on_vector_cores"];
   op.blocks = blocks;
@@ -1069,6 +1085,7 @@ int aclrtLaunchKernelWithHostArgs(void* function, std::uint32_t blocks, void* on
   op.kind = Op::Kind::kernel;
   if (const int code = read_config(config, op); code != ok) return code;
   op.function = static_cast<const Function*>(function);
+  if (op.function->is_mixed) op.is_ended = std::make_shared<std::atomic<bool>>(false);
   if (op.function->core == 1) ++machine().counts["on_cube_cores"];
   if (op.function->core == 2) ++machine().counts["on_vector_cores"];
   op.blocks = blocks;

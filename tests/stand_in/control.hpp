@@ -26,6 +26,8 @@ void rondo_stand_in_chip(const char* name);
 /// Modes, with their defaults: "strict" (1): a use that a runtime accepts, and that fails later or never, is refused
 /// and noted. "old_driver" (0): copies of pageable memory are asynchronous, and allowed in a capture. "silent" (0): a
 /// held device does not answer when the runtime asks what it does; the runtime asks that after a limit, and waits.
+/// Memory of the device's units: "aicpu_sees_cores" (1): what cores write back reaches the AICPU. "cores_see_aicpu"
+/// (1): the reverse. "slow_writes" (0): what was written first arrives late.
 void rondo_stand_in_limit(const char* what, std::uint64_t value);
 
 /// Makes the k-th use of `call` from now on, counted from 1, return `code`; 0 makes each use fail. A call that releases
@@ -78,9 +80,46 @@ std::uint32_t rondo_stand_in_block_index();
 std::uint32_t rondo_stand_in_block_count();
 /// Rondo's refresh kernel, whose source for the device is compiled for the host. It shares its args.
 void rondo_stand_in_refresh(std::int64_t* args);
+/// Likewise the kernel that runs tasks on cube and vector cores. Its tasks' kernels are host functions that work on the
+/// memory itself, on cube (0) or vector cores (1)...
+void rondo_stand_in_dispatch(std::int64_t* args);
+void rondo_stand_in_task(const char* name, int core, void (*kernel)(std::int64_t* args));
+/// ... or that work through the core's cache, with the functions below, and say what went wrong, or 0.
+void rondo_stand_in_cached_task(const char* name, int core, std::uint64_t (*kernel)(std::int64_t* args));
+
+/// What the thread of a core does to memory through the core's cache. A line that was read stays as it was until it is
+/// discarded; a line that was written is written back when it is discarded, and arrives at the next barrier.
+std::uint64_t rondo_stand_in_core_load(const void* at);
+void rondo_stand_in_core_store(void* at, std::uint64_t value);
+void rondo_stand_in_core_discard(const void* at);
+void rondo_stand_in_core_discard_all();
+void rondo_stand_in_core_barrier();
+/// Copies by DMA, which arrive when the core waits for them.
+void rondo_stand_in_core_copy(void* to, const void* from, std::size_t size);
+void rondo_stand_in_core_wait_for_copies();
+/// For a task that does not end: does nothing for a while, and throws when its kernel is ended.
+void rondo_stand_in_core_idle();
+int rondo_stand_in_core_type();
+/// The same of the program on the AICPU, whose loads may be made as early as its last load barrier.
+std::uint64_t rondo_stand_in_aicpu_load(std::uint64_t at);
+void rondo_stand_in_aicpu_store(std::uint64_t at, std::uint64_t value);
+void rondo_stand_in_aicpu_clean(std::uint64_t at);
+void rondo_stand_in_aicpu_invalidate(std::uint64_t at);
+void rondo_stand_in_aicpu_load_barrier();
+void rondo_stand_in_aicpu_store_barrier();
 }
 
 namespace stand_in {
+
+/// The memory that the program on the AICPU shares with the cores.
+struct AicpuMemory {
+  static std::uint64_t load(std::uint64_t at) noexcept { return rondo_stand_in_aicpu_load(at); }
+  static void store(std::uint64_t at, std::uint64_t value) noexcept { rondo_stand_in_aicpu_store(at, value); }
+  static void clean(std::uint64_t at) noexcept { rondo_stand_in_aicpu_clean(at); }
+  static void invalidate(std::uint64_t at) noexcept { rondo_stand_in_aicpu_invalidate(at); }
+  static void load_barrier() noexcept { rondo_stand_in_aicpu_load_barrier(); }
+  static void store_barrier() noexcept { rondo_stand_in_aicpu_store_barrier(); }
+};
 
 /// A kernel of the stand-in: a host function that takes the words of one block's arguments. A kernel that shares its
 /// args takes those of the launch, as each block does on a device, and asks for its block's index.
@@ -92,6 +131,7 @@ struct BinaryEntry {
   static constexpr std::size_t longest = 118;
   char name[longest + 1] = {};
   bool shares_args = false;
+  bool is_mixed = false;  ///< runs on cube and vector cores, on all at once
   Kernel kernel = nullptr;
 };
 struct BinaryHeader {
@@ -103,9 +143,10 @@ struct BinaryHeader {
 /// Makes a kernel binary of functions and their names.
 class Binary {
  public:
-  void add(std::string_view name, Kernel kernel, bool shares_args = false) {
+  void add(std::string_view name, Kernel kernel, bool shares_args = false, bool is_mixed = false) {
     BinaryEntry entry;
     entry.shares_args = shares_args;
+    entry.is_mixed = is_mixed;
     std::memcpy(entry.name, name.data(), name.size() < BinaryEntry::longest ? name.size() : BinaryEntry::longest);
     entry.kernel = kernel;
     entries_.push_back(entry);

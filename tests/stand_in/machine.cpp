@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine.hpp"
 
+#include "caches.hpp"
+
 #include <random.hpp>
 
 #include <sys/mman.h>
@@ -264,6 +266,11 @@ bool Machine::drain(std::unique_lock<std::mutex>& lock, StreamState& stream, std
 void Machine::discard(StreamState& stream) {
   stream.queue.clear();
   stream.done = stream.queued;
+  for (const Op& op : stream.running) {
+    if (op.is_ended == nullptr) continue;
+    op.is_ended->store(true, std::memory_order_release);
+    --stream.done;  // it ends soon, and counts then
+  }
   changed.notify_all();
 }
 
@@ -370,6 +377,7 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
         misuse("host bytes were changed before a copy of " + std::to_string(op.size) + " of them had run");
       }
       std::memcpy(to, op.bytes.empty() ? op.from : op.bytes.data(), op.size);
+      if (npu_arch == 3510) host_wrote(to, op.to, op.size);
       return ok;
     }
     case Op::Kind::copy_out: {
@@ -420,6 +428,7 @@ int Machine::run(Op& op, std::string& text, std::string& kernel) {
 }
 
 int Machine::run_kernel(const Op& op, std::string& text) {
+  if (op.function->is_mixed) return run_on_cores(op, text);
   const std::size_t stride = op.function->shares_args ? 0 : op.size / op.blocks;
   const auto* const first = op.bytes.empty() ? op.from : op.bytes.data();
   std::uint64_t takes_us = 0;

@@ -4,6 +4,7 @@
 
 #include "control.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -76,6 +77,7 @@ struct Function {
   bool is_there = true;  ///< false: it was registered only, and fails when it is launched
   const BinaryFile* binary = nullptr;
   bool shares_args = false;  ///< all blocks take the same args
+  bool is_mixed = false;     ///< runs on cube and vector cores, on all at once
 };
 /// The report that the callback for failed kernels receives.
 struct Exception {
@@ -122,6 +124,7 @@ struct Op {
   void (*call)(void*) = nullptr;
   void* user = nullptr;
   std::shared_ptr<Graph> graph;
+  std::shared_ptr<std::atomic<bool>> is_ended;  ///< of a kernel that runs on all cores at once: it is to end
 };
 
 struct Graph {

@@ -75,15 +75,16 @@ class KernelsOfGraph {
 
   /// Makes a program for the device of an orchestration on the host. The program receives the graph's address.
   template <class Runtime, class Graph>
-  [[nodiscard]] rondo::OrchestratorBinary take_orchestration(const Graph& graph) {
+  [[nodiscard]] rondo::OrchestratorBinary take_orchestration(const Graph& graph,
+                                                             const rondo::OrchestratorBinary& options) {
     Binary binary;
     binary.add("orchestrate", [](std::int64_t* args) {
-      rondo::runtime::orchestrate_on_device<Runtime>(
+      rondo::runtime::orchestrate_on_device<Runtime, AicpuMemory>(
           args, [](auto& round, const auto& io) { reinterpret_cast<const Graph*>(io.user())->orchestrate(round); });
     });
     bytes_ = binary.bytes();
     return {rondo::KernelBinary::from_memory(bytes_), "orchestrate", "Orchestrate",
-            reinterpret_cast<std::uintptr_t>(&graph)};
+            reinterpret_cast<std::uintptr_t>(&graph), options.cores, options.blocks};
   }
 
  private:
@@ -122,7 +123,8 @@ class OverStandIn : private KernelsOfGraph, public rondo::platform::Onboard<A, R
   struct Orchestration : Base::template Orchestration<Runtime, Graph> {
     using OnBase = typename Base::template Orchestration<Runtime, Graph>;
     Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options)
-        : OnBase{platform, graph, options, platform.template take_orchestration<Runtime>(graph)} {}
+        : OnBase{platform, graph, options,
+                 platform.template take_orchestration<Runtime>(graph, platform.options().orchestrator)} {}
     Orchestration(OverStandIn& platform, const Graph& graph, const rondo::runtime::StreamOptions& options)
       requires std::same_as<Graph, rondo::Orchestrated<rondo::runtime::OnDevice>>
         : OnBase{platform, graph, options} {}

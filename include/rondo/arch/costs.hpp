@@ -94,6 +94,21 @@ inline constexpr Costs costs_of<A5> =
     }
         .or_else(costs_of<A2A3>);
 
+/// The costs of a chip whose tasks are handed out through mailboxes in device memory, by one thread of the AICPU, as
+/// the onboard platforms do it for graphs that the device builds. A mailbox takes the place of a core's register.
+template <class A>
+inline constexpr Costs mailbox_costs = [] {
+  Costs costs = costs_of<A>;
+  // Reported by the peer runtime (docs/investigations/2026-06-cond-vs-gm-notification.md): it takes 1040 ns on average
+  // until the AICPU notices what a core wrote to memory. Assumed for the reverse.
+  constexpr double event_ns = 1040;
+  costs.dispatch_ns += event_ns - costs.start_block_ns;
+  costs.retire_ns += event_ns - costs.notice_block_ns;
+  costs.start_block_ns = event_ns;
+  costs.notice_block_ns = event_ns;
+  return costs;
+}();
+
 /// The chip that an engine simulates.
 struct Chip {
   const char* name = "";

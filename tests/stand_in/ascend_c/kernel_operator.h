@@ -17,8 +17,23 @@
 using GM_ADDR = std::uint8_t*;
 using event_t = int;
 
-extern "C" std::uint32_t rondo_stand_in_block_index();
-extern "C" std::uint32_t rondo_stand_in_block_count();
+// Scalar code reads and writes memory through the core's cache; see ../control.hpp.
+extern "C" {
+std::uint32_t rondo_stand_in_block_index();
+std::uint32_t rondo_stand_in_block_count();
+int rondo_stand_in_core_type();
+std::uint64_t rondo_stand_in_core_load(const void* at);
+void rondo_stand_in_core_store(void* at, std::uint64_t value);
+void rondo_stand_in_core_discard(const void* at);
+void rondo_stand_in_core_discard_all();
+void rondo_stand_in_core_barrier();
+void rondo_stand_in_core_copy(void* to, const void* from, std::size_t size);
+void rondo_stand_in_core_wait_for_copies();
+}
+
+#define ASCEND_IS_AIC (rondo_stand_in_core_type() == 0)
+#define KERNEL_TASK_TYPE_DEFAULT(type)
+enum pipe_t { PIPE_ALL };
 
 namespace AscendC {
 
@@ -62,10 +77,40 @@ class GlobalTensor {
     return part;
   }
   [[nodiscard]] T* data() const { return at_; }
+  [[nodiscard]] T GetValue(std::uint64_t i) const
+    requires(sizeof(T) == 8)
+  {
+    return static_cast<T>(rondo_stand_in_core_load(at_ + i));
+  }
+  void SetValue(std::uint64_t i, T value)
+    requires(sizeof(T) == 8)
+  {
+    rondo_stand_in_core_store(at_ + i, static_cast<std::uint64_t>(value));
+  }
 
  private:
   T* at_ = nullptr;
 };
+
+enum class CacheLine { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
+enum class DcciDst { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT };
+enum class MemDsbT { ALL };
+template <class T, CacheLine lines, DcciDst>
+void DataCacheCleanAndInvalid(const GlobalTensor<T>& at) {
+  if (lines == CacheLine::SINGLE_CACHE_LINE) {
+    rondo_stand_in_core_discard(at.data());
+  } else {
+    rondo_stand_in_core_discard_all();
+  }
+}
+template <MemDsbT>
+void DataSyncBarrier() {
+  rondo_stand_in_core_barrier();
+}
+template <pipe_t>
+void PipeBarrier() {
+  rondo_stand_in_core_wait_for_copies();
+}
 
 template <TPosition position>
 class TBuf {
@@ -115,7 +160,16 @@ template <class T>
 void DataCopy(const GlobalTensor<T>& to, const LocalTensor<T>& from, std::uint32_t count) {
   require(count * sizeof(T) % 32 == 0, "a copy is not of whole blocks of 32 bytes");
   require(count <= from.size(), "a copy leaves its local tensor");
-  std::memcpy(static_cast<void*>(to.data()), from.data(), count * sizeof(T));
+  rondo_stand_in_core_copy(to.data(), from.data(), count * sizeof(T));
+}
+
+template <class T>
+void Muls(const LocalTensor<T>& to, const LocalTensor<T>& from, T factor, std::int32_t count) {
+  for (std::int32_t i = 0; i < count; ++i) to.SetValue(i, from.GetValue(i) * factor);
+}
+template <class T>
+void Add(const LocalTensor<T>& to, const LocalTensor<T>& a, const LocalTensor<T>& b, std::int32_t count) {
+  for (std::int32_t i = 0; i < count; ++i) to.SetValue(i, a.GetValue(i) + b.GetValue(i));
 }
 
 inline std::int64_t GetBlockIdx() { return rondo_stand_in_block_index(); }

@@ -41,6 +41,17 @@ TEST_CASE("Costs that are handed in replace the chip's one by one; zero is a fig
                   [n = 0.0](double f) mutable { CHECK(f == ++n); });
 }
 
+TEST_CASE("A mailbox takes the place of a core's register in all four costs of a scheduler") {
+  constexpr Costs registers = arch::costs_of<arch::A2A3>;
+  constexpr Costs mailboxes = arch::mailbox_costs<arch::A2A3>;
+  CHECK(mailboxes.start_block_ns == 1040);
+  CHECK(mailboxes.notice_block_ns == 1040);
+  CHECK(mailboxes.dispatch_ns == registers.dispatch_ns + 900);
+  CHECK(mailboxes.retire_ns == registers.retire_ns + 940);
+  CHECK(mailboxes.launch_ns == registers.launch_ns);
+  CHECK(arch::mailbox_costs<arch::A5>.start_block_ns == 1040);
+}
+
 TEST_CASE("A chip says what it has of cores and schedulers") {
   constexpr arch::Chip a2a3 = arch::chip_of<arch::A2A3>;
   CHECK(std::string_view{a2a3.name} == "a2a3");

@@ -67,6 +67,7 @@ class Device {
     return rondo::detail::machine_of(chip == nullptr ? "?" : chip);
   }
   [[nodiscard]] const Identity& identity() const noexcept { return identity_; }
+  [[nodiscard]] const Options& options() const noexcept { return options_; }
   [[nodiscard]] Stream stream() const noexcept { return stream_; }
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return text_; }
   /// The kernel that the runtime reported as the one that failed last; empty if it reported none.

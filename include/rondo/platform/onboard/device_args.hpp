@@ -15,9 +15,11 @@
 ///
 ///     0            OrchestratorArgs of the launch of each round
 ///     256          OrchestratorArgs of the last launch (command: close)
+///     512          OrchestratorArgs of the first launch if cores run the tasks (command: probe)
 ///     tensors_at   the OrchestratorTensor of each tensor of the interface, in the order of declaration, followed by
 ///                  the bytes of the host inputs
 ///     result_at    OrchestratorResult
+///     mailboxes_at the mailboxes of the cores, see device/mailbox.hpp; 0: tasks run on the AICPU
 ///     heaps_at     the rings for intermediates, one after another, of `heap_bytes` each
 ///
 /// All offsets count from the beginning of the block, whose device address is `arena`, a multiple of 1024.
@@ -27,12 +29,14 @@ namespace rondo::runtime {
 enum class OrchestratorCommand : std::uint32_t {
   round,  ///< build and run the graph of one round, and write the result
   close,  ///< release what is kept between rounds; no launch follows
+  probe,  ///< find out whether the AICPU and the cores see what the other writes; counts as a round
 };
 
 /// The arguments of an orchestrator's launch.
 struct OrchestratorArgs {
   static constexpr std::uint32_t expected_magic = 0x4F44'4E52;  // "RNDO"
-  static constexpr std::uint32_t expected_version = 1;
+  static constexpr std::uint32_t expected_version = 2;
+  static constexpr std::uint32_t probes = 1000;  ///< values that a probe exchanges
 
   std::uint32_t magic = expected_magic;
   std::uint32_t version = expected_version;
@@ -57,10 +61,17 @@ struct OrchestratorArgs {
   std::uint32_t edges = 0;
   std::uint32_t deadlock_after_ms = 0;
   std::uint32_t late = 0;
+  // The cores that run the tasks
+  std::uint64_t mailboxes_at = 0;
+  std::uint32_t cube_cores = 0;
+  std::uint32_t vector_cores = 0;
+  std::uint32_t core_limit_ms = 0;   ///< for a block of a task, and for cores to come and to leave; 0: none
+  std::uint32_t probe_limit_ms = 0;  ///< for the same, in a probe
 };
-static_assert(std::is_trivially_copyable_v<OrchestratorArgs> && sizeof(OrchestratorArgs) == 120);
+static_assert(std::is_trivially_copyable_v<OrchestratorArgs> && sizeof(OrchestratorArgs) == 144);
 static_assert(offsetof(OrchestratorArgs, session) == 16 && offsetof(OrchestratorArgs, arena) == 24);
 static_assert(offsetof(OrchestratorArgs, user) == 72 && offsetof(OrchestratorArgs, rings) == 80);
+static_assert(offsetof(OrchestratorArgs, mailboxes_at) == 120);
 
 /// A tensor of the interface in this round.
 struct OrchestratorTensor {

@@ -5,6 +5,7 @@
 #include <rondo/arch/a2a3.hpp>
 #include <rondo/arch/a5.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/platform/onboard/core_dispatch.hpp>
 #include <rondo/platform/onboard/device_args.hpp>
 #include <rondo/platform/sim/dynamic/aicpu_build_graph.hpp>
 #include <rondo/platform/sim/dynamic/tensormap_and_ringbuffer.hpp>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <vector>
 
 /// The device's half of an orchestrator: what a program for the AICPU is made of. It builds and runs each round's graph
@@ -98,11 +100,15 @@ class DeviceStates {
   std::map<std::uint64_t, std::unique_ptr<DeviceState>> states_;
 };
 
-template <class Orchestrator>
+template <class Orchestrator, class Memory>
 struct OrchestratorState final : DeviceState {
   OrchestratorState(const OrchestratorArgs& args, const std::vector<graph::TensorRecord>& tensors)
-      : orchestrator{options_of(args), args.threads, limits_of(args), view_of(args, tensors)} {
+      : orchestrator{options_of(args), threads_of(args), limits_of(args), view_of(args, tensors)} {
     orchestrator.place_heaps(args.arena + args.heaps_at);
+    if (args.mailboxes_at == 0) return;
+    cores.emplace(platform::onboard::CorePlaces{args.arena + args.mailboxes_at, args.cube_cores, args.vector_cores},
+                  orchestrator.stream());
+    orchestrator.use_cores(cores->cores());
   }
 
   static std::unique_ptr<DeviceState> make(const OrchestratorArgs& args) {
@@ -123,11 +129,16 @@ struct OrchestratorState final : DeviceState {
   }
 
   Orchestrator orchestrator;
+  std::optional<platform::onboard::CoreDispatch<Memory>> cores;
 
  private:
+  /// Where cores run the tasks, the program needs no threads.
+  static std::uint32_t threads_of(const OrchestratorArgs& args) noexcept {
+    return args.mailboxes_at == 0 ? args.threads : 0;
+  }
   static StreamOptions options_of(const OrchestratorArgs& args) noexcept {
     StreamOptions options;
-    options.threads = args.threads;
+    options.threads = threads_of(args);
     options.window = args.window;
     options.ring_bytes = Bytes{args.heap_bytes};
     options.tensors = args.tensors;
@@ -163,9 +174,11 @@ inline void answer(const OrchestratorArgs& args, std::uint64_t round, std::uint6
 
 /// One launch of an orchestrator: does what `args` (an OrchestratorArgs) says and writes the result, whatever happens.
 /// `orchestration(round, io)` adds the round's tasks, with round an orchestrator of `Runtime` and io a DeviceInterface.
-/// A task is a call of its kernel's function in this program, where it is added, or on a thread of the program's own
-/// (StreamOptions::threads). Thread safety: one launch of a session at a time. @returns 0, as such programs do
-template <class Runtime, class Orchestration>
+/// A task runs on a cube or vector core if the session was opened so. Otherwise it is a call of its kernel's function
+/// in this program, where it is added, or on a thread of the program's own (StreamOptions::threads). `Memory` is the
+/// memory that the program shares with the cores. Thread safety: one launch of a session at a time. @returns 0, as such
+/// programs do
+template <class Runtime, class Memory = platform::onboard::AicpuMemory, class Orchestration>
 std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orchestration) noexcept {
   using Orchestrator = typename platform::sim::dynamic::OrchestratorFor<Runtime>::type;
   const auto& args = *static_cast<const OrchestratorArgs*>(args_block);
@@ -186,9 +199,19 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
     return 0;
   }
   try {
-    using State = detail::OrchestratorState<Orchestrator>;
+    using State = detail::OrchestratorState<Orchestrator, Memory>;
     auto& state = static_cast<State&>(states.find(args, [&] { return State::make(args); }));
     const DeviceInterface io{args};
+    if (state.cores)
+      state.cores->begin_round(state.rounds + 1,
+                               args.command == OrchestratorCommand::probe ? args.probe_limit_ms : args.core_limit_ms);
+    if (args.command == OrchestratorCommand::probe && state.cores) {
+      Error::Text why;
+      const bool is_fine = state.cores->exchange(OrchestratorArgs::probes, why);
+      is_fine ? (void)state.cores->end_round() : state.cores->dismiss();
+      detail::answer(args, ++state.rounds, state.cores->present(), is_fine ? Status{} : Status{Errc::unsupported}, why);
+      return 0;
+    }
     for (std::uint32_t t = 0; t < args.tensor_count; ++t) {
       if (io.tensor(t).address == 0) {  // after a copy that failed, the device goes on with what follows it
         refuse(Error::Text("the address of the interface's tensor ", t, " has not reached the device"));
@@ -196,8 +219,11 @@ std::uint32_t orchestrate_on_device(const void* args_block, Orchestration&& orch
       }
       state.orchestrator.place_interface(t, io.tensor(t).address);
     }
-    const Status status = platform::sim::dynamic::orchestrate_round(
-        state.orchestrator, [&](Orchestrator& round) { orchestration(round, io); });
+    Status status = platform::sim::dynamic::orchestrate_round(state.orchestrator,
+                                                              [&](Orchestrator& round) { orchestration(round, io); });
+    if (state.cores) {
+      if (const Status left = state.cores->end_round(); status.ok()) status = left;
+    }
     detail::answer(args, ++state.rounds, state.orchestrator.tasks(), status,
                    status.ok() ? Error::Text{} : state.orchestrator.stream().failure_text());
   } catch (const Error& e) {

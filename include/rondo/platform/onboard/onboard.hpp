@@ -227,18 +227,14 @@ class Onboard {
     prepare(graph.view());
     return onboard::Orchestrator(device_, binary, [this] { ++programs_; });
   }
-  /// Launches the program. `args` on the device and `host_args` on the host have the same contents.
-  Status launch_orchestrator(onboard::Orchestrator& orchestrator, DevicePtr<std::byte> args, std::byte* host_args,
-                             Bytes size) noexcept {
-    if (const onboard::AclError code = transfers_.begin_launch(); code != onboard::code_ok) [[unlikely]]
-      return transfers_.refused(code);
-    was_launched_ = true;
-    const char* call = nullptr;
-    const auto* const at = reinterpret_cast<const void*>(args.address());  // NOLINT: an address for the runtime
-    const onboard::AclError code = orchestrator.launch(at, host_args, size.value, call);
-    return code == onboard::code_ok ? Status{} : transfers_.refused(code, call);
-  }
+  /// For launches of the program.
+  [[nodiscard]] Transfers& transfers_of_a_launch() noexcept { return was_launched_ = true, transfers_; }
   Status unload(onboard::Orchestrator& orchestrator) noexcept { return unloaded(orchestrator.release()); }
+
+  /// Where the tasks of graphs that the device builds run, and why.
+  [[nodiscard]] const Dispatch& dispatch() const noexcept { return dispatch_; }
+  [[nodiscard]] onboard::Device& device() noexcept { return device_; }
+  void note_dispatch(const Dispatch& dispatch) noexcept { dispatch_ = dispatch; }
 
   /// Opens a queue for rounds in flight, on streams of their own. @throws Error out_of_memory, out_of_resources
   [[nodiscard]] streams::DeviceQueue<A, Parts, RoundEvents> open_queue(std::size_t slots, std::size_t outputs,
@@ -257,6 +253,7 @@ class Onboard {
     if (when == Moment::opening) {
       if (!has_virtual_memory()) sink("no virtual memory; blocks are allocated one by one");
       if (!can_refresh_args()) sink(refresh_.remark());
+      if (!dispatch_.reason.empty() && dispatch_.is_asked_for) sink(dispatch_.reason.c_str());
       refresh_costs_.remark(sink);
     } else if (last_ != nullptr) {
       const Error::Text captures("the runtime refused ", last_->refusals(),
@@ -380,6 +377,7 @@ class Onboard {
   streams::TaskSteps* steps_ = nullptr;
   bool was_launched_ = false;  ///< by a round, a program that has been unloaded
   std::uint32_t programs_ = 0;
+  Dispatch dispatch_;
   std::uint64_t queue_staging_ = 0;
   bool is_closed_ = false;
 };

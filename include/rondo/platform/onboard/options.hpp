@@ -4,6 +4,7 @@
 
 #include <rondo/arch/costs.hpp>
 #include <rondo/args/refresh_op.hpp>
+#include <rondo/error.hpp>
 #include <rondo/platform/saved_file.hpp>
 #include <rondo/platform/streams/cost_file.hpp>
 #include <rondo/types.hpp>
@@ -55,6 +56,21 @@ struct OrchestratorBinary {
   const char* kernel = "RondoOrchestrator";
   /// A value that the program receives unchanged.
   std::uint64_t user = 0;
+  /// The binary with the kernel rondo_dispatch, which runs the tasks on cube and vector cores; see docs/onboard.md. By
+  /// default there is none, and tasks run on the AICPU, as functions of the program.
+  KernelBinary cores{};
+  /// The number of blocks of that kernel, each a cube core and two vector cores; 0: all of the chip. Other kernels get
+  /// the cores that are left.
+  std::uint32_t blocks = 0;
+};
+
+/// Where the tasks of graphs that the device builds run.
+struct Dispatch {
+  bool is_asked_for = false;       ///< whether Options::orchestrator names a kernel for the cores
+  bool is_on_cores = false;        ///< on cube and vector cores; otherwise on the AICPU
+  std::uint32_t cube_cores = 0;    ///< the number of cube cores that run tasks
+  std::uint32_t vector_cores = 0;  ///< the number of vector cores that run tasks
+  Error::Text reason;              ///< the reason why tasks run on the AICPU
 };
 
 /// The kinds of memory that a program can allocate on an NPU and bind to rounds.

@@ -4,6 +4,7 @@
 
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/arena.hpp>
+#include <rondo/platform/onboard/core_kernel.hpp>
 #include <rondo/platform/onboard/device_args.hpp>
 #include <rondo/platform/onboard/options.hpp>
 #include <rondo/platform/onboard/orchestrator.hpp>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -30,8 +32,9 @@ using runtime::OrchestratorResult;
 using runtime::OrchestratorTensor;
 
 /// One orchestrator on one device. It lays out the orchestrator's block (see device_args.hpp), sends it the addresses
-/// of the tensors, and launches it. Cost of a round in addition to its copies: one launch, one copy of the result, and
-/// one copy of the tensors' addresses if one of them changed or there are host inputs.
+/// of the tensors, and launches it, after the cores' kernel if cores run the tasks. Cost of a round in addition to its
+/// copies: one launch, another for the cores, one copy of the result, and one copy of the tensors' addresses if one of
+/// them changed or there are host inputs.
 template <class P, class Runtime, class Graph>
 class Orchestration {
  public:
@@ -55,13 +58,15 @@ class Orchestration {
                 const OrchestratorBinary& binary)
       : platform_{platform},
         view_{graph.view()},
-        places_{place(view_, options)},
+        cores_{CoreKernel::load(platform, binary)},
+        places_{place(view_, options, cores_.get())},
         image_(places_.heaps_at),
         host_inputs_(view_.tensors.size()),
         block_{platform, Bytes{places_.arena_bytes}, Bytes{P::Arch::arena_alignment}},
         program_{platform.load_orchestrator(graph, binary)} {
     places_.user = binary.user;
     write();
+    if (cores_ != nullptr) probe();
   }
   Orchestration(const Orchestration&) = delete;
   Orchestration& operator=(const Orchestration&) = delete;
@@ -71,10 +76,7 @@ class Orchestration {
     if (is_dirty_ || has_host_inputs_) [[unlikely]] {
       if (const Status status = tell(); !status) return status;
     }
-    if (const Status status = launch(OrchestratorCommand::round); !status) return status;
-    ++rounds_;
-    is_awaited_ = true;
-    return platform_.copy_out(&result_, block_.base().offset(Bytes{places_.result_at}), Bytes{sizeof(result_)});
+    return launch_round(OrchestratorCommand::round);
   }
   static Status settle() noexcept { return {}; }
   /// The round's outcome as the orchestrator reports it, or `waited` if the wait itself failed.
@@ -82,12 +84,16 @@ class Orchestration {
     has_answered_ = std::exchange(is_awaited_, false) && waited.ok();
     if (!has_answered_) {
       is_lost_ = is_lost_ || waited.poisoned();
+      if (waited.poisoned()) call_cores_back();
       return waited;
     }
     if (result_.round == rounds_) [[likely]] {
       text_ = result_.status.ok() ? Error::Text{} : Error::Text(result_.text);
+      if (!result_.status.ok()) [[unlikely]]
+        call_cores_back();
       return result_.status;
     }
+    call_cores_back();
     text_ = Error::Text("the orchestrator ended without an answer; is it built with orchestrate_on_device()?");
     return Status{Errc::device_failed}.poisoning();
   }
@@ -114,19 +120,26 @@ class Orchestration {
       first = launch(OrchestratorCommand::close);
       if (first.ok()) first = platform_.wait();
     }
+    if (cores_ != nullptr) {
+      if (const Status status = release_cores(); first.ok()) first = status;
+    }
     if (const Status status = platform_.unload(program_); first.ok()) first = status;
     if (const Status status = block_.release(); first.ok()) first = status;
     return first;
   }
 
  private:
-  static constexpr std::uint64_t close_at = 256;
+  static constexpr std::uint64_t args_stride = 256;  ///< from one command's args to the next one's
 
-  static OrchestratorArgs place(const graph::GraphView& view, const runtime::StreamOptions& options) {
+  [[nodiscard]] static std::uint64_t new_session() noexcept {
+    static std::atomic<std::uint64_t> last_session{0};
+    return last_session.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  static OrchestratorArgs place(const graph::GraphView& view, const runtime::StreamOptions& options,
+                                const CoreKernel* cores) {
     OrchestratorArgs args;
     args.npu_arch = P::Arch::npu_arch;
-    static std::atomic<std::uint64_t> last_session{0};
-    args.session = last_session.fetch_add(1, std::memory_order_relaxed) + 1;
+    args.session = new_session();
     args.rings = Runtime::rings;
     args.tensor_count = static_cast<std::uint32_t>(view.tensors.size());
     args.tag = view.tag;
@@ -137,13 +150,22 @@ class Orchestration {
     args.edges = options.edges;
     args.deadlock_after_ms = options.deadlock_after_ms;
     args.late = options.late ? 1 : 0;
-    args.tensors_at = 2 * close_at;
+    args.tensors_at = 3 * args_stride;
     std::uint64_t end = align_up(args.tensors_at + sizeof(OrchestratorTensor) * view.tensors.size(), 64);
     for (const graph::TensorRecord& tensor : view.tensors) {
       if (is_carried_in_args(tensor.direction)) end += align_up(tensor.bytes, 64);
     }
     args.result_at = end;
-    args.heaps_at = align_up(end + sizeof(OrchestratorResult) + P::Arch::block_guard, 1024);
+    end += sizeof(OrchestratorResult);
+    if (cores != nullptr) {
+      args.mailboxes_at = end;
+      args.cube_cores = cores->blocks();
+      args.vector_cores = 2 * cores->blocks();
+      args.core_limit_ms = cores->limits().scheduler_ms;
+      args.probe_limit_ms = cores->limits().probe_ms;
+      end += mailbox::place_of(args.cube_cores + args.vector_cores);
+    }
+    args.heaps_at = align_up(end + P::Arch::block_guard, 1024);
     args.heap_bytes = options.ring_bytes.value / 1024 * 1024;
     args.arena_bytes = args.heaps_at + args.rings * args.heap_bytes;
     return args;
@@ -152,10 +174,13 @@ class Orchestration {
   /// Writes the whole block except the rings, and waits. @throws Error what the platform reports
   void write() {
     places_.arena = block_.base().address();
-    std::memcpy(image_.data(), &places_, sizeof(places_));
-    OrchestratorArgs closing = places_;
-    closing.command = OrchestratorCommand::close;
-    std::memcpy(image_.data() + close_at, &closing, sizeof(closing));
+    if (cores_ != nullptr) cores_->place(places_.arena + places_.mailboxes_at);
+    for (const OrchestratorCommand command :
+         {OrchestratorCommand::round, OrchestratorCommand::close, OrchestratorCommand::probe}) {
+      OrchestratorArgs args = places_;
+      args.command = command;
+      std::memcpy(image_.data() + at(command), &args, sizeof(args));
+    }
     std::uint64_t next = align_up(places_.tensors_at + sizeof(OrchestratorTensor) * view_.tensors.size(), 64);
     for (std::size_t t = 0; t < view_.tensors.size(); ++t) {
       const graph::TensorRecord& from = view_.tensors[t];
@@ -182,6 +207,42 @@ class Orchestration {
     }
   }
 
+  /// Finds out whether the AICPU and the cores see what the other writes. If not, tasks run on the AICPU.
+  /// @throws Error what the device reports
+  [[gnu::cold]] void probe() {
+    Status status = launch_round(OrchestratorCommand::probe);
+    if (status.ok()) status = outcome(platform_.wait());
+    if (status.ok()) return platform_.note_dispatch({true, true, places_.cube_cores, places_.vector_cores, {}});
+    Error::Text why = has_answered_ ? text_ : platform_.failure_text();
+    if (status.code() != Errc::unsupported) {
+      (void)unload();
+      throw Error(status.code(), Error::Text(P::name, ": trying out the cores: ", why));
+    }
+    const Error::Text reason("tasks run on the AICPU: ", cores_->failed_side(result_.tasks), " (", why, ")");
+    status = release_cores();
+    cores_.reset();
+    if (!status) {
+      (void)unload();
+      throw Error(status.code(), Error::Text(P::name, ": unloading ", CoreKernel::name));
+    }
+    platform_.note_dispatch({true, false, 0, 0, reason});
+    places_.mailboxes_at = 0;
+    places_.session = new_session();  // the program remembers nothing of it
+    rounds_ = 0;
+    write();
+  }
+  Status release_cores() noexcept {
+    const AclError code = cores_->release(has_lost_a_core_);
+    if (code != code_ok) platform_.device().note("unloading rondo_dispatch", code);
+    return code == code_ok ? Status{} : Status{errc_of(code)};
+  }
+  [[gnu::cold]] void call_cores_back() noexcept {
+    if (cores_ == nullptr) return;
+    cores_->depart();
+    has_lost_a_core_ =
+        !has_answered_ || result_.status.code() == Errc::timed_out || result_.status.code() == Errc::device_failed;
+  }
+
   /// Sends the tensors' addresses and the bytes of host inputs.
   [[gnu::noinline]] Status tell() noexcept {
     is_dirty_ = false;
@@ -196,10 +257,19 @@ class Orchestration {
     is_dirty_ = !status.ok();
     return status;
   }
-  Status launch(OrchestratorCommand command) noexcept {
-    const std::uint64_t at = command == OrchestratorCommand::round ? 0 : close_at;
-    return platform_.launch_orchestrator(program_, block_.base().offset(Bytes{at}), image_.data() + at,
-                                         Bytes{sizeof(OrchestratorArgs)});
+  Status launch_round(OrchestratorCommand command) noexcept {
+    if (const Status status = launch(command, cores_.get()); !status) return status;
+    ++rounds_;
+    is_awaited_ = true;
+    return platform_.copy_out(&result_, block_.base().offset(Bytes{places_.result_at}), Bytes{sizeof(result_)});
+  }
+  Status launch(OrchestratorCommand command, CoreKernel* cores = nullptr) noexcept {
+    return program_.launch(platform_.transfers_of_a_launch(), cores, rounds_ + 1,
+                           block_.base().offset(Bytes{at(command)}), image_.data() + at(command),
+                           Bytes{sizeof(OrchestratorArgs)});
+  }
+  [[nodiscard]] static std::uint64_t at(OrchestratorCommand command) noexcept {
+    return args_stride * static_cast<std::uint64_t>(command);
   }
   [[nodiscard]] OrchestratorTensor* tensors() noexcept {
     return reinterpret_cast<OrchestratorTensor*>(image_.data() + places_.tensors_at);  // NOLINT: made of bytes
@@ -207,6 +277,7 @@ class Orchestration {
 
   P& platform_;
   graph::GraphView view_;
+  std::unique_ptr<CoreKernel> cores_;  ///< null: tasks run on the AICPU
   OrchestratorArgs places_;
   std::vector<std::byte> image_;  ///< the host's copy of the block, up to the rings
   std::vector<std::uint64_t> host_inputs_;
@@ -220,6 +291,7 @@ class Orchestration {
   bool is_awaited_ = false;  ///< the result of a round is on its way
   bool has_answered_ = false;
   bool is_lost_ = false;  ///< the device is gone: further calls would only wait
+  bool has_lost_a_core_ = false;
   bool is_unloaded_ = false;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/platform/onboard/binaries.hpp>
+#include <rondo/platform/onboard/core_kernel.hpp>
 
 #include <cstdint>
 #include <span>
@@ -29,16 +30,24 @@ class Orchestrator {
   Orchestrator& operator=(const Orchestrator&) = delete;
   ~Orchestrator() { (void)release(); }
 
-  /// Submits one launch of one block. The args are on the device and on the host, and the launch uses those that the
-  /// runtime can take. @returns the runtime's code; `call` is then the name of the call
-  [[nodiscard]] AclError launch(const void* device_args, void* host_args, std::size_t bytes,
-                                const char*& call) noexcept {
-    if (calls().launch_device_args != nullptr) {
-      call = "aclrtLaunchKernelV2";
-      return calls().launch_device_args(function_, 1, device_args, bytes, nullptr, device_.stream());
+  /// Submits one launch of one block, after the cores' kernel if there is one. The args are on the device and on the
+  /// host, and the launch uses those that the runtime can take.
+  template <class Transfers>
+  Status launch(Transfers& transfers, CoreKernel* cores, std::uint64_t round, DevicePtr<std::byte> args,
+                std::byte* host_args, Bytes size) noexcept {
+    if (const AclError code = transfers.begin_launch(); code != code_ok) [[unlikely]]
+      return transfers.refused(code);
+    if (cores != nullptr) {
+      if (const AclError code = cores->launch(round); code != code_ok) [[unlikely]]
+        return transfers.refused(code, "aclrtLaunchKernelWithHostArgs, for rondo_dispatch");
     }
-    call = "aclrtLaunchKernelWithHostArgs";
-    return calls().launch_host_args(function_, 1, device_.stream(), nullptr, host_args, bytes, nullptr, 0);
+    const char* call = nullptr;
+    const auto* const at = reinterpret_cast<const void*>(args.address());  // NOLINT: an address for the runtime
+    const AclError code = launch(at, host_args, size.value, call);
+    if (code == code_ok) [[likely]]
+      return {};
+    if (cores != nullptr) cores->call_back();
+    return transfers.refused(code, call);
   }
 
   /// Waits for the device, then unloads the program. @returns the first failure
@@ -55,6 +64,16 @@ class Orchestrator {
   }
 
  private:
+  /// @returns what the runtime does; `call` is then its name
+  [[nodiscard]] AclError launch(const void* device_args, void* host_args, std::size_t bytes,
+                                const char*& call) noexcept {
+    if (calls().launch_device_args != nullptr) {
+      call = "aclrtLaunchKernelV2";
+      return calls().launch_device_args(function_, 1, device_args, bytes, nullptr, device_.stream());
+    }
+    call = "aclrtLaunchKernelWithHostArgs";
+    return calls().launch_host_args(function_, 1, device_.stream(), nullptr, host_args, bytes, nullptr, 0);
+  }
   explicit Orchestrator(Device& device) : device_{device} {}
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
 

@@ -62,6 +62,7 @@ struct alignas(64) TaskSlot {
 
   void* uses = nullptr;  ///< the runtime's record of the tensors that it uses
   bool published = false;
+  CoreType core = CoreType::vector;
   ArgWord own_words_block[own_words] = {};
 
   [[nodiscard]] static FanOut* sealed() noexcept { return reinterpret_cast<FanOut*>(std::uintptr_t{1}); }  // NOLINT

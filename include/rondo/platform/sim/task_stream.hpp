@@ -25,6 +25,16 @@ struct TaskTracer {
   void (*call)(void* self, const TaskSlot& task, ArgWord* args, std::uint32_t number, std::uint32_t block) = nullptr;
 };
 
+/// Cores that run the blocks of tasks, while the orchestrating thread hands them out and goes on; in place of worker
+/// threads.
+struct TaskCores {
+  void* self = nullptr;
+  /// Starts a block on a core of the task's type; returns false if none is free.
+  bool (*start)(void* self, TaskSlot& task, std::uint32_t block) noexcept = nullptr;
+  /// Returns a task one of whose blocks has ended since the last call; null if there is none.
+  TaskSlot* (*take_ended)(void* self) noexcept = nullptr;
+};
+
 /// The scheduler of the runtimes that build their graph during the round: runs tasks that are added one by one while
 /// earlier ones run. If there are worker threads, they run ready tasks; otherwise the orchestrating thread runs the
 /// newest ready task when it has to wait.
@@ -58,6 +68,9 @@ class TaskStream {
     running_mode_ = Mode::traced;
   }
 
+  /// From the next round on, these cores run the tasks, and this thread, which has no worker threads, hands them out.
+  void use_cores(const TaskCores& cores) noexcept { cores_ = cores; }
+
   /// Begins a round, whose tasks are numbered from `first` on.
   void begin_round(std::uint64_t first) noexcept {
     first_ = first;
@@ -69,6 +82,8 @@ class TaskStream {
   /// Adds a task whose predecessors are all done.
   void ready(TaskSlot& task) noexcept {
     if (!threaded()) {
+      if (cores_.self != nullptr) [[unlikely]]
+        return queue_for_core(task);
       task.next_ready = ready_list_;
       ready_list_ = &task;
     } else if (queue_.push(&task)) {
@@ -82,6 +97,8 @@ class TaskStream {
   bool help() noexcept {
     TaskSlot* task = nullptr;
     if (!threaded()) {
+      if (cores_.self != nullptr) [[unlikely]]
+        return serve_cores();
       task = ready_list_;
       if (task != nullptr) ready_list_ = task->next_ready;
     } else {
@@ -102,7 +119,7 @@ class TaskStream {
   /// change it. A worker marks itself busy before it looks for a task, so no task can be in flight unseen between two
   /// reads of an unchanged queue.
   [[nodiscard]] bool quiet() const noexcept {
-    if (!threaded()) return ready_list_ == nullptr;
+    if (!threaded()) return ready_list_ == nullptr && is_quiet_on_cores();
     const std::uint64_t popped = queue_.popped();  // model: stream.popped
     if (queue_.pushed() != popped) return false;   // model: stream.pushed
     for (const Worker& worker : workers_) {
@@ -117,6 +134,12 @@ class TaskStream {
     if (is_recorded_.exchange(true, std::memory_order_acq_rel)) return;
     status_ = status;
     failure_ = text;
+  }
+  /// Records that a task has failed.
+  [[gnu::cold]] void fail_task(const TaskSlot& task, Errc code, const Error::Text& why) noexcept {
+    const auto index = static_cast<std::uint32_t>(task.number - first_);
+    fail(Status::of_task(code, index).poisoning(),
+         Error::Text("task ", index, " '", std::string_view{task.name, task.name_size}, "': ", why));
   }
   /// Starts no further task in this round; the caller makes the round fail.
   void abandon() noexcept { mode_.store(Mode::failed, std::memory_order_relaxed); }
@@ -215,10 +238,7 @@ class TaskStream {
         task.entry(args);
       }
     } catch (...) {
-      const auto index = static_cast<std::uint32_t>(task.number - first_);
-      Error::Text text("task ", index, " '", std::string_view{task.name, task.name_size}, "': ");
-      text.append(current_exception_text());
-      fail(Status::of_task(Errc::kernel_failed, index).poisoning(), text);
+      fail_task(task, Errc::kernel_failed, current_exception_text());
     }
   }
 
@@ -262,6 +282,73 @@ class TaskStream {
     }
   }
 
+  /// Tasks that are ready, the oldest first, each until its last block has started.
+  struct CoreQueue {
+    TaskSlot* first = nullptr;
+    TaskSlot* last = nullptr;
+  };
+
+  [[gnu::noinline]] void queue_for_core(TaskSlot& task) noexcept {
+    enqueue(task);
+    if (!start_blocks()) (void)serve_cores();
+  }
+  void enqueue(TaskSlot& task) noexcept {
+    CoreQueue& queue = for_cores_[static_cast<std::size_t>(task.core)];
+    task.next_ready = nullptr;
+    task.next_block.store(0, std::memory_order_relaxed);
+    (queue.first == nullptr ? queue.first : queue.last->next_ready) = &task;
+    queue.last = &task;
+  }
+  /// Takes the blocks that have ended, and starts others. Returns whether any has ended.
+  bool serve_cores() noexcept {
+    bool any = false;
+    while (TaskSlot* const task = cores_.take_ended(cores_.self)) {
+      any = true;
+      --blocks_on_cores_;
+      end_blocks(*task, 1);
+    }
+    (void)start_blocks();
+    return any;
+  }
+  /// Starts blocks as long as cores are free; returns false if tasks are left.
+  bool start_blocks() noexcept {
+    bool are_all = true;
+    bool is_new = true;  // after a failure tasks end at once, and other tasks become ready
+    while (is_new) {
+      is_new = false;
+      are_all = true;
+      for (CoreQueue& queue : for_cores_) are_all = start_blocks(queue, is_new) && are_all;
+    }
+    return are_all;
+  }
+  bool start_blocks(CoreQueue& queue, bool& is_new) noexcept {
+    while (queue.first != nullptr) {
+      TaskSlot& task = *queue.first;
+      std::uint32_t block = task.next_block.load(std::memory_order_relaxed);
+      for (; block < task.blocks && !failed(); ++block, ++blocks_on_cores_) {
+        task.next_block.store(block, std::memory_order_relaxed);
+        if (!cores_.start(cores_.self, task, block)) return false;
+      }
+      queue.first = task.next_ready;
+      if (block == task.blocks) continue;
+      end_blocks(task, task.blocks - block);
+      is_new = true;
+    }
+    return true;
+  }
+  void end_blocks(TaskSlot& task, std::uint32_t count) noexcept {
+    if (task.blocks != 1 && task.blocks_left.fetch_sub(count, std::memory_order_relaxed) != count) return;
+    FanOut* edge = task.fan_out.exchange(TaskSlot::sealed(), std::memory_order_acq_rel);
+    while (edge != nullptr) {
+      TaskSlot& next = *edge->consumer;
+      edge = edge->next;
+      if (next.waiting.fetch_sub(1, std::memory_order_relaxed) == 1) enqueue(next);
+    }
+  }
+  [[nodiscard]] bool is_quiet_on_cores() const noexcept {
+    return blocks_on_cores_ == 0 && for_cores_[0].first == nullptr && for_cores_[1].first == nullptr;
+  }
+
   ReadyQueue<TaskSlot> queue_;
   std::vector<Worker> workers_;
   TaskSlot* ready_list_ = nullptr;
@@ -269,6 +356,9 @@ class TaskStream {
   Status status_;
   Error::Text failure_;
   TaskTracer tracer_;
+  TaskCores cores_;
+  CoreQueue for_cores_[core_type_count];
+  std::uint32_t blocks_on_cores_ = 0;
   Mode running_mode_ = Mode::plain;  ///< the mode in a round that has not failed
   alignas(64) std::atomic<Mode> mode_{Mode::plain};
   std::atomic<bool> is_recorded_{false};

@@ -84,6 +84,8 @@ class EdgeOrchestrator final : public Orchestrator<EdgeOrchestrator> {
     }
   }
 
+  void leave_order_to_edges() noexcept { in_order_ = false; }
+
   bool in_order_;
 };
 /// The orchestrator of the runtime.

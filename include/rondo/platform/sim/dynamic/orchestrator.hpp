@@ -40,6 +40,11 @@ class Orchestrator : public StreamCore {
  public:
   using StreamCore::StreamCore;
 
+  /// From the next round on, tasks run on these cores. They must outlive the orchestrator.
+  void use_cores(const TaskCores& cores) noexcept {
+    stream_.use_cores(cores);
+    self().leave_order_to_edges();
+  }
   /// Called by the runner: ends the round's own scope, and the round.
   Status finish_round() noexcept {
     self().end_scope();
@@ -250,8 +255,8 @@ class Orchestrator : public StreamCore {
   void check_add(std::string_view name, Blocks blocks, std::size_t tensors, std::size_t scalars) const;
   /// Checks that two uses by one task either both read or do not overlap. @throws Error if not
   static void check_uses(std::string_view name, const Touch* touches, std::size_t count);
-  TaskRef finish(TaskSlot& slot, std::string_view name, Blocks blocks, KernelEntry entry, std::size_t words,
-                 Touch* touches, std::size_t tensors);
+  TaskRef finish(TaskSlot& slot, std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
+                 std::size_t words, Touch* touches, std::size_t tensors);
 
   /// Copies the words of the first block to each further block.
   static void repeat_words(ArgWord* words, std::size_t count, Blocks blocks) noexcept {

@@ -96,10 +96,12 @@ inline void Orchestrator<Derived>::check_uses(std::string_view name, const Touch
 }
 
 template <class Derived>
-inline TaskRef Orchestrator<Derived>::finish(TaskSlot& slot, std::string_view name, Blocks blocks, KernelEntry entry,
-                                             std::size_t words, Touch* touches, std::size_t tensors) {
+inline TaskRef Orchestrator<Derived>::finish(TaskSlot& slot, std::string_view name, CoreType core, Blocks blocks,
+                                             KernelEntry entry, std::size_t words, Touch* touches,
+                                             std::size_t tensors) {
   check_uses(name, touches, tensors);
   slot.entry = entry;
+  slot.core = core;
   slot.blocks = blocks.count;
   slot.words = static_cast<std::uint32_t>(words);
   slot.name = name.data();
@@ -174,7 +176,7 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (number_blocks.template operator()<I, P>(), ...);
     }(std::make_index_sequence<sizeof...(P)>{});
-    return finish(slot, name, blocks, &rondo::detail::kernel_entry<K>, List::words, touches, tensor_count);
+    return finish(slot, name, K::core, blocks, &rondo::detail::kernel_entry<K>, List::words, touches, tensor_count);
   }
 }
 
@@ -202,7 +204,7 @@ inline void Orchestrator<Derived>::fill_raw(std::string_view name, const A& argu
 
 template <class Derived>
 template <class... A>
-inline TaskRef Orchestrator<Derived>::add_raw(std::string_view name, CoreType, Blocks blocks, KernelEntry entry,
+inline TaskRef Orchestrator<Derived>::add_raw(std::string_view name, CoreType core, Blocks blocks, KernelEntry entry,
                                               const A&... arguments) {
   if (entry == nullptr) fail_add(name, "has no function; pass a void(*)(int64_t*)");
   if (name.empty()) fail_add(name, "has no name; give it one");
@@ -214,7 +216,7 @@ inline TaskRef Orchestrator<Derived>::add_raw(std::string_view name, CoreType, B
   std::size_t word = 0;
   (fill_raw(name, arguments, slot.args[word++], touches, tensors), ...);
   repeat_words(slot.args, sizeof...(A), blocks);
-  return finish(slot, name, blocks, entry, sizeof...(A), touches, tensors);
+  return finish(slot, name, core, blocks, entry, sizeof...(A), touches, tensors);
 }
 
 template <class Derived>
@@ -268,7 +270,7 @@ inline TaskRef Orchestrator<Derived>::add_described(std::string_view name, Block
       slot.args[block * words + w] = rondo::detail::to_word(Block{block, blocks.count});
     }
   }
-  return finish(slot, name, blocks, entry, words, touches, tensors);
+  return finish(slot, name, CoreType::vector, blocks, entry, words, touches, tensors);
 }
 
 }  // namespace rondo::platform::sim::dynamic

@@ -92,6 +92,7 @@ class RegionOrchestrator final : public Orchestrator<RegionOrchestrator> {
   static bool is_tracked(const Touch& touch) noexcept { return touch.tensor->direction != Direction::in; }
 
   void end_scope() noexcept {}
+  void leave_order_to_edges() noexcept { runs_at_once_ = false; }
 
   bool runs_at_once_;
   TaskSlot immediate_slot_;

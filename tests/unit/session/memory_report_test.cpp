@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/session/memory_report.hpp>
 
+#include <random.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/search/plan_svg.hpp>
 #include <rondo/session/open.hpp>
@@ -11,7 +12,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <random>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -46,7 +46,7 @@ static_assert(arena_bytes<A5Sim, constant, Apart> == Bytes{5 * 64});
 
 /// Workspaces of random sizes, each written once and read once some tasks later.
 TaskGraph make_hard_graph(std::uint32_t seed) {
-  std::mt19937 random{seed};
+  auto random = rondo::test::make_random(seed);
   TaskGraph graph;
   const auto x = graph.input<float>("x", {16});
   const auto y = graph.inout<float>("y", {16});

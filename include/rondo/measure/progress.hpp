@@ -5,6 +5,7 @@
 #include <rondo/measure/result.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cmath>

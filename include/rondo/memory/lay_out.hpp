@@ -47,7 +47,11 @@ namespace detail {
 
 /// Does the same as call_of in constant expressions, where no linked function can be called.
 template <class P>
-inline constexpr PlannerCall constant_call_of = {[](const Problem& problem) { return P::plan(problem); }};
+[[nodiscard]] constexpr Plan plan_constant(const Problem& problem) {
+  return P::plan(problem);
+}
+template <class P>
+inline constexpr PlannerCall constant_call_of = {&plan_constant<P>};
 template <class P>
 inline constexpr PlannerCall constant_call_of<PortsLast<P>> = {constant_call_of<P>.plan, nullptr, true};
 template <class P>

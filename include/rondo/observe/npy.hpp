@@ -6,6 +6,7 @@
 #include <rondo/tensor/data_type.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>

@@ -100,7 +100,7 @@ class ExactSearch {
 
   template <class Offset>
   void run_rounds(Plan& plan, const SearchBudget& budget, Searches<Offset>& searches) {
-    const std::size_t table = std::size_t{1} << std::min<std::size_t>(17, 8 + std::bit_width(model_.count()));
+    const std::size_t table = std::size_t{1} << std::min(17, 8 + static_cast<int>(std::bit_width(model_.count())));
     const std::size_t count = std::min<std::size_t>(budget.strategies, strategies);
     double nodes = budget.nodes * static_cast<double>(model_.count()) + 50;
     for (unsigned k = 0; k < budget.rounds && !plan.optimal(); ++k, ++round_, nodes *= budget.growth) {

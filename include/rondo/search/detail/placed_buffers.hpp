@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace rondo::search::detail {
@@ -108,7 +109,10 @@ class PlacedBuffers {
     steps_ += conflicts_of_[i + 1] - conflicts_of_[i];
     if (found_.begin() + sorted != found_.end()) {
       std::sort(found_.begin() + sorted, found_.end(), by_offset);
-      std::inplace_merge(found_.begin(), found_.begin() + sorted, found_.end(), by_offset);
+      merged_.clear();
+      std::merge(found_.begin(), found_.begin() + sorted, found_.begin() + sorted, found_.end(),
+                 std::back_inserter(merged_), by_offset);
+      found_.swap(merged_);
     }
     return found_;
   }
@@ -154,6 +158,7 @@ class PlacedBuffers {
   std::vector<std::vector<std::uint32_t>> lists_{};
   std::vector<std::uint32_t> conflicts_of_, conflicts_{};
   std::vector<Rival> found_{};
+  std::vector<Rival> merged_{};
   std::uint64_t steps_ = 0;
 };
 

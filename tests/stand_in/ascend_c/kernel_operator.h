@@ -165,11 +165,11 @@ void DataCopy(const GlobalTensor<T>& to, const LocalTensor<T>& from, std::uint32
 
 template <class T>
 void Muls(const LocalTensor<T>& to, const LocalTensor<T>& from, T factor, std::int32_t count) {
-  for (std::int32_t i = 0; i < count; ++i) to.SetValue(i, from.GetValue(i) * factor);
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) to.SetValue(i, from.GetValue(i) * factor);
 }
 template <class T>
 void Add(const LocalTensor<T>& to, const LocalTensor<T>& a, const LocalTensor<T>& b, std::int32_t count) {
-  for (std::int32_t i = 0; i < count; ++i) to.SetValue(i, a.GetValue(i) + b.GetValue(i));
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) to.SetValue(i, a.GetValue(i) + b.GetValue(i));
 }
 
 inline std::int64_t GetBlockIdx() { return rondo_stand_in_block_index(); }

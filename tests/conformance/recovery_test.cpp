@@ -338,7 +338,7 @@ TEST_CASE("Residents of a graph that is built in each round are restored") {
   const auto w = interface.resident<float>("w", {n});
   const auto orchestrate = [=](auto& round) { round.template add<kernels::Accumulate>(x, w); };
   const auto opener = [&](const auto& options) { return open<P, Policies>(interface, orchestrate, options); };
-  Recoverable session(opener, Policies::Runtime::template Options<P>{});
+  Recoverable session(opener, typename Policies::Runtime::template Options<P>{});
   REQUIRE(session->upload(w, Floats(n, 1)).ok());
   const Floats one(n, 1);
   REQUIRE(session->run_round(bind(x, one)).ok());

@@ -135,7 +135,10 @@ RONDO_INLINE void require_valid(const graph::GraphView& graph, const Lifetimes& 
 RONDO_INLINE Plan plan_greedily(const Problem& problem) { return Greedy::plan(problem); }
 RONDO_INLINE Plan plan_by_default(const Problem& problem) {
   Plan plan = Greedy::plan(problem);
-  if (linked_search != nullptr && !plan.optimal()) linked_search(problem, plan);
+  // The greedy plan tends to place inputs next to each other, which are then copied at once; a few bytes are not worth
+  // another copy in each round.
+  constexpr std::int64_t worth_a_search = 64 << 10;
+  if (linked_search != nullptr && plan.arena - plan.lower_bound >= worth_a_search) linked_search(problem, plan);
   return plan;
 }
 RONDO_INLINE Plan plan_apart(const Problem& problem) { return Disjoint::plan(problem); }

@@ -44,7 +44,7 @@ struct Apart : DefaultPolicies {
 };
 static_assert(arena_bytes<A5Sim, constant, Apart> == Bytes{5 * 64});
 
-/// Workspaces of random sizes, each written once and read once some tasks later.
+/// Workspaces of random sizes, 1 to 12 MiB, each written once and read once some tasks later.
 TaskGraph make_hard_graph(std::uint32_t seed) {
   auto random = rondo::test::make_random(seed);
   TaskGraph graph;
@@ -53,7 +53,7 @@ TaskGraph make_hard_graph(std::uint32_t seed) {
   std::vector<Workspace<float>> waiting;
   for (int step = 0; step < 24; ++step) {
     const std::string name = "t" + std::to_string(step);
-    waiting.push_back(graph.workspace<float>(name, {16 * (1 + random() % 12)}));
+    waiting.push_back(graph.workspace<float>(name, {(1 << 18) * (1 + random() % 12)}));
     graph.add<Scale>(x, waiting.back(), 2.0F);
     while (waiting.size() > 2 + random() % 4) {
       const auto chosen = waiting.begin() + static_cast<std::ptrdiff_t>(random() % waiting.size());

@@ -204,9 +204,11 @@ void rondo_stand_in_chip(const char* name) {
   const std::lock_guard lock{m.mutex};
   const std::string asked{name};
   const std::string soc = asked == "a2a3" ? "Ascend910B4" : asked == "a5" ? "Ascend950PR_9579" : asked;
-  if (m.soc != soc) m.soc = soc;  // written only if it differs, since another thread may be reading it
-  const bool is_a5 = m.soc.starts_with("Ascend950");
-  m.npu_arch = is_a5 ? 3510 : 2201;
+  const bool is_a5 = soc.starts_with("Ascend950");
+  const auto npu_arch = is_a5 ? 3510 : 2201;
+  // Both are written only if they differ, since another thread may be reading them.
+  if (m.soc != soc) m.soc = soc;
+  if (m.npu_arch != npu_arch) m.npu_arch = npu_arch;
   m.guard = is_a5 ? 0 : 32;
   set_cache_limit("aicpu_sees_host", is_a5 ? 1 : 0);
 }

@@ -80,11 +80,11 @@ std::uint32_t rondo_stand_in_block_index();
 std::uint32_t rondo_stand_in_block_count();
 /// Rondo's refresh kernel, whose source for the device is compiled for the host. It shares its args.
 void rondo_stand_in_refresh(std::int64_t* args);
-/// Likewise the kernel that runs tasks on cube and vector cores. Its tasks' kernels are host functions that work on the
-/// memory itself, on cube (0) or vector cores (1)...
+/// Rondo's kernel that runs tasks on cube and vector cores, also compiled for the host. A task's kernel is a function of
+/// the test, named here with the type of its cores, 0 for cube and 1 for vector, which works on the memory itself...
 void rondo_stand_in_dispatch(std::int64_t* args);
 void rondo_stand_in_task(const char* name, int core, void (*kernel)(std::int64_t* args));
-/// ... or that work through the core's cache, with the functions below, and say what went wrong, or 0.
+/// ... or which works through the core's cache, with the functions below, and returns 0 or the code of a failure.
 void rondo_stand_in_cached_task(const char* name, int core, std::uint64_t (*kernel)(std::int64_t* args));
 
 /// What the thread of a core does to memory through the core's cache. A line that was read stays as it was until it is

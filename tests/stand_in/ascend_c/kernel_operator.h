@@ -5,6 +5,8 @@
 // The part of Ascend C that Rondo's own kernels use, for the host: local memory is host memory, copies are made at
 // once, and an operation that the chip would refuse ends the program. The stand-in provides the index of the block.
 
+#include "../control.hpp"  // scalar code reads and writes memory through the core's cache
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,20 +18,6 @@
 #define __gm__
 using GM_ADDR = std::uint8_t*;
 using event_t = int;
-
-// Scalar code reads and writes memory through the core's cache; see ../control.hpp.
-extern "C" {
-std::uint32_t rondo_stand_in_block_index();
-std::uint32_t rondo_stand_in_block_count();
-int rondo_stand_in_core_type();
-std::uint64_t rondo_stand_in_core_load(const void* at);
-void rondo_stand_in_core_store(void* at, std::uint64_t value);
-void rondo_stand_in_core_discard(const void* at);
-void rondo_stand_in_core_discard_all();
-void rondo_stand_in_core_barrier();
-void rondo_stand_in_core_copy(void* to, const void* from, std::size_t size);
-void rondo_stand_in_core_wait_for_copies();
-}
 
 #define ASCEND_IS_AIC (rondo_stand_in_core_type() == 0)
 #define KERNEL_TASK_TYPE_DEFAULT(type)

@@ -113,7 +113,7 @@ class CoreKernel {
     if (round_ != 0) let_depart(round_);
   }
 
-  /// Likewise, and waits until it has ended, so that no other round meets it.
+  /// Ends the kernel as depart() does, and waits until it has ended, so that it cannot run into another round.
   [[gnu::cold]] void call_back() noexcept {
     depart();
     (void)device_.synchronize(stream_);

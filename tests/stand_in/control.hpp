@@ -80,8 +80,8 @@ std::uint32_t rondo_stand_in_block_index();
 std::uint32_t rondo_stand_in_block_count();
 /// Rondo's refresh kernel, whose source for the device is compiled for the host. It shares its args.
 void rondo_stand_in_refresh(std::int64_t* args);
-/// Rondo's kernel that runs tasks on cube and vector cores, also compiled for the host. A task's kernel is a function of
-/// the test, named here with the type of its cores, 0 for cube and 1 for vector, which works on the memory itself...
+/// Rondo's kernel that runs tasks on cube and vector cores, also compiled for the host. A task's kernel is a function
+/// of the test, named here with the type of its cores, 0 for cube and 1 for vector, which works on the memory itself...
 void rondo_stand_in_dispatch(std::int64_t* args);
 void rondo_stand_in_task(const char* name, int core, void (*kernel)(std::int64_t* args));
 /// ... or which works through the core's cache, with the functions below, and returns 0 or the code of a failure.

@@ -59,8 +59,8 @@ struct Greedy {
   }
 };
 
-/// The default: Greedy. In programs that link rondo::compiled, a smaller plan is then searched for, for 20 ms at most, if
-/// it may save 64 KiB or more. The compiler plans static graphs as Greedy does.
+/// The default: Greedy. In programs that link rondo::compiled, a smaller plan is then searched for, for 20 ms at most,
+/// if it may save 64 KiB or more. The compiler plans static graphs as Greedy does.
 struct DefaultPlanner : Greedy {};
 
 /// Plans all buffers except those of ports with P, and places the ports after them, where they share no memory:

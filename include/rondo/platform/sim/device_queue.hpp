@@ -341,7 +341,12 @@ class DeviceQueue {
 
   // The loop of the device's thread.
   void work() noexcept {
-    while (await_round()) (void)run_ready([] { return false; });
+    while (await_round()) {
+      // If the calling thread runs the ready rounds, this thread stays out of its way.
+      for (Backoff backoff; !run_ready([] { return false; }) && is_ready();) {
+        backoff.wait(platform_.spins().within_rounds);
+      }
+    }
   }
   /// Waits for a round: spins for as long as the platform allows, then sleeps. Returns false when the queue stops.
   [[nodiscard]] bool await_round() noexcept {

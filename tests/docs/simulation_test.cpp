@@ -6,6 +6,7 @@
 #include <rondo/platform/sim/checked.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
+#include <rondo/platform/streams/cost_file.hpp>
 #include <rondo/rondo.hpp>
 
 #include <doctest/doctest.h>
@@ -17,6 +18,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "../folder.hpp"
 
 namespace {
 
@@ -103,6 +106,29 @@ TEST_CASE("Figures are replaced one by one, as the documentation does") {
   CHECK(session.platform().engine().costs().launch_ns == 5000);
   CHECK(session.platform().engine().costs().dispatch_ns == 1200);
   CHECK(session.platform().engine().costs().retire_ns == rondo::arch::costs_of<rondo::arch::A2A3>.retire_ns);
+}
+
+TEST_CASE("Measured costs replace the chip's, as the documentation does") {
+  const rondo::test::Folder folder;
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  rondo::MeasuredCosts measured{.refresh = {.copied_byte = 50}, .launch = 3'000, .wait = 7'500'000};
+  measured.platform = decltype(measured.platform)("a2a3_onboard");
+  measured.machine = decltype(measured.machine)("a processor x 2, a chip");
+  rondo::write_costs("costs.json", measured);
+  rondo::A2A3SimOn<rondo::Model>::Options options;
+  options.engine.costs = rondo::chip_costs(rondo::read_costs("costs.json"));
+  std::filesystem::current_path(here);
+  Program program;
+  auto session = rondo::open<rondo::A2A3SimOn<rondo::Model>>(program.graph, options);
+  const rondo::arch::Costs& costs = session.platform().engine().costs();
+  CHECK(costs.launch_ns == 3);
+  CHECK(costs.copy_in_latency_ns == 7500);
+  CHECK(costs.copy_out_latency_ns == 7500);
+  CHECK(costs.copy_in_gbps == 20);
+  CHECK(costs.copy_out_gbps == 20);
+  CHECK(costs.complete_ns == rondo::arch::costs_of<rondo::arch::A2A3>.complete_ns);
+  CHECK(rondo::chip_costs({}).launch_ns < 0);
 }
 
 TEST_CASE("Tasks that are handed out through mailboxes take longer, as the documentation predicts them") {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/arch/costs.hpp>
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/error.hpp>
@@ -184,6 +185,20 @@ inline void write_costs(const char* path, const MeasuredCosts& costs) {
   throw Error(
       Errc::invalid_argument,
       Error::Text(path, ": this is no file of costs, or one of another version; tools/calibrate writes it anew"));
+}
+
+/// The measured costs as predictions take them (`Model::Options::costs`): the launch, and the latency and bandwidth of
+/// copies, which are taken to be the same in both directions. The latency is the measured wait for a small copy. All
+/// other figures, and those that were not measured, are not given, so those of the chip count.
+[[nodiscard]] inline arch::Costs chip_costs(const MeasuredCosts& measured) noexcept {
+  const auto ns = [](std::uint64_t ps) { return ps == 0 ? arch::Costs::not_given : static_cast<double>(ps) / 1000; };
+  arch::Costs costs;
+  costs.launch_ns = ns(measured.launch);
+  costs.copy_in_latency_ns = costs.copy_out_latency_ns = ns(measured.wait);
+  if (const std::uint64_t ps = measured.refresh.copied_byte; ps != 0) {
+    costs.copy_in_gbps = costs.copy_out_gbps = 1000 / static_cast<double>(ps);
+  }
+  return costs;
 }
 
 namespace detail {

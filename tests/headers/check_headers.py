@@ -4,11 +4,10 @@
 """check_headers.py [--expect] <rule> <folder>
 
 Checks the headers under <folder>, which stands for include/rondo, against one rule:
-  length  a header of the core has at most 400 lines, another 500; the median is below 150; the core, without
-          the platforms of real devices (DEVICES), has at most 26,210 lines, of which session/ 4,176 (in a bad example: 8, 10, 4, 61 and 8).
-          These are the tree's own figures: the last two are to go down, to 21,000 and 3,000.
+  length  the headers of the core and of the products, their median, the core without the platforms of real devices
+          (DEVICES), and session/ have at most the lines that length() states (in a bad example: 8, 10, 4, 61 and 8).
           A line that only names a step of a model (tests/models) does not count
-  floors  a header includes headers of its own floor and below only, none but a facade includes a facade, and there is no cycle,
+  layers  a header includes headers of its own layer and below only, none but a facade includes a facade, and there is no cycle,
           except that x_impl.hpp, which completes x.hpp, includes it and is included by it; nor is there a cycle of
           folders, where a header at the top counts as a folder of its own
   form    two SPDX lines and #pragma once come first, and Rondo's headers are included as <rondo/...>
@@ -19,8 +18,8 @@ import statistics
 import sys
 from pathlib import Path
 
-# The house, floor by floor: a folder, or a header at the top by its name.
-FLOORS = [
+# The layers, the lowest first: a folder, or a header at the top by its name.
+LAYERS = [
     {"types.hpp", "extent.hpp", "error.hpp", "version.hpp", "detail"},
     {"arch", "tensor", "graph", "concepts.hpp"},
     {"memory", "args", "platform"},
@@ -39,9 +38,9 @@ DEVICES = ("platform/onboard/", "platform/streams/", "platform/cuda/", "platform
 PRODUCTS = {"search", "measure", "observe", "mpi"}
 
 
-def floor_of(name):
+def layer_of(name):
     top = name.split("/")[0]
-    return next((i for i, parts in enumerate(FLOORS) if top in parts), None)
+    return next((i for i, parts in enumerate(LAYERS) if top in parts), None)
 
 
 def includes(text):
@@ -69,18 +68,18 @@ def length(headers, of_core=400, of_product=500, median_below=150, core=28_550, 
             yield f"{part} has {sums[part]} lines; at most {most}"
 
 
-def floors(headers):
+def layers(headers):
     for name, text in headers.items():
-        if floor_of(name) is None:
-            yield f"{name} is on no floor; give its folder one"
+        if layer_of(name) is None:
+            yield f"{name} is in no layer; give its folder one"
             continue
         for other in includes(text):
             if other not in headers:
                 yield f"{name} includes {other}, which does not exist"
             elif other in FACADES and name not in FACADES:
                 yield f"{name} includes {other}"
-            elif floor_of(other) is not None and floor_of(other) > floor_of(name):
-                yield f"{name} includes {other} from a floor above"
+            elif layer_of(other) is not None and layer_of(other) > layer_of(name):
+                yield f"{name} includes {other} from a layer above"
     yield from cycles({name: set(includes(text)) - {name.replace("_impl.hpp", ".hpp")} for name, text in headers.items()})
     folders = {}
     for name, text in headers.items():
@@ -135,7 +134,7 @@ def main(arguments):
         print(f"no header under {folder}")
         return 1
     limits = (8, 10, 4, 61, 8) if expect and rule == "length" else ()
-    found = list({"length": length, "floors": floors, "form": form}[rule](headers, *limits))
+    found = list({"length": length, "layers": layers, "form": form}[rule](headers, *limits))
     print(f"{rule}: {len(headers)} headers, {len(found)} findings")
     for finding in found:
         print(f"  {finding}")

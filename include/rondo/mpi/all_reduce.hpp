@@ -28,7 +28,7 @@ namespace rondo::mpi {
 using Op = Reduction;
 using rondo::to_string;
 
-/// Elements that MPI can calculate with: float and the integers, but not types that MPI knows only as raw bits.
+/// Elements that MPI can calculate with: float, double and the integers, but not types that MPI knows only as raw bits.
 template <class T>
 concept Reducible =
     std::same_as<T, float> || std::same_as<T, double> || (std::integral<T> && Element<T> && !std::same_as<T, bool>);

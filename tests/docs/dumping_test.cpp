@@ -63,7 +63,7 @@ rondo::Status dump_round(const rondo::TaskGraph& graph, rondo::Input<float> x, r
   auto session = rondo::open<rondo::A2A3SimOn<rondo::observe::Dumping<rondo::Pool>>>(graph);
   auto& engine = session.platform().engine();
 
-  engine.dump_next(folder);  // the next round goes to this folder; others run on Pool as ever
+  engine.dump_next(folder);  // the next round is written to this folder; all others run on Pool as before
   if (auto status = session.run_round(bind(x, hx), bind(y, hy)); !status) return report(status);
   if (!engine.dump_failure().empty()) std::puts(engine.dump_failure().c_str());
   return {};

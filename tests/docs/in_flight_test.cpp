@@ -39,7 +39,7 @@ rondo::Error::Text run(Session& session, std::vector<Batch>& batches) {
     if (!last) break;
   }
   rondo::Status status = session.wait_all();     // until then rounds may write to the batches
-  if (status.ok()) status = session.wait(last);  // was it refused?
+  if (status.ok()) status = session.wait(last);  // the failure if the last round was refused
   return session.explain(status);
 }
 

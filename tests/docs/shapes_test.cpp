@@ -76,7 +76,7 @@ TEST_CASE("The page on shapes: sizes follow from what is bound, or are said") {
 
   auto session = rondo::open_shaped<rondo::A2A3Sim>(graph);
   rondo::Status status = session.run_round(bind(x, hx), bind(y, hy));  // n follows from the number of elements
-  status = session.run_round(bind(x, hx, {rows, 64}), bind(y, hy));    // or is said, where that is not enough
+  status = session.run_round(bind(x, hx, {rows, 64}), bind(y, hy));    // or is stated, if that is not enough
   REQUIRE(status.ok());
   CHECK(hy == std::vector<float>(rows, 32.0F));
   for (const std::size_t more : {5U, 300U, 5U}) {
@@ -129,7 +129,7 @@ TEST_CASE("The page on shapes: workspaces of zeros, and values that the session 
   const auto flags = graph.workspace<float>("flags", {4});
   graph.zero(counts);                                                    // zero at the start of each round
   graph.zero(flags, rondo::Zeroed::once);                                // tasks that use it leave zeros
-  const auto random = rondo::launch::random(graph, "random", 42, 1024);  // a seed, numbers for each round
+  const auto random = rondo::launch::random(graph, "random", 42, 1024);  // the seed is 42; each round has 1024 numbers
   const auto step = rondo::launch::step(graph, "step");
   const auto rate = rondo::launch::scalar(graph, "rate", 0.1F);
   const auto map = rondo::launch::descriptor<TileMap>(graph, "map", x);

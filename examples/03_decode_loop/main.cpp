@@ -7,11 +7,11 @@
 //                                    cache k, v (resident)   ▲
 //   position (host input) ──────────────────┴────────────────┘
 //
-// A small transformer that writes text, one token per round. The cache of keys and values stays on the device; x and
-// logits stand in device buffers that alternate from round to round, so each round refreshes their addresses in the
-// args table, and nothing else; the position rides in the table.
+// A small transformer that writes text, one token per round. The cache of keys and values stays on the device. x and
+// logits are in device buffers that alternate from round to round, so each round refreshes only their addresses in the
+// args table. The position is a host input, which travels in the table.
 //
-// Where the platform runs loops, a second session writes the same text in one round: the device repeats the model until
+// If the platform runs loops, a second session writes the same text in one round: the device repeats the model until
 // it has written the last token, and the host has nothing to do between tokens.
 
 #include "model.hpp"

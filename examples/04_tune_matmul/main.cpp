@@ -7,7 +7,7 @@
 //   a (in) ──▶ [[ matmul: c = a·b ]] ──▶ c (out)
 //   b (in) ──▶
 //
-// Interrupt it with Ctrl-C, or kill it: started again in the same folder, it goes on from its log.
+// If it is interrupted or killed, and started again in the same folder, it continues from its log.
 
 #include "search.hpp"
 #include "space.hpp"

@@ -6,8 +6,8 @@
 //     mpirun -n 4 digits_mpi --rounds 500
 //
 // Every rank holds the whole network and takes an equal part of each batch. The gradients are added up over the ranks
-// by tasks of the graph, so a training step is one round. The losses are those of one rank with the same batch, to 1e-6
-// of them, however long it trains: see exact.hpp.
+// by tasks of the graph, so a training step is one round. The losses differ from those of one rank with the same batch
+// by at most 1e-6 of their value, however long it trains: see exact.hpp.
 //
 //   pixels, labels ─▶[[ forward, backward ]]─┬─▶ dw2, db2 ─▶ all_reduce ─▶ [ w2 −= rate·dw2, b2 … ]
 //                             ▲              └─▶ dw1, db1 ─▶ all_reduce ─▶ [ w1 −= rate·dw1, b1 … ]

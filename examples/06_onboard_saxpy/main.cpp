@@ -3,9 +3,9 @@
 
 //   x (in) ──▶ [ saxpy: y += a·x ] ──▶ y (inout)         on a real NPU
 //
-//   onboard_saxpy saxpy.o         the kernel as the vendor's compiler made it; see docs/onboard.md
+//   onboard_saxpy saxpy.o         the kernel, compiled by the vendor's compiler; see docs/onboard.md
 //
-// Then the same graph in simulation, whose result must be the same.
+// Afterwards it runs the same graph in simulation, and compares the results.
 
 #include <rondo/platform/onboard/onboard.hpp>
 #include <rondo/rondo.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-//   x (in) ──▶ [ scale: t = 3·x ] ──▶ t ──▶ [ add: y += t ] ──▶ y (inout)     on a platform of one's own
+//   x (in) ──▶ [ scale: t = 3·x ] ──▶ t ──▶ [ add: y += t ] ──▶ y (inout)     on a platform of your own
 
 #include "toy_platform.hpp"
 

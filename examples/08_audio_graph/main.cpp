@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A synthesiser with effects, 64 frames at a time: each block is a round, due before the block before it has been
-// heard. patch.hpp has a picture of the graph.
+// A synthesiser with effects. Each round computes a block of 64 frames, and is due before the previous block has been
+// played. patch.hpp has a picture of the graph.
 
 #include "chart.hpp"
 #include "patch.hpp"

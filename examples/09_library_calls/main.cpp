@@ -3,9 +3,9 @@
 
 //   x (in) ──▶ [ saxpy: y += a·x ] ──▶ y (inout) ──▶ [ roll, of an operator library ] ──▶ y        on a real NPU
 //
-//   library_calls saxpy.o liboperators.so      a kernel of one's own, and a library with the functions of operators.hpp
+//   library_calls saxpy.o liboperators.so      a kernel of your own, and a library with the functions of operators.hpp
 //
-// Then the same graph in simulation, where there is no library, whose result must be the same.
+// Afterwards it runs the same graph in simulation, without the library, and compares the results.
 
 #include "operators.hpp"
 

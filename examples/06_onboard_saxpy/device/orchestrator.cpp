@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-//   steps × [ saxpy: y += 2·x ]         a graph that the device builds anew each round, as its `steps` says
+//   steps × [ saxpy: y += 2·x ]         a graph that the device builds anew in each round, with `steps` tasks
 //
-// The half of such a session that runs on the device's AICPU. The host's half:
+// The part of such a session that runs on the device's AICPU. The part on the host is:
 //
 //   TaskGraph interface;                                          // in this order
 //   const auto x = interface.input<float>("x", {n});
@@ -11,7 +11,7 @@
 //   const auto steps = interface.input<std::int32_t>("steps", {});
 //   auto session = rondo::open<A2A3Onboard, MyPolicies>(interface, rondo::on_device, options);
 //
-// build_orchestrator.sh makes a shared library of it.
+// build_orchestrator.sh compiles this file to a shared library.
 
 #include <rondo/orchestrated.hpp>
 #include <rondo/platform/onboard/device_orchestration.hpp>

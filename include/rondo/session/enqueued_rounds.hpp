@@ -12,22 +12,22 @@
 
 namespace rondo::detail {
 
-/// Rounds on a stream that somebody else owns: what a RoundSession adds to `Base`, a Session of one slot, where the
-/// platform has HasCallersStream.
+/// Rounds on a stream of the caller's: the part of a RoundSession that needs HasCallersStream. `Base` is a Session of
+/// one slot.
 template <class Base>
 class EnqueuedRounds : public Base {
  public:
   using Base::Base;
 
-  /// Puts a round on the stream that the options name, after what is there, and returns without waiting. Pairs are of
-  /// device memory, of pinned memory, which is the device's until the round is over, or snapshots; each input, output
-  /// and inout is bound once. Rounds that wait may follow at any time. What could not be put on the stream is told
-  /// here, and the session stays usable. What fails on the device is told to whoever waits for the stream; close the
-  /// session then, since it cannot know.
+  /// Puts a round on the stream that the options name and returns without waiting. Pairs are of device memory, of
+  /// pinned memory, which must not be accessed until the round is over, or snapshots; each input, output and inout is
+  /// bound once. Rounds that wait may follow at any time. If a step cannot be put on the stream, the call fails and the
+  /// session stays usable. If a task fails on the device, the thread that waits for the stream learns of it, but the
+  /// session does not; close it then.
   ///
-  /// While the owner captures the stream the round becomes part of the owner's graph, with this binding: its tasks run
-  /// again in each replay, with the addresses that the session bound last, and copies from and to the same pinned
-  /// memory. The memory of the session and of the binding stays until the last replay is over.
+  /// While the owner captures the stream, the round becomes part of the owner's graph: each replay runs its tasks with
+  /// the addresses that the session bound last, and copies from and to the same pinned memory. The session and the
+  /// bound memory must live until the last replay is over.
   ///
   /// Errors: as run_round(); also unsupported if the options name no stream, if the runtime reports that the capture is
   /// lost, and, naming the tensor, for a snapshot in a capture; fixed_address if the capture has a round of this
@@ -39,11 +39,11 @@ class EnqueuedRounds : public Base {
     return enqueue(std::span(bindings, sizeof...(B)));
   }
 
-  /// Binds other device memory, other host inputs or other scalars for the next replay of a recorded round; to be
-  /// called on the same thread before the replay, which goes to the same stream. Copies nothing but what changed of the
-  /// args table. Host memory is bound as it was recorded. Errors: as enqueue_round(); also fixed_address, naming the
-  /// tensor, if it was recorded with other host memory, or with host memory and not device memory or the other way
-  /// round; invalid_argument if nothing was recorded; busy while the stream is being captured.
+  /// Binds other device memory, other host inputs or other scalars for the next replay of a recorded round. Call it
+  /// before the replay, on the same thread and for the same stream. Copies only what changed in the args table. Bind
+  /// the same host memory as in the recorded round. Errors: as enqueue_round(); also fixed_address, naming the tensor,
+  /// if it was recorded with other host memory, or with host memory and not device memory or the other way round;
+  /// invalid_argument if nothing was recorded; busy while the stream is being captured.
   template <BoundPair... B>
   Status refresh_for_replay(const B&... pairs) noexcept {
     check<B...>();

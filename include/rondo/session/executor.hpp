@@ -13,7 +13,7 @@
 /// The steps of a round. Executor::run runs the rounds of every kind of session, with every kind of binding.
 namespace rondo::detail {
 
-/// Whether a round refreshes the args table before it launches.
+/// Whether a round refreshes the args table before the launch.
 enum class Refreshes : std::uint8_t { never, always, if_due };
 
 /// The work of a round with resolved bindings: its copies, and whether it refreshes the args table, which already has

@@ -17,9 +17,9 @@ namespace rondo::detail {
          code == Errc::deadlock || code == Errc::check_failed || code == Errc::timed_out;
 }
 
-/// A sentence for a status of a session over `graph` that names the tensor or task. `detail`: of the last
-/// wrong_size, the bytes that were bound; of the last stale_memory, its memory::Staleness; `said`: the platform's text
-/// for its last failure, or null; `cause`: what poisoned the session.
+/// Returns a sentence for a status of a session over `graph`, with the name of the tensor or task. `detail`: the bytes
+/// that were bound if the code is wrong_size, or the memory::Staleness if it is stale_memory; `said`: the platform's
+/// text for its last failure, or null; `cause`: the failure that poisoned the session.
 [[nodiscard]] Error::Text explain_status(const graph::GraphView& graph, Status status, std::uint64_t detail,
                                          const Error::Text* said, Status cause) noexcept;
 

@@ -228,12 +228,12 @@ class Instance {
   void set_held(std::size_t p, bool is_held, Instance& last) noexcept;
   /// Sets a scalar of the task at a position in the graph.
   void set_constant(std::size_t position, const graph::ArgRecord& arg, ArgWord bits) noexcept;
-  /// Everything that the session placed is at `at` from now on. Held inputs in the arena are released.
+  /// Moves everything that the session placed to `at`. Held inputs in the arena are released.
   void move(Placement at) noexcept;
   /// Releases all resources; no round may be in progress. The destructor does the same.
   Status close() noexcept;
   [[nodiscard]] bool is_async() const noexcept { return is_async_; }
-  /// Of the last wrong_size, the bytes that were bound; of the last stale_memory, its memory::Staleness.
+  /// The bytes that were bound if the last refusal was wrong_size, or the memory::Staleness if it was stale_memory.
   [[nodiscard]] std::uint64_t refusal_detail() const noexcept { return refusal_detail_; }
   void set_refusal_detail(std::uint64_t detail) noexcept { refusal_detail_ = detail; }
 

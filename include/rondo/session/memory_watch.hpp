@@ -15,7 +15,7 @@
 
 namespace rondo::detail {
 
-/// Tells the registry where the arena of a session is. Without `Checks`, nothing.
+/// Records in the registry where the arena of a session is. Without `Checks`, it does nothing.
 template <bool Checks>
 class ArenaWatch {
  public:
@@ -51,7 +51,7 @@ struct ArenaMemory {
   Bytes size;
 };
 
-/// Checks the memory that the rounds of an instance would use. Without `Checks`, nothing.
+/// Checks the memory that the rounds of an instance would use. Without `Checks`, it does nothing.
 template <bool Checks>
 class MemoryWatch {
  public:

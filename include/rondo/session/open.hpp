@@ -27,10 +27,10 @@ template <Platform P, class Policies = DefaultPolicies>
   return RoundSession<CheckedPlatform<P, Policies>, Policies>(std::move(graph), options);
 }
 
-/// Opens a session whose tasks `orchestration`, a callable that takes the runtime's Orchestrator&, adds anew in each
-/// round. `interface` declares the tensors; use its handles to bind rounds, and to name the tensors in the
-/// orchestration. Upload every resident tensor before the first round.
-/// @throws Error as freeze_interface() and RoundSession's constructor do
+/// Opens a session whose tasks are added in each round by `orchestration`, a callable that takes the runtime's
+/// Orchestrator&. `interface` declares the tensors; use its handles to bind rounds, and to name the tensors in the
+/// orchestration. Upload every resident tensor before the first round. @throws Error as freeze_interface() and
+/// RoundSession's constructor do
 template <Platform P, class Policies, class F>
   requires(Policies::Runtime::is_orchestrated)
 [[nodiscard]] RoundSession<P, Policies, Orchestrated<F>> open(

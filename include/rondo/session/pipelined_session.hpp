@@ -49,7 +49,7 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
  public:
   using typename Base::Options;
 
-  /// Like RoundSession's. Prefer open_pipelined(). @throws Error likewise; out_of_resources
+  /// Like the constructor of RoundSession. Prefer open_pipelined(). @throws Error as that one; out_of_resources
   explicit PipelinedSession(Graph graph, const Options& options = {})
       : Base(std::move(graph), options),
         Flights(this->platform_, count_outputs(this->interface()),

@@ -22,7 +22,7 @@
 
 namespace rondo {
 
-/// The session writes no values; takes no space and no instructions. For values, see launch::RoundValues<> in
+/// Sessions write no values; this takes no space and no instructions. For values, see launch::RoundValues<> in
 /// launch/round_values.hpp.
 struct NoValues {
   /// Whether the session writes values.
@@ -60,7 +60,7 @@ enum class LogEvent : std::uint8_t {
   return names[static_cast<std::size_t>(event)];
 }
 
-/// The session does not log; takes no space and no instructions.
+/// Sessions do not log; this takes no space and no instructions.
 struct NoLog {};
 
 /// Runs rounds without checks.
@@ -71,9 +71,9 @@ struct NoCheck {
 };
 
 /// Refuses rounds, with stale_memory, that would use memory that was released, from which the arena has moved, or which
-/// belongs to another session's arena; see docs/addresses.md. On platforms that declare Capability::memory_registry;
-/// on others, rounds run without checks. Cost: per binding, a lock and a search. For debugging there is also
-/// CheckRounds, in platform/sim/checked.hpp.
+/// belongs to another session's arena; see docs/addresses.md. On platforms that declare Capability::memory_registry; on
+/// others, rounds run without checks. Cost: per binding, a lock and a search. To check tasks, too, use CheckRounds of
+/// platform/sim/checked.hpp.
 struct CheckMemory : NoCheck {
   /// Tells sessions to check memory.
   static constexpr bool checks_memory = true;

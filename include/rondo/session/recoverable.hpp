@@ -25,7 +25,7 @@
 namespace rondo {
 namespace detail {
 
-/// What a session holds between two rounds, other than its graph and the contents of its residents.
+/// The state of a session between two rounds, except its graph and the contents of its residents.
 template <class Session>
 class SessionState {
   static constexpr bool has_shapes = requires { typename Session::Shapes; };
@@ -42,7 +42,7 @@ class SessionState {
     }
     if constexpr (has_scalars) read_scalars(session, scalars_);
   }
-  /// Gives the state to a session over the same graph whose residents have been restored.
+  /// Restores the state in a session over the same graph whose residents have been restored.
   void give(Session& session) const {
     session.values_ = values_;
     if constexpr (has_shapes) {
@@ -67,7 +67,7 @@ class SessionState {
     for (const graph::TensorRecord& tensor : view.tensors) sum += step(tensor);
     return sum;
   }
-  /// Copies all residents from the device to `host`, or back. `waits`: until that is done; otherwise a later wait does.
+  /// Copies all residents from the device to `host`, or back. `waits`: whether to wait until the copies are done.
   static Status copy(Session& session, std::byte* host, bool to_device, bool waits) noexcept {
     const graph::GraphView view = session.interface();
     Status status;
@@ -131,8 +131,8 @@ class SessionState {
 /// the number of rounds. It does not hold inputs: those that are held are released, as by move_arena(). Prebindings,
 /// DynamicBindings, tickets, pairs of residents and references to the session end with the session that made them.
 ///
-/// Lifetime: immovable. What `Open` and the options refer to must outlive it. Thread safety: that of the session.
-/// Errors: opening throws Error; checkpoints return Status. Cost on the hot path: none; the host memory of two
+/// Lifetime: immovable. Everything that `Open` and the options refer to must outlive it. Thread safety: that of the
+/// session. Errors: opening throws Error; checkpoints return Status. Cost on the hot path: none; the host memory of two
 /// checkpoints.
 template <class Open, class Options>
 class Recoverable {
@@ -152,13 +152,13 @@ class Recoverable {
   /// The session; valid until the next recover().
   [[nodiscard]] Session* operator->() noexcept { return session_.get(); }
   [[nodiscard]] Session& operator*() noexcept { return *session_; }
-  /// The number of rounds that succeeded, not counting those that a recovery took back.
+  /// The number of rounds that succeeded, not counting those that a recovery discarded.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return first_round_ + session_->rounds(); }
 
-  /// Waits for the rounds in flight, and copies to the host what the session holds. On platforms with streams of their
-  /// own the copies of a RoundSession run while the host goes on; such a checkpoint is complete once a later round has
-  /// succeeded, and until then a recovery uses the one before it. The first one waits. Errors: as of download(); the
-  /// checkpoints that are there remain.
+  /// Waits for the rounds in flight, and copies the state of the session to the host. On NPUs and GPUs, the copies of a
+  /// RoundSession run while the host continues: such a checkpoint is complete when a later round has succeeded, and
+  /// until then a recovery uses the previous one. The first checkpoint waits. Errors: as download(); earlier
+  /// checkpoints remain.
   Status checkpoint() noexcept {
     complete_pending();
     Checkpoint& next = checkpoints_[1 - last_];

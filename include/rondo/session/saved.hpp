@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-/// The file of session.save(): a header, and what a session would otherwise plan, learn and measure again.
+/// The file of session.save(): a header, and the results that a session would otherwise plan, learn and measure again.
 namespace rondo::detail {
 
 /// Identifies the sessions that may use a file.
@@ -26,7 +26,7 @@ struct SavedKey {
   FixedText<32> platform{};
   std::uint64_t graph = 0;   ///< tensors, tasks, arguments, edges; no values of scalars
   std::uint64_t chip = 0;    ///< limits of the chip
-  std::uint64_t layout = 0;  ///< what the plan depends on beyond these: the planner, the order of tasks, the slots
+  std::uint64_t layout = 0;  ///< other inputs of the plan: the planner, the order of tasks, the slots
 };
 
 /// The contents of a file.
@@ -37,7 +37,7 @@ struct SavedState {
   std::vector<std::vector<std::byte>> learned{};  ///< by slot; the format is the platform's own
 };
 
-/// How the plan of a session comes about.
+/// The origin of a session's plan.
 struct LayoutRules {
   std::string_view planner;
   std::uint64_t concurrency = 0;
@@ -56,8 +56,7 @@ struct LayoutRules {
 [[nodiscard]] SavedState decode_saved(const char* path, std::span<const std::byte> bytes, const SavedKey& key,
                                       const graph::GraphView& graph, const arch::Limits& chip);
 
-/// Writes a file next to `path` and then gives it that name, so that nobody reads half of it. @throws Error
-/// invalid_argument
+/// Writes a file next to `path` and then renames it, so that no reader finds half of it. @throws Error invalid_argument
 void replace_file(const char* path, std::span<const std::byte> bytes);
 /// @throws Error invalid_argument if there is no such file
 [[nodiscard]] std::vector<std::byte> read_saved_file(const char* path);

@@ -166,11 +166,11 @@ class Session : public SessionBase<Derived, P, Policies> {
     return Status::of_tensor(Errc::wrong_size, index(tensor));
   }
 
-  /// Waits for the rounds in flight, and writes to a file what was planned, learned and measured: the locations of the
-  /// tensors, the schedule of a Pool, the costs of refreshing. A session over the same graph that is opened with
-  /// `Options{.saved = path}` on the same platform, with the same policies and the same version of Rondo, neither plans
-  /// nor learns again. The file is written under another name, then renamed. @throws Error invalid_argument if it
-  /// cannot be written; busy, closed, poisoned
+  /// Waits for the rounds in flight, and writes a file with the locations of the tensors, the schedule that a Pool
+  /// learned, and the measured costs of refreshing. A session over the same graph that is opened with `Options{.saved =
+  /// path}` on the same platform, with the same policies and the same version of Rondo, neither plans nor learns again.
+  /// The file is written under another name, then renamed. @throws Error invalid_argument if it cannot be written;
+  /// busy, closed, poisoned
   void save(const char* path);
   /// Whether the session's plan comes from the file that its options name.
   [[nodiscard]] bool is_restored() const noexcept { return is_restored_; }
@@ -304,7 +304,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   template <class, class, Stage>
   friend class rondo::Round;
 
-  /// What a session is made of: a graph that is ready to be opened, and a plan if a file holds it.
+  /// The parts of a session: a graph that is ready to be opened, and its plan if a file has it.
   struct Opening {
     Graph graph;
     std::optional<SavedState> saved{};

@@ -120,8 +120,8 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   }
   /// The device memory of the largest shape so far, in all slots together.
   [[nodiscard]] Bytes arena_bytes() const noexcept { return capacity_; }
-  /// The memory of all known shapes together, of each kind. Each shape has places of its own, so of tensors and plan it
-  /// tells nothing. Its body is in session/memory_report.hpp. Cost: set-up's; allocates. @throws std::bad_alloc
+  /// The bytes by kind of memory of all known shapes together. It has no tensors and no plan, since each shape has its
+  /// own. Include session/memory_report.hpp. Cost: that of set-up; allocates. @throws std::bad_alloc
   [[nodiscard]] memory::Report memory_report();
   /// The symbolic graph.
   [[nodiscard]] const TaskGraph& graph() const noexcept { return graph_; }

@@ -99,7 +99,7 @@ class PortRules {
   [[nodiscard]] bool may_move(const Ports& ports, std::span<const std::uint64_t> addresses) noexcept {
     return order_.are_apart(addresses, ports);
   }
-  /// The same by comparing all pairs: two inputs may share memory, and the status names the tensor at fault.
+  /// The same by comparing all pairs: two inputs may share memory, and the status names the tensor that breaks a rule.
   template <class Instance>
   [[gnu::noinline, gnu::cold]] Status check_moved(const Instance& now,
                                                   std::span<const std::uint64_t> addresses) const noexcept {

@@ -178,7 +178,7 @@ namespace detail {
 }
 
 /// Orders the tasks: among those that may run next, the fill comes first, then the one added first, and last, in a
-/// graph without loops, those that wait for more than tasks. @throws Error cycle, which names one
+/// graph without loops, those that wait for other processes. @throws Error cycle, which names one
 [[nodiscard]] constexpr Analysis sort_tasks(const TaskGraph& graph, const EdgeList& edges) {
   const std::size_t tasks = graph.tasks().size();
   std::vector<std::uint32_t> waiting(tasks, 0U);

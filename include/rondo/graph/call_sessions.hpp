@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-/// Library calls that are told when sessions open and close.
+/// Notifies library calls when sessions open and close.
 namespace rondo {
 
 /// The platform of a session, for library calls.
@@ -18,14 +18,14 @@ struct CallPlatform {
   bool is_on_host = false;   ///< whether the CPU is the device, so that calls get no stream
   std::int64_t device = -1;  ///< the number of the device; -1: its options name none
 };
-/// What a library call is told of a session.
+/// The part of a session that a library call may know.
 struct CallSession {
   const graph::GraphView& view;  ///< the frozen graph
   std::uint32_t position = 0;    ///< of the call in the graph
   CallPlatform platform;         ///< where the graph runs
 };
 
-/// Tells the callable that a session opens or closes. It is that of a call with state.
+/// Notifies the callable, of type F, of a library call with state that a session opens or closes.
 template <class F>
 void tell_library(const CallSession& session, bool opens) {
   const graph::TaskRecord& task = session.view.tasks[session.position];
@@ -39,10 +39,10 @@ void tell_library(const CallSession& session, bool opens) {
 
 namespace graph {
 
-/// The calls of one instance of a graph, told in the order of the tasks.
+/// Notifies the library calls of one instance of a graph, in the order of the tasks.
 ///
-/// Lifetime: immovable; the graph outlives it. Thread safety: none. Errors: the constructor throws what a call throws,
-/// after it told the others that the session closes. Cost: set-up only.
+/// Lifetime: immovable; the graph outlives it. Thread safety: none. Errors: if a call throws, the constructor notifies
+/// the calls before it that the session closes, and rethrows. Cost: set-up only.
 class CallSessions {
  public:
   CallSessions(const GraphView& view, CallPlatform platform) : view_{view}, platform_{platform} {
@@ -58,7 +58,7 @@ class CallSessions {
   ~CallSessions() { close(); }
 
   [[nodiscard]] const CallPlatform& platform() const noexcept { return platform_; }
-  /// Tells the calls that the session closes. Does nothing the second time.
+  /// Notifies the calls that the session closes. Further calls have no effect.
   void close() noexcept {
     for (std::size_t task = std::exchange(told_, 0); task-- > 0;) tell(task, false);
   }
@@ -71,7 +71,7 @@ class CallSessions {
 
   GraphView view_;
   CallPlatform platform_;
-  std::size_t told_ = 0;  ///< the number of tasks that were told, if they are calls
+  std::size_t told_ = 0;  ///< the number of tasks whose calls, if any, were notified
 };
 
 }  // namespace graph

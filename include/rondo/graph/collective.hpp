@@ -43,11 +43,11 @@ struct CollectiveTask {
   TensorKey from;                     ///< the tensor that is read
   TensorKey to;                       ///< the tensor that is written; `from` if the collective works in place
 
-  /// Whether rank `own` passes elements on.
+  /// Whether rank `own` sends elements.
   [[nodiscard]] constexpr bool reads_on(int own) const noexcept {
     return what == Collective::broadcast ? own == options.rank : what != Collective::recv;
   }
-  /// Whether rank `own` gets elements.
+  /// Whether rank `own` receives elements.
   [[nodiscard]] constexpr bool writes_on(int own) const noexcept {
     return what == Collective::broadcast ? own != options.rank : what != Collective::send;
   }
@@ -64,15 +64,15 @@ concept Communicator = requires(C& ranks, TaskGraph& graph, std::string_view nam
 
 namespace graph {
 
-/// Adds a tensor of one byte, for tasks that are ordered because each of them updates it, also in rounds in flight.
+/// Adds a token, a tensor of one byte. Tasks that update it run in order, also in rounds in flight.
 inline TensorKey add_token(TaskGraph& graph, std::string_view name) {
   const Workspace<std::uint8_t> token = graph.workspace<std::uint8_t>(name, {1});
   graph.zero(token, Zeroed::once);
   return token.key;
 }
 
-/// The token that every collective of the graph updates when it begins, so that they begin in the order in which they
-/// were added, in each round and on each rank.
+/// The token that every collective updates when it begins. So collectives begin in the order in which they were added,
+/// in each round and on each rank.
 [[nodiscard]] inline TensorKey order_of_collectives(TaskGraph& graph) {
   constexpr std::string_view name = "(collectives)";
   const GraphView view = graph.interface();
@@ -98,7 +98,7 @@ inline void check_sizes(std::string_view name, Collective what, std::int64_t fro
 /// The numbers of a collective by which ranks compare their graphs.
 struct CollectiveNumbers {
   static constexpr std::size_t count = 4;
-  std::uint64_t kind = 0;  ///< what it is, its reduction and its type; `none`: there is none
+  std::uint64_t kind = 0;  ///< the collective, its reduction and its type; `none`: no collective
   std::uint64_t rank = 0;
   std::uint64_t from = 0;  ///< in elements
   std::uint64_t to = 0;
@@ -166,8 +166,8 @@ inline void check_same_collectives(const std::vector<std::vector<CollectiveNumbe
   }
 }
 
-/// Checks that no ranks wait for each other forever where a send waits for its recv, as it does on a device's stream.
-/// @throws Error invalid_argument
+/// Checks that no ranks wait for each other forever if a send waits for its recv, as on the stream of a device. @throws
+/// Error invalid_argument
 inline void check_progress(const std::vector<std::vector<CollectiveNumbers>>& all, std::string_view platform) {
   std::vector<std::size_t> done(all.size(), 0);
   const auto is_at_end = [&](std::size_t r) { return done[r] == all[r].size(); };
@@ -195,7 +195,8 @@ inline void check_progress(const std::vector<std::vector<CollectiveNumbers>>& al
 }
 
 /// Collects the collectives of all ranks and checks them. `gather(numbers)` returns equally many numbers from each
-/// rank, in the order of the ranks. `sends_wait`: for their recv. Collective. @throws Error as the checks and `gather`
+/// rank, in the order of the ranks. `sends_wait`: for their recv. All ranks call it. @throws Error as the checks and
+/// `gather`
 template <class Gather>
 void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_view platform, bool sends_wait,
                          const Gather& gather) {
@@ -219,8 +220,8 @@ void compare_collectives(const std::vector<CollectiveNumbers>& own, std::string_
   if (sends_wait) check_progress(all, platform);
 }
 
-/// The collectives of a graph whose calls, of type Begin, `is_own` recognises; none unless that of the session is the
-/// first of them.
+/// The collectives of a graph whose calls, of type Begin, `is_own` recognises; none unless the call at the session's
+/// position is the first of them.
 template <class Begin, class IsOwn>
 [[nodiscard]] std::vector<CollectiveNumbers> list_collectives(const CallSession& session, const IsOwn& is_own) {
   std::vector<CollectiveNumbers> own;

@@ -32,8 +32,8 @@ struct LaneRules {
 inline constexpr std::size_t most_dealt_tasks = 16'384;
 
 /// The time of each task in nanoseconds, by position: from the rules; otherwise from the cost that its kernel states
-/// for a block; otherwise the chip's floor plus the time for its bytes at its cores' share of the bandwidth.
-/// @throws Error invalid_argument if a kernel states a cost that is negative or not a number
+/// for a block; otherwise the chip's minimum plus the time for its bytes at its cores' share of the bandwidth. @throws
+/// Error invalid_argument if a kernel states a cost that is negative or not a number
 [[nodiscard]] RONDO_INLINE std::vector<double> task_costs(const GraphView& graph, const LaneRules& rules);
 
 /// Distributes the tasks by list scheduling. Among ready tasks, the first in the graph's order starts first, or, if

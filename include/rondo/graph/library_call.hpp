@@ -74,16 +74,16 @@ struct CallTensor {
 template <class F>
 inline constexpr bool is_stateless_call = std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
-/// Optional, for a callable with state: `void session_opens(const CallSession&)` is called each time a graph with the
-/// call is opened, for each shape and slot, before anything is captured: an Error that it throws ends the opening.
-/// `void session_closes(const CallSession&) noexcept` is called once for each time that it returned.
+/// Optional, for a callable with state: `void session_opens(const CallSession&)` is called when a session opens, once
+/// for each shape and slot, before anything is captured. If it throws an Error, opening fails. `void
+/// session_closes(const CallSession&) noexcept` is called once for each call of session_opens() that returned.
 template <class F>
 concept HearsOfSessions = requires(F& callable, const CallSession& session) {
   callable.session_opens(session);
   { callable.session_closes(session) } noexcept;
 };
-/// Optional: `static constexpr bool waits_for_others = true;`, if the call waits for other processes. The task comes in
-/// the order of the graph after all tasks that need not wait for it.
+/// Optional: `static constexpr bool waits_for_others = true;`, if the call waits for other processes. In the order of
+/// the graph, its task comes after all tasks that do not depend on it.
 template <class F>
 concept WaitsForOthers = requires { requires F::waits_for_others; };
 

@@ -72,7 +72,7 @@ constexpr void order_loops(const TaskGraph& graph, EdgeList& edges) {
   sort_once_each(edges);
 }
 
-/// Writes the positions of loops in `tasks`, the tasks in their order, of which each loop has consecutive ones.
+/// Writes the positions of loops in `tasks`, which are in order, so that the tasks of each loop are consecutive.
 template <class Tasks>
 constexpr void place_loops(std::vector<LoopRecord>& loops, const Tasks& tasks) {
   std::vector<std::uint32_t> decisions(loops.size(), 0U);
@@ -90,7 +90,7 @@ constexpr void place_loops(std::vector<LoopRecord>& loops, const Tasks& tasks) {
   }
 }
 
-/// The loop under whose condition a memory was first defined, for readers that may run although it did not.
+/// For each memory, the `when` in which it was first written: a task that reads it elsewhere may find it undefined.
 class Definitions {
  public:
   constexpr Definitions(const TaskGraph& graph, std::size_t memories)

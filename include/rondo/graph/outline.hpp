@@ -12,9 +12,9 @@
 
 namespace rondo::graph {
 
-/// A frozen graph with loops, or the tasks of one loop, as a graph without loops: each loop directly within is one
-/// task, which has the name and the number of its decision and accesses all that its tasks do. For engines that run a
-/// loop as one task. Refers to the text and the tensors of the graph, which must outlive it.
+/// A frozen graph with loops, or the body of one loop, as a graph without loops: each loop directly inside is one task,
+/// which has the name and the number of its decision and accesses all tensors that its tasks access. For engines that
+/// run a loop as one task. Refers to the text and the tensors of the graph, which must outlive it.
 class Outline {
  public:
   /// A task of the outline: a task of the graph, or all tasks of a loop.
@@ -56,7 +56,7 @@ class Outline {
     view.loops = {};
     return view;
   }
-  /// What each task of the outline stands for.
+  /// The task or the loop that each task of the outline represents.
   [[nodiscard]] const std::vector<Item>& items() const noexcept { return items_; }
 
  private:

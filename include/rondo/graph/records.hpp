@@ -126,8 +126,8 @@ struct TaskRecord {
   std::uint32_t threads = 0;         ///< per block, if the device has threads; 0: the kernel does not state it
   std::uint32_t shared_bytes = 0;    ///< of memory that the threads of a block share
   CallEntry call = nullptr;          ///< of a library call; devices with streams call it in place of a kernel
-  SessionEntry session = nullptr;    ///< of a library call that is told when sessions open and close
-  bool waits = false;                ///< waits for more than tasks; runs when no other task can
+  SessionEntry session = nullptr;    ///< of a library call that is notified of sessions
+  bool waits = false;                ///< the call waits for other processes; it runs when no other task can
   std::uint32_t loop = no_loop;      ///< the innermost loop that it is part of
   static constexpr std::uint32_t no_loop = 0xFFFF'FFFF;
 };

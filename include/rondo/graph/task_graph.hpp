@@ -93,8 +93,8 @@ class TaskGraph {
     return tensor<T, Direction::workspace>(name, shape, where);
   }
 
-  /// A small input whose bytes are part of the args table: it needs no copy of its own and no device memory. For
-  /// positions, lengths, seeds. At most 4096 bytes. @throws Error likewise
+  /// A small input whose bytes are part of the args table: it needs no copy of its own and no device memory. Use it for
+  /// positions, lengths and seeds. At most 4096 bytes. @throws Error likewise
   template <Element T>
   constexpr HostInput<T> host_input(std::string_view name, Shape shape, Where where = Where::current()) {
     return tensor<T, Direction::host_input>(name, shape, where);
@@ -223,10 +223,10 @@ class TaskGraph {
   constexpr TaskId add_call(std::string_view name, std::initializer_list<CallTensor> tensors, F&& call,
                             std::initializer_list<Extent> values = {});
 
-  /// Adds a collective that works in place: `graph.add_collective(Collective::all_reduce, dw,
-  /// ranks)`. Include graph/collective.hpp, which says what a communicator is. Collectives begin in the order of these
-  /// calls, on all ranks. Returns the task that completes it.
-  /// @throws Error invalid_argument, unsupported: names the tensor, and what is wrong with its size, its type or a rank
+  /// Adds a collective that works in place: `graph.add_collective(Collective::all_reduce, dw, ranks)`. Include
+  /// graph/collective.hpp, which describes communicators. Collectives begin in the order of these calls, on all ranks.
+  /// Returns the task that completes it. @throws Error invalid_argument, unsupported: names the tensor, and what is
+  /// wrong with its size, its type or a rank
   template <Element T, Direction D, class C>
   TaskId add_collective(Collective what, TensorHandle<T, D> tensor, C& ranks, CollectiveOptions options = {});
   /// The same from one tensor to another. @throws Error likewise
@@ -240,18 +240,18 @@ class TaskGraph {
   /// Adds a loop: the tasks that `body`, a callable without parameters, adds to this graph run again and again until
   /// `condition`, a tensor of one integer or bool that they write, is not 0 at the end of a repetition, but `most`
   /// times at most. The device decides; the host does not take part. From the second repetition on, the tasks find
-  /// their tensors as the previous one left them. Loops nest up to `most_loop_depth` deep. `expected`: the repetitions
-  /// that predictions assume; 0: `most`. Returns the task that decides; an edge to or from a task of the loop orders
-  /// the whole loop. If `body` throws, its tasks are removed.
-  /// @throws Error invalid_argument: names the condition, and what is wrong with it or with the body; limit_exceeded
+  /// their tensors as the previous one left them. Loops nest up to `most_loop_depth` deep. `expected`: the number of
+  /// repetitions that predictions assume; 0: `most`. Returns the task that decides; an edge to or from a task of the
+  /// loop orders the whole loop. If `body` throws, its tasks are removed. @throws Error invalid_argument: names the
+  /// condition, and what is wrong with it or with the body; limit_exceeded
   template <class T, Direction D, class Body>
   TaskId repeat_until(TensorHandle<T, D> condition, Extent most, Body&& body, double expected = 0,
                       Where where = Where::current());
-  /// The same for tasks that run once, if `condition` is not 0 when the loop begins, or not at all. What only they
-  /// write is not defined after them. `expected`: how often they run, from 0 to 1; predictions assume 1 for 0.
+  /// The same for tasks that run once, if `condition` is not 0 when the loop begins, or not at all. Tensors that only
+  /// they write are undefined after them. `expected`: the fraction of rounds in which they run; 0 means 1.
   template <class T, Direction D, class Body>
   TaskId when(TensorHandle<T, D> condition, Body&& body, double expected = 0, Where where = Where::current());
-  /// How deep loops nest.
+  /// The most levels of nested loops.
   static constexpr std::uint32_t most_loop_depth = 4;
   /// The loops, each after the loop that contains it.
   [[nodiscard]] constexpr const std::vector<graph::LoopRecord>& loops() const noexcept { return loops_; }

@@ -16,14 +16,14 @@ namespace rondo {
 /// One word of a task's arguments: a device address, or the bits of a scalar.
 using ArgWord = std::int64_t;
 
-/// A kernel with the ABI of the peer runtime: all arguments in one block of words.
+/// A raw kernel: a function that takes all arguments in one block of words, as in simpler (hw-native-sys/simpler).
 using KernelEntry = void (*)(ArgWord* args);
 
 /// A library call (see graph/library_call.hpp) that enqueues its work on a stream. Returns 0 on success.
 using CallEntry = int (*)(ArgWord* block, void* stream);
 
 struct CallSession;
-/// Tells a library call that a session opens or closes (see graph/call_sessions.hpp).
+/// Notifies a library call that a session opens or closes (see graph/call_sessions.hpp).
 using SessionEntry = void (*)(const CallSession& session, bool opens);
 
 /// Returns the nanoseconds that one block of a task takes on the chip, from its argument words.
@@ -55,7 +55,7 @@ enum class Zeroed : std::uint8_t {
   once,        ///< before the first round; tasks that write it leave zeros, and its memory is not shared
 };
 
-/// What the ranks of a communicator do together; see TaskGraph::add_collective().
+/// An operation of all ranks of a communicator; see TaskGraph::add_collective().
 enum class Collective : std::uint8_t {
   all_reduce,      ///< each rank gets the sum, or another reduction, of all ranks' elements
   all_gather,      ///< each rank gets the elements of all ranks, in the order of the ranks
@@ -71,7 +71,7 @@ enum class Reduction : std::uint8_t { sum, mean, min, max, product };
 /// The options of a collective.
 struct CollectiveOptions {
   Reduction reduction = Reduction::sum;  ///< of an all_reduce or a reduce_scatter
-  int rank = 0;                          ///< that broadcasts, to which a send goes, or from which a recv comes
+  int rank = 0;                          ///< the one that broadcasts, or the other one of a send or recv
 };
 
 /// How a kernel accesses one of its tensors.
@@ -82,7 +82,7 @@ enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 
 namespace detail {
 
-/// The bits of a scalar as one argument word, zero-extended as the peer runtime's ABI requires.
+/// The bits of a scalar as one argument word, zero-extended as in simpler.
 template <class T>
 [[nodiscard]] constexpr ArgWord to_word(T value) noexcept {
   if constexpr (std::is_enum_v<T>) {

@@ -24,7 +24,7 @@ inline void fill_zeros(ArgWord* args) noexcept {
 
 /// Adds the task that fills the zeroed workspaces, if there are any. It has the highest number but comes first in
 /// order. The workspaces are adjacent (see memory/zeroed_block.hpp), so the first address and a number of bytes
-/// suffice; the other arguments only tell readers of the graph what the task writes.
+/// suffice; the other arguments only record which tensors the task writes.
 [[nodiscard]] constexpr TaskGraph with_fill(TaskGraph graph) {
   std::vector<ArgRecord> args;
   bool is_fixed = false;

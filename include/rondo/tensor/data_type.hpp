@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// The element types. Types that the chips know have the numbers of the peer runtime (hw-native-sys/simpler).
+/// The element types. Types that the chips know have the numbers of simpler (hw-native-sys/simpler).
 enum class DataType : std::uint8_t {
   float32 = 0,
   float16 = 1,

@@ -14,25 +14,25 @@
 
 namespace rondo::memory {
 
-/// Why a round may not use memory.
+/// The reason why a round may not use memory.
 enum class Staleness : std::uint8_t {
   none,
   released,            ///< by the platform that allocated it
-  replaced,            ///< released and allocated anew after a prebinding was made
-  left,                ///< the session's arena was there and moved
+  replaced,            ///< released and allocated again after a prebinding was made
+  left,                ///< the session's arena was there, and has moved
   of_another_session,  ///< it is part of another session's arena
   prebound_before_move,
 };
 /// Returns a sentence that names the cause and says what to do about it.
 [[nodiscard]] const char* describe(Staleness staleness) noexcept;
 
-/// The memory of this process that platforms have allocated and released, and where the arenas of sessions are, from
-/// the time on when a session that checks memory was first opened. Memory that is not recorded counts as usable.
+/// Records the memory that platforms of this process allocate and release, and the addresses of the sessions' arenas.
+/// It starts when the first session that checks memory is opened. Memory that is not recorded counts as usable.
 ///
 /// Released memory is recorded until an allocation takes its addresses, until `max_released` later releases, or until
-/// its platform is destroyed. Where device memory is the host's, it is kept without its pages, also after that, so that
-/// nothing else can take its addresses: an access faults.
-/// Thread safety: any thread. Errors: as stated. Cost: a lock, and the logarithm of the number of blocks.
+/// its platform is destroyed. If device memory is host memory, its addresses stay reserved without pages even after
+/// that, so that an access faults. Thread safety: any thread. Errors: as stated. Cost: a lock, and the logarithm of the
+/// number of blocks.
 class Registry {
  public:
   static constexpr std::size_t max_released = 256;
@@ -41,7 +41,7 @@ class Registry {
   /// The registry of the process.
   [[nodiscard]] static Registry& instance() noexcept;
 
-  /// Records allocations from now on.
+  /// Starts to record allocations.
   void watch() noexcept { is_watching_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool is_watching() const noexcept { return is_watching_.load(std::memory_order_relaxed); }
 
@@ -55,7 +55,7 @@ class Registry {
   void note_released(Space space, std::uint64_t address, const void* by) noexcept {
     if (is_watching()) (void)remove(space, address, nullptr, by);
   }
-  /// Forgets the released block at `address`, whose addresses somebody else may have from now on.
+  /// Forgets the released block at `address`. Call it if another allocator has its addresses.
   void forget_released(Space space, std::uint64_t address) noexcept;
   /// Forgets all blocks that `by` has released.
   void forget_released_by(const void* by) noexcept;
@@ -69,8 +69,8 @@ class Registry {
 
   /// A number for a session that no other has.
   [[nodiscard]] std::uint64_t next_owner() noexcept;
-  /// Records that the session's arena is at `base` from now on, and left where it was. `is_allocated`: the session has
-  /// allocated it. Returns whether there was memory to record it.
+  /// Records that the session's arena moved to `base`. `is_allocated`: whether the session has allocated that memory.
+  /// Returns false if there was no memory to record it.
   [[nodiscard]] bool enter_arena(Space space, std::uint64_t owner, std::uint64_t base, Bytes size,
                                  bool is_allocated) noexcept;
   /// Forgets all arenas of a session.

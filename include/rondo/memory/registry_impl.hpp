@@ -23,7 +23,7 @@ namespace rondo::memory {
 
 namespace detail {
 
-/// Takes the pages of a range away, or gives them back. What shares its page with other memory stays as it is.
+/// Removes the pages of a range, or restores them. Pages that the range shares with other memory stay.
 inline void set_accessible([[maybe_unused]] std::uint64_t begin, [[maybe_unused]] std::uint64_t end,
                            [[maybe_unused]] bool is_accessible) noexcept {
   if (__asan_poison_memory_region != nullptr && __asan_unpoison_memory_region != nullptr) {

@@ -15,9 +15,9 @@ namespace rondo::update {
 ///     device op      copy + bytes of the bases · copied_byte + device_op + slots computed · device_slot
 ///     in launch      bytes carried · launched_byte + device_op + slots computed · device_slot
 ///
-/// The image on the host lacks what the device computed, and the first segment copy writes that, too. So the model
-/// counts how often many addresses move: if they do every few rounds, the device goes on; if they moved once, and few
-/// have moved since, copies take over.
+/// The host's image lacks the slots that the device computed, and the next segment copy must write them. The model
+/// divides that cost by the number of refreshes that changed few slots since. So if many addresses move every few
+/// rounds, the device continues to compute them; if they moved once, copies soon take over.
 [[nodiscard]] constexpr std::uint64_t cost_of(Mechanism m, const RefreshCosts& c, const RefreshFacts& f) noexcept {
   if (m == Mechanism::segment_copy) {
     const std::uint64_t late = f.late_slots == 0 ? 0 : f.late_slots / f.quiet;
@@ -28,8 +28,8 @@ namespace rondo::update {
   return moved + c.device_op + c.device_slot * f.lanes;
 }
 
-/// Chooses the cheapest possible mechanism in each round, by the costs that the platform reports, or else these. On a
-/// platform whose kernels read host memory, none of the three is needed: the slots are written in place.
+/// Chooses the cheapest possible mechanism in each round, by the costs that the platform reports, or else by `Costs`.
+/// On a platform whose kernels read host memory, none of the three is needed: the slots are written in place.
 template <RefreshCosts Costs = RefreshCosts{}>
 struct ByCost {
   static constexpr RefreshCosts costs = Costs;

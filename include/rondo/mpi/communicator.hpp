@@ -45,8 +45,8 @@ void divide_by(std::byte* memory, std::size_t bytes, int by) noexcept {
 ///
 /// A collective is two tasks: one takes the elements and begins, and one waits and writes the result. Tasks that need
 /// not wait for the result run between the two. The end of a send comes after the beginnings of all collectives of the
-/// graph, so two ranks may both send first. The elements travel in memory of the communicator, so nothing writes to a
-/// session's memory behind its back.
+/// graph, so two ranks may both send first. The elements travel in memory of the communicator, so MPI never writes to a
+/// session's memory.
 ///
 /// All ranks open their sessions in the same order and run the same rounds. When a session is opened, the ranks compare
 /// the collectives of their graphs.

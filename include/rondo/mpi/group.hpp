@@ -41,8 +41,8 @@ struct Awaited {
   int code = MPI_SUCCESS;
 };
 
-/// Waits until `test(&is_done)`, which returns MPI's code, says so, `patience` seconds at most. It reads the clock only
-/// once that is slow. A blocking call would wait forever for a rank that never comes.
+/// Calls `test(&is_done)`, which returns MPI's code, until it is done, for at most `patience` seconds. It reads the
+/// clock only if that takes long. A blocking call would wait forever for a rank that never comes.
 template <class Test>
 [[nodiscard]] Awaited await_until(const Test& test, double patience) noexcept {
   using Clock = std::chrono::steady_clock;

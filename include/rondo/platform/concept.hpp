@@ -203,9 +203,9 @@ concept HasZeroFill =
       { p.fill_zeros(device, size) } noexcept -> std::same_as<Status>;
     };
 
-/// What an open platform reports about refreshing args; part of both capabilities below. `bool can_refresh_args() const
-/// noexcept` returns whether the device can compute args. `const args::RefreshCosts* refresh_costs() const noexcept`
-/// returns the measured costs of refreshing, or null if they were not measured.
+/// The report of an open platform about refreshing args; part of both capabilities below. `bool can_refresh_args()
+/// const noexcept` returns whether the device can compute args. `const args::RefreshCosts* refresh_costs() const
+/// noexcept` returns the measured costs of refreshing, or null if they were not measured.
 template <class P>
 concept AnswersForRefresh = requires(const P& p) {
   { p.can_refresh_args() } noexcept -> std::same_as<bool>;
@@ -343,15 +343,13 @@ using CallersStreamOf = std::remove_reference_t<decltype(std::declval<P&>().call
 /// Puts rounds on a stream that somebody else owns, see RoundSession::enqueue_round(): `Stream& callers_stream()
 /// noexcept`, on whose result every call is noexcept:
 ///
-/// * `Status begin()` comes first; `bool is_recording() const` tells from then on whether the owner captures the
-/// stream;
+/// * `Status begin()` comes first; after it, `bool is_recording() const` returns whether the owner captures the stream;
 /// * `Status copy_in(device, const void*, Bytes, bool snapshot)`, `Status launch(program)` and `Status copy_out(void*,
-///   device, Bytes)` put a step on the stream and wait for nothing; the host memory is pinned unless it is a snapshot;
+/// device, Bytes)` put a step on the stream and wait for nothing; the host memory is pinned unless it is a snapshot;
 /// * `Status end()` comes last, and puts an event on the stream, which `event() const` returns;
-/// * `Status copy_before_replays(device, const void*, Bytes)` copies at once what recorded tasks read;
-/// * `Status note_recorded(tensor, host)`, `bool is_recorded(tensor, host) const` and `bool has_recorded() const` keep
-/// what
-///   recorded rounds copy;
+/// * `Status copy_before_replays(device, const void*, Bytes)` copies data of recorded tasks before it returns;
+/// * `Status note_recorded(tensor, host)` notes that a recorded round copies this host memory; `bool
+/// is_recorded(tensor, host) const` and `bool has_recorded() const` return whether one does;
 /// * `Status wait()` returns when the rounds that were put on the stream are over.
 template <class P>
 concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
@@ -373,7 +371,7 @@ concept HasCallersStream = detail::declares<P, Capability::callers_stream> &&
                              { stream.wait() } noexcept -> std::same_as<Status>;
                            };
 
-/// Records what it allocates and releases, pinned memory too, in memory::Registry::instance(), so that sessions can
+/// Records each allocation and release, of pinned memory, too, in memory::Registry::instance(), so that sessions can
 /// check whether memory is usable: `memory::Space memory_space() const noexcept` returns the space of its addresses.
 template <class P>
 concept HasMemoryRegistry = detail::declares<P, Capability::memory_registry> && requires(const P& p) {

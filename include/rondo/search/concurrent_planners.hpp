@@ -21,7 +21,7 @@
 
 namespace rondo::search {
 
-/// What one planner of a Portfolio made of a problem.
+/// The result of one planner of a Portfolio.
 struct PlannerOutcome {
   const char* planner = "";       ///< its name
   bool has_run = false;           ///< false: another planner had reached the lower bound before its turn
@@ -39,12 +39,12 @@ struct PlannerOutcome {
 ///       using Plan = rondo::search::Portfolio<rondo::memory::Greedy, rondo::search::StorageTokens, MyPlanner>;
 ///     };
 ///
-/// A planner is any type that memory::Planner describes. Each plan is checked by memory::check_plan(); one that is
-/// wrong is not used, nor is one of a planner that throws. plan_all() tells which.
+/// A planner is any type that memory::Planner describes. Each plan is checked by memory::check_plan(); a wrong plan, or
+/// a planner that throws, is left out. plan_all() returns the result of each planner.
 ///
-/// Thread safety: planners are called on threads of their own, so each keeps to itself what it writes. The result does
-/// not depend on the timing of threads. Cost: with enough threads, the time of the slowest planner; once a planner has
-/// reached the lower bound, those named after it are not started.
+/// Thread safety: each planner is called on a thread of its own, so planners must not share data that they write. The
+/// result does not depend on the timing of threads. Cost: with enough threads, the time of the slowest planner; once a
+/// planner has reached the lower bound, those named after it are not started.
 template <memory::Planner... P>
 struct Portfolio {
   static_assert(sizeof...(P) > 0, "rondo: a Portfolio needs planners; name at least one");
@@ -69,8 +69,8 @@ struct Portfolio {
     throw Error(Errc::check_failed, text);
   }
 
-  /// What each planner makes of the problem, in the order of their names, on at most `threads` threads, that of the
-  /// caller among them. @throws Error as memory::validate(); std::bad_alloc
+  /// The result of each planner, in the order in which the Portfolio names them, on at most `threads` threads,
+  /// including the caller's. @throws Error as memory::validate(); std::bad_alloc
   [[nodiscard]] static std::array<PlannerOutcome, sizeof...(P)> plan_all(const memory::Problem& problem,
                                                                          unsigned threads) {
     memory::validate(problem);

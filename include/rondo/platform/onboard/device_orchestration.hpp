@@ -34,7 +34,7 @@
 /// See examples/06_onboard_saxpy/device/orchestrator.cpp.
 namespace rondo::runtime {
 
-/// The session's interface, as the device is told of it.
+/// The session's interface, as a launch describes it to the device.
 class DeviceInterface {
  public:
   explicit DeviceInterface(const OrchestratorArgs& args) noexcept : args_{args} {}
@@ -60,21 +60,21 @@ class DeviceInterface {
 
 namespace detail {
 
-/// What is kept of a session between its launches.
+/// The state of a session that the program keeps between launches.
 struct DeviceState {
   virtual ~DeviceState() = default;
   std::uint64_t session = 0;
   std::uint64_t rounds = 0;
 };
 
-/// By arena. A session that ended without a word is found out by the next one in its place.
+/// The states, by arena. A session that did not announce its end is found by the next session with the same arena.
 class DeviceStates {
  public:
   static DeviceStates& instance() {
     static DeviceStates states;
     return states;
   }
-  /// The state of this session; `make()` where there is none yet.
+  /// The state of this session; made by `make()` if there is none yet.
   template <class Make>
   [[nodiscard]] DeviceState& find(const OrchestratorArgs& args, Make make) {
     const std::lock_guard lock{mutex_};

@@ -25,8 +25,7 @@ struct TaskTracer {
   void (*call)(void* self, const TaskSlot& task, ArgWord* args, std::uint32_t number, std::uint32_t block) = nullptr;
 };
 
-/// Cores that run the blocks of tasks, while the orchestrating thread hands them out and goes on; in place of worker
-/// threads.
+/// Cores that run the blocks of tasks in place of worker threads. The orchestrating thread hands the blocks out.
 struct TaskCores {
   void* self = nullptr;
   /// Starts a block on a core of the task's type; returns false if none is free.

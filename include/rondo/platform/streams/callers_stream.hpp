@@ -13,18 +13,18 @@
 
 namespace rondo::platform::streams {
 
-/// Whether a stream is being captured, as runtimes tell it.
+/// Whether a stream is being captured, with the values of the runtimes.
 enum Capture : int { not_captured = 0, being_captured = 1, capture_lost = 2 };
 
-/// Puts the steps of a round on a stream that somebody else owns, after what is there, and waits for nothing. While the
-/// owner captures the stream, a round becomes a part of the owner's graph. An event comes after each round; what has to
-/// know that rounds are over asks that event, so the stream itself is never waited for.
+/// Puts the steps of a round on a stream of the caller's and waits for nothing. While the owner captures the stream, a
+/// round becomes part of the owner's graph. An event comes after each round: to wait for rounds, the session queries
+/// that event, and never waits for the stream itself.
 ///
 /// The device has `callers_stream()`, null where there is none, `capture_state(state)`, and `timeout_ms()`.
 ///
-/// Lifetime: the device outlives it; close() destroys the events. Thread safety: none. Errors: a step that the runtime
-/// refuses is told, and the steps before it stay on the stream. How the round ends on the device is told to whoever
-/// waits for the stream. Cost on the hot path: one call for each step, two for the event and for asking about a
+/// Lifetime: the device outlives it; close() destroys the events. Thread safety: none. Errors: if the runtime refuses a
+/// step, the step fails, and the steps before it stay on the stream. A failure on the device is reported to the thread
+/// that waits for the stream. Cost on the hot path: one call for each step, two for the event and for asking about a
 /// capture; no allocation unless a round is recorded.
 template <class Device>
 class CallersStream {
@@ -110,8 +110,8 @@ class CallersStream {
   }
   [[nodiscard]] bool has_recorded() const noexcept { return has_recorded_; }
 
-  /// Waits until the rounds that were put on the stream are over: asks their event, with sleeps of 50 µs in between,
-  /// for as long as the options say. What is late twice ends as work does that hangs. Replays are their owner's.
+  /// Waits until the rounds that were put on the stream are over: queries their event, with sleeps of 50 µs in between,
+  /// up to the time limit of the options. It does not wait for replays.
   [[nodiscard]] Status wait() noexcept {
     if (!is_pending_) return {};
     int state = not_captured;
@@ -164,7 +164,7 @@ class CallersStream {
     const Code code = device_.calls().copy_async(to, size.value, from, size.value, kind, device_.callers_stream());
     return code == code_ok ? Status{} : refused(Api::copy_async, code);
   }
-  /// In as many copies as the device takes for it. Where it has no room left, what it took before is waited for.
+  /// Makes as many copies as the device's memory for snapshots requires. If it is full, waits for earlier copies.
   [[nodiscard]] Status copy_snapshot(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     const auto* bytes = static_cast<const std::byte*>(from);
     while (size.value != 0) {
@@ -191,7 +191,7 @@ class CallersStream {
     if (status.ok()) device_.reuse_snapshots();
     return status;
   }
-  /// Only rounds read what is copied, so once they are over a copy beside the stream is in order with it.
+  /// Only rounds read this memory, so once they are over, a copy need not be on the stream.
   [[nodiscard]] Status copy_after_rounds(DevicePtr<std::byte> to, const void* from, Bytes size) noexcept {
     if (const Status status = wait(); !status) return status;
     const Code code = device_.copy_now(pointer(to), from, size.value, host_to_device, nullptr);

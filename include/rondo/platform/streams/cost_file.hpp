@@ -87,7 +87,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
   return text;
 }
 
-/// Reads an object whose values are texts and whole numbers, and tells of each; both without escapes.
+/// Reads a JSON object whose values are texts without escapes and whole numbers.
 class FlatJson {
  public:
   explicit FlatJson(std::string_view text) noexcept : left_{text} {}

@@ -21,15 +21,15 @@
 ///       rondo::on_core::Serve<OnCubeCores, OnVectorCores>(mailboxes, launch);
 ///     }
 ///
-/// A task that writes with scalar code and one that writes by DataCopy are done alike: before a core answers it waits
-/// for both. See examples/06_onboard_saxpy/device/dispatch.cpp.
+/// A task may write with scalar code or by DataCopy: a core waits for both before it answers. See
+/// examples/06_onboard_saxpy/device/dispatch.cpp.
 #if defined(__CCE_AICORE__) || defined(__aicore__)  // host code uses nothing of it
 
 #include <rondo/platform/onboard/device/mailbox.hpp>
 
 namespace rondo::on_core {
 
-/// Memory of the device, word by word, through the core's data cache, which nobody else keeps up to date.
+/// Memory of the device, accessed word by word through the core's data cache, which is not coherent.
 class Words {
  public:
   __aicore__ inline explicit Words(GM_ADDR at) { tensor_.SetGlobalBuffer(reinterpret_cast<__gm__ std::uint64_t*>(at)); }
@@ -42,25 +42,25 @@ class Words {
     tensor_.SetValue(byte / 8, value);
     Keep();
   }
-  /// Writes a line back if it was written to, and forgets it.
+  /// Writes a line back if it was modified, and invalidates it.
   __aicore__ inline void Discard(std::uint64_t byte) {
     Keep();
     AscendC::DataCacheCleanAndInvalid<std::uint64_t, AscendC::CacheLine::SINGLE_CACHE_LINE,
                                       AscendC::DcciDst::CACHELINE_OUT>(tensor_[byte / 8]);
     Keep();
   }
-  /// The same for all lines that the core has.
+  /// The same for all lines in the core's cache.
   __aicore__ inline void DiscardAll() {
     Keep();
     AscendC::DataCacheCleanAndInvalid<std::uint64_t, AscendC::CacheLine::ENTIRE_DATA_CACHE,
                                       AscendC::DcciDst::CACHELINE_OUT>(tensor_);
     Keep();
   }
-  /// Waits until all that was written back has arrived.
+  /// Waits until all lines that were written back have arrived in memory.
   __aicore__ inline static void Barrier() { AscendC::DataSyncBarrier<AscendC::MemDsbT::ALL>(); }
 
  private:
-  /// The compiler moves no access to memory across it.
+  /// A compiler barrier for accesses to memory.
   __aicore__ inline static void Keep() { __asm__ __volatile__("" ::: "memory"); }
 
   AscendC::GlobalTensor<std::uint64_t> tensor_;
@@ -83,7 +83,7 @@ class Core {
   __aicore__ inline Core(GM_ADDR mailboxes, std::uint64_t core, std::uint64_t launch)
       : at_(mailboxes + mailbox::place_of(core)), departure_(mailboxes), mailbox_(at_), launch_(launch) {}
 
-  /// Works until it is told to leave.
+  /// Works until the request to leave.
   template <class Kernels>
   __aicore__ inline void Serve() {
     number_ = Number();  // of an earlier launch, or one to leave
@@ -148,7 +148,7 @@ class Core {
   std::uint64_t number_ = 0;  // of the request that was done last
 };
 
-/// The whole of the kernel, on each core.
+/// The body of the kernel, on each core.
 template <class OnCubeCores, class OnVectorCores>
 __aicore__ inline void Serve(GM_ADDR mailboxes, std::uint64_t launch) {
   const std::uint64_t index = static_cast<std::uint64_t>(AscendC::GetBlockIdx());

@@ -15,22 +15,22 @@
 ///     64    Mailbox of each cube core, in the order of their blocks
 ///     …     Mailbox of each vector core, likewise, two for each block
 ///
-/// A launch of the kernel has the number of its round. A core that starts takes the request that is there for an old
-/// one, and says which launch it belongs to; the AICPU sends it requests of that round only then. The core answers with
-/// the number of the request that it has done, and the AICPU writes no other request before, but for the one to leave,
-/// which also holds for cores that start later.
+/// A launch of the kernel has the number of its round. A core that starts ignores the request in its mailbox, which is
+/// an old one, and writes the number of its launch; only then does the AICPU send it requests of that round. After each
+/// request, the core answers with the number of the request. The AICPU waits for that answer before it writes the next
+/// request, except the one to leave, which also applies to cores that start later.
 namespace rondo::mailbox {
 
 constexpr std::uint64_t line_bytes = 64;
 
-/// What the AICPU asks of a core.
+/// The requests of the AICPU to a core.
 enum Command : std::uint64_t {
   run = 1,  ///< call the kernel with the arguments
   echo,     ///< answer with echo_of(the first argument), which shows that both sides see what the other writes
   leave,    ///< end, if the launch's number is at most `kernel`
 };
 
-/// What a core is doing.
+/// The state of a core.
 enum State : std::uint64_t {
   gone = 0,  ///< no kernel polls this mailbox
   here,      ///< it waits for requests, or works on one
@@ -67,7 +67,7 @@ struct Mailbox {
   Answer answer;
 };
 
-/// Written by the host: a kernel ends whose launch has this number, or a lower one.
+/// Written by the host: kernels whose launch has this number, or a lower one, end.
 struct Departure {
   std::uint64_t launch;
   std::uint64_t unused[7];
@@ -76,10 +76,10 @@ struct Departure {
 static_assert(sizeof(Departure) == line_bytes && sizeof(Answer) == line_bytes && sizeof(Mailbox) % line_bytes == 0);
 static_assert(offsetof(Request, args) == line_bytes && offsetof(Mailbox, answer) % line_bytes == 0);
 
-/// Where the mailbox of a core begins, and where the mailboxes of so many cores end, from the begin of the memory on.
+/// The offset of a core's mailbox, and of the end of the mailboxes of so many cores, in bytes.
 constexpr std::uint64_t place_of(std::uint64_t core) { return sizeof(Departure) + core * sizeof(Mailbox); }
 
-/// The number by which a kernel is called: its name's FNV-1a hash. Both sides compute it, so they share no table.
+/// The number that identifies a kernel: the FNV-1a hash of its name, which both sides compute.
 constexpr std::uint64_t kernel_id(const char* name, std::size_t size) {
   std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
   for (std::size_t i = 0; i < size; ++i) {

@@ -11,7 +11,7 @@
 /// share from CommonFacts.
 namespace rondo::arch {
 
-/// The properties that a2a3 and a5 share. Source: the peer runtime for the same chips (hw-native-sys/simpler).
+/// The properties that a2a3 and a5 share. Source: simpler, another runtime for the chips (hw-native-sys/simpler).
 struct CommonFacts {
   static constexpr std::uint32_t cube_cores_per_block = 1;
   static constexpr std::uint32_t vector_cores_per_block = 2;

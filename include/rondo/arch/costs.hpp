@@ -57,11 +57,11 @@ template <>
 inline constexpr Costs costs_of<A2A3> = {
     // Reported: enqueueing one launch takes 8.6 to 23.7 µs on a 910B2. The lower end, because a round is one replay.
     .launch_ns = 8600,
-    // Reported by the peer runtime (hw-native-sys/simpler, docs/case1_tail_oh_breakdown.md): with 16,704 tasks on 3
+    // Reported by simpler (hw-native-sys/simpler, docs/case1_tail_oh_breakdown.md): with 16,704 tasks on 3
     // schedulers, a task took 4.76 µs to dispatch, mostly for cache flushes, and 2.63 µs to complete.
     .dispatch_ns = 4760,
     .retire_ns = 2630,
-    // Reported by the peer runtime (docs/hardware/mmio-performance.md): a scheduler takes 140 ns to write a core's
+    // Reported by simpler (docs/hardware/mmio-performance.md): a scheduler takes 140 ns to write a core's
     // register, and 95 to 105 ns to read one; accesses do not overlap.
     .start_block_ns = 140,
     .notice_block_ns = 100,
@@ -75,10 +75,10 @@ inline constexpr Costs costs_of<A2A3> = {
     .copy_out_gbps = 23,
     // Reported: 1.6 TB/s for each die of a 910B. Other reports say as little as 0.4 TB/s.
     .memory_gbps = 1600,
-    // Assumed: the wait is a small program that polls a word of memory. The peer runtime reports 1 µs to signal the
+    // Assumed: the wait is a small program that polls a word of memory. simpler reports 1 µs to signal the
     // AICPU through memory; this is twice that, for the record and the wait.
     .stream_wait_ns = 2000,
-    // Assumed: between zero and the 1.78 µs that small kernels took on average in the peer runtime's measurement above.
+    // Assumed: between zero and the 1.78 µs that small kernels took on average in simpler's measurement above.
     .task_floor_ns = 1000,
     // Assumed: one core of the chip is as fast as one of the host. Inexact in both directions; use it to compare.
     .host_factor = 1,
@@ -99,7 +99,7 @@ inline constexpr Costs costs_of<A5> =
 template <class A>
 inline constexpr Costs mailbox_costs = [] {
   Costs costs = costs_of<A>;
-  // Reported by the peer runtime (docs/investigations/2026-06-cond-vs-gm-notification.md): it takes 1040 ns on average
+  // Reported by simpler (docs/investigations/2026-06-cond-vs-gm-notification.md): it takes 1040 ns on average
   // until the AICPU notices what a core wrote to memory. Assumed for the reverse.
   constexpr double event_ns = 1040;
   costs.dispatch_ns += event_ns - costs.start_block_ns;

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-/// Measures what a platform costs, by refreshing tables of many sizes, and fits the costs of update/cost_model.hpp.
+/// Measures the costs of a platform, by refreshing tables of many sizes, and fits the costs of update/cost_model.hpp.
 namespace rondo::measure {
 
 using update::Mechanism;
@@ -39,9 +39,9 @@ struct RefreshSample {
   double ps = std::numeric_limits<double>::max();  ///< the time of one refresh in a row of them, in picoseconds
 };
 
-/// A table of addresses on a platform, which one mechanism refreshes. Half of the slots, in turn, are of `bases`
-/// tensors that move; the others are of one that does not.
-/// Lifetime: the platform outlives it. Errors: the constructor throws, as Refresher's does.
+/// A table of addresses on a platform, which one mechanism refreshes. Every second slot belongs to one of `bases`
+/// tensors that move; the others belong to a tensor that does not move. Lifetime: the platform outlives it. Errors: the
+/// constructor throws, as Refresher's does.
 template <Platform P, Mechanism M>
 class RefreshProbe {
  public:
@@ -127,8 +127,8 @@ class RefreshProbe {
   std::uint64_t by_ = 0;
 };
 
-/// Tables on a platform and the mechanisms that it supports, measured again and again in turn, so that what else the
-/// machine does disturbs all of them or none.
+/// Tables on a platform, refreshed by each mechanism that it supports. They are measured in turn, several times, so
+/// that other work on the machine disturbs all of them alike.
 template <Platform P>
 class RefreshProbes {
  public:
@@ -248,7 +248,7 @@ namespace detail {
   return costs;
 }
 
-/// Half of the predictions of the samples by these costs are off by at most this share.
+/// The median relative error with which these costs predict the samples.
 [[nodiscard]] inline double median_error(std::span<const RefreshSample> samples, const RefreshCosts& costs) {
   std::vector<double> errors;
   for (const RefreshSample& s : samples) {

@@ -32,7 +32,7 @@
 ///     } else {
 ///       mpi::RankBuilder<> builder(group);
 ///       mpi::RankRunner<> runner(group);
-///       measure::ProgramMeasurer measurer(builder, runner);  // and go on as on one machine
+///       measure::ProgramMeasurer measurer(builder, runner);  // use it as on one machine
 ///     }
 namespace rondo::mpi {
 

@@ -15,7 +15,7 @@
 
 namespace rondo::observe {
 
-/// How many rounds met their time limit. Times in nanoseconds.
+/// The number of rounds that missed their time limit, and percentiles of the times, in nanoseconds.
 struct DeadlineReport {
   std::uint64_t rounds = 0;  ///< rounds that ended, whatever their outcome
   std::uint64_t missed = 0;  ///< rounds that exceeded the limit or failed

@@ -86,10 +86,10 @@ struct ReplayReport {
 ///     const auto report = replay<A5Sim>("dumps/first", kernels<Saxpy, MatMul>());
 ///     std::fputs(report.text().c_str(), stdout);
 ///
-/// Outputs are poisoned first, so that an element that a kernel does not write differs from the dump, unless the dump
-/// has the poison, too. A workspace that no task of the dump reads is not compared, since its contents do not matter.
-/// The report lists tasks that could not be run. @throws Error invalid_argument if there is no such dump or task. Cost:
-/// a session for each task.
+/// Outputs are filled with a bit pattern first, so that an element that a kernel does not write differs from the dump,
+/// unless the dump has the pattern, too. A workspace that no task of the dump reads is not compared, since its contents
+/// do not matter. The report lists tasks that could not be run. @throws Error invalid_argument if there is no such dump
+/// or task. Cost: a session for each task.
 template <Platform P>
 [[nodiscard]] ReplayReport replay(const std::string& folder, const KernelTable& kernels,
                                   const ReplayOptions& options = {}, const typename P::Options& platform = {}) {

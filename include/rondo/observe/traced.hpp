@@ -35,7 +35,7 @@ concept LoadsCalls = requires(E& engine, const graph::GraphView& graph, platform
 ///
 /// Inner is Inline or Pool, or an engine of your own that satisfies LoadsCalls; Checked may wrap it. The results are
 /// those of Inner. A static graph runs like a dynamic one: its kernels are not inlined. Model cannot be traced: it
-/// predicts its tasks' times, and write_trace() draws the prediction.
+/// predicts the times of tasks, and write_trace() draws the prediction.
 ///
 /// Errors: those of Inner. Cost: that of Recorder for each task and block, and two readings of the clock per round; no
 /// allocation, no lock.

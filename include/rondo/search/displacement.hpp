@@ -35,8 +35,8 @@ struct DisplacementBudget {
 /// least, which are then placed again in turn. The cost of a buffer rises with its lifetime, and each time that it
 /// fits nowhere itself: so buffers that are hard to place come to rest, and easy ones make room.
 ///
-/// Only the parts of the arena that are too high cost time. It cannot prove anything, and is weak where there is
-/// nothing to waste; ExactSearch is strong there.
+/// Only the parts of the arena that are too high cost time. It proves no lower bound, and is weak if the plan leaves no
+/// bytes to waste; ExactSearch is strong there.
 ///
 /// Deterministic for a seed and a budget of steps. Lifetime: refers to the problem. Thread safety: one thread at a
 /// time. Cost: O(n) memory.

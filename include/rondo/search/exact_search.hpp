@@ -41,7 +41,7 @@ struct SearchBudget {
 /// Works in rounds. In each round, the strategies of a fixed list try one after the other, each up to a number of nodes
 /// that increases from round to round; priorities are randomised each time, since the time to a plan varies widely
 /// between orders. Three rounds in four search for the lower bound itself, which is not always harder to reach than a
-/// larger arena: it leaves nothing to waste and so few choices. The second round of each four searches for plans
+/// larger arena: it leaves no bytes to waste, and so few choices. The second round of each four searches for plans
 /// between the bound and the best known plan.
 ///
 /// The result depends on the problem and the budgets, not on the timing of threads, unless a deadline interrupts a

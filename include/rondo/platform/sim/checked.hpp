@@ -22,9 +22,9 @@ namespace rondo::platform::sim {
 
 /// An engine for debugging: checks each round against what its tasks declare, then runs it on `Inner`.
 ///
-/// A round runs four times from the same inputs, outputs and workspace poisoned, until a run has a finding:
+/// A round runs four times, or until a run has a finding, with a bit pattern in outputs and workspace at the start:
 /// 1. task by task: each task may change only its Out and InOut tensors, and must write every Out completely;
-/// 2. the same again with another poison: a difference means state inside a kernel, or a read of unwritten memory;
+/// 2. the same again with another pattern: a difference means state inside a kernel, or a read of unwritten memory;
 /// 3. in another order that the edges allow, a different one in each round: a difference means a missing edge;
 /// 4. on Inner: a difference means a race.
 ///
@@ -115,8 +115,8 @@ class Checked {
     return inner_.unload(program.inner);
   }
 
-  /// Restores the memory from the start of the last round, with outputs and workspace poisoned, so that its tasks can
-  /// run again. Returns whether there was a round.
+  /// Restores the memory from the start of the last round, so that its tasks can run again; outputs and workspace are
+  /// filled with the pattern. Returns whether there was a round.
   bool restore_round() noexcept {
     if (last_ != nullptr) last_->restore(false);
     return last_ != nullptr;

@@ -51,7 +51,7 @@ class Model {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
   static constexpr bool runs_loops = true;
 
-  /// The mechanism that starts the tasks on the chip: its own schedulers, as in the peer runtime; or streams, over
+  /// The mechanism that starts the tasks on the chip: its own schedulers, as in simpler; or streams, over
   /// which the tasks are dealt as in the captured graph that the onboard platforms replay.
   enum class Control : std::uint8_t { schedulers, streams };
 

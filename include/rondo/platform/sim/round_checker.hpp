@@ -94,7 +94,7 @@ class RoundChecker {
   /// Called after the last run of the round; `is_good`: whether to keep its outputs.
   void end_round(bool is_good) noexcept { moved_.move_again(is_good); }
 
-  /// Restores the saved memory, with all outputs and workspace poisoned.
+  /// Restores the saved memory, with the pattern in all outputs and workspace.
   void restore(bool other_poison) noexcept {
     if (map_.size() != 0) std::memcpy(map_.base(), initial_.data(), map_.size());
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {

@@ -7,6 +7,7 @@
 
 #include <rondo/platform/host/host.hpp>
 #include <rondo/session/in_flight.hpp>
+#include <rondo/session/loop_report.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
@@ -21,7 +22,9 @@
 
 using namespace rondo;
 
-#define RONDO_TEST_PLATFORMS A2A3Sim, A5SimOn<Pool>, HostOn<Pool>, A2A3SimOn<Checked<Pool>>, A5SimOn<Model>
+#define RONDO_TEST_PLATFORMS                                                                                      \
+  A2A3Sim, A5SimOn<Pool>, HostOn<Pool>, A2A3SimOn<Checked<Pool>>, A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn, \
+      A2A3ThatComputes
 
 namespace {
 
@@ -277,7 +280,7 @@ TEST_CASE_TEMPLATE("Random loops give what their tasks give one after the other"
   CHECK(compared_with_graphs > 20);
 }
 
-TEST_CASE_TEMPLATE("Loops run in rounds in flight", P, A2A3Sim, A5SimOn<Pool>, HostOn<Pool>) {
+TEST_CASE_TEMPLATE("Loops run in rounds in flight", P, A2A3Sim, A5SimOn<Pool>, HostOn<Pool>, A2A3OverStandIn) {
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     CAPTURE(seed);
     const Program program(seed);
@@ -348,13 +351,14 @@ TEST_CASE_TEMPLATE("A loop ends when its condition holds, or after the most repe
   CHECK(g.count_of(session, 3) == 3);
 }
 
-TEST_CASE_TEMPLATE("A kernel that fails in a loop is named, and poisons as elsewhere", P, A2A3Sim, A5SimOn<Pool>) {
+TEST_CASE_TEMPLATE("A kernel that fails in a loop is named, and poisons as elsewhere", P, A2A3Sim, A5SimOn<Pool>,
+                   A2A3OverStandIn) {
   Counting g(10);
   auto session = open<P>(g.graph, busy_options<P>());
   const Ints in{-4};
   Ints out{-1};
   const Status status = session.run_round(bind(g.x, in), bind(g.y, out));
-  CHECK(status.code() == Errc::kernel_failed);
+  CHECK(status.code() == failure_of_a_kernel<P>);
   CHECK(status.index() == index(g.body));
   const std::string text(session.explain(status).c_str());
   CHECK_MESSAGE(text.find("'until'") != std::string::npos, text);
@@ -363,7 +367,7 @@ TEST_CASE_TEMPLATE("A kernel that fails in a loop is named, and poisons as elsew
   CHECK(session.run_round(bind(g.x, in), bind(g.y, out)).code() == Errc::poisoned);
 }
 
-TEST_CASE_TEMPLATE("A stop request ends a loop", P, A2A3Sim, A5SimOn<Pool>) {
+TEST_CASE_TEMPLATE("A stop request ends a loop", P, A2A3Sim, A5SimOn<Pool>, A2A3OverStandIn) {
   Counting g(0xFFFF'FFFF);
   auto session = open<P>(g.graph, busy_options<P>());
   std::thread stopper([&] { session.request_stop(); });
@@ -415,8 +419,7 @@ TEST_CASE("A prediction counts the expected repetitions, or the most") {
   CHECK(four - two > 2000);
 }
 
-TEST_CASE_TEMPLATE("A platform that runs no loops refuses them when a session is opened", P, A2A3OverStandIn,
-                   toy::ToyPlatform) {
+TEST_CASE_TEMPLATE("A platform that runs no loops refuses them when a session is opened", P, toy::ToyPlatform) {
   Counting g(10);
   try {
     auto session = open<P>(g.graph);
@@ -427,4 +430,34 @@ TEST_CASE_TEMPLATE("A platform that runs no loops refuses them when a session is
     CHECK_MESSAGE(text.find("loop 'until done', task 2: ") != std::string::npos, text);
     CHECK_MESSAGE(text.find("unroll it, or run a round for each repetition") != std::string::npos, text);
   }
+}
+
+namespace {
+
+std::string first_line;  // of the log
+struct Logging : DefaultPolicies {
+  static void log(LogEvent event, const char* text) noexcept {
+    if (event == LogEvent::opened) first_line = text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("A session tells who decides about its loops", P, A2A3Sim, A2A3OverStandIn) {
+  constexpr bool is_host = HostDecidesLoops<P>;
+  const auto check = [&](const auto& session, TaskId loop) {
+    const std::vector<LoopReport> reports = session.explain_loops();
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].name == "until done");
+    CHECK(reports[0].decision == loop);
+    CHECK((reports[0].decider == LoopReport::Decider::host) == is_host);
+    CHECK((std::string(reports[0].why).empty()) == !is_host);
+  };
+  Counting g(10);
+  check(open<P>(g.graph), g.loop);
+  check(open_pipelined<P, 2>(g.graph), g.loop);
+  check(open_shaped<P>(g.graph), g.loop);
+  auto session = open<P, Logging>(g.graph);
+  const char* const decided = is_host ? "; 1 loops, decided by the host: " : "; 1 loops, decided by the device";
+  CHECK_MESSAGE(first_line.find(decided) != std::string::npos, first_line);
 }

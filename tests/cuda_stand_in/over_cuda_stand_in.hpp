@@ -54,7 +54,7 @@ class KernelsOfGraph {
     ModuleImage image;
     for (std::size_t t = 0; t < view.tasks.size(); ++t) {
       const rondo::graph::TaskRecord& task = view.tasks[t];
-      if (task.call != nullptr) continue;  // a library call is no kernel
+      if (task.call != nullptr || task.entry == &rondo::graph::decide) continue;  // no kernel
       for (const rondo::graph::TaskRecord& other : view.tasks.first(t)) {
         if (other.call == nullptr && view.name(other.name) == view.name(task.name) && other.core == task.core &&
             other.entry != task.entry) {

@@ -235,10 +235,16 @@ concept HasLaunchRefresh = detail::declares<P, Capability::launch_refresh> && An
 template <class P>
 concept HasArgsInHostMemory = detail::declares<P, Capability::args_in_host_memory>;
 
-/// Programs run the loops of their graph, GraphView::loops, without the host in between. The capability has no member.
-/// Sessions refuse graphs with loops on other platforms.
+/// Programs run the loops of their graph, GraphView::loops. The capability has no required member. Sessions refuse
+/// graphs with loops on other platforms.
 template <class P>
 concept HasLoops = detail::declares<P, Capability::loops>;
+/// On a platform with `static constexpr const char* why_host_decides_loops`, a clause for messages, the host reads the
+/// conditions of loops in the middle of a round; on others the device does.
+template <class P>
+concept HostDecidesLoops = HasLoops<P> && requires {
+  { P::why_host_decides_loops } -> std::convertible_to<const char*>;
+};
 
 /// Loaded programs contain addresses in the arena and can be updated when the session moves the arena between rounds:
 /// `void move_arena(program, from, to) noexcept`. The runtime, which knows the program, checks it with MovesArena.
@@ -257,7 +263,8 @@ concept HasStayingAwake = detail::declares<P, Capability::staying_awake> && requ
   { p.keep_awake(true) } noexcept -> std::same_as<void>;
 };
 
-/// Ends the current round, or otherwise the next, with `stopped`; from any thread: `void request_stop() noexcept`.
+/// Ends the current round, or otherwise the next, with `stopped`; from any thread: `void request_stop() noexcept`. A
+/// platform that cannot interrupt its device ends the first round that reaches a decision of a loop.
 template <class P>
 concept HasStopping = detail::declares<P, Capability::stopping> && requires(P& p) {
   { p.request_stop() } noexcept -> std::same_as<void>;

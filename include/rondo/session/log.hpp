@@ -52,7 +52,14 @@ void log_opened(const graph::GraphView& graph, Bytes arena, Bytes args, std::siz
     }
     Error::Text opened(P::name, ": ", graph.tasks.size(), " tasks, ", graph.tensors.size(), " tensors, ", bound,
                        " of them bound each round");
-    if (!graph.loops.empty()) opened.append(Error::Text("; ", graph.loops.size(), " loops, run without the host"));
+    if (!graph.loops.empty()) {
+      opened.append(Error::Text("; ", graph.loops.size(), " loops, decided by the "));
+      if constexpr (HostDecidesLoops<P>) {
+        opened.append(Error::Text("host: ", P::why_host_decides_loops));
+      } else {
+        opened.append("device");
+      }
+    }
     Policies::log(LogEvent::opened, opened.c_str());
     const char* const planner = is_restored ? "the file" : planner_name<typename Policies::Plan>();
     Error::Text planned(P::name, ": ", planner, is_restored ? " has" : " planned", " an arena of ", arena.value,

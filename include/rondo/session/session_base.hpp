@@ -18,9 +18,13 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rondo::memory {
 struct Report;
+}
+namespace rondo {
+struct LoopReport;
 }
 
 namespace rondo::detail {
@@ -67,8 +71,9 @@ class SessionBase {
     return derived().move_resident(tensor.key, pair.data(), size, false);
   }
 
-  /// Ends the current round, or else the next one, with `stopped`, which poisons the session. The only function that
-  /// any thread may call at any time, even during a round.
+  /// Ends the current round, or else the next one, with `stopped`, which poisons the session. Where the host decides
+  /// about loops, it ends the first round that reaches a decision. The only function that any thread may call at any
+  /// time, even during a round.
   void request_stop() noexcept
     requires HasStopping<P>
   {
@@ -103,6 +108,9 @@ class SessionBase {
 
   /// Whether a failure has left the session in an unknown state, so that only close() works.
   [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
+  /// The loops of the graph, and whether the device or the host decides about each. Include session/loop_report.hpp.
+  /// Cost: that of set-up; allocates. @throws std::bad_alloc
+  [[nodiscard]] std::vector<LoopReport> explain_loops() const;
   /// The platform, for its own functions.
   [[nodiscard]] P& platform() noexcept { return platform_; }
   /// The observer that Policies::Observe names, default-constructed.

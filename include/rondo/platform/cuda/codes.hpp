@@ -47,6 +47,7 @@ namespace rondo::platform::cuda {
     case 909:  // a wait took too long
     case waited_too_long: return Errc::timed_out;
     case streams::library_call_failed: return Errc::kernel_failed;
+    case streams::loop_stopped: return Errc::stopped;
 
     // Unavailable with this driver, on this chip or to this user.
     case 36:   // the call needs a newer driver
@@ -123,7 +124,8 @@ namespace rondo::platform::cuda {
 /// The status of a call that concerns work under way: if the device failed or does not finish, the status poisons.
 [[nodiscard]] constexpr Status status_of(Result code) noexcept {
   const Status status{errc_of(code)};
-  const bool is_lost = is_sticky(code) || status.code() == Errc::timed_out || status.code() == Errc::kernel_failed;
+  const bool is_lost = is_sticky(code) || status.code() == Errc::timed_out || status.code() == Errc::kernel_failed ||
+                       status.code() == Errc::stopped;
   return is_lost ? status.poisoning() : status;
 }
 

@@ -56,11 +56,11 @@ class Cuda {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::parallel;
 
   static constexpr Capabilities capabilities =
-      Capabilities{Capability::close,          Capability::queue,          Capability::snapshot_copy,
-                   Capability::pinned_memory,  Capability::zero_fill,      Capability::arena_move,
-                   Capability::failure_text,   Capability::remarks,        Capability::holdings,
-                   Capability::device_refresh, Capability::launch_refresh, Capability::callers_stream,
-                   Capability::memory_registry} |
+      Capabilities{Capability::close,           Capability::queue,          Capability::snapshot_copy,
+                   Capability::pinned_memory,   Capability::zero_fill,      Capability::arena_move,
+                   Capability::failure_text,    Capability::remarks,        Capability::holdings,
+                   Capability::device_refresh,  Capability::launch_refresh, Capability::callers_stream,
+                   Capability::memory_registry, Capability::loops,          Capability::stopping} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
 
@@ -119,7 +119,7 @@ class Cuda {
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     prepare(graph.view());
-    return Program(device_, options_, graph.view(), args);
+    return Program(device_, options_, graph.view(), args, stop_);
   }
   /// Sets device memory to zero between rounds, and waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
@@ -128,9 +128,9 @@ class Cuda {
     if (code == cuda::success) code = device_.driver().set(to.address(), 0, size.value, device_.stream());
     return code == cuda::success ? wait() : noted("cuMemsetD8Async", code);
   }
-  /// Called when the arena has moved, and with it the memory that each round sets to zero.
+  /// Called when the arena has moved, and with it the memory that each round sets to zero, and conditions of loops.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
-    program.move_fill(to.address() - from.address());
+    program.move_arena(to.address() - from.address());
   }
   Status launch(Program& program) noexcept {
     if (const cuda::Result code = transfers_.begin_launch(); code != cuda::success) [[unlikely]]
@@ -143,6 +143,11 @@ class Cuda {
       return named(transfers_.refused(code, call));
     return {};
   }
+  /// Ends the current round at the next decision of a loop, or otherwise a later one, with `stopped`, which poisons;
+  /// rounds without loops do not end. From any thread.
+  void request_stop() noexcept { stop_.make(); }
+  static constexpr const char* why_host_decides_loops =
+      "only kernels that are linked with the vendor's device runtime can decide";
   /// Waits, then unloads graph and kernels. Memory stays allocated.
   Status unload(Program& program) noexcept {
     (void)callers_.wait();
@@ -225,7 +230,7 @@ class Cuda {
   void prepare(const graph::GraphView& view) {
     device_.must(cuda::Api::enter, device_.enter());
     events_.open(device_);
-    callers_.open();
+    callers_.open(view);
     const auto needs = streams::staging_needs<arch::Cuda>(view, Transfers::longest_run, options_.staging);
     if (const Status status = transfers_.wait(); !status) {
       throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
@@ -265,6 +270,7 @@ class Cuda {
   streams::KnownCosts refresh_costs_;
   Program* last_ = nullptr;
   std::uint64_t queue_staging_ = 0;
+  streams::StopRequest stop_;
   bool is_closed_ = false;
 };
 static_assert(check_platform<Cuda<>>() && check_platform<Cuda<>::Timed>());

@@ -166,7 +166,7 @@ class Device {
     append_words(text_, driver(), code);
     if (code == waited_too_long) text_ = Error::Text("the device did not finish within Options::timeout_ms");
     if (code == stream_is_captured) text_ = Error::Text("Options::stream is in capture mode; end the capture first");
-    if (code == streams::library_call_failed) text_ = Error::Text(call);
+    if (streams::is_own_text(code)) text_ = Error::Text(call);
     if (code == forked)
       text_ = Error::Text("this process was forked from one that uses CUDA; CUDA does not survive that");
   }

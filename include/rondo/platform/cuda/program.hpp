@@ -5,11 +5,13 @@
 #include <rondo/args/args_table.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/platform/cuda/modules.hpp>
+#include <rondo/platform/streams/host_loops.hpp>
 #include <rondo/platform/streams/library_calls.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,7 +23,8 @@ namespace rondo::platform::cuda {
 /// args table in device memory, so all changes between rounds are made there. The work of a library call is captured as
 /// a child of that graph; if it cannot be captured, tasks are launched one by one.
 ///
-/// Memory that each round needs zeroed is zeroed on the stream before the graph runs.
+/// Memory that each round needs zeroed is zeroed on the stream before the graph runs. A graph with loops is one CUDA
+/// graph for each of its sections, and the host decides between them; see streams::HostLoops.
 ///
 /// Lifetime: immovable; device and args table outlive it; release() or the destructor waits and unloads. Thread safety:
 /// the session's. Errors: the constructor throws. Cost on the hot path: one call, two with a fill, or one for each task
@@ -33,13 +36,15 @@ class Program {
 
   /// @throws Error invalid_argument (a kernel is in no module), limit_exceeded (threads, blocks or shared memory beyond
   /// the device's limits), unsupported (a module for another chip), and what the driver reports
-  Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args)
-      : Program(device, options, view) {
+  Program(Device& device, const Options& options, const graph::GraphView& view, args::ArgsTable& args,
+          const streams::StopRequest& stop)
+      : Program(device, options, view, stop) {
     device_.must(Api::enter, device_.enter());
     place_launches(args);
+    cut(args);
     const bool can_capture = library_calls_.empty() || driver().captures();
     const bool is_wanted = options.graph && !options.wait_after_each_task;
-    if (is_wanted && driver().has_graphs() && can_capture && !launches_.empty()) make_graph();
+    if (is_wanted && driver().has_graphs() && can_capture && !launches_.empty()) make_graphs();
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -52,18 +57,22 @@ class Program {
       if (const Result code = driver().set(fill_.address, 0, fill_.bytes, stream); code != success) return code;
     }
     if (exec_ == nullptr) [[unlikely]]
-      return launch_each(call, stream);
+      return loops_.empty() ? launch_each(launches_, call, stream) : launch_sections(call, stream);
     call = "cuGraphLaunch";
     return driver().launch_graph(exec_, stream);
   }
 
-  /// Does the same on the caller's stream, which must not be in capture mode.
+  /// Does the same on the caller's stream, which must not be in capture mode. Does not wait, so the graph must have no
+  /// loops.
   [[nodiscard]] Result enqueue(const char*& call, Stream stream, bool) noexcept { return launch(call, stream); }
 
-  /// Called when the memory that the fill zeroes has moved by that distance, modulo 2^64.
-  void move_fill(std::uint64_t distance) noexcept { fill_.address += distance; }
-  /// Whether a round is one launch of a CUDA graph.
-  [[nodiscard]] bool is_graph() const noexcept { return exec_ != nullptr; }
+  /// Called when the arena has moved by that distance, modulo 2^64.
+  void move_arena(std::uint64_t distance) noexcept {
+    fill_.address += distance;
+    loops_.move_arena(distance);
+  }
+  /// Whether a round is one launch of a CUDA graph, or one for each section that it runs.
+  [[nodiscard]] bool is_graph() const noexcept { return exec_ != nullptr || (!sections_.empty() && refusal_.empty()); }
   /// The reason why a library call could not be captured; empty if all could.
   [[nodiscard]] const Error::Text& refusal() const noexcept { return refusal_; }
   [[nodiscard]] bool empty() const noexcept { return launches_.empty(); }
@@ -79,14 +88,18 @@ class Program {
 
   /// Waits, and unloads what was loaded. @returns the first failure
   Result release() noexcept {
-    if (launches_.empty() && modules_.empty() && exec_ == nullptr) return success;
+    if (launches_.empty() && modules_.empty() && !is_graph()) return success;
     Result first = device_.wait();
     const auto keep = [&](Result code) {
       if (first == success) first = code;
     };
     if (const Result entered = device_.enter(); entered != stream_is_captured) keep(entered);
-    if (exec_ != nullptr) keep(released(driver().destroy_exec(exec_)));
-    exec_ = nullptr;
+    const auto destroy = [&](GraphExec& exec) {
+      if (exec != nullptr) keep(released(driver().destroy_exec(std::exchange(exec, nullptr))));
+    };
+    destroy(exec_);
+    for (GraphExec& exec : sections_) destroy(exec);
+    keep(loops_.release());
     keep(modules_.release());
     launches_ = {};
     return first;
@@ -109,8 +122,8 @@ class Program {
     std::uint32_t library_call = streams::LibraryCalls::none;
   };
 
-  Program(Device& device, const Options& options, const graph::GraphView& view)
-      : device_{device}, options_{options}, view_{view}, modules_{device, options.kernels} {}
+  Program(Device& device, const Options& options, const graph::GraphView& view, const streams::StopRequest& stop)
+      : device_{device}, options_{options}, view_{view}, modules_{device, options.kernels}, loops_{device, stop} {}
 
   [[nodiscard]] const Calls& driver() const noexcept { return device_.driver(); }
 
@@ -128,6 +141,7 @@ class Program {
         fill_ = {static_cast<Pointer>(words[0]), static_cast<std::uint64_t>(words[1])};
         continue;
       }
+      if (streams::HostLoops<Device>::is_decision(view_, t)) continue;
       if (const std::uint32_t call = library_calls_.add(view_, t, args); call != streams::LibraryCalls::none) {
         launches_.push_back({.position = t, .library_call = call});
         continue;
@@ -169,47 +183,66 @@ class Program {
                                                                        static_cast<int>(launch.shared_bytes)));
   }
 
-  /// The predecessors of each node: the graph's edges, reversed. The fill is no node and comes before all nodes.
-  [[nodiscard]] std::vector<std::vector<std::uint32_t>> needs() const {
+  [[nodiscard]] std::span<Launch> section(std::uint32_t number) noexcept {
+    const auto [first, last] = loops_.sections()[number];
+    return std::span(launches_).subspan(first, last - first);
+  }
+  void cut(args::ArgsTable& args) {
+    std::vector<std::uint32_t> positions;
+    for (const Launch& launch : launches_) positions.push_back(launch.position);
+    loops_.cut(view_, args, positions);
+  }
+
+  /// The predecessors of each node among these launches: the graph's edges, reversed. The fill is no node and comes
+  /// before all nodes.
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> needs(std::span<const Launch> launches) const {
     std::vector<std::uint32_t> node_of(view_.tasks.size(), none);
-    for (std::uint32_t n = 0; n < launches_.size(); ++n) node_of[launches_[n].position] = n;
-    std::vector<std::vector<std::uint32_t>> needs(launches_.size());
-    for (std::uint32_t t = 0; t < view_.tasks.size(); ++t) {
-      if (node_of[t] == none) continue;
-      for (const std::uint32_t successor : view_.successors_of(t)) needs[node_of[successor]].push_back(node_of[t]);
+    for (std::uint32_t n = 0; n < launches.size(); ++n) node_of[launches[n].position] = n;
+    std::vector<std::vector<std::uint32_t>> needs(launches.size());
+    for (std::uint32_t n = 0; n < launches.size(); ++n) {
+      for (const std::uint32_t successor : view_.successors_of(launches[n].position)) {
+        if (node_of[successor] != none) needs[node_of[successor]].push_back(n);
+      }
     }
     return needs;
   }
-  void make_graph() {
+  void make_graphs() {
+    if (loops_.empty()) return make_graph(launches_, exec_);
+    const auto count = static_cast<std::uint32_t>(loops_.sections().size());
+    sections_.resize(count, nullptr);
+    for (std::uint32_t s = 0; s < count && refusal_.empty(); ++s) make_graph(section(s), sections_[s]);
+  }
+  void make_graph(std::span<Launch> launches, GraphExec& exec) {
     Graph graph = nullptr;
     const char* call = "cuGraphCreate";
     Result code = driver().create_graph(&graph, 0);
-    std::vector<void*> parameters(launches_.size());  // nodes may point to them until the graph is instantiated
+    std::vector<void*> parameters(launches.size());  // nodes may point to them until the graph is instantiated
     if (code == success) {
-      code = add_nodes(graph, parameters, call);
+      code = add_nodes(launches, graph, parameters, call);
       if (code == success && refusal_.empty()) {
         call = "cuGraphInstantiateWithFlags";
-        code = driver().instantiate(&exec_, graph, 0);
+        code = driver().instantiate(&exec, graph, 0);
       }
       const Result destroyed = driver().destroy_graph(graph);
       if (code == success && destroyed != success) call = "cuGraphDestroy", code = destroyed;
     }
-    if (code == success && exec_ != nullptr && driver().upload_graph != nullptr) {
+    if (code == success && exec != nullptr && driver().upload_graph != nullptr) {
       call = "cuGraphUpload";
       device_.work_begins();
-      code = driver().upload_graph(exec_, device_.stream());
+      code = driver().upload_graph(exec, device_.stream());
     }
     device_.must(call, code);
   }
   /// Returns too few nodes if a library call could not be captured; see refusal().
-  [[nodiscard]] Result add_nodes(Graph graph, std::vector<void*>& parameters, const char*& call) {
-    std::vector<GraphNode> nodes(launches_.size(), nullptr);
-    const std::vector<std::vector<std::uint32_t>> all_needs = needs();
+  [[nodiscard]] Result add_nodes(std::span<Launch> launches, Graph graph, std::vector<void*>& parameters,
+                                 const char*& call) {
+    std::vector<GraphNode> nodes(launches.size(), nullptr);
+    const std::vector<std::vector<std::uint32_t>> all_needs = needs(launches);
     std::vector<GraphNode> first;
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       first.clear();
       for (const std::uint32_t need : all_needs[n]) first.push_back(nodes[need]);
-      Launch& l = launches_[n];
+      Launch& l = launches[n];
       if (l.library_call != streams::LibraryCalls::none) {
         Graph child = nullptr;
         Result code = capture(l, &child, call);
@@ -268,8 +301,17 @@ class Program {
     return true;
   }
 
-  [[nodiscard, gnu::noinline]] Result launch_each(const char*& call, Stream stream) noexcept {
-    for (Launch& l : launches_) {
+  [[nodiscard, gnu::noinline]] Result launch_sections(const char*& call, Stream stream) noexcept {
+    const auto submit = [&](std::uint32_t s) {
+      if (sections_.empty() || sections_[s] == nullptr) return launch_each(section(s), call, stream);
+      call = "cuGraphLaunch";
+      return driver().launch_graph(sections_[s], stream);
+    };
+    return loops_.run(call, stream, submit, [&] { return device_.calls().synchronize(stream, options_.timeout_ms); });
+  }
+  [[nodiscard, gnu::noinline]] Result launch_each(std::span<Launch> launches, const char*& call,
+                                                  Stream stream) noexcept {
+    for (Launch& l : launches) {
       Result code = success;
       if (l.library_call != streams::LibraryCalls::none) {
         code = library_calls_.run(l.library_call, stream, call);
@@ -298,7 +340,9 @@ class Program {
   std::vector<Launch> launches_;
   streams::LibraryCalls library_calls_;
   Error::Text refusal_;
+  streams::HostLoops<Device> loops_;
   GraphExec exec_ = nullptr;
+  std::vector<GraphExec> sections_;  ///< of the loops; null, or empty: tasks are launched one by one
   Fill fill_;
   std::uint32_t under_way_ = none;
 };

@@ -81,7 +81,8 @@ inline constexpr AclError code_stream_is_captured = -17;
     case 107022:
     case 107023:
     case 107035:
-    case 507023: return Errc::stopped;
+    case 507023:
+    case streams::loop_stopped: return Errc::stopped;
 
     // Calls that a capture refuses, and a capture that was lost.
     case 107024:

@@ -201,9 +201,9 @@ class Device {
     kernel_ = {};
     kernel_.append(kernel);
     has_failed_ = has_failed_ || (status_of(code).poisoned() && !may_go_on(code));
-    text_ = code == streams::library_call_failed ? Error::Text(call)
-            : code == code_stream_is_captured    ? Error::Text("Options::stream is being captured")
-                                                 : Error::Text(call, " returned ", code);
+    text_ = streams::is_own_text(code)        ? Error::Text(call)
+            : code == code_stream_is_captured ? Error::Text("Options::stream is being captured")
+                                              : Error::Text(call, " returned ", code);
     if (!kernel.empty()) text_.append(", kernel '"), text_.append(kernel), text_.append("'");
     if (said != nullptr && *said != '\0') {
       text_.append(": ");

@@ -61,11 +61,12 @@ class Onboard {
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
 
   static constexpr Capabilities capabilities =
-      Capabilities{Capability::close,          Capability::queue,          Capability::snapshot_copy,
-                   Capability::pinned_memory,  Capability::zero_fill,      Capability::arena_move,
-                   Capability::failure_text,   Capability::orchestration,  Capability::remarks,
-                   Capability::holdings,       Capability::device_refresh, Capability::launch_refresh,
-                   Capability::callers_stream, Capability::memory_registry} |
+      Capabilities{Capability::close,          Capability::queue,           Capability::snapshot_copy,
+                   Capability::pinned_memory,  Capability::zero_fill,       Capability::arena_move,
+                   Capability::failure_text,   Capability::orchestration,   Capability::remarks,
+                   Capability::holdings,       Capability::device_refresh,  Capability::launch_refresh,
+                   Capability::callers_stream, Capability::memory_registry, Capability::loops,
+                   Capability::stopping} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
@@ -82,10 +83,11 @@ class Onboard {
   Onboard& operator=(const Onboard&) = delete;
   ~Onboard() { (void)close(true); }
 
-  /// Deals the tasks of a graph to the streams on which it is captured. A graph that is dealt already is returned as it
-  /// is. @throws Error invalid_argument if a kernel states an invalid cost
+  /// Deals the tasks of a graph to the streams on which it is captured. A graph that is dealt already, or has loops, is
+  /// returned as it is. @throws Error invalid_argument if a kernel states an invalid cost
   [[nodiscard]] static FrozenGraph deal(FrozenGraph graph, const Options& options) {
-    if (!options.capture || options.wait_after_each_task || graph.view().lanes != nullptr) return graph;
+    const graph::GraphView view = graph.view();
+    if (!options.capture || options.wait_after_each_task || view.lanes != nullptr || !view.loops.empty()) return graph;
     graph::LaneRules rules{arch::chip_of<A>, options.streams};
     rules.chip.costs = options.costs.or_else(rules.chip.costs);
     rules.task_ns = options.task_ns;
@@ -155,7 +157,7 @@ class Onboard {
   [[nodiscard]] Program load(const Graph& graph, args::ArgsTable& args) {
     const OnOwnStream own(device_);
     prepare(graph.view());
-    return Program(device_, zeros_, options_, graph.view(), args, [this](Program& program) { begin(program); });
+    return Program(device_, zeros_, options_, graph.view(), args, stop_, [this](Program& program) { begin(program); });
   }
   /// Sets device memory to zero, between rounds; waits.
   Status fill_zeros(DevicePtr<std::byte> to, Bytes size) noexcept {
@@ -165,9 +167,9 @@ class Onboard {
     const onboard::AclError code = zeros_.fill(to.address(), size.value, device_.stream(), call);
     return code == onboard::code_ok ? wait() : noted(call, code);
   }
-  /// Moves the memory that each round fills with zeros along with the arena.
+  /// Moves what a program knows of the arena: the memory that each round fills with zeros, and conditions of loops.
   void move_arena(Program& program, DevicePtr<std::byte> from, DevicePtr<std::byte> to) noexcept {
-    program.move_fill(to.address() - from.address());
+    program.move_arena(to.address() - from.address());
   }
   Status launch(Program& program) noexcept {
     if (const onboard::AclError code = transfers_.begin_launch(); code != onboard::code_ok) [[unlikely]]
@@ -180,6 +182,10 @@ class Onboard {
       return named(transfers_.refused(code, call));
     return {};
   }
+  /// Ends the current round at the next decision of a loop, or otherwise a later one, with `stopped`, which poisons;
+  /// rounds without loops do not end. From any thread.
+  void request_stop() noexcept { stop_.make(); }
+  static constexpr const char* why_host_decides_loops = "a captured graph runs all of its tasks";
   /// Launches rounds task by task from now on, and tells `steps`; null: no longer. @throws Error out_of_resources
   void step_through(streams::TaskSteps* steps) {
     if (steps != nullptr) device_.must("aclrtSetDevice", device_.enter());
@@ -298,7 +304,7 @@ class Onboard {
   void prepare(const graph::GraphView& view) {
     device_.create_stream();
     events_.open(device_);
-    callers_.open();
+    callers_.open(view);
     const auto needs = streams::staging_needs<A>(view, Transfers::longest_run, options_.staging);
     if (const Status status = transfers_.wait(); !status) {
       throw Error(status.code(), Error::Text(name, ": waiting for what was copied: ", failure_text()));
@@ -324,8 +330,10 @@ class Onboard {
   void begin(Program& program) {
     loaded_.reserve(loaded_.size() + 1);
     if (options_.warm_up && !program.empty() && !is_used()) {
+      program.run_loops_once(true);
       Status status = launch(program);
       if (status.ok()) status = wait();
+      program.run_loops_once(false);
       last_ = nullptr;
       round_ns_ = 0;  // a warm-up is no round
       if (!status) {
@@ -377,6 +385,7 @@ class Onboard {
   streams::TaskSteps* steps_ = nullptr;
   bool was_launched_ = false;  ///< by a round, a program that has been unloaded
   std::uint32_t programs_ = 0;
+  streams::StopRequest stop_;
   Dispatch dispatch_;
   std::uint64_t queue_staging_ = 0;
   bool is_closed_ = false;

@@ -16,6 +16,12 @@ using Code = int;
 inline constexpr Code code_ok = 0;
 /// Rondo's own error code: the library call of a task failed.
 inline constexpr Code library_call_failed = -16;
+/// Rondo's own error code: a stop request ended a round with loops.
+inline constexpr Code loop_stopped = -18;
+/// Whether Rondo's own words come with the code, in place of the name of a call.
+[[nodiscard]] constexpr bool is_own_text(Code code) noexcept {
+  return code == library_call_failed || code == loop_stopped;
+}
 
 using Stream = void*;
 using Event = void*;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
 #include <rondo/platform/streams/api.hpp>
 #include <rondo/types.hpp>
 
@@ -35,8 +36,14 @@ class CallersStream {
   CallersStream(const CallersStream&) = delete;
   CallersStream& operator=(const CallersStream&) = delete;
 
-  /// Makes the events if there is a stream of the caller's. @throws Error out_of_resources
-  void open() {
+  /// Makes the events if there is a stream of the caller's. A graph with loops gets none, and begin() refuses its
+  /// rounds: its host would have to wait for the stream. @throws Error out_of_resources
+  void open(const graph::GraphView& view) {
+    for (const graph::LoopRecord& loop : view.loops) {
+      if (!loop.has_work()) continue;
+      refusal_ = Status::of_task(Errc::unsupported, view.tasks[loop.decision].added_as);
+      return;
+    }
     for (Event* const event : {&end_, &mark_}) {
       if (device_.callers_stream() == nullptr || *event != nullptr) continue;
       device_.must(Api::create_event, device_.calls().create_event(event, Api::plain_event));
@@ -44,9 +51,10 @@ class CallersStream {
   }
 
   /// To be called first: makes the device the calling thread's and looks at the stream. Errors: unsupported without a
-  /// stream of the caller's, or with one whose capture was lost; what the runtime reports.
+  /// stream of the caller's, with one whose capture was lost, or, naming the loop, for a graph with loops; what the
+  /// runtime reports.
   [[nodiscard]] Status begin() noexcept {
-    if (device_.callers_stream() == nullptr || end_ == nullptr) return Status{Errc::unsupported};
+    if (device_.callers_stream() == nullptr || end_ == nullptr) return refusal_;
     int state = not_captured;
     const Code code = device_.capture_state(state);
     is_recording_ = state == being_captured;
@@ -217,6 +225,7 @@ class CallersStream {
   bool is_pending_ = false;
   bool has_recorded_ = false;
   int late_ = 0;
+  Status refusal_{Errc::unsupported};  ///< of rounds, without events
 };
 
 }  // namespace rondo::platform::streams

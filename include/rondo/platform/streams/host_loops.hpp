@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/args/args_table.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/loops.hpp>
+#include <rondo/graph/outline.hpp>
+#include <rondo/platform/streams/api.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rondo::platform::streams {
+
+/// Whether a session was told to stop. Thread safety: any thread.
+class StopRequest {
+ public:
+  void make() noexcept { is_made_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool is_made() const noexcept { return is_made_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> is_made_{false};
+};
+
+/// The loops of a loaded graph on a device with streams, where the host decides. The graph is cut into sections at the
+/// boundaries of its loops. A round submits one section after the other. Where a loop decides, the host copies the
+/// condition to pinned memory, waits for the stream, reads the condition, and goes on.
+///
+/// Lifetime: device, graph and args table outlive it; release() or the destructor frees the pinned memory. Thread
+/// safety: the session's; the stop request may come from any thread. Errors: the constructor throws. Cost on the hot
+/// path: for each decision one copy and one wait; one more copy and wait for each round if rounds bind a condition,
+/// since its address may then be another one in each round.
+template <class Device>
+class HostLoops {
+  using Api = typename Device::Api;
+
+ public:
+  /// Launches that follow each other without a decision in between: [first, last) of the program's launches.
+  struct Section {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+  };
+
+  HostLoops(Device& device, const StopRequest& stop) noexcept : device_{device}, stop_{stop} {}
+  HostLoops(const HostLoops&) = delete;
+  HostLoops& operator=(const HostLoops&) = delete;
+  ~HostLoops() { (void)release(); }
+
+  /// Whether the task at a position is the decision of a loop, which is no launch.
+  [[nodiscard]] static bool is_decision(const graph::GraphView& view, std::uint32_t position) noexcept {
+    const std::uint32_t loop = view.tasks[position].loop;
+    return loop != none && view.loops[loop].decision == position;
+  }
+
+  /// Cuts a graph with loops. `positions`: those of the program's launches, in their order.
+  /// @throws Error out_of_memory
+  void cut(const graph::GraphView& view, args::ArgsTable& args, const std::vector<std::uint32_t>& positions) {
+    if (view.loops.empty()) return;
+    device_.must(Api::enter, device_.enter());
+    void* memory = nullptr;
+    device_.must(Api::malloc_host, device_.calls().malloc_host(&memory, sizeof(Seen) * view.loops.size()));
+    seen_ = static_cast<Seen*>(memory);
+    for (std::uint32_t l = 0; l < view.loops.size(); ++l) {
+      const graph::LoopRecord& record = view.loops[l];
+      Loop& loop = loops_.emplace_back();
+      if (!record.has_work()) continue;
+      const ArgWord* const block = args.block(record.decision, 0);
+      const std::ptrdiff_t at = (block - args.words()) * std::ptrdiff_t{sizeof(ArgWord)};
+      __builtin_memcpy(loop.block, args.bytes() + at, sizeof(loop.block));  // the image is no array of words everywhere
+      loop.address = static_cast<std::uint64_t>(loop.block[0]);
+      loop.block[0] = static_cast<ArgWord>(reinterpret_cast<std::uintptr_t>(&seen_[l].condition));
+      loop.name = view.name(view.tasks[record.decision].name);
+      const std::uint32_t root = graph::root_of(view.tensors, record.condition);
+      if (is_bound_each_round(view.tensors[root].direction)) loop.address_at = block;
+    }
+    add_steps(view, none, positions);
+  }
+  /// Whether the graph has no loops.
+  [[nodiscard]] bool empty() const noexcept { return loops_.empty(); }
+  [[nodiscard]] const std::vector<Section>& sections() const noexcept { return sections_; }
+
+  /// Called when the arena has moved by this distance, modulo 2^64.
+  void move_arena(std::uint64_t distance) noexcept {
+    for (Loop& loop : loops_) loop.address += distance;
+  }
+  /// While it is set, rounds submit each section once and decide nothing, as a first run over memory of zeros must.
+  void run_each_section_once(bool is_wanted) noexcept { decides_ = !is_wanted; }
+
+  /// Runs one round. `submit(number)` submits the section of that number, and `wait()` waits for the stream; both
+  /// return codes. @returns the first failure, or loop_stopped; `call` then names the call, or the reason
+  template <class Submit, class Wait>
+  [[nodiscard, gnu::noinline]] Code run(const char*& call, Stream stream, Submit submit, Wait wait) noexcept {
+    Code code = decides_ ? find_conditions(call, stream, wait) : code_ok;
+    for (std::size_t s = 0; s < steps_.size() && code == code_ok; ++s) {
+      const Step& step = steps_[s];
+      if (step.kind == Step::Kind::section) {
+        code = submit(step.of);
+        continue;
+      }
+      Loop& loop = loops_[step.of];
+      if (step.kind == Step::Kind::begin) {
+        loop.repetitions = 0;
+        continue;
+      }
+      // The last repetition needs no decision.
+      const bool is_last = step.kind == Step::Kind::repeat && ++loop.repetitions == graph::Decision{loop.block}.most();
+      if (!decides_ || is_last) continue;
+      code = look(call, stream, step.of, wait);
+      if (code == code_ok && !graph::Decision{loop.block}.holds()) s = step.target;
+    }
+    return code;
+  }
+
+  /// Frees the pinned memory. The stream is idle. @returns the first failure
+  Code release() noexcept {
+    loops_ = {};
+    steps_ = {};
+    sections_ = {};
+    return seen_ == nullptr ? code_ok : device_.calls().free_host(std::exchange(seen_, nullptr));
+  }
+
+ private:
+  static constexpr std::uint32_t none = graph::TaskRecord::no_loop;
+
+  /// A step of a round. A `skip` goes on after `target` unless the condition holds; a `repeat` goes back to the step
+  /// after `target` unless it does.
+  struct Step {
+    enum class Kind : std::uint8_t { section, begin, skip, repeat };
+    Kind kind = Kind::section;
+    std::uint32_t of = 0;  ///< the section, or the loop
+    std::size_t target = 0;
+  };
+  struct Loop {
+    ArgWord block[3] = {};  ///< the words of the decision's block, with the address of the pinned copy
+    std::uint64_t address = 0;
+    const ArgWord* address_at = nullptr;  ///< on the device: the word with the address; null: it is not bound
+    std::uint64_t repetitions = 0;
+    std::string_view name;
+  };
+  /// What is copied from the device.
+  struct Seen {
+    std::uint64_t condition = 0;
+    std::uint64_t address = 0;
+  };
+
+  void add_steps(const graph::GraphView& view, std::uint32_t scope, const std::vector<std::uint32_t>& positions) {
+    using Kind = typename Step::Kind;
+    bool is_in_section = false;
+    const graph::Outline outline(view, scope);
+    for (const graph::Outline::Item& item : outline.items()) {
+      if (item.loop == none) {
+        const auto at = std::lower_bound(positions.begin(), positions.end(), item.first);
+        if (at == positions.end() || *at != item.first) continue;  // the fill, or a decision
+        const auto launch = static_cast<std::uint32_t>(at - positions.begin());
+        if (!is_in_section) {
+          steps_.push_back({Kind::section, static_cast<std::uint32_t>(sections_.size())});
+          sections_.push_back({launch, launch});
+        }
+        sections_.back().last = launch + 1;
+        is_in_section = true;
+        continue;
+      }
+      is_in_section = false;
+      const bool may_skip = view.loops[item.loop].kind == graph::LoopRecord::Kind::when;
+      const std::size_t begin = steps_.size();
+      steps_.push_back({may_skip ? Kind::skip : Kind::begin, item.loop});
+      add_steps(view, item.loop, positions);
+      if (may_skip) {
+        steps_[begin].target = steps_.size() - 1;
+      } else {
+        steps_.push_back({Kind::repeat, item.loop, begin});
+      }
+    }
+  }
+
+  template <class Wait>
+  [[nodiscard]] Code find_conditions(const char*& call, Stream stream, Wait wait) noexcept {
+    Code code = code_ok;
+    bool waits = false;
+    for (std::size_t l = 0; l < loops_.size() && code == code_ok; ++l) {
+      if (loops_[l].address_at == nullptr) continue;
+      waits = true;
+      code = copy(call, stream, &seen_[l].address, loops_[l].address_at, sizeof(std::uint64_t));
+    }
+    if (code != code_ok || !waits) return code;
+    call = Api::synchronize;
+    code = wait();
+    for (std::size_t l = 0; l < loops_.size() && code == code_ok; ++l) {
+      if (loops_[l].address_at != nullptr) loops_[l].address = seen_[l].address;
+    }
+    return code;
+  }
+  /// Waits until the pinned memory holds the loop's condition.
+  template <class Wait>
+  [[nodiscard]] Code look(const char*& call, Stream stream, std::uint32_t number, Wait wait) noexcept {
+    const Loop& loop = loops_[number];
+    const auto* const from = reinterpret_cast<const void*>(loop.address);  // NOLINT: an address for the runtime
+    Code code = copy(call, stream, &seen_[number].condition, from, static_cast<std::uint64_t>(loop.block[1]));
+    if (code != code_ok) return code;
+    call = Api::synchronize;
+    code = wait();
+    if (code != code_ok || !stop_.is_made()) return code;
+    text_ = Error::Text("a stop request ended the round at loop '", loop.name, "'");
+    call = text_.c_str();
+    return loop_stopped;
+  }
+  [[nodiscard]] Code copy(const char*& call, Stream stream, void* to, const void* from, std::uint64_t size) noexcept {
+    call = Api::copy_async;
+    return device_.calls().copy_async(to, size, from, size, device_to_host, stream);
+  }
+
+  Device& device_;
+  const StopRequest& stop_;
+  std::vector<Loop> loops_;  ///< by loop of the graph
+  std::vector<Step> steps_;
+  std::vector<Section> sections_;
+  Seen* seen_ = nullptr;  ///< by loop; pinned
+  bool decides_ = true;
+  Error::Text text_;  ///< of a round that was stopped
+};
+
+}  // namespace rondo::platform::streams

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/graph/loops.hpp>
+#include <rondo/session/session_base.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// The body of the sessions' explain_loops(). Include it where you call that function.
+namespace rondo {
+
+/// A loop of a session's graph, and who reads its condition.
+struct LoopReport {
+  enum class Decider : std::uint8_t {
+    device,  ///< a round runs without the host
+    host     ///< it waits in the middle of a round, at each decision
+  };
+  std::string name;   ///< as in messages, such as `until done`
+  TaskId decision{};  ///< what repeat_until() or when() returned
+  Decider decider = Decider::device;
+  const char* why = "";  ///< a clause: the reason why the host decides; empty where the device does
+};
+
+namespace detail {
+
+template <Platform P, class Graph>
+[[nodiscard]] std::vector<LoopReport> report_loops(const Graph& graph) {
+  std::vector<LoopReport> reports;
+  for (const graph::LoopRecord& loop : graph.loops) {
+    if (loop.decision == graph::LoopRecord::none) continue;  // freezing found no work in it
+    const graph::TaskRecord& decision = graph.tasks[loop.decision];
+    LoopReport& report =
+        reports.emplace_back(LoopReport{std::string(graph.name(decision.name)), TaskId{decision.added_as}});
+    if constexpr (HostDecidesLoops<P>) {
+      report.decider = LoopReport::Decider::host;
+      report.why = P::why_host_decides_loops;
+    }
+  }
+  return reports;
+}
+
+template <class Derived, rondo::Platform P, class Policies>
+std::vector<LoopReport> SessionBase<Derived, P, Policies>::explain_loops() const {
+  const auto& graph = static_cast<const Derived&>(*this).graph();
+  if constexpr (requires { graph.view(); }) {
+    return report_loops<P>(graph.view());
+  } else {  // a graph that is frozen for each shape
+    graph::GraphView view = graph.interface();
+    view.tasks = graph.tasks();
+    view.loops = graph.loops();
+    return report_loops<P>(view);
+  }
+}
+
+}  // namespace detail
+}  // namespace rondo

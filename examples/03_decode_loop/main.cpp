@@ -11,14 +11,16 @@
 // logits are in device buffers that alternate from round to round, so each round refreshes only their addresses in the
 // args table. The position is a host input, which travels in the table.
 //
-// If the platform runs loops, a second session writes the same text in one round: the device repeats the model until
-// it has written the last token, and the host has nothing to do between tokens.
+// If the platform runs loops, a second session writes the same text in one round, which repeats the model until it has
+// written the last token. If the device decides about the loop, the host has nothing to do between tokens; if the host
+// decides, it reads one number after each, and the program says so.
 
 #include "model.hpp"
 
 #include <rondo/observe/clocks.hpp>
 #include <rondo/observe/counters.hpp>
 #include <rondo/rondo.hpp>
+#include <rondo/session/loop_report.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -109,7 +111,7 @@ void require(Session& session, Status status) {
   std::exit(1);
 }
 
-/// Whether a loop on the device writes `text`, up to a token in its middle, as the rounds did.
+/// Whether a loop in the graph writes `text`, up to a token in its middle, as the rounds did.
 template <class P>
 bool writes_in_one_round(const Weights& weights, std::vector<std::int32_t> text) {
   if constexpr (HasLoops<P>) {
@@ -117,11 +119,16 @@ bool writes_in_one_round(const Weights& weights, std::vector<std::int32_t> text)
     std::fill(std::find(text.begin(), text.end(), stop) + 1, text.end(), -1);
     Writer writer(weights, stop);
     auto session = open<P>(writer.graph);
+    for (const rondo::LoopReport& loop : session.explain_loops()) {  // rondo/session/loop_report.hpp
+      const bool is_host = loop.decider == rondo::LoopReport::Decider::host;
+      std::printf("loop '%s': the %s decides%s%s\n", loop.name.c_str(), is_host ? "host" : "device",
+                  is_host ? ", since " : "", loop.why);
+    }
     for (const auto& [tensor, values] : writer.uploads) require(session, session.upload(tensor, values));
     std::vector<std::int32_t> written(positions);
     require(session, session.run_round(bind(writer.first, first_token), bind(writer.text, written)));
     const auto tokens = std::find(written.begin(), written.end(), -1) - written.begin();
-    std::printf("a loop on the device: %td tokens in one round, %s\n", tokens,
+    std::printf("a loop in the graph: %td tokens in one round, %s\n", tokens,
                 written == text ? "the same as in a round each" : "but others than in a round each");
     return written == text;
   } else {

@@ -3,6 +3,7 @@
 
 // Loops: random programs give what the same tasks give one after the other, whatever runs them.
 
+#include "conformance/device_floats.hpp"
 #include "platforms.hpp"
 
 #include <rondo/platform/host/host.hpp>
@@ -378,7 +379,7 @@ TEST_CASE_TEMPLATE("A stop request ends a loop", P, A2A3Sim, A5SimOn<Pool>, A2A3
   CHECK(out[0] == -1);
 }
 
-TEST_CASE("The most repetitions may differ from shape to shape") {
+TEST_CASE_TEMPLATE("The most repetitions may differ from shape to shape", P, A2A3Sim, A2A3OverStandIn) {
   TaskGraph graph;
   const Dim n = graph.dim("n");
   const auto x = graph.input<Int>("x", {n});
@@ -388,7 +389,7 @@ TEST_CASE("The most repetitions may differ from shape to shape") {
   graph.add<Clear>(count);
   graph.repeat_until(done, 2 * n, [&] { graph.add<Counting::Until>(x, count, done); });
   graph.add<Counting::Copy>(count, y);
-  auto session = open_shaped<A2A3Sim>(graph);
+  auto session = open_shaped<P>(graph);
   for (const std::size_t size_now : {3U, 5U, 3U}) {
     const Ints in(size_now, 100);
     Ints out{-1};
@@ -396,6 +397,82 @@ TEST_CASE("The most repetitions may differ from shape to shape") {
     REQUIRE_MESSAGE(status.ok(), session.explain(status).c_str());
     CHECK(out[0] == static_cast<Int>(2 * size_now));
   }
+}
+
+TEST_CASE_TEMPLATE("A condition is read where the round has bound it, or where the arena has moved", P, A2A3Sim,
+                   HostOn<Pool>, A2A3OverStandIn, A5ThatComputes) {
+  TaskGraph graph;
+  const auto x = graph.input<Int>("x", {1});
+  const auto flag = graph.input<Int>("flag", {1});
+  const auto count = graph.workspace<Int>("count", {1}), stays = graph.workspace<Int>("stays", {1});
+  const auto done = graph.output<Int>("done", {1}), y = graph.output<Int>("y", {1});
+  graph.add<Clear>(count);
+  graph.add<Clear>(stays);
+  graph.repeat_until(done, 10, [&] { graph.add<Counting::Until>(x, count, done); });
+  graph.when(flag, [&] { graph.repeat_until(stays, 3, [&] { graph.add<Counting::Until>(x, count, stays); }); });
+  graph.add<Counting::Copy>(count, y);
+  auto session = open<P>(graph, busy_options<P>());
+  DeviceFloats<P> memory(session.platform(), 4 * 256), arena(session.platform(), 4096);
+  const auto place = [&](std::size_t n) {
+    return DeviceSpan<Int>{memory.span().data().offset(Bytes{1024 * n}).template as<Int>(), 1};
+  };
+  const auto check = [&](Status status, Int counted, Int expected) {
+    CHECK_MESSAGE(status.ok(), session.explain(status).c_str());
+    CHECK(counted == expected);
+  };
+  for (std::size_t round = 0; round < 12; ++round) {
+    CAPTURE(round);
+    const Int wanted = 1 + static_cast<Int>(round) % 4;
+    const Ints in{wanted}, on{static_cast<Int>(round % 2)};
+    const Int expected = wanted + (round % 2 == 0 ? 0 : 3);
+    Ints out{-1}, end{-1};
+    if (round % 3 == 0) {
+      check(session.run_round(bind(x, in), bind(flag, on), bind(done, end), bind(y, out)), out[0], expected);
+      CHECK(end[0] == 1);
+    } else {
+      check(session.run_round(bind(x, in), bind(flag, on), bind(done, place(round % 3)), bind(y, out)), out[0],
+            expected);
+    }
+    if (round != 7) continue;
+    REQUIRE(session.move_arena({arena.span().data().template as<std::byte>(), 16384}).ok());
+  }
+}
+
+TEST_CASE_TEMPLATE("A zeroed workspace is zeroed once in a round, and a library call may be in a loop", P, A2A3Sim,
+                   HostOn<Pool>, A2A3OverStandIn, A5OverStandIn) {
+  struct Keep {
+    std::size_t times = 0;
+    int operator()(const LibraryCall& call) {
+      ++times;
+      if constexpr (is_over_stand_in<P>) {
+        return P::enqueue_copy(call.stream(), call.data<Int>(1), call.data<const Int>(0), sizeof(Int));
+      } else {
+        call.data<Int>(1)[0] = call.data<const Int>(0)[0];
+        return 0;
+      }
+    }
+  };
+  Keep keep;
+  TaskGraph graph;
+  const auto x = graph.input<Int>("x", {1});
+  const auto y = graph.output<Int>("y", {1});
+  const auto count = graph.workspace<Int>("count", {1}), kept = graph.workspace<Int>("kept", {1});
+  const auto done = graph.workspace<Int>("done", {1});
+  graph.zero(count);
+  graph.repeat_until(done, 10, [&] {
+    graph.add<Counting::Until>(x, count, done);
+    graph.add_call("keep", {reads(count), writes(kept)}, keep);
+  });
+  graph.add<Counting::Copy>(kept, y);
+  auto session = open<P>(graph, busy_options<P>());
+  for (const Int wanted : {3, 1, 5}) {
+    const Ints in{wanted};
+    Ints out{-1};
+    const Status status = session.run_round(bind(x, in), bind(y, out));
+    REQUIRE_MESSAGE(status.ok(), session.explain(status).c_str());
+    CHECK(out[0] == wanted);
+  }
+  CHECK(keep.times == (is_over_stand_in<P> ? 1 : 9));  // where it is captured, it is called once
 }
 
 TEST_CASE("A prediction counts the expected repetitions, or the most") {

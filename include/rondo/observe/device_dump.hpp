@@ -73,8 +73,16 @@ class DeviceDumping final : private platform::streams::TaskSteps {
                 "rondo: the platform does not launch its rounds task by task; dump simulated chips with Dumping");
 
  public:
-  /// @throws Error unsupported if a task has an address of 4 bytes
-  explicit DeviceDumping(Session& session) : session_{session}, writer_(session.graph().view(), {}) {}
+  /// @throws Error unsupported if the graph has loops, or a task has an address of 4 bytes
+  explicit DeviceDumping(Session& session) : session_{session}, writer_(session.graph().view(), {}) {
+    const graph::GraphView view = session.graph().view();
+    for (const graph::LoopRecord& loop : view.loops) {
+      if (!loop.has_work()) continue;
+      throw Error(Errc::unsupported,
+                  Error::Text("a dump holds each task once, and loop '", view.name(view.tasks[loop.decision].name),
+                              "' may repeat its tasks; unroll it"));
+    }
+  }
   DeviceDumping(const DeviceDumping&) = delete;
   DeviceDumping& operator=(const DeviceDumping&) = delete;
   ~DeviceDumping() { session_.platform().step_through(nullptr); }

@@ -74,10 +74,9 @@ class HostLoops {
       const std::ptrdiff_t at = (block - args.words()) * std::ptrdiff_t{sizeof(ArgWord)};
       __builtin_memcpy(loop.block, args.bytes() + at, sizeof(loop.block));  // the image is no array of words everywhere
       loop.address = static_cast<std::uint64_t>(loop.block[0]);
-      loop.block[0] = static_cast<ArgWord>(reinterpret_cast<std::uintptr_t>(&seen_[l].condition));
       loop.name = view.name(view.tasks[record.decision].name);
       const std::uint32_t root = graph::root_of(view.tensors, record.condition);
-      if (is_bound_each_round(view.tensors[root].direction)) loop.address_at = block;
+      if (is_bound_each_round(view.tensors[root].direction)) loop.address_at = reinterpret_cast<std::uintptr_t>(block);
     }
     add_steps(view, none, positions);
   }
@@ -139,14 +138,17 @@ class HostLoops {
   struct Loop {
     ArgWord block[3] = {};  ///< the words of the decision's block, with the address of the pinned copy
     std::uint64_t address = 0;
-    const ArgWord* address_at = nullptr;  ///< on the device: the word with the address; null: it is not bound
+    std::uint64_t address_at = 0;  ///< the word on the device that holds the address; 0: rounds do not bind it
     std::uint64_t repetitions = 0;
     std::string_view name;
   };
-  /// What is copied from the device.
+  /// What is copied from the device: the line of 64 bytes in which a word lies, since copies begin at such.
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
   struct Seen {
-    std::uint64_t condition = 0;
-    std::uint64_t address = 0;
+    Line condition;
+    Line address;
   };
 
   void add_steps(const graph::GraphView& view, std::uint32_t scope, const std::vector<std::uint32_t>& positions) {
@@ -184,24 +186,27 @@ class HostLoops {
     Code code = code_ok;
     bool waits = false;
     for (std::size_t l = 0; l < loops_.size() && code == code_ok; ++l) {
-      if (loops_[l].address_at == nullptr) continue;
+      if (loops_[l].address_at == 0) continue;
       waits = true;
-      code = copy(call, stream, &seen_[l].address, loops_[l].address_at, sizeof(std::uint64_t));
+      (void)copy(call, code, stream, seen_[l].address, loops_[l].address_at, sizeof(std::uint64_t));
     }
     if (code != code_ok || !waits) return code;
     call = Api::synchronize;
     code = wait();
     for (std::size_t l = 0; l < loops_.size() && code == code_ok; ++l) {
-      if (loops_[l].address_at != nullptr) loops_[l].address = seen_[l].address;
+      const std::byte* const word = &seen_[l].address.bytes[loops_[l].address_at % sizeof(Line)];
+      if (loops_[l].address_at != 0) __builtin_memcpy(&loops_[l].address, word, sizeof(std::uint64_t));
     }
     return code;
   }
   /// Waits until the pinned memory holds the loop's condition.
   template <class Wait>
   [[nodiscard]] Code look(const char*& call, Stream stream, std::uint32_t number, Wait wait) noexcept {
-    const Loop& loop = loops_[number];
-    const auto* const from = reinterpret_cast<const void*>(loop.address);  // NOLINT: an address for the runtime
-    Code code = copy(call, stream, &seen_[number].condition, from, static_cast<std::uint64_t>(loop.block[1]));
+    Loop& loop = loops_[number];
+    Code code = code_ok;
+    const auto size = static_cast<std::uint64_t>(loop.block[1]);
+    const std::byte* const at = copy(call, code, stream, seen_[number].condition, loop.address, size);
+    loop.block[0] = static_cast<ArgWord>(reinterpret_cast<std::uintptr_t>(at));
     if (code != code_ok) return code;
     call = Api::synchronize;
     code = wait();
@@ -210,9 +215,14 @@ class HostLoops {
     call = text_.c_str();
     return loop_stopped;
   }
-  [[nodiscard]] Code copy(const char*& call, Stream stream, void* to, const void* from, std::uint64_t size) noexcept {
+  /// Copies a word that does not cross a line. @returns where it will be
+  const std::byte* copy(const char*& call, Code& code, Stream stream, Line& to, std::uint64_t address,
+                        std::uint64_t size) noexcept {
+    const std::uint64_t before = address % sizeof(Line);
+    const auto* const line = reinterpret_cast<const void*>(address - before);  // NOLINT: an address for the runtime
     call = Api::copy_async;
-    return device_.calls().copy_async(to, size, from, size, device_to_host, stream);
+    code = device_.calls().copy_async(&to, before + size, line, before + size, device_to_host, stream);
+    return &to.bytes[before];
   }
 
   Device& device_;

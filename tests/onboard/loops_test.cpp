@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Loops on an onboard platform: which calls a round makes, and what happens where the runtime refuses or the device
+// fails. Their results are compared in conformance/loops.
+
+#include "onboard/fixture.hpp"
+
+#include <rondo/observe/device_dump.hpp>
+#include <rondo/observe/device_tasks.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace rondo;
+using namespace onboard_test;
+using P = A2A3OverStandIn;
+
+namespace {
+
+using Int = std::int32_t;
+using Ints = std::vector<Int>;
+using Counts = std::map<std::string, std::uint64_t>;
+
+struct Clear {
+  static constexpr std::string_view name = "clear";
+  static constexpr auto core = CoreType::vector;
+  static void run(Out<Int> count) noexcept { count[0] = 0; }
+};
+/// Counts to the input; a negative one is where it throws.
+struct Until {
+  static constexpr std::string_view name = "until";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<Int> x, InOut<Int> count, Out<Int> done) {
+    if (x[0] < 0 && count[0] == -x[0]) throw std::runtime_error("enough");
+    done[0] = ++count[0] == x[0] ? 1 : 0;
+  }
+};
+struct Copy {
+  static constexpr std::string_view name = "copy";
+  static constexpr auto core = CoreType::vector;
+  static void run(In<Int> a, Out<Int> y) noexcept { y[0] = a[0]; }
+};
+
+/// [clear] ▶ [until] up to 10 times ▶ [copy]: three sections.
+struct Counting {
+  Counting() {
+    graph.add<Clear>(count);
+    loop = graph.repeat_until(done, 10, [&] { body = graph.add<Until>(x, count, done); });
+    graph.add<Copy>(count, y);
+  }
+  /// Runs a round. @returns the repetitions, or 0 if it failed
+  template <class Session>
+  Int count_of(Session& session, Int wanted) {
+    const Ints in{wanted};
+    Ints out{0};
+    status = session.run_round(bind(x, in), bind(y, out));
+    return status.ok() ? out[0] : 0;
+  }
+  TaskGraph graph;
+  Input<Int> x = graph.input<Int>("x", {1});
+  Output<Int> y = graph.output<Int>("y", {1});
+  Workspace<Int> count = graph.workspace<Int>("count", {1});
+  Workspace<Int> done = graph.workspace<Int>("done", {1});
+  TaskId loop{};
+  TaskId body{};
+  Status status;
+};
+[[nodiscard]] bool is_without() { return std::getenv("RONDO_TEST_WITHOUT") != nullptr; }
+
+}  // namespace
+
+TEST_CASE("Each section of a graph with loops is captured once, and a decision is one copy and one wait") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  auto session = open<P>(g.graph);
+  CHECK(calls("aclmdlRICaptureEnd") == 3);
+  REQUIRE(g.count_of(session, 4) == 4);
+  CHECK(session.platform().is_captured());
+  rondo_stand_in_reset();
+  REQUIRE(g.count_of(session, 4) == 4);
+  CHECK(counted() == Counts{{"aclmdlRIExecuteAsync", 1 + 4 + 1},
+                            {"aclrtMemcpyAsync", 1 + 4 + 1},
+                            {"aclrtSynchronizeStreamWithTimeout", 4 + 1}});
+  rondo_stand_in_reset();
+  REQUIRE(g.count_of(session, 99) == 10);  // after the last repetition there is nothing to decide
+  CHECK(counted() == Counts{{"aclmdlRIExecuteAsync", 1 + 10 + 1},
+                            {"aclrtMemcpyAsync", 1 + 9 + 1},
+                            {"aclrtSynchronizeStreamWithTimeout", 9 + 1}});
+}
+
+TEST_CASE("Where a section is not captured, or its replay is refused, its tasks are launched one by one") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  P::Options options;
+  std::uint64_t launches = 0;
+  SUBCASE("nothing is to be captured") {
+    options.capture = false;
+    launches = 1 + 4 + 1;
+  }
+  SUBCASE("each task is waited for") {
+    options.wait_after_each_task = true;
+    launches = 1 + 4 + 1;
+  }
+  SUBCASE("the second capture is refused") {
+    rondo_stand_in_fault("aclmdlRICaptureEnd", 2, 207000);
+    launches = 4;
+  }
+  auto session = open<P>(g.graph, options);
+  const std::uint64_t before = calls("aclrtLaunchKernelV2");
+  CHECK(g.count_of(session, 4) == 4);
+  CHECK(!session.platform().is_captured());
+  CHECK(calls("aclrtLaunchKernelV2") - before == launches);
+}
+
+TEST_CASE("A replay of a section that is refused is never tried again") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  auto session = open<P>(g.graph);
+  REQUIRE(g.count_of(session, 2) == 2);
+  rondo_stand_in_fault("aclmdlRIExecuteAsync", 2, 207000);
+  CHECK(g.count_of(session, 4) == 4);
+  rondo_stand_in_reset();
+  CHECK(g.count_of(session, 4) == 4);
+  CHECK(calls("aclmdlRIExecuteAsync") == 2);
+  CHECK(calls("aclrtLaunchKernelV2") == 4);
+}
+
+TEST_CASE("A task of a loop that fails is named, in a round alone and in flight") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  P::Options options;
+  SUBCASE("in a replay") {}
+  SUBCASE("in plain launches") { options.capture = false; }
+  const Status expected = Status::of_task(Errc::device_failed, index(g.body)).poisoning();
+  {
+    auto session = open<P>(g.graph, options);
+    CHECK(g.count_of(session, -3) == 0);
+    CHECK(g.status == expected);
+  }
+  auto session = open_pipelined<P, 2>(g.graph, options);
+  const Ints good{3}, bad{-3};
+  Ints first{0}, second{0};
+  const auto before = session.submit_round(bind(g.x, good), bind(g.y, first));
+  const auto failed = session.submit_round(bind(g.x, bad), bind(g.y, second));
+  CHECK(session.wait(before).ok());
+  CHECK(first[0] == 3);
+  CHECK(session.wait(failed) == expected);
+  CHECK(session.poisoned());
+}
+
+TEST_CASE("A loop on a device that hangs times out and poisons") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  P::Options options;
+  options.timeout_ms = 300;
+  auto session = open<P>(g.graph, options);
+  REQUIRE(g.count_of(session, 2) == 2);
+  rondo_stand_in_hold();
+  CHECK(g.count_of(session, 2) == 0);
+  CHECK(g.status.code() == Errc::timed_out);
+  CHECK(g.status.poisoned());
+  rondo_stand_in_resume();
+  (void)session.close();
+}
+
+TEST_CASE("A failed call in the middle of a round with loops leaves the session usable") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  auto session = open<P>(g.graph);
+  REQUIRE(g.count_of(session, 2) == 2);
+  rondo_stand_in_fault("aclrtMemcpyAsync", 3, 207005);  // after the input, the second look at the condition
+  CHECK(g.count_of(session, 4) == 0);
+  CHECK(g.status.code() == Errc::out_of_resources);
+  CHECK(!g.status.poisoned());
+  CHECK(g.count_of(session, 4) == 4);
+}
+
+TEST_CASE("A stop request between rounds ends the next round at its first decision") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  auto session = open<P>(g.graph);
+  REQUIRE(g.count_of(session, 2) == 2);
+  session.request_stop();
+  CHECK(g.count_of(session, 9) == 0);
+  CHECK(g.status == Status{Errc::stopped}.poisoning());
+  CHECK(std::string(session.platform().failure_text().c_str()) ==
+        "a stop request ended the round at loop 'until done'");
+}
+
+TEST_CASE("A round with loops is not put on a caller's stream; rounds that wait run there") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  platform::onboard::Calls c;
+  platform::onboard::open_library(c);
+  REQUIRE(c.init(nullptr) == 0);
+  REQUIRE(c.set_device(0) == 0);
+  P::Options options;
+  REQUIRE(c.create_stream(&options.stream, 0, 0) == 0);
+  stand_in::live_of_others() = 3;
+  {
+    auto session = open<P>(g.graph, options);
+    CHECK(rondo_stand_in_synchronised(options.stream) == 0);
+    const auto x = session.platform().allocate(Bytes{64}, Bytes{64});
+    const auto y = session.platform().allocate(Bytes{64}, Bytes{64});
+    rondo_stand_in_reset();
+    const Status status =
+        session.enqueue_round(bind(g.x, DeviceSpan<Int>{x.as<Int>(), 1}), bind(g.y, DeviceSpan<Int>{y.as<Int>(), 1}));
+    CHECK(status == Status::of_task(Errc::unsupported, index(g.loop)));
+    CHECK(log().empty());
+    const std::string text(session.explain(status).c_str());
+    CHECK_MESSAGE(text.find("'until done'") != std::string::npos, text);
+    CHECK(g.count_of(session, 3) == 3);
+    (void)session.platform().release(x);
+    (void)session.platform().release(y);
+  }
+  stand_in::live_of_others() = 0;
+  CHECK(c.destroy_stream(options.stream) == 0);
+  CHECK(c.reset_device(0) == 0);
+  CHECK(c.finalize() == 0);
+}
+
+TEST_CASE("A round with loops can be launched task by task, and is not dumped") {
+  if (is_without()) return;
+  const Clean clean;
+  Counting g;
+  auto session = open<P>(g.graph);
+  {
+    observe::DeviceTasks tasks(session);
+    CHECK(g.count_of(session, 4) == 4);
+    CHECK(tasks.spans().size() == 1 + 4 + 1);
+  }
+  CHECK(g.count_of(session, 3) == 3);
+  CHECK_THROWS_WITH_AS(observe::DeviceDumping dumping(session),
+                       "a dump holds each task once, and loop 'until done' may repeat its tasks; unroll it", Error);
+}

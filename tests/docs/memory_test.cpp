@@ -59,3 +59,21 @@ TEST_CASE("The memory page's kernel runs in place, and its report draws") {
   rondo::search::write_memory_map(map, session.memory_report());
   CHECK(map.str().find("x, a, b, y") != std::string::npos);
 }
+
+TEST_CASE("The memory page's rounds pass on what is on the device") {
+  using rondo::bind;
+  rondo::TaskGraph tasks;
+  const auto x = tasks.input<float>("x", {4});
+  const auto y = tasks.output<float>("y", {4});
+  tasks.add<Relu>(x, y);
+  auto session = rondo::open<rondo::A2A3Sim>(tasks);
+  const std::vector<float> hx{-1, 2, -3, 4};
+  std::vector<float> hy(4);
+  rondo::Status status;
+  auto hidden = session.allocate(y);
+  status = session.run_round(bind(x, hx), bind(y, hidden));
+  REQUIRE(status.ok());
+  status = session.run_round(bind(x, hidden), bind(y, hy));
+  REQUIRE(status.ok());
+  CHECK(hy == std::vector<float>{0, 2, 0, 4});
+}

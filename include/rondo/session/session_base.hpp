@@ -5,6 +5,7 @@
 #include <rondo/binding/bindings.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/memory/device_array.hpp>
 #include <rondo/platform/channel.hpp>
 #include <rondo/platform/check_platform.hpp>
 #include <rondo/platform/concept.hpp>
@@ -16,6 +17,7 @@
 #include <rondo/types.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -34,10 +36,11 @@ class SessionState;
 
 /// The common part of all sessions: an open platform with its observer and values, residents, and a state.
 ///
-/// `Derived` has `move_resident(key, host, size, to_device)`; `rounds()`, the number of rounds that succeeded;
-/// `round_number()`, the number of the next round; `explain(Status)`; and the steps of close(): `finish_all()` waits
-/// for the rounds in flight, `drop_open_round()` ends a round taken step by step, `wait_for_device()`, `close_queue()`,
-/// `close_instances(keep)`, `release_arena()`, and `note_closed()`.
+/// `Derived` has `move_resident(key, host, size, to_device)`; `interface()`; `note_failure(Status)`, which returns the
+/// status; `rounds()`, the number of rounds that succeeded; `round_number()`, the number of the next round;
+/// `explain(Status)`; and the steps of close(): `finish_all()` waits for the rounds in flight, `drop_open_round()` ends
+/// a round taken step by step, `wait_for_device()`, `close_queue()`, `close_instances(keep)`, `release_arena()`, and
+/// `note_closed()`.
 template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());
@@ -71,6 +74,38 @@ class SessionBase {
     return derived().move_resident(tensor.key, pair.data(), size, false);
   }
 
+  // --- device memory for rounds to bind
+
+  /// Allocates device memory for an input, output or inout, which rounds bind without a copy; see DeviceArray.
+  /// @throws Error wrong_tensor; wrong_size if the size depends on symbols; closed, poisoned; and as the platform does
+  template <Element T, Direction D>
+    requires(is_model_io(D))
+  [[nodiscard]] DeviceArray<T> allocate(TensorHandle<T, D> tensor) {
+    return allocate_array<T>(memory::detail::bytes_of(derived().interface(), tensor.key, nullptr));
+  }
+  /// The same for a tensor whose size depends on symbols, in the shape that it will have. @throws Error wrong_size if
+  /// the tensor cannot have this shape; overflow; and as above
+  template <Element T, Direction D>
+    requires(is_model_io(D))
+  [[nodiscard]] DeviceArray<T> allocate(TensorHandle<T, D> tensor, const Shape& shape) {
+    return allocate_array<T>(memory::detail::bytes_of(derived().interface(), tensor.key, &shape));
+  }
+  /// Waits for the rounds in flight, copies host memory into an array that this session allocated, and waits for the
+  /// copy. `host`: as in bind(). Errors: wrong_size, null_memory; busy, closed, poisoned.
+  template <Element T, class Host>
+  Status upload(DeviceArray<T>& array, const Host& host) noexcept {
+    const auto pair = bind(Input<T>{}, host);
+    return move_array(array.span().data().template as<std::byte>(), Bytes{array.size() * sizeof(T)},
+                      const_cast<T*>(pair.data()), Bytes{bytes_or_most(pair.size(), sizeof(T))}, true);
+  }
+  /// Like upload(), but copies from the device to the host.
+  template <Element T, class Host>
+  Status download(const DeviceArray<T>& array, Host&& host) noexcept {
+    const auto pair = bind(Output<T>{}, std::forward<Host>(host));
+    return move_array(DevicePtr<std::byte>{array.span().data().address()}, Bytes{array.size() * sizeof(T)}, pair.data(),
+                      Bytes{bytes_or_most(pair.size(), sizeof(T))}, false);
+  }
+
   /// Ends the current round, or else the next one, with `stopped`, which poisons the session. Where the host decides
   /// about loops, it ends the first round that reaches a decision. The only function that any thread may call at any
   /// time, even during a round.
@@ -97,6 +132,7 @@ class SessionBase {
     if (state_ == State::poisoned) status = {};  // the round that failed has returned this
     keep(queue_closed);
     arena_watch_.forget();
+    if (blocks_ != nullptr) keep(blocks_->close());
     keep(derived().release_arena());
     if constexpr (HasClose<P>) keep(platform_.close());
     state_ = State::closed;
@@ -148,10 +184,45 @@ class SessionBase {
   [[nodiscard]] platform::Direct<P> direct() noexcept { return {platform_}; }
   [[nodiscard]] bool may_submit() const noexcept { return state_ == State::open; }
 
+  template <Element T>
+  [[nodiscard]] DeviceArray<T> allocate_array(Bytes size) {
+    if (const Status status = unusable(); !status) {
+      throw Error(status.code(), Error::Text("allocate: ", describe(status.code())));
+    }
+    if (blocks_ == nullptr) {
+      blocks_ = std::make_shared<memory::detail::Blocks>(this, [](void* session, DevicePtr<std::byte> block) noexcept {
+        auto& self = *static_cast<SessionBase*>(session);
+        self.derived().finish_all();
+        return self.platform_.release(block);
+      });
+    }
+    blocks_->reserve();
+    const auto block =
+        platform_.allocate(Bytes{arch::block_bytes<typename P::Arch>(size.value)}, Bytes{P::Arch::tensor_alignment});
+    blocks_->add(block);
+    return {blocks_, block.template as<T>(), size.value / sizeof(T)};
+  }
+  /// The reason why the session can be used no more; ok if it can.
+  [[nodiscard]] Status unusable() const noexcept {
+    if (state_ == State::closed) return Status{Errc::closed};
+    return state_ == State::poisoned ? Status{Errc::poisoned}.poisoning() : Status{};
+  }
+  Status move_array(DevicePtr<std::byte> array, Bytes bytes, void* host, Bytes size, bool to_device) noexcept {
+    derived().finish_all();
+    if (state_ == State::in_round) return Status{Errc::busy};
+    if (const Status status = unusable(); !status) return status;
+    if (!array || host == nullptr) return Status{Errc::null_memory};
+    if (size != bytes) return Status{Errc::wrong_size};
+    Status status = to_device ? platform_.copy_in(array, host, size) : platform_.copy_out(host, array, size);
+    if (const Status waited = derived().wait_for_device(); status.ok()) status = waited;
+    return status.ok() ? status : derived().note_failure(status);
+  }
+
   [[no_unique_address]] ArenaWatch<checks_memory<P, Policies>> arena_watch_;
   [[no_unique_address]] P platform_;
   [[no_unique_address]] typename Policies::Values::Store values_;  ///< shared by all slots and shapes
   [[no_unique_address]] typename Policies::Observe observe_;
+  std::shared_ptr<memory::detail::Blocks> blocks_;  ///< of the arrays; null before the first
   State state_ = State::open;
 };
 

@@ -262,6 +262,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     forget_last();  // so that every round checks the state
     if (slot < slots && in_slot_[slot] != nullptr) explain_failure(*in_slot_[slot], status);
   }
+  Status note_failure(Status status) noexcept { return this->noted(status); }
   [[gnu::always_inline]] Status settle(Status status) noexcept {
     detail::notify_round_end<Policies>(observe_, RoundIndex{this->round_number()}, status, platform_);
     if (!status.ok()) [[unlikely]] {
@@ -324,7 +325,7 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   void rebase();
   /// Grows the arena's parts to at least these sizes.
   void grow(const detail::ShapedArena& wanted);
-  void allocate(const detail::ShapedArena& parts, std::span<const std::byte> residents);
+  void allocate_arena(const detail::ShapedArena& parts, std::span<const std::byte> residents);
   static void check(Status status) {
     if (!status) throw Error(status.code(), Error::Text("moving the arena: ", status.message()));
   }

@@ -225,10 +225,10 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
   if (base_) check(platform_.release(base_));
   base_ = {};
   try {
-    allocate(parts, residents);
+    allocate_arena(parts, residents);
   } catch (...) {
     try {
-      if (before.whole().value != 0) allocate(before, residents);
+      if (before.whole().value != 0) allocate_arena(before, residents);
     } catch (...) {  // not even the previous size: all shapes are forgotten, and residents need an upload
       forget_shapes();
       for (std::uint8_t& uploaded : uploaded_) uploaded = 0;
@@ -239,8 +239,8 @@ void ShapedSession<P, Policies, Capacity, Depth>::grow(const detail::ShapedArena
   rebase();
 }
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
-void ShapedSession<P, Policies, Capacity, Depth>::allocate(const detail::ShapedArena& parts,
-                                                           std::span<const std::byte> residents) {
+void ShapedSession<P, Policies, Capacity, Depth>::allocate_arena(const detail::ShapedArena& parts,
+                                                                 std::span<const std::byte> residents) {
   parts_ = {0, 0, slots};
   capacity_ = {};
   base_ = platform_.allocate(parts.whole(), Bytes{P::Arch::arena_alignment});

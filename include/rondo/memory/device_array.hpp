@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/detail/compiled.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/tensor/data_type.hpp>
+#include <rondo/tensor/pair.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace rondo {
+
+namespace memory::detail {
+
+/// The blocks that a session has allocated for its caller. Arrays share it with their session, and are empty once it is
+/// closed. Thread safety: none. Cost: set-up only.
+class Blocks {
+ public:
+  using Release = Status (*)(void* session, DevicePtr<std::byte> block) noexcept;
+
+  Blocks(void* session, Release release) noexcept : session_{session}, release_{release} {}
+
+  [[nodiscard]] bool is_open() const noexcept { return session_ != nullptr; }
+  /// Makes room for one more block, so that add() cannot fail. @throws std::bad_alloc
+  void reserve() { blocks_.reserve(blocks_.size() + 1); }
+  void add(DevicePtr<std::byte> block) noexcept { blocks_.push_back(block); }
+  /// Releases a block if it is still there.
+  Status release(DevicePtr<std::byte> block) noexcept;
+  /// Releases all blocks. @returns the first failure
+  Status close() noexcept;
+
+ private:
+  void* session_;
+  Release release_;
+  std::vector<DevicePtr<std::byte>> blocks_;
+};
+
+/// Returns the size of a tensor that rounds bind; `shape`: that of a tensor whose size is symbolic, or null.
+/// @throws Error wrong_tensor, wrong_size, overflow
+[[nodiscard]] Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const Shape* shape);
+
+#if RONDO_HAS_BODIES
+RONDO_INLINE Status Blocks::release(DevicePtr<std::byte> block) noexcept {
+  return std::erase(blocks_, block) != 0 ? release_(session_, block) : Status{};
+}
+RONDO_INLINE Status Blocks::close() noexcept {
+  Status first;
+  for (const DevicePtr<std::byte> block : blocks_) {
+    if (const Status status = release_(session_, block); first.ok()) first = status;
+  }
+  blocks_.clear();
+  session_ = nullptr;
+  return first;
+}
+
+RONDO_INLINE Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const Shape* shape) {
+  if (key.graph() != graph.tag || index(key.tensor()) >= graph.tensors.size() ||
+      !is_model_io(graph.tensors[index(key.tensor())].direction)) {
+    throw Error(Errc::wrong_tensor, Error::Text("allocate: ", describe(Errc::wrong_tensor)));
+  }
+  const graph::TensorRecord& tensor = graph.tensors[index(key.tensor())];
+  const auto refuse = [&](Errc code, const char* why) {
+    throw Error(code, Error::Text("allocate: tensor '", graph.name(tensor.name), "': ", why));
+  };
+  if (shape == nullptr) {
+    if (tensor.shape.is_symbolic()) refuse(Errc::wrong_size, "the size depends on symbols; pass a shape as well");
+    return Bytes{tensor.bytes};
+  }
+  bool fits = shape->rank() == tensor.shape.rank() && !shape->is_symbolic();
+  std::uint64_t bytes = size_of(tensor.type);
+  for (std::size_t d = 0; fits && d < shape->rank(); ++d) {
+    const std::int64_t extent = shape->extent(d);
+    fits = tensor.shape.dim(d).empty() ? extent == tensor.shape.extent(d) : extent >= 0;
+    if (fits && (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes) || bytes >> 62 != 0)) {
+      refuse(Errc::overflow, "the shape has more than 2^62 bytes; use smaller extents");
+    }
+  }
+  if (!fits) refuse(Errc::wrong_size, "it cannot have this shape; keep its rank and its constant extents");
+  return Bytes{bytes};
+}
+#endif
+
+}  // namespace memory::detail
+
+/// Device memory for one tensor, made by a session's allocate(). Rounds bind it, and nothing is copied:
+///
+///     auto hidden = session.allocate(y);
+///     session.run_round(bind(x, hx), bind(y, hidden));   // y is written where `hidden` is
+///
+/// Its contents are undefined until a round or the session's upload() writes them.
+///
+/// Lifetime: move-only; may outlive the session. The destructor waits for the rounds in flight, and releases the
+/// memory. So does the session, when it is closed or destroyed: from then on the array is empty, and a round that binds
+/// it is refused with null_memory. Thread safety: that of the session. Cost: set-up only; a round pays for an array
+/// what it pays for a DeviceSpan.
+template <Element T>
+class DeviceArray {
+ public:
+  /// For sessions: an array of `size` elements at `data`, one of `blocks`.
+  DeviceArray(std::shared_ptr<memory::detail::Blocks> blocks, DevicePtr<T> data, std::uint64_t size) noexcept
+      : blocks_{std::move(blocks)}, data_{data}, size_{size} {}
+  DeviceArray(DeviceArray&& other) noexcept
+      : blocks_{std::move(other.blocks_)},
+        data_{std::exchange(other.data_, {})},
+        size_{std::exchange(other.size_, 0)} {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    if (this == &other) return *this;
+    (void)release();
+    blocks_ = std::move(other.blocks_);
+    data_ = std::exchange(other.data_, {});
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+  ~DeviceArray() { (void)release(); }  // to get the status, call release() first
+
+  /// The memory; empty once it has been released.
+  [[nodiscard]] DeviceSpan<T> span() noexcept { return is_held() ? DeviceSpan<T>{data_, size_} : DeviceSpan<T>{}; }
+  [[nodiscard]] DeviceSpan<const T> span() const noexcept {
+    return is_held() ? DeviceSpan<const T>{DevicePtr<const T>{data_}, size_} : DeviceSpan<const T>{};
+  }
+  /// The number of elements; 0 once the memory has been released.
+  [[nodiscard]] std::uint64_t size() const noexcept { return is_held() ? size_ : 0; }
+
+  /// Waits for the rounds in flight, and releases the memory. Further calls have no effect. Errors: the device's.
+  Status release() noexcept {
+    const auto blocks = std::exchange(blocks_, nullptr);
+    return blocks != nullptr ? blocks->release(data_.template as<std::byte>()) : Status{};
+  }
+
+ private:
+  [[nodiscard]] bool is_held() const noexcept { return blocks_ != nullptr && blocks_->is_open(); }
+
+  std::shared_ptr<memory::detail::Blocks> blocks_;
+  DevicePtr<T> data_;
+  std::uint64_t size_;
+};
+
+/// Binds the memory of an array as bind() binds a DeviceSpan.
+template <Element T, Direction D>
+[[nodiscard]] DeviceBound<T, D> bind(TensorHandle<T, D> tensor, DeviceArray<T>& memory) noexcept {
+  return {tensor, memory.span()};
+}
+/// Binds the memory of an array as bind() binds a DeviceSpan.
+template <Element T, Direction D>
+  requires(!copies_out(D))
+[[nodiscard]] DeviceBound<T, D> bind(TensorHandle<T, D> tensor, const DeviceArray<T>& memory) noexcept {
+  return {tensor, memory.span()};
+}
+
+}  // namespace rondo

@@ -24,6 +24,7 @@ import subprocess
 
 from ._rondo import (
     Binding,
+    DeviceArray,
     Errc,
     Error,
     Finding,
@@ -76,6 +77,7 @@ atexit.register(_close_all)
 
 __all__ = [
     "Binding",
+    "DeviceArray",
     "Errc",
     "Error",
     "Finding",

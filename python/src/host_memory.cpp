@@ -129,6 +129,23 @@ HostMemory memory_of_capsule(py::object capsule, const Port& port, DeviceKind de
   return memory;
 }
 
+HostMemory memory_of_array(py::handle object, SessionArray& array, const Port& port) {
+  const Port& own = array.port();
+  if (own.type != port.type) {
+    fail(Errc::invalid_argument, "tensor '", port.text, "' holds ", to_string(port.type), ", the array ",
+         to_string(own.type), "; bind an array of the tensor's type");
+  }
+  HostMemory memory;
+  check_shape(port, own.shape.rank(), [&](std::size_t d) { return own.shape.extent(d); }, memory);
+  memory.device = array.native().span().data().address();
+  if (memory.device == 0) {
+    fail(Errc::null_memory, "tensor '", port.text,
+         "': the array was released, or its session closed; allocate another");
+  }
+  memory.array = py::reinterpret_borrow<py::object>(object);
+  return memory;
+}
+
 }  // namespace
 
 void ReleaseDlpack::operator()(DLManagedTensor* tensor) const noexcept {
@@ -149,6 +166,7 @@ py::dtype numpy_dtype(DataType type) {
 
 HostMemory memory_of(py::handle object, const Port& port, bool is_written, DeviceKind device) {
   if (py::isinstance<py::array>(object)) return memory_of_array(object, port, is_written);
+  if (py::isinstance<SessionArray>(object)) return memory_of_array(object, py::cast<SessionArray&>(object), port);
   if (PyCapsule_CheckExact(object.ptr())) {
     return memory_of_capsule(py::reinterpret_borrow<py::object>(object), port, device);
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/memory/device_array.hpp>
 #include <rondo/tensor/data_type.hpp>
 #include <rondo/types.hpp>
 
@@ -9,8 +10,10 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 struct DLManagedTensor;
 
@@ -61,8 +64,32 @@ struct DeviceKind {
   std::int32_t id = 0;
 };
 
-/// The memory of a NumPy array, a DLPack capsule, or an object with __dlpack__(); never a copy. `is_written`: the round
-/// writes it. Types that NumPy lacks are bound as their bits: uint16 for bfloat16, uint8 for fp8 and fp4.
+/// Device memory that Session.allocate returned. Its session keeps it from being released beside a call of another
+/// thread.
+class SessionArray {
+ public:
+  using Discard = std::function<void(DeviceArray<std::uint8_t>&&)>;
+
+  /// `port`: the tensor, with the array's own shape.
+  SessionArray(DeviceArray<std::uint8_t>&& array, Port port, Discard discard)
+      : array_{std::move(array)}, port_{std::move(port)}, discard_{std::move(discard)} {}
+  SessionArray(const SessionArray&) = delete;
+  SessionArray& operator=(const SessionArray&) = delete;
+  ~SessionArray() { release(); }
+
+  [[nodiscard]] DeviceArray<std::uint8_t>& native() noexcept { return array_; }
+  [[nodiscard]] const Port& port() const noexcept { return port_; }
+  void release() { discard_(std::move(array_)); }
+
+ private:
+  DeviceArray<std::uint8_t> array_;
+  Port port_;
+  Discard discard_;
+};
+
+/// The memory of a SessionArray, a NumPy array, a DLPack capsule, or an object with __dlpack__(); never a copy.
+/// `is_written`: the round writes it. Types that NumPy lacks are bound as their bits: uint16 for bfloat16, uint8 for
+/// fp8 and fp4.
 /// @throws Error invalid_argument: another element type or byte order, not contiguous, read-only, memory of another
 /// device; wrong_size: another shape. TypeError for what is no array
 [[nodiscard]] HostMemory memory_of(pybind11::handle object, const Port& port, bool is_written, DeviceKind device);

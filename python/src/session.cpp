@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +114,7 @@ class Session {
       if (round_ != nullptr) (void)round_->bindings.release();
       (void)own_->bindings.release();
       (void)session_.release();
+      (void)new std::vector(std::move(discarded_));
       return;
     }
     const py::gil_scoped_release kernels_may_run;
@@ -213,6 +215,29 @@ class Session {
     check(alone(
         [&] { return session_->download(session_->interface().key(t), memory.data, memory.bytes(tensors_[t])); }));
   }
+  /// `extents`: of a tensor whose shape has symbols; without them, its own.
+  [[nodiscard]] std::unique_ptr<SessionArray> allocate(const std::string& name,
+                                                       const std::optional<std::vector<std::int64_t>>& extents) {
+    refuse_beside_another();
+    Port port = tensors_[ports_[port_called(py::str(name))]];
+    Shape shape;
+    if (extents) shape = Shape(extents->data(), extents->size());
+    auto array = session_->allocate(session_->interface().key(index(port.tensor)), extents ? &shape : nullptr);
+    if (extents) port.shape = shape;
+    return std::make_unique<SessionArray>(std::move(array), std::move(port), [this](DeviceArray<std::uint8_t>&& gone) {
+      if (forks_ != forks) return (void)new DeviceArray(std::move(gone));  // the device is the parent's
+      discarded_.push_back(std::move(gone));
+      if (!is_running_) (void)alone([] { return Status{}; });
+    });
+  }
+  void upload(SessionArray& to, py::handle array) {
+    const HostMemory memory = host_memory_of(array, to.port(), false);
+    check(alone([&] { return session_->upload(to.native(), memory.data, Bytes{to.native().size()}); }));
+  }
+  void download(SessionArray& from, py::handle array) {
+    const HostMemory memory = host_memory_of(array, from.port(), true);
+    check(alone([&] { return session_->download(from.native(), memory.data, Bytes{from.native().size()}); }));
+  }
   void set_held(const std::string& name, bool is_held) {
     for (const Port& port : tensors_) {
       if (port.text != name || port.direction != Direction::in) continue;
@@ -259,7 +284,9 @@ class Session {
     is_running_ = true;
     Status status;
     {
+      std::vector<DeviceArray<std::uint8_t>> discarded = std::exchange(discarded_, {});
       const WithoutGil others_may_run;
+      discarded.clear();
       status = f();
     }
     is_running_ = false;
@@ -422,13 +449,14 @@ class Session {
   std::uint32_t forks_;
   std::unique_ptr<Orchestration> orchestration_;  ///< null: the tasks are the graph's
   std::unique_ptr<AnySession> session_;
-  std::vector<Port> tensors_;       ///< all of the graph's
-  std::vector<std::size_t> ports_;  ///< which of them rounds bind
-  std::vector<HostMemory> spare_;   ///< empty, with room for the arrays of a round
-  std::shared_ptr<Bound> own_;      ///< for arrays that come by name, each round anew
-  std::shared_ptr<Bound> round_;    ///< of the round under way, taken step by step
-  std::deque<Flight> in_flight_;    ///< keeps the arrays of rounds in flight
-  bool is_running_ = false;         ///< guarded by the GIL
+  std::vector<Port> tensors_;                         ///< all of the graph's
+  std::vector<std::size_t> ports_;                    ///< which of them rounds bind
+  std::vector<HostMemory> spare_;                     ///< empty, with room for the arrays of a round
+  std::shared_ptr<Bound> own_;                        ///< for arrays that come by name, each round anew
+  std::shared_ptr<Bound> round_;                      ///< of the round under way, taken step by step
+  std::deque<Flight> in_flight_;                      ///< keeps the arrays of rounds in flight
+  std::vector<DeviceArray<std::uint8_t>> discarded_;  ///< released in the next call, for which the GIL is released
+  bool is_running_ = false;                           ///< guarded by the GIL
 };
 
 /// Arrays, checked and bound once for many rounds; keeps them and the session alive.
@@ -608,6 +636,18 @@ void define_session(py::module_& module) {
       .def("wait", &Ticket::wait, "Waits until the round was delivered; raises what went wrong with it.")
       .def_property_readonly("done", &Ticket::is_done, "Whether the round was delivered; delivers what is done.");
 
+  py::class_<SessionArray>(module, "DeviceArray", "Device memory for a tensor; made by Session.allocate.")
+      .def("release", &SessionArray::release, "Releases the memory; the session does the same when it is closed.")
+      .def_property_readonly("shape",
+                             [](const SessionArray& a) {
+                               py::tuple shape(a.port().shape.rank());
+                               for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = a.port().shape.extent(d);
+                               return shape;
+                             })
+      .def_property_readonly("dtype", [](const SessionArray& a) { return to_string(a.port().type); })
+      .def_property_readonly(
+          "nbytes", [](SessionArray& a) { return a.native().size(); }, "0 once the memory was released.");
+
   py::class_<Session> session_type(module, "Session", "A graph, opened on a platform, that runs round after round.");
   static PyMethodDef methods[] = {
       fast_method("bind", bind_arrays, "Checks arrays, given by tensor name, once for many rounds."),
@@ -646,9 +686,16 @@ void define_session(py::module_& module) {
       .def(
           "release_hold", [](Session& s, const std::string& name) { s.set_held(name, false); }, py::arg("tensor"),
           "Undoes hold.")
-      .def("upload", &Session::upload, py::arg("tensor"), py::arg("array"), "Copies an array into a resident tensor.")
-      .def("download", &Session::download, py::arg("tensor"), py::arg("array"),
-           "Copies a resident tensor into an array.")
+      .def("allocate", &Session::allocate, py::arg("tensor"), py::arg("shape") = py::none(), py::keep_alive<0, 1>(),
+           "Allocates device memory for a tensor, which rounds bind without a copy.")
+      .def("upload", py::overload_cast<const std::string&, py::handle>(&Session::upload), py::arg("tensor"),
+           py::arg("array"), "Copies an array into a resident tensor, or into device memory of allocate().")
+      .def("upload", py::overload_cast<SessionArray&, py::handle>(&Session::upload), py::arg("tensor"),
+           py::arg("array"))
+      .def("download", py::overload_cast<const std::string&, py::handle>(&Session::download), py::arg("tensor"),
+           py::arg("array"), "Copies a resident tensor, or device memory of allocate(), into an array.")
+      .def("download", py::overload_cast<SessionArray&, py::handle>(&Session::download), py::arg("tensor"),
+           py::arg("array"))
       .def("set_scalar", &Session::set_scalar, py::arg("task"), py::arg("n"), py::arg("value"),
            "Changes the n-th scalar of a task from the next round on.")
       .def("request_stop", &Session::request_stop,

@@ -238,6 +238,57 @@ class SessionTest(unittest.TestCase):
         add_session().run_round(x=new(ctypes.addressof(tensor), b"dltensor", None), y=x, z=z)
         self.assertEqual(z.tolist(), [2, 4, 6, 8])
 
+    # --- device memory that a session allocates
+
+    def test_rounds_bind_device_memory_that_the_session_allocated(self):
+        for platform in "a2a3_sim", "host":
+            with add_session(platform=platform) as session:
+                x, z = session.allocate("x"), session.allocate("z")
+                self.assertEqual((x.shape, x.dtype, x.nbytes), ((4,), "float32", 16))
+                hx, hz = floats(1, 2, 3, 4), np.zeros(4, np.float32)
+                session.upload(x, hx)
+                session.run_round(x=x, y=hx, z=z)
+                bound = session.bind(x=z, y=x, z=hz)
+                del x, z  # the binding keeps them
+                gc.collect()
+                bound.run_round()
+                self.assertEqual(hz.tolist(), [3, 6, 9, 12])
+
+    def test_wrong_device_memory_is_refused_and_a_session_outlives_its_arrays(self):
+        session = add_session()
+        hx = floats(1, 2, 3, 4)
+        self.refuses(rondo.Errc.wrong_tensor, "called 'w'", session.allocate, "w")
+        self.refuses(rondo.Errc.wrong_size, "'x'.*shape", session.allocate, "x", (5,))
+        x = session.allocate("x")
+        self.refuses(rondo.Errc.wrong_size, r"\(3,\)", session.upload, x, floats(1, 2, 3))
+        longer = add_session((5,)).allocate("x")  # keeps its session alive
+        gc.collect()
+        self.assertEqual(longer.nbytes, 20)
+        self.refuses(rondo.Errc.wrong_size, r"\(5,\)", session.run_round, x=longer, y=hx, z=hx.copy())
+        x.release()
+        x.release()
+        self.assertEqual(x.nbytes, 0)
+        self.refuses(rondo.Errc.null_memory, "released", session.run_round, x=x, y=hx, z=hx.copy())
+        y = session.allocate("y")
+        session.close()
+        self.assertEqual(y.nbytes, 0)
+        self.refuses(rondo.Errc.null_memory, "session closed", session.run_round, x=hx, y=y, z=hx.copy())
+        self.refuses(rondo.Errc.closed, "allocate", session.allocate, "x")
+
+    def test_device_memory_of_a_shape(self):
+        graph = rondo.Graph()
+        x, y = graph.declare("x: in f32[n], y: inout f32[n]")
+        graph.add("saxpy", x, y, 2.0)
+        session = rondo.Session(graph)
+        self.refuses(rondo.Errc.wrong_size, "symbols", session.allocate, "x")
+        for n in 3, 5:
+            hx, hy = np.ones(n, np.float32), np.ones(n, np.float32)
+            x = session.allocate("x", (n,))
+            session.upload(x, hx)
+            session.run_round(x=x, y=hy)
+            session.download(x, hx)
+            self.assertEqual((hx.sum(), hy.sum()), (n, 3 * n))
+
     # --- tensors that stay
 
     def test_residents_keep_what_was_uploaded_and_scalars_change(self):

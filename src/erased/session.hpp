@@ -6,6 +6,7 @@
 
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/memory/device_array.hpp>
 #include <rondo/session/round_ticket.hpp>
 #include <rondo/types.hpp>
 
@@ -100,6 +101,11 @@ class AnySession {
   /// Copies host memory into a resident tensor; download() copies the other way.
   virtual Status upload(TensorKey tensor, const void* host, Bytes size) noexcept = 0;
   virtual Status download(TensorKey tensor, void* host, Bytes size) noexcept = 0;
+  /// Allocates device memory for a tensor that rounds bind; `shape`: that of a tensor whose size depends on symbols, or
+  /// null. @throws Error as the session's allocate()
+  [[nodiscard]] virtual DeviceArray<std::uint8_t> allocate(TensorKey tensor, const Shape* shape) = 0;
+  virtual Status upload(DeviceArray<std::uint8_t>& array, const void* host, Bytes size) noexcept = 0;
+  virtual Status download(const DeviceArray<std::uint8_t>& array, void* host, Bytes size) noexcept = 0;
   virtual Status set_scalar(TaskId task, std::size_t n, ArgWord word) noexcept = 0;
   virtual Status set_held(TensorKey tensor, bool is_held) noexcept = 0;
   virtual Status wait(RoundTicket ticket) noexcept = 0;

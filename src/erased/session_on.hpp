@@ -155,6 +155,17 @@ class SessionOf final : public AnySession {
     return session_.download(Resident<std::uint8_t>{tensor},
                              std::span(static_cast<std::uint8_t*>(host), static_cast<std::size_t>(size.value)));
   }
+  [[nodiscard]] DeviceArray<std::uint8_t> allocate(TensorKey tensor, const Shape* shape) override {
+    const Input<std::uint8_t> handle{tensor};
+    return shape == nullptr ? session_.allocate(handle) : session_.allocate(handle, *shape);
+  }
+  Status upload(DeviceArray<std::uint8_t>& array, const void* host, Bytes size) noexcept override {
+    return session_.upload(array,
+                           std::span(static_cast<const std::uint8_t*>(host), static_cast<std::size_t>(size.value)));
+  }
+  Status download(const DeviceArray<std::uint8_t>& array, void* host, Bytes size) noexcept override {
+    return session_.download(array, std::span(static_cast<std::uint8_t*>(host), static_cast<std::size_t>(size.value)));
+  }
   Status set_scalar([[maybe_unused]] TaskId task, [[maybe_unused]] std::size_t n,
                     [[maybe_unused]] ArgWord word) noexcept override {
     if constexpr (has_steps<S>) return session_.set_scalar(task, n, word);

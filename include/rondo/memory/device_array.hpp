@@ -25,7 +25,7 @@ class Blocks {
  public:
   using Release = Status (*)(void* session, DevicePtr<std::byte> block) noexcept;
 
-  Blocks(void* session, Release release) noexcept : session_{session}, release_{release} {}
+  Blocks(void* session, Release call) noexcept : session_{session}, release_{call} {}
 
   [[nodiscard]] bool is_open() const noexcept { return session_ != nullptr; }
   /// Makes room for one more block, so that add() cannot fail. @throws std::bad_alloc

@@ -32,7 +32,7 @@ def kernel(
 
     `signature` declares the kernel's arguments: tensors as ``x: in f32[n]`` (or ``out``, ``inout``), scalars as
     ``a: f32``, and ``b: block`` for the index of the running block. Tensors that share a symbol must agree in that
-    extent. Types are f32 f16 bf16 f64, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1.
+    extent. Types are f32 f16 bf16 f64 c64 c128, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1.
 
     `function` is one of
 
@@ -56,7 +56,7 @@ def kernel(
     <rondo.Kernel 'double' x: in f32[n], y: out f32[n]>
     >>> rondo.kernel("x: in f23[n]", double.function)
     Traceback (most recent call last):
-    rondo.Error: the signature of kernel 'double': no such element type; there are f32 f16 bf16 f64 i8 to i64 u8 to u64 bool fp8e4m3fn fp8e8m0 fp4e2m1
+    rondo.Error: the signature of kernel 'double': no such element type; there are f32 f16 bf16 f64 c64 c128 i8 to i64 u8 to u64 bool fp8e4m3fn fp8e8m0 fp4e2m1
       x: in f23[n]
             ^^^
     """

@@ -7,6 +7,7 @@
 
 #include <rondo/tensor/data_type.hpp>
 
+#include <complex>
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
@@ -32,6 +33,8 @@ decltype(auto) with_element(DataType type, F&& f) {
     case DataType::fp8e4m3fn: return f(std::type_identity<Fp8E4M3Fn>{});
     case DataType::fp8e8m0: return f(std::type_identity<Fp8E8M0>{});
     case DataType::float64: return f(std::type_identity<double>{});
+    case DataType::complex64: return f(std::type_identity<std::complex<float>>{});
+    case DataType::complex128: return f(std::type_identity<std::complex<double>>{});
     case DataType::fp4e2m1: break;
   }
   return f(std::type_identity<Fp4E2M1x2>{});
@@ -42,7 +45,7 @@ decltype(auto) with_element(DataType type, F&& f) {
   if (DataType type{}; erased::find_element(name, type)) return type;
   fail(Errc::invalid_argument, "no chip knows elements of type '", name,
        "'; the types are float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool, fp8e4m3fn, fp8e8m0, "
-       "fp4e2m1, float64");
+       "fp4e2m1, float64, complex64, complex128");
 }
 
 }  // namespace rondo::python

@@ -34,6 +34,8 @@ NumpyType numpy_type(DataType type) {
     case DataType::int32:
     case DataType::int64: return {'i', bytes};
     case DataType::boolean: return {'b', bytes};
+    case DataType::complex64:
+    case DataType::complex128: return {'c', bytes};
     default: return {'u', bytes};
   }
 }

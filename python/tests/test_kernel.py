@@ -118,6 +118,26 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(sorted(s[2] for s in seen), [(0, 2), (1, 2)])
         self.assertEqual(out.tolist(), [[7, 7], [7, 7]])
 
+    def test_tensors_hold_any_type_of_numpy(self):
+        def square(x, y):
+            y[:] = x * x
+
+        for declared, dtype in ("f64", np.float64), ("c64", np.complex64), ("complex128", np.complex128), ("bool", np.bool_):
+            kernel = rondo.kernel(f"x: in {declared}[n], y: out {declared}[n]", square, name="square", quiet=True)
+            graph = rondo.Graph()
+            x, y = graph.declare(f"x: in {declared}[3], y: out {declared}[3]")
+            graph.add(kernel, x, y)
+            numbers, squares = np.array([1, 2j, 3 - 1j]).astype(dtype), np.zeros(3, dtype)
+            rondo.Session(graph, "host").run_round(x=numbers, y=squares)
+            np.testing.assert_array_equal(squares, numbers * numbers)
+            if dtype in (np.float64, np.complex128):
+                self.refuses(rondo.Errc.unsupported, "'x' is (float64|complex128)", rondo.Session, graph, "a2a3_sim")
+            else:
+                rondo.Session(graph, "a2a3_sim").run_round(x=numbers.__dlpack__(), y=squares)
+        self.refuses(
+            rondo.Errc.invalid_argument, "no scalar has this type", rondo.kernel, "y: out f32[n], a: c64", None, name="k"
+        )
+
     def test_a_function_of_python_warns_once_that_it_is_slow(self):
         def saxpy(x, y, a):
             y += a * x

@@ -13,10 +13,12 @@ namespace rondo::erased {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, DataType>, 13> short_names{{{"f32", DataType::float32},
+constexpr std::array<std::pair<std::string_view, DataType>, 15> short_names{{{"f32", DataType::float32},
                                                                              {"f16", DataType::float16},
                                                                              {"bf16", DataType::bfloat16},
                                                                              {"f64", DataType::float64},
+                                                                             {"c64", DataType::complex64},
+                                                                             {"c128", DataType::complex128},
                                                                              {"i8", DataType::int8},
                                                                              {"i16", DataType::int16},
                                                                              {"i32", DataType::int32},
@@ -78,9 +80,10 @@ class Parser {
       }
       if (!find_element(next, d.type)) {
         fail_here(begin, next.size(),
-                  is_tensor ? "no such element type; there are f32 f16 bf16 f64 i8 to i64 u8 to u64 bool fp8e4m3fn "
-                              "fp8e8m0 fp4e2m1"
-                            : "neither in, out, inout, nor an element type as f32 or i64");
+                  is_tensor
+                      ? "no such element type; there are f32 f16 bf16 f64 c64 c128 i8 to i64 u8 to u64 bool fp8e4m3fn "
+                        "fp8e8m0 fp4e2m1"
+                      : "neither in, out, inout, nor an element type as f32 or i64");
       }
     }
     skip_spaces();

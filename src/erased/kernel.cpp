@@ -29,7 +29,9 @@ KernelParameter parameter_of(const Declaration& d, std::string_view text, std::s
       case DataType::uint16:
       case DataType::uint32:
       case DataType::uint64: p.scalar = ScalarKind::unsigned_integer; break;
-      default: fail_at(text, what, d.at, d.name.size(), "no scalar has this type; pass its bits as u16 or u8");
+      default:
+        fail_at(text, what, d.at, d.name.size(),
+                "no scalar has this type; pass its bits, or its parts, as scalars of other types");
     }
     p.scalar_bytes = static_cast<std::uint8_t>(size_of(d.type));
     return p;

@@ -183,9 +183,10 @@ TEST_CASE("c: a kernel finds scalars, extents and its block where the header say
 }
 
 TEST_CASE("c: a signature that does not parse is shown with a caret under the place") {
-  CHECK_EQ(refused("x: in f99[n], a: f32"),
-           "the signature of kernel 'k': no such element type; there are f32 f16 bf16 f64 i8 to i64 u8 to u64 bool "
-           "fp8e4m3fn fp8e8m0 fp4e2m1\n  x: in f99[n], a: f32\n        ^^^");
+  CHECK_EQ(
+      refused("x: in f99[n], a: f32"),
+      "the signature of kernel 'k': no such element type; there are f32 f16 bf16 f64 c64 c128 i8 to i64 u8 to u64 bool "
+      "fp8e4m3fn fp8e8m0 fp4e2m1\n  x: in f99[n], a: f32\n        ^^^");
   CHECK_EQ(refused("x in f32[n]"),
            "the signature of kernel 'k': expected a colon after the name\n  x in f32[n]\n    ^");
   CHECK(refused("").find("nothing is declared") != std::string::npos);

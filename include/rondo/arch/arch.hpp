@@ -23,7 +23,7 @@ struct CommonFacts {
   static constexpr std::uint32_t view_alignment = 64;             ///< bytes; alignment of a view in its source
   static constexpr std::uint32_t block_granule = 32;              ///< bytes; sub-allocation sizes are multiples of it
 
-  static constexpr bool has_float64 = false;
+  static constexpr bool has_float64 = false;  ///< whether it computes with double, and complex numbers of it
 
   static constexpr std::uint32_t max_task_tensors = 32;
   static constexpr std::uint32_t max_task_scalars = 16;

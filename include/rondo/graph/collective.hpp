@@ -269,6 +269,8 @@ TaskId add_checked_collective(TaskGraph& graph, CollectiveTask task, bool may_wr
   if (reduces(task.what)) {
     const bool is_float = task.type == DataType::float32 || task.type == DataType::float64 ||
                           task.type == DataType::float16 || task.type == DataType::bfloat16;
+    const bool adds_up = task.options.reduction == Reduction::sum || task.options.reduction == Reduction::product;
+    if (is_complex(task.type) && !adds_up) fail("reduces complex numbers only to their sum or product");
     if (task.options.reduction == Reduction::mean && !is_float) fail("has no mean of integers; reduce to the sum");
     if (task.type == DataType::boolean || is_a5_only(task.type)) fail("cannot reduce ", to_string(task.type));
   }

@@ -13,7 +13,7 @@ namespace rondo::graph {
 
 /// Whether the chip supports elements of this type.
 [[nodiscard]] constexpr bool knows(const arch::Limits& chip, DataType type) noexcept {
-  return is_a5_only(type) ? chip.has_fp8 : type != DataType::float64 || chip.has_float64;
+  return is_a5_only(type) ? chip.has_fp8 : !is_double(type) || chip.has_float64;
 }
 /// Returns a chip that supports a type which not all chips support.
 [[nodiscard]] constexpr const char* chip_with(DataType type) noexcept {

@@ -33,7 +33,7 @@ struct Difference {
   std::string want;         ///< its value in the dump
   std::uint64_t wrong = 0;  ///< the number of elements that differ
   std::uint64_t count = 0;  ///< the number of all elements
-  double largest = 0;       ///< the largest |got - want|; NaN if one of the values is NaN
+  double largest = 0;       ///< the largest |got - want| of a number or part; NaN if one of the values is NaN
   /// A sentence that describes the difference.
   [[nodiscard]] std::string text() const {
     return fmt::format("{}{} (element {}) is {}, the dump has {}; {} of {} elements differ, by {:.3g} at most", tensor,
@@ -63,6 +63,8 @@ template <class T>
 /// Whether elements must be identical (integers and fp4, whose elements are pairs) or only within a tolerance.
 [[nodiscard]] constexpr bool is_exact(DataType type) noexcept {
   switch (type) {
+    case DataType::complex128:
+    case DataType::complex64:
     case DataType::float64:
     case DataType::float32:
     case DataType::float16:
@@ -73,11 +75,13 @@ template <class T>
   }
 }
 
-/// The element's value; for an fp4 pair, its bits.
+/// The element's value; for an fp4 pair, its bits. Of a complex number, the real part; see part_of().
 [[nodiscard]] inline double value_of(DataType type, const std::byte* at) noexcept {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   switch (type) {
+    case DataType::complex128:
     case DataType::float64: return load<double>(at);
+    case DataType::complex64:
     case DataType::float32: return static_cast<double>(load<float>(at));
     case DataType::bfloat16:
       return static_cast<double>(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(at)} << 16));
@@ -109,9 +113,19 @@ template <class T>
   return nan;
 }
 
+/// The type of what is compared: that of the parts of a complex number, or the type itself.
+[[nodiscard]] constexpr DataType part_of(DataType type) noexcept {
+  if (!is_complex(type)) return type;
+  return type == DataType::complex64 ? DataType::float32 : DataType::float64;
+}
+
 [[nodiscard]] inline std::string text_of(DataType type, const std::byte* at) {
   if (type == DataType::int64) return fmt::to_string(load<std::int64_t>(at));
   if (type == DataType::uint64) return fmt::to_string(load<std::uint64_t>(at));
+  if (is_complex(type)) {
+    const DataType part = part_of(type);
+    return fmt::format("{:.9g}{:+.9g}i", value_of(part, at), value_of(part, at + size_of(part)));
+  }
   const double value = value_of(type, at);
   return is_exact(type) ? fmt::format("{:.0f}", value) : fmt::format("{:.9g}", value);
 }
@@ -128,13 +142,14 @@ template <class T>
 
 }  // namespace detail
 
-/// Compares tensors of one type and shape. Floating-point elements may differ by the tolerance, and NaN equals NaN; all
-/// others must be identical. @returns `wrong` = 0 if nothing differs
+/// Compares tensors of one type and shape. Floating-point elements, and the parts of complex ones, may differ by the
+/// tolerance, and NaN equals NaN; all others must be identical. @returns `wrong` = 0 if nothing differs
 /// @throws Error wrong_size if one is longer than the other
 [[nodiscard]] inline Difference compare(std::string name, DataType type, std::span<const std::int64_t> shape,
                                         std::span<const std::byte> got, std::span<const std::byte> want,
                                         const measure::Tolerance& tolerance) {
   const std::size_t size = size_of(type);
+  const DataType part = detail::part_of(type);
   if (got.size() != want.size()) {
     throw Error(Errc::wrong_size,
                 Error::Text("tensor '", name, "' has ", got.size(), " bytes, the dump ", want.size()));
@@ -146,16 +161,22 @@ template <class T>
     const std::byte* g = got.data() + i * size;
     const std::byte* w = want.data() + i * size;
     if (std::memcmp(g, w, size) == 0) continue;
-    const double got_value = detail::value_of(type, g);
-    const double want_value = detail::value_of(type, w);
-    if (!detail::is_exact(type) && measure::detail::is_close(got_value, want_value, tolerance)) continue;
+    bool is_close = !detail::is_exact(type);
+    double by = 0;
+    for (std::size_t at = 0; at < size; at += size_of(part)) {
+      const double got_value = detail::value_of(part, g + at);
+      const double want_value = detail::value_of(part, w + at);
+      is_close = is_close && measure::detail::is_close(got_value, want_value, tolerance);
+      if (const double part_by = std::abs(got_value - want_value); part_by > by || std::isnan(part_by)) by = part_by;
+    }
+    if (is_close) continue;
     if (d.wrong++ == 0) {
       d.index = i;
       d.at = detail::position_of(i, shape);
       d.got = detail::text_of(type, g);
       d.want = detail::text_of(type, w);
     }
-    if (const double by = std::abs(got_value - want_value); !(by <= d.largest)) d.largest = by;
+    if (by > d.largest || std::isnan(by)) d.largest = by;
   }
   return d;
 }

@@ -45,6 +45,8 @@ static_assert(std::endian::native == std::endian::little, "rondo: .npy files are
     case DataType::uint16: return "<u2";
     case DataType::uint32: return "<u4";
     case DataType::boolean: return "|b1";
+    case DataType::complex64: return "<c8";
+    case DataType::complex128: return "<c16";
     case DataType::fp8e4m3fn:
     case DataType::fp8e8m0:
     case DataType::fp4e2m1: return "|V1";

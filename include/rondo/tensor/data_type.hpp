@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -22,15 +23,25 @@ enum class DataType : std::uint8_t {
   uint16 = 9,
   uint32 = 10,
   boolean = 11,
-  fp8e4m3fn = 12,  ///< a5 only
-  fp8e8m0 = 13,    ///< a5 only
-  fp4e2m1 = 14,    ///< a5 only; two values in one stored byte
-  float64 = 15,    ///< on the host only
+  fp8e4m3fn = 12,   ///< a5 only
+  fp8e8m0 = 13,     ///< a5 only
+  fp4e2m1 = 14,     ///< a5 only; two values in one stored byte
+  float64 = 15,     ///< on the host and on GPUs
+  complex64 = 16,   ///< two float32
+  complex128 = 17,  ///< two float64; on the host and on GPUs
 };
-inline constexpr std::size_t data_type_count = 16;
+inline constexpr std::size_t data_type_count = 18;
 
 [[nodiscard]] constexpr bool is_a5_only(DataType type) noexcept {
   return type >= DataType::fp8e4m3fn && type <= DataType::fp4e2m1;
+}
+
+[[nodiscard]] constexpr bool is_complex(DataType type) noexcept {
+  return type == DataType::complex64 || type == DataType::complex128;
+}
+/// Whether the elements are of double precision, with which no chip computes.
+[[nodiscard]] constexpr bool is_double(DataType type) noexcept {
+  return type == DataType::float64 || type == DataType::complex128;
 }
 
 /// Storage for an element type without a C++ equivalent; has no arithmetic.
@@ -53,24 +64,46 @@ struct Fp4E2M1x2 {
 
 namespace detail {
 
+/// A complex number of `Part`: `std::complex<Part>`, or a class with the same members and layout, such as
+/// cuda::std::complex<Part>. It is recognised by its members, because including <complex> would cost each program
+/// 35,000 lines.
+template <class T, class Part>
+concept ComplexOf = std::is_trivially_copyable_v<T> && sizeof(T) == 2 * sizeof(Part) && requires(const T& number) {
+  requires std::same_as<typename T::value_type, Part>;
+  { number.real() } -> std::convertible_to<Part>;
+  { number.imag() } -> std::convertible_to<Part>;
+};
+template <class Part>
+struct ComplexParts {
+  Part real;
+  Part imag;
+};
+
 /// The C++ types of the element types, in the order of DataType.
 template <class... T>
 struct ElementTypes {
   static constexpr std::size_t sizes[sizeof...(T)] = {sizeof(T)...};
   template <class U>
   static constexpr std::size_t find() noexcept {
-    std::size_t number = 0;
-    (void)((std::is_same_v<T, U> || (++number, false)) || ...);
-    return number;
+    if constexpr (requires { requires std::is_class_v<U> && ComplexOf<U, float>; }) {
+      return find<ComplexParts<float>>();
+    } else if constexpr (requires { requires std::is_class_v<U> && ComplexOf<U, double>; }) {
+      return find<ComplexParts<double>>();
+    } else {
+      std::size_t number = 0;
+      (void)((std::is_same_v<T, U> || (++number, false)) || ...);
+      return number;
+    }
   }
 };
-using AllElementTypes =
-    ElementTypes<float, Float16, std::int32_t, std::int16_t, std::int8_t, std::uint8_t, BFloat16, std::int64_t,
-                 std::uint64_t, std::uint16_t, std::uint32_t, bool, Fp8E4M3Fn, Fp8E8M0, Fp4E2M1x2, double>;
+using AllElementTypes = ElementTypes<float, Float16, std::int32_t, std::int16_t, std::int8_t, std::uint8_t, BFloat16,
+                                     std::int64_t, std::uint64_t, std::uint16_t, std::uint32_t, bool, Fp8E4M3Fn,
+                                     Fp8E8M0, Fp4E2M1x2, double, ComplexParts<float>, ComplexParts<double>>;
 
 }  // namespace detail
 
-/// A C++ type that a tensor may hold. No chip computes with `double`, so a session on a chip refuses such a graph.
+/// A C++ type that a tensor may hold, such as float, std::complex<float> or Float16. No chip computes with `double`, so
+/// a session on a chip refuses a graph with tensors of it, or of std::complex<double>.
 template <class T>
 concept Element = detail::AllElementTypes::find<T>() < data_type_count;
 
@@ -84,9 +117,9 @@ inline constexpr DataType data_type_of = static_cast<DataType>(detail::AllElemen
 }
 
 [[nodiscard]] constexpr const char* to_string(DataType type) noexcept {
-  constexpr const char* names[data_type_count] = {"float32",   "float16", "int32",   "int16",  "int8",   "uint8",
-                                                  "bfloat16",  "int64",   "uint64",  "uint16", "uint32", "bool",
-                                                  "fp8e4m3fn", "fp8e8m0", "fp4e2m1", "float64"};
+  constexpr const char* names[data_type_count] = {
+      "float32", "float16", "int32", "int16",     "int8",    "uint8",   "bfloat16", "int64",     "uint64",
+      "uint16",  "uint32",  "bool",  "fp8e4m3fn", "fp8e8m0", "fp4e2m1", "float64",  "complex64", "complex128"};
   return names[static_cast<std::size_t>(type)];
 }
 

@@ -24,6 +24,7 @@ namespace rondo::dlpack {
                                   {kDLInt, 8, 1},    {kDLUInt, 8, 1},   {kDLBfloat, 16, 1}, {kDLInt, 64, 1},
                                   {kDLUInt, 64, 1},  {kDLUInt, 16, 1},  {kDLUInt, 32, 1},   {kDLUInt, 8, 1}};
   if (type == DataType::float64) return {kDLFloat, 64, 1};
+  if (is_complex(type)) return {kDLComplex, static_cast<std::uint8_t>(8 * size_of(type)), 1};
   return is_a5_only(type) ? DLDataType{kDLOpaqueHandle, 8, 1} : names[static_cast<std::size_t>(type)];
 }
 

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <complex>
 #include <string>
 #include <utility>
 
@@ -131,6 +132,15 @@ TEST_CASE_TEMPLATE("Tensors of double are for the host; a chip refuses them, the
   CAPTURE(r.text);
   CHECK(r.code == Errc::unsupported);
   CHECK(says(r.text, "'precise'", "float64", Chip::name, "choose the platform host"));
+
+  TaskGraph complex;
+  const auto z = complex.input<std::complex<float>>("z", {4});
+  (void)complex.add_raw("reader", CoreType::vector, no_kernel, reads(z));
+  CHECK(checked<Chip>(complex).code == Errc::ok);
+  const auto precise = complex.input<std::complex<double>>("precise", {4});
+  (void)complex.add_raw("reader", CoreType::vector, no_kernel, reads(precise));
+  CHECK(checked<arch::Host>(complex).code == Errc::ok);
+  CHECK(says(checked<Chip>(complex).text, "'precise'", "complex128", Chip::name));
 }
 
 TEST_CASE("The host knows the element types of a5 as storage") {

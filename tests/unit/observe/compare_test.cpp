@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -66,6 +67,21 @@ TEST_CASE("Floats may differ by the tolerance, and NaN is like NaN only") {
   // bfloat16: 1 and the next number, 1 + 2^-7
   CHECK(difference<std::uint16_t>(DataType::bfloat16, {0x3F81}, {0x3F80}, {1e-2, 0}).wrong == 0);
   CHECK(difference<std::uint16_t>(DataType::bfloat16, {0x3F81}, {0x3F80}, {1e-3, 0}).wrong == 1);
+}
+
+TEST_CASE("Complex numbers are compared part by part, and written as sums") {
+  using Complex = std::complex<float>;
+  CHECK(difference<Complex>(DataType::complex64, {{1.0005F, -2}}, {{1, -2.0005F}}).wrong == 0);
+  const Difference d =
+      difference<Complex>(DataType::complex64, {{1, 2}, {3, -4}, {8, 0}}, {{1, 2}, {3, -4.5F}, {5, 0}});
+  CHECK(d.wrong == 2);
+  CHECK(d.index == 1);
+  CHECK(d.got == "3-4i");
+  CHECK(d.want == "3-4.5i");
+  CHECK(d.largest == 3);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(
+      std::isnan(difference<std::complex<double>>(DataType::complex128, {{nan, 0}, {0, 0}}, {{0, 1}, {1, 0}}).largest));
 }
 
 TEST_CASE("Integers are the same or not, whatever the tolerance and however large") {

@@ -69,6 +69,8 @@ TEST_CASE("The header is a Python dictionary of what the format's specification 
   for (const Case& c : {Case{DataType::float32, {2, 3}, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}"},
                         Case{DataType::bfloat16, {5}, "{'descr': '<V2', 'fortran_order': False, 'shape': (5,)}"},
                         Case{DataType::float16, {}, "{'descr': '<f2', 'fortran_order': False, 'shape': ()}"},
+                        Case{DataType::complex64, {2}, "{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}"},
+                        Case{DataType::complex128, {1}, "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}"},
                         Case{DataType::boolean, {7}, "{'descr': '|b1', 'fortran_order': False, 'shape': (7,)}"}}) {
     std::size_t count = 1;
     for (const std::int64_t extent : c.shape) count *= static_cast<std::size_t>(extent);

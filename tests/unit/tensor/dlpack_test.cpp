@@ -108,6 +108,8 @@ TEST_CASE("Every element type but the opaque ones has DLPack's name") {
     const DLDataType named = dlpack::data_type(type);
     CHECK(named.lanes == 1);
     CHECK((named.code == kDLOpaqueHandle) == is_a5_only(type));
+    CHECK((named.code == kDLComplex) == is_complex(type));
+    CHECK(named.bits == 8 * size_of(type));
   }
 }
 

@@ -15,6 +15,8 @@ namespace rondo::mpi::detail {
   switch (type) {
     case DataType::float32: return MPI_FLOAT;
     case DataType::float64: return MPI_DOUBLE;
+    case DataType::complex64: return MPI_C_FLOAT_COMPLEX;
+    case DataType::complex128: return MPI_C_DOUBLE_COMPLEX;
     case DataType::int8: return MPI_INT8_T;
     case DataType::int16: return MPI_INT16_T;
     case DataType::int32: return MPI_INT32_T;

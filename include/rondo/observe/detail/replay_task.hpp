@@ -16,6 +16,7 @@
 #include <range/v3/view/join.hpp>
 #include <range/v3/view/transform.hpp>
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,6 +52,8 @@ void with_element_type(DataType type, F&& f) {
     case DataType::fp8e8m0: return f.template operator()<Fp8E8M0>();
     case DataType::fp4e2m1: return f.template operator()<Fp4E2M1x2>();
     case DataType::float64: return f.template operator()<double>();
+    case DataType::complex64: return f.template operator()<std::complex<float>>();
+    case DataType::complex128: return f.template operator()<std::complex<double>>();
   }
 }
 

@@ -12,16 +12,16 @@
 /// The body of the sessions' explain_loops(). Include it where you call that function.
 namespace rondo {
 
-/// A loop of a session's graph, and who reads its condition.
+/// A loop of a session's graph, and whether the device or the host reads its condition.
 struct LoopReport {
   enum class Decider : std::uint8_t {
     device,  ///< a round runs without the host
     host     ///< it waits in the middle of a round, at each decision
   };
   std::string name;   ///< as in messages, such as `until done`
-  TaskId decision{};  ///< what repeat_until() or when() returned
+  TaskId decision{};  ///< the task that repeat_until() or when() returned
   Decider decider = Decider::device;
-  const char* why = "";  ///< a clause: the reason why the host decides; empty where the device does
+  const char* why = "";  ///< the reason why the host decides, as a clause; empty if the device does
 };
 
 namespace detail {

@@ -106,8 +106,8 @@ class SessionBase {
                       Bytes{bytes_or_most(pair.size(), sizeof(T))}, false);
   }
 
-  /// Ends the current round, or else the next one, with `stopped`, which poisons the session. Where the host decides
-  /// about loops, it ends the first round that reaches a decision. The only function that any thread may call at any
+  /// Ends the current round, or else the next one, with `stopped`, which poisons the session. If the host decides about
+  /// loops, it ends the first round that reaches a decision. It is the only function that any thread may call at any
   /// time, even during a round.
   void request_stop() noexcept
     requires HasStopping<P>

@@ -123,7 +123,7 @@ struct Options {
   /// are launched one by one, with the same results.
   bool capture = true;
   /// The number of streams over which the tasks of the captured graph are spread; 0: as many as their costs suggest. If
-  /// the runtime has fewer streams left, fewer are used. A graph that the compiler knows runs on one stream.
+  /// the runtime has fewer streams left, fewer are used. A static graph runs on one stream.
   std::uint32_t streams = 0;
   /// The measured time of each task on the device, in nanoseconds, by TaskId. It is used when a graph, or a new shape
   /// of it, is opened. If a time is missing or not positive, the cost that the kernel states is used, or else an

@@ -18,7 +18,7 @@
 
 namespace rondo::platform::streams {
 
-/// Whether a session was told to stop. Thread safety: any thread.
+/// A request to stop a session. Thread safety: any thread.
 class StopRequest {
  public:
   void make() noexcept { is_made_.store(true, std::memory_order_relaxed); }
@@ -29,8 +29,8 @@ class StopRequest {
 };
 
 /// The loops of a loaded graph on a device with streams, where the host decides. The graph is cut into sections at the
-/// boundaries of its loops. A round submits one section after the other. Where a loop decides, the host copies the
-/// condition to pinned memory, waits for the stream, reads the condition, and goes on.
+/// boundaries of its loops. A round submits one section after the other. At each decision of a loop, the host copies
+/// the condition to pinned memory, waits for the stream, and reads the condition.
 ///
 /// Lifetime: device, graph and args table outlive it; release() or the destructor frees the pinned memory. Thread
 /// safety: the session's; the stop request may come from any thread. Errors: the constructor throws. Cost on the hot
@@ -88,7 +88,7 @@ class HostLoops {
   void move_arena(std::uint64_t distance) noexcept {
     for (Loop& loop : loops_) loop.address += distance;
   }
-  /// While it is set, rounds submit each section once and decide nothing, as a first run over memory of zeros must.
+  /// While it is set, rounds submit each section once and read no condition, as in the first run over memory of zeros.
   void run_each_section_once(bool is_wanted) noexcept { decides_ = !is_wanted; }
 
   /// Runs one round. `submit(number)` submits the section of that number, and `wait()` waits for the stream; both
@@ -127,8 +127,8 @@ class HostLoops {
  private:
   static constexpr std::uint32_t none = graph::TaskRecord::no_loop;
 
-  /// A step of a round. A `skip` goes on after `target` unless the condition holds; a `repeat` goes back to the step
-  /// after `target` unless it does.
+  /// A step of a round. A `skip` jumps to the step after `target` unless the condition holds; a `repeat` jumps back to
+  /// it unless the condition holds.
   struct Step {
     enum class Kind : std::uint8_t { section, begin, skip, repeat };
     Kind kind = Kind::section;
@@ -142,7 +142,7 @@ class HostLoops {
     std::uint64_t repetitions = 0;
     std::string_view name;
   };
-  /// What is copied from the device: the line of 64 bytes in which a word lies, since copies begin at such.
+  /// The copied data: the line of 64 bytes in which a word lies, since copies begin at multiples of 64.
   struct alignas(64) Line {
     std::byte bytes[64];
   };

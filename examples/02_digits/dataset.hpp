@@ -21,7 +21,7 @@ inline constexpr std::size_t image_side = 8;
 inline constexpr std::size_t pixels_per_digit = image_side * image_side;
 inline constexpr std::size_t classes = 10;
 
-/// SplitMix64. The standard library's distributions give other numbers on other systems; this gives the same
+/// SplitMix64. The distributions of the standard library give other numbers on other systems; these are the same
 /// everywhere.
 class Random {
  public:
@@ -33,9 +33,9 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EBU;
     return z ^ (z >> 31);
   }
-  /// In [-limit, limit).
+  /// A random number in [-limit, limit).
   float uniform(float limit) noexcept { return limit * (static_cast<float>(next() >> 40) * 0x1p-23F - 1.0F); }
-  /// In [0, n), without bias.
+  /// A random number in [0, n), without bias.
   std::size_t below(std::size_t n) noexcept {
     const std::uint64_t rejected = (std::numeric_limits<std::uint64_t>::max() % n + 1) % n;  // 2^64 mod n
     std::uint64_t draw = next();
@@ -51,7 +51,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Images, 64 pixels of 0 (paper) to 1 (ink) each, and which digit each of them shows.
+/// Images of 64 pixels, each from 0 (paper) to 1 (ink), and the digit that each image shows.
 struct Digits {
   std::vector<float> pixels;
   std::vector<std::int32_t> labels;
@@ -117,7 +117,7 @@ inline Split split(const Digits& all, Random random) {
   return parts;
 }
 
-/// Hands out batch after batch: the digits in a random order, in a new one when fewer than a batch are left.
+/// Returns one batch after another: the digits in a random order, and in a new order when less than a batch is left.
 class Batches {
  public:
   Batches(const Digits& digits, std::size_t batch, Random random)
@@ -138,7 +138,7 @@ class Batches {
       labels_[row] = digits_.labels[i];
     }
   }
-  /// The memory stays where it is; next() refills it.
+  /// The memory of the batch, which next() refills; its address does not change.
   [[nodiscard]] const std::vector<float>& pixels() const noexcept { return pixels_; }
   [[nodiscard]] const std::vector<std::int32_t>& labels() const noexcept { return labels_; }
 

@@ -103,7 +103,7 @@ struct CrossEntropy {
   }
 };
 
-/// dx = (p − one-hot(labels)) / rows: how the loss changes with what softmax was given
+/// dx = (p − one-hot(labels)) / rows: the gradient of the loss with respect to the input of softmax
 struct LossGradient {
   static constexpr std::string_view name = "loss_gradient";
   static constexpr auto core = CoreType::vector;
@@ -123,7 +123,7 @@ struct ReluGradient {
   }
 };
 
-/// sum = the rows of x, added up
+/// sum = the sum of the rows of x
 struct ColumnSum {
   static constexpr std::string_view name = "column_sum";
   static constexpr auto core = CoreType::vector;

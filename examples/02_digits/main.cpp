@@ -78,7 +78,7 @@ void print_platform_info() {
   fact("tensors of a graph", "at most " + std::to_string(Arch::max_graph_tensors));
 }
 
-/// Where the data lies: next to the program, in a folder data there, or in the source tree that it was built from.
+/// Returns the path of the data: next to the program, in a folder `data` there, or in the source tree.
 std::string find_data() {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -92,7 +92,7 @@ std::string find_data() {
   throw std::runtime_error("cannot find digits.csv; say where it is with --data. Looked for" + tried);
 }
 
-/// Writes `text` to a file in the current folder; returns where that is.
+/// Writes `text` to a file in the current folder; returns its path.
 std::string write_picture(const std::string& text) {
   const std::filesystem::path file = std::filesystem::current_path() / "digits.svg";
   std::ofstream out{file};
@@ -102,7 +102,7 @@ std::string write_picture(const std::string& text) {
   return file.string();
 }
 
-/// Refuses all but digits, which CLI11 itself would not: it turns a seed of -1 into 2^64 - 1.
+/// Accepts digits only. CLI11 itself turns a seed of -1 into 2^64 - 1.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
   return CLI::Validator{[least, most](const std::string& text) -> std::string {
                           std::uint64_t value = 0;
@@ -157,7 +157,7 @@ int run(const Options& options) {
                                                           .losses = losses,
                                                           .verdicts = verdicts}));
     std::printf("picture: %s\n", where.c_str());
-  } catch (const std::exception& e) {  // the accuracy is still worth telling
+  } catch (const std::exception& e) {  // the accuracy is printed in any case
     std::fprintf(stderr, "digits: %s\n", e.what());
     exit_code = 1;
   }

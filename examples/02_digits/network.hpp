@@ -12,18 +12,18 @@
 #include <cstdint>
 #include <vector>
 
-/// The network 64-32-10 as two graphs over the same kernels: one that takes a training step, one that classifies.
+/// The network 64-32-10 as two graphs of the same kernels: one takes a training step, the other classifies.
 namespace digits {
 
 inline constexpr std::size_t hidden = 32;
 
-/// The network's state on the host; on the device it is Layers.
+/// The weights of the network on the host; those on the device are Layers.
 struct Weights {
   std::vector<float> w1, b1, w2, b2;
   friend bool operator==(const Weights&, const Weights&) = default;
 };
 
-/// Small random weights, the wider the layer the smaller (He), and no bias.
+/// Random weights, smaller for wider layers (initialisation of He), and biases of 0.
 inline Weights random_weights(Random random) {
   const auto draw = [&random](std::size_t inputs, std::size_t outputs) {
     std::vector<float> w(inputs * outputs);
@@ -38,7 +38,7 @@ inline Weights random_weights(Random random) {
   return weights;
 }
 
-/// The network's state on the device: it stays there from round to round.
+/// The weights of the network on the device, which stay there from round to round.
 struct Layers {
   rondo::Resident<float> w1, b1, w2, b2;
 
@@ -49,7 +49,7 @@ struct Layers {
         b2{graph.resident<float>("b2", {classes})} {}
 };
 
-/// Adds the way forward for `rows` digits, from `pixels` to `p`; returns the hidden layer's output.
+/// Adds the forward pass for `rows` digits, from `pixels` to `p`. Returns the output of the hidden layer.
 template <class Probabilities>
 rondo::Workspace<float> add_forward(rondo::TaskGraph& graph, const Layers& net, std::size_t rows,
                                     rondo::Input<float> pixels, Probabilities p) {
@@ -63,12 +63,12 @@ rondo::Workspace<float> add_forward(rondo::TaskGraph& graph, const Layers& net, 
   return h;
 }
 
-/// How the mean loss of some digits changes with what each layer got before its activation: rows × the layer's outputs.
+/// The gradients of the mean loss with respect to the inputs of each layer's activation: rows × the layer's outputs.
 struct Slopes {
   rondo::Workspace<float> dz1, dz2;
 };
 
-/// Adds the way back for the same digits, from their probabilities `p` and the hidden layer's output `h`.
+/// Adds the backward pass for the same digits, from their probabilities `p` and the output `h` of the hidden layer.
 inline Slopes add_backward(rondo::TaskGraph& graph, const Layers& net, std::size_t rows,
                            rondo::Input<std::int32_t> labels, rondo::Workspace<float> h, rondo::Workspace<float> p) {
   const auto dz2 = graph.workspace<float>("dz2", {rows, classes});
@@ -80,8 +80,8 @@ inline Slopes add_backward(rondo::TaskGraph& graph, const Layers& net, std::size
   return {dz1, dz2};
 }
 
-/// One step of stochastic gradient descent on a batch: 16 tasks. main.cpp opens with its picture. Its edges follow from
-/// what tasks read and write: w2 is updated only after the gradient has gone through it, for example.
+/// One step of stochastic gradient descent on a batch: 16 tasks, of which main.cpp has a picture. The edges follow from
+/// what tasks read and write: for example, w2 is updated only after the backward pass has read it.
 struct TrainingStep {
   rondo::TaskGraph graph;
   rondo::Input<float> pixels;
@@ -117,7 +117,7 @@ struct TrainingStep {
   }
 };
 
-/// From pixels to the probability of each class, for `rows` digits at once.
+/// Computes the probability of each class from the pixels, for `rows` digits at once.
 struct Inference {
   rondo::TaskGraph graph;
   rondo::Input<float> pixels;

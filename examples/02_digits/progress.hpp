@@ -14,19 +14,19 @@
 
 namespace digits {
 
-/// 1234567 as 1,234,567.
+/// The number with separators: 1,234,567.
 inline std::string with_commas(std::uint64_t n) {
   std::string text = std::to_string(n);
   for (std::size_t i = text.size(); i > 3;) text.insert(i -= 3, 1, ',');
   return text;
 }
 
-/// 1 round, but 10,000 rounds.
+/// The number and the noun, in the plural unless n is 1: "1 round", "10,000 rounds".
 inline std::string counted(std::uint64_t n, const char* what) {
   return with_commas(n) + ' ' + what + (n == 1 ? "" : "s");
 }
 
-/// Shows how far a training is: a bar that fills up on a terminal, else ten plain lines.
+/// Shows the progress of a training run: a bar on a terminal, otherwise ten lines.
 class Progress {
  public:
   explicit Progress(std::uint64_t rounds) : rounds_{rounds} {}

@@ -27,10 +27,10 @@
 #include <string>
 #include <vector>
 
-/// The picture of a training: loss curve, confusion matrix, and twelve test digits.
+/// A picture of a training run: loss curve, confusion matrix, and twelve test digits.
 namespace digits {
 
-/// What the network said of the test digits.
+/// The network's answers for the test digits.
 class Verdicts {
  public:
   /// `probabilities`: digits.size() × 10. `digits` must outlive this.
@@ -47,11 +47,11 @@ class Verdicts {
   [[nodiscard]] std::size_t truth(std::size_t i) const { return static_cast<std::size_t>(digits_.labels[i]); }
   [[nodiscard]] std::size_t guess(std::size_t i) const { return guesses_[i]; }
   [[nodiscard]] bool is_right(std::size_t i) const { return guesses_[i] == truth(i); }
-  /// How sure the network was of its guess, 0 to 1.
+  /// The probability of the network's answer, 0 to 1.
   [[nodiscard]] double confidence(std::size_t i) const {
     return static_cast<double>(probabilities_[i * classes + guesses_[i]]);
   }
-  /// How many digits `truth` were taken for each digit.
+  /// For digits of class `truth`, the number of answers by class.
   [[nodiscard]] const std::array<std::size_t, classes>& counts(std::size_t truth) const { return counts_[truth]; }
   [[nodiscard]] std::size_t right() const noexcept { return right_; }
   [[nodiscard]] double accuracy() const { return static_cast<double>(right_) / static_cast<double>(size()); }
@@ -74,7 +74,7 @@ struct Report {
 
 namespace picture {
 
-// Okabe and Ito's blue and vermilion, which the colour-blind tell apart, on greys.
+// Okabe and Ito's blue and vermilion, which colour-blind readers can tell apart, on greys.
 inline constexpr const char* blue = "#0072b2";
 inline constexpr const char* red = "#c84e00";
 inline constexpr const char* ink = "#1f2933";
@@ -85,7 +85,7 @@ struct Box {
   double x, y, width, height;
 };
 
-/// A white card with a heading and what there is to say under it; returns what is left of it.
+/// Draws a white card with a heading and a text under it; returns the free area of the card.
 inline Box card(Svg& svg, const Box& box, const std::string& heading, const std::string& caption) {
   svg.rect(box.x, box.y, box.width, box.height, "rx=\"10\" fill=\"#ffffff\" stroke=\"#e1e5ea\"");
   svg.text({box.x + 24, box.y + 34}, heading, {.size = 16, .colour = ink, .weight = 600});
@@ -93,7 +93,7 @@ inline Box card(Svg& svg, const Box& box, const std::string& heading, const std:
   return {box.x + 24, box.y + 72, box.width - 48, box.height - 96};
 }
 
-/// Between `from` and `to` in `share`, as #rrggbb.
+/// The colour between `from` (share 0) and `to` (share 1), as #rrggbb.
 inline std::string mix(const std::array<int, 3>& from, const std::array<int, 3>& to, double share) {
   std::string colour = "#";
   for (std::size_t i = 0; i < 3; ++i) {
@@ -103,7 +103,7 @@ inline std::string mix(const std::array<int, 3>& from, const std::array<int, 3>&
   return colour;
 }
 
-/// Turns a text that stands at {0, 0} so that it reads upwards at `at`.
+/// The transformation that turns a text at {0, 0} so that it reads upwards at `at`.
 inline std::string upright(Point at) {
   return "transform=\"translate(" + number(at.x, 1) + ' ' + number(at.y, 1) + ") rotate(-90)\"";
 }
@@ -117,7 +117,7 @@ inline std::size_t tick_step(std::size_t range, std::size_t most) {
   }
 }
 
-/// The rounds in a few hundred groups, and for each of them the least, mean and greatest loss.
+/// The rounds in a few hundred groups, each with its least, mean and greatest loss.
 struct Curve {
   std::vector<double> round, least, mean, greatest;
 };
@@ -145,7 +145,7 @@ inline void draw_loss(Svg& svg, const Box& box, const Report& report) {
   const Box plot{inner.x + 56, inner.y + 8, inner.width - 62, inner.height - 36};
   const Curve curve = condense(report.losses, 240);
 
-  // The axis spans whole decades of the means, and reaches a little above guessing, ln 10.
+  // The axis spans whole decades of the means, and ends a little above the loss of guessing, ln 10.
   const double guessing = std::log(10.0);
   double low = 0.1;
   double high = 4.0;
@@ -242,7 +242,7 @@ inline void draw_confusion(Svg& svg, const Box& box, const Report& report) {
   svg.text({0, 0}, "digit in the picture", {.size = 12, .anchor = "middle"}, upright({inner.x + 10, top + side / 2}));
 }
 
-/// Up to six mistakes first, then digits that it got right, each in the order of the test set.
+/// Selects up to six mistakes, then correct answers, each in the order of the test set.
 inline std::vector<std::size_t> twelve(const Verdicts& verdicts) {
   namespace views = ranges::views;
   const auto is_right = [&](std::size_t i) { return verdicts.is_right(i); };

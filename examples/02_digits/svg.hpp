@@ -15,7 +15,7 @@ struct Point {
   double x, y;
 };
 
-/// How a text stands: `anchor` is start, middle or end.
+/// The style of a text; `anchor` is start, middle or end.
 struct Type {
   int size = 13;
   const char* colour = "#52606d";

@@ -14,7 +14,7 @@
 
 namespace digits {
 
-/// What a seed is for. Each use has random numbers of its own, so that more rounds do not change the first ones.
+/// The uses of random numbers. Each has a sequence of its own, so that more rounds do not change the first ones.
 enum class Stream : std::uint64_t { split = 1, weights, batches };
 
 inline Random random_for(std::uint64_t seed, Stream stream) noexcept {
@@ -22,7 +22,7 @@ inline Random random_for(std::uint64_t seed, Stream stream) noexcept {
   return Random{mixer.next() + static_cast<std::uint64_t>(stream)};
 }
 
-/// The learning rate falls in a straight line, so that the last rounds no longer jump about.
+/// The learning rate, which falls linearly, so that the loss settles in the last rounds.
 inline float rate_at(std::uint64_t round, std::uint64_t rounds) noexcept {
   return 0.2F * (1.0F - static_cast<float>(round) / static_cast<float>(rounds));
 }

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-/// The transformer as a graph: one token per round. main.cpp opens with its picture.
+/// The transformer as a graph: one token per round. main.cpp has a picture of it.
 namespace decode {
 
 using rondo::CoreType;
@@ -174,9 +174,9 @@ struct Weights {
   Layer layer[layers];
 };
 
-/// A graph that holds the model, and what has to be uploaded before the first round.
+/// A graph with the model, and the weights to upload before the first round.
 struct Model {
-  /// Adds the tasks that read a token's embedding and write what the model expects after it.
+  /// Adds the tasks that read a token's embedding and write the model's logits for the next token.
   template <class X, class Position, class Logits>
   void add_model(const Weights& w, X x, Position position, Logits logits) {
     auto now = step<Norm>("norm_in", width, x);

@@ -52,7 +52,7 @@ struct Options {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// One line that is written over and over on a terminal; elsewhere, a line now and then.
+/// Shows the progress: on a terminal, one line that is overwritten; elsewhere, a line from time to time.
 class Display {
  public:
   void show(const std::string& line, bool is_last) {
@@ -86,7 +86,7 @@ class Tuner {
         log_{options.log, "matmul " + std::to_string(options.size) + " on " + rondo::SelectedPlatform::name},
         search_{options.random, options.seed} {}
 
-  /// Until all candidates are measured, or until interrupted.
+  /// Searches until all candidates are measured, or until interrupted.
   void search() {
     const std::size_t known = resume();
     if (known != 0) std::printf("going on: %zu candidates were measured before\n", known);
@@ -104,7 +104,7 @@ class Tuner {
       const auto ticket = measurer.submit({.source = tune::blocked_kernel(*config, options_.size)});
       under_way.emplace(ticket.value(), *config);
     };
-    // As many under way as keep all busy, and no more: what is submitted now cannot learn from what comes back later.
+    // Only as many at a time as keep all workers busy: a candidate cannot use results that arrive after its submission.
     for (std::size_t i = 0; i < builder_.capacity() + runner_.capacity(); ++i) submit_one();
     for (const Result& result : measurer.results()) {
       const Config config = under_way.at(result.ticket);
@@ -118,7 +118,7 @@ class Tuner {
     display_.show(progress.line(), true);
   }
 
-  /// Measures the best once more, and the naive kernel, while nothing else is going on.
+  /// Measures the best candidates again, and the naive kernel, while nothing else runs.
   void print_finals() {
     std::vector<Timed> best;
     for (std::size_t n = 0; n < Config::count; ++n) {
@@ -156,7 +156,7 @@ class Tuner {
   }
 
  private:
-  /// What the log knows already, counted.
+  /// Counts the results that are already in the log.
   std::size_t resume() {
     std::size_t known = 0;
     for (std::size_t n = 0; n < Config::count; ++n) {

@@ -14,13 +14,13 @@
 
 namespace tune {
 
-/// Which configuration to try next: random ones first, then children of the best so far. It needs no generations, so
-/// that it never has to wait for a candidate that is still under way.
+/// Chooses the next configuration: random ones first, then children of the best so far. It works without generations,
+/// so it never waits for a candidate that is still being measured.
 class Search {
  public:
   Search(std::size_t random_first, std::uint64_t seed) : random_first_{random_first}, random_{seed} {}
 
-  /// One that was not tried yet; nothing when all were.
+  /// A configuration that was not tried yet; nothing if all were.
   [[nodiscard]] std::optional<Config> next() {
     if (tried_.size() >= Config::count) return std::nullopt;
     for (int attempt = 0; attempt < 64; ++attempt) {
@@ -32,10 +32,10 @@ class Search {
     }
   }
 
-  /// Counts it as tried. False if it was before.
+  /// Marks the configuration as tried. Returns false if it already was.
   bool take(const Config& config) { return tried_.insert(config.name()).second; }
 
-  /// Takes a time into the population, which holds the best few.
+  /// Adds a measured time to the population, which consists of the best few.
   void note(const Config& config, double seconds) {
     const auto place =
         std::find_if(best_.begin(), best_.end(), [seconds](const auto& b) { return seconds < b.seconds; });
@@ -50,7 +50,7 @@ class Search {
     double seconds;
   };
 
-  /// The better one of two takes part more often: the best of two draws.
+  /// Draws two of the population and returns the better one.
   [[nodiscard]] const Config& parent() {
     return best_[std::min(random_() % best_.size(), random_() % best_.size())].config;
   }

@@ -8,28 +8,28 @@
 #include <random>
 #include <string>
 
-/// What is searched: tile sizes and loop orders of a blocked matrix product.
+/// The search space: tile sizes and loop orders of a blocked matrix product.
 namespace tune {
 
 inline constexpr std::array<int, 6> tiles{4, 8, 16, 32, 64, 128};
 inline constexpr std::array<const char*, 6> orders{"ijk", "ikj", "jik", "jki", "kij", "kji"};
 
-/// One point of the space, by indices into what each coordinate may be.
+/// One point of the space: for each coordinate, an index into its values.
 struct Config {
-  std::array<std::size_t, 4> at{};  ///< tile of i, of j, of k; order
+  std::array<std::size_t, 4> at{};  ///< the tiles of i, j and k, and the order
   static constexpr std::array<std::size_t, 4> extent{tiles.size(), tiles.size(), tiles.size(), orders.size()};
   static constexpr std::size_t count = tiles.size() * tiles.size() * tiles.size() * orders.size();
 
   [[nodiscard]] int tile(std::size_t dimension) const { return tiles[at[dimension]]; }
   [[nodiscard]] const char* order() const { return orders[at[3]]; }
 
-  /// How logs and tables call it: "i8 j64 k32 ikj".
+  /// Its name in logs and tables: "i8 j64 k32 ikj".
   [[nodiscard]] std::string name() const {
     return "i" + std::to_string(tile(0)) + " j" + std::to_string(tile(1)) + " k" + std::to_string(tile(2)) + ' ' +
            order();
   }
 
-  /// The inverse of its number, for going through all of them.
+  /// The configuration with this number, to visit all of them.
   [[nodiscard]] static Config numbered(std::size_t number) {
     Config c;
     for (std::size_t d = 0; d < c.at.size(); ++d) c.at[d] = number % extent[d], number /= extent[d];
@@ -37,7 +37,7 @@ struct Config {
   }
   [[nodiscard]] static Config random(std::mt19937_64& random) { return numbered(random() % count); }
 
-  /// A neighbour: one coordinate is moved, a tile to the next size up or down, the order to any other.
+  /// A neighbour: one coordinate is changed, a tile to the next larger or smaller size, the order to any other.
   [[nodiscard]] Config mutated(std::mt19937_64& random) const {
     Config c = *this;
     const std::size_t d = random() % at.size();
@@ -45,7 +45,7 @@ struct Config {
     c.at[d] = (c.at[d] + step) % extent[d];
     return c;
   }
-  /// A child: each coordinate is one parent's or the other's.
+  /// A child: each coordinate is that of one of the two parents.
   [[nodiscard]] Config crossed(const Config& other, std::mt19937_64& random) const {
     Config c = *this;
     for (std::size_t d = 0; d < at.size(); ++d) {
@@ -59,7 +59,7 @@ struct Config {
 
 namespace detail {
 
-/// What every kernel begins with: its arguments, as addresses in a block of words.
+/// The first lines of each kernel: its arguments, as addresses in a block of words.
 inline std::string opening(int size) {
   return "#include <cstdint>\n"
          "constexpr int N = " +
@@ -91,7 +91,7 @@ inline std::string blocked_kernel(const Config& config, int size) {
   return text + "      c[i * N + j] += a[i * N + k] * b[k * N + j];\n}\n";
 }
 
-/// What everybody writes first.
+/// The naive kernel.
 inline std::string naive_kernel(int size) {
   return detail::opening(size) +
          "  for (int i = 0; i < N; ++i)\n"

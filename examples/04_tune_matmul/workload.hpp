@@ -11,7 +11,7 @@
 
 namespace tune {
 
-/// What every candidate has to do: c = a·b for two fixed matrices, as one round of a graph of one task.
+/// The workload of each candidate: c = a·b for two fixed matrices, as one round of a graph with one task.
 class Workload {
  public:
   explicit Workload(std::size_t size) : size_{size}, a_(size * size), b_(size * size), c_(size * size) {
@@ -28,7 +28,7 @@ class Workload {
     }
   }
 
-  /// Called in the worker process: opens a session over the candidate, checks a round, and times some.
+  /// Called in the worker process: opens a session with the candidate, checks one round, and times others.
   void operator()(rondo::measure::Trial& trial) const {
     using namespace rondo;
     const auto n = static_cast<std::int64_t>(size_);

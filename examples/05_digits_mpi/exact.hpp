@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <string_view>
 
-/// Gradients as integers: multiples of 2^-40. Floating-point sums depend on their order, so on how many ranks share the
-/// work, and training makes small differences large; the sum of integers is the same in any order.
+/// Gradients as integers: multiples of 2^-40. Floating-point sums depend on their order, and so on the number of ranks,
+/// and training makes small differences large. The sum of integers is the same in any order.
 namespace digits {
 
-inline constexpr double steps = 0x1p40;  ///< of 1; sums of up to 2^23 fit
+inline constexpr double steps = 0x1p40;  ///< the number of steps in 1; sums of up to 2^23 fit
 
-/// Of float products, which double holds exactly: so the same wherever they are made.
+/// sum += a·x. A double represents each product of floats exactly, so the result is the same on every rank.
 inline void add_scaled(std::int64_t* sum, double a, const float* x, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; ++i) sum[i] += static_cast<std::int64_t>(a * static_cast<double>(x[i]));
 }

@@ -51,7 +51,7 @@ struct Options {
   std::string losses;
 };
 
-/// The step of the picture, for `rows` digits, which are `share` of the batch.
+/// The training step of the picture, for `rows` digits, which are `share` of the batch.
 struct SharedStep {
   mpi::Communicator ranks;
   rondo::TaskGraph graph;
@@ -105,7 +105,8 @@ class Trainer {
     check(session_.upload(step_.net.b2, initial.b2));
   }
 
-  /// Goes `rate` down the gradients of these digits and those of the other ranks. Returns the mean loss of this rank's.
+  /// Takes one step with this learning rate on these digits and those of the other ranks. Returns the mean loss of this
+  /// rank's digits.
   float step(std::span<const float> pixels, std::span<const std::int32_t> labels, float rate) {
     float loss = 0.0F;
     check(session_.run_round(rondo::bind(step_.pixels, pixels), rondo::bind(step_.labels, labels),

@@ -47,7 +47,7 @@ std::vector<float> run(const typename P::Options& options) {
   return hy;
 }
 
-/// On whichever chip is there.
+/// Runs on the chip that the machine has.
 std::vector<float> run_onboard(const char* kernels) {
   const rondo::KernelBinary binaries[] = {rondo::KernelBinary::from_file(kernels)};
   rondo::A2A3Onboard::Options options;

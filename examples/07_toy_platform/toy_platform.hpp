@@ -17,9 +17,9 @@
 #include <memory>
 #include <vector>
 
-/// A platform written from nothing: a device that takes commands into a queue and carries them out when it is waited
-/// for, as a real one does while the host goes on. Its memory is the host's; its kernels are the functions of the
-/// graph. It is complete: the conformance tests run on it. docs/platforms.md goes through it part by part.
+/// A platform written from scratch: a device that takes commands into a queue and executes them when the host waits for
+/// it; a real device does so while the host continues. Its memory is host memory, and its kernels are the functions of
+/// the graph. It is complete: the conformance tests run on it. docs/platforms.md explains it part by part.
 namespace toy {
 
 using rondo::Bytes;
@@ -30,7 +30,7 @@ using rondo::Status;
 
 class ToyPlatform {
  public:
-  // Which chip's limits and alignments hold, a name for people, how it is opened.
+  // The chip whose limits and alignments apply, a name for messages, and the options.
   using Arch = rondo::arch::A5;
   static constexpr const char* name = "toy";
   struct Options {
@@ -44,12 +44,12 @@ class ToyPlatform {
     queue_.reserve(options.queue_length);
   }
 
-  // What it promises of the order of tasks, so that tensors may share memory: one at a time, in the graph's order.
+  // The order of tasks, by which tensors may share memory: one at a time, in the graph's order.
   static constexpr auto concurrency = rondo::memory::Concurrency::sequential;
 
   // --- memory: at set-up only, so it may throw and allocate
 
-  /// @throws Error out_of_memory, which says how much was asked for and how much there is
+  /// @throws Error out_of_memory, with the bytes that were asked for and those that are free
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     void* const memory =
         size > free_ ? nullptr : std::aligned_alloc(alignment.value, rondo::align_up(size.value, alignment.value));
@@ -71,9 +71,9 @@ class ToyPlatform {
     return Status{Errc::invalid_argument};
   }
 
-  // --- a graph becomes a program: at set-up too
+  // --- a graph becomes a program: at set-up, too
 
-  /// One call: a kernel, and where it finds its arguments.
+  /// One call: a kernel, and the address of its arguments.
   struct Call {
     rondo::KernelEntry entry;
     rondo::ArgWord* args;
@@ -81,7 +81,7 @@ class ToyPlatform {
   };
   using Program = std::vector<Call>;
 
-  /// The tasks come ordered, each after all that it depends on; a task of n blocks is n calls.
+  /// The tasks are in order, each after all tasks that it depends on. A task of n blocks becomes n calls.
   template <class Graph>
   [[nodiscard]] Program load(const Graph& graph, const rondo::args::ArgsTable& args) {
     Program program;
@@ -108,8 +108,8 @@ class ToyPlatform {
     return enqueue({to, pointer(from), size, nullptr});
   }
   Status launch(Program& program) noexcept { return enqueue({nullptr, nullptr, {}, &program}); }
-  /// Carries out what was asked for, in the order in which it was asked for. A kernel that throws ends it: what came
-  /// after it is dropped, and the session is poisoned.
+  /// Executes the commands, in the order of the calls. If a kernel throws, the later commands are dropped, and the
+  /// session is poisoned.
   Status wait() noexcept {
     Status status;
     for (const Command& command : queue_) {
@@ -119,13 +119,13 @@ class ToyPlatform {
     return status;
   }
 
-  // --- optional: what else a session can make use of; it uses what is declared here
+  // --- optional: a session uses the capabilities that are declared here
 
   static constexpr rondo::Capabilities capabilities{rondo::Capability::failure_text};
 
-  /// What explain() adds after a failure.
+  /// The text that explain() adds after a failure.
   [[nodiscard]] const Error::Text& failure_text() const noexcept { return failure_; }
-  /// Commands that wait. For inspection.
+  /// The number of commands in the queue, for inspection.
   [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
 
  private:
@@ -148,7 +148,7 @@ class ToyPlatform {
     return reinterpret_cast<T*>(p.address());  // NOLINT: this device's memory is the host's
   }
 
-  /// A full queue is worked off first, so that it never grows.
+  /// If the queue is full, executes its commands first, so that it never grows.
   Status enqueue(const Command& command) noexcept {
     if (queue_.size() == queue_.capacity()) {
       if (const Status status = wait(); !status) return status;

@@ -16,7 +16,7 @@
 
 namespace audio {
 
-/// Round times in columns of equal width on a logarithmic scale, eight to a factor of two.
+/// The times of rounds in columns of equal width on a logarithmic scale, eight columns for a factor of two.
 class Columns {
  public:
   static constexpr int per_octave = 8;
@@ -40,7 +40,7 @@ class Columns {
   std::vector<std::uint64_t> counts_;
 };
 
-/// Prints the columns that hold a round, a bar for each; the bars grow with the logarithm of the count.
+/// Prints a bar for each column with at least one round; its length is the logarithm of the count.
 inline void print(const Columns& columns, double limit_us) {
   bool is_past = false;
   for (std::size_t c = 0; c < columns.counts().size(); ++c) {

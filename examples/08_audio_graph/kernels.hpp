@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <string_view>
 
-/// The parts of a synthesiser. Each works on a block of 64 frames; what it remembers from block to block is an InOut
-/// tensor that stays where it is. None of them is inlined, so that whoever calls them computes the same bits.
+/// The parts of a synthesiser. Each works on a block of 64 frames; its state from block to block is an InOut tensor
+/// that stays on the device. None of them is inlined, so that all callers compute the same bits.
 namespace audio {
 
 using rondo::CoreType;
@@ -25,7 +25,8 @@ inline constexpr int rate = 48'000;
 inline constexpr float pi = 3.14159265F;
 inline constexpr float seconds_per_frame = 1.0F / static_cast<float>(rate);
 
-/// What the sequencer says of a block: a frequency and a gate for each voice, and for each drum whether it is struck.
+/// The output of the sequencer for a block: a frequency and a gate for each voice, and for each drum whether it is
+/// struck.
 enum Control : std::size_t { pad_low, pad_middle, pad_high, lead, bass, voices };
 inline constexpr std::size_t kick_at = 2 * voices;
 inline constexpr std::size_t hat_at = kick_at + 1;
@@ -71,7 +72,7 @@ struct Lfo : Kernel {
   }
 };
 
-/// A saw whose jump is rounded off, so that it does not alias much; with a second one beside it, detuned.
+/// A sawtooth whose jump is smoothed against aliasing, and a second one that is detuned.
 struct Oscillator : Kernel {
   static constexpr std::string_view name = "oscillator";
   [[gnu::noinline]] static void run(In<float> control, InOut<float> phases, Out<float> y, std::uint32_t voice,
@@ -99,7 +100,7 @@ struct Oscillator : Kernel {
   }
 };
 
-/// y = x, faded in and out as the voice's gate says.
+/// y = x, faded in and out by the voice's gate.
 struct Envelope : Kernel {
   static constexpr std::string_view name = "envelope";
   [[gnu::noinline]] static void run(In<float> x, In<float> control, InOut<float> level, Out<float> y,
@@ -141,7 +142,7 @@ struct Kick : Kernel {
   }
 };
 
-/// Noise without its low part, that dies away. `state`: the level, and the last sample.
+/// High-passed noise that decays. `state`: the level, and the last sample.
 struct Hat : Kernel {
   static constexpr std::string_view name = "hat";
   [[gnu::noinline]] static void run(In<float> control, In<float> noise, InOut<float> state, Out<float> y) noexcept {
@@ -162,7 +163,7 @@ struct Mix : Kernel {
   }
 };
 
-/// A low-pass of two poles, its corner moved by `sweep` from `low` to `high` Hz.
+/// A low-pass of two poles, whose corner frequency moves with `sweep` from `low` to `high` Hz.
 struct Filter : Kernel {
   static constexpr std::string_view name = "filter";
   [[gnu::noinline]] static void run(In<float> x, In<float> sweep, InOut<float> state, Out<float> y, float low,
@@ -188,7 +189,8 @@ struct Drive : Kernel {
   }
 };
 
-/// The signal and a copy of it whose delay sways. `line`: a ring; its last element is the place in it.
+/// A chorus: the signal and a copy of it whose delay varies. `line`: a ring buffer; its last element is the position in
+/// it.
 struct Chorus : Kernel {
   static constexpr std::string_view name = "chorus";
   [[gnu::noinline]] static void run(In<float> x, In<float> sway, InOut<float> line, Out<float> y, float depth,
@@ -208,7 +210,7 @@ struct Chorus : Kernel {
   }
 };
 
-/// The signal, and what it was a while ago, again and again; `line` as above.
+/// An echo that repeats; `line` as above.
 struct Echo : Kernel {
   static constexpr std::string_view name = "echo";
   [[gnu::noinline]] static void run(In<float> x, InOut<float> line, Out<float> y, float feedback) noexcept {
@@ -223,7 +225,8 @@ struct Echo : Kernel {
   }
 };
 
-/// A comb of a reverb: an echo whose repetitions lose their high part. `line` has one more element: the low-pass.
+/// A comb filter of a reverb: an echo whose repetitions lose high frequencies. `line` has one more element: the state
+/// of the low-pass.
 struct Comb : Kernel {
   static constexpr std::string_view name = "comb";
   [[gnu::noinline]] static void run(In<float> x, InOut<float> line, Out<float> y, float feedback, float damp) noexcept {
@@ -241,7 +244,7 @@ struct Comb : Kernel {
   }
 };
 
-/// Spreads a signal in time, and leaves its spectrum; `line` as that of Echo.
+/// An all-pass: spreads a signal in time without changing its spectrum; `line` as that of Echo.
 struct Allpass : Kernel {
   static constexpr std::string_view name = "allpass";
   [[gnu::noinline]] static void run(In<float> x, InOut<float> line, Out<float> y, float gain) noexcept {
@@ -257,7 +260,7 @@ struct Allpass : Kernel {
   }
 };
 
-/// Dry and wet sound of both sides as frames of two samples, held below 1 by a gain that recovers slowly.
+/// The dry and wet sound of both channels as frames of two samples, limited to 1 by a gain that recovers slowly.
 struct Master : Kernel {
   static constexpr std::string_view name = "master";
   [[gnu::noinline]] static void run(In<float> left, In<float> right, In<float> wet_left, In<float> wet_right,

@@ -12,7 +12,7 @@
 
 namespace audio {
 
-/// The whole synthesiser, wired up in a graph `G`: a rondo::TaskGraph, or a PlainGraph, which has the same words.
+/// The whole synthesiser as a graph `G`: a rondo::TaskGraph, or a PlainGraph, which has the same interface.
 ///
 ///     position ▶ sequencer ─┬▶ 3 × oscillator ▶ mix ▶ envelope ▶ filter ─┬▶ chorus left ──┐
 ///                           │                        lfo ──▲─────────────┴▶ chorus right ─┤

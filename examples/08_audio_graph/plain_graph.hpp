@@ -15,7 +15,7 @@
 
 namespace audio {
 
-/// The words of a rondo::TaskGraph without Rondo: each kernel is a call, made in the order of adding.
+/// The interface of a rondo::TaskGraph without Rondo: each kernel is a function call, in the order of add().
 class PlainGraph {
  public:
   template <class T>

@@ -26,7 +26,7 @@ inline bool write_wav(const std::string& path, std::span<const float> samples, s
   word(std::uint32_t{36 + size});
   out << "WAVEfmt ";
   word(std::uint32_t{16});
-  word(std::uint16_t{1});  // integers
+  word(std::uint16_t{1});  // the format: integers
   word(channels);
   word(hertz);
   word(std::uint32_t{hertz * channels * bytes});

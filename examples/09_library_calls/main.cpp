@@ -32,8 +32,8 @@ constexpr std::int64_t n = 4096;
 constexpr std::int64_t shift = 1;
 constexpr int rounds = 100;
 
-/// The operator as a library call. The first stage comes before the graph is made, since it says how large the
-/// workspace is; the second is the call.
+/// The operator as a library call. The first stage runs before the graph is built, since it returns the size of the
+/// workspace; the second stage is the call.
 class RollCall {
  public:
   explicit RollCall(const char* path) : library_{dlopen(path, RTLD_NOW)} {
@@ -97,7 +97,7 @@ std::vector<float> run(const RollCall& roll, const typename P::Options& options)
   return hy;
 }
 
-/// On whichever chip is there.
+/// Runs on the chip that the machine has.
 std::vector<float> run_onboard(const RollCall& roll, const char* kernels) {
   const rondo::KernelBinary binaries[] = {rondo::KernelBinary::from_file(kernels)};
   rondo::A2A3Onboard::Options options;

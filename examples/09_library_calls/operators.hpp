@@ -4,13 +4,13 @@
 
 #include <cstdint>
 
-/// An operator library as vendors make them: a first stage looks at sizes, says how much memory the operator needs and
-/// makes an executor; a second stage puts the operator on a stream. Codes are 0 if all went well.
+/// An operator library like those of vendors. A first stage reads sizes, returns how much memory the operator needs,
+/// and makes an executor; a second stage puts the operator on a stream. Codes are 0 on success.
 extern "C" {
 struct Executor;
 using RollGetWorkspaceSize = int(std::int64_t elements, std::int64_t shift, std::uint64_t* workspace_bytes,
                                  Executor** executor);
-/// x is turned to the left by `shift` elements, where it is.
+/// Rotates x to the left by `shift` elements, in place.
 using Roll = int(float* x, void* workspace, std::uint64_t workspace_bytes, Executor* executor, void* stream);
 using DestroyExecutor = int(Executor* executor);
 }

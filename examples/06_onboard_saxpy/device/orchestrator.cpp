@@ -24,7 +24,8 @@ extern "C" std::uint32_t rondo_orchestrate(void* args);
 
 namespace {
 
-/// What the AICPU calls for a task: here it computes by itself. A program that hands tasks to other cores does so here.
+/// The function that the AICPU calls for a task: here it computes by itself. A program that passes tasks to other cores
+/// does so here.
 struct Saxpy {
   static constexpr std::string_view name = "saxpy";
   static constexpr auto core = rondo::CoreType::vector;

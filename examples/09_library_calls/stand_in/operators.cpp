@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The operator library for the stand-in of Rondo's tests, or for a device: what it puts on the stream are copies inside
-// of the device.
+// The operator library for the stand-in of Rondo's tests, or for a device: it puts copies within the
+// device on the stream.
 
 #include "../operators.hpp"
 

@@ -19,15 +19,15 @@ from typing import Any, Callable, Iterable, Optional, Union
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:
-    """What came of a candidate."""
+    """The result of a candidate."""
 
     candidate: Any
     seconds: list[float]
-    """Of one round, once for each repeat; empty if it failed."""
+    """The seconds of one round, for each repeat; empty if the candidate failed."""
     fault: str = "none"
     """none, build, run, run_timeout or wrong_answer."""
     text: str = ""
-    """What went wrong."""
+    """The description of the fault."""
     build_seconds: float = 0
 
     @property
@@ -53,7 +53,7 @@ def key_of(candidate: Any) -> str:
 
 
 def time_rounds(run_round: Callable[[], Any], repeat: int, min_repeat_ms: float) -> list[float]:
-    """Seconds of one call, once for each repeat; a repeat calls as often as it takes to last long enough."""
+    """The seconds of one call, for each repeat; a repeat makes as many calls as it needs to last long enough."""
     run_round()
     number, seconds = 1, []
     while len(seconds) < repeat:
@@ -73,7 +73,7 @@ def text_of(error: BaseException) -> str:
 
 
 def run_in_this_process(run: Callable[[Any], Any], built: Any, repeat: int, min_repeat_ms: float) -> tuple[str, Any]:
-    """The fault, and the seconds or what went wrong."""
+    """Returns the fault, and the seconds or a description of the fault."""
     try:
         run_round = run(built)
         if not callable(run_round):
@@ -122,7 +122,7 @@ def serve(parent: Connection, run: Callable[[Any], Any], repeat: int, min_repeat
 
 
 class Log:
-    """Records as lines of JSON, as rondo::measure::RecordLog of C++ writes and reads them."""
+    """Records as lines of JSON, in the format of rondo::measure::RecordLog in C++."""
 
     def __init__(self, path: Optional[Union[str, "os.PathLike[str]"]], task: str) -> None:
         self.path, self.task = path, task

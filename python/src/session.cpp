@@ -654,7 +654,7 @@ void define_session(py::module_& module) {
       fast_method("run_round", run_session_round, "One round, over arrays by tensor name or over a binding."),
       fast_method("initialize_round", initialize_round, "Binds arrays, or takes a binding, and copies the inputs."),
       fast_method("submit", submit_round,
-                  "Sends a round on its way and returns its Ticket. Outputs are there once the ticket was waited for."),
+                  "Submits a round and returns its Ticket. Its outputs are complete after a wait for the ticket."),
   };
   for (PyMethodDef& method : methods) add_method(session_type, method);
   session_type
@@ -699,7 +699,7 @@ void define_session(py::module_& module) {
       .def("set_scalar", &Session::set_scalar, py::arg("task"), py::arg("n"), py::arg("value"),
            "Changes the n-th scalar of a task from the next round on.")
       .def("request_stop", &Session::request_stop,
-           "From any thread: ends the round under way, or the next, and poisons the session.")
+           "Ends the current round, or else the next, and poisons the session. May be called from any thread.")
       .def("close", &Session::close, "Releases everything; later calls raise Error with code closed.")
       .def("__enter__", [](const py::object& session) { return session; })
       .def("__exit__", [](Session& session, const py::args&) { session.close(); })
@@ -713,7 +713,7 @@ void define_session(py::module_& module) {
             const double ns = s.at_rest().last_round_ns();
             return ns < 0 ? py::object(py::none()) : py::object(py::float_(ns));
           },
-          "How long the tasks of the last round ran on the device; None where the platform cannot tell.")
+          "The nanoseconds that the tasks of the last round took on the device; None if it is unknown.")
       .def_property_readonly(
           "findings",
           [](Session& s) {
@@ -721,17 +721,17 @@ void define_session(py::module_& module) {
             for (const erased::Finding& f : s.any_at_rest().findings()) all.append(f);
             return all;
           },
-          "What a platform whose name ends in _checked found in the last round.")
+          "The findings of the last round, on a platform whose name ends in _checked.")
       .def_property_readonly(
           "prediction", [](Session& s) { return s.any_at_rest().prediction(); },
-          "What a platform whose name ends in _model predicts of the last round; None elsewhere.")
+          "The prediction for the last round, on a platform whose name ends in _model; None elsewhere.")
       .def_property_readonly(
           "counters",
           [](Session& s) -> py::object {
             const auto counters = s.any_at_rest().counters();
             return counters ? py::object(counters_dict(*counters)) : py::object(py::none());
           },
-          "What rounds did so far, as a dictionary, of a session with trace=True; None elsewhere.")
+          "The counters of all rounds so far, as a dictionary, in a session with trace=True; None elsewhere.")
       .def(
           "write_trace",
           [](Session& s, const py::object& path) {
@@ -753,7 +753,7 @@ void define_session(py::module_& module) {
         }
         return all;
       },
-      "The platforms by name: None for each that sessions can be opened on here, or else why not.");
+      "The platforms by name: None if this machine can use the platform, or else the reason why not.");
   static const int is_noted = pthread_atfork(nullptr, nullptr, [] { ++forks; });
   if (is_noted != 0) fail(Errc::out_of_resources, "the module cannot learn of forks");
 }

@@ -122,11 +122,12 @@ typedef int32_t rondo_core;
 enum { RONDO_CUBE = 0, RONDO_VECTOR = 1 };
 
 /* Makes a kernel of a function and a signature: "x: in f32[n], y: inout f32[n], a: f32, b: block". Element types are
- * f32 f16 bf16 f64 c64 c128, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1. Tensors that share a symbol must agree in
- * that extent. `name` is its name on a device. `function` may be NULL for a kernel that exists on devices only. */
+ * f32 f16 bf16 f64 c64 c128, i8 to i64, u8 to u64, bool, fp8e4m3fn, fp8e8m0, fp4e2m1. Tensors that share a symbol must
+ * agree in that extent. `name` is its name on a device. `function` may be NULL for a kernel that exists on devices
+ * only. */
 RONDO_C_API rondo_code rondo_kernel_create(const char* name, rondo_core core, const char* signature,
                                            rondo_function function, rondo_kernel* kernel);
-/* Graphs and sessions that use the kernel keep all that they need but the function, which must outlive them. */
+/* Graphs and sessions keep what they need of the kernel, except its function, which must outlive them. */
 RONDO_C_API rondo_code rondo_kernel_destroy(rondo_kernel kernel);
 
 /* --- graphs ------------------------------------------------------------------------------------------------------ */
@@ -212,10 +213,10 @@ RONDO_C_API rondo_code rondo_platform_check(const char* platform);
 
 typedef struct rondo_options {
   size_t size;                     /* sizeof(rondo_options) */
-  uint32_t device;                 /* which of the machine's devices */
+  uint32_t device;                 /* the number of the device */
   uint32_t threads;                /* for an engine that has threads (…_pool); 0: one for each core */
   uint32_t in_flight;              /* rounds in flight at most, 1 to 4; more than 1 take the memory of 4 */
-  int32_t timeout_ms;              /* to wait for the end of a round on a device; 0: the default, -1: for ever */
+  int32_t timeout_ms;              /* to wait for the end of a round on a device; 0: the default, -1: no limit */
   uint64_t device_memory;          /* bytes that the session takes at most; 0: as many as there are */
   const char* const* kernel_files; /* binaries with the kernels, for devices */
   size_t kernel_file_count;
@@ -254,7 +255,7 @@ RONDO_C_API rondo_code rondo_state_symbol(rondo_bindings bindings, const char* s
 /* --- rounds ------------------------------------------------------------------------------------------------------ */
 
 /* Runs one round: copies inputs, runs the tasks, copies outputs, waits. A failure either leaves the session usable or
- * poisons it: then rounds return RONDO_POISONED and only rondo_close() does anything. */
+ * poisons it: then rounds return RONDO_POISONED, and only rondo_close() works. */
 RONDO_C_API rondo_code rondo_run_round(rondo_bindings bindings);
 
 /* A round in three steps. Not for graphs with symbols. */
@@ -316,9 +317,9 @@ RONDO_C_API rondo_code rondo_write_trace(rondo_session session, const char* path
  * session. A function below that returns RONDO_STOPPED says that the round has failed: return. */
 typedef rondo_code (*rondo_orchestration)(rondo_round round, void* context);
 
-/* Opens a session whose tasks `orchestration` adds, each round anew. `interface`: a graph of tensors without tasks.
- * `runtime`: "tensormap_and_ringbuffer" (also if NULL), which finds edges from the tensors that tasks touch, or
- * "aicpu_build_graph", to which each edge is stated. On a2a3_sim, a5_sim, and those with _pool, one round at a time.
+/* Opens a session whose tasks `orchestration` adds in each round. `interface`: a graph of tensors without tasks.
+ * `runtime`: "tensormap_and_ringbuffer" (also if NULL), which finds edges from the tensors that tasks access, or
+ * "aicpu_build_graph", for which you state each edge. On a2a3_sim, a5_sim, and those with _pool, one round at a time.
  * While a round runs, the orchestration may be called by another thread than that of the session. */
 RONDO_C_API rondo_code rondo_open_orchestrated(rondo_graph interface, const char* platform, const char* runtime,
                                                rondo_orchestration orchestration, void* context,
@@ -329,7 +330,7 @@ RONDO_C_API rondo_code rondo_round_add_task(rondo_round round, rondo_kernel kern
                                             size_t count, uint32_t blocks, rondo_task* task);
 /* `after` starts only when `before` is done. With aicpu_build_graph, before the scope of `after` ends. */
 RONDO_C_API rondo_code rondo_round_add_edge(rondo_round round, rondo_task before, rondo_task after);
-/* An intermediate of the open scope, of elements of that type ("f32"); what it holds is undefined. */
+/* An intermediate of the open scope, of elements of that type ("f32"); its contents are undefined. */
 RONDO_C_API rondo_code rondo_round_workspace(rondo_round round, const char* type, const int64_t* extents, size_t rank,
                                              rondo_region* region);
 /* The box of a tensor or of a region that starts at the index `first`. */
@@ -339,7 +340,7 @@ RONDO_C_API rondo_code rondo_round_view(rondo_round round, rondo_argument of, co
  * when the orchestration returns are ended. */
 RONDO_C_API rondo_code rondo_round_begin_scope(rondo_round round);
 RONDO_C_API rondo_code rondo_round_end_scope(rondo_round round);
-/* What an input holds in this round. `bytes` may be NULL. */
+/* The contents of an input in this round. `bytes` may be NULL. */
 RONDO_C_API rondo_code rondo_round_values(rondo_round round, rondo_tensor input, const void** values, size_t* bytes);
 
 #ifdef __cplusplus

@@ -122,6 +122,7 @@ class DeviceArray {
 
   /// The memory; empty once it has been released.
   [[nodiscard]] DeviceSpan<T> span() noexcept { return is_held() ? DeviceSpan<T>{data_, size_} : DeviceSpan<T>{}; }
+  /// The same, for reading.
   [[nodiscard]] DeviceSpan<const T> span() const noexcept {
     return is_held() ? DeviceSpan<const T>{DevicePtr<const T>{data_}, size_} : DeviceSpan<const T>{};
   }

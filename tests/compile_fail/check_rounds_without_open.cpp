@@ -1,4 +1,4 @@
-// expect: open() sees to Policies::Check
+// expect: Policies::Check takes effect in open()
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/select.hpp>

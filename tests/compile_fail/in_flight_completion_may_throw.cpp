@@ -1,4 +1,4 @@
-// expect: rondo: what is called when a round is over takes its Status and does not throw
+// expect: rondo: the completion of a round takes its Status and does not throw
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

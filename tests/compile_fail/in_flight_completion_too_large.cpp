@@ -1,4 +1,4 @@
-// expect: rondo: what is called when a round is over holds more than 48 bytes
+// expect: rondo: the completion of a round holds more than 48 bytes
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

@@ -1,4 +1,4 @@
-// expect: rondo: Policies::Check names no platform; name rondo::NoCheck or rondo::CheckRounds
+// expect: rondo: Policies::Check must be rondo::NoCheck, rondo::CheckMemory or rondo::CheckRounds
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

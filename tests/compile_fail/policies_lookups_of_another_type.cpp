@@ -1,4 +1,4 @@
-// expect: rondo: Policies::Lookups is neither
+// expect: rondo: Policies::Lookups must be launch::NoCounts or launch::Counts
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

@@ -1,4 +1,4 @@
-// expect: rondo: a planner plans; write `static rondo::memory::Plan plan(const rondo::memory::Problem&);`
+// expect: rondo: a planner needs `static rondo::memory::Plan plan(const rondo::memory::Problem&);`
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

@@ -1,4 +1,4 @@
-// expect: rondo: Policies::Time is neither; name rondo::NoTime or rondo::DeviceTime
+// expect: rondo: Policies::Time must be rondo::NoTime or rondo::DeviceTime
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 #include <rondo/platform/null.hpp>

@@ -246,8 +246,9 @@ TEST_CASE("Sizes follow the symbols of a graph, and each shape is compared") {
   const std::string text = session.explain(status).c_str();
   INFO(text);
   CHECK_FALSE(status.ok());
-  CHECK(text.find("all_reduce of 8 float32 to the max on rank 0 and all_reduce of 10 float32 to the max on rank 1") !=
-        std::string::npos);
+  CHECK(
+      text.find("all_reduce of 8 float32 with the max on rank 0 and all_reduce of 10 float32 with the max on rank 1") !=
+      std::string::npos);
 }
 
 TEST_CASE("Ranks with different graphs are all told what differs, when they open them") {
@@ -273,7 +274,7 @@ TEST_CASE("Ranks with different graphs are all told what differs, when they open
           graph.add_collective(Collective::all_reduce, x, ranks);
           if (ranks.rank() == 0) graph.add_collective(Collective::all_reduce, more, ranks);
         }) ==
-        "a2a3_sim: the ranks open different graphs: 1 is all_reduce of 12 float32 to the sum on rank 0 and none on "
+        "a2a3_sim: the ranks open different graphs: 1 is all_reduce of 12 float32 with the sum on rank 0 and none on "
         "rank 1; add the same collectives, in the same order and of the same sizes, on all ranks");
   CHECK(opens([](auto& graph, auto x, auto more, auto& ranks) {
           if (ranks.rank() == 0) graph.add_collective(Collective::send, x, ranks, {.rank = 1});
@@ -327,11 +328,11 @@ TEST_CASE("Collectives that cannot be are refused when they are added") {
   CHECK(text([&] { graph.add_collective(Collective::all_reduce, in, ranks); }) ==
         "all_reduce(in) would write an input; make the tensor an inout, or copy it");
   CHECK(text([&] { graph.add_collective(Collective::all_reduce, numbers, ranks, {.reduction = Reduction::mean}); }) ==
-        "all_reduce(numbers) has no mean of integers; reduce to the sum");
+        "all_reduce(numbers) cannot take the mean of integers; choose the sum");
   CHECK(text([&] { graph.add_collective(Collective::all_reduce, half, ranks); }) ==
         "all_reduce(half): MPI cannot calculate with float16");
   CHECK(text([&] { graph.add_collective(Collective::all_reduce, foreign, ranks); }) ==
-        "all_reduce is handed a tensor of another graph");
+        "all_reduce receives a tensor of another graph");
   CHECK(graph.tasks().empty());
   const auto go = graph.inout<std::int32_t>("go", {1});
   CHECK(text([&] {

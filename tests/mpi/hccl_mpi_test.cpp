@@ -171,7 +171,7 @@ TEST_CASE("Communicators of another device or platform, and types that HCCL lack
     rondo::TaskGraph graph;
     const auto x = graph.inout<float>("x", {n});
     CHECK(text_of([&] { graph.add_collective(Collective::all_reduce, x, *ranks, {.reduction = Reduction::mean}); }) ==
-          "all_reduce(x): HCCL has no mean; reduce to the sum, and let a kernel divide");
+          "all_reduce(x): HCCL has no mean; choose the sum, and let a kernel divide");
     const auto b = graph.inout<bool>("b", {n});
     CHECK(text_of([&] { graph.add_collective(Collective::broadcast, b, *ranks); }) == "broadcast(b): HCCL has no bool");
   }
@@ -194,8 +194,9 @@ TEST_CASE("Graphs that differ, or would wait forever, are refused on all ranks")
   CHECK(opens([&](auto& graph, auto x, auto) {
           graph.add_collective(Collective::all_reduce, x, *ranks,
                                {.reduction = group.rank() == 1 ? Reduction::min : Reduction::max});
-        }).find("0 is all_reduce of 3000 float32 to the max on rank 0 and all_reduce of 3000 float32 to the min on") !=
-        std::string::npos);
+        })
+            .find("0 is all_reduce of 3000 float32 with the max on rank 0 and all_reduce of 3000 float32 with the min "
+                  "on") != std::string::npos);
   const int other = group.rank() == 0 ? 1 : 0;
   const auto exchange = [&](bool is_first_to_send) {
     return opens([&](auto& graph, auto x, auto y) {

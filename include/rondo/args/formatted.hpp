@@ -163,7 +163,7 @@ class FormattedTask {
       if (t.key == key) return t;
     }
     if (key.graph() != graph_.tag() || index(key.tensor()) >= graph_.tensors().size()) {
-      fail("is handed a tensor of another graph; use the handles of this one");
+      fail("receives a tensor of another graph; use the handles of this one");
     }
     return touched_.emplace_back(Touched{key});
   }

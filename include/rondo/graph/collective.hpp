@@ -119,7 +119,7 @@ struct CollectiveNumbers {
     if (kind == none) return Error::Text("none");
     const auto type = static_cast<DataType>(kind >> 8U & 0xFFU);
     Error::Text text(to_string(what()), " of ", from, " ", to_string(type));
-    if (reduces(what())) text.append({" to the ", to_string(static_cast<Reduction>(kind >> 16U & 0xFFU))});
+    if (reduces(what())) text.append({" with the ", to_string(static_cast<Reduction>(kind >> 16U & 0xFFU))});
     if (what() == Collective::send) text.append({" to rank ", rank});
     if (what() == Collective::broadcast || what() == Collective::recv) text.append({" from rank ", rank});
     return text;
@@ -248,7 +248,7 @@ TaskId add_checked_collective(TaskGraph& graph, CollectiveTask task, bool may_wr
   const auto name_of = [&](TensorKey key) { return view.name(view.tensors[index(key.tensor())].name); };
   for (const TensorKey key : {task.from, task.to}) {
     if (key.graph() != graph.tag() || index(key.tensor()) >= view.tensors.size()) {
-      throw Error(Errc::invalid_argument, Error::Text(to_string(task.what), " is handed a tensor of another graph"));
+      throw Error(Errc::invalid_argument, Error::Text(to_string(task.what), " receives a tensor of another graph"));
     }
   }
   const Error::Text name(to_string(task.what), "(", name_of(task.to), ")");
@@ -271,7 +271,8 @@ TaskId add_checked_collective(TaskGraph& graph, CollectiveTask task, bool may_wr
                           task.type == DataType::float16 || task.type == DataType::bfloat16;
     const bool adds_up = task.options.reduction == Reduction::sum || task.options.reduction == Reduction::product;
     if (is_complex(task.type) && !adds_up) fail("reduces complex numbers only to their sum or product");
-    if (task.options.reduction == Reduction::mean && !is_float) fail("has no mean of integers; reduce to the sum");
+    if (task.options.reduction == Reduction::mean && !is_float)
+      fail("cannot take the mean of integers; choose the sum");
     if (task.type == DataType::boolean || is_a5_only(task.type)) fail("cannot reduce ", to_string(task.type));
   }
   const graph::TensorRecord& from = view.tensors[index(task.from.tensor())];

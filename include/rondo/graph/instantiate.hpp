@@ -88,7 +88,7 @@ namespace rondo::graph {
     if (reshape.tensor == TaskGraph::Reshape::values) {
       if (!fits) {
         fail(Errc::invalid_argument, graph.tasks()[reshape.task].call == nullptr ? "loop" : "library call",
-             graph.name(graph.tasks()[reshape.task].name), "is handed a value that is negative, or above 2^63-1,");
+             graph.name(graph.tasks()[reshape.task].name), "receives a value that is negative, or above 2^63-1,");
       }
     } else if (!fits || static_cast<std::uint64_t>(count) != result.tensors_[reshape.tensor].count) {
       fail(Errc::wrong_size, "task", graph.name(graph.tasks()[reshape.task].name),

@@ -15,13 +15,13 @@ namespace rondo {
 
 constexpr void TaskGraph::Draft::add_address(std::string_view task, TensorKey key, Access access) {
   if (!graph.has(key)) {
-    fail_task(task, "is handed a tensor of another graph; use the handles of this one");
+    fail_task(task, "receives a tensor of another graph; use the handles of this one");
   }
   const std::uint32_t id = index(key.tensor());
   for (const graph::ArgRecord& other : args) {
     if (other.is_address_of(id) && (writes(other.access) || writes(access))) {
       throw Error(Errc::invalid_argument,
-                  Error::Text("task '", task, "' is handed tensor '", graph.name(graph.tensors_[id].name),
+                  Error::Text("task '", task, "' receives tensor '", graph.name(graph.tensors_[id].name),
                               "' twice and writes it; pass it once, as InOut"));
     }
   }
@@ -236,7 +236,7 @@ constexpr TaskId TaskGraph::add_described(std::string_view name, CoreType core, 
 /// Adds a word of a library call, which becomes part of the capture.
 constexpr void TaskGraph::Draft::add_value(std::string_view task, const Extent& value) {
   if (value.dim.empty()) {
-    if (value.value < 0) fail_task(task, "is handed a value that is negative or above 2^63-1");
+    if (value.value < 0) fail_task(task, "receives a value that is negative or above 2^63-1");
     args.push_back({graph::ArgRecord::Kind::constant, Access::read, 0, value.value});
     return;
   }

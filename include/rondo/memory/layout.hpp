@@ -68,8 +68,7 @@ template <class P>
   constexpr bool plans = requires(const Problem& problem) {
     { P::plan(problem) } -> std::same_as<Plan>;
   };
-  static_assert(plans,
-                "rondo: a planner plans; write `static rondo::memory::Plan plan(const rondo::memory::Problem&);`");
+  static_assert(plans, "rondo: a planner needs `static rondo::memory::Plan plan(const rondo::memory::Problem&);`");
   if constexpr (plans) return {[](const Problem& problem) { return P::plan(problem); }, check_in_debug};
   return {};
 }

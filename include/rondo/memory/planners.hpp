@@ -21,8 +21,7 @@ concept Planner = requires(const Problem& problem) {
 /// Names the parts that P lacks to be a Planner.
 template <class P>
 consteval bool check_planner() {
-  static_assert(Planner<P>,
-                "rondo: a planner plans; write `static rondo::memory::Plan plan(const rondo::memory::Problem&);`");
+  static_assert(Planner<P>, "rondo: a planner needs `static rondo::memory::Plan plan(const rondo::memory::Problem&);`");
   return Planner<P>;
 }
 

@@ -82,7 +82,7 @@ void check_same(const Group& group, Op op, std::span<const std::uint64_t> sizes,
     throw Error(Errc::limit_exceeded,
                 Error::Text("all_reduce: ", total, " elements; MPI counts to 2^31 - 1, so reduce the tensors apart"));
   }
-  if (op == Op::mean && !std::is_floating_point_v<T>) fail("the mean of integers is none; reduce to the sum");
+  if (op == Op::mean && !std::is_floating_point_v<T>) fail("only floating-point types have a mean; choose the sum");
 }
 
 /// Host memory for copies of a session's tensors: pinned if the platform has pinned memory.

@@ -123,7 +123,8 @@ void reduce_scatter(std::span<const T> values, std::span<T> part, Op op, const G
   detail::check_same(group, "reduce_scatter", data_type_of<T>, part.size(), "operation",
                      static_cast<std::uint64_t>(op));
   if (op == Op::mean && !std::is_floating_point_v<T>) {
-    throw Error(Errc::invalid_argument, Error::Text("reduce_scatter: the mean of integers is none; reduce to the sum"));
+    throw Error(Errc::invalid_argument,
+                Error::Text("reduce_scatter: only floating-point types have a mean; choose the sum"));
   }
   struct Memory {
     std::vector<T> all, part;

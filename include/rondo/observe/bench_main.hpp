@@ -88,7 +88,7 @@ Result measure(const BenchCase::Settings& settings, const std::string& name, con
     times.clear();
     run(rounds);
     if (times.rounds().empty()) {
-      throw std::runtime_error(name + ": its session tells nothing; open it with the policies MeasuredRounds<>");
+      throw std::runtime_error(name + ": its session reports no phases; open it with the policies MeasuredRounds<>");
     }
     add_session(result, all, times, TickClock::timebase().ns_per_tick, 10);
     counted += static_cast<double>(times.rounds().size());
@@ -123,7 +123,7 @@ inline void print(const Host& host) {
   fmt::print("host: {}, {} cores, load {:.2f}, {}{}\n", host.processor, host.cores, host.load, host.compiler,
              host.optimised ? "" : ", NOT OPTIMISED: its times mean nothing");
   fmt::print("clock: one reading takes {:.1f} ns and is part of each phase{}\n", host.clock_ns,
-             host.steady_clock ? "" : "; it does NOT go at one pace on this processor");
+             host.steady_clock ? "" : "; its rate is NOT constant on this processor");
 }
 
 inline void print(const Result& result, const Result* before, const Host& host, bool with_host) {

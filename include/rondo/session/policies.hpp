@@ -36,9 +36,10 @@ struct NoValues {
   static void open(const graph::GraphView& graph, std::span<const args::Source>, Store*) {
     for (const graph::TensorRecord& tensor : graph.tensors) {
       if (tensor.direction != Direction::session_value) continue;
-      throw Error(Errc::unsupported, Error::Text("value '", graph.name(tensor.name),
-                                                 "' is for the session to write, but its policies say of no values; "
-                                                 "choose `using Values = launch::RoundValues<>`"));
+      throw Error(Errc::unsupported,
+                  Error::Text("value '", graph.name(tensor.name),
+                              "' is for the session to write, but the policies of the session do not store "
+                              "values; choose `using Values = launch::RoundValues<>`"));
     }
   }
 };
@@ -184,13 +185,13 @@ consteval bool check_policies() {
                 "rondo: Policies::Refresh chooses no refresh mechanism; name update::ByCost<> or update::Always<...>");
   static_assert(check_observer<typename Policies::Observe>());
   static_assert(std::is_same_v<typename Policies::Time, NoTime> || std::is_same_v<typename Policies::Time, DeviceTime>,
-                "rondo: Policies::Time is neither; name rondo::NoTime or rondo::DeviceTime");
+                "rondo: Policies::Time must be rondo::NoTime or rondo::DeviceTime");
   static_assert(
       requires { typename detail::TakesPlatform<Policies::Check::template Platform>; },
-      "rondo: Policies::Check names no platform; name rondo::NoCheck or rondo::CheckRounds");
+      "rondo: Policies::Check must be rondo::NoCheck, rondo::CheckMemory or rondo::CheckRounds");
   static_assert(std::is_same_v<typename Policies::Lookups, launch::NoCounts> ||
                     std::is_same_v<typename Policies::Lookups, launch::Counts>,
-                "rondo: Policies::Lookups is neither; name launch::NoCounts or launch::Counts");
+                "rondo: Policies::Lookups must be launch::NoCounts or launch::Counts");
   static_assert(
       requires(args::SystemSlot slot) {
         { Policies::system_address(slot) } -> std::same_as<std::uint64_t>;

@@ -45,15 +45,15 @@ class OnDone {
   void set(F&& f) noexcept {
     using Stored = std::decay_t<F>;
     static_assert(std::is_nothrow_invocable_v<Stored&, Status>,
-                  "rondo: what is called when a round is over takes its Status and does not throw; write "
+                  "rondo: the completion of a round takes its Status and does not throw; write "
                   "`[&](rondo::Status status) noexcept { ... }`");
     static_assert(sizeof(Stored) <= capacity && alignof(Stored) <= alignof(std::max_align_t),
-                  "rondo: what is called when a round is over holds more than 48 bytes, and rounds do not allocate; "
+                  "rondo: the completion of a round holds more than 48 bytes, and rounds do not allocate; "
                   "capture a reference to what it needs");
     static_assert(std::is_nothrow_constructible_v<Stored, F>,
-                  "rondo: copying what is called when a round is over may throw; capture by reference, or move it in");
+                  "rondo: copying the completion of a round may throw; capture by reference, or move it in");
     static_assert(std::is_nothrow_move_constructible_v<Stored>,
-                  "rondo: moving what is called when a round is over may throw; capture by reference");
+                  "rondo: moving the completion of a round may throw; capture by reference");
     ::new (static_cast<void*>(storage_)) Stored(std::forward<F>(f));
     use_ = [](void* stored, const Status* status) noexcept {
       Stored callable(std::move(*static_cast<Stored*>(stored)));

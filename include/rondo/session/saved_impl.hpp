@@ -193,7 +193,7 @@ RONDO_INLINE SavedState decode_saved(const char* path, std::span<const std::byte
               (tensor.is_view() || offset % chip.tensor_alignment == 0);
     if (tensor.is_view()) is_good = is_good && offset == state.offsets[tensor.view_of] + tensor.view_offset();
   }
-  if (!is_good) refuse_saved(path, Text("it is damaged: its plan is none of this graph"));
+  if (!is_good) refuse_saved(path, Text("it is damaged: its plan does not belong to this graph"));
   return state;
 }
 

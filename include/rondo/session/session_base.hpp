@@ -45,7 +45,8 @@ template <class Derived, rondo::Platform P, class Policies>
 class SessionBase {
   static_assert(check_platform<P>());
   static_assert(check_policies<Policies>());
-  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>, "rondo: open() sees to Policies::Check; call it");
+  static_assert(std::is_same_v<P, CheckedPlatform<P, Policies>>,
+                "rondo: Policies::Check takes effect in open(); open the session with it");
 
  public:
   /// The platform of the session.

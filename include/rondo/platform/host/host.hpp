@@ -38,7 +38,7 @@ template <class E>
 class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   using Base = sim::Hosted<Host, arch::Host, E, sim::NoTraffic>;
   static_assert(!sim::PredictsTime<E>,
-                "rondo: the engine predicts the time of a simulated chip, and the host is none; choose A2A3SimOn or "
+                "rondo: the engine predicts the time of a simulated chip, which the host is not; choose A2A3SimOn or "
                 "A5SimOn for it, or another engine");
 
  public:

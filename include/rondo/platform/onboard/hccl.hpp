@@ -185,7 +185,7 @@ class HcclCommunicator {
     }
     if (reduces(task.what) && platform::onboard::hccl_op(task.options.reduction) < 0) {
       throw Error(Errc::unsupported, Error::Text(name, ": HCCL has no ", to_string(task.options.reduction),
-                                                 "; reduce to the sum, and let a kernel divide"));
+                                                 "; choose the sum, and let a kernel divide"));
     }
     const CallTensor order{graph::order_of_collectives(graph), Access::read_write};
     Operation& operation = *operations_.emplace_back(std::make_unique<Operation>(*this, name, task));

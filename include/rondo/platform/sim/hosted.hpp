@@ -32,7 +32,8 @@ class Orchestration;
 /// the hot path: a copy is one memcpy; the rest is the engine's.
 template <class Self, arch::Arch A, class E, class T>
 class Hosted {
-  static_assert(sim::Engine<E>, "rondo: the engine is none; it needs the named parts of platform/sim/engine.hpp");
+  static_assert(sim::Engine<E>,
+                "rondo: this type is not an engine; it needs the members that platform/sim/engine.hpp names");
 
  public:
   using Arch = A;

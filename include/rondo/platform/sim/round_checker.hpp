@@ -280,7 +280,7 @@ class RoundChecker {
         }
         if (is_input) f.kind = Finding::Kind::wrote_input;
         const Error::Text rest("tensor '", graph_.name(graph_.tensors[segment.tensor].name), "', the first at byte ",
-                               f.offset, ", which it ", is_input ? "only reads" : "was not handed");
+                               f.offset, ", which it ", is_input ? "only reads" : "does not receive");
         f.text.append(rest);
       } else {
         const std::uint32_t before = map_.before(segment.begin);

@@ -194,8 +194,8 @@ TEST_CASE("A write beyond a tensor is found in the next one, in the one before, 
     bool in_tensor;
   };
   // Tensors of 64 bytes lie 128 bytes apart on a2a3, where each has a guard: in elements, 16 of a tensor, 16 of none.
-  for (const Case& c : {Case{33, "tensor 'z', the first at byte 4, which it was not handed", 4, true},
-                        Case{-31, "tensor 'before', the first at byte 4, which it was not handed", 4, true},
+  for (const Case& c : {Case{33, "tensor 'z', the first at byte 4, which it does not receive", 4, true},
+                        Case{-31, "tensor 'before', the first at byte 4, which it does not receive", 4, true},
                         Case{18, "no tensor, the first 8 bytes after the end of 'y'", 0, false}}) {
     CAPTURE(c.stray);
     TaskGraph graph;

@@ -90,7 +90,7 @@ inline void Orchestrator<Derived>::check_uses(std::string_view name, const Touch
       if (a.tensor != b.tensor || !(writes(a.access) || writes(b.access))) [[likely]]
         continue;
       if (a.box && b.box && !overlap(a.box, b.box, a.tensor->rank)) continue;
-      fail_add(name, "is handed overlapping regions of one tensor and writes one of them; pass it once, as InOut");
+      fail_add(name, "receives overlapping regions of one tensor and writes one of them; pass it once, as InOut");
     }
   }
 }
@@ -147,13 +147,13 @@ inline TaskRef Orchestrator<Derived>::add_checked(Blocks blocks, rondo::detail::
         if constexpr (Parameter::is_tensor) {
           const ArgumentView seen = view_of(argument, *touches[tensors++].tensor);
           if (!is_contiguous(argument)) [[unlikely]]
-            fail_add(name, "is handed a region with gaps; hand it to a raw kernel, or copy it");
+            fail_add(name, "receives a region with gaps; pass it to a raw kernel, or copy it");
           words[I] = static_cast<ArgWord>(seen.address);
           if constexpr (Parameter::rank == 1) {
             words[extent_word++] = static_cast<ArgWord>(seen.count);
           } else {
             if (seen.rank != Parameter::rank) [[unlikely]]
-              fail_add(name, "is handed a tensor of another number of dimensions than its parameter");
+              fail_add(name, "receives a tensor of another number of dimensions than its parameter");
             for (std::size_t d = 0; d < Parameter::rank; ++d)
               words[extent_word++] = static_cast<ArgWord>(seen.extents[d]);
           }
@@ -241,9 +241,9 @@ inline TaskRef Orchestrator<Derived>::add_described(std::string_view name, Block
   for (const Described& a : arguments) {
     if (a.kind != Kind::address) continue;
     TensorState& tensor = tensor_of(*a.region);
-    if (!a.region->contiguous_) fail_add(name, "is handed a region with gaps; copy it, or choose other tiles");
+    if (!a.region->contiguous_) fail_add(name, "receives a region with gaps; copy it, or choose other tiles");
     if (a.rank != 1 && a.region->rank_ != a.rank) {
-      fail_add(name, "is handed a tensor of another number of dimensions than its parameter");
+      fail_add(name, "receives a tensor of another number of dimensions than its parameter");
     }
     touches[touch] = Touch(&tensor, box_of(*a.region), a.access);
     self().prefetch(touches[touch++]);

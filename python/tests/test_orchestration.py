@@ -131,7 +131,7 @@ class OrchestrationTest(unittest.TestCase):
             (lambda r: r.add(accumulate, x, x), "writes 'y', and the tensor is an input"),
             (lambda r: r.add(quiet, x, y), "takes int32 as 'y', and the tensor holds float32"),
             (lambda r: r.add(scale, x, r.workspace("f32", 4), 1.0), "n is 8 in 'x' and 4 in 'y'"),
-            (lambda r: r.add(accumulate, other, y), "none of this session's interface"),
+            (lambda r: r.add(accumulate, other, y), "not in this session's interface"),
             (lambda r: r.add(accumulate, x, kept[0]), "region is used when its scope or its round is over"),
             (lambda r: r.view(x, 4, 5), "takes 5 from index 4"),
             (lambda r: r.workspace("f99", 5), "no chip knows elements of type 'f99'"),

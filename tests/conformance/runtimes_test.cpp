@@ -341,7 +341,7 @@ TEST_CASE_TEMPLATE("what an orchestration may not do is refused with a reason", 
   };
   TaskGraph other;
   const auto foreign = other.inout<float>("foreign", {4});
-  const Wrong wrongs[] = {{"none of this session's interface", 0},
+  const Wrong wrongs[] = {{"not in this session's interface", 0},
                           {"scope or its round is over", 1},
                           {"with gaps", 2},
                           {"overlapping regions", 3},

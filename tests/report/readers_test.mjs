@@ -239,7 +239,7 @@ test("the command says what is wrong with a file, and names it", () => {
   assert.match(run(), /^1 report: no files/);
   assert.match(run("/no/such.json"), /^1 report: cannot read \/no\/such\.json: ENOENT/);
   assert.match(run(written("a.txt", "hello")), /a\.txt: it is neither benchmark JSON, a trace/);
-  assert.match(run(written("a.json", `{"benchmarks": [`)), /a\.json: it looks like JSON, but is none/);
+  assert.match(run(written("a.json", `{"benchmarks": [`)), /a\.json: it looks like JSON, but is not valid/);
   assert.match(run(written("b.json", `{"x": 1}`)), /b\.json: it is JSON, but has neither benchmarks nor traceEvents/);
   assert.match(
     run(written("a.csv", "id,lower,upper,size\na,0,1,4\n")),

@@ -140,7 +140,7 @@ inline void write_npy(const std::string& path, DataType type, std::span<const st
     std::int64_t extent = -1;
     const auto [end, error] = std::from_chars(shape.data(), shape.data() + shape.size(), extent);
     if (error != std::errc{} || extent < 0 || __builtin_mul_overflow(size, std::uint64_t(extent), &size)) {
-      detail::fail_npy(path, "has a shape that is none");
+      detail::fail_npy(path, "has an invalid shape");
     }
     array.shape.push_back(extent);
     shape.remove_prefix(static_cast<std::size_t>(end - shape.data()));

@@ -122,7 +122,7 @@ TEST_CASE("What is no .npy file of the type is refused with the reason") {
   with("False", "True ");
   CHECK(says(reason(DataType::int32), "column-major"));
   with("(4,)", "(-4)");
-  CHECK(says(reason(DataType::int32), "a shape that is none"));
+  CHECK(says(reason(DataType::int32), "an invalid shape"));
   CHECK(raised([&] { write_npy(folder / "no/such/a.npy", DataType::int8, {}, some_bytes(1)); }).code ==
         Errc::invalid_argument);
 }

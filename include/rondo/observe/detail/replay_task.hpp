@@ -61,7 +61,7 @@ void with_element_type(DataType type, F&& f) {
   std::uint64_t bytes = size_of(tensor.type);
   for (const std::int64_t extent : tensor.shape) {
     if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) {
-      throw Error(Errc::invalid_argument, Error::Text("tensor '", tensor.name, "' has a shape that is none"));
+      throw Error(Errc::invalid_argument, Error::Text("tensor '", tensor.name, "' has an invalid shape"));
     }
   }
   return bytes;

@@ -149,7 +149,7 @@ class PoolProgram {
     }
     is_good = is_good && flags.overlap <= OverlapPlan::declined;
     if (!is_good || !from.is_finished()) {
-      throw Error(Errc::invalid_argument, Error::Text("the learned schedule is none of this graph's"));
+      throw Error(Errc::invalid_argument, Error::Text("the learned schedule does not belong to this graph"));
     }
     if (plan) replay_ = make_replay(*plan);
     measure_clock();

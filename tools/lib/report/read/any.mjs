@@ -15,7 +15,7 @@ function parseJson(text) {
     try {
       return JSON.parse(text.replace(/(":\s*)-?(?:nan|inf|infinity)(?=\s*[,}\]])/gi, "$1null"));
     } catch (error) {
-      throw new Error(`it looks like JSON, but is none: ${error.message.replace(/\s+/g, " ")}`);
+      throw new Error(`it looks like JSON, but is not valid: ${error.message.replace(/\s+/g, " ")}`);
     }
   }
 }

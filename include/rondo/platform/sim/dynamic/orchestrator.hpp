@@ -177,7 +177,7 @@ class Orchestrator : public StreamCore {
   [[nodiscard]] const TensorState& interface_tensor(TensorKey key) const {
     if (key.graph() != tag_ || index(key.tensor()) >= interface_count_) [[unlikely]] {
       throw Error(Errc::wrong_tensor,
-                  Error::Text("the tensor is none of this session's interface; use its own handles"));
+                  Error::Text("the tensor is not in this session's interface; use its own handles"));
     }
     return interface_[index(key.tensor())];
   }

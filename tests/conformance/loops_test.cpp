@@ -3,6 +3,7 @@
 
 // Loops: random programs give what the same tasks give one after the other, whatever runs them.
 
+#include "conformance/counting_loop.hpp"
 #include "conformance/device_floats.hpp"
 #include "platforms.hpp"
 
@@ -16,12 +17,12 @@
 
 #include <cstdint>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace rondo;
+using namespace counting;
 
 #define RONDO_TEST_PLATFORMS                                                                                      \
   A2A3Sim, A5SimOn<Pool>, HostOn<Pool>, A2A3SimOn<Checked<Pool>>, A5SimOn<Model>, A2A3OverStandIn, A5OverStandIn, \
@@ -29,8 +30,6 @@ using namespace rondo;
 
 namespace {
 
-using Int = std::int32_t;
-using Ints = std::vector<Int>;
 constexpr std::size_t size = 5;
 
 // --- the kernels: exact arithmetic, so that results are equal bit for bit
@@ -61,11 +60,6 @@ struct Bump {
   static void run(In<Int> a, InOut<Int> y) noexcept {
     for (std::size_t i = 0; i < size; ++i) y[i] = mixed(y[i], a[i], 1);
   }
-};
-struct Clear {
-  static constexpr std::string_view name = "clear";
-  static constexpr auto core = CoreType::vector;
-  static void run(Out<Int> count) noexcept { count[0] = 0; }
 };
 /// Counts, and is done after 1 to `most` repetitions, as `a` says.
 [[nodiscard]] Int wanted(Int a, Int most) noexcept { return 1 + number(bits(a) / 7 % bits(most)); }
@@ -299,51 +293,6 @@ TEST_CASE_TEMPLATE("Loops run in rounds in flight", P, A2A3Sim, A5SimOn<Pool>, H
   }
 }
 
-namespace {
-
-/// A loop that ends after as many repetitions as the input says, or `most`; the output counts them.
-struct Counting {
-  explicit Counting(Extent most, double expected = 0) {
-    graph.add<Clear>(count);
-    loop = graph.repeat_until(done, most, [&] { body = graph.add<Until>(x, count, done); }, expected);
-    graph.add<Copy>(count, y);
-  }
-
-  struct Until {
-    static constexpr std::string_view name = "until";
-    static constexpr auto core = CoreType::vector;
-    static double cost(In<Int>, InOut<Int>, Out<Int>) noexcept { return 1000; }
-    static void run(In<Int> x, InOut<Int> count, Out<Int> done) {
-      if (x[0] < 0 && count[0] == -x[0]) throw std::runtime_error("enough");
-      done[0] = ++count[0] == x[0] ? 1 : 0;
-    }
-  };
-  struct Copy {
-    static constexpr std::string_view name = "copy";
-    static constexpr auto core = CoreType::vector;
-    static void run(In<Int> a, Out<Int> y) noexcept { y[0] = a[0]; }
-  };
-
-  template <class Session>
-  Int count_of(Session& session, Int wanted) {
-    const Ints in{wanted};
-    Ints out{-1};
-    const Status status = session.run_round(bind(x, in), bind(y, out));
-    CHECK_MESSAGE(status.ok(), session.explain(status).c_str());
-    return out[0];
-  }
-
-  TaskGraph graph;
-  Input<Int> x = graph.input<Int>("x", {1});
-  Output<Int> y = graph.output<Int>("y", {1});
-  Workspace<Int> count = graph.workspace<Int>("count", {1});
-  Workspace<Int> done = graph.workspace<Int>("done", {1});
-  TaskId loop{};
-  TaskId body{};
-};
-
-}  // namespace
-
 TEST_CASE_TEMPLATE("A loop ends when its condition holds, or after the most repetitions", P, RONDO_TEST_PLATFORMS) {
   Counting g(10);
   auto session = open<P>(g.graph, busy_options<P>());
@@ -387,8 +336,8 @@ TEST_CASE_TEMPLATE("The most repetitions may differ from shape to shape", P, A2A
   const auto count = graph.workspace<Int>("count", {1});
   const auto done = graph.workspace<Int>("done", {1});
   graph.add<Clear>(count);
-  graph.repeat_until(done, 2 * n, [&] { graph.add<Counting::Until>(x, count, done); });
-  graph.add<Counting::Copy>(count, y);
+  graph.repeat_until(done, 2 * n, [&] { graph.add<Until>(x, count, done); });
+  graph.add<Copy>(count, y);
   auto session = open_shaped<P>(graph);
   for (const std::size_t size_now : {3U, 5U, 3U}) {
     const Ints in(size_now, 100);
@@ -408,9 +357,9 @@ TEST_CASE_TEMPLATE("A condition is read where the round has bound it, or where t
   const auto done = graph.output<Int>("done", {1}), y = graph.output<Int>("y", {1});
   graph.add<Clear>(count);
   graph.add<Clear>(stays);
-  graph.repeat_until(done, 10, [&] { graph.add<Counting::Until>(x, count, done); });
-  graph.when(flag, [&] { graph.repeat_until(stays, 3, [&] { graph.add<Counting::Until>(x, count, stays); }); });
-  graph.add<Counting::Copy>(count, y);
+  graph.repeat_until(done, 10, [&] { graph.add<Until>(x, count, done); });
+  graph.when(flag, [&] { graph.repeat_until(stays, 3, [&] { graph.add<Until>(x, count, stays); }); });
+  graph.add<Copy>(count, y);
   auto session = open<P>(graph, busy_options<P>());
   DeviceFloats<P> memory(session.platform(), 4 * 256), arena(session.platform(), 4096);
   const auto place = [&](std::size_t n) {
@@ -460,10 +409,10 @@ TEST_CASE_TEMPLATE("A zeroed workspace is zeroed once in a round, and a library 
   const auto done = graph.workspace<Int>("done", {1});
   graph.zero(count);
   graph.repeat_until(done, 10, [&] {
-    graph.add<Counting::Until>(x, count, done);
+    graph.add<Until>(x, count, done);
     graph.add_call("keep", {reads(count), writes(kept)}, keep);
   });
-  graph.add<Counting::Copy>(kept, y);
+  graph.add<Copy>(kept, y);
   auto session = open<P>(graph, busy_options<P>());
   for (const Int wanted : {3, 1, 5}) {
     const Ints in{wanted};

@@ -4,6 +4,7 @@
 // Each call of the runtime's fails once, at each of its uses between open and close: nothing leaks, nothing hangs, the
 // failure is told, rounds that say ok are right, and other sessions run on.
 
+#include "conformance/counting_loop.hpp"
 #include "onboard/fixture.hpp"
 #include "scale.hpp"
 
@@ -138,10 +139,40 @@ Life live_orchestrated(typename P::Options options, bool) {
   return life;
 }
 
+/// Rounds with a loop about which the host decides.
+struct WithLoop {};
+
+template <class P>
+Life live_with_loop(const typename P::Options& options) {
+  Life life;
+  try {
+    counting::Counting g;
+    auto session = open<P>(g.graph, options);
+    life.opened = true;
+    for (const counting::Int wanted : {2, 3, 1}) {
+      const counting::Int counted = g.count_of(session, wanted);
+      if (g.status.ok()) {
+        ++life.good_rounds;
+        life.right = life.right && counted == wanted;
+      } else if (g.status.code() != Errc::poisoned) {
+        life.told.push_back(g.status.code());
+      } else if (!session.poisoned()) {
+        life.right = false;
+      }
+    }
+    if (const Status closed = session.close(); !closed) life.told.push_back(closed.code());
+  } catch (const Error& e) {
+    life.told.push_back(e.code());
+  }
+  return life;
+}
+
 template <class P, class How>
 Life live(const typename P::Options& options, bool alike) {
   if constexpr (std::is_same_v<How, BuiltOnDevice>) {
     return live_orchestrated<P>(options, alike);
+  } else if constexpr (std::is_same_v<How, WithLoop>) {
+    return live_with_loop<P>(options);
   } else {
     return live_once<P, How>(options, alike);
   }
@@ -268,6 +299,8 @@ TEST_CASE_TEMPLATE("Any call may fail at any use: no leak, no hang, and it is to
   if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
   fail_each_call_once<P>({.name = "rounds that are all alike", .alike = true});
   fail_each_call_once<P>({.name = "captured, not warmed up", .warm_up = false});
+  fail_each_call_once<P, WithLoop>({.name = "a loop"});
+  fail_each_call_once<P, WithLoop>({.name = "a loop, plain launches", .capture = false});
   fail_each_call_once<P>({.name = "beside another session", .beside_another = true});
   fail_each_call_once<P, BuiltOnDevice>({.name = "an orchestrator, beside another session", .beside_another = true});
   fail_each_call_once<P, TwoInFlight>({.name = "rounds in flight, beside another session", .beside_another = true});

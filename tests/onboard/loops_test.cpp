@@ -4,6 +4,7 @@
 // Loops on an onboard platform: which calls a round makes, and what happens where the runtime refuses or the device
 // fails. Their results are compared in conformance/loops.
 
+#include "conformance/counting_loop.hpp"
 #include "onboard/fixture.hpp"
 
 #include <rondo/observe/device_dump.hpp>
@@ -12,64 +13,18 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 using namespace rondo;
 using namespace onboard_test;
+using namespace counting;
 using P = A2A3OverStandIn;
 
 namespace {
 
-using Int = std::int32_t;
-using Ints = std::vector<Int>;
 using Counts = std::map<std::string, std::uint64_t>;
 
-struct Clear {
-  static constexpr std::string_view name = "clear";
-  static constexpr auto core = CoreType::vector;
-  static void run(Out<Int> count) noexcept { count[0] = 0; }
-};
-/// Counts to the input; a negative one is where it throws.
-struct Until {
-  static constexpr std::string_view name = "until";
-  static constexpr auto core = CoreType::vector;
-  static void run(In<Int> x, InOut<Int> count, Out<Int> done) {
-    if (x[0] < 0 && count[0] == -x[0]) throw std::runtime_error("enough");
-    done[0] = ++count[0] == x[0] ? 1 : 0;
-  }
-};
-struct Copy {
-  static constexpr std::string_view name = "copy";
-  static constexpr auto core = CoreType::vector;
-  static void run(In<Int> a, Out<Int> y) noexcept { y[0] = a[0]; }
-};
-
-/// [clear] ▶ [until] up to 10 times ▶ [copy]: three sections.
-struct Counting {
-  Counting() {
-    graph.add<Clear>(count);
-    loop = graph.repeat_until(done, 10, [&] { body = graph.add<Until>(x, count, done); });
-    graph.add<Copy>(count, y);
-  }
-  /// Runs a round. @returns the repetitions, or 0 if it failed
-  template <class Session>
-  Int count_of(Session& session, Int wanted) {
-    const Ints in{wanted};
-    Ints out{0};
-    status = session.run_round(bind(x, in), bind(y, out));
-    return status.ok() ? out[0] : 0;
-  }
-  TaskGraph graph;
-  Input<Int> x = graph.input<Int>("x", {1});
-  Output<Int> y = graph.output<Int>("y", {1});
-  Workspace<Int> count = graph.workspace<Int>("count", {1});
-  Workspace<Int> done = graph.workspace<Int>("done", {1});
-  TaskId loop{};
-  TaskId body{};
-  Status status;
-};
 [[nodiscard]] bool is_without() { return std::getenv("RONDO_TEST_WITHOUT") != nullptr; }
 
 }  // namespace

@@ -284,7 +284,8 @@ RONDO_C_API rondo_code rondo_hold(rondo_session session, rondo_tensor input);
 RONDO_C_API rondo_code rondo_release_hold(rondo_session session, rondo_tensor input);
 /* Changes the n-th scalar of a task, counted from 0, from the next round on. */
 RONDO_C_API rondo_code rondo_set_scalar(rondo_session session, rondo_task task, size_t n, rondo_argument value);
-/* Ends the round under way, or else the next one, and poisons the session. May be called from any thread. */
+/* Ends the round under way, or else the next one, and poisons the session; on NPUs and GPUs, the first round that
+ * reaches a decision of a loop. May be called from any thread. */
 RONDO_C_API rondo_code rondo_request_stop(rondo_session session);
 
 typedef struct rondo_counters {

@@ -143,6 +143,24 @@ enum class Direction : std::uint8_t {
   return "?";
 }
 
+/// The kinds of memory.
+enum class MemoryKind : std::uint8_t {
+  device,          ///< the device's main memory, as the platform chooses; arenas and args tables lie in it
+  huge_pages,      ///< device memory in huge pages
+  normal_pages,    ///< device memory in normal pages
+  task_scheduler,  ///< device memory that the task scheduler can read
+  peer,            ///< device memory that other devices can access
+  mapped_host,     ///< host memory that kernels access in place, over the bus
+  pinned_host,     ///< host memory that the device copies from and to without staging
+  host,            ///< other host memory
+};
+
+[[nodiscard]] constexpr const char* to_string(MemoryKind kind) noexcept {
+  constexpr const char* names[] = {"device", "huge pages",  "normal pages", "task scheduler",
+                                   "peer",   "mapped host", "pinned host",  "host"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
 /// The largest number of dimensions of a tensor, on both chips.
 inline constexpr std::size_t max_rank = 5;
 

@@ -20,7 +20,12 @@ struct Mine : NullPlatform {
       Capability::stopping,       Capability::failure_text,  Capability::remarks,
       Capability::engine,         Capability::orchestration, Capability::queued_orchestration,
       Capability::round_time,     Capability::holdings,      Capability::callers_stream,
-      Capability::loops,          Capability::learning,      Capability::memory_registry};
+      Capability::loops,          Capability::learning,      Capability::memory_registry,
+      Capability::memory_kinds};
+  static constexpr MemoryKinds memory_kinds{MemoryKind::peer};
+  DevicePtr<std::byte> allocate(Bytes, Bytes);
+  DevicePtr<std::byte> allocate(MemoryKind, Bytes, Bytes);
+  void* host_address(DevicePtr<std::byte>) const noexcept;
   static constexpr memory::Concurrency concurrency = memory::Concurrency::in_lanes;
   static FrozenGraph deal(FrozenGraph, const Options&);
   Status close() noexcept;

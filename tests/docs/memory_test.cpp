@@ -77,3 +77,26 @@ TEST_CASE("The memory page's rounds pass on what is on the device") {
   REQUIRE(status.ok());
   CHECK(hy == std::vector<float>{0, 2, 0, 4});
 }
+
+TEST_CASE("The memory page's tensors are in memory that the device reads in place") {
+  using rondo::bind;
+  rondo::TaskGraph tasks;
+  const auto x = tasks.input<float>("x", {4});
+  const auto w = tasks.resident<float>("w", {4});
+  const auto y = tasks.output<float>("y", {4});
+  tasks.add<Relu>(x, w);
+  tasks.add<Relu>(w, y);
+  std::vector<float> hy(4);
+  rondo::Status status;
+  tasks.in_memory(w, rondo::MemoryKind::mapped_host);
+  tasks.in_memory(x, rondo::MemoryKind::mapped_host);
+  auto session = rondo::open<rondo::A2A3Sim>(tasks);
+  auto in = session.allocate(x);
+  in.host()[0] = 1;
+  REQUIRE(session.upload(w, hy).ok());
+  status = session.run_round(bind(x, in), bind(y, hy));
+  REQUIRE(status.ok());
+  CHECK(hy[0] == 1);
+  using rondo::MemoryKind;
+  CHECK(session.allocate<MemoryKind::peer>(x).size() == 4);
+}

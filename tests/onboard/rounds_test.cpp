@@ -365,9 +365,9 @@ TEST_CASE_TEMPLATE("The report on memory counts what is pinned for staging", P, 
   const Clean clean;
   Graph g;
   auto session = open<P>(g.graph);
-  CHECK(session.memory_report().bytes(memory::MemoryKind::pinned_host) == Bytes{65536});
+  CHECK(session.memory_report().bytes(MemoryKind::pinned_host) == Bytes{65536});
   auto in_flight = open_pipelined<P, 3>(g.graph);
-  CHECK(in_flight.memory_report().bytes(memory::MemoryKind::pinned_host) > Bytes{65536});
+  CHECK(in_flight.memory_report().bytes(MemoryKind::pinned_host) > Bytes{65536});
 }
 
 TEST_CASE_TEMPLATE("Rounds in flight of any shape are staged whole, within the limit, and what is pinned is told", P,
@@ -412,8 +412,8 @@ TEST_CASE_TEMPLATE("Rounds in flight of any shape are staged whole, within the l
   }
   CHECK(before > (31U << 20));
   const memory::Report report = session.memory_report();
-  CHECK(report.bytes(memory::MemoryKind::hbm).value > session.arena_bytes().value);  // args of four shapes, too
-  CHECK(report.bytes(memory::MemoryKind::pinned_host).value > before);
+  CHECK(report.bytes(MemoryKind::device).value > session.arena_bytes().value);  // args of four shapes, too
+  CHECK(report.bytes(MemoryKind::pinned_host).value > before);
 }
 
 TEST_CASE("A refused capture is counted, and rounds are plain launches") {

@@ -652,8 +652,9 @@ int take_memory(void** p, std::size_t size) {
 int aclrtMalloc(void** p, std::size_t size, int policy) {
   const Entry entry("aclrtMalloc", Needs::context);
   if (entry.injected != ok) return entry.injected;
-  if (policy < 0 || policy > 2) return refuse(bad_parameter, "unknown pages");
-  if (policy != 0) ++machine().counts[policy == 1 ? "huge_pages" : "normal_pages"];
+  if (policy < 0 || policy > 3) return refuse(bad_parameter, "unknown pages");
+  constexpr const char* counted[] = {"", "huge_pages", "normal_pages", "pages for peers"};
+  if (policy != 0) ++machine().counts[counted[policy]];
   return take_memory(p, size);
 }
 int aclrtMallocForTaskScheduler(void** p, std::size_t size, int policy, const void*) {

@@ -29,7 +29,8 @@ struct Port {
 struct Placement {
   DevicePtr<std::byte> arena;
   DevicePtr<std::byte> ports;
-  bool has_own_workspace = false;  ///< whether workspace offsets are relative to `ports`
+  bool has_own_workspace = false;           ///< whether workspace offsets are relative to `ports`
+  std::span<const std::uint64_t> others{};  ///< the addresses of tensors outside the arena, by tensor; empty: none
 
   /// Whether a tensor's offset is relative to `ports`. A view is located in the memory of its source.
   [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t) noexcept {
@@ -44,6 +45,16 @@ struct Placement {
   }
   [[nodiscard]] constexpr DevicePtr<std::byte> base_of(const graph::GraphView& graph, std::size_t t) const noexcept {
     return is_with_ports(graph, t, has_own_workspace) ? ports : arena;
+  }
+  /// Whether a tensor, or the source of a view, is outside the arena.
+  [[nodiscard]] constexpr bool is_other(const graph::GraphView& graph, std::size_t t) const noexcept {
+    return !others.empty() && others[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))] != 0;
+  }
+  [[nodiscard]] constexpr std::uint64_t address_of(const graph::GraphView& graph,
+                                                   std::span<const std::uint64_t> offsets,
+                                                   std::size_t t) const noexcept {
+    if (!is_other(graph, t)) return base_of(graph, t).address() + offsets[t];
+    return others[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))] + graph.tensors[t].view_offset();
   }
 };
 
@@ -112,7 +123,8 @@ class Ports<Graph, Layout> {
 };
 
 /// The base of the args table that each tensor of a session is relative to: the arena, or, for tensors that rounds
-/// bind, a base of its own, in the order of the ports. If a task fixes a tensor's address, that address is absolute.
+/// bind, a base of its own, in the order of the ports. The address of a tensor outside the arena, or that a task fixes,
+/// is absolute.
 struct Bases {
   args::BaseLayout layout;
   std::vector<args::Source> sources;     ///< by tensor
@@ -130,9 +142,9 @@ RONDO_INLINE Bases::Bases(const graph::GraphView& graph, std::span<const std::ui
   std::uint32_t io = layout.first_io;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
-    const std::uint64_t address = at.base_of(graph, t).address() + offsets[t];
+    const std::uint64_t address = at.address_of(graph, offsets, t);
     const bool is_port = is_bound_each_round(tensor.direction);
-    if (tensor.fixed) {
+    if (tensor.fixed || at.is_other(graph, t)) {
       sources[t] = {args::BaseLayout::absolute, address};
     } else if (is_port) {
       sources[t] = {io, 0};

@@ -48,12 +48,13 @@ struct TensorRecord {
   static constexpr std::uint32_t no_alias = 0xFFFF'FFFF;
   bool kept = false;  ///< shares its memory with no other tensor, so its contents last from round to round
   Zeroed zeroed = Zeroed::never;
-  std::uint32_t view_of = no_alias;  ///< the source of a view, which is not a view itself
-  std::uint32_t viewed_at = 0;       ///< of a view: the number of tasks when it was made
-  std::uint64_t view_first = 0;      ///< of a view: the index in its source of its first element
-  Dim view_dim{};                    ///< `view_first`, if it is symbolic
-  bool delivered = false;            ///< whether an output is a view of it
-  RoundValue value{};                ///< of a session_value
+  std::uint32_t view_of = no_alias;        ///< the source of a view, which is not a view itself
+  std::uint32_t viewed_at = 0;             ///< of a view: the number of tasks when it was made
+  std::uint64_t view_first = 0;            ///< of a view: the index in its source of its first element
+  Dim view_dim{};                          ///< `view_first`, if it is symbolic
+  bool delivered = false;                  ///< whether an output is a view of it
+  MemoryKind memory = MemoryKind::device;  ///< see TaskGraph::in_memory
+  RoundValue value{};                      ///< of a session_value
 
   [[nodiscard]] constexpr bool is_view() const noexcept { return view_of != no_alias; }
   /// The offset of a view in its source, in bytes; 0 for other tensors.
@@ -66,6 +67,10 @@ struct TensorRecord {
   /// Whether all rounds in flight use the same memory for the tensor, even if each slot has its own workspace.
   [[nodiscard]] constexpr bool is_shared_by_rounds() const noexcept {
     return direction == Direction::resident || (direction == Direction::workspace && (kept || zeroed == Zeroed::once));
+  }
+  /// Whether a session places it in memory of its own, outside the arena.
+  [[nodiscard]] constexpr bool is_outside_arena() const noexcept {
+    return memory != MemoryKind::device && !is_bound_each_round(direction);
   }
   [[nodiscard]] constexpr bool is_defined_at_start() const noexcept {
     return defined_at_start(direction) || zeroed != Zeroed::never;

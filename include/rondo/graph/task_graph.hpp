@@ -141,6 +141,17 @@ class TaskGraph {
     tensors_[index(tensor.key.tensor())].kept = true;
   }
 
+  /// Asks for memory of another kind. A resident or workspace is then outside the arena, and shares its memory with no
+  /// other tensor. For an input, output or inout, the session's allocate() returns memory of this kind; rounds that
+  /// bind host memory copy as ever. Sessions refuse kinds that their platform lacks. @throws Error invalid_argument: a
+  /// tensor of another graph, or one in the args table
+  template <Element T, Direction D>
+  constexpr void in_memory(TensorHandle<T, D> tensor, MemoryKind kind, Where where = Where::current()) {
+    static_assert(!is_carried_in_args(D), "rondo: a host input is in the args table, so it has no memory of its own");
+    if (!has(tensor.key)) refuse(where, "in_memory: the tensor is of another graph");
+    tensors_[index(tensor.key.tensor())].memory = kind;
+  }
+
   /// Makes the workspace zero when the tasks of a round begin. `each_round`: one fill before the first task zeroes all
   /// such workspaces. `once`, for kernels that leave zeros: they are zeroed when the session is opened, and when a
   /// shape returns whose memory others have used. Kernels may request the same; see Zeros. @throws Error

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -103,19 +104,16 @@ RONDO_INLINE Bytes bytes_of(const graph::GraphView& graph, TensorKey key, const 
 template <Element T>
 class DeviceArray {
  public:
-  /// For sessions: an array of `size` elements at `data`, one of `blocks`.
-  DeviceArray(std::shared_ptr<memory::detail::Blocks> blocks, DevicePtr<T> data, std::uint64_t size) noexcept
-      : blocks_{std::move(blocks)}, data_{data}, size_{size} {}
-  DeviceArray(DeviceArray&& other) noexcept
-      : blocks_{std::move(other.blocks_)},
-        data_{std::exchange(other.data_, {})},
-        size_{std::exchange(other.size_, 0)} {}
+  /// For sessions: an array of `size` elements at `data`, one of `blocks`; `host`: where the host accesses it, or null.
+  DeviceArray(std::shared_ptr<memory::detail::Blocks> blocks, DevicePtr<T> data, std::uint64_t size, T* host) noexcept
+      : blocks_{std::move(blocks)}, data_{data}, size_{size}, host_{host} {}
+  DeviceArray(DeviceArray&&) noexcept = default;
   DeviceArray& operator=(DeviceArray&& other) noexcept {
-    if (this == &other) return *this;
-    (void)release();
+    const DeviceArray old(std::move(*this));
     blocks_ = std::move(other.blocks_);
-    data_ = std::exchange(other.data_, {});
-    size_ = std::exchange(other.size_, 0);
+    data_ = other.data_;
+    size_ = other.size_;
+    host_ = other.host_;
     return *this;
   }
   ~DeviceArray() { (void)release(); }  // to get the status, call release() first
@@ -129,6 +127,15 @@ class DeviceArray {
   /// The number of elements; 0 once the memory has been released.
   [[nodiscard]] std::uint64_t size() const noexcept { return is_held() ? size_ : 0; }
 
+  /// The elements in memory of the kind mapped_host, which the host accesses in place between rounds; empty for other
+  /// kinds, and once the memory has been released.
+  [[nodiscard]] std::span<T> host() noexcept {
+    return host_ == nullptr ? std::span<T>{} : std::span<T>{host_, static_cast<std::size_t>(size())};
+  }
+  [[nodiscard]] std::span<const T> host() const noexcept {
+    return host_ == nullptr ? std::span<const T>{} : std::span<const T>{host_, static_cast<std::size_t>(size())};
+  }
+
   /// Waits for the rounds in flight, and releases the memory. Further calls have no effect. Errors: the device's.
   Status release() noexcept {
     const auto blocks = std::exchange(blocks_, nullptr);
@@ -141,6 +148,7 @@ class DeviceArray {
   std::shared_ptr<memory::detail::Blocks> blocks_;
   DevicePtr<T> data_;
   std::uint64_t size_;
+  T* host_;
 };
 
 /// Binds the memory of an array as bind() binds a DeviceSpan.

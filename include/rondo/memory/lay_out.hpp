@@ -79,7 +79,7 @@ inline constexpr PlannerCall constant_call_of<ResidentsFirst<P>> = {constant_cal
   std::vector<std::uint32_t> residents;
   Lifetimes rest = lives;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    if (graph.tensors[t].direction != Direction::resident) continue;
+    if (graph.tensors[t].direction != Direction::resident || lives.buffer_of[t] == Lifetimes::no_buffer) continue;
     residents.push_back(lives.buffer_of[t]);
     rest.problem.buffers[residents.back()] = Buffer{};
   }

@@ -12,23 +12,11 @@
 
 namespace rondo::memory {
 
-/// The kinds of memory.
-enum class MemoryKind : std::uint8_t {
-  host,
-  pinned_host,  ///< host memory that the device accesses directly
-  hbm,          ///< the device's main memory: arenas, args tables
-};
-
-[[nodiscard]] constexpr const char* to_string(MemoryKind kind) noexcept {
-  constexpr const char* names[] = {"host", "pinned host", "HBM"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
 /// How a session uses memory. A value that is independent of the session.
 struct Report {
   /// Memory of one kind that the session holds for one purpose.
   struct Holding {
-    MemoryKind kind = MemoryKind::hbm;
+    MemoryKind kind = MemoryKind::device;
     std::string what{};
     Bytes bytes{};
   };
@@ -37,7 +25,8 @@ struct Report {
     std::string name{};
     Bytes bytes{};                             ///< the size of its elements
     std::uint64_t offset = 0;                  ///< in the arena
-    std::uint32_t buffer = 0;                  ///< its buffer in `plan`; no_buffer for a host input
+    std::uint32_t buffer = 0;                  ///< its buffer in `plan`; no_buffer if it is not in the arena
+    MemoryKind memory = MemoryKind::device;    ///< of a tensor that is not bound each round
     std::vector<std::uint32_t> shares_with{};  ///< tensors that use some of the same bytes at other times
   };
 
@@ -74,7 +63,12 @@ struct Report {
   for (std::uint32_t t = 0; t < graph.tensors.size(); ++t) {
     const graph::TensorRecord& tensor = graph.tensors[t];
     const std::uint32_t buffer = lives.buffer_of[t];
-    report.tensors.push_back({std::string(graph.name(tensor.name)), Bytes{tensor.bytes}, offsets[t], buffer, {}});
+    report.tensors.push_back({std::string(graph.name(tensor.name)),
+                              Bytes{tensor.bytes},
+                              offsets[t],
+                              buffer,
+                              tensor.is_outside_arena() ? tensor.memory : MemoryKind::device,
+                              {}});
     if (buffer != Lifetimes::no_buffer) report.plan.offsets[buffer] = static_cast<std::int64_t>(offsets[t]);
   }
   report.plan.arena = arena_of(report.problem, report.plan.offsets);
@@ -107,7 +101,8 @@ inline std::ostream& operator<<(std::ostream& out, const Report& report) {
   for (const Report::Tensor& tensor : report.tensors) {
     out << "  " << tensor.name << ": ";
     if (tensor.buffer == Lifetimes::no_buffer) {
-      out << tensor.bytes.value << " bytes in the args table\n";
+      out << tensor.bytes.value << " bytes " << (tensor.memory == MemoryKind::device ? "in the args table" : "of ")
+          << (tensor.memory == MemoryKind::device ? "" : to_string(tensor.memory)) << '\n';
       continue;
     }
     out << tensor.bytes.value << " bytes at " << tensor.offset;

@@ -34,7 +34,7 @@ struct Token {
 struct Tokens {
   static constexpr std::uint32_t none = 0xFFFF'FFFF;
   std::vector<Token> tokens{};
-  std::vector<std::uint32_t> of_tensor{};  ///< by tensor; none for a host input
+  std::vector<std::uint32_t> of_tensor{};  ///< by tensor; none for what is not in the arena
 };
 
 namespace detail {
@@ -88,7 +88,7 @@ class UseFinder {
   constexpr void make_tokens() {
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = graph_.tensors[t];
-      if (is_carried_in_args(tensor.direction) || home_of(graph_, t) != t) continue;
+      if (is_carried_in_args(tensor.direction) || tensor.is_outside_arena() || home_of(graph_, t) != t) continue;
       result_.of_tensor[t] = static_cast<std::uint32_t>(result_.tokens.size());
       result_.tokens.push_back({tensor.bytes});
     }
@@ -96,6 +96,7 @@ class UseFinder {
       const graph::TensorRecord& tensor = graph_.tensors[t];
       if (is_carried_in_args(tensor.direction)) continue;
       const std::uint32_t token = result_.of_tensor[t] = result_.of_tensor[home_of(graph_, t)];
+      if (token == Tokens::none) continue;
       if (is_kept(tensor)) kept_[token] = 1;
       if (copies_in(tensor.direction)) {
         extend(result_.tokens[token], 0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/detail/enum_set.hpp>
+#include <rondo/types.hpp>
 
 #include <cstdint>
 
@@ -32,7 +33,8 @@ enum class Capability : std::uint8_t {
   callers_stream,
   loops,
   learning,
-  memory_registry
+  memory_registry,
+  memory_kinds
 };
 
 /// A set of capabilities. A platform declares those that it means to have: `static constexpr rondo::Capabilities
@@ -40,6 +42,9 @@ enum class Capability : std::uint8_t {
 /// its member is missing, is misspelt, has another type or is not noexcept. A member whose capability is not declared
 /// is not used.
 using Capabilities = detail::EnumSet<Capability>;
+
+/// A set of kinds of memory.
+using MemoryKinds = detail::EnumSet<MemoryKind>;
 
 /// The capabilities that P declares; empty if it declares none.
 template <class P>

@@ -101,6 +101,10 @@ consteval bool check_platform() {
   static_assert(!detail::declares<P, Capability::memory_registry> || HasMemoryRegistry<P>,
                 "rondo: the platform declares Capability::memory_registry; write `rondo::memory::Space memory_space() "
                 "const noexcept;`, and record each allocation and release in rondo::memory::Registry::instance()");
+  static_assert(!detail::declares<P, Capability::memory_kinds> || HasMemoryKinds<P>,
+                "rondo: the platform declares Capability::memory_kinds; write `static constexpr rondo::MemoryKinds "
+                "memory_kinds{...};`, `DevicePtr<std::byte> allocate(rondo::MemoryKind, Bytes size, Bytes alignment);` "
+                "and `void* host_address(DevicePtr<std::byte>) const noexcept;`");
   return Platform<P>;
 }
 

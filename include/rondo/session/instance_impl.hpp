@@ -116,7 +116,8 @@ void Instance<P, Policies, Graph, Layout>::pass_addresses() noexcept {
     std::size_t port = 0;
     for (std::size_t t = 0; t < view.tensors.size(); ++t) {
       const Direction direction = view.tensors[t].direction;
-      std::uint64_t place = at_.arena.address() + layout_.offsets()[t];
+      std::uint64_t place = at_.is_other(view, t) ? at_.address_of(view, layout_.offsets(), t)
+                                                  : at_.arena.address() + layout_.offsets()[t];
       if (is_bound_each_round(direction)) place = address(port++);
       if (is_carried_in_args(direction)) place = reinterpret_cast<std::uintptr_t>(refresher_.host_input(t));
       runner_.place_tensor(t, place);

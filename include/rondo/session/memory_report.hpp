@@ -16,12 +16,12 @@ namespace detail {
 /// `args`: on the device; `image`: on the host.
 template <Platform P>
 void add_holdings(memory::Report& report, const P& platform, Bytes tensors, Bytes args, Bytes image) {
-  report.holdings.push_back({memory::MemoryKind::hbm, "tensors", tensors});
-  report.holdings.push_back({memory::MemoryKind::hbm, "args", args});
-  report.holdings.push_back({memory::MemoryKind::host, "args image", image});
+  report.holdings.push_back({MemoryKind::device, "tensors", tensors});
+  report.holdings.push_back({MemoryKind::device, "args", args});
+  report.holdings.push_back({MemoryKind::host, "args image", image});
   if constexpr (HasHoldings<P>) {
     const auto add = [&](const char* what, Bytes bytes, bool on_device) {
-      const auto kind = on_device ? memory::MemoryKind::hbm : memory::MemoryKind::pinned_host;
+      const auto kind = on_device ? MemoryKind::device : MemoryKind::pinned_host;
       if (bytes.value != 0) report.holdings.push_back({kind, what, bytes});
     };
     platform.holdings(add);
@@ -42,6 +42,7 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
     image.value += instance.refresher().table().image().size();
   }
   add_holdings(report, platform_, arena_.size(), args, image);
+  others_.for_each([&](MemoryKind kind, Bytes bytes) { report.holdings.push_back({kind, "a tensor", bytes}); });
   return report;
 }
 

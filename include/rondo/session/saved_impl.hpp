@@ -52,7 +52,8 @@ inline void add_tensors(Hash& hash, const graph::GraphView& graph) {
     hash.add(static_cast<std::uint64_t>(tensor.type) | static_cast<std::uint64_t>(tensor.direction) << 8U |
              static_cast<std::uint64_t>(tensor.zeroed) << 16U | static_cast<std::uint64_t>(tensor.value.kind) << 24U |
              std::uint64_t{tensor.fixed} << 32U | std::uint64_t{tensor.kept} << 33U |
-             std::uint64_t{tensor.delivered} << 34U | std::uint64_t{tensor.shape.rank()} << 40U);
+             std::uint64_t{tensor.delivered} << 34U | static_cast<std::uint64_t>(tensor.memory) << 48U |
+             std::uint64_t{tensor.shape.rank()} << 40U);
     hash.add(std::uint64_t{tensor.alias_of} << 32U | tensor.view_of);
     for (std::size_t d = 0; d < tensor.shape.rank(); ++d) hash.add(static_cast<std::uint64_t>(tensor.shape.extent(d)));
     hash.add(tensor.count);

@@ -9,6 +9,7 @@
 #include <rondo/session/explain.hpp>
 #include <rondo/session/instance.hpp>
 #include <rondo/session/log.hpp>
+#include <rondo/session/other_memory.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/session/residents.hpp>
 #include <rondo/session/round.hpp>
@@ -288,14 +289,14 @@ class Session : public SessionBase<Derived, P, Policies> {
     return graph_.view().tensors[index(key.tensor())];
   }
   [[nodiscard]] DevicePtr<std::byte> device(TensorKey key) const noexcept {
-    return arena_base_.offset(Bytes{layout_.offsets()[index(key.tensor())]});
+    return DevicePtr<std::byte>{placement(0).address_of(graph_.view(), layout_.offsets(), index(key.tensor()))};
   }
   [[nodiscard]] bool overlaps() const noexcept {
     if constexpr (may_overlap) return platform_.overlaps_rounds();
     return false;
   }
   [[nodiscard]] Placement placement(std::size_t slot) const noexcept {
-    return {arena_base_, arena_base_.offset(memory_.displacement(slot)), overlaps()};
+    return {arena_base_, arena_base_.offset(memory_.displacement(slot)), overlaps(), others_.of_slot(slot)};
   }
 
  private:
@@ -359,7 +360,11 @@ class Session : public SessionBase<Derived, P, Policies> {
   void close_instances(const Keep& keep) noexcept {
     for (Instance& instance : instances_) keep(instance.close());
   }
-  Status release_arena() noexcept { return arena_.release(); }
+  Status release_arena() noexcept {
+    const Status status = others_.release();
+    const Status released = arena_.release();
+    return status.ok() ? released : status;
+  }
   void note_closed() noexcept { block(State::closed, Status{Errc::closed}); }
 
   Status set_held(TensorKey key, bool is_held) noexcept;
@@ -373,6 +378,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[no_unique_address]] Graph graph_;
   [[no_unique_address]] Layout layout_;
   SlotMemory<typename P::Arch> memory_;
+  OtherMemory<P> others_;
   memory::Arena<P> arena_;
   DevicePtr<std::byte> arena_base_;  ///< the start of the tensors: the arena, until it is moved
   Instance instances_[Slots];        ///< by slot

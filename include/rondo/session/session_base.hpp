@@ -17,6 +17,7 @@
 #include <rondo/types.hpp>
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -77,34 +78,38 @@ class SessionBase {
 
   // --- device memory for rounds to bind
 
-  /// Allocates device memory for an input, output or inout, which rounds bind without a copy; see DeviceArray.
-  /// @throws Error wrong_tensor; wrong_size if the size depends on symbols; closed, poisoned; and as the platform does
-  template <Element T, Direction D>
+  /// Allocates device memory for an input, output or inout, which rounds bind without a copy; see DeviceArray. `kind`:
+  /// the kind of memory, as in `session.allocate<MemoryKind::mapped_host>(x)`; without it, the one that the graph asks
+  /// for, see TaskGraph::in_memory. @throws Error wrong_tensor; wrong_size if the size depends on symbols; closed,
+  /// poisoned; and as the platform does
+  template <MemoryKind... kind, Element T, Direction D>
     requires(is_model_io(D))
   [[nodiscard]] DeviceArray<T> allocate(TensorHandle<T, D> tensor) {
-    return allocate_array<T>(memory::detail::bytes_of(derived().interface(), tensor.key, nullptr));
+    return allocate_array<T, kind...>(tensor.key, nullptr);
   }
   /// The same for a tensor whose size depends on symbols, in the shape that it will have. @throws Error wrong_size if
   /// the tensor cannot have this shape; overflow; and as above
-  template <Element T, Direction D>
+  template <MemoryKind... kind, Element T, Direction D>
     requires(is_model_io(D))
   [[nodiscard]] DeviceArray<T> allocate(TensorHandle<T, D> tensor, const Shape& shape) {
-    return allocate_array<T>(memory::detail::bytes_of(derived().interface(), tensor.key, &shape));
+    return allocate_array<T, kind...>(tensor.key, &shape);
   }
   /// Waits for the rounds in flight, copies host memory into an array that this session allocated, and waits for the
   /// copy. `host`: as in bind(). Errors: wrong_size, null_memory; busy, closed, poisoned.
   template <Element T, class Host>
   Status upload(DeviceArray<T>& array, const Host& host) noexcept {
     const auto pair = bind(Input<T>{}, host);
-    return move_array(array.span().data().template as<std::byte>(), Bytes{array.size() * sizeof(T)},
-                      const_cast<T*>(pair.data()), Bytes{bytes_or_most(pair.size(), sizeof(T))}, true);
+    return move_array(array.span().data().template as<std::byte>(), array.host().data(),
+                      Bytes{array.size() * sizeof(T)}, const_cast<T*>(pair.data()),
+                      Bytes{bytes_or_most(pair.size(), sizeof(T))}, true);
   }
   /// Like upload(), but copies from the device to the host.
   template <Element T, class Host>
   Status download(const DeviceArray<T>& array, Host&& host) noexcept {
     const auto pair = bind(Output<T>{}, std::forward<Host>(host));
-    return move_array(DevicePtr<std::byte>{array.span().data().address()}, Bytes{array.size() * sizeof(T)}, pair.data(),
-                      Bytes{bytes_or_most(pair.size(), sizeof(T))}, false);
+    return move_array(DevicePtr<std::byte>{array.span().data().address()}, const_cast<T*>(array.host().data()),
+                      Bytes{array.size() * sizeof(T)}, pair.data(), Bytes{bytes_or_most(pair.size(), sizeof(T))},
+                      false);
   }
 
   /// Ends the current round, or else the next one, with `stopped`, which poisons the session. If the host decides about
@@ -185,8 +190,14 @@ class SessionBase {
   [[nodiscard]] platform::Direct<P> direct() noexcept { return {platform_}; }
   [[nodiscard]] bool may_submit() const noexcept { return state_ == State::open; }
 
-  template <Element T>
-  [[nodiscard]] DeviceArray<T> allocate_array(Bytes size) {
+  template <Element T, MemoryKind... kind>
+  [[nodiscard]] DeviceArray<T> allocate_array(TensorKey tensor, const Shape* shape) {
+    static_assert(((memory_kinds_of<P>().has(kind) && kind < MemoryKind::pinned_host) && ...),
+                  "rondo: the session's platform has no device memory of this kind; choose one of its memory_kinds");
+    const graph::GraphView graph = derived().interface();
+    const Bytes size = memory::detail::bytes_of(graph, tensor, shape);
+    [[maybe_unused]] MemoryKind wanted = graph.tensors[index(tensor.tensor())].memory;
+    ((wanted = kind), ...);
     if (const Status status = unusable(); !status) {
       throw Error(status.code(), Error::Text("allocate: ", describe(status.code())));
     }
@@ -198,23 +209,42 @@ class SessionBase {
       });
     }
     blocks_->reserve();
-    const auto block =
-        platform_.allocate(Bytes{arch::block_bytes<typename P::Arch>(size.value)}, Bytes{P::Arch::tensor_alignment});
+    const Bytes whole{arch::block_bytes<typename P::Arch>(size.value)};
+    constexpr Bytes alignment{P::Arch::tensor_alignment};
+    DevicePtr<std::byte> block;
+    void* host = nullptr;
+    if constexpr (HasMemoryKinds<P>) {
+      block = wanted == MemoryKind::device ? platform_.allocate(whole, alignment)
+                                           : platform_.allocate(wanted, whole, alignment);
+      if (wanted == MemoryKind::mapped_host) host = platform_.host_address(block);
+    } else {
+      block = platform_.allocate(whole, alignment);
+    }
     blocks_->add(block);
-    return {blocks_, block.template as<T>(), size.value / sizeof(T)};
+    return {blocks_, block.template as<T>(), size.value / sizeof(T), static_cast<T*>(host)};
   }
   /// The reason why the session can be used no more; ok if it can.
   [[nodiscard]] Status unusable() const noexcept {
     if (state_ == State::closed) return Status{Errc::closed};
     return state_ == State::poisoned ? Status{Errc::poisoned}.poisoning() : Status{};
   }
-  Status move_array(DevicePtr<std::byte> array, Bytes bytes, void* host, Bytes size, bool to_device) noexcept {
+  /// `mapped`: where the host accesses the device's memory, or null.
+  Status copy_between(DevicePtr<std::byte> device, void* mapped, void* host, Bytes size, bool to_device) noexcept {
+    if (mapped == nullptr) {
+      return to_device ? platform_.copy_in(device, host, size) : platform_.copy_out(host, device, size);
+    }
+    const Status status = derived().wait_for_device();
+    std::memcpy(to_device ? mapped : host, to_device ? host : mapped, size.value);
+    return status;
+  }
+  Status move_array(DevicePtr<std::byte> array, void* mapped, Bytes bytes, void* host, Bytes size,
+                    bool to_device) noexcept {
     derived().finish_all();
     if (state_ == State::in_round) return Status{Errc::busy};
     if (const Status status = unusable(); !status) return status;
     if (!array || host == nullptr) return Status{Errc::null_memory};
     if (size != bytes) return Status{Errc::wrong_size};
-    Status status = to_device ? platform_.copy_in(array, host, size) : platform_.copy_out(host, array, size);
+    Status status = copy_between(array, mapped, host, size, to_device);
     if (const Status waited = derived().wait_for_device(); status.ok()) status = waited;
     return status.ok() ? status : derived().note_failure(status);
   }

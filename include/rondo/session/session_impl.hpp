@@ -38,6 +38,7 @@ Session<Derived, P, Policies, Graph, Slots>::Session(Opening&& opening, const Op
       graph_{std::move(opening.graph)},
       layout_{make_layout(graph_, opening)},
       memory_{graph_.view(), layout_.offsets(), layout_.arena_bytes(), overlaps()},
+      others_{platform_, graph_.view(), Slots, overlaps()},
       arena_{platform_, memory_.whole(layout_.arena_bytes(), Slots), Bytes{P::Arch::arena_alignment}},
       arena_base_{arena_.base()},
       instances_{make_instance<I>(options)...},
@@ -75,8 +76,10 @@ template <class Derived, Platform P, class Policies, class Graph, std::size_t Sl
 Graph Session<Derived, P, Policies, Graph, Slots>::prepared(Graph graph, [[maybe_unused]] const Options& options) {
   if constexpr (Graph::is_static) {
     static_assert((graph::check_limits<typename P::Arch>(Graph::view()), true));
+    static_assert((check_memory_kinds(Graph::view(), P::name, memory_kinds_of<P>()), true));
   } else {
     graph::check_limits<typename P::Arch>(graph.view());
+    check_memory_kinds(graph.view(), P::name, memory_kinds_of<P>());
     if constexpr (!HasLoops<P>) graph::refuse_loops(graph.view(), P::name);
     if constexpr (HasLanes<P> && std::is_same_v<Graph, FrozenGraph>) return P::deal(std::move(graph), options);
   }
@@ -222,7 +225,7 @@ Status Session<Derived, P, Policies, Graph, Slots>::move_resident(TensorKey key,
   const std::uint32_t t = index(key.tensor());
   if (const Status status = check_bytes(key.tensor(), size); !status) return status;
   if (host == nullptr) return Status::of_tensor(Errc::null_memory, t);
-  Status status = to_device ? platform_.copy_in(device(key), host, size) : platform_.copy_out(host, device(key), size);
+  Status status = this->copy_between(device(key), others_.host_address(t), host, size, to_device);
   if (const Status waited = waits ? wait_for_device() : Status{}; status.ok()) status = waited;
   if (!status) return note_failure(status);
   if (to_device) {

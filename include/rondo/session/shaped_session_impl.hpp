@@ -33,8 +33,15 @@ ShapedSession<P, Policies, Capacity, Depth>::ShapedSession(Shapes shapes, const 
                                                  "Options::saved out"));
     }
   }
+  detail::check_memory_kinds(graph_.interface(), P::name, memory_kinds_of<P>());
   for (std::size_t t = 0; t < offsets_.size(); ++t) {
     const graph::TensorRecord& tensor = graph_.tensors()[t];
+    if (tensor.is_outside_arena()) {
+      throw Error(Errc::unsupported,
+                  Error::Text("tensor '", graph_.name(tensor.name), "' cannot be in ", to_string(tensor.memory),
+                              " memory: a session of many shapes has residents and workspaces in "
+                              "its arena; use memory that rounds bind"));
+    }
     resets_workspace_ = resets_workspace_ || tensor.zeroed == Zeroed::once;
     // All slots share the source of such a view.
     if (tensor.delivered && (tensor.direction == Direction::resident || tensor.zeroed != Zeroed::never)) {

@@ -29,6 +29,7 @@ struct SlotMemory {
     for (std::size_t t = 0; t < view.tensors.size(); ++t) {
       const graph::TensorRecord& tensor = view.tensors[t];
       if (!Placement::is_with_ports(view, t, has_own_workspace) || is_carried_in_args(tensor.direction)) continue;
+      if (view.tensors[graph::root_of(view.tensors, static_cast<std::uint32_t>(t))].is_outside_arena()) continue;
       first = std::min(first, offsets[t]);
       end = std::max(end, offsets[t] + arch::block_bytes<A>(tensor.bytes));
     }

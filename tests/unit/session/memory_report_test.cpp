@@ -102,8 +102,8 @@ TEST_CASE("The report says what lies where, who shares, and what sharing saves")
   CHECK(report.lower_bound() == Bytes{192});
   CHECK(report.apart == Bytes{320});
   CHECK(report.reuse() == doctest::Approx(320.0 / 192));
-  CHECK(report.bytes(memory::MemoryKind::hbm) == Bytes{192});  // simulated kernels read their args in host memory
-  CHECK(report.bytes(memory::MemoryKind::host) == Bytes{session.args().image().size()});
+  CHECK(report.bytes(MemoryKind::device) == Bytes{192});  // simulated kernels read their args in host memory
+  CHECK(report.bytes(MemoryKind::host) == Bytes{session.args().image().size()});
   REQUIRE(report.tensors.size() == 6);
   CHECK(report.tensors[0].name == "x");
   CHECK(report.tensors[0].shares_with == std::vector<std::uint32_t>{2});
@@ -126,7 +126,7 @@ TEST_CASE("The report reads as a table and draws as a map, names on it") {
   std::ostringstream table, map;
   table << session.memory_report();
   CAPTURE(table.str());
-  CHECK(says(table.str(), "HBM: 192 bytes, tensors", "lower bound 192", "x: 64 bytes at ", "shares with u",
+  CHECK(says(table.str(), "device: 192 bytes, tensors", "lower bound 192", "x: 64 bytes at ", "shares with u",
              "h: 64 bytes in the args table"));
   search::write_memory_map(map, session.memory_report());
   CHECK(says(map.str(), "<svg", "<title>u: [", "<title>x: [", "192 bytes (lower bound 192)"));

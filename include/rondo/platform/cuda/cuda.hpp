@@ -60,7 +60,8 @@ class Cuda {
                    Capability::pinned_memory,   Capability::zero_fill,      Capability::arena_move,
                    Capability::failure_text,    Capability::remarks,        Capability::holdings,
                    Capability::device_refresh,  Capability::launch_refresh, Capability::callers_stream,
-                   Capability::memory_registry, Capability::loops,          Capability::stopping} |
+                   Capability::memory_registry, Capability::loops,          Capability::stopping,
+                   Capability::memory_kinds} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = cuda::RefreshKernel::most_bytes;
 
@@ -82,6 +83,14 @@ class Cuda {
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     return DevicePtr<std::byte>{memory_.allocate(size, alignment)};
   }
+  /// Peers access all memory of a context that lets them.
+  static constexpr MemoryKinds memory_kinds{MemoryKind::peer, MemoryKind::mapped_host};
+  /// Allocates memory of one kind. @throws Error out_of_memory
+  [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
+    return DevicePtr<std::byte>{memory_.allocate(size, alignment, kind == MemoryKind::mapped_host)};
+  }
+  /// Returns the host address of mapped host memory; null for any other memory.
+  [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
   /// Waits for the device first, if it may still use the block.
   Status release(DevicePtr<std::byte> block) noexcept {
     (void)callers_.wait();

@@ -22,21 +22,29 @@ class DeviceMemory {
 
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
-  /// @throws Error out_of_memory, and what the driver reports
-  [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment) {
-    if (size > free_) {
+  /// `on_host`: in host memory that kernels access in place, at the same address. @throws Error out_of_memory, and what
+  /// the driver reports
+  [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment, bool on_host = false) {
+    if (!on_host && size > free_) {
       throw Error(Errc::out_of_memory,
                   Error::Text(device_.platform(), ": ", size.value, " bytes of device memory were asked for, ",
                               free_.value, " are free; use smaller tensors"));
     }
     device_.must(Api::enter, device_.enter());
     blocks_.reserve(blocks_.size() + 1);  // nothing after this may fail without giving the memory back
-    const std::uint64_t more = alignment.value > driver_alignment ? alignment.value - driver_alignment : 0;
+    const std::uint64_t given = on_host ? 1 : driver_alignment;
+    const std::uint64_t bytes =
+        std::max<std::uint64_t>(size.value, 1) + (alignment.value > given ? alignment.value - given : 0);
     Block block;
-    block.bytes = size.value;
-    device_.must("cuMemAlloc", device_.driver().malloc(&block.whole, std::max<std::uint64_t>(size.value, 1) + more));
+    if (on_host) {
+      device_.must("cuMemHostAlloc", device_.calls().malloc_host(&block.host, bytes));
+      block.whole = static_cast<Pointer>(reinterpret_cast<std::uintptr_t>(block.host));
+    } else {
+      block.bytes = size.value;
+      device_.must("cuMemAlloc", device_.driver().malloc(&block.whole, bytes));
+    }
     block.address = align_up(block.whole, std::max<std::uint64_t>(alignment.value, 1));
-    free_.value -= size.value;
+    free_.value -= block.bytes;
     blocks_.push_back(block);
     try {
       memory::Registry::instance().note_allocated(space(), block.address, size);
@@ -56,8 +64,17 @@ class DeviceMemory {
     memory::Registry::instance().note_released(space(), address, this);
     free_.value += block.bytes;
     const Result entered = device_.enter();
-    const Result freed = released(device_.driver().free(block.whole));
+    const Result freed =
+        block.host != nullptr ? device_.calls().free_host(block.host) : released(device_.driver().free(block.whole));
     return entered == success || entered == stream_is_captured ? freed : entered;
+  }
+  /// Returns the host address of a block of host memory; null for any other block.
+  [[nodiscard]] void* host_address(std::uint64_t address) const noexcept {
+    for (const Block& block : blocks_) {
+      if (block.address == address && block.host != nullptr)
+        return reinterpret_cast<void*>(address);  // NOLINT: the same
+    }
+    return nullptr;
   }
   /// Releases the remaining blocks.
   Result release_all() noexcept {
@@ -77,8 +94,9 @@ class DeviceMemory {
   static constexpr std::uint64_t driver_alignment = 256;
   struct Block {
     Pointer whole = 0;
+    void* host = nullptr;  ///< null: device memory
     std::uint64_t address = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  ///< of device memory
   };
 
   Device& device_;

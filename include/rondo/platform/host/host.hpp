@@ -70,6 +70,9 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
+  /// The CPU reads all of its memory in place, and has no peer and no pages of a device.
+  static constexpr MemoryKinds memory_kinds{MemoryKind::mapped_host};
+  using Base::allocate;
   /// @throws Error out_of_memory, also if the system refuses to lock that much memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     if (memory_ == host::Residency::on_demand) return Base::allocate(size, alignment);

@@ -21,7 +21,7 @@ using PhysicalMemory = void*;  ///< memory without an address
 using ExceptionInfo = void;    ///< the report on a kernel that failed
 
 /// The size of the pages that an allocation asks for.
-enum PagePolicy : int { huge_first = 0, huge_only = 1, normal_only = 2 };
+enum PagePolicy : int { huge_first = 0, huge_only = 1, normal_only = 2, huge_first_for_peers = 3 };
 inline constexpr std::uint32_t host_register_mapped = 2;
 
 using enum streams::CopyKind;

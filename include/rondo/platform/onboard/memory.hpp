@@ -70,7 +70,10 @@ class DeviceMemory {
       device_.must("aclrtMallocForTaskScheduler",
                    calls().malloc_for_scheduler(&block.whole, bytes, huge_first, nullptr));
     } else {
-      const int policy = kind == MemoryKind::huge_pages ? huge_only : normal_only;
+      const int policy = kind == MemoryKind::huge_pages     ? huge_only
+                         : kind == MemoryKind::normal_pages ? normal_only
+                         : kind == MemoryKind::peer         ? huge_first_for_peers
+                                                            : huge_first;
       device_.must("aclrtMalloc", calls().malloc(&block.whole, bytes, policy));
     }
     if (!is_host) block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);

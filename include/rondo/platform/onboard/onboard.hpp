@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -66,7 +67,7 @@ class Onboard {
                    Capability::failure_text,   Capability::orchestration,   Capability::remarks,
                    Capability::holdings,       Capability::device_refresh,  Capability::launch_refresh,
                    Capability::callers_stream, Capability::memory_registry, Capability::loops,
-                   Capability::stopping} |
+                   Capability::stopping,       Capability::memory_kinds} |
       (is_timed ? Capabilities{Capability::round_time} : Capabilities{});
   static constexpr std::uint32_t max_launch_bytes = onboard::RefreshKernel::most_bytes;
 
@@ -95,28 +96,15 @@ class Onboard {
   }
 
   // --- memory
+  static constexpr MemoryKinds memory_kinds{MemoryKind::huge_pages, MemoryKind::normal_pages,
+                                            MemoryKind::task_scheduler, MemoryKind::peer, MemoryKind::mapped_host};
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
-    const DevicePtr<std::byte> block{memory_.allocate(size, alignment)};
-    if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0) {  // the warm-up runs over it
-      const auto clear = [&] {
-        device_.create_stream();  // unloading the last program has destroyed it
-        device_.work_begins();
-        void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
-        device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
-      };
-      try {
-        clear();
-      } catch (...) {
-        (void)memory_.release(block.address());
-        throw;
-      }
-    }
-    return block;
+    return cleared(DevicePtr<std::byte>{memory_.allocate(size, alignment)}, size);
   }
-  /// Allocates memory of one kind for rounds to bind. @throws Error out_of_memory, unsupported
+  /// Allocates memory of one kind. @throws Error out_of_memory, unsupported
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment = Bytes{64}) {
-    return DevicePtr<std::byte>{memory_.allocate(kind, size, alignment)};
+    return cleared(DevicePtr<std::byte>{memory_.allocate(kind, size, alignment)}, size);
   }
   /// Returns the host address of mapped host memory; null for any other memory.
   [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
@@ -291,6 +279,26 @@ class Onboard {
 
  private:
   [[nodiscard]] auto& staging() noexcept { return transfers_.staging(); }
+  /// Zeroes a block over which the warm-up will run.
+  [[nodiscard]] DevicePtr<std::byte> cleared(DevicePtr<std::byte> block, Bytes size) {
+    if (void* const host = host_address(block); host != nullptr) {
+      std::memset(host, 0, size.value);
+    } else if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0) {
+      const auto clear = [&] {
+        device_.create_stream();  // unloading the last program has destroyed it
+        device_.work_begins();
+        void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
+        device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
+      };
+      try {
+        clear();
+      } catch (...) {
+        (void)memory_.release(block.address());
+        throw;
+      }
+    }
+    return block;
+  }
   /// Adds the name of the task to a failure, if the runtime's message names it.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);

@@ -73,14 +73,6 @@ struct Dispatch {
   Error::Text reason;              ///< the reason why tasks run on the AICPU
 };
 
-/// The kinds of memory that a program can allocate on an NPU and bind to rounds.
-enum class MemoryKind : std::uint8_t {
-  huge_pages,      ///< device memory in huge pages
-  normal_pages,    ///< device memory in normal pages
-  task_scheduler,  ///< device memory that the task scheduler can read
-  mapped_host,     ///< host memory that kernels access over the bus; for a few bytes this saves a copy
-};
-
 namespace platform::onboard {
 
 /// How the host waits for the end of a round.

@@ -45,7 +45,8 @@ class Hosted {
       Capabilities{Capability::snapshot_copy,  Capability::pinned_memory,  Capability::zero_fill,
                    Capability::device_refresh, Capability::launch_refresh, Capability::args_in_host_memory,
                    Capability::staying_awake,  Capability::stopping,       Capability::failure_text,
-                   Capability::engine,         Capability::orchestration,  Capability::memory_registry} |
+                   Capability::engine,         Capability::orchestration,  Capability::memory_registry,
+                   Capability::memory_kinds} |
       (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
       (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
       (RunsLoops<Engine> ? Capabilities{Capability::loops} : Capabilities{}) |
@@ -55,6 +56,14 @@ class Hosted {
   static constexpr memory::Concurrency concurrency = memory::concurrency_of<Engine>();
   static constexpr std::uint32_t max_launch_bytes = 1024;
 
+  /// Memory of all kinds that devices have is the host's.
+  static constexpr MemoryKinds memory_kinds{MemoryKind::huge_pages, MemoryKind::normal_pages,
+                                            MemoryKind::task_scheduler, MemoryKind::peer, MemoryKind::mapped_host};
+  /// @throws Error out_of_memory
+  [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind, Bytes size, Bytes alignment) {
+    return static_cast<Self&>(*this).allocate(size, alignment);
+  }
+  [[nodiscard]] static void* host_address(DevicePtr<std::byte> block) noexcept { return pointer(block); }
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     // The allocation is recorded in front of the block, in `alignment` bytes, so the block stays aligned.

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rondo/arch/arch.hpp>
+#include <rondo/binding/ports.hpp>
+#include <rondo/error.hpp>
+#include <rondo/graph/records.hpp>
+#include <rondo/platform/concept.hpp>
+#include <rondo/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rondo::detail {
+
+/// Refuses kinds of memory that the platform lacks, and tensors that cannot be in such memory; see
+/// TaskGraph::in_memory. @throws Error unsupported, invalid_argument
+constexpr void check_memory_kinds(const graph::GraphView& graph, const char* platform, MemoryKinds known) {
+  for (const graph::TensorRecord& tensor : graph.tensors) {
+    if (tensor.memory == MemoryKind::device) continue;
+    const auto refuse = [&](Errc code, const char* why) {
+      Error::Text text("tensor '", graph.name(tensor.name), "' cannot be in ", to_string(tensor.memory),
+                       " memory: ", why);
+      if (code == Errc::unsupported) {
+        text.append(Error::Text(platform, " has"));
+        for (auto kind = MemoryKind::device; kind < MemoryKind::pinned_host;
+             kind = static_cast<MemoryKind>(static_cast<int>(kind) + 1)) {
+          if (known.has(kind)) text.append(Error::Text(kind == MemoryKind::device ? " " : ", ", to_string(kind)));
+        }
+      }
+      throw Error(code, text);
+    };
+    if (tensor.memory >= MemoryKind::pinned_host) {
+      refuse(Errc::invalid_argument,
+             "kernels do not access it; choose mapped_host, or bind a "
+             "PinnedArray, which rounds copy without staging");
+    }
+    if (tensor.is_view()) refuse(Errc::invalid_argument, "it is a view; choose the memory of its source");
+    if (!known.has(tensor.memory)) refuse(Errc::unsupported, "");
+    if (!tensor.is_outside_arena()) continue;
+    if (tensor.zeroed != Zeroed::never) {
+      refuse(Errc::invalid_argument, "it is zeroed, as one part of the arena; zero it with a task");
+    }
+    if (tensor.delivered) refuse(Errc::invalid_argument, "an output is a view of it; copy it with a task");
+  }
+}
+
+/// The tensors of a graph that are outside the arena, each in a block of its own; one for each slot where slots have
+/// memory of their own. Lifetime: immovable; the platform and the graph outlive it. Cost: set-up only.
+template <Platform P>
+class OtherMemory {
+ public:
+  /// @throws Error as P::allocate
+  OtherMemory(P& platform, const graph::GraphView& graph, std::size_t slots, bool has_own_workspace)
+      : OtherMemory(platform) {
+    tensors_ = graph.tensors.size();
+    for (std::size_t t = 0; t < tensors_; ++t) {
+      const graph::TensorRecord& tensor = graph.tensors[t];
+      if (!tensor.is_outside_arena()) continue;
+      addresses_.resize(slots * tensors_);
+      const bool is_shared = !Placement::is_with_ports(graph, t, has_own_workspace);
+      for (std::size_t s = 0; s < slots; ++s) {
+        addresses_[s * tensors_ + t] = is_shared && s != 0 ? addresses_[t] : allocate(tensor);
+      }
+    }
+  }
+  OtherMemory(const OtherMemory&) = delete;
+  OtherMemory& operator=(const OtherMemory&) = delete;
+  ~OtherMemory() { (void)release(); }
+
+  /// The addresses by tensor, 0 for those in the arena; empty if all are.
+  [[nodiscard]] std::span<const std::uint64_t> of_slot(std::size_t slot) const noexcept {
+    return addresses_.empty() ? std::span<const std::uint64_t>{}
+                              : std::span(addresses_).subspan(slot * tensors_, tensors_);
+  }
+  /// Where the host accesses a tensor in mapped host memory; null for any other.
+  [[nodiscard]] void* host_address([[maybe_unused]] std::size_t t) const noexcept {
+    if constexpr (HasMemoryKinds<P>) {
+      for (const Block& block : blocks_) {
+        const bool is_mapped = block.kind == MemoryKind::mapped_host && block.at.address() == addresses_[t];
+        if (is_mapped) return platform_.host_address(block.at);
+      }
+    }
+    return nullptr;
+  }
+  /// Calls visit(MemoryKind, Bytes) for each block.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const Block& block : blocks_) visit(block.kind, block.bytes);
+  }
+  Status release() noexcept {
+    Status first;
+    for (const Block& block : blocks_) {
+      if (const Status status = platform_.release(block.at); first.ok()) first = status;
+    }
+    blocks_.clear();
+    return first;
+  }
+
+ private:
+  struct Block {
+    DevicePtr<std::byte> at;
+    MemoryKind kind = MemoryKind::device;
+    Bytes bytes{};
+  };
+
+  explicit OtherMemory(P& platform) noexcept : platform_{platform} {}
+  std::uint64_t allocate([[maybe_unused]] const graph::TensorRecord& tensor) {
+    blocks_.emplace_back();
+    Block& block = blocks_.back();
+    block.kind = tensor.memory;
+    block.bytes = Bytes{arch::block_bytes<typename P::Arch>(tensor.bytes)};
+    try {
+      if constexpr (HasMemoryKinds<P>) {
+        block.at = platform_.allocate(block.kind, block.bytes, Bytes{P::Arch::tensor_alignment});
+      }
+    } catch (...) {
+      blocks_.pop_back();
+      throw;
+    }
+    return block.at.address();
+  }
+
+  P& platform_;
+  std::size_t tensors_ = 0;
+  std::vector<std::uint64_t> addresses_;  ///< by slot and tensor
+  std::vector<Block> blocks_;
+};
+
+}  // namespace rondo::detail

@@ -5,6 +5,8 @@
 
 #include "cuda/fixture.hpp"
 
+#include <rondo/session/memory_report.hpp>
+
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <sstream>
 #include <string>
 
 using namespace rondo;
@@ -252,4 +255,34 @@ TEST_CASE("a session that is timed says how long its rounds took on the device")
   auto session = open<P, Policies>(g.graph);
   CHECK(run(session, g, 1.0F).second);
   CHECK(session.platform().last_round_ns() > 0);
+}
+
+TEST_CASE("The lines of the report on memory sum up to what the driver gave out") {
+  const Clean clean;
+  Graph g;
+  const auto t = g.graph.workspace<float>("t", {100});
+  g.graph.add<kernels::Scale>(g.x, t, 1.0F);
+  g.graph.in_memory(t, MemoryKind::mapped_host);
+  const auto check = [&](auto& session) {
+    const auto in = session.template allocate<MemoryKind::peer>(g.x);
+    const auto out = session.template allocate<MemoryKind::mapped_host>(g.y);
+    const PinnedArray<float, P> pinned(session.platform(), 1000);
+    CHECK(run(session, g, 2).second);
+    const memory::Report report = session.memory_report();
+    std::ostringstream table;
+    table << report;
+    CAPTURE(table.str());
+    CHECK(report.bytes(MemoryKind::device).value + report.bytes(MemoryKind::peer).value ==
+          rondo_cuda_stand_in_bytes("memory"));
+    CHECK(report.bytes(MemoryKind::mapped_host).value + report.bytes(MemoryKind::pinned_host).value ==
+          rondo_cuda_stand_in_bytes("pinned"));
+    CHECK(table.str().find("pinned host: 4000 bytes, pinned by the program") != std::string::npos);
+  };
+  {
+    auto session = open<P>(g.graph);
+    check(session);
+  }
+  auto in_flight = open_pipelined<P, 3>(g.graph);
+  check(in_flight);
+  CHECK(in_flight.close().ok());
 }

@@ -360,6 +360,9 @@ CONTROL std::uint64_t rondo_cuda_stand_in_live(const char* what) {
   }
   return sum;
 }
+CONTROL std::uint64_t rondo_cuda_stand_in_bytes(const char* what) {
+  return machine().bytes_held(std::strcmp(what, "pinned") == 0);
+}
 CONTROL std::uint64_t rondo_cuda_stand_in_misuses(char* text, std::size_t size) {
   const std::lock_guard lock{machine().mutex};
   std::string all;

@@ -36,6 +36,8 @@ std::uint64_t rondo_cuda_stand_in_calls(const char* call);
 /// The number of objects that exist, of one kind: "memory", "pinned", "streams", "events", "graphs", "executables",
 /// "modules", "contexts"; null counts all.
 std::uint64_t rondo_cuda_stand_in_live(const char* what);
+/// The bytes that were asked for in all blocks that exist, of "memory" or "pinned".
+std::uint64_t rondo_cuda_stand_in_bytes(const char* what);
 /// Writes the caller's misuses of the API, one to a line. @returns their number
 std::uint64_t rondo_cuda_stand_in_misuses(char* text, std::size_t size);
 /// Read and write device memory as the device does. @returns false if the address is not device memory

@@ -15,6 +15,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -368,6 +369,66 @@ TEST_CASE_TEMPLATE("The report on memory counts what is pinned for staging", P, 
   CHECK(session.memory_report().bytes(MemoryKind::pinned_host) == Bytes{65536});
   auto in_flight = open_pipelined<P, 3>(g.graph);
   CHECK(in_flight.memory_report().bytes(MemoryKind::pinned_host) > Bytes{65536});
+}
+
+TEST_CASE_TEMPLATE("The lines of the report on memory sum up to what the runtime gave out", P, A2A3OverStandIn,
+                   A5OverStandIn) {
+  if (std::getenv("RONDO_TEST_WITHOUT") != nullptr) return;
+  for (const bool has_pages : {false, true}) {
+    CAPTURE(has_pages);
+    const Clean clean;
+    rondo_stand_in_limit("virtual_memory", has_pages ? 1 : 0);
+    Graph g;
+    const auto t = g.graph.workspace<float>("t", {100});
+    const auto z = g.graph.workspace<float>("z", {100});
+    g.graph.add<kernels::Scale>(g.x, t, 1.0F);
+    g.graph.add<kernels::Accumulate>(g.w, z);
+    g.graph.zero(z);
+    g.graph.in_memory(t, MemoryKind::peer);
+    g.graph.in_memory(g.x, MemoryKind::mapped_host);
+    const auto check = [](const memory::Report& report) {
+      std::ostringstream table;
+      table << report;
+      CAPTURE(table.str());
+      std::uint64_t of_device = 0;
+      for (auto kind = MemoryKind::device; kind < MemoryKind::mapped_host; kind = MemoryKind(int(kind) + 1)) {
+        of_device += report.bytes(kind).value;
+      }
+      CHECK(of_device == rondo_stand_in_bytes("memory"));
+      CHECK(report.bytes(MemoryKind::mapped_host).value + report.bytes(MemoryKind::pinned_host).value ==
+            rondo_stand_in_bytes("pinned"));
+      for (const auto& line : report.holdings) {
+        CHECK_FALSE((line.what == "allocated by the program" && line.bytes.value != 5000));
+      }
+      return table.str();
+    };
+    const auto check_session = [&](auto& session) {
+      (void)check(session.memory_report());
+      auto in = session.allocate(g.x);
+      auto out = session.allocate(g.y);
+      const PinnedArray<float, P> pinned(session.platform(), 1000);
+      const auto mine = session.platform().allocate(Bytes{5000}, Bytes{1024});
+      const Floats one(Graph::n, 1);
+      Floats y(Graph::n), s(Graph::n);
+      REQUIRE(session.run_round(bind(g.x, one), bind(g.w, one), bind(g.y, y), bind(g.s, s)).ok());
+      const std::string table = check(session.memory_report());
+      for (const char* const line :
+           {"peer: ", "mapped host: ", "pinned host: 4000 bytes, pinned by the program",
+            "pinned host: 65536 bytes, staging", "device: 5000 bytes, allocated by the program", "an array", "a tensor",
+            "tensors", "args"}) {
+        CAPTURE(line);
+        CHECK(table.find(line) != std::string::npos);
+      }
+      CHECK(session.platform().release(mine).ok());
+    };
+    {
+      auto session = open<P>(g.graph);
+      check_session(session);
+    }
+    auto in_flight = open_pipelined<P, 3>(g.graph);
+    check_session(in_flight);
+    CHECK(in_flight.close().ok());
+  }
 }
 
 TEST_CASE_TEMPLATE("Rounds in flight of any shape are staged whole, within the limit, and what is pinned is told", P,

@@ -306,6 +306,7 @@ std::uint64_t rondo_stand_in_live(const char* what) {
   }
   return sum;
 }
+std::uint64_t rondo_stand_in_bytes(const char* what) { return machine().bytes_held(std::strcmp(what, "pinned") == 0); }
 std::uint64_t rondo_stand_in_misuses(char* text, std::size_t size) {
   const std::lock_guard lock{machine().mutex};
   if (text != nullptr) fill(text, size, machine().misuses);
@@ -805,7 +806,7 @@ int aclrtReleaseMemAddress(void* p) {
   const Entry entry("aclrtReleaseMemAddress", Needs::context);
   const auto found = machine().addresses.find(reinterpret_cast<std::uintptr_t>(p));
   if (found == machine().addresses.end()) return misuse("aclrtReleaseMemAddress", "not reserved");
-  if (machine().block_of(p, 0) != nullptr) return misuse("aclrtReleaseMemAddress", "still mapped");
+  if (machine().block_of(p, 1) != nullptr) return misuse("aclrtReleaseMemAddress", "still mapped");
   munmap(p, found->second);
   machine().addresses.erase(found);
   return entry.injected;

@@ -99,6 +99,14 @@ std::size_t Machine::memory_in_use() const {
   return sum;
 }
 
+std::uint64_t Machine::bytes_held(bool is_pinned_memory) {
+  const std::lock_guard lock{mutex};
+  std::uint64_t sum = 0;
+  for (const auto& [at, block] : blocks) sum += is_pinned_memory ? 0 : block.size;
+  for (const auto& [at, size] : pinned) sum += is_pinned_memory ? size : 0;
+  return sum;
+}
+
 Block* Machine::block_of(const void* p, std::size_t size) {
   const auto at = reinterpret_cast<std::uintptr_t>(p);
   auto next = blocks.upper_bound(at);

@@ -213,6 +213,8 @@ struct Machine {
   [[nodiscard]] std::uint64_t limit(const char* what) const;
   [[nodiscard]] std::size_t memory_in_use() const;
   [[nodiscard]] Block* block_of(const void* p, std::size_t size);
+  /// The bytes that were asked for in all blocks of device memory, or of pinned memory.
+  [[nodiscard]] std::uint64_t bytes_held(bool is_pinned_memory);
   [[nodiscard]] bool is_pinned(const void* p, std::size_t size) const;
   [[nodiscard]] Block* map_block(std::byte* at, int file, std::size_t size, std::size_t mapped);
   void unmap_block(Block& block);

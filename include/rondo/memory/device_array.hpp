@@ -20,6 +20,13 @@ namespace rondo {
 
 namespace memory::detail {
 
+/// A block of memory that a session holds.
+struct Block {
+  DevicePtr<std::byte> at;
+  MemoryKind kind = MemoryKind::device;
+  Bytes bytes{};
+};
+
 /// The blocks that a session has allocated for its caller. Arrays share it with their session, and are empty once it is
 /// closed. Thread safety: none. Cost: set-up only.
 class Blocks {
@@ -31,7 +38,8 @@ class Blocks {
   [[nodiscard]] bool is_open() const noexcept { return session_ != nullptr; }
   /// Makes room for one more block, so that add() cannot fail. @throws std::bad_alloc
   void reserve() { blocks_.reserve(blocks_.size() + 1); }
-  void add(DevicePtr<std::byte> block) noexcept { blocks_.push_back(block); }
+  void add(const Block& block) noexcept { blocks_.push_back(block); }
+  [[nodiscard]] std::span<const Block> all() const noexcept { return blocks_; }
   /// Releases a block if it is still there.
   Status release(DevicePtr<std::byte> block) noexcept;
   /// Releases all blocks. @returns the first failure
@@ -40,7 +48,7 @@ class Blocks {
  private:
   void* session_;
   Release release_;
-  std::vector<DevicePtr<std::byte>> blocks_;
+  std::vector<Block> blocks_;
 };
 
 /// Returns the size of a tensor that rounds bind; `shape`: that of a tensor whose size is symbolic, or null.
@@ -49,12 +57,13 @@ class Blocks {
 
 #if RONDO_HAS_BODIES
 RONDO_INLINE Status Blocks::release(DevicePtr<std::byte> block) noexcept {
-  return std::erase(blocks_, block) != 0 ? release_(session_, block) : Status{};
+  return std::erase_if(blocks_, [&](const Block& b) { return b.at == block; }) != 0 ? release_(session_, block)
+                                                                                    : Status{};
 }
 RONDO_INLINE Status Blocks::close() noexcept {
   Status first;
-  for (const DevicePtr<std::byte> block : blocks_) {
-    if (const Status status = release_(session_, block); first.ok()) first = status;
+  for (const Block& block : blocks_) {
+    if (const Status status = release_(session_, block.at); first.ok()) first = status;
   }
   blocks_.clear();
   session_ = nullptr;

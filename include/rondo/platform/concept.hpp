@@ -323,13 +323,14 @@ concept Deals = requires(FrozenGraph&& graph, const typename P::Options& options
   { P::deal(static_cast<FrozenGraph&&>(graph), options) } -> std::same_as<FrozenGraph>;
 };
 
-/// Memory that the platform uses beyond what the session allocates: `template <class Sink> void holdings(Sink&& sink)
-/// const noexcept` calls `sink(const char* what, Bytes, bool on_device)` for each; host memory is pinned.
+/// Lists the memory that the platform holds: `template <class Sink> void holdings(Sink&& sink) const noexcept` calls
+/// `sink(const char* what, Bytes, MemoryKind)` for each purpose. A `what` of null stands for all blocks of that kind
+/// that allocate() has given out, in the sizes that were asked for.
 template <class P>
-concept HasHoldings =
-    detail::declares<P, Capability::holdings> && requires(const P& p, void (&sink)(const char*, Bytes, bool) noexcept) {
-      { p.holdings(sink) } noexcept -> std::same_as<void>;
-    };
+concept HasHoldings = detail::declares<P, Capability::holdings> &&
+                      requires(const P& p, void (&sink)(const char*, Bytes, MemoryKind) noexcept) {
+                        { p.holdings(sink) } noexcept -> std::same_as<void>;
+                      };
 
 /// Gives observers access to the engine that runs its tasks: `Engine& engine() noexcept`.
 template <class P>

@@ -7,24 +7,51 @@
 #include <rondo/session/shaped_session.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <type_traits>
 
 /// The bodies of the sessions' memory_report(). Include it where you call that function.
 namespace rondo {
 namespace detail {
 
-/// `args`: on the device; `image`: on the host.
+/// What a session holds in device memory, besides its arena and its arrays, and on the host.
+struct SessionHoldings {
+  Bytes args;   ///< tables on the device
+  Bytes image;  ///< of the tables, on the host
+  Bytes rings;  ///< of a runtime that builds the graph on the device, with its arguments and results
+
+  template <class Instance>
+  void add(const Instance& instance) {
+    args.value += instance.refresher().device_bytes().value;
+    image.value += instance.refresher().table().image().size();
+    if constexpr (requires { instance.runner().ring_bytes(); }) rings.value += instance.runner().ring_bytes().value;
+  }
+};
+
+/// `others`: the blocks of tensors outside the arena; `arrays`: those of the session's caller, or null.
 template <Platform P>
-void add_holdings(memory::Report& report, const P& platform, Bytes tensors, Bytes args, Bytes image) {
+void add_holdings(memory::Report& report, const P& platform, Bytes tensors, const SessionHoldings& held,
+                  std::span<const memory::detail::Block> others, const memory::detail::Blocks* arrays) {
+  const auto add = [&](MemoryKind kind, const char* what, Bytes bytes) {
+    if (bytes.value != 0) report.holdings.push_back({kind, what, bytes});
+  };
   report.holdings.push_back({MemoryKind::device, "tensors", tensors});
-  report.holdings.push_back({MemoryKind::device, "args", args});
-  report.holdings.push_back({MemoryKind::host, "args image", image});
+  report.holdings.push_back({MemoryKind::device, "args", held.args});
+  report.holdings.push_back({MemoryKind::host, "args image", held.image});
+  add(MemoryKind::device, "rings", held.rings);
+  for (const memory::detail::Block& block : others) add(block.kind, "a tensor", block.bytes);
+  if (arrays != nullptr) {
+    for (const memory::detail::Block& block : arrays->all()) add(block.kind, "an array", block.bytes);
+  }
   if constexpr (HasHoldings<P>) {
-    const auto add = [&](const char* what, Bytes bytes, bool on_device) {
-      const auto kind = on_device ? MemoryKind::device : MemoryKind::pinned_host;
-      if (bytes.value != 0) report.holdings.push_back({kind, what, bytes});
-    };
-    platform.holdings(add);
+    const memory::Report of_session = report;
+    platform.holdings([&](const char* what, Bytes bytes, MemoryKind kind) {
+      if (what != nullptr) return add(kind, what, bytes);
+      const std::uint64_t known = of_session.bytes(kind).value;
+      if (bytes.value > known) add(kind, "allocated by the program", Bytes{bytes.value - known});
+    });
   }
 }
 
@@ -35,14 +62,9 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
                                             : concurrency<P, Graph>;
   memory::Report report =
       memory::make_report(graph_.view(), arch::limits_of<typename P::Arch>, order, layout_.offsets());
-  Bytes args;
-  Bytes image;
-  for (const Instance& instance : instances_) {
-    args.value += instance.refresher().device_bytes().value;
-    image.value += instance.refresher().table().image().size();
-  }
-  add_holdings(report, platform_, arena_.size(), args, image);
-  others_.for_each([&](MemoryKind kind, Bytes bytes) { report.holdings.push_back({kind, "a tensor", bytes}); });
+  SessionHoldings held;
+  for (const Instance& instance : instances_) held.add(instance);
+  add_holdings(report, platform_, arena_.size(), held, others_.all(), this->blocks_.get());
   return report;
 }
 
@@ -50,16 +72,12 @@ memory::Report Session<Derived, P, Policies, Graph, Slots>::memory_report() cons
 
 template <Platform P, class Policies, class Capacity, std::size_t Depth>
 memory::Report ShapedSession<P, Policies, Capacity, Depth>::memory_report() {
-  Bytes args;
-  Bytes image;
+  detail::SessionHoldings held;
   for_each_entry([&](std::unique_ptr<Entry>& entry) {
-    for (std::size_t slot = 0; slot < slots; ++slot) {
-      args.value += entry->instance(slot).refresher().device_bytes().value;
-      image.value += entry->instance(slot).refresher().table().image().size();
-    }
+    for (std::size_t slot = 0; slot < slots; ++slot) held.add(entry->instance(slot));
   });
   memory::Report report;
-  detail::add_holdings(report, platform_, capacity_, args, image);
+  detail::add_holdings(report, platform_, capacity_, held, {}, this->blocks_.get());
   return report;
 }
 

@@ -6,6 +6,7 @@
 #include <rondo/binding/ports.hpp>
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
+#include <rondo/memory/device_array.hpp>
 #include <rondo/platform/concept.hpp>
 #include <rondo/types.hpp>
 
@@ -86,11 +87,7 @@ class OtherMemory {
     }
     return nullptr;
   }
-  /// Calls visit(MemoryKind, Bytes) for each block.
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (const Block& block : blocks_) visit(block.kind, block.bytes);
-  }
+  [[nodiscard]] std::span<const memory::detail::Block> all() const noexcept { return blocks_; }
   Status release() noexcept {
     Status first;
     for (const Block& block : blocks_) {
@@ -101,11 +98,7 @@ class OtherMemory {
   }
 
  private:
-  struct Block {
-    DevicePtr<std::byte> at;
-    MemoryKind kind = MemoryKind::device;
-    Bytes bytes{};
-  };
+  using Block = memory::detail::Block;
 
   explicit OtherMemory(P& platform) noexcept : platform_{platform} {}
   std::uint64_t allocate([[maybe_unused]] const graph::TensorRecord& tensor) {

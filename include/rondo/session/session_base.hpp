@@ -196,7 +196,7 @@ class SessionBase {
                   "rondo: the session's platform has no device memory of this kind; choose one of its memory_kinds");
     const graph::GraphView graph = derived().interface();
     const Bytes size = memory::detail::bytes_of(graph, tensor, shape);
-    [[maybe_unused]] MemoryKind wanted = graph.tensors[index(tensor.tensor())].memory;
+    MemoryKind wanted = graph.tensors[index(tensor.tensor())].memory;
     ((wanted = kind), ...);
     if (const Status status = unusable(); !status) {
       throw Error(status.code(), Error::Text("allocate: ", describe(status.code())));
@@ -220,7 +220,7 @@ class SessionBase {
     } else {
       block = platform_.allocate(whole, alignment);
     }
-    blocks_->add(block);
+    blocks_->add({block, wanted, whole});
     return {blocks_, block.template as<T>(), size.value / sizeof(T), static_cast<T*>(host)};
   }
   /// The reason why the session can be used no more; ok if it can.

@@ -3,6 +3,7 @@
 #include <rondo/session/memory_report.hpp>
 
 #include <random.hpp>
+#include <rondo/platform/pinned.hpp>
 #include <rondo/platform/select.hpp>
 #include <rondo/search/plan_svg.hpp>
 #include <rondo/session/open.hpp>
@@ -12,9 +13,12 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using namespace rondo;
@@ -112,6 +116,100 @@ TEST_CASE("The report says what lies where, who shares, and what sharing saves")
   CHECK(report.tensors[4].buffer == memory::Lifetimes::no_buffer);
   CHECK(report.tensors[5].shares_with.empty());
   for (const auto& tensor : report.tensors) CHECK(tensor.bytes == Bytes{64});
+}
+
+namespace {
+
+/// A simulated chip that counts what its allocator gives out.
+struct Counting : A2A3Sim {
+  using A2A3Sim::A2A3Sim;
+  static inline std::map<std::uint64_t, std::pair<MemoryKind, std::uint64_t>> held;
+
+  DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
+    return counted(MemoryKind::device, size, A2A3Sim::allocate(size, alignment));
+  }
+  DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
+    return counted(kind, size, A2A3Sim::allocate(kind, size, alignment));
+  }
+  void* allocate_pinned(Bytes size) {
+    void* const memory = A2A3Sim::allocate_pinned(size);
+    (void)counted(MemoryKind::pinned_host, size, DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)});
+    return memory;
+  }
+  Status release(DevicePtr<std::byte> block) noexcept {
+    CHECK(held.erase(block.address()) == 1);
+    return A2A3Sim::release(block);
+  }
+  void release_pinned(void* memory) noexcept {
+    CHECK(held.erase(reinterpret_cast<std::uintptr_t>(memory)) == 1);
+    A2A3Sim::release_pinned(memory);
+  }
+  static DevicePtr<std::byte> counted(MemoryKind kind, Bytes size, DevicePtr<std::byte> block) {
+    held[block.address()] = {kind, size.value};
+    return block;
+  }
+  static std::uint64_t bytes(MemoryKind kind) {
+    std::uint64_t sum = 0;
+    for (const auto& [at, block] : held) sum += block.first == kind ? block.second : 0;
+    return sum;
+  }
+};
+
+/// Whether each kind in the report has as many bytes as the allocator gave out; the image of the args is the host's.
+template <class Session>
+bool is_complete(Session& session) {
+  const memory::Report report = session.memory_report();
+  std::ostringstream table;
+  table << report;
+  INFO(table.str());
+  bool same = true;
+  for (auto kind = MemoryKind::device; kind < MemoryKind::host; kind = MemoryKind(int(kind) + 1)) {
+    same = same && report.bytes(kind).value == Counting::bytes(kind);
+  }
+  return same;
+}
+
+}  // namespace
+
+TEST_CASE("The report has a line for all that the platform's allocator gave out, by kind") {
+  TaskGraph graph;
+  const auto x = graph.input<float>("x", {100});
+  const auto w = graph.resident<float>("w", {100});
+  const auto y = graph.output<float>("y", {100});
+  graph.add<Accumulate>(x, w);
+  graph.add<Scale>(w, y, 1.0F);
+  graph.in_memory(w, MemoryKind::mapped_host);
+  const auto check = [&](auto& session, auto&&... shape) {
+    CHECK(is_complete(session));
+    std::optional array(session.allocate(x, shape...));
+    auto peer = session.template allocate<MemoryKind::peer>(y, shape...);
+    std::optional<PinnedArray<float, Counting>> pinned(std::in_place, session.platform(), 30);
+    const auto mine = session.platform().allocate(MemoryKind::huge_pages, Bytes{77}, Bytes{64});
+    CHECK(Counting::bytes(MemoryKind::pinned_host) == 120);
+    CHECK(Counting::bytes(MemoryKind::huge_pages) == 77);
+    CHECK(is_complete(session));
+    array.reset();
+    pinned.reset();
+    CHECK(is_complete(session));
+    CHECK(session.platform().release(mine).ok());
+    CHECK(session.close().ok());
+    CHECK(Counting::held.empty());
+  };
+  {
+    auto session = open<Counting>(graph);
+    check(session);
+  }
+  {
+    auto session = open_pipelined<Counting, 3>(graph);
+    check(session);
+  }
+  graph.in_memory(w, MemoryKind::device);
+  auto session = open_shaped<Counting>(graph);
+  const std::vector<float> ones(100, 1);
+  std::vector<float> result(100);
+  REQUIRE(session.upload(w, ones).ok());
+  REQUIRE(session.run_round(bind(x, ones), bind(y, result)).ok());
+  check(session, Shape{100});
 }
 
 TEST_CASE("Apart nobody shares") {

@@ -87,7 +87,7 @@ class Cuda {
   static constexpr MemoryKinds memory_kinds{MemoryKind::peer, MemoryKind::mapped_host};
   /// Allocates memory of one kind. @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
-    return DevicePtr<std::byte>{memory_.allocate(size, alignment, kind == MemoryKind::mapped_host)};
+    return DevicePtr<std::byte>{memory_.allocate(size, alignment, kind)};
   }
   /// Returns the host address of mapped host memory; null for any other memory.
   [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
@@ -219,8 +219,10 @@ class Cuda {
   }
   template <class Sink>
   void holdings(Sink&& sink) const noexcept {
-    sink("staging", Bytes{transfers_.staging_bytes()}, false);
-    sink("staging of rounds in flight", Bytes{queue_staging_}, false);
+    memory_.holdings(sink);
+    transfers_.holdings(sink);
+    sink("staging of rounds in flight", Bytes{queue_staging_}, MemoryKind::pinned_host);
+    sink("snapshots", Bytes{cuda::Device::snapshot_bytes}, MemoryKind::pinned_host);
   }
   /// Whether the program that was launched last is one CUDA graph.
   [[nodiscard]] bool is_captured() const noexcept { return last_ != nullptr && last_->is_graph(); }

@@ -193,6 +193,8 @@ class Device {
     return code == success ? calls().synchronize(stream, options_.timeout_ms) : code;
   }
   /// The most bytes that copy_snapshot() can take now.
+  /// The size of the pinned buffer for snapshots.
+  static constexpr std::uint64_t snapshot_bytes = std::uint64_t{1} << 20;
   [[nodiscard]] std::uint64_t snapshot_room() const noexcept { return snapshot_bytes - snapshots_used_; }
   /// Starts a copy on the device's stream; the host's bytes have been read when it returns. They are copied to pinned
   /// memory first: the driver itself would do so for pageable memory only, and only its owner knows whether it is.
@@ -234,8 +236,6 @@ class Device {
   }
 
  private:
-  static constexpr std::uint64_t snapshot_bytes = std::uint64_t{1} << 20;
-
   [[nodiscard]] static const Options& checked(const char* platform, const Options& options) {
     if (options.timeout_ms > 0 || options.timeout_ms == -1) return options;  // NOLINT: the caller's
     throw Error(Errc::invalid_argument, Error::Text(platform, ": Options::timeout_ms is ", options.timeout_ms,

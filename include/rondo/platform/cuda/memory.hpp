@@ -22,9 +22,10 @@ class DeviceMemory {
 
   [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
-  /// `on_host`: in host memory that kernels access in place, at the same address. @throws Error out_of_memory, and what
-  /// the driver reports
-  [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment, bool on_host = false) {
+  /// Kernels access mapped host memory at the address that the host uses. @throws Error out_of_memory, and what the
+  /// driver reports
+  [[nodiscard]] std::uint64_t allocate(Bytes size, Bytes alignment, MemoryKind kind = MemoryKind::device) {
+    const bool on_host = kind == MemoryKind::mapped_host;
     if (!on_host && size > free_) {
       throw Error(Errc::out_of_memory,
                   Error::Text(device_.platform(), ": ", size.value, " bytes of device memory were asked for, ",
@@ -36,6 +37,9 @@ class DeviceMemory {
     const std::uint64_t bytes =
         std::max<std::uint64_t>(size.value, 1) + (alignment.value > given ? alignment.value - given : 0);
     Block block;
+    block.kind = kind;
+    block.asked = size.value;
+    block.given = bytes;
     if (on_host) {
       device_.must("cuMemHostAlloc", device_.calls().malloc_host(&block.host, bytes));
       block.whole = static_cast<Pointer>(reinterpret_cast<std::uintptr_t>(block.host));
@@ -76,6 +80,20 @@ class DeviceMemory {
     }
     return nullptr;
   }
+  /// See HasHoldings. What a block takes beyond the size that was asked for, to be aligned, is a line of its own.
+  template <class Sink>
+  void holdings(Sink& sink) const noexcept {
+    for (const MemoryKind kind : {MemoryKind::device, MemoryKind::peer, MemoryKind::mapped_host}) {
+      Bytes asked, more;
+      for (const Block& block : blocks_) {
+        if (block.kind != kind) continue;
+        asked.value += block.asked;
+        more.value += block.given - block.asked;
+      }
+      sink(nullptr, asked, kind);
+      sink("alignment", more, kind);
+    }
+  }
   /// Releases the remaining blocks.
   Result release_all() noexcept {
     Result first = success;
@@ -96,7 +114,10 @@ class DeviceMemory {
     Pointer whole = 0;
     void* host = nullptr;  ///< null: device memory
     std::uint64_t address = 0;
-    std::uint64_t bytes = 0;  ///< of device memory
+    std::uint64_t bytes = 0;  ///< of device memory, for the limit
+    MemoryKind kind = MemoryKind::device;
+    std::uint64_t asked = 0;  ///< the size that was asked for
+    std::uint64_t given = 0;  ///< the size that the driver was asked for
   };
 
   Device& device_;

@@ -93,12 +93,6 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
     unlock(block.address());
     return Base::release(block);
   }
-  /// @throws Error out_of_memory, also if the system refuses to lock that much memory
-  [[nodiscard]] void* allocate_pinned(Bytes size) { return pointer(allocate(size, Bytes{64})); }
-  void release_pinned(void* memory) noexcept {
-    if (memory != nullptr) (void)release(DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)});
-  }
-
   template <class Graph>
   [[nodiscard]] auto load(const Graph& graph, args::ArgsTable& args) {
     if (caller_ != nullptr && !is_queued_) caller_->run_on_first();

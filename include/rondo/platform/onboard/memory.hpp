@@ -44,7 +44,8 @@ class DeviceMemory {
     if (block.whole == nullptr) {
       // The runtime aligns to 64 bytes; what more is wanted is found inside a larger block.
       const std::uint64_t more = alignment.value > 64 ? alignment.value - 64 : 0;
-      device_.must("aclrtMalloc", calls().malloc(&block.whole, (size.value == 0 ? 1 : size.value) + more, huge_first));
+      block.given = (size.value == 0 ? 1 : size.value) + more;
+      device_.must("aclrtMalloc", calls().malloc(&block.whole, block.given, huge_first));
     }
     block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);
     return keep(block, size);
@@ -63,6 +64,8 @@ class DeviceMemory {
     blocks_.reserve(blocks_.size() + 1);
     Block block;
     block.bytes = is_host ? 0 : size.value;
+    block.kind = kind;
+    block.given = bytes;
     if (is_host) {
       map_host(block, bytes, alignment);
     } else if (kind == MemoryKind::task_scheduler) {
@@ -85,6 +88,23 @@ class DeviceMemory {
       if (block.address == address) return block.host;
     }
     return nullptr;
+  }
+
+  /// See HasHoldings. What a block takes beyond the size that was asked for, to be aligned or for whole pages, is a
+  /// line of its own.
+  template <class Sink>
+  void holdings(Sink& sink) const noexcept {
+    for (auto kind = MemoryKind::device; kind <= MemoryKind::mapped_host;
+         kind = static_cast<MemoryKind>(static_cast<int>(kind) + 1)) {
+      Bytes asked, more;
+      for (const Block& block : blocks_) {
+        if (block.kind != kind) continue;
+        asked.value += block.asked;
+        more.value += block.given - block.asked;
+      }
+      sink(nullptr, asked, kind);
+      sink("alignment", more, kind);
+    }
   }
 
   /// Frees a block; it is gone even if that fails. @returns the first failure
@@ -127,7 +147,8 @@ class DeviceMemory {
 
  private:
   struct Block;
-  std::uint64_t keep(const Block& block, Bytes size) {
+  std::uint64_t keep(Block& block, Bytes size) {
+    block.asked = size.value;
     free_.value -= block.bytes;
     blocks_.push_back(block);
     try {
@@ -143,7 +164,10 @@ class DeviceMemory {
     PhysicalMemory pages = nullptr;  ///< null: a plain block
     void* host = nullptr;            ///< null: not mapped host memory
     std::uint64_t address = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  ///< of device memory, for the limit
+    MemoryKind kind = MemoryKind::device;
+    std::uint64_t asked = 0;  ///< the size that was asked for
+    std::uint64_t given = 0;  ///< the size that the runtime was asked for
   };
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
@@ -164,7 +188,8 @@ class DeviceMemory {
                                                 page, " bytes, not to ", alignment.value));
     }
     bytes = align_up(bytes, page);
-    device_.must("aclrtMallocHost", calls().malloc_host(&block.whole, bytes + page));
+    block.given = bytes + page;
+    device_.must("aclrtMallocHost", calls().malloc_host(&block.whole, block.given));
     const auto whole = reinterpret_cast<std::uintptr_t>(block.whole);
     void* const host = static_cast<char*>(block.whole) + (align_up(whole, page) - whole);
     const char* call = "aclrtHostRegisterV2";
@@ -203,6 +228,7 @@ class DeviceMemory {
     }
     block.whole = address;
     block.pages = pages;
+    block.given = size;
   }
 
   Device& device_;

@@ -266,9 +266,10 @@ class Onboard {
   }
   template <class Sink>
   void holdings(Sink&& sink) const noexcept {
-    sink("staging", Bytes{transfers_.staging_bytes()}, false);
-    sink("staging of rounds in flight", Bytes{queue_staging_}, false);
-    sink("zeros", Bytes{zeros_.bytes()}, true);
+    memory_.holdings(sink);
+    transfers_.holdings(sink);
+    sink("staging of rounds in flight", Bytes{queue_staging_}, MemoryKind::pinned_host);
+    sink("zeros", Bytes{zeros_.held()}, MemoryKind::device);
   }
   [[nodiscard]] bool has_virtual_memory() const noexcept { return memory_.is_virtual(); }
   /// Whether the program that was launched last is replayed with one call.

@@ -99,6 +99,8 @@ class Orchestration {
   }
   static void run_in_background() noexcept {}
   static void move_arena(DevicePtr<std::byte>, DevicePtr<std::byte>) noexcept {}
+  /// The size of the rings, with arguments and results.
+  [[nodiscard]] Bytes ring_bytes() const noexcept { return block_.size(); }
   [[nodiscard]] const Error::Text* failure_text() const noexcept { return has_answered_ ? &text_ : nullptr; }
 
   /// Sets the address of a tensor of the interface from the next launch on; for a host input, an address on the host.

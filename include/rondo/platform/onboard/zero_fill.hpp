@@ -33,6 +33,7 @@ class ZeroFill {
     device_.must("aclrtSetDevice", device_.enter());
     device_.must("aclrtMalloc", calls().malloc(&block, bytes, huge_first));
     blocks_.push_back(block);
+    held_ += bytes;
     device_.create_stream();
     device_.work_begins();
     device_.must("aclrtMemsetAsync", calls().set_async(block, bytes, 0, bytes, device_.stream()));
@@ -57,6 +58,8 @@ class ZeroFill {
   }
   /// The size of the block of zeros, in bytes; 0 if there is none.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  /// The size of all blocks: those before the last are kept, since programs that use them may be loaded.
+  [[nodiscard]] std::uint64_t held() const noexcept { return held_; }
 
   /// Frees the blocks. The device must be idle. @returns the first failure
   AclError release() noexcept {
@@ -66,7 +69,7 @@ class ZeroFill {
       if (first == code_ok) first = code;
     }
     blocks_ = {};
-    bytes_ = 0;
+    bytes_ = held_ = 0;
     return first;
   }
 
@@ -81,6 +84,7 @@ class ZeroFill {
   Device& device_;
   std::vector<void*> blocks_;  ///< the last one is used; queued copies may still read the others
   std::uint64_t bytes_ = 0;    ///< the size of the last block
+  std::uint64_t held_ = 0;     ///< the size of all blocks
 };
 
 }  // namespace rondo::platform::onboard

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -46,7 +47,7 @@ class Hosted {
                    Capability::device_refresh, Capability::launch_refresh, Capability::args_in_host_memory,
                    Capability::staying_awake,  Capability::stopping,       Capability::failure_text,
                    Capability::engine,         Capability::orchestration,  Capability::memory_registry,
-                   Capability::memory_kinds} |
+                   Capability::memory_kinds,   Capability::holdings} |
       (WantsOneRound<Engine> ? Capabilities{} : Capabilities{Capability::queue, Capability::queued_orchestration}) |
       (OverlapsRounds<Engine> && !TakesTime<Traffic> ? Capabilities{Capability::overlapping_rounds} : Capabilities{}) |
       (RunsLoops<Engine> ? Capabilities{Capability::loops} : Capabilities{}) |
@@ -60,8 +61,21 @@ class Hosted {
   static constexpr MemoryKinds memory_kinds{MemoryKind::huge_pages, MemoryKind::normal_pages,
                                             MemoryKind::task_scheduler, MemoryKind::peer, MemoryKind::mapped_host};
   /// @throws Error out_of_memory
-  [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind, Bytes size, Bytes alignment) {
-    return static_cast<Self&>(*this).allocate(size, alignment);
+  [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
+    const Bytes free = free_;
+    if (is_on_host(kind)) free_.value = std::uint64_t{1} << 63;  // no limit of the device's
+    try {
+      const DevicePtr<std::byte> block = static_cast<Self&>(*this).allocate(size, alignment);
+      if (is_on_host(kind)) free_ = free;
+      Allocation& counted = allocation(block);
+      of_kind(counted.kind) -= counted.size.value;
+      of_kind(kind) += counted.size.value;
+      counted.kind = kind;
+      return block;
+    } catch (...) {
+      free_ = free;
+      throw;
+    }
   }
   [[nodiscard]] static void* host_address(DevicePtr<std::byte> block) noexcept { return pointer(block); }
   /// @throws Error out_of_memory
@@ -78,13 +92,15 @@ class Hosted {
     const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory) + front.value};
     record(block.address(), size, memory);
     free_.value -= size.value;
-    *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation)) = {memory, size};
+    of_kind(MemoryKind::device) += size.value;
+    allocation(block) = {memory, size, MemoryKind::device};
     return block;
   }
   Status release(DevicePtr<std::byte> block) noexcept {
-    const Allocation allocation = *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation));
-    free_.value += allocation.size.value;
-    free_memory(block.address(), allocation.memory);
+    const Allocation gone = allocation(block);
+    if (!is_on_host(gone.kind)) free_.value += gone.size.value;
+    of_kind(gone.kind) -= gone.size.value;
+    free_memory(block.address(), gone.memory);
     return {};
   }
 
@@ -101,13 +117,14 @@ class Hosted {
     std::memset(pointer(to), 0, size.value);
     return {};
   }
+  /// @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) {
-    void* memory = std::aligned_alloc(64, align_up(size.value, 64));
-    if (memory == nullptr) throw Error(Errc::out_of_memory, Error::Text(Self::name, ": no pinned memory is left"));
-    record(reinterpret_cast<std::uintptr_t>(memory), size, memory);
-    return memory;
+    return pointer(allocate(MemoryKind::pinned_host, size, Bytes{64}));
   }
-  void release_pinned(void* memory) noexcept { free_memory(reinterpret_cast<std::uintptr_t>(memory), memory); }
+  void release_pinned(void* memory) noexcept {
+    if (memory != nullptr)
+      (void)static_cast<Self&>(*this).release(DevicePtr<std::byte>{reinterpret_cast<std::uintptr_t>(memory)});
+  }
   [[nodiscard]] static memory::Space memory_space() noexcept { return memory::Space::host; }
   /// Waits for the previous launch, since the engine may still be running.
   [[gnu::always_inline]] Status copy_out(void* to, DevicePtr<const std::byte> from, Bytes size) noexcept {
@@ -203,6 +220,14 @@ class Hosted {
     if (when == Moment::closing && engine_.threads_used() == 1) sink("one thread ran all tasks; more did not pay");
   }
 
+  template <class Sink>
+  void holdings(Sink&& sink) const noexcept {
+    for (std::size_t k = 0; k < std::size(held_); ++k) {
+      const auto kind = static_cast<MemoryKind>(k);
+      sink(kind == MemoryKind::pinned_host ? "pinned by the program" : nullptr, Bytes{held_[k]}, kind);
+    }
+  }
+
  protected:
   Hosted(Bytes device_memory, const EngineOptions& engine, const typename TrafficOptions<Traffic>::type& traffic)
       : traffic_{make_traffic<Traffic>(traffic, arch::chip_of<A>)},
@@ -213,7 +238,13 @@ class Hosted {
   struct Allocation {
     void* memory;
     Bytes size;
+    MemoryKind kind;
   };
+  [[nodiscard]] static Allocation& allocation(DevicePtr<std::byte> block) noexcept {
+    return *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation));
+  }
+  [[nodiscard]] static constexpr bool is_on_host(MemoryKind kind) noexcept { return kind >= MemoryKind::mapped_host; }
+  [[nodiscard]] std::uint64_t& of_kind(MemoryKind kind) noexcept { return held_[static_cast<std::size_t>(kind)]; }
 
   template <class U>
   [[nodiscard]] static U* pointer(DevicePtr<U> p) noexcept {
@@ -238,6 +269,7 @@ class Hosted {
   [[no_unique_address]] Traffic traffic_;
   Engine engine_;
   Bytes free_;
+  std::uint64_t held_[8] = {};  ///< bytes by kind of memory
 };
 
 }  // namespace rondo::platform::sim

@@ -75,18 +75,25 @@ class Staging {
     auto found = pinned_.begin();
     while (found != pinned_.end() && found->begin != at) ++found;
     if (found == pinned_.end()) return Api::code_bad_parameter;
+    const Block block = *found;
     pinned_.erase(found);
     has_pinned_ = !pinned_.empty();
     rondo::memory::Registry& registry = rondo::memory::Registry::instance();
     if (!registry.is_watching()) return free(const_cast<void*>(memory));  // NOLINT: what allocate() returned
     // Kept for a while, so that nothing else takes the addresses and a round that binds them is refused.
-    void* const oldest = std::exchange(kept_[unpinned_++ % max_kept], const_cast<void*>(memory));
-    if (oldest != nullptr)
-      registry.forget_released(rondo::memory::Space::host, reinterpret_cast<std::uintptr_t>(oldest));
+    const Block oldest = std::exchange(kept_[unpinned_++ % max_kept], block);
+    if (oldest.begin != 0) registry.forget_released(rondo::memory::Space::host, oldest.begin);
     registry.note_released(rondo::memory::Space::host, at, this);
-    return oldest == nullptr ? code_ok : free(oldest);
+    return oldest.begin == 0 ? code_ok : free(reinterpret_cast<void*>(oldest.begin));  // NOLINT: what pin() returned
   }
   [[nodiscard]] bool has_pinned() const noexcept { return has_pinned_; }
+  /// The bytes of all blocks, also of those that unpin() has kept.
+  [[nodiscard]] std::uint64_t pinned_bytes() const noexcept {
+    std::uint64_t sum = 0;
+    for (const Block& block : pinned_) sum += block.size;
+    for (const Block& block : kept_) sum += block.size;
+    return sum;
+  }
   [[nodiscard]] bool is_pinned(const void* memory, std::uint64_t size) const noexcept {
     if (!has_pinned_) [[likely]]
       return false;
@@ -178,9 +185,9 @@ class Staging {
   Code release_unused() noexcept {
     Code first = release_buffer();
     rondo::memory::Registry::instance().forget_released_by(this);
-    for (void*& kept : kept_) {
-      if (kept == nullptr) continue;
-      const Code code = free(std::exchange(kept, nullptr));
+    for (Block& kept : kept_) {
+      if (kept.begin == 0) continue;
+      const Code code = free(reinterpret_cast<void*>(std::exchange(kept, {}).begin));  // NOLINT: what pin() returned
       if (first == code_ok) first = code;
     }
     return first;
@@ -189,8 +196,8 @@ class Staging {
  private:
   static constexpr std::size_t max_kept = 16;
   struct Block {
-    std::uintptr_t begin;
-    std::uint64_t size;
+    std::uintptr_t begin = 0;
+    std::uint64_t size = 0;
     friend bool operator<(const Block& a, const Block& b) noexcept { return a.begin < b.begin; }
   };
   struct Output {
@@ -213,7 +220,7 @@ class Staging {
 
   Device& device_;
   std::vector<Block> pinned_;  ///< in ascending order
-  void* kept_[max_kept] = {};  ///< unpinned and not yet freed, only while some session checks memory
+  Block kept_[max_kept] = {};  ///< unpinned and not yet freed, only while some session checks memory
   std::size_t unpinned_ = 0;
   bool has_pinned_ = false;  ///< whether there are such blocks: costs one load for each copy
   std::byte* buffer_ = nullptr;

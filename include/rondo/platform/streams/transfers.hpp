@@ -34,7 +34,12 @@ class Transfers {
   explicit Transfers(Device& device) : device_{device}, staging_{device} {}
 
   [[nodiscard]] Staging& staging() noexcept { return staging_; }
-  [[nodiscard]] std::uint64_t staging_bytes() const noexcept { return staging_.capacity(); }
+  /// See HasHoldings.
+  template <class Sink>
+  void holdings(Sink& sink) const noexcept {
+    sink("staging", Bytes{staging_.capacity()}, MemoryKind::pinned_host);
+    sink("pinned by the program", Bytes{staging_.pinned_bytes()}, MemoryKind::pinned_host);
+  }
   /// Allocates host memory that the device accesses directly; unpin() frees it. @throws Error out_of_memory
   [[nodiscard]] void* pin(Bytes size) {
     forget_plan();

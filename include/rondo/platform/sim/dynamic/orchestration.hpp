@@ -72,6 +72,8 @@ class Orchestration {
     if (!has_others_) core_.orchestrator.place_interface(tensor, address);
   }
   void move_arena(DevicePtr<std::byte>, DevicePtr<std::byte>) noexcept {}
+  /// The size of the rings, which the first slot holds.
+  [[nodiscard]] Bytes ring_bytes() const noexcept { return own_ != nullptr ? own_->heaps.size() : Bytes{}; }
   [[nodiscard]] const Error::Text* failure_text() const noexcept { return &core_.orchestrator.stream().failure_text(); }
   Status unload() noexcept {
     conductor_.stop();

@@ -137,19 +137,15 @@ class TaskGraph {
   /// tensor of another graph
   template <Element T, Direction D>
   constexpr void keep(TensorHandle<T, D> tensor, Where where = Where::current()) {
-    if (!has(tensor.key)) refuse(where, "keep: the tensor is of another graph");
-    tensors_[index(tensor.key.tensor())].kept = true;
+    record_of("keep", tensor.key, where).kept = true;
   }
 
-  /// Asks for memory of another kind. A resident or workspace is then outside the arena, and shares its memory with no
-  /// other tensor. For an input, output or inout, the session's allocate() returns memory of this kind; rounds that
-  /// bind host memory copy as ever. Sessions refuse kinds that their platform lacks. @throws Error invalid_argument: a
-  /// tensor of another graph, or one in the args table
+  /// Asks for memory of another kind: for a resident or workspace, outside the arena; for what rounds bind, from the
+  /// session's allocate(). Sessions refuse kinds that their platform lacks. @throws Error invalid_argument, as keep()
   template <Element T, Direction D>
   constexpr void in_memory(TensorHandle<T, D> tensor, MemoryKind kind, Where where = Where::current()) {
     static_assert(!is_carried_in_args(D), "rondo: a host input is in the args table, so it has no memory of its own");
-    if (!has(tensor.key)) refuse(where, "in_memory: the tensor is of another graph");
-    tensors_[index(tensor.key.tensor())].memory = kind;
+    record_of("in_memory", tensor.key, where).memory = kind;
   }
 
   /// Makes the workspace zero when the tasks of a round begin. `each_round`: one fill before the first task zeroes all
@@ -297,16 +293,8 @@ class TaskGraph {
   /// The number by which handles identify their graph.
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept { return tag_; }
   /// The tensors with their names, without tasks; valid until the graph changes.
-  [[nodiscard]] constexpr graph::GraphView interface() const noexcept {
-    graph::GraphView view;
-    view.tensors = tensors_;
-    view.text = {text_.data(), text_.size()};
-    view.tag = tag_;
-    return view;
-  }
-  [[nodiscard]] constexpr std::span<const graph::ArgRecord> args_of(const graph::TaskRecord& task) const noexcept {
-    return {args_.data() + task.first_arg, task.arg_count};
-  }
+  [[nodiscard]] constexpr graph::GraphView interface() const noexcept;
+  [[nodiscard]] constexpr std::span<const graph::ArgRecord> args_of(const graph::TaskRecord& task) const noexcept;
   [[nodiscard]] constexpr std::string_view name(graph::NameRef ref) const noexcept {
     return {text_.data() + ref.begin, ref.size};
   }
@@ -359,6 +347,7 @@ class TaskGraph {
   constexpr void declare_alias(TensorKey output, TensorKey input, Where where);
   constexpr void declare_view(TensorKey tensor, TensorKey source, const Extent& first, Where where);
   constexpr void zero_memory(TensorKey tensor, Zeroed when, Where where);
+  constexpr graph::TensorRecord& record_of(const char* call, TensorKey tensor, Where where);
   constexpr void check_new_tensor(std::string_view name, const Shape& shape, Where where) const;
   constexpr void widen(graph::TaskRecord& task) const;
   constexpr graph::NameRef intern(std::string_view name);

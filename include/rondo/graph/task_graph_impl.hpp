@@ -184,9 +184,25 @@ constexpr void TaskGraph::declare_view(TensorKey tensor, TensorKey source, const
   tensors_[root].delivered = tensors_[root].delivered || to.direction == Direction::out;
 }
 
+constexpr graph::TensorRecord& TaskGraph::record_of(const char* call, TensorKey tensor, Where where) {
+  if (!has(tensor)) refuse(where, call, ": the tensor is of another graph");
+  return tensors_[index(tensor.tensor())];
+}
+
+constexpr graph::GraphView TaskGraph::interface() const noexcept {
+  graph::GraphView view;
+  view.tensors = tensors_;
+  view.text = {text_.data(), text_.size()};
+  view.tag = tag_;
+  return view;
+}
+
+constexpr std::span<const graph::ArgRecord> TaskGraph::args_of(const graph::TaskRecord& task) const noexcept {
+  return {args_.data() + task.first_arg, task.arg_count};
+}
+
 constexpr void TaskGraph::zero_memory(TensorKey tensor, Zeroed when, Where where) {
-  if (!has(tensor)) refuse(where, "zero: the tensor is of another graph");
-  graph::TensorRecord& record = tensors_[index(tensor.tensor())];
+  graph::TensorRecord& record = record_of("zero", tensor, where);
   if (record.is_view()) {
     refuse(where, "zero: workspace '", name(record.name), "' is a view; zero what it shows");
   }

@@ -196,27 +196,16 @@ concept HasPinnedMemory = detail::declares<P, Capability::pinned_memory> && requ
   { p.release_pinned(memory) } noexcept -> std::same_as<void>;
 };
 
-/// Has memory of the kinds in `static constexpr MemoryKinds memory_kinds`, besides that of allocate(size, alignment)
-/// and pinned memory: `DevicePtr<std::byte> allocate(MemoryKind, Bytes size, Bytes alignment)` throws Error,
-/// `unsupported` if this machine lacks the kind, and `release` takes the block back. `void*
-/// host_address(DevicePtr<std::byte>) const noexcept` returns where the host accesses a block of mapped_host, which is
-/// not copied to or from.
+/// Memory of the kinds in `static constexpr MemoryKinds memory_kinds`, which `release` takes back:
+/// `DevicePtr<std::byte> allocate(MemoryKind, Bytes size, Bytes alignment)`, which throws Error. `void*
+/// host_address(DevicePtr<std::byte>) const noexcept` returns where the host accesses a block of mapped_host, to and
+/// from which nothing is copied.
 template <class P>
-concept HasMemoryKinds = detail::declares<P, Capability::memory_kinds> &&
-                         requires(P& p, const P& q, DevicePtr<std::byte> block, Bytes size) {
-                           { P::memory_kinds } -> std::convertible_to<MemoryKinds>;
-                           { p.allocate(MemoryKind{}, size, size) } -> std::same_as<DevicePtr<std::byte>>;
-                           { q.host_address(block) } noexcept -> std::same_as<void*>;
-                         };
-
-/// The kinds of memory that sessions on P can have.
-template <class P>
-[[nodiscard]] consteval MemoryKinds memory_kinds_of() {
-  MemoryKinds kinds{MemoryKind::device};
-  if constexpr (HasMemoryKinds<P>) kinds = kinds | P::memory_kinds;
-  if constexpr (HasPinnedMemory<P>) kinds = kinds | MemoryKinds{MemoryKind::pinned_host};
-  return kinds;
-}
+concept HasMemoryKinds = detail::declares<P, Capability::memory_kinds> && requires(P& p, DevicePtr<std::byte> at) {
+  { P::memory_kinds } -> std::convertible_to<MemoryKinds>;
+  { p.allocate(MemoryKind{}, Bytes{}, Bytes{}) } -> std::same_as<DevicePtr<std::byte>>;
+  { std::as_const(p).host_address(at) } noexcept -> std::same_as<void*>;
+};
 
 /// Sets device memory to zero without a copy, in order with copies: `Status fill_zeros(device, Bytes) noexcept`.
 template <class P>

@@ -15,7 +15,18 @@
 #include <span>
 #include <vector>
 
-namespace rondo::detail {
+namespace rondo {
+
+/// The kinds of memory that sessions on P can have.
+template <class P>
+[[nodiscard]] consteval MemoryKinds memory_kinds_of() {
+  MemoryKinds kinds{MemoryKind::device};
+  if constexpr (HasMemoryKinds<P>) kinds = kinds | P::memory_kinds;
+  if constexpr (HasPinnedMemory<P>) kinds = kinds | MemoryKinds{MemoryKind::pinned_host};
+  return kinds;
+}
+
+namespace detail {
 
 /// Refuses kinds of memory that the platform lacks, and tensors that cannot be in such memory; see
 /// TaskGraph::in_memory. @throws Error unsupported, invalid_argument
@@ -123,4 +134,5 @@ class OtherMemory {
   std::vector<Block> blocks_;
 };
 
-}  // namespace rondo::detail
+}  // namespace detail
+}  // namespace rondo

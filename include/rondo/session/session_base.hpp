@@ -12,6 +12,7 @@
 #include <rondo/session/log.hpp>
 #include <rondo/session/memory_watch.hpp>
 #include <rondo/session/observer.hpp>
+#include <rondo/session/other_memory.hpp>
 #include <rondo/session/policies.hpp>
 #include <rondo/tensor/pair.hpp>
 #include <rondo/types.hpp>

@@ -6,6 +6,7 @@
 #include <rondo/platform/onboard/device.hpp>
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace rondo::platform::onboard {
@@ -51,8 +52,10 @@ class DeviceMemory {
     return keep(block, size);
   }
 
-  /// Allocates memory of one kind, as a plain block. @throws Error unsupported if the runtime has no such memory
+  /// Allocates memory of one kind; of another kind than `device`, as a plain block. @throws Error unsupported if the
+  /// runtime has no such memory
   [[nodiscard]] std::uint64_t allocate(MemoryKind kind, Bytes size, Bytes alignment) {
+    if (kind == MemoryKind::device) return allocate(size, alignment);
     const std::uint64_t bytes = (size.value == 0 ? 1 : size.value) + (alignment.value > 64 ? alignment.value - 64 : 0);
     const bool is_host = kind == MemoryKind::mapped_host;
     if (!is_host && size > free_) {
@@ -75,8 +78,7 @@ class DeviceMemory {
     } else {
       const int policy = kind == MemoryKind::huge_pages     ? huge_only
                          : kind == MemoryKind::normal_pages ? normal_only
-                         : kind == MemoryKind::peer         ? huge_first_for_peers
-                                                            : huge_first;
+                                                            : huge_first_for_peers;
       device_.must("aclrtMalloc", calls().malloc(&block.whole, bytes, policy));
     }
     if (!is_host) block.address = align_up(reinterpret_cast<std::uintptr_t>(block.whole), alignment.value);
@@ -204,6 +206,7 @@ class DeviceMemory {
       (void)calls().free_host(block.whole);
       device_.must(call, code);
     }
+    std::memset(host, 0, bytes);  // the warm-up runs over it
     block.host = host;
     block.address = reinterpret_cast<std::uintptr_t>(device);
   }

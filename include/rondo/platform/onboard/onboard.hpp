@@ -20,7 +20,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -95,16 +94,30 @@ class Onboard {
     return rondo::deal(std::move(graph), rules);
   }
 
-  // --- memory
   static constexpr MemoryKinds memory_kinds{MemoryKind::huge_pages, MemoryKind::normal_pages,
                                             MemoryKind::task_scheduler, MemoryKind::peer, MemoryKind::mapped_host};
   /// @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
-    return cleared(DevicePtr<std::byte>{memory_.allocate(size, alignment)}, size);
+    return allocate(MemoryKind::device, size, alignment);
   }
-  /// Allocates memory of one kind. @throws Error out_of_memory, unsupported
+  /// Allocates memory of one kind, and zeroes it if the warm-up runs over it. @throws Error out_of_memory, unsupported
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment = Bytes{64}) {
-    return cleared(DevicePtr<std::byte>{memory_.allocate(kind, size, alignment)}, size);
+    const DevicePtr<std::byte> block{memory_.allocate(kind, size, alignment)};
+    if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0 && host_address(block) == nullptr) {
+      const auto clear = [&] {
+        device_.create_stream();  // unloading the last program has destroyed it
+        device_.work_begins();
+        void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
+        device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
+      };
+      try {
+        clear();
+      } catch (...) {
+        (void)memory_.release(block.address());
+        throw;
+      }
+    }
+    return block;
   }
   /// Returns the host address of mapped host memory; null for any other memory.
   [[nodiscard]] void* host_address(DevicePtr<std::byte> p) const noexcept { return memory_.host_address(p.address()); }
@@ -115,7 +128,7 @@ class Onboard {
     const onboard::AclError code = memory_.release(block.address());
     return code == onboard::code_ok ? waited : noted("aclrtFree", code);
   }
-  /// Allocates host memory that the device can access. @throws Error out_of_memory
+  /// Host memory that the device can access. @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) { return transfers_.pin(size); }
   void release_pinned(void* memory) noexcept { transfers_.unpin(memory); }
   [[nodiscard]] rondo::memory::Space memory_space() const noexcept { return memory_.space(); }
@@ -280,26 +293,6 @@ class Onboard {
 
  private:
   [[nodiscard]] auto& staging() noexcept { return transfers_.staging(); }
-  /// Zeroes a block over which the warm-up will run.
-  [[nodiscard]] DevicePtr<std::byte> cleared(DevicePtr<std::byte> block, Bytes size) {
-    if (void* const host = host_address(block); host != nullptr) {
-      std::memset(host, 0, size.value);
-    } else if (options_.warm_up && programs_ == 0 && !is_used() && size.value != 0) {
-      const auto clear = [&] {
-        device_.create_stream();  // unloading the last program has destroyed it
-        device_.work_begins();
-        void* const at = reinterpret_cast<void*>(block.address());  // NOLINT: an address for the runtime
-        device_.must("aclrtMemsetAsync", device_.calls().set_async(at, size.value, 0, size.value, device_.stream()));
-      };
-      try {
-        clear();
-      } catch (...) {
-        (void)memory_.release(block.address());
-        throw;
-      }
-    }
-    return block;
-  }
   /// Adds the name of the task to a failure, if the runtime's message names it.
   [[gnu::cold, gnu::noinline]] Status named(Status status) const noexcept {
     return last_ == nullptr ? status : last_->blame(status);

@@ -55,5 +55,5 @@ expect 0 "$dump" --task 3 --absolute 5
 expect 1 "$dump" --task 99
 says "no task 99"
 expect 1 "$work/nowhere"
-says "manifest.json: cannot be read; is the folder a dump?"
+says "manifest.json: the folder is no dump, or its manifest cannot be read: No such file or directory"
 if "$tool" "$dump" --engine steam >/dev/null 2>&1; then fail "--engine steam is accepted"; fi

@@ -5,6 +5,7 @@
 // The last line it prints is for machines:  arena 1048576 lower_bound 1048576 ratio 1.0000 seconds 0.131
 
 #include <rondo/memory/check_plan.hpp>
+#include <rondo/platform/file_stream.hpp>
 #include <rondo/search/plan_csv.hpp>
 #include <rondo/search/plan_svg.hpp>
 #include <rondo/search/portfolio.hpp>
@@ -27,15 +28,7 @@ namespace {
 
 namespace memory = rondo::memory;
 namespace search = rondo::search;
-
-/// Writes a file; throws std::runtime_error that names it.
-template <class Write>
-void write_file(const std::string& path, Write write) {
-  std::ofstream out{path, std::ios::binary};
-  if (out) write(out);
-  out.flush();
-  if (!out) throw std::runtime_error{"cannot write " + path};
-}
+using rondo::detail::write_file;
 
 std::string read_file(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>{std::cin}, {}};
@@ -84,10 +77,12 @@ int run(int argc, char** argv) {
       return 3;
     }
     if (!offsets.empty()) {
-      write_file(offsets, [&](std::ostream& out) { search::write_offsets(out, named, plan); });
+      write_file(offsets, "the offsets cannot be written there",
+                 [&](std::ostream& out) { search::write_offsets(out, named, plan); });
     }
     if (!svg.empty()) {
-      write_file(svg, [&](std::ostream& out) { search::write_svg(out, named.problem, plan, named.names); });
+      write_file(svg, "the picture cannot be written there",
+                 [&](std::ostream& out) { search::write_svg(out, named.problem, plan, named.names); });
     }
     fmt::print("buffers {}, planner: {}, {}\n", named.problem.size(), plan.planner,
                plan.optimal() ? "no plan is smaller" : "a smaller plan may exist");

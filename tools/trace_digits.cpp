@@ -11,6 +11,7 @@
 #include <rondo/observe/trace.hpp>
 #include <rondo/observe/trace_json.hpp>
 #include <rondo/observe/traced.hpp>
+#include <rondo/platform/file_stream.hpp>
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
@@ -22,7 +23,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -65,14 +65,6 @@ class Rounds {
   std::vector<std::int32_t> labels_;
 };
 
-template <class Write>
-void write_file(const std::string& path, Write write) {
-  std::ofstream out(path);
-  write(out);
-  out.flush();
-  if (!out) throw std::runtime_error("cannot write " + path);
-}
-
 int run(int argc, char** argv) {
   CLI::App app{
       "Traces training steps of the digits example, on the host's threads and as the chip is predicted to run them.",
@@ -85,6 +77,7 @@ int run(int argc, char** argv) {
   app.add_option("--batch", batch, "digits in each")->check(CLI::Range(1, 10'000))->capture_default_str();
   app.add_option("--memory", memory, "also draw what lies where in the arena, to this SVG");
   app.add_option("--graph", graph, "also draw the graph with its critical path, to this SVG");
+  using rondo::detail::write_file;
   try {
     app.parse(argc, argv);
     Rounds host(batch), chip(batch);
@@ -92,12 +85,15 @@ int run(int argc, char** argv) {
     auto on_chip = rondo::open<rondo::A2A3SimOn<rondo::Model>, Tracing>(chip.step.graph);
     host.run(on_host, rounds);
     chip.run(on_chip, 1);
-    write_file(trace, [&](std::ostream& out) { rondo::observe::write_trace(out, on_host, on_chip); });
+    write_file(trace, "the trace cannot be written there",
+               [&](std::ostream& out) { rondo::observe::write_trace(out, on_host, on_chip); });
     if (!memory.empty()) {
-      write_file(memory, [&](std::ostream& out) { rondo::search::write_memory_map(out, on_host.memory_report()); });
+      write_file(memory, "the picture cannot be written there",
+                 [&](std::ostream& out) { rondo::search::write_memory_map(out, on_host.memory_report()); });
     }
     if (!graph.empty()) {
-      write_file(graph, [&](std::ostream& out) { rondo::observe::write_graph(out, on_host); });
+      write_file(graph, "the picture cannot be written there",
+                 [&](std::ostream& out) { rondo::observe::write_graph(out, on_host); });
     }
     return 0;
   } catch (const CLI::ParseError& error) {

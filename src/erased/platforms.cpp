@@ -3,9 +3,10 @@
 #include "openers.hpp"
 #include "session_on.hpp"
 
+#include <rondo/platform/file_stream.hpp>
 #include <rondo/platform/null.hpp>
 
-#include <fstream>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -80,13 +81,9 @@ std::unique_ptr<AnySession> open_orchestrated_any(std::string_view platform, con
 }
 
 void write_trace_file(AnySession& session, const std::string& path) {
-  std::ofstream file(path, std::ios::binary);
-  if (!file) fail(Errc::invalid_argument, "the trace ", path, " cannot be opened for writing");
-  if (!session.write_trace(file)) {
-    fail(Errc::not_open, "the session is not traced; open it with `trace`");
-  }
-  file.close();
-  if (!file) fail(Errc::out_of_resources, "the trace ", path, " was not written as a whole; the disk may be full");
+  detail::write_file(path, "the trace cannot be written there", [&](std::ostream& out) {
+    if (!session.write_trace(out)) fail(Errc::not_open, "the session is not traced; open it with `trace`");
+  });
 }
 
 }  // namespace rondo::erased

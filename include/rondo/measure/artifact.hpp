@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -28,7 +29,7 @@ namespace detail {
 class ArtifactFolder {
  public:
   /// An empty `path` means a temporary folder. @throws Error out_of_resources
-  explicit ArtifactFolder(const std::string& path) : keeps_{!path.empty()} {
+  explicit ArtifactFolder(const std::string& path) : ArtifactFolder(!path.empty()) {
     std::error_code error;
     if (keeps_) {
       std::filesystem::create_directories(path, error);
@@ -46,18 +47,25 @@ class ArtifactFolder {
     lock_ = Fd{::open((path_ + "/new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
     if (!lock_ || ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) fail_call("a temporary folder is unusable", errno);
     std::filesystem::rename(path_ + "/new", path_ + "/lock", error);
+    if (error) fail_call("a temporary folder is unusable", error.value());
   }
   ArtifactFolder(const ArtifactFolder&) = delete;
   ArtifactFolder& operator=(const ArtifactFolder&) = delete;
   ~ArtifactFolder() {
-    std::error_code ignored;
-    if (!keeps_) std::filesystem::remove_all(path_, ignored);
+    try {
+      std::error_code ignored;
+      if (!keeps_) std::filesystem::remove_all(path_, ignored);
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next program removes it
+    }
   }
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool keeps() const noexcept { return keeps_; }
 
  private:
+  /// The public constructor calls it first, so that the destructor removes the folder if that one throws.
+  explicit ArtifactFolder(bool keeps) noexcept : keeps_{keeps} {}
+
   static constexpr const char* prefix = "rondo-artifacts-";
 
   static void remove_abandoned(const std::string& parent) noexcept {

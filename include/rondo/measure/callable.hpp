@@ -51,7 +51,8 @@ class CallableBuilder {
       : build_{std::move(build)},
         pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); },
               [](Job job) {
-                detail::tell(job.on_built, Built<Artifact>{Fault::stopped, "the builder is gone", {}, 0});
+                detail::tell(job.on_built,
+                             Built<Artifact>{Fault::stopped, detail::text_of("the builder is gone"), {}, 0});
               }} {}
 
   void submit_build(Input input, OnBuilt<Artifact> on_built) { pool_.submit({std::move(input), std::move(on_built)}); }
@@ -97,7 +98,8 @@ class CallableRunner {
         pool_{workers, [this](Job job, std::size_t) { work(std::move(job)); },
               [](Job job) {
                 job.artifact.reset();
-                detail::tell(job.on_measured, Measured{Fault::stopped, "the runner is gone", {}, {}, 0});
+                detail::tell(job.on_measured,
+                             Measured{Fault::stopped, detail::text_of("the runner is gone"), {}, {}, 0});
               }} {}
 
   void submit_run(Artifact artifact, OnMeasured on_measured) {

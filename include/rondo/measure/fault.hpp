@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,18 +106,29 @@ struct FaultAndText {
   std::string text;
 };
 
+/// A text, or "out of memory", which needs none.
+[[nodiscard]] inline std::string text_of(const char* text) noexcept {
+  try {
+    return text;
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  }
+}
+
 /// Converts the exception being handled; `stage` is the fault for unknown exceptions. Call it in a catch block.
-[[nodiscard]] inline FaultAndText current_fault(Fault stage) {
+[[nodiscard]] inline FaultAndText current_fault(Fault stage) noexcept {
   try {
     throw;
   } catch (const Failure& e) {
-    return {e.fault() == Fault::none ? stage : e.fault(), e.what()};
+    return {e.fault() == Fault::none ? stage : e.fault(), text_of(e.what())};
   } catch (const Error& e) {
-    return {fault_of(e.code()), e.what()};
+    return {fault_of(e.code()), text_of(e.what())};
+  } catch (const std::bad_alloc&) {
+    return {Fault::unknown, "out of memory"};  // the candidate may be right
   } catch (const std::exception& e) {
-    return {stage, e.what()};
+    return {stage, text_of(e.what())};
   } catch (...) {
-    return {stage, "an exception that is no std::exception"};
+    return {stage, text_of("an exception that is no std::exception")};
   }
 }
 

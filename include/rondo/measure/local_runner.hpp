@@ -63,7 +63,8 @@ class LocalRunner {
         pool_{options_.devices, [this](Job job, std::size_t device) { work(std::move(job), device); },
               [](Job job) {
                 job.artifact.reset();
-                detail::tell(job.on_measured, Measured{Fault::stopped, "the runner is gone", {}, {}, 0});
+                detail::tell(job.on_measured,
+                             Measured{Fault::stopped, detail::text_of("the runner is gone"), {}, {}, 0});
               }} {}
   LocalRunner(const LocalRunner&) = delete;
   LocalRunner& operator=(const LocalRunner&) = delete;

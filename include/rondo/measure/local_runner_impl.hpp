@@ -67,6 +67,11 @@ inline void LocalRunner::work(Job job, std::size_t device) noexcept {
   } catch (...) {
     auto [fault, text] = detail::current_fault(Fault::unknown);
     measured = {Fault::unknown, std::move(text), {}, {}, 0};
+    // Its answer to this candidate must not reach the next one.
+    if (std::optional<detail::ForkServer::Worker>& worker = slots_[device].worker; worker) {
+      (void)server_.reap(worker->pid);
+      worker.reset();
+    }
   }
   job.artifact.reset();
   detail::tell(job.on_measured, std::move(measured));

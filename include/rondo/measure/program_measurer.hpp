@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <iterator>
@@ -173,7 +172,15 @@ class ProgramMeasurer {
     --entered_;
     if (is_idle()) idle_.notify_all();
   }
-  [[nodiscard]] bool is_idle() const noexcept { return items_.empty() && entered_ == 0; }
+  [[nodiscard]] bool is_idle() const noexcept { return has_no_more() && entered_ == 0; }
+  /// Whether all candidates have their results.
+  [[nodiscard]] bool has_no_more() const noexcept { return to_build_.empty() && to_run_.empty() && under_way_.empty(); }
+  /// Moves the first candidate of a list to those under way. Called under the lock.
+  Position take_first(std::list<Item>& from) noexcept {
+    const Position item = from.begin();
+    under_way_.splice(under_way_.end(), from, item);
+    return item;
+  }
 
   /// The measurer whose callback this thread is running.
   static inline thread_local const ProgramMeasurer* calling_ = nullptr;
@@ -183,23 +190,24 @@ class ProgramMeasurer {
   MeasurerOptions options_;
 
   // Everything below is read and written under the mutex, and each condition variable is notified under it, so a waiter
-  // cannot miss a change between its check and its sleep.
+  // cannot miss a change between its check and its sleep. A candidate moves from list to list, which allocates nothing:
+  // what submit() has accepted gets its result even if memory is short.
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   std::condition_variable ready_;
-  std::list<Item> items_;  ///< all that are not done yet
-  std::deque<Position> to_build_;
-  std::deque<Position> to_run_;
-  std::size_t building_ = 0;  ///< in the builder
-  std::size_t running_ = 0;   ///< in the runner
+  std::list<Item> to_build_;
+  std::list<Item> to_run_;
+  std::list<Item> under_way_;  ///< in the builder, in the runner, or in their callbacks
+  std::list<Item> finished_;   ///< for next()
+  std::size_t building_ = 0;   ///< in the builder
+  std::size_t running_ = 0;    ///< in the runner
   std::size_t entered_ = 0;
   bool feeding_builder_ = false;
   bool feeding_runner_ = false;
   bool stopping_ = false;
   std::size_t waiters_ = 0;
-  bool in_run_phase_ = false;    ///< Mode::Sync
-  std::size_t batch_left_ = 0;   ///< Mode::Sync: builds that this phase will still submit
-  std::deque<Result> finished_;  ///< for next()
+  bool in_run_phase_ = false;   ///< Mode::Sync
+  std::size_t batch_left_ = 0;  ///< Mode::Sync: builds that this phase will still submit
   Tally tally_;
   std::exception_ptr thrown_;
 };

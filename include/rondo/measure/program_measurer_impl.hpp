@@ -18,10 +18,9 @@ std::optional<Ticket> ProgramMeasurer<B, R>::submit(Input input, OnResult on_res
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return std::nullopt;
-    to_build_.push_back(one.begin());
-    items_.splice(items_.end(), one);
     ticket = ++tally_.submitted;
-    items_.back().result.ticket = ticket;
+    one.front().result.ticket = ticket;
+    to_build_.splice(to_build_.end(), one);
     turn();
   }
   feed();
@@ -61,28 +60,25 @@ std::optional<Result> ProgramMeasurer<B, R>::next() {
   lock.unlock();
   feed();
   lock.lock();
-  ready_.wait(lock, [this] { return !finished_.empty() || items_.empty(); });
+  ready_.wait(lock, [this] { return !finished_.empty() || has_no_more(); });
   --waiters_;
   if (finished_.empty()) return std::nullopt;
-  std::optional<Result> result{std::move(finished_.front())};
+  std::optional<Result> result{std::move(finished_.front().result)};
   finished_.pop_front();
   return result;
 }
 
 template <Builder B, Runner R>
 void ProgramMeasurer<B, R>::stop() noexcept {
-  std::deque<Position> left;
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    left.swap(to_build_);
-    left.insert(left.end(), to_run_.begin(), to_run_.end());
-    to_run_.clear();
-  }
-  for (const Position item : left) {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;  // from now on nobody else takes a candidate from these lists
+    if (to_build_.empty() && to_run_.empty()) return;
+    const Position item = take_first(to_build_.empty() ? to_run_ : to_build_);
+    lock.unlock();
     item->artifact.reset();
     item->result.fault = Fault::stopped;
-    item->result.text = describe(Fault::stopped);
+    item->result.text = detail::text_of(describe(Fault::stopped));
     finish(item);
   }
 }
@@ -105,7 +101,7 @@ void ProgramMeasurer<B, R>::built(Position item, Built<Artifact> outcome) noexce
   item->result.text = std::move(outcome.text);
   if (outcome.fault == Fault::none && !outcome.artifact) {
     item->result.fault = Fault::unknown;
-    item->result.text = "the builder reports success but hands over no artifact";
+    item->result.text = detail::text_of("the builder reports success but hands over no artifact");
   }
   bool is_done = item->result.fault != Fault::none;
   if (!is_done) item->artifact = std::move(outcome.artifact);
@@ -115,10 +111,10 @@ void ProgramMeasurer<B, R>::built(Position item, Built<Artifact> outcome) noexce
     if (!is_done && stopping_) {
       is_done = true;
       item->result.fault = Fault::stopped;
-      item->result.text = describe(Fault::stopped);
+      item->result.text = detail::text_of(describe(Fault::stopped));
     }
     if (!is_done || options_.mode == Mode::Async) release_capacity(item);
-    if (!is_done) to_run_.push_back(item);
+    if (!is_done) to_run_.splice(to_run_.end(), under_way_, item);
     turn();
     enter();
   }
@@ -176,10 +172,10 @@ void ProgramMeasurer<B, R>::finish(Position item) noexcept {
   std::unique_lock lock(mutex_);
   ++tally_.faults[static_cast<std::size_t>(fault)];
   if (thrown && !thrown_) thrown_ = thrown;
-  if (!has_callback) finished_.push_back(std::move(item->result));
   release_capacity(item);
-  items_.erase(item);
-  if (!has_callback || items_.empty()) ready_.notify_all();
+  if (has_callback) under_way_.erase(item);
+  if (!has_callback) finished_.splice(finished_.end(), under_way_, item);
+  if (!has_callback || has_no_more()) ready_.notify_all();
   if (options_.mode == Mode::Sync) {
     turn();
     enter();
@@ -195,13 +191,13 @@ void ProgramMeasurer<B, R>::finish(Position item) noexcept {
 
 template <Builder B, Runner R>
 bool ProgramMeasurer<B, R>::may_build() const noexcept {
-  if (to_build_.empty() || building_ >= std::max<std::size_t>(1, builder_.capacity())) return false;
+  if (stopping_ || to_build_.empty() || building_ >= std::max<std::size_t>(1, builder_.capacity())) return false;
   return options_.mode == Mode::Async || (!in_run_phase_ && batch_left_ != 0);
 }
 
 template <Builder B, Runner R>
 bool ProgramMeasurer<B, R>::may_run() const noexcept {
-  if (to_run_.empty() || running_ >= std::max<std::size_t>(1, runner_.capacity())) return false;
+  if (stopping_ || to_run_.empty() || running_ >= std::max<std::size_t>(1, runner_.capacity())) return false;
   return options_.mode == Mode::Async || in_run_phase_;
 }
 
@@ -234,8 +230,7 @@ void ProgramMeasurer<B, R>::feed_builder() noexcept {
   if (feeding_builder_) return;
   feeding_builder_ = true;
   while (may_build()) {
-    const Position item = to_build_.front();
-    to_build_.pop_front();
+    const Position item = take_first(to_build_);
     ++building_;
     item->holder = Holder::builder;
     if (batch_left_ != 0) --batch_left_;
@@ -258,8 +253,7 @@ void ProgramMeasurer<B, R>::feed_runner() noexcept {
   if (feeding_runner_) return;
   feeding_runner_ = true;
   while (may_run()) {
-    const Position item = to_run_.front();
-    to_run_.pop_front();
+    const Position item = take_first(to_run_);
     ++running_;
     item->holder = Holder::runner;
     lock.unlock();

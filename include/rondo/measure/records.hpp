@@ -73,9 +73,15 @@ struct Record : Measured {
 /// there when it opened the file.
 class RecordLog {
  public:
-  /// Opens or creates the file, and reads it. @throws Error invalid_argument if that fails
+  /// Opens or creates the file, and reads it. @throws Error invalid_argument if there can be no such file,
+  /// out_of_resources if it cannot be read
   RecordLog(const std::string& path, std::string task) : path_{path}, task_{std::move(task)} {
+    file_ = detail::Fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
+    if (!file_) {
+      throw Error(Errc::invalid_argument, Error::Text("the log ", path, " cannot be written: ", std::strerror(errno)));
+    }
     std::ifstream in{path, std::ios::binary};
+    if (!in) fail_to_read();
     for (std::string line; std::getline(in, line);) {
       begins_line_ = !in.eof();  // the last line has no newline
       if (auto record = from_line(line); !record) {
@@ -84,10 +90,7 @@ class RecordLog {
         add(std::move(*record));
       }
     }
-    file_ = detail::Fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
-    if (!file_) {
-      throw Error(Errc::invalid_argument, Error::Text("the log ", path, " cannot be written: ", std::strerror(errno)));
-    }
+    if (in.bad()) fail_to_read();
   }
 
   /// Appends the result of a candidate, unless it was stopped. It is in the file when this function returns.
@@ -107,7 +110,7 @@ class RecordLog {
     if (n != static_cast<ssize_t>(line.size())) {
       if (n > 0) begins_line_ = false;
       throw Error(Errc::out_of_resources,
-                  Error::Text("the log ", path_, " cannot be written: ", n < 0 ? std::strerror(errno) : "disk full"));
+                  Error::Text("the log ", path_, " cannot be written: ", std::strerror(n < 0 ? errno : ENOSPC)));
     }
     begins_line_ = true;
     add(std::move(record));
@@ -141,13 +144,22 @@ class RecordLog {
   [[nodiscard]] std::size_t unreadable() const noexcept { return unreadable_; }
 
  private:
+  [[noreturn]] void fail_to_read() const {
+    throw Error(Errc::out_of_resources, Error::Text("the log ", path_, " cannot be read: ", std::strerror(errno)));
+  }
   void add(Record record) {
     const std::size_t position = records_.size();
-    latest_[record.key] = position;
-    const bool is_best = record.ok() && record.best() < best_seconds_;
-    if (is_best) best_seconds_ = record.best();
-    if (is_best || best_ == position) best_ = is_best ? position : position + 1;
     records_.push_back(std::move(record));
+    const Record& last = records_.back();
+    try {
+      latest_[last.key] = position;
+    } catch (...) {
+      records_.pop_back();
+      throw;
+    }
+    const bool is_best = last.ok() && last.best() < best_seconds_;
+    if (is_best) best_seconds_ = last.best();
+    if (is_best || best_ == position) best_ = is_best ? position : position + 1;
   }
 
   std::string path_;

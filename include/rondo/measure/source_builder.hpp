@@ -68,7 +68,8 @@ class SourceBuilder {
         identity_{identify()},
         pool_{options_.workers, [this](Job job, std::size_t) { work(std::move(job)); },
               [](const Job& job) {
-                detail::tell(job.on_built, Built<Artifact>{Fault::stopped, "the builder is gone", {}, 0});
+                detail::tell(job.on_built,
+                             Built<Artifact>{Fault::stopped, detail::text_of("the builder is gone"), {}, 0});
               }} {}
 
   SourceBuilder(const SourceBuilder&) = delete;
@@ -169,11 +170,6 @@ inline void SourceBuilder::work(Job job) noexcept {
   try {
     if (job.candidate.source.empty() && job.candidate.generate) job.candidate.source = job.candidate.generate();
     key = key_of(job.candidate);
-  } catch (...) {
-    auto [fault, text] = detail::current_fault(Fault::instantiation);
-    return answer(std::move(self), {fault, std::move(text), nullptr, 0});
-  }
-  {
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[key];
     if (entry.is_building) {
@@ -182,6 +178,9 @@ inline void SourceBuilder::work(Job job) noexcept {
     }
     compiled.file = entry.file.lock();
     entry.is_building = !compiled.file;
+  } catch (...) {
+    auto [fault, text] = detail::current_fault(Fault::instantiation);
+    return answer(std::move(self), {fault, std::move(text), nullptr, 0});
   }
   if (compiled.file) return answer(std::move(self), std::move(compiled));
   try {
@@ -199,12 +198,11 @@ inline void SourceBuilder::work(Job job) noexcept {
     entry->second.file = compiled.file;
     if (!compiled.file) entries_.erase(entry);
   }
-  waiters.push_back(std::move(self));
-  for (std::size_t w = 0; w < waiters.size(); ++w) {
-    // The last one gets the file itself, so that nothing here keeps it alive any longer.
-    if (w + 1 == waiters.size()) return answer(std::move(waiters[w]), std::move(compiled));
-    answer(std::move(waiters[w]), compiled);
+  for (Waiter& waiter : waiters) {
+    answer(std::move(waiter),
+           {compiled.fault, detail::text_of(compiled.text.c_str()), compiled.file, compiled.seconds});
   }
+  answer(std::move(self), std::move(compiled));  // the file itself, so that nothing here keeps it alive any longer
 }
 
 inline SourceBuilder::Compiled SourceBuilder::compile(const SourceCandidate& candidate, const std::string& key) {

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -36,6 +37,9 @@ class WorkerPool {
     threads_.reserve(workers);
     try {
       for (std::size_t w = 0; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });
+    } catch (const std::bad_alloc&) {
+      join();
+      throw;
     } catch (const std::system_error& e) {
       join();
       throw Error(Errc::out_of_resources, Error::Text("thread ", threads_.size() + 1, " of ", workers,

@@ -7,6 +7,7 @@
 #include <rondo/observe/detail/bench/phase_times.hpp>
 #include <rondo/observe/detail/bench/results.hpp>
 #include <rondo/observe/detail/bench/statistics.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/session/policies.hpp>
 
 #include <fmt/format.h>
@@ -19,10 +20,10 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -225,10 +226,9 @@ inline void run(const Options& options, const std::vector<BenchCase>& cases) {
   if (options.json == "-") {
     std::cout << to_json(host, results).dump(1) << '\n';
   } else if (!options.json.empty()) {
-    std::ofstream out(options.json);
-    out << to_json(host, results).dump(1) << '\n';
-    out.flush();
-    if (!out) throw std::runtime_error("cannot write " + options.json);
+    const std::string text = to_json(host, results).dump(1) + '\n';
+    rondo::detail::write_file(options.json.c_str(), "the results cannot be written there",
+                              std::as_bytes(std::span(text)));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <rondo/error.hpp>
 #include <rondo/graph/records.hpp>
 #include <rondo/graph/words.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/tensor/data_type.hpp>
 #include <rondo/types.hpp>
 
@@ -12,8 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -162,7 +163,8 @@ template <class E, class Name>
 
 }  // namespace detail
 
-/// Writes `round.folder`/manifest.json. @throws Error invalid_argument if that fails
+/// Writes `round.folder`/manifest.json, as a whole. @throws Error invalid_argument if there can be no such file,
+/// out_of_resources if the disk is full
 inline void write_manifest(const DumpedRound& round) {
   nlohmann::ordered_json json{{"format", "rondo-dump"}, {"version", detail::manifest_version}, {"round", round.round}};
   auto& tensors = json["tensors"] = nlohmann::ordered_json::array();
@@ -173,20 +175,18 @@ inline void write_manifest(const DumpedRound& round) {
   auto& tasks = json["tasks"] = nlohmann::ordered_json::array();
   for (const DumpedTask& t : round.tasks) tasks.push_back(detail::to_json(t));
   const std::string path = round.folder + '/' + detail::manifest_name;
-  std::ofstream file{path, std::ios::binary};
-  file << json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-  file.flush();
-  if (!file) throw Error(Errc::invalid_argument, Error::Text(path, ": cannot be written"));
+  const std::string text = json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  rondo::detail::write_file(path.c_str(), "the manifest cannot be written there", std::as_bytes(std::span(text)));
 }
 
 /// Reads the manifest of the dump in `folder`, but no tensors. @throws Error invalid_argument if there is none, or if
 /// it does not have this form
 [[nodiscard]] inline DumpedRound read_manifest(const std::string& folder) {
   const std::string path = folder + '/' + detail::manifest_name;
-  std::ifstream file{path, std::ios::binary};
-  if (!file) throw Error(Errc::invalid_argument, Error::Text(path, ": cannot be read; is the folder a dump?"));
+  const std::string text =
+      rondo::detail::read_file(path.c_str(), "the folder is no dump, or its manifest cannot be read");
   try {
-    const auto json = nlohmann::json::parse(file);
+    const auto json = nlohmann::json::parse(text);
     if (json.at("format") != "rondo-dump" || json.at("version") != detail::manifest_version) {
       throw Error(Errc::invalid_argument, Error::Text("it is no rondo-dump of version ", detail::manifest_version));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rondo/error.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/tensor/data_type.hpp>
 
 #include <fmt/format.h>
@@ -14,8 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,23 +93,22 @@ namespace detail {
 
 }  // namespace detail
 
-/// Writes a tensor. `bytes`: its elements, row-major. @throws Error invalid_argument if the file cannot be written
+/// Writes a tensor, as a whole. `bytes`: its elements, row-major. @throws Error invalid_argument if there can be no
+/// such file, out_of_resources if the disk is full
 inline void write_npy(const std::string& path, DataType type, std::span<const std::int64_t> shape,
                       std::span<const std::byte> bytes) {
-  std::ofstream file{path, std::ios::binary};
   const std::string header = detail::npy_header(type, shape);
-  file.write(header.data(), static_cast<std::streamsize>(header.size()));
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.flush();
-  if (!file) detail::fail_npy(path, "cannot be written; is the folder there, and is there room?");
+  rondo::detail::NewFile file(path.c_str(), "the tensor cannot be written there");
+  file.write(std::as_bytes(std::span(header)));
+  file.write(bytes);
+  file.commit();
 }
 
 /// Reads a tensor whose elements have the type `type`: format versions 1 to 3, row-major, little-endian.
-/// @throws Error invalid_argument: no such file, not an .npy file, another element type, truncated
+/// @throws Error invalid_argument: no such file, not an .npy file, another element type, truncated;
+/// out_of_resources if the disk fails
 [[nodiscard]] inline NpyArray read_npy(const std::string& path, DataType type) {
-  std::ifstream file{path, std::ios::binary};
-  if (!file) detail::fail_npy(path, "cannot be read");
-  const std::string all{std::istreambuf_iterator<char>{file}, {}};
+  const std::string all = rondo::detail::read_file(path.c_str(), "the tensor cannot be read");
   const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(all[i])}; };
   if (all.size() < 12 || !all.starts_with("\x93NUMPY")) detail::fail_npy(path, "is no .npy file");
   const std::size_t begin = byte(6) == 1 ? 10 : 12;

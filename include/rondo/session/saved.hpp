@@ -56,13 +56,13 @@ struct LayoutRules {
 [[nodiscard]] SavedState decode_saved(const char* path, std::span<const std::byte> bytes, const SavedKey& key,
                                       const graph::GraphView& graph, const arch::Limits& chip);
 
-/// Writes a file next to `path` and then renames it, so that no reader finds half of it. @throws Error invalid_argument
-void replace_file(const char* path, std::span<const std::byte> bytes);
-/// @throws Error invalid_argument if there is no such file
+/// Writes a file as a whole. @throws Error as NewFile
+void write_saved_file(const char* path, std::span<const std::byte> bytes);
+/// @throws Error invalid_argument if there is no such file; out_of_resources if it cannot be read
 [[nodiscard]] std::vector<std::byte> read_saved_file(const char* path);
 
 /// Reads the file that a session's options name. Returns none if they name none, or if it cannot be used and is to be
-/// ignored; `reason` then says why. @throws Error invalid_argument otherwise
+/// ignored; `reason` then says why. @throws Error of read_saved_file() and decode_saved() otherwise
 [[nodiscard]] std::optional<SavedState> load_saved(const SavedFile& file, const SavedKey& key,
                                                    const graph::GraphView& graph, const arch::Limits& chip,
                                                    Error::Text& reason);

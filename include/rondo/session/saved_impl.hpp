@@ -3,15 +3,13 @@
 #pragma once
 
 #include <rondo/graph/lanes.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/session/saved.hpp>
 #include <rondo/version.hpp>
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 /// The bodies of saved.hpp, which includes them.
@@ -31,11 +29,6 @@ struct SavedHeader {
 struct SavedName {
   char text[32] = {};
 };
-
-struct CloseSavedFile {
-  void operator()(std::FILE* file) const noexcept { (void)std::fclose(file); }
-};
-using SavedStream = std::unique_ptr<std::FILE, CloseSavedFile>;
 
 [[nodiscard]] inline std::uint64_t checksum_of(std::span<const std::byte> bytes) noexcept {
   Hash hash;
@@ -198,41 +191,22 @@ RONDO_INLINE SavedState decode_saved(const char* path, std::span<const std::byte
   return state;
 }
 
-RONDO_INLINE void replace_file(const char* path, std::span<const std::byte> bytes) {
-  const auto refuse = [&](const char* what) {
-    throw Error(Errc::invalid_argument, Error::Text(path, ": the session cannot be saved there: ", what));
-  };
-  std::vector<char> temporary(path, path + std::strlen(path));
-  constexpr std::string_view ending = ".XXXXXX";
-  temporary.insert(temporary.end(), ending.begin(), ending.end());
-  temporary.push_back('\0');
-  const int descriptor = ::mkstemp(temporary.data());
-  SavedStream file{descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb")};
-  if (file == nullptr) {
-    if (descriptor >= 0) (void)::close(descriptor);
-    if (descriptor >= 0) (void)std::remove(temporary.data());
-    refuse("no file can be made in that folder");
-  }
-  // The contents reach the disk before the name does, or else a crash could leave an empty file of that name.
-  bool is_written = bytes.empty() || std::fwrite(bytes.data(), bytes.size(), 1, file.get()) == 1;
-  is_written =
-      is_written && std::fflush(file.get()) == 0 && ::fchmod(descriptor, 0644) == 0 && ::fsync(descriptor) == 0;
-  is_written = std::fclose(file.release()) == 0 && is_written;
-  if (is_written && std::rename(temporary.data(), path) == 0) return;
-  (void)std::remove(temporary.data());
-  refuse(is_written ? "the name belongs to something that is no file" : "the disk is full");
+RONDO_INLINE void write_saved_file(const char* path, std::span<const std::byte> bytes) {
+  write_file(path, "the session cannot be saved there", bytes);
 }
 
 RONDO_INLINE std::vector<std::byte> read_saved_file(const char* path) {
-  const SavedStream file{std::fopen(path, "rb")};
-  if (file == nullptr) {
+  const File file{std::fopen(path, "rb")};
+  if (file == nullptr && errno == ENOENT) {
     throw Error(Errc::invalid_argument,
                 Error::Text(path,
                             ": there is no such file; session.save() writes it, and IfUnusable::ignore opens the "
                             "session without it"));
   }
+  if (file == nullptr) fail_file(path, "the saved session cannot be opened", errno);
   std::vector<std::byte> bytes(sizeof(SavedHeader));
   bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file.get()));
+  if (std::ferror(file.get()) != 0) fail_file(path, "the saved session cannot be read", errno);
   const auto header = ByteReader(bytes).get<SavedHeader>();
   if (std::memcmp(header.magic, SavedHeader{}.magic, sizeof(header.magic)) != 0) return bytes;
   // One byte more than it should have, so that a longer file is seen; in steps, in case its size is damaged.
@@ -243,6 +217,7 @@ RONDO_INLINE std::vector<std::byte> read_saved_file(const char* path) {
     const std::size_t read = std::fread(bytes.data() + before, 1, step, file.get());
     bytes.resize(before + read);
     left -= read;
+    if (std::ferror(file.get()) != 0) fail_file(path, "the saved session cannot be read", errno);
     if (read != step) break;
   }
   return bytes;

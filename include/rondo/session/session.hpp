@@ -170,8 +170,8 @@ class Session : public SessionBase<Derived, P, Policies> {
   /// Waits for the rounds in flight, and writes a file with the locations of the tensors, the schedule that a Pool
   /// learned, and the measured costs of refreshing. A session over the same graph that is opened with `Options{.saved =
   /// path}` on the same platform, with the same policies and the same version of Rondo, neither plans nor learns again.
-  /// The file is written under another name, then renamed. @throws Error invalid_argument if it cannot be written;
-  /// busy, closed, poisoned
+  /// The file is written under another name, then renamed. @throws Error invalid_argument if there can be no such file,
+  /// out_of_resources if the disk is full; busy, closed, poisoned
   void save(const char* path);
   /// Whether the session's plan comes from the file that its options name.
   [[nodiscard]] bool is_restored() const noexcept { return is_restored_; }

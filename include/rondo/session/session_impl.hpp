@@ -148,7 +148,7 @@ void Session<Derived, P, Policies, Graph, Slots>::save(const char* path) {
   if constexpr (runtime::RunnerLearns<typename Instance::Runner>) {
     for (Instance& instance : instances_) state.learned.push_back(instance.runner().learned());
   }
-  replace_file(path, encode_saved(saved_key(graph_.view()), state));
+  write_saved_file(path, encode_saved(saved_key(graph_.view()), state));
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>

@@ -194,12 +194,12 @@ TEST_CASE("A replay that cannot be says why") {
   CHECK(says(raised([&] { (void)replay<A2A3Sim>(folder.path(), kernels<Scale>(), {{}, false, {TaskId{7}}}); }).text,
              "no task 7"));
   CHECK(
-      says(raised([&] { (void)replay<A2A3Sim>(folder / "nowhere", kernels<Scale>()); }).text, "is the folder a dump"));
+      says(raised([&] { (void)replay<A2A3Sim>(folder / "nowhere", kernels<Scale>()); }).text, "the folder is no dump"));
 
   std::filesystem::remove(folder / read_manifest(folder.path()).tasks[0].args);
   const ReplayReport without_args = replay<A2A3Sim>(folder.path(), kernels<Scale, Accumulate>());
   CHECK(without_args.tasks[0].outcome == Outcome::failed);
-  CHECK(says(without_args.text(), "task0_args.npy: cannot be read", "2 of 3"));
+  CHECK(says(without_args.text(), "task0_args.npy: the tensor cannot be read", "2 of 3"));
   std::ofstream{folder / "manifest.json"} << R"({"format": "rondo-dump", "version": 1, "round": 0, "tensors": [],
     "tasks": [{"id": 0, "kernel": "scale", "core": "tensor"}]})";
   CHECK(says(raised([&] { (void)read_manifest(folder.path()); }).text, "manifest.json", "'tensor' is unknown"));

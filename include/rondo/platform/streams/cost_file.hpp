@@ -6,17 +6,20 @@
 #include <rondo/args/refresh_op.hpp>
 #include <rondo/detail/fixed_text.hpp>
 #include <rondo/error.hpp>
+#include <rondo/platform/file.hpp>
 #include <rondo/platform/saved_file.hpp>
 
 #include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 /// Files of measured costs, as tools/calibrate writes them: one JSON object of names, with texts and numbers.
@@ -54,11 +57,6 @@ inline constexpr NamedCost named_costs[] = {{"copy", &RefreshCosts::copy},
                                             {"device_op", &RefreshCosts::device_op},
                                             {"device_slot", &RefreshCosts::device_slot},
                                             {"launched_byte", &RefreshCosts::launched_byte}};
-
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { (void)std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
 
 /// The processors of this host, and a device; without characters that JSON would escape.
 [[nodiscard]] inline FixedText<192> machine_of(const char* device) {
@@ -136,34 +134,34 @@ class FlatJson {
 
 }  // namespace detail
 
-/// Writes costs to a file. @throws Error invalid_argument if it cannot be written
+/// Writes costs to a file, as a whole. @throws Error invalid_argument if there can be no such file, out_of_resources if
+/// the disk is full
 inline void write_costs(const char* path, const MeasuredCosts& costs) {
-  const detail::File file{std::fopen(path, "w")};
-  bool is_written = file != nullptr && std::fprintf(file.get(),
-                                                    "{\n  \"rondo_costs\": 1,\n  \"platform\": \"%s\",\n  "
-                                                    "\"machine\": \"%s\"",
-                                                    costs.platform.c_str(), costs.machine.c_str()) > 0;
-  const auto write = [&](const char* name, std::uint64_t value) {
-    is_written =
-        is_written && std::fprintf(file.get(), ",\n  \"%s\": %llu", name, static_cast<unsigned long long>(value)) > 0;
+  std::string text = "{\n  \"rondo_costs\": 1,\n  \"platform\": \"";
+  text.append(costs.platform.c_str()).append("\",\n  \"machine\": \"").append(costs.machine.c_str()).append("\"");
+  const auto add = [&](const char* name, std::uint64_t value) {
+    text.append(",\n  \"").append(name).append("\": ").append(std::to_string(value));
   };
-  for (const detail::NamedCost& cost : detail::named_costs) write(cost.name, costs.refresh.*cost.value);
-  write("launch", costs.launch);
-  write("wait", costs.wait);
-  if (is_written && std::fputs("\n}\n", file.get()) >= 0 && std::fflush(file.get()) == 0) return;
-  throw Error(Errc::invalid_argument, Error::Text(path, ": the costs cannot be written there"));
+  for (const detail::NamedCost& cost : detail::named_costs) add(cost.name, costs.refresh.*cost.value);
+  add("launch", costs.launch);
+  add("wait", costs.wait);
+  text += "\n}\n";
+  detail::write_file(path, "the costs cannot be written there", std::as_bytes(std::span(text)));
 }
 
 /// Reads a file of costs. A cost that the file omits keeps its default. @throws Error invalid_argument if there is no
-/// such file, or it is no file of costs
+/// such file, or it is no file of costs; out_of_resources if it cannot be read
 [[nodiscard]] inline MeasuredCosts read_costs(const char* path) {
   const detail::File file{std::fopen(path, "r")};
-  if (file == nullptr) {
+  if (file == nullptr && errno == ENOENT) {
     throw Error(Errc::invalid_argument,
                 Error::Text(path, ": there is no such file of costs; tools/calibrate writes it"));
   }
   char text[4096];
-  const std::size_t size = std::fread(text, 1, sizeof(text), file.get());
+  const std::size_t size = file == nullptr ? 0 : std::fread(text, 1, sizeof(text), file.get());
+  if (file == nullptr || std::ferror(file.get()) != 0) {
+    detail::fail_file(path, "the file of costs cannot be read", errno);
+  }
   MeasuredCosts costs;
   std::uint64_t format = 0;
   const bool is_good =

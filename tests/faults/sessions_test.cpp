@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Rondo authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Each allocation and each start of a thread fails once, while a graph is built, a session over it is opened, rounds
+// run, and the session is closed: nothing leaks, nothing ends the program, and what says ok is right.
+
+#include "conformance/kernels.hpp"
+#include "faults/system_calls.hpp"
+
+#include <rondo/orchestrated.hpp>
+#include <rondo/platform/host/host.hpp>
+#include <rondo/platform/sim/checked.hpp>
+#include <rondo/platform/sim/model.hpp>
+#include <rondo/platform/sim/pool.hpp>
+#include <rondo/rondo.hpp>
+#include <rondo/session/memory_report.hpp>
+#include <rondo/session/recoverable.hpp>
+#include <rondo/session/shaped_session.hpp>
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace rondo;
+using namespace rondo::test;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+/// y = 3 (x + w), s += x, through a workspace.
+struct Graph {
+  static constexpr std::size_t n = 8;
+  Graph() {
+    const auto sum = graph.workspace<float>("sum", {n});
+    graph.add<kernels::Add>(x, w, sum);
+    graph.add<kernels::Scale>(sum, y, 3.0F);
+    graph.add<kernels::Accumulate>(x, s);
+  }
+  TaskGraph graph;
+  Input<float> x = graph.input<float>("x", {n});
+  Resident<float> w = graph.resident<float>("w", {n});
+  Output<float> y = graph.output<float>("y", {n});
+  InputOutput<float> s = graph.inout<float>("s", {n});
+};
+
+/// Three threads, from the first round on.
+template <class P>
+typename P::Options busy() {
+  typename P::Options options{};
+  if constexpr (requires { options.engine.threads; }) {
+    options.engine.threads = 3;
+    options.engine.scheduling = platform::sim::Scheduling::uniform;
+  }
+  return options;
+}
+
+/// The memory of a host, made before anything fails.
+struct Host {
+  Floats x = Floats(Graph::n, 2), w = Floats(Graph::n, 1), y = Floats(Graph::n), s = Floats(Graph::n, 10);
+  [[nodiscard]] bool is_right() const { return y == Floats(Graph::n, 9) && s == Floats(Graph::n, 12); }
+};
+
+/// Set-up reports a failure by an exception; a round must not fail, since it asks for nothing.
+void require_ok(Status status) {
+  if (!status) throw Error(status.code(), Error::Text("a call failed: ", status.message()));
+}
+
+template <class P>
+struct OneByOne {
+  static bool live() {
+    Host host;
+    const Graph g;
+    auto session = open<P>(g.graph, busy<P>());
+    require_ok(session.upload(g.w, host.w));
+    const Status ran = session.run_round(bind(g.x, host.x), bind(g.y, host.y), bind(g.s, host.s));
+    const bool is_known = session.memory_report().arena() != Bytes{};
+    return ran.ok() && session.close().ok() && is_known && host.is_right();
+  }
+};
+
+template <class P>
+struct InFlight {
+  static bool live() {
+    Host host;
+    const Graph g;
+    auto session = open_pipelined<P, 2>(g.graph, busy<P>());
+    require_ok(session.upload(g.w, host.w));
+    const Status ran = session.wait(session.submit_round(bind(g.x, host.x), bind(g.y, host.y), bind(g.s, host.s)));
+    return ran.ok() && session.close().ok() && host.is_right();
+  }
+};
+
+template <class P>
+struct Checkpointed {
+  static bool live() {
+    Host host;
+    const Graph g;
+    const auto opener = [&](const typename P::Options& options) { return open<P>(g.graph, options); };
+    Recoverable session(opener, busy<P>());
+    require_ok(session->upload(g.w, host.w));
+    require_ok(session.checkpoint());
+    session.recover();
+    const Status ran = session->run_round(bind(g.x, host.x), bind(g.y, host.y), bind(g.s, host.s));
+    return ran.ok() && host.is_right();
+  }
+};
+
+template <class P>
+struct OfShapes {
+  static bool live() {
+    Floats host(6, 2), result(6);
+    TaskGraph graph;
+    const Dim rows = graph.dim("rows");
+    const auto x = graph.input<float>("x", {rows});
+    const auto t = graph.workspace<float>("t", {rows});
+    const auto y = graph.output<float>("y", {rows});
+    graph.add<kernels::Scale>(x, t, 2.0F);
+    graph.add<kernels::Scale>(t, y, 3.0F);
+    auto session = open_shaped<P>(std::move(graph), busy<P>());
+    for (const std::size_t n : {4U, 6U}) {
+      const std::span<float> in(host.data(), n), out(result.data(), n);
+      require_ok(session.run_round(bind(x, in), bind(y, out)));  // prepares the shape, which allocates
+    }
+    return session.close().ok() && result == Floats(6, 12);
+  }
+};
+
+template <class P>
+struct BuiltInRounds {
+  struct Policies : DefaultPolicies {
+    using Runtime = runtime::TensorMapRingBuffer;
+  };
+  static bool live() {
+    Floats in(8, 2), out(8, 1);
+    TaskGraph graph;
+    const auto x = graph.input<float>("x", {8});
+    const auto y = graph.inout<float>("y", {8});
+    runtime::OrchestratedOptions<P> all{busy<P>(), {}};
+    all.stream.window = all.stream.tensors = 16;
+    all.stream.regions = all.stream.edges = 256;
+    all.stream.ring_bytes = Bytes{1U << 16};
+    auto session = open<P, Policies>(
+        graph,
+        [=](auto& round) {
+          const auto scope = round.scope();
+          const auto t = round.template workspace<float>({8});
+          round.template add<kernels::Scale>(x, t, 3.0F);
+          round.template add<kernels::Accumulate>(t, y);
+        },
+        all);
+    require_ok(session.run_round(bind(x, in), bind(y, out)));
+    return session.close().ok() && out == Floats(8, 7);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Each allocation of a session's life fails once", Life, OneByOne<A2A3Sim>, OneByOne<A5SimOn<Pool>>,
+                   OneByOne<A2A3SimOn<Model>>, OneByOne<A5SimOn<Checked<Pool>>>, OneByOne<HostOn<Pool>>,
+                   InFlight<A2A3SimOn<Pool>>, InFlight<A5SimOn<Model>>, Checkpointed<A2A3SimOn<Pool>>, OfShapes<A5Sim>,
+                   OfShapes<A2A3SimOn<Pool>>, BuiltInRounds<A2A3SimOn<Pool>>) {
+  const auto failed = fail_each_use(SystemCall::allocate, {ENOMEM}, &Life::live, [](const Outcome& outcome) {
+    // What is not told was not needed, such as room to sort faster.
+    CHECK((outcome.told.empty() || outcome.told.find("memory") != std::string::npos));
+  });
+  CHECK(failed > 20);
+}
+
+TEST_CASE_TEMPLATE("Each thread of a session fails to start once", Life, OneByOne<A5SimOn<Pool>>,
+                   OneByOne<HostOn<Pool>>, InFlight<A2A3Sim>, InFlight<A2A3SimOn<Pool>>, Checkpointed<A2A3SimOn<Pool>>,
+                   BuiltInRounds<A2A3SimOn<Pool>>) {
+  const auto failed = fail_each_use(SystemCall::thread, {EAGAIN}, &Life::live, [](const Outcome& outcome) {
+    CHECK(outcome.told.find("could not be started") != std::string::npos);
+  });
+  CHECK(failed > 0);
+}

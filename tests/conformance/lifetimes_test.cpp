@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -89,11 +88,7 @@ TEST_CASE_TEMPLATE("a process may exit with an open session, in the middle of a 
     std::exit(0);
   }
   int status = -1;
-  for (int waited = 0; waited < 3000; ++waited) {  // up to 30 s: a hang must fail, not stop the suite
-    if (waitpid(child, &status, WNOHANG) == child) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (waited == 2999) kill(child, SIGKILL);
-  }
+  REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }
@@ -104,8 +99,7 @@ TEST_CASE("on the pool, two vector tasks and a cube task run at the same time") 
   // Each waits until all three are there; in sequence none would get past the first.
   const auto meet = +[](std::int64_t* args) {
     arrived.fetch_add(1);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (arrived.load() < 3 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    while (arrived.load() < 3) std::this_thread::yield();
     *reinterpret_cast<std::int32_t*>(args[0]) = arrived.load();
   };
   TaskGraph graph;

@@ -85,15 +85,10 @@ bool contains(const Error::Text& text, const std::string& part) {
   return std::string(text.c_str()).find(part) != std::string::npos;
 }
 
-/// Waits for something that another thread does, but not for ever.
+/// Waits for something that another thread does.
 template <class F>
-bool eventually(F condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
+void await(F condition) {
+  while (!condition()) std::this_thread::yield();
 }
 
 /// y = x doubled n times, n a scalar of the round; intermediates in scopes of their own.
@@ -185,7 +180,7 @@ TEST_CASE_TEMPLATE("a launched round runs while the caller does something else",
       graph, [=](auto& round) { round.add_raw("run", CoreType::vector, +[](std::int64_t*) { ++runs; }, updates(n)); });
   std::int32_t hn = 0;
   auto launched = session.begin_round(bind(n, hn)).launch();
-  CHECK(eventually([] { return runs == 1; }));
+  await([] { return runs == 1; });
   CHECK(std::move(launched).finish().status().ok());
 }
 
@@ -510,10 +505,11 @@ TEST_CASE("tasks of inner scopes come and go while one of an outer scope still r
             "outer", CoreType::cube,
             +[](std::int64_t*) {
               started = true;
-              in_time = eventually([] { return inner_runs >= 500; });
+              await([] { return inner_runs >= 500; });
+              in_time = true;
             },
             updates(z));
-        if (!eventually([] { return started.load(); })) return;  // by a worker: this thread goes on adding
+        await([] { return started.load(); });  // by a worker: this thread goes on adding
         for (int i = 0; i < 500; ++i) {
           const auto scope = round.scope();
           const auto t = round.template workspace<float>({16});
@@ -552,7 +548,7 @@ TEST_CASE_TEMPLATE("tasks that do not depend on each other run at the same time"
   const auto b = graph.output<float>("b", {1});
   const auto meet = +[](std::int64_t*) {
     ++arrived;
-    (void)eventually([] { return arrived >= 2; });
+    await([] { return arrived >= 2; });
   };
   Options<C> options;
   options.stream.threads = 2;
@@ -564,10 +560,8 @@ TEST_CASE_TEMPLATE("tasks that do not depend on each other run at the same time"
       },
       options);
   float ha = 0, hb = 0;
-  const auto begin = std::chrono::steady_clock::now();
   REQUIRE(session.run_round(bind(a, ha), bind(b, hb)).ok());
   CHECK(arrived == 2);
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(19));  // or one gave up waiting
 }
 
 TEST_CASE_TEMPLATE("tasks are published when their scope ends, and not before", C, RONDO_AICPU_CASES) {
@@ -584,7 +578,7 @@ TEST_CASE_TEMPLATE("tasks are published when their scope ends, and not before", 
       early = runs != 0;
     }
     if constexpr (C::is_pool) {
-      late = !eventually([] { return runs == 10; });
+      await([] { return runs == 10; });
     } else {
       late = runs != 10;
     }

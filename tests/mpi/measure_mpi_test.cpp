@@ -145,7 +145,7 @@ TEST_CASE("a rank has as many jobs as its workers can use and one more, and a sl
     bool has_waited = false;
     Counting runner([&](Counting& self) {
       if (group.rank() != slow || std::exchange(has_waited, true)) return;
-      CHECK(rondo::test::becomes_true([&] { return self.now == 2 && exists(folder / "go"); }));
+      rondo::test::await([&] { return self.now == 2 && exists(folder / "go"); });
     });
     serve(group, runner);
     CHECK(runner.most <= 2);
@@ -163,11 +163,11 @@ TEST_CASE("a rank has as many jobs as its workers can use and one more, and a sl
   }
   // What the slow rank has taken is all that is missing: the other ranks have done the rest.
   if (has_fast) {
-    CHECK(rondo::test::becomes_true([&] { return done == all - 2; }));
+    rondo::test::await([&] { return done == all - 2; });
     CHECK(runner.answered_by(slow) == 0);
   }
   write_file(folder / "go", "");
-  CHECK(rondo::test::becomes_true([&] { return done == all; }));
+  rondo::test::await([&] { return done == all; });
   CHECK(runner.answered_by(slow) >= 2);
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("compiled candidates travel, and a job whose worker was killed on a ra
   (void)measurer.submit(candidate("killed", 6), [&](const Result& r) { killed = r; });
   (void)measurer.submit(candidate("crashes", 7), [&](const Result& r) { crashes = r; });
   (void)measurer.submit({.source = "this is no program"}, [&](const Result& r) { refused = r; });
-  CHECK(rondo::test::becomes_true([&] { return exists(folder / "pid"); }));
+  rondo::test::await([&] { return exists(folder / "pid"); });
   const int pid = std::stoi(rondo::test::read_file(folder / "pid"));
   write_file(folder / "killed", "");
   CHECK(::kill(pid, SIGKILL) == 0);
@@ -221,10 +221,10 @@ TEST_CASE("compiled candidates travel, and a job whose worker was killed on a ra
   CHECK(refused.fault == Fault::build);
   CHECK(refused.text.find("error") != std::string::npos);
   CHECK(runner.reissues() == 1);
-  CHECK(rondo::test::becomes_true([&] {
+  rondo::test::await([&] {
     const std::lock_guard lock(mutex);
     return told.size() == 1;
-  }));
+  });
   CHECK(told[0].rank >= 1);
   CHECK(told[0].attempt == 1);
   CHECK(told[0].fault == Fault::unknown);
@@ -243,7 +243,7 @@ TEST_CASE("a job that a rank could not finish goes to another rank even if that 
   if (group.rank() != tuner) {
     CallableRunner<std::int64_t> runner(2, [&](std::int64_t& n) {
       if (n < 0) throw Failure(Fault::device, "out of order");
-      CHECK(rondo::test::becomes_true([&] { return exists(folder / "go"); }));
+      rondo::test::await([&] { return exists(folder / "go"); });
       return std::vector<double>{1};
     });
     return serve(group, runner);
@@ -259,8 +259,8 @@ TEST_CASE("a job that a rank could not finish goes to another rank even if that 
     text = m.text;
     is_over = true;
   });
-  CHECK(rondo::test::becomes_true([&] { return is_over.load(); }));
-  CHECK(rondo::test::becomes_true([&] { return first_rank != 0; }));
+  rondo::test::await([&] { return is_over.load(); });
+  rondo::test::await([&] { return first_rank != 0; });
   const std::string first = "rank " + std::to_string(first_rank) + ": out of order; rank ";
   CHECK(text.starts_with("given up after 2 attempts: " + first));
   CHECK_FALSE(text.starts_with("given up after 2 attempts: " + first + std::to_string(first_rank) + ":"));
@@ -273,7 +273,7 @@ TEST_CASE("the next job goes to a rank with most room") {
   const SharedFolder folder(group);
   if (group.rank() != tuner) {
     CallableRunner<std::int64_t> runner(2, [&](std::int64_t& n) {
-      if (n == 0) CHECK(rondo::test::becomes_true([&] { return exists(folder / "go"); }));
+      if (n == 0) rondo::test::await([&] { return exists(folder / "go"); });
       return std::vector<double>{1};
     });
     return serve(group, runner);
@@ -284,7 +284,7 @@ TEST_CASE("the next job goes to a rank with most room") {
   for (std::uint64_t n = 1; n < static_cast<std::uint64_t>(group.size()); ++n) {
     std::atomic<bool> is_done = false;
     runner.submit_run(1, [&](const Measured&) { is_done = true; });
-    CHECK(rondo::test::becomes_true([&] { return is_done.load(); }));
+    rondo::test::await([&] { return is_done.load(); });
   }
   CHECK(runner.answered_by(1) == 0);
   write_file(folder / "go", "");
@@ -343,7 +343,7 @@ TEST_CASE("what waits for a rank when the tuner stops is told so, and the ranks 
   const SharedFolder folder(group);
   if (group.rank() != tuner) {
     CallableRunner<std::int64_t> runner(1, [&](std::int64_t&) {
-      CHECK(rondo::test::becomes_true([&] { return exists(folder / "go"); }));
+      rondo::test::await([&] { return exists(folder / "go"); });
       return std::vector<double>{1};
     });
     return serve(group, runner);

@@ -129,8 +129,7 @@ struct Meet {
   static inline std::atomic<int> met{0};
   static void run(Out<std::int64_t> y, Block block) noexcept {
     ++met;
-    const auto begin = std::chrono::steady_clock::now();
-    while (met < 4 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(5)) std::this_thread::yield();
+    while (met < 4) std::this_thread::yield();
     y[block.index] = met;
   }
 };

@@ -78,8 +78,8 @@ long noted(const std::string& file) {
   REQUIRE(!text.empty());
   return std::stol(text);
 }
-bool dies(long pid) {
-  return test::becomes_true([pid] { return !test::is_alive(pid); });
+void await_end(long pid) {
+  test::await([pid] { return !test::is_alive(pid); });
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ TEST_CASE("A candidate that hangs is killed at the limit with all it started, ev
                                      "signal(SIGTERM, SIG_IGN); for (;;) pause();");
   CHECK(m.fault == Fault::run_timeout);
   CHECK(test::says(m.text, "not done within 2.5 s"));
-  for (const char* name : {"self", "child", "daemon"}) CHECK(dies(noted(folder / name)));
+  for (const char* name : {"self", "child", "daemon"}) await_end(noted(folder / name));
   CHECK(run(runner, good).ok());
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("What a candidate leaves running does not outlive its turn") {
                                      folder / "ready" + "\", F_OK) != 0) usleep(1000); }");
   INFO(m.text);
   CHECK(m.ok());
-  CHECK(dies(noted(folder / "daemon")));
+  await_end(noted(folder / "daemon"));
 }
 
 TEST_CASE("A crash is seen at once although a child of the candidate lives on, in a session of its own") {
@@ -176,15 +176,22 @@ TEST_CASE("A crash is seen at once although a child of the candidate lives on, i
                                      "*reinterpret_cast<volatile int*>(8) = 1;");
   CHECK(m.fault == Fault::run);
   CHECK(test::says(m.text, "signal 11"));
-  CHECK(dies(noted(folder / "child")));
+  await_end(noted(folder / "child"));
 }
 
 TEST_CASE("The time limit is of one candidate's turn, and waiting for it does not count") {
-  LocalRunner runner(run_twice, {.time_limit = 2.5, .repetition = {.warm_up = 0, .repeat = 1}});
-  const SharedObject slow = compile(good + "usleep(300000);");  // two rounds: 0.6 s each
-  std::vector<std::future<Measured>> all;
-  for (int i = 0; i < 5; ++i) all.push_back(submit(runner, slow));  // 3 s in all
-  for (auto& each : all) CHECK(each.get().ok());
+  // Two rounds are 0.6 s, and five candidates 3 s. A busy machine gets more time, but always less than all of them
+  // take.
+  bool all_are_ok = false;
+  for (int times = 1; times <= 16 && !all_are_ok; times *= 2) {
+    LocalRunner runner(run_twice, {.time_limit = 2.5 * times, .repetition = {.warm_up = 0, .repeat = 1}});
+    const SharedObject slow = compile(good + "usleep(" + std::to_string(300'000 * times) + ");");
+    std::vector<std::future<Measured>> all;
+    for (int i = 0; i < 5; ++i) all.push_back(submit(runner, slow));
+    all_are_ok = true;
+    for (auto& each : all) all_are_ok = each.get().ok() && all_are_ok;
+  }
+  CHECK(all_are_ok);
 }
 
 TEST_CASE("A device has one candidate at a time, and each device its own") {
@@ -238,7 +245,7 @@ TEST_CASE("If even the process that starts the others is killed, the next candid
   LocalRunner runner(run_twice);
   const Measured m = run(runner, note(folder / "self") + "kill(getppid(), SIGKILL); for (;;) pause();");
   CHECK(m.fault == Fault::unknown);
-  CHECK(dies(noted(folder / "self")));
+  await_end(noted(folder / "self"));
   for (int i = 0; i < 3; ++i) CHECK(run(runner, good).ok());
 }
 
@@ -250,7 +257,7 @@ TEST_CASE("What a candidate started does not outlive even the process that start
                             "\", F_OK) != 0) usleep(1000);\n";
   const Measured m = run(runner, child + "kill(getppid(), SIGKILL); for (;;) pause();");
   CHECK(m.fault == Fault::unknown);
-  CHECK(dies(noted(folder / "child")));
+  await_end(noted(folder / "child"));
   CHECK(run(runner, good).ok());
 }
 
@@ -295,10 +302,10 @@ TEST_CASE("A runner destroyed while busy kills what runs and ends the rest as st
     LocalRunner runner(run_twice, {.time_limit = 1000});
     all.push_back(submit(runner, compile(note(folder / "pid") + "for (;;) pause();")));
     for (int i = 0; i < 3; ++i) all.push_back(submit(runner, compile(good)));
-    REQUIRE(test::becomes_true([&] { return !test::read_file(folder / "pid").empty(); }));
+    test::await([&] { return !test::read_file(folder / "pid").empty(); });
   }
   for (auto& each : all) CHECK(each.get().fault == Fault::stopped);
-  CHECK(dies(noted(folder / "pid")));
+  await_end(noted(folder / "pid"));
 }
 
 TEST_CASE("A runner may be destroyed before first use") {
@@ -319,12 +326,11 @@ TEST_CASE("When the program is killed, its workers end too") {
       compile(note(folder / "server", "getppid()") + note(folder / "worker") + "for (;;) pause();");
   const pid_t program =
       test::start_program("a program that measures until it is killed", {"RONDO_TEST_ARTIFACT=" + hanging.path()});
-  const bool started = test::becomes_true([&] { return !test::read_file(folder / "worker").empty(); });
+  test::await([&] { return !test::read_file(folder / "worker").empty(); });
   (void)::kill(program, SIGKILL);
   (void)::waitpid(program, nullptr, 0);
-  REQUIRE(started);
-  CHECK(dies(noted(folder / "worker")));
-  CHECK(dies(noted(folder / "server")));
+  await_end(noted(folder / "worker"));
+  await_end(noted(folder / "server"));
 }
 
 TEST_CASE("Sources are built and run to the end, whatever becomes of each") {

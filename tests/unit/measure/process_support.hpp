@@ -51,14 +51,10 @@ namespace rondo::test {
   return program;
 }
 
-/// Waits until a condition holds, for half a minute at most.
+/// Waits until a condition holds.
 template <class Predicate>
-[[nodiscard]] bool becomes_true(Predicate&& predicate) {
-  for (int i = 0; i < 6000; ++i) {
-    if (predicate()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
+void await(Predicate&& predicate) {
+  while (!predicate()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 }  // namespace rondo::test

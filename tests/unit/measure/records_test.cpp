@@ -171,14 +171,13 @@ TEST_CASE("A program that is killed loses no measurement that it had noted") {
   for (int round = 0; round < 5; ++round) {
     const std::string path = folder / std::to_string(round);
     const pid_t program = test::start_program("a program that appends until it is killed", {"RONDO_TEST_LOG=" + path});
-    const bool started = test::becomes_true([&] {
+    test::await([&] {
       std::error_code ignored;  // not there yet
       const auto size = std::filesystem::file_size(path, ignored);
       return !ignored && size > 100'000;
     });
     (void)::kill(program, SIGKILL);
     (void)::waitpid(program, nullptr, 0);
-    REQUIRE(started);
     const RecordLog log(path, "task");
     const std::vector<Record> records = log.records();
     CHECK(records.size() >= 19);

@@ -130,7 +130,7 @@ TEST_CASE("A build that takes too long is killed, with its children, and is a ti
   CHECK(built.fault == Fault::build_timeout);
   CHECK(test::says(built.text, "not built within", "working"));
   const long pid = std::stol(test::read_file(folder / "pid"));
-  CHECK(test::becomes_true([&] { return !test::is_alive(pid); }));
+  test::await([&] { return !test::is_alive(pid); });
 }
 
 TEST_CASE("A compiler that floods its output, crashes or makes nothing is a fault of building") {
@@ -191,11 +191,11 @@ TEST_CASE("A builder destroyed while busy kills its compiler") {
     for (int n = 0; n < 3; ++n) {
       builder.submit_build({.source = returning(n)}, [&](Built<SharedObject> b) { faults.push_back(b.fault); });
     }
-    REQUIRE(test::becomes_true([&] { return !test::read_file(folder / "pid").empty(); }));
+    test::await([&] { return !test::read_file(folder / "pid").empty(); });
   }
   CHECK(faults == std::vector(3, Fault::stopped));
   const long pid = std::stol(test::read_file(folder / "pid"));
-  CHECK(test::becomes_true([&] { return !test::is_alive(pid); }));
+  test::await([&] { return !test::is_alive(pid); });
 }
 
 TEST_CASE("Artifacts outlive their builder") {

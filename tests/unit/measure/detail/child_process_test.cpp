@@ -44,22 +44,24 @@ TEST_CASE("A program that does not exist says so") {
 
 TEST_CASE("A child that hangs is killed at its limit, and its children with it") {
   const test::Folder folder;
-  const ChildOutcome outcome = shell("sleep 1000 & echo $! > " + folder / "pid" + "; echo started; wait", 1.5);
-  CHECK(outcome.timed_out);
+  ChildOutcome outcome;
+  for (double limit = 1; outcome.output.empty(); limit *= 2) {  // on a busy machine it starts late
+    outcome = shell("sleep 1000 & echo $! > " + folder / "pid" + "; echo started; wait", limit);
+    CHECK(outcome.timed_out);
+  }
   CHECK(!outcome.ok());
   CHECK(outcome.output == "started\n");
   const long pid = std::stol(test::read_file(folder / "pid"));
-  CHECK(test::becomes_true([&] { return !test::is_alive(pid); }));
+  test::await([&] { return !test::is_alive(pid); });
 }
 
 TEST_CASE("A grandchild that holds the output open keeps nobody waiting, and dies with the child") {
   const test::Folder folder;
   const ChildOutcome outcome = shell("sleep 1000 & echo $! > " + folder / "pid" + "; echo done", 100);
-  CHECK(outcome.ok());
-  CHECK(outcome.seconds < 90);
+  CHECK(outcome.ok());  // before its limit
   CHECK(outcome.output == "done\n");
   const long pid = std::stol(test::read_file(folder / "pid"));
-  CHECK(test::becomes_true([&] { return !test::is_alive(pid); }));
+  test::await([&] { return !test::is_alive(pid); });
 }
 
 TEST_CASE("A flood of output is read to its end, and little of it kept") {

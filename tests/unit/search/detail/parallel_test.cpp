@@ -37,9 +37,8 @@ TEST_CASE("tasks after a winner are cancelled") {
   std::atomic<bool> second_runs{false};
   std::atomic<bool> told{false};
   const auto wait_for = [](const std::atomic<bool>& flag) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30};
-    while (!flag && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    return flag.load();
+    while (!flag) std::this_thread::yield();
+    return true;
   };
   const std::size_t winner = first_winner(2, 2, [&](std::size_t k, const std::atomic<bool>& cancelled) {
     if (k == 0) return wait_for(second_runs);

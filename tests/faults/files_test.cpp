@@ -203,7 +203,13 @@ TEST_CASE("A log of records loses no record but the one that could not be writte
   good.seconds = {0.5};
   const auto live = [&] {
     measure::RecordLog log(path, "task");
-    log.append("second", good);
+    try {
+      log.append("second", good);
+    } catch (...) {
+      (void)stop_failing();
+      log.append("after it", good);
+      throw;
+    }
     return true;
   };
   const auto prepare = [&] {
@@ -218,7 +224,6 @@ TEST_CASE("A log of records loses no record but the one that could not be writte
     measure::RecordLog again(path, "task");
     CHECK(again.is_settled("first"));
     CHECK(again.is_settled("third"));
-    CHECK(again.records().size() == (again.is_settled("second") ? 3 : 2));
     CHECK(again.unreadable() <= (outcome.error == 0 ? 1 : 0));
   };
   const auto is_told = [&](const Outcome& outcome) {
@@ -226,9 +231,13 @@ TEST_CASE("A log of records loses no record but the one that could not be writte
     CHECK(has(outcome.told, path));
     CHECK(has(outcome.told, std::strerror(outcome.error == 0 ? ENOSPC : outcome.error)));
   };
+  const auto is_continued = [&](const Outcome& outcome) {
+    CHECK(measure::RecordLog(path, "task").is_settled("after it"));
+    is_told(outcome);
+  };
   CHECK(fail_each_use(SystemCall::open, {EMFILE}, live, is_told, prepare) > 0);
   CHECK(fail_each_use(SystemCall::read, {EIO}, live, is_told, prepare) > 0);
-  CHECK(fail_each_use(SystemCall::write, {ENOSPC, EIO, 0}, live, is_told, prepare) > 0);
+  CHECK(fail_each_use(SystemCall::write, {ENOSPC, EIO, 0}, live, is_continued, prepare) > 0);
 }
 
 TEST_CASE("An artifact that cannot be written leaves nothing") {

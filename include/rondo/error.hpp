@@ -72,7 +72,8 @@ enum class Errc : std::uint16_t {
       return "a library call, or another task that cannot be refreshed, holds this address; bind host memory, or copy "
              "the tensor with a task";
     case Errc::overlapping:
-      return "device memory is bound to two tensors and a kernel writes it; declare the alias or bind apart";
+      return "two tensors, or two elements of one, share bound memory that a kernel writes; declare the alias or bind "
+             "apart";
     case Errc::alias_broken: return "the output was declared to reuse an input's memory; bind the same memory to both";
     case Errc::shared_memory:
       return "other tensors use this tensor's memory within a round; keep() it in the graph, or bind device memory";

@@ -79,6 +79,16 @@ void check_shape(const Port& port, std::size_t rank, const Extents& extents, Hos
   if (!same) refuse_shape(port, rank, extents);
 }
 
+/// `layout`: of the host memory, which needs it only if it has strides.
+void take_layout(const Port& port, const StridedLayout& layout, bool is_written, HostMemory& memory) {
+  if (layout.is_packed()) return;
+  if (is_written && layout.may_overlap()) {
+    fail(Errc::overlapping, "tensor '", port.text,
+         "' is written by the round, and elements of the array share memory; bind an array without overlaps");
+  }
+  memory.layout = layout;
+}
+
 HostMemory memory_of_array(py::handle object, const Port& port, bool is_written) {
   const auto array = py::reinterpret_borrow<py::array>(object);
   const py::dtype dtype = array.dtype();
@@ -91,11 +101,10 @@ HostMemory memory_of_array(py::handle object, const Port& port, bool is_written)
   check_shape(
       port, static_cast<std::size_t>(array.ndim()),
       [&](std::size_t d) { return static_cast<std::int64_t>(extents[d]); }, memory);
-  constexpr int aligned = 0x0100;
-  constexpr int usable = py::array::c_style | aligned;
-  if ((array.flags() & usable) != usable) {
-    fail(Errc::invalid_argument, "tensor '", port.text,
-         "': the array is not contiguous in memory; bind numpy.ascontiguousarray(…)");
+  if ((array.flags() & py::array::c_style) == 0) {
+    std::int64_t strides[max_rank] = {};
+    for (py::ssize_t d = 0; d < array.ndim(); ++d) strides[d] = array.strides()[d];
+    take_layout(port, {size_of(port.type), memory.extents, strides, port.shape.rank()}, is_written, memory);
   }
   if (is_written && !array.writeable()) {
     fail(Errc::invalid_argument, "tensor '", port.text, "' is written by the round, and the array is read-only");
@@ -105,7 +114,7 @@ HostMemory memory_of_array(py::handle object, const Port& port, bool is_written)
   return memory;
 }
 
-HostMemory memory_of_capsule(py::object capsule, const Port& port, DeviceKind device) {
+HostMemory memory_of_capsule(py::object capsule, const Port& port, bool is_written, DeviceKind device) {
   auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (managed == nullptr) {
     PyErr_Clear();
@@ -116,8 +125,10 @@ HostMemory memory_of_capsule(py::object capsule, const Port& port, DeviceKind de
   HostMemory memory;
   check_shape(port, static_cast<std::size_t>(tensor.ndim), [&](std::size_t d) { return tensor.shape[d]; }, memory);
   if (dlpack::is_on_host(tensor.device)) {
-    memory.data = with_element(
-        port.type, [&](auto t) -> void* { return dlpack::host_span<typename decltype(t)::type>(*managed).data(); });
+    const dlpack::HostView view =
+        with_element(port.type, [&](auto t) { return dlpack::host_view<typename decltype(t)::type>(*managed); });
+    memory.data = view.first;
+    take_layout(port, view.layout, is_written, memory);
   } else {
     if (static_cast<std::int32_t>(tensor.device.device_type) != device.type || tensor.device.device_id != device.id) {
       fail(Errc::invalid_argument, "tensor '", port.text, "': the memory is on device ", tensor.device.device_id,
@@ -170,9 +181,10 @@ HostMemory memory_of(py::handle object, const Port& port, bool is_written, Devic
   if (py::isinstance<py::array>(object)) return memory_of_array(object, port, is_written);
   if (py::isinstance<SessionArray>(object)) return memory_of_array(object, py::cast<SessionArray&>(object), port);
   if (PyCapsule_CheckExact(object.ptr())) {
-    return memory_of_capsule(py::reinterpret_borrow<py::object>(object), port, device);
+    return memory_of_capsule(py::reinterpret_borrow<py::object>(object), port, is_written, device);
   }
-  if (py::hasattr(object, "__dlpack__")) return memory_of_capsule(object.attr("__dlpack__")(), port, device);
+  if (py::hasattr(object, "__dlpack__"))
+    return memory_of_capsule(object.attr("__dlpack__")(), port, is_written, device);
   throw py::type_error("rondo: tensor '" + port.text + "' is bound to a " +
                        std::string(py::str(py::type::handle_of(object).attr("__name__"))) +
                        "; bind a NumPy array or a DLPack tensor");

@@ -206,14 +206,18 @@ class Session {
   void upload(const std::string& name, py::handle array) {
     const std::size_t t = resident_called(name);
     const HostMemory memory = host_memory_of(array, tensors_[t], false);
-    check(
-        alone([&] { return session_->upload(session_->interface().key(t), memory.data, memory.bytes(tensors_[t])); }));
+    std::vector<std::byte> packed(memory.layout ? memory.layout->bytes() : 0);
+    if (memory.layout) memory.layout->pack(packed.data(), static_cast<const std::byte*>(memory.data));
+    const void* const from = memory.layout ? packed.data() : memory.data;
+    check(alone([&] { return session_->upload(session_->interface().key(t), from, memory.bytes(tensors_[t])); }));
   }
   void download(const std::string& name, py::handle array) {
     const std::size_t t = resident_called(name);
     const HostMemory memory = host_memory_of(array, tensors_[t], true);
-    check(alone(
-        [&] { return session_->download(session_->interface().key(t), memory.data, memory.bytes(tensors_[t])); }));
+    std::vector<std::byte> packed(memory.layout ? memory.layout->bytes() : 0);
+    void* const to = memory.layout ? packed.data() : memory.data;
+    check(alone([&] { return session_->download(session_->interface().key(t), to, memory.bytes(tensors_[t])); }));
+    if (memory.layout) memory.layout->scatter(static_cast<std::byte*>(memory.data), packed.data());
   }
   /// `extents`: of a tensor whose shape has symbols; without them, its own.
   [[nodiscard]] std::unique_ptr<SessionArray> allocate(const std::string& name,
@@ -405,8 +409,9 @@ class Session {
       memory[p].take();
       const Port& port = tensors_[ports_[p]];
       const Bytes size = memory[p].bytes(port);
-      check(memory[p].device == 0 ? bound.bindings->bind(port.tensor, memory[p].data, size)
-                                  : bound.bindings->bind_device(port.tensor, memory[p].device, size));
+      check(memory[p].layout        ? bound.bindings->bind_strided(port.tensor, memory[p].data, *memory[p].layout)
+            : memory[p].device == 0 ? bound.bindings->bind(port.tensor, memory[p].data, size)
+                                    : bound.bindings->bind_device(port.tensor, memory[p].device, size));
     }
     for (std::size_t s = 0; s < values.size(); ++s) check(bound.bindings->state_symbol(s, values[s]));
     bound.memory = std::move(memory);

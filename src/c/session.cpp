@@ -154,6 +154,18 @@ rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tensor tensor, co
     return b.bindings->bind_read_only(key_of(tensor).tensor(), host, Bytes{bytes});
   });
 }
+rondo_code rondo_bind_strided(rondo_bindings bindings, rondo_tensor tensor, void* first, const int64_t* extents,
+                              const int64_t* strides, size_t rank) {
+  return with_bindings(bindings, [&](BindingsObject& b) {
+    if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};
+    const rondo::TensorId id = key_of(tensor).tensor();
+    if (rank != 0 && (extents == nullptr || strides == nullptr)) {
+      return Status::of_tensor(Errc::invalid_argument, index(id));
+    }
+    const rondo::DataType type = b.session->session->interface().tensors[index(id)].type;
+    return b.bindings->bind_strided(id, first, {rondo::size_of(type), extents, strides, rank});
+  });
+}
 rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint64_t address, size_t bytes) {
   return with_bindings(bindings, [&](BindingsObject& b) {
     if (!rondo::c::is_of(b, tensor)) return Status{Errc::wrong_tensor};

@@ -8,6 +8,7 @@
 #include <rondo/graph/records.hpp>
 #include <rondo/memory/device_array.hpp>
 #include <rondo/session/round_ticket.hpp>
+#include <rondo/tensor/strided_layout.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
@@ -73,6 +74,8 @@ class AnyBindings {
   virtual ~AnyBindings() = default;
   virtual Status bind(TensorId tensor, void* host, Bytes size) noexcept = 0;
   virtual Status bind_read_only(TensorId tensor, const void* host, Bytes size) noexcept = 0;
+  /// Binds host memory with strides, which a round packs and scatters; see DynamicBindings.
+  virtual Status bind_strided(TensorId tensor, void* first, const StridedLayout& layout) noexcept = 0;
   virtual Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept = 0;
   /// States the value of a symbol for the rounds to come; -1 takes it back. Errors: invalid_argument: the graph has no
   /// such symbol.

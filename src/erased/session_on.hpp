@@ -80,6 +80,9 @@ class BindingsOf final : public AnyBindings, private Steps<S> {
   Status bind_read_only(TensorId tensor, const void* host, Bytes size) noexcept override {
     return bindings_.bind(tensor, host, size);
   }
+  Status bind_strided(TensorId tensor, void* first, const StridedLayout& layout) noexcept override {
+    return bindings_.bind(tensor, first, layout);
+  }
   Status bind_device(TensorId tensor, std::uint64_t address, Bytes size) noexcept override {
     return bindings_.bind(tensor, DevicePtr<std::byte>{address}, size);
   }

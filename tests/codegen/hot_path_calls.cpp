@@ -64,6 +64,16 @@ void check(const char* engine, const typename P::Options& options = {}) {
   expect_no_calls(engine, "dynamic", [&] { return bound && session.run_round(dynamic).ok(); });
   expect_no_calls(engine, "dynamic, stepwise",
                   [&] { return session.begin_round(dynamic).launch().finish().status().ok(); });
+  std::vector<float> wide(128);
+  const std::int64_t extent = 64, apart = 2 * sizeof(float), back = -static_cast<std::int64_t>(sizeof(float));
+  const StridedLayout every_other(sizeof(float), &extent, &apart, 1), reversed(sizeof(float), &extent, &back, 1);
+  const bool strided =
+      dynamic.bind(TensorId{0}, wide.data(), every_other).ok() && dynamic.bind(TensorId{1}, &hy[63], reversed).ok();
+  expect_no_calls(engine, "strided", [&] { return strided && session.run_round(dynamic).ok(); });
+  expect_no_calls(engine, "strided, stepwise",
+                  [&] { return session.begin_round(dynamic).launch().finish().status().ok(); });
+  expect_no_calls(engine, "strided, bound anew",
+                  [&] { return dynamic.bind(TensorId{0}, &hx[63], reversed).ok() && session.run_round(dynamic).ok(); });
 }
 
 /// Tracing reads the processor's counter, which is no call.
@@ -92,6 +102,10 @@ void check_in_flight(const char* engine, const typename P::Options& options = {}
   const Bytes size{64 * sizeof(float)};
   const bool bound = dynamic.bind(TensorId{0}, hx.data(), size).ok() && dynamic.bind(TensorId{1}, hy.data(), size).ok();
   expect_no_calls(engine, "dynamic", [&] { return bound && session.submit_round(dynamic).submitted().ok(); });
+  std::vector<float> wide(128);
+  const std::int64_t extent = 64, apart = 2 * sizeof(float);
+  const bool strided = dynamic.bind(TensorId{1}, wide.data(), {sizeof(float), &extent, &apart, 1}).ok();
+  expect_no_calls(engine, "strided", [&] { return strided && session.submit_round(dynamic).submitted().ok(); });
   expect_no_calls(engine, "waited for", [&] { return session.run_round(bind(x, hx), bind(y, hy)).ok(); });
   expect_no_calls(engine, "stepwise",
                   [&] { return session.begin_round(bind(x, hx), bind(y, hy)).launch().finish().status().ok(); });

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <rondo/binding/bindings.hpp>
+#include <rondo/binding/strided.hpp>
 #include <rondo/error.hpp>
 #include <rondo/launch/solve.hpp>
 #include <rondo/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -39,8 +42,9 @@ class DynamicBindings {
     }
     if constexpr (has_symbols) symbols_.assign(session.graph().symbols().size(), launch::not_stated);
     round_ = bound_;
+    memory_ = bound_;
     general_ = bound_.size();
-    unbound_ = bound_.size();
+    unsettled_ = bound_.size();
   }
   DynamicBindings(const DynamicBindings&) = delete;
   DynamicBindings& operator=(const DynamicBindings&) = delete;
@@ -57,6 +61,19 @@ class DynamicBindings {
   /// update strategy never changes an address.
   Status bind(TensorId tensor, DevicePtr<std::byte> device, Bytes size) noexcept {
     return bind(tensor, nullptr, device, size, true);
+  }
+
+  /// Binds host memory with strides: a round packs its elements to be copied, and scatters those that it wrote.
+  /// `first`: the address of the element at index 0 of each dimension. For memory without gaps this is bind(), at its
+  /// cost. Errors: as above; also overlapping if rounds write the tensor and elements of the layout share bytes;
+  /// invalid_argument for elements of another size than the tensor's, or a layout that is not valid; out_of_memory.
+  /// Cost: allocates packed memory unless an earlier binding of the tensor has left enough; rounds do not allocate.
+  Status bind(TensorId tensor, void* first, const StridedLayout& layout) noexcept {
+    return bind_strided(tensor, first, layout, true);
+  }
+  /// The same for memory that is only read.
+  Status bind(TensorId tensor, const void* first, const StridedLayout& layout) noexcept {
+    return bind_strided(tensor, const_cast<void*>(first), layout, false);  // NOLINT: read only
   }
 
   /// States the value of a symbol, by its number, for all later rounds, as with_symbols() does. launch::not_stated
@@ -92,10 +109,26 @@ class DynamicBindings {
   }
   /// The tensors to which these bindings belong.
   [[nodiscard]] graph::GraphView interface() const noexcept { return view_; }
+  /// The memory that the next round reads and writes: bound(), and where that has packed memory, all bytes from the
+  /// first to the last element in the caller's.
+  [[nodiscard]] std::span<const detail::Binding> memory() const noexcept { return memory_; }
+  /// Whether each tensor is bound, to memory without strides. Otherwise a round first calls settle().
+  [[nodiscard]] bool is_settled() const noexcept { return unsettled_ == 0; }
+  /// The bindings with strides of the next round; null if there are none. The caller may keep them: bind() then leaves
+  /// them as they are, and makes others.
+  [[nodiscard]] std::shared_ptr<detail::StridedList> strided() const noexcept {
+    return has_strided() ? strided_ : nullptr;
+  }
+  /// Returns unbound_tensor for the first tensor without a binding, or packs memory with strides, except for ports that
+  /// are held. Call it when no round in flight writes that memory.
+  template <class IsHeld>
+  [[gnu::cold]] Status settle(const IsHeld& is_held) noexcept {
+    if (const Status status = find_unbound(); !status) return status;
+    strided_->pack(is_held);
+    return {};
+  }
   /// Returns unbound_tensor for the first tensor without a binding.
   [[nodiscard]] Status find_unbound() const noexcept {
-    if (unbound_ == 0) [[likely]]
-      return {};
     for (const detail::Binding& b : bound_) {
       if (b.bytes == detail::Binding::unbound) return Status::of_tensor(Errc::unbound_tensor, index(b.key.tensor()));
     }
@@ -105,8 +138,9 @@ class DynamicBindings {
   [[nodiscard]] bool are_of(const Session& session) const noexcept { return &session_ == &session; }
 
  private:
-  Status bind(TensorId tensor, void* host, DevicePtr<std::byte> device, Bytes size, bool may_write) noexcept {
-    const std::size_t b = find(tensor);
+  /// Checks a binding to the tensor with number `b` in the lists.
+  Status check(std::size_t b, TensorId tensor, void* host, DevicePtr<std::byte> device, Bytes size,
+               bool may_write) noexcept {
     if (b == bound_.size()) return Status::of_tensor(Errc::wrong_tensor, index(tensor));
     const graph::TensorRecord& record = view_.tensors[index(tensor)];
     if (copies_out(record.direction) && !may_write) return Status::of_tensor(Errc::wrong_tensor, index(tensor));
@@ -118,13 +152,101 @@ class DynamicBindings {
     }
     if (const Status status = session_.check_bytes(tensor, size); !status) return status;
     if (host == nullptr && !device && size.value != 0) return Status::of_tensor(Errc::null_memory, index(tensor));
-    const bool was_plain = is_plain(bound_[b], record.direction);
-    if (bound_[b].bytes == detail::Binding::unbound) --unbound_;
+    return {};
+  }
+  Status bind(TensorId tensor, void* host, DevicePtr<std::byte> device, Bytes size, bool may_write) noexcept {
+    const std::size_t b = find(tensor);
+    if (const Status status = check(b, tensor, host, device, size, may_write); !status) return status;
+    if (strided_ != nullptr) [[unlikely]] {
+      if (const Status status = end_strided(b); !status) return status;
+    }
+    set(b, host, device, size);
+    if (strided_ != nullptr) [[unlikely]]
+      note_spans();
+    return {};
+  }
+  void set(std::size_t b, void* host, DevicePtr<std::byte> device, Bytes size) noexcept {
+    const Direction direction = view_.tensors[index(bound_[b].key.tensor())].direction;
+    const bool was_plain = is_plain(bound_[b], direction);
+    if (bound_[b].bytes == detail::Binding::unbound) --unsettled_;
     bound_[b].bytes = size.value;
     bound_[b].data = host;
     bound_[b].device = device.address();
-    general_ += static_cast<std::size_t>(was_plain) - static_cast<std::size_t>(is_plain(bound_[b], record.direction));
+    general_ += static_cast<std::size_t>(was_plain) - static_cast<std::size_t>(is_plain(bound_[b], direction));
+  }
+
+  // --- memory with strides, of which each tensor counts as one that is not settled, and as one that is not plain
+
+  [[nodiscard]] bool has_strided() const noexcept { return memory_.data() != bound_.data(); }
+  [[gnu::cold]] Status bind_strided(TensorId tensor, void* first, const StridedLayout& layout,
+                                    bool may_write) noexcept {
+    if (layout.is_valid() && layout.is_packed()) return bind(tensor, first, {}, Bytes{layout.bytes()}, may_write);
+    const std::size_t b = find(tensor);
+    if (!layout.is_valid()) return Status::of_tensor(Errc::invalid_argument, index(tensor));
+    if (const Status s = check(b, tensor, first, {}, Bytes{layout.bytes()}, may_write); !s) return s;
+    const graph::TensorRecord& record = view_.tensors[index(tensor)];
+    if (layout.element_bytes() != size_of(record.type)) {
+      return Status::of_tensor(Errc::invalid_argument, index(tensor));
+    }
+    if (copies_out(record.direction) && layout.may_overlap()) {
+      return Status::of_tensor(Errc::overlapping, index(tensor));
+    }
+    detail::StridedMemory* memory = nullptr;
+    try {
+      if (spans_.empty()) spans_ = bound_;
+      own_strided();
+      memory = strided_->find(b);
+      if (memory == nullptr) {
+        memory = &strided_->list.emplace_back(detail::StridedMemory{.port = b, .layout = layout, .is_bound = false});
+      }
+      if (memory->packed.size() < layout.bytes()) {
+        std::vector<std::byte> packed(layout.bytes());
+        memory->packed.swap(packed);
+        if (memory->is_bound) bound_[b].data = memory->packed.data();
+      }
+    } catch (const std::bad_alloc&) {
+      return Status::of_tensor(Errc::out_of_memory, index(tensor));
+    }
+    if (!std::exchange(memory->is_bound, true)) ++general_, ++unsettled_;
+    memory->direction = record.direction;
+    memory->layout = layout;
+    memory->host = static_cast<std::byte*>(first);
+    set(b, memory->packed.data(), {}, Bytes{layout.bytes()});
+    note_spans();
     return {};
+  }
+  /// Ends the strided binding of a tensor, if it has one.
+  [[gnu::cold]] Status end_strided(std::size_t b) noexcept {
+    detail::StridedMemory* memory = strided_->find(b);
+    if (memory == nullptr || !memory->is_bound) return {};
+    try {
+      own_strided();
+    } catch (const std::bad_alloc&) {
+      return Status::of_tensor(Errc::out_of_memory, index(bound_[b].key.tensor()));
+    }
+    strided_->find(b)->is_bound = false;
+    --general_, --unsettled_;
+    return {};
+  }
+  /// Leaves the list to the rounds that keep it, if any, and makes a copy to change.
+  void own_strided() {
+    if (strided_ == nullptr) strided_ = std::make_shared<detail::StridedList>();
+    if (strided_.use_count() == 1) return;
+    strided_ = std::make_shared<detail::StridedList>(*strided_);
+    for (detail::StridedMemory& m : strided_->list) {
+      if (m.is_bound) bound_[m.port].data = m.packed.data();
+    }
+  }
+  /// Writes down which memory rounds use: that of the caller, not the packed memory.
+  void note_spans() noexcept {
+    memory_ = bound_;
+    for (std::size_t b = 0; b < bound_.size(); ++b) spans_[b] = bound_[b];
+    for (const detail::StridedMemory& m : strided_->list) {
+      if (!m.is_bound) continue;
+      memory_ = spans_;
+      spans_[m.port].data = m.host - m.layout.bytes_before();
+      spans_[m.port].bytes = m.layout.bytes_before() + m.layout.bytes_after();
+    }
   }
   [[nodiscard]] static bool is_plain(const detail::Binding& b, Direction direction) noexcept {
     return b.bytes != detail::Binding::unbound && b.data != nullptr && b.device == 0 && !is_carried_in_args(direction);
@@ -142,11 +264,14 @@ class DynamicBindings {
   graph::GraphView view_;
   std::vector<detail::Binding> bound_;  ///< in the order of the ports
   std::vector<detail::Binding> round_;  ///< a copy of bound_ for the current round
-  std::size_t general_ = 0;             ///< the number of elements of bound_ that are not plain
-  std::size_t next_ = 0;                ///< the index after the last tensor bound
-  std::size_t unbound_ = 0;             ///< the number of tensors without a binding
-  std::vector<std::int64_t> symbols_;   ///< stated values by symbol, in a session of many shapes
-  std::size_t stated_ = 0;              ///< the number of symbols that have a stated value
+  std::span<detail::Binding> memory_;   ///< bound_, or spans_ if any tensor is bound to memory with strides
+  std::vector<detail::Binding> spans_;  ///< empty until a tensor is
+  std::shared_ptr<detail::StridedList> strided_;
+  std::size_t general_ = 0;            ///< the number of elements of bound_ that are not plain
+  std::size_t next_ = 0;               ///< the index after the last tensor bound
+  std::size_t unsettled_ = 0;          ///< the number of tensors without a binding, or with one that has strides
+  std::vector<std::int64_t> symbols_;  ///< stated values by symbol, in a session of many shapes
+  std::size_t stated_ = 0;             ///< the number of symbols that have a stated value
 };
 
 }  // namespace rondo

@@ -245,6 +245,12 @@ RONDO_C_API rondo_code rondo_bind(rondo_bindings bindings, rondo_tensor tensor, 
 /* As rondo_bind(), for memory that rounds only read. */
 RONDO_C_API rondo_code rondo_bind_read_only(rondo_bindings bindings, rondo_tensor tensor, const void* host,
                                             size_t bytes);
+/* Binds host memory with strides, such as a column of a matrix: a round packs its elements to copy them, and scatters
+ * those that it wrote. `first`: the element at index 0 of each of the `rank` dimensions. `strides`: along each, the
+ * bytes from one element to the next, which may be negative, or 0 for an input. Allocates memory for the packed
+ * elements; rounds do not. */
+RONDO_C_API rondo_code rondo_bind_strided(rondo_bindings bindings, rondo_tensor tensor, void* first,
+                                          const int64_t* extents, const int64_t* strides, size_t rank);
 /* Binds device memory: nothing is copied. */
 RONDO_C_API rondo_code rondo_bind_device(rondo_bindings bindings, rondo_tensor tensor, uint64_t address, size_t bytes);
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -146,7 +147,7 @@ class InFlight {
     return ranges_of(pairs...);
   }
   [[nodiscard]] const auto& ranges_of_bound(DynamicBindings<Derived>& bindings) noexcept {
-    return dynamic_ranges_.take(bindings.bound(), bindings.interface());
+    return dynamic_ranges_.take(bindings.memory(), bindings.interface());
   }
   template <class T>
   static constexpr bool is_bound =
@@ -192,6 +193,7 @@ class InFlight {
           if (slot != next_slot_) return resubmit(waits, std::forward<OnDone>(on_done), bound...);
         }
         queue_.queue.cancel(slot);
+        rounds_[slot].on_done.clear();
         return refused(noted(status));
       }
     } else {
@@ -201,13 +203,28 @@ class InFlight {
       rounds_[slot].outcome = status;
     }
     if constexpr (!std::is_same_v<std::remove_cvref_t<OnDone>, std::nullptr_t>) {
-      rounds_[slot].on_done.set(std::forward<OnDone>(on_done));
+      complete(slot, std::forward<OnDone>(on_done), bound...);
     }
     note_writes(slot, ranges);
     derived().note_submitted(slot);
     next_slot_ = next(slot);
     ++in_flight_;
     return {first_ticket_ + submitted_++, Status{}};
+  }
+  template <class OnDone, class... Bound>
+  [[gnu::always_inline]] void complete(std::uint32_t slot, OnDone&& on_done, Bound&...) noexcept {
+    rounds_[slot].on_done.set(std::forward<OnDone>(on_done));
+  }
+  template <class OnDone>
+  void complete(std::uint32_t slot, OnDone&& on_done, DynamicBindings<Derived>& bindings) noexcept {
+    if (!is_queued || bindings.is_settled()) [[likely]]
+      return rounds_[slot].on_done.set(std::forward<OnDone>(on_done));
+    rounds_[slot].on_done.clear();
+    rounds_[slot].on_done.set(ScatterFirst<std::decay_t<OnDone>>(bindings.strided(), std::forward<OnDone>(on_done)));
+  }
+  /// Has the round in a slot scatter memory with strides when it is delivered.
+  void scatter_when_delivered(std::size_t slot, std::shared_ptr<StridedList> list) noexcept {
+    rounds_[slot].on_done.set([list = std::move(list)](Status status) noexcept { list->scatter(status); });
   }
   template <class OnDone, class... Bound>
   [[gnu::cold, gnu::noinline]] RoundTicket resubmit(bool waits, OnDone&& on_done, Bound&... bound) noexcept {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <rondo/binding/bindings.hpp>
+#include <rondo/binding/strided.hpp>
 #include <rondo/error.hpp>
 #include <rondo/types.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -19,6 +21,19 @@ namespace detail {
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 class Session;
+
+/// The bindings of a round that are known only at run time, in the order of the ports.
+struct ListOfRound {
+  std::span<Binding> list;
+  std::shared_ptr<StridedList>* strided = nullptr;  ///< the session's, if any memory has strides
+
+  operator std::span<Binding>() const noexcept { return list; }        // NOLINT(google-explicit-constructor)
+  operator std::span<const Binding>() const noexcept { return list; }  // NOLINT(google-explicit-constructor)
+  void scatter(Status status) const noexcept {
+    if (strided != nullptr && *strided != nullptr) [[unlikely]]
+      std::exchange(*strided, nullptr)->scatter(status);
+  }
+};
 
 /// Links a round in progress to its session; either may be moved or destroyed first.
 template <class Session>
@@ -79,6 +94,7 @@ class [[nodiscard]] Round {
     if (Session* session = link_.session(); session != nullptr) {
       link_.detach();
       link_.status = session->finish_open_round(link_.status, bindings_);
+      if constexpr (requires { bindings_.scatter(link_.status); }) bindings_.scatter(link_.status);
     } else if (link_.status.ok()) {
       link_.status = Status{Errc::closed};
     }

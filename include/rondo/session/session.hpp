@@ -20,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -81,9 +82,10 @@ class Session : public SessionBase<Derived, P, Policies> {
   [[nodiscard]] auto begin_round(DynamicBindings<Derived>& bindings) noexcept {
     enter(Phase::bind);
     const RoundIndex round = RoundIndex{derived().round_number()};
-    using Bound = Round<Derived, std::span<Binding>, Stage::bound>;
+    using Bound = Round<Derived, ListOfRound, Stage::bound>;
     Status status = take(bindings);
-    const std::span<Binding> list = bindings.list();
+    ListOfRound list{bindings.list()};
+    if (status.ok() && !bindings.is_settled()) status = settle_open_round(bindings, list);
     if (status.ok()) status = prepare_open_round(list, false);
     if (!status) return Bound{nullptr, round, status, list};
     return Bound{&derived(), round, copy_open_round_in(list), list};
@@ -233,8 +235,14 @@ class Session : public SessionBase<Derived, P, Policies> {
       return note_refusal(slot, instance(slot).run_plain(channel, round_observer(), settle, bindings.bound()));
     }
     if (const Status status = take(bindings); !status) return status;
+    if (!bindings.is_settled()) [[unlikely]]
+      return run_unsettled(channel, slot, settle, bindings);
     return note_refusal(slot, instance(slot).run(channel, round_observer(), settle, bindings.list()));
   }
+  /// With memory that has strides, or with a tensor that is not bound.
+  template <class Channel, class Settle>
+  [[gnu::cold, gnu::noinline]] Status run_unsettled(Channel channel, std::size_t slot, Settle settle,
+                                                    DynamicBindings<Derived>& bindings) noexcept;
   [[nodiscard, gnu::always_inline]] Instance& instance(std::size_t slot) noexcept {
     return instances_[Slots == 1 ? 0 : slot];
   }
@@ -245,11 +253,11 @@ class Session : public SessionBase<Derived, P, Policies> {
     }
     return status;
   }
-  /// Checks whether these bindings belong to this session and are complete.
+  /// Checks whether these bindings belong to this session.
   [[nodiscard]] Status take(const DynamicBindings<Derived>& bindings) const noexcept {
     if (instances_[0].is_blocked()) [[unlikely]]
       return refusal();
-    return bindings.are_of(static_cast<const Derived&>(*this)) ? bindings.find_unbound() : Status{Errc::wrong_tensor};
+    return bindings.are_of(static_cast<const Derived&>(*this)) ? Status{} : Status{Errc::wrong_tensor};
   }
   template <class R>
   [[nodiscard, gnu::cold, gnu::noinline]] Status refuse(const Prebound<R, Slots>& binding) noexcept {
@@ -340,6 +348,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     const Status copied = copy_open_round_in(bindings);
     return Bound{&derived(), round, copied, bindings};
   }
+  Status settle_open_round(DynamicBindings<Derived>& bindings, ListOfRound& list) noexcept;
   Status prepare_open_round(std::span<Binding> bindings, bool is_async) noexcept;
   [[nodiscard]] auto open_executor() noexcept {
     return instances_[derived().next_slot()].on(direct(), round_observer());
@@ -386,6 +395,7 @@ class Session : public SessionBase<Derived, P, Policies> {
   std::uint64_t rounds_when_lost_ = 0;  ///< the number of rounds when the contents of the last round were lost
   std::uint64_t number_ = next_session_number();
   RoundLink<Derived>* open_round_ = nullptr;
+  std::shared_ptr<StridedList> open_strided_;  ///< of the round that is taken step by step
   bool is_restored_ = false;
   std::size_t refusing_slot_ = 0;  ///< the slot that last refused a round
   Status cause_;                   ///< the failure that poisoned the session

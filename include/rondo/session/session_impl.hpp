@@ -270,6 +270,31 @@ Status Session<Derived, P, Policies, Graph, Slots>::note_failure(Status status) 
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+template <class Channel, class Settle>
+Status Session<Derived, P, Policies, Graph, Slots>::run_unsettled(Channel channel, std::size_t slot, Settle settle,
+                                                                  DynamicBindings<Derived>& bindings) noexcept {
+  Instance& its = instance(slot);
+  if (const Status s = bindings.settle([&](std::size_t port) { return its.is_held(port); }); !s) return s;
+  const Status status = its.run(channel, round_observer(), settle, bindings.list());
+  if constexpr (Channel::is_synchronous) {
+    bindings.strided()->scatter(status);
+  } else if (status.ok()) {
+    derived().scatter_when_delivered(slot, bindings.strided());
+  }
+  return note_refusal(slot, status);
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Status Session<Derived, P, Policies, Graph, Slots>::settle_open_round(DynamicBindings<Derived>& bindings,
+                                                                      ListOfRound& list) noexcept {
+  if (const Status status = wait_until_idle(); !status) return status;
+  open_strided_ = bindings.strided();
+  list.strided = &open_strided_;
+  Instance& its = instances_[derived().next_slot()];
+  return bindings.settle([&](std::size_t port) { return its.is_held(port); });
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::prepare_open_round(std::span<Binding> bindings,
                                                                        bool is_async) noexcept {
   if (const Status status = wait_until_idle(); !status) return status;

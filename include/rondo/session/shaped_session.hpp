@@ -198,6 +198,13 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
   template <class Channel, class Settle>
   Status run_words(Channel channel, std::uint32_t slot, Settle settle,
                    DynamicBindings<ShapedSession>& bindings) noexcept;
+  /// With memory that has strides, or with a tensor that is not bound.
+  template <class Channel, class Settle>
+  [[gnu::cold, gnu::noinline]] Status run_unsettled(Channel channel, std::uint32_t slot, Settle settle,
+                                                    DynamicBindings<ShapedSession>& bindings) noexcept;
+  template <class Channel, class Settle>
+  Status run_dynamic(Channel channel, std::uint32_t slot, Settle settle,
+                     DynamicBindings<ShapedSession>& bindings) noexcept;
 
   template <class Channel, class Settle, BoundPair... B>
   [[gnu::always_inline]] Status run_entry(Channel channel, std::uint32_t slot, Settle settle, Entries& entries,

@@ -79,7 +79,29 @@ Status ShapedSession<P, Policies, Capacity, Depth>::run_words(Channel channel, s
                                                               DynamicBindings<ShapedSession>& bindings) noexcept {
   if (const Status status = refusal_to_submit(); !status) return status;
   if (!bindings.are_of(*this)) return Status{Errc::wrong_tensor};
-  if (const Status status = bindings.find_unbound(); !status) return status;
+  if (!bindings.is_settled()) [[unlikely]]
+    return run_unsettled(channel, slot, settle, bindings);
+  return run_dynamic(channel, slot, settle, bindings);
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+template <class Channel, class Settle>
+Status ShapedSession<P, Policies, Capacity, Depth>::run_unsettled(Channel channel, std::uint32_t slot, Settle settle,
+                                                                  DynamicBindings<ShapedSession>& bindings) noexcept {
+  if (const Status s = bindings.settle([](std::size_t) { return false; }); !s) return s;
+  const Status status = run_dynamic(channel, slot, settle, bindings);
+  if constexpr (Channel::is_synchronous) {
+    bindings.strided()->scatter(status);
+  } else if (status.ok()) {
+    this->scatter_when_delivered(slot, bindings.strided());
+  }
+  return status;
+}
+
+template <Platform P, class Policies, class Capacity, std::size_t Depth>
+template <class Channel, class Settle>
+Status ShapedSession<P, Policies, Capacity, Depth>::run_dynamic(Channel channel, std::uint32_t slot, Settle settle,
+                                                                DynamicBindings<ShapedSession>& bindings) noexcept {
   const std::span<detail::Binding> list = bindings.list();
   if (list.size() > P::Arch::max_graph_tensors) return Status{Errc::limit_exceeded};
   const std::span<const std::int64_t> symbols = bindings.stated_symbols();

@@ -9,6 +9,7 @@
 #if __has_include(<dlpack/dlpack.h>)
 #include <rondo/error.hpp>
 #include <rondo/tensor/pair.hpp>
+#include <rondo/tensor/strided_layout.hpp>
 
 #include <dlpack/dlpack.h>
 #include <cstddef>
@@ -35,10 +36,10 @@ namespace rondo::dlpack {
 
 namespace detail {
 
-/// The number of elements of T in the tensor. @throws Error invalid_argument: another type, gaps between elements, or a
-/// description that is of no tensor
+/// The number of elements of T in the tensor. `may_have_strides`: whether its elements may lie in any order, with gaps.
+/// @throws Error invalid_argument: another type, strides, or a description that is of no tensor
 template <Element T>
-[[nodiscard]] std::size_t checked_size(const DLTensor& tensor) {
+[[nodiscard]] std::size_t checked_size(const DLTensor& tensor, bool may_have_strides = false) {
   const auto fail = [](const auto&... text) {
     throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: ", text...));
   };
@@ -53,9 +54,10 @@ template <Element T>
   for (int d = tensor.ndim; d-- > 0;) {
     const std::int64_t extent = tensor.shape[d];
     if (extent < 0) fail("dimension ", d, " has extent ", extent);
-    if (tensor.strides != nullptr && extent != 1 && tensor.strides[d] != static_cast<std::int64_t>(count)) {
+    if (!may_have_strides && tensor.strides != nullptr && extent != 1 &&
+        tensor.strides[d] != static_cast<std::int64_t>(count)) {
       fail("dimension ", d, " has stride ", tensor.strides[d], ", without gaps it would be ", count,
-           "; make it contiguous first");
+           "; make it contiguous first, or take its host_view");
     }
     if (__builtin_mul_overflow(count, static_cast<std::size_t>(extent), &count) || count > PTRDIFF_MAX / sizeof(T)) {
       fail("it has more elements than memory has room for");
@@ -63,6 +65,10 @@ template <Element T>
   }
   if (count != 0 && tensor.data == nullptr) fail("it has elements, and no memory");
   return count;
+}
+inline void require_host(const DLTensor& tensor) {
+  if (is_on_host(tensor.device)) return;
+  throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: it is in device memory; take its device_span"));
 }
 [[nodiscard]] inline std::uintptr_t address(const DLTensor& tensor) noexcept {
   return reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
@@ -75,10 +81,36 @@ template <Element T>
 template <Element T>
 [[nodiscard]] std::span<T> host_span(const DLManagedTensor& managed) {
   const std::size_t size = detail::checked_size<T>(managed.dl_tensor);
-  if (!is_on_host(managed.dl_tensor.device)) {
-    throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: it is in device memory; take its device_span"));
-  }
+  detail::require_host(managed.dl_tensor);
   return {reinterpret_cast<T*>(detail::address(managed.dl_tensor)), size};  // NOLINT
+}
+
+/// A tensor in host memory with strides, for DynamicBindings::bind(tensor, view.first, view.layout).
+struct HostView {
+  void* first = nullptr;  ///< the element at index 0 of each dimension
+  StridedLayout layout;
+};
+/// The elements of a tensor in host memory, with strides or without. The tensor must outlive the view's use.
+/// @throws Error invalid_argument: another element type, more than 5 dimensions, or device memory
+template <Element T>
+[[nodiscard]] HostView host_view(const DLManagedTensor& managed) {
+  const DLTensor& tensor = managed.dl_tensor;
+  (void)detail::checked_size<T>(tensor, true);
+  detail::require_host(tensor);
+  std::int64_t strides[max_rank] = {};
+  std::int64_t packed = sizeof(T);
+  bool fits = static_cast<std::size_t>(tensor.ndim) <= max_rank;
+  for (int d = fits ? tensor.ndim : 0; d-- > 0;) {
+    strides[d] = packed;
+    packed *= tensor.shape[d];
+    if (tensor.strides != nullptr) fits = fits && !__builtin_mul_overflow(tensor.strides[d], sizeof(T), &strides[d]);
+  }
+  const StridedLayout layout(sizeof(T), tensor.shape, strides, static_cast<std::size_t>(tensor.ndim));
+  if (!fits || !layout.is_valid()) {
+    throw Error(Errc::invalid_argument, Error::Text("DLPack tensor: it has more than ", max_rank,
+                                                    " dimensions, or strides that leave the address space"));
+  }
+  return {reinterpret_cast<void*>(detail::address(tensor)), layout};  // NOLINT
 }
 
 /// The elements of a tensor in device memory. A simulated device uses host memory, so any tensor is accepted there.

@@ -102,6 +102,25 @@ TEST_CASE("What Rondo lends comes back as what it was, and its deleter frees the
   CHECK(raised([&] { (void)dlpack::export_tensor(std::span<float>(values), {2, 2}); }).code == Errc::invalid_argument);
 }
 
+TEST_CASE("A tensor with strides is viewed as it lies, and one that no memory holds is refused") {
+  float values[12] = {};
+  Foreign tensor(values, {2, 3});
+  CHECK(dlpack::host_view<float>(tensor.managed).layout.is_packed());
+  tensor.strides = {6, -2};
+  tensor.managed.dl_tensor.strides = tensor.strides.data();
+  tensor.managed.dl_tensor.byte_offset = 16;
+  const dlpack::HostView view = dlpack::host_view<float>(tensor.managed);
+  CHECK(view.first == &values[4]);
+  CHECK(view.layout.bytes() == 24);
+  CHECK(view.layout.bytes_before() == 16);
+  CHECK(view.layout.bytes_after() == 28);
+  CHECK(raised([&] { (void)dlpack::host_view<std::int32_t>(tensor.managed); }).code == Errc::invalid_argument);
+  tensor.strides = {INT64_MAX / 2, 1};
+  CHECK(says(raised([&] { (void)dlpack::host_view<float>(tensor.managed); }).text, "address space"));
+  tensor.managed.dl_tensor.device = {kDLCUDA, 0};
+  CHECK(says(raised([&] { (void)dlpack::host_view<float>(tensor.managed); }).text, "device memory"));
+}
+
 TEST_CASE("Every element type but the opaque ones has DLPack's name") {
   for (std::size_t t = 0; t < data_type_count; ++t) {
     const auto type = static_cast<DataType>(t);

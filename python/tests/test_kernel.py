@@ -133,7 +133,7 @@ class KernelTest(unittest.TestCase):
             if dtype in (np.float64, np.complex128):
                 self.refuses(rondo.Errc.unsupported, "'x' is (float64|complex128)", rondo.Session, graph, "a2a3_sim")
             else:
-                rondo.Session(graph, "a2a3_sim").run_round(x=numbers.__dlpack__(), y=squares)
+                rondo.Session(graph, "a2a3_sim").run_round(x=numbers if dtype == np.bool_ else numbers.__dlpack__(), y=squares)
         self.refuses(
             rondo.Errc.invalid_argument, "no scalar has this type", rondo.kernel, "y: out f32[n], a: c64", None, name="k"
         )

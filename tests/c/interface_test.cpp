@@ -115,6 +115,33 @@ std::string refused(const char* signature) {
 
 }  // namespace
 
+TEST_CASE("c: memory with strides is packed and scattered, and refused where it cannot be") {
+  for (const std::uint32_t in_flight : {1U, 3U}) {
+    Saxpy saxpy;
+    Open open(saxpy, "a2a3_sim", in_flight);
+    const rondo_bindings b = open.bindings;
+    std::vector<float> x{1, 0, 2, 0, 3, 0, 4, 0}, y{4, 3, 2, 1};
+    const std::int64_t extent = 4, two = 8, back = -4, none = 0;
+    REQUIRE_EQ(rondo_bind_strided(b, saxpy.tensors[0], x.data(), &extent, &two, 1), RONDO_OK);
+    REQUIRE_EQ(rondo_bind_strided(b, saxpy.tensors[1], &y[3], &extent, &back, 1), RONDO_OK);
+    if (in_flight == 1) {
+      REQUIRE_EQ(rondo_run_round(b), RONDO_OK);
+    } else {
+      REQUIRE_EQ(rondo_submit_round(b, nullptr), RONDO_OK);
+      REQUIRE_EQ(rondo_wait_all(open.session), RONDO_OK);
+    }
+    CHECK(y == std::vector<float>{12, 9, 6, 3});
+    CHECK_EQ(rondo_bind_strided(b, saxpy.tensors[1], y.data(), &extent, &none, 1), RONDO_OVERLAPPING);
+    CHECK_EQ(rondo_bind_strided(b, saxpy.tensors[1], y.data(), &extent, nullptr, 1), RONDO_INVALID_ARGUMENT);
+    CHECK_EQ(rondo_bind_strided(b, saxpy.tensors[1], nullptr, &extent, &two, 1), RONDO_NULL_MEMORY);
+    CHECK_EQ(rondo_bind_strided(b, rondo_tensor{12345}, y.data(), &extent, &two, 1), RONDO_WRONG_TENSOR);
+    CHECK_EQ(rondo_bind_strided(b, saxpy.tensors[1], y.data(), &extent, &two, 0), RONDO_WRONG_SIZE);
+    REQUIRE_EQ(rondo_bind_strided(b, saxpy.tensors[0], x.data(), &extent, &none, 1), RONDO_OK);
+    REQUIRE_EQ(rondo_run_round(b), RONDO_OK);
+    CHECK(y == std::vector<float>{14, 11, 8, 5});
+  }
+}
+
 TEST_CASE("c: rounds run on every platform whose kernels are functions") {
   for (const char* platform : {"a2a3_sim", "a5_sim", "a2a3_sim_pool", "a5_sim_pool", "a2a3_sim_model", "a5_sim_model",
                                "a2a3_sim_checked", "a5_sim_checked", "host", "host_pool"}) {

@@ -10,11 +10,13 @@
 #include <rondo/session/shaped_session.hpp>
 
 #include <doctest/doctest.h>
+#include <unit/support.hpp>
 
 #include <cstdint>
 #include <vector>
 
 using namespace rondo;
+using test::raised;
 
 #define RONDO_TEST_PLATFORMS A2A3Sim, HostOn<Pool>, A5SimOn<Pool>, A2A3OverStandIn, A5OverStandIn, toy::ToyPlatform
 
@@ -113,6 +115,31 @@ TEST_CASE_TEMPLATE("A round packs strided inputs and scatters strided outputs, w
   }
 }
 
+TEST_CASE_TEMPLATE("Pairs of strided memory are bound next to others", P, A2A3Sim, Host, A2A3OverStandIn) {
+  Graph g;
+  auto session = open<P>(g.graph);
+  auto pipelined = open_pipelined<P, 2>(freeze(g.graph));
+  Matrix x = every_other_column(), s = backwards();
+  StridedHost<const float> hx(x.data(), {rows, cols}, {x.row, x.col});
+  StridedHost<float> hs(s.data(), {rows, cols}, {s.row, s.col});
+  Floats y(rows * cols);
+  x.fill(1);
+  s.fill(0);
+  REQUIRE(session.run_round(bind(g.x, hx), bind(g.y, y), bind(g.s, hs)).ok());
+  REQUIRE(pipelined.run_round(bind(g.s, hs), bind(g.x, hx), bind(g.y, y)).ok());
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == 3 * (1 + static_cast<float>(i)));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < cols; ++c) CHECK(s(r, c) == 2 + 3 * static_cast<float>(r * cols + c));
+  }
+  StridedHost<const float> half(x.data(), {rows}, {x.row});
+  s.fill(5);
+  CHECK(session.run_round(bind(g.x, half), bind(g.y, y), bind(g.s, hs)).code() == Errc::wrong_size);
+  CHECK(s.holds(5, 1, 0));
+  CHECK(raised([&] { StridedHost<float>(s.data(), {rows, cols}, {0, 1}); }).code == Errc::overlapping);
+  CHECK(raised([&] { StridedHost<float>(s.data(), {rows, cols}, {1}); }).code == Errc::invalid_argument);
+  CHECK(raised([&] { StridedHost<float>(s.data(), {rows}, {INT64_MAX / 2}); }).code == Errc::invalid_argument);
+}
+
 TEST_CASE_TEMPLATE("Inputs may be broadcast; outputs whose elements share bytes are refused", P, A2A3Sim,
                    A2A3OverStandIn) {
   Graph g;
@@ -167,8 +194,11 @@ TEST_CASE_TEMPLATE("Held inputs are not read again", P, A2A3Sim, A2A3OverStandIn
   REQUIRE(session.run_round(bindings).ok());
   REQUIRE(session.hold(g.x).ok());
   x.fill(50);
+  const std::vector<std::byte> packed = bindings.strided()->list[0].packed;
   REQUIRE(session.run_round(bindings).ok());
+  REQUIRE(session.begin_round(bindings).launch().finish().status().ok());
   CHECK(y.holds(1, 3, 0));
+  CHECK(bindings.strided()->list[0].packed == packed);  // its memory may be gone
   REQUIRE(session.release_hold(g.x).ok());
   REQUIRE(session.run_round(bindings).ok());
   CHECK(y.holds(50, 3, 0));
@@ -238,6 +268,8 @@ TEST_CASE_TEMPLATE("Rounds of different shapes bind memory with strides", P, A2A
         REQUIRE(session.submit_round(bindings));
         REQUIRE(session.wait_all().ok());
       } else {
+        StridedHost<float> pair(in.data(), {height, 2}, {6, 3});
+        REQUIRE(session.run_round(bind(x, pair), bind(y, out, {height, 2})).ok());
         REQUIRE(session.run_round(bindings).ok());
       }
       for (std::size_t r = 0; r < static_cast<std::size_t>(height); ++r) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/strided_host.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/memory/layout.hpp>
 #include <rondo/session/in_flight.hpp>
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace rondo {
@@ -63,7 +65,12 @@ class PipelinedSession : public detail::Session<PipelinedSession<P, Depth, Polic
   template <class... Bound>
   Status run_round(Bound&&... bound) noexcept {
     if (const Status status = this->wait_until_idle(); !status) return status;
-    return this->run_on(this->direct(), this->next_slot(), [this](Status status) { return settle(status); }, bound...);
+    if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {
+      return detail::run_packed([this](auto&&... packed) noexcept { return this->run_round(packed...); }, bound...);
+    } else {
+      return this->run_on(
+          this->direct(), this->next_slot(), [this](Status status) { return settle(status); }, bound...);
+    }
   }
 
   using Flights::rounds;

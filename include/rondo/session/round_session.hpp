@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rondo/binding/strided_host.hpp>
 #include <rondo/graph/freeze.hpp>
 #include <rondo/session/enqueued_rounds.hpp>
 #include <rondo/session/session.hpp>
@@ -53,8 +54,12 @@ class RoundSession
   /// refreshed according to Policies::Update. For a round that binds only host memory this feature costs nothing.
   template <class... Bound>
   [[gnu::always_inline]] Status run_round(Bound&&... bound) noexcept {
-    return this->run_on(
-        this->direct(), 0, [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
+    if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {
+      return detail::run_packed([this](auto&&... packed) noexcept { return this->run_round(packed...); }, bound...);
+    } else {
+      return this->run_on(
+          this->direct(), 0, [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
+    }
   }
 
   /// Runs `rounds` rounds with one prebinding, and keeps the platform's threads awake between them. Before each round

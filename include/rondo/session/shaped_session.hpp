@@ -4,6 +4,7 @@
 
 #include <rondo/binding/dynamic_bindings.hpp>
 #include <rondo/binding/shape_words.hpp>
+#include <rondo/binding/strided_host.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/launch/shape_key.hpp>
 #include <rondo/launch/solve.hpp>
@@ -74,9 +75,13 @@ class ShapedSession : public detail::SessionBase<ShapedSession<P, Policies, Capa
     if constexpr (Flights::is_queued) {
       if (this->in_flight() != 0) (void)this->wait_all();
     }
-    return run_on(
-        platform::Direct<P>{platform_}, this->next_slot(),
-        [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
+    if constexpr ((detail::is_strided<std::remove_cvref_t<Bound>> || ...)) {
+      return detail::run_packed([this](auto&&... packed) noexcept { return this->run_round(packed...); }, bound...);
+    } else {
+      return run_on(
+          platform::Direct<P>{platform_}, this->next_slot(),
+          [this](Status status) __attribute__((always_inline)) { return settle(status); }, bound...);
+    }
   }
 
   /// Sets up a shape before a round needs it, for rounds that bind all tensors in the order of the graph. @throws Error

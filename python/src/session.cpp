@@ -49,6 +49,24 @@ struct Arrays {
   [[nodiscard]] py::handle name(Py_ssize_t a) const noexcept { return PyTuple_GET_ITEM(names, a); }
 };
 
+/// Packed memory in place of an array with strides, for a copy outside of rounds; the array's own where it has none.
+class Packed {
+ public:
+  Packed(const HostMemory& memory, bool is_read) : memory_{memory}, bytes_(memory.layout ? memory.layout->bytes() : 0) {
+    if (memory.layout && is_read) memory.layout->pack(bytes_.data(), static_cast<const std::byte*>(memory.data));
+  }
+  [[nodiscard]] void* data() noexcept { return memory_.layout ? bytes_.data() : memory_.data; }
+  [[nodiscard]] const void* data() const noexcept { return memory_.layout ? bytes_.data() : memory_.data; }
+  /// Copies what was written here to the array.
+  void scatter() noexcept {
+    if (memory_.layout) memory_.layout->scatter(static_cast<std::byte*>(memory_.data), bytes_.data());
+  }
+
+ private:
+  const HostMemory& memory_;
+  std::vector<std::byte> bytes_;
+};
+
 /// Releases the GIL in a block; cheaper than what pybind11 has.
 class WithoutGil {
  public:
@@ -206,18 +224,17 @@ class Session {
   void upload(const std::string& name, py::handle array) {
     const std::size_t t = resident_called(name);
     const HostMemory memory = host_memory_of(array, tensors_[t], false);
-    std::vector<std::byte> packed(memory.layout ? memory.layout->bytes() : 0);
-    if (memory.layout) memory.layout->pack(packed.data(), static_cast<const std::byte*>(memory.data));
-    const void* const from = memory.layout ? packed.data() : memory.data;
-    check(alone([&] { return session_->upload(session_->interface().key(t), from, memory.bytes(tensors_[t])); }));
+    const Packed packed(memory, true);
+    check(alone(
+        [&] { return session_->upload(session_->interface().key(t), packed.data(), memory.bytes(tensors_[t])); }));
   }
   void download(const std::string& name, py::handle array) {
     const std::size_t t = resident_called(name);
     const HostMemory memory = host_memory_of(array, tensors_[t], true);
-    std::vector<std::byte> packed(memory.layout ? memory.layout->bytes() : 0);
-    void* const to = memory.layout ? packed.data() : memory.data;
-    check(alone([&] { return session_->download(session_->interface().key(t), to, memory.bytes(tensors_[t])); }));
-    if (memory.layout) memory.layout->scatter(static_cast<std::byte*>(memory.data), packed.data());
+    Packed packed(memory, false);
+    check(alone(
+        [&] { return session_->download(session_->interface().key(t), packed.data(), memory.bytes(tensors_[t])); }));
+    packed.scatter();
   }
   /// `extents`: of a tensor whose shape has symbols; without them, its own.
   [[nodiscard]] std::unique_ptr<SessionArray> allocate(const std::string& name,
@@ -236,11 +253,14 @@ class Session {
   }
   void upload(SessionArray& to, py::handle array) {
     const HostMemory memory = host_memory_of(array, to.port(), false);
-    check(alone([&] { return session_->upload(to.native(), memory.data, Bytes{to.native().size()}); }));
+    const Packed packed(memory, true);
+    check(alone([&] { return session_->upload(to.native(), packed.data(), Bytes{to.native().size()}); }));
   }
   void download(SessionArray& from, py::handle array) {
     const HostMemory memory = host_memory_of(array, from.port(), true);
-    check(alone([&] { return session_->download(from.native(), memory.data, Bytes{from.native().size()}); }));
+    Packed packed(memory, false);
+    check(alone([&] { return session_->download(from.native(), packed.data(), Bytes{from.native().size()}); }));
+    packed.scatter();
   }
   void set_held(const std::string& name, bool is_held) {
     for (const Port& port : tensors_) {

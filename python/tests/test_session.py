@@ -342,7 +342,7 @@ class SessionTest(unittest.TestCase):
         session = rondo.Session(graph)
         self.refuses(rondo.Errc.wrong_size, "symbols", session.allocate, "x")
         for n in 3, 5:
-            hx, hy = np.ones(n, np.float32), np.ones(n, np.float32)
+            hx, hy = np.ones(2 * n, np.float32)[::-2], np.ones(n, np.float32)
             x = session.allocate("x", (n,))
             session.upload(x, hx)
             session.run_round(x=x, y=hy)

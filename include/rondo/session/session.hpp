@@ -79,17 +79,7 @@ class Session : public SessionBase<Derived, P, Policies> {
     return begin<false>(pairs...);
   }
   /// The same for bindings known only at run time.
-  [[nodiscard]] auto begin_round(DynamicBindings<Derived>& bindings) noexcept {
-    enter(Phase::bind);
-    const RoundIndex round = RoundIndex{derived().round_number()};
-    using Bound = Round<Derived, ListOfRound, Stage::bound>;
-    Status status = take(bindings);
-    ListOfRound list{bindings.list()};
-    if (status.ok() && !bindings.is_settled()) status = settle_open_round(bindings, list);
-    if (status.ok()) status = prepare_open_round(list, false);
-    if (!status) return Bound{nullptr, round, status, list};
-    return Bound{&derived(), round, copy_open_round_in(list), list};
-  }
+  [[nodiscard]] Round<Derived, ListOfRound, Stage::bound> begin_round(DynamicBindings<Derived>& bindings) noexcept;
   /// The same for a session with asynchronous rounds: inputs may still be in use by copies when it returns, so the
   /// pairs must have memory that allows it (see AsyncPair, platform/pinned.hpp). Errors: also mixed_modes, which all
   /// other ways to run a round return from then on.

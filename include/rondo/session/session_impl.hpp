@@ -285,6 +285,20 @@ Status Session<Derived, P, Policies, Graph, Slots>::run_unsettled(Channel channe
 }
 
 template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
+Round<Derived, ListOfRound, Stage::bound> Session<Derived, P, Policies, Graph, Slots>::begin_round(
+    DynamicBindings<Derived>& bindings) noexcept {
+  enter(Phase::bind);
+  const RoundIndex round = RoundIndex{derived().round_number()};
+  using Bound = Round<Derived, ListOfRound, Stage::bound>;
+  Status status = take(bindings);
+  ListOfRound list{bindings.list()};
+  if (status.ok() && !bindings.is_settled()) status = settle_open_round(bindings, list);
+  if (status.ok()) status = prepare_open_round(list, false);
+  if (!status) return Bound{nullptr, round, status, list};
+  return Bound{&derived(), round, copy_open_round_in(list), list};
+}
+
+template <class Derived, Platform P, class Policies, class Graph, std::size_t Slots>
 Status Session<Derived, P, Policies, Graph, Slots>::settle_open_round(DynamicBindings<Derived>& bindings,
                                                                       ListOfRound& list) noexcept {
   if (const Status status = wait_until_idle(); !status) return status;

@@ -88,7 +88,7 @@ template <Element T>
 /// A tensor in host memory with strides, for DynamicBindings::bind(tensor, view.first, view.layout).
 struct HostView {
   void* first = nullptr;  ///< the element at index 0 of each dimension
-  StridedLayout layout;
+  StridedLayout layout;   ///< where the others lie
 };
 /// The elements of a tensor in host memory, with strides or without. The tensor must outlive the view's use.
 /// @throws Error invalid_argument: another element type, more than 5 dimensions, or device memory

@@ -29,8 +29,8 @@ struct Port {
 struct Placement {
   DevicePtr<std::byte> arena;
   DevicePtr<std::byte> ports;
-  bool has_own_workspace = false;           ///< whether workspace offsets are relative to `ports`
-  std::span<const std::uint64_t> others{};  ///< the addresses of tensors outside the arena, by tensor; empty: none
+  bool has_own_workspace = false;         ///< whether workspace offsets are relative to `ports`
+  const std::uint64_t* others = nullptr;  ///< the addresses of tensors outside the arena, by tensor; null: none
 
   /// Whether a tensor's offset is relative to `ports`. A view is located in the memory of its source.
   [[nodiscard]] static constexpr bool is_with_ports(const graph::GraphView& graph, std::size_t t) noexcept {
@@ -48,7 +48,7 @@ struct Placement {
   }
   /// Whether a tensor, or the source of a view, is outside the arena.
   [[nodiscard]] constexpr bool is_other(const graph::GraphView& graph, std::size_t t) const noexcept {
-    return !others.empty() && others[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))] != 0;
+    return others != nullptr && others[graph::root_of(graph.tensors, static_cast<std::uint32_t>(t))] != 0;
   }
   [[nodiscard]] constexpr std::uint64_t address_of(const graph::GraphView& graph,
                                                    std::span<const std::uint64_t> offsets,

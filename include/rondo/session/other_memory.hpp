@@ -83,10 +83,9 @@ class OtherMemory {
   OtherMemory& operator=(const OtherMemory&) = delete;
   ~OtherMemory() { (void)release(); }
 
-  /// The addresses by tensor, 0 for those in the arena; empty if all are.
-  [[nodiscard]] std::span<const std::uint64_t> of_slot(std::size_t slot) const noexcept {
-    return addresses_.empty() ? std::span<const std::uint64_t>{}
-                              : std::span(addresses_).subspan(slot * tensors_, tensors_);
+  /// The addresses by tensor, 0 for those in the arena; null if all are.
+  [[nodiscard]] const std::uint64_t* of_slot(std::size_t slot) const noexcept {
+    return addresses_.empty() ? nullptr : addresses_.data() + slot * tensors_;
   }
   /// Where the host accesses a tensor in mapped host memory; null for any other.
   [[nodiscard]] void* host_address([[maybe_unused]] std::size_t t) const noexcept {

@@ -153,7 +153,7 @@ TEST_CASE_TEMPLATE("a task of n blocks runs each block once per round", P, RONDO
   CHECK(counts == std::vector<std::int32_t>(blocks, 50 * static_cast<std::int32_t>(blocks)));
 }
 
-TEST_CASE_TEMPLATE("a raw kernel of the peer's ABI runs unchanged", P, RONDO_TEST_PLATFORMS) {
+TEST_CASE_TEMPLATE("a raw kernel of simpler's ABI runs unchanged", P, RONDO_TEST_PLATFORMS) {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {4});
   const auto y = graph.output<float>("y", {4});

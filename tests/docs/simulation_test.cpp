@@ -147,7 +147,7 @@ TEST_CASE("Tasks that are handed out through mailboxes take longer, as the docum
   CHECK(run_ns() > through_registers + 1000);
 }
 
-TEST_CASE("The peer's run that the schedulers' figures come from takes as long as the documentation says") {
+TEST_CASE("The run of simpler from which the schedulers' figures come takes as long as the documentation says") {
   rondo::TaskGraph graph;
   const auto x = graph.input<float>("x", {1});
   for (int i = 0; i < 16704; ++i) graph.add<Small>(x);

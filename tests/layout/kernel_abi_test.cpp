@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-// The peer runtime's kernel ABI: one function, one block of 64-bit words.
+// The kernel ABI of simpler: one function, one block of 64-bit words.
 
 using namespace rondo;
 

@@ -27,7 +27,7 @@ Row row(int number, std::size_t bytes, bool a5_only, const char* name) {
 
 }  // namespace
 
-TEST_CASE("Every element type has the peer runtime's number, its size and a name of its own") {
+TEST_CASE("Every element type has simpler's number, its size and a name of its own") {
   const Row rows[] = {
       row<float>(0, 4, false, "float32"),
       row<Float16>(1, 2, false, "float16"),

@@ -156,8 +156,8 @@ TEST_CASE("The run of simpler from which the schedulers' figures come takes as l
   REQUIRE(session.run_round(rondo::bind(x, hx)).ok());
   const double ms = session.platform().engine().prediction().run_ns / 1e6;
   CHECK(std::string{session.platform().engine().prediction().bound_by()} == "the schedulers");
-  char figure[32];
-  (void)std::snprintf(figure, sizeof figure, "Model predicts %.1f ms for them", ms);
+  char figure[64];
+  (void)std::snprintf(figure, sizeof figure, "`Model` predicts %.1f ms for as many independent tasks", ms);
   INFO(figure);
   CHECK(documentation().find(figure) != std::string::npos);
 }

@@ -56,7 +56,7 @@ has_browser_driver() {
 }
 has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }
 
-# Prints the Debian packages that are needed for <purpose>, which is demo, test, lint, portability, release,
+# Prints the Debian packages that are needed for <purpose>, which is demo, test, coverage, lint, portability, release,
 # check_release, site or browse (a site in a browser), and are not there.
 missing_packages() {
   has_program g++ || echo g++
@@ -105,7 +105,8 @@ missing_packages() {
   has_program ninja || echo ninja-build
   has_header CLI/CLI.hpp || echo libcli11-dev
   has_header range/v3/version.hpp || echo librange-v3-dev
-  [ "$1" = test ] || return 0
+  [ "$1" = test ] || [ "$1" = coverage ] || return 0
+  [ "$1" = test ] || { has_program llvm-cov-19 && has_program llvm-profdata-19; } || echo llvm-19
   has_header doctest/doctest.h || echo doctest-dev
   has_header benchmark/benchmark.h || echo libbenchmark-dev
   has_header tbb/flow_graph.h || echo libtbb-dev

@@ -235,7 +235,8 @@ class Hosted {
         free_{device_memory} {}
 
  private:
-  struct Allocation {
+  /// Stands in front of each block. Its size is a power of two, as alignments are.
+  struct alignas(32) Allocation {
     void* memory;
     Bytes size;
     MemoryKind kind;

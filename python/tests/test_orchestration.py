@@ -198,7 +198,7 @@ class OrchestrationTest(unittest.TestCase):
             untraced = rondo.Session(plain)
             self.assertIsNone(untraced.counters)
             self.refuses(rondo.Errc.not_open, "open it with `trace`", untraced.write_trace, file)
-            self.refuses(rondo.Errc.invalid_argument, "cannot be opened", sessions[0].write_trace, folder)
+            self.refuses(rondo.Errc.invalid_argument, "cannot be written there", sessions[0].write_trace, folder)
         opens = rondo.Session
         self.refuses(rondo.Errc.unsupported, "sessions on null are not traced", opens, plain, "null", trace=True)
 

@@ -141,6 +141,7 @@ class DeviceArray {
   [[nodiscard]] std::span<T> host() noexcept {
     return host_ == nullptr ? std::span<T>{} : std::span<T>{host_, static_cast<std::size_t>(size())};
   }
+  /// The same, to read.
   [[nodiscard]] std::span<const T> host() const noexcept {
     return host_ == nullptr ? std::span<const T>{} : std::span<const T>{host_, static_cast<std::size_t>(size())};
   }

@@ -66,14 +66,14 @@ template <Platform P>
 class OtherMemory {
  public:
   /// @throws Error as P::allocate
-  OtherMemory(P& platform, const graph::GraphView& graph, std::size_t slots, bool has_own_workspace)
+  OtherMemory(P& platform, const graph::GraphView& view, std::size_t slots, bool has_own_workspace)
       : OtherMemory(platform) {
-    tensors_ = graph.tensors.size();
+    tensors_ = view.tensors.size();
     for (std::size_t t = 0; t < tensors_; ++t) {
-      const graph::TensorRecord& tensor = graph.tensors[t];
+      const graph::TensorRecord& tensor = view.tensors[t];
       if (!tensor.is_outside_arena()) continue;
       addresses_.resize(slots * tensors_);
-      const bool is_shared = !Placement::is_with_ports(graph, t, has_own_workspace);
+      const bool is_shared = !Placement::is_with_ports(view, t, has_own_workspace);
       for (std::size_t s = 0; s < slots; ++s) {
         addresses_[s * tensors_ + t] = is_shared && s != 0 ? addresses_[t] : allocate(tensor);
       }

@@ -9,6 +9,7 @@
 // The sessions that rondo::compiled contains: those on the platforms that most programs use.
 #ifdef RONDO_COMPILED
 #if RONDO_HAS_BODIES
+#include <rondo/session/loop_report.hpp>
 #include <rondo/session/memory_report.hpp>
 #define RONDO_EXTERN
 #else

@@ -21,6 +21,7 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -141,6 +142,21 @@ TEST_CASE("A file of costs is written as a whole, and one that cannot be read is
   const std::string path = folder / "costs";
   write_costs(path.c_str(), costs);
   check_reading(path, [&] { return read_costs(path.c_str()) == costs; });
+}
+
+TEST_CASE("A new file may be used by those to whom the umask leaves it, and a replaced one by those who might before") {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  const std::string path = folder / "costs.json";
+  const mode_t before = ::umask(077);
+  write_costs(path.c_str(), {});
+  const fs::perms fresh = fs::status(path).permissions();
+  fs::permissions(path, fs::perms{0640});
+  write_costs(path.c_str(), {});
+  (void)::umask(before);
+  CHECK(fresh == fs::perms{0600});
+  CHECK(fs::status(path).permissions() == fs::perms{0640});
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("A tensor is written as a whole, and one that cannot be read is refused") {

@@ -142,12 +142,6 @@ std::FILE* fopen64(const char* path, const char* mode) {
   return real(path, mode);
 }
 
-int mkstemp(char* path) {
-  if (fails_with_errno(SystemCall::open)) return -1;
-  static auto* const real = next<decltype(mkstemp)>("mkstemp");
-  return real(path);
-}
-
 char* mkdtemp(char* path) noexcept {
   if (fails_with_errno(SystemCall::open)) return nullptr;
   static auto* const real = next<decltype(mkdtemp)>("mkdtemp");

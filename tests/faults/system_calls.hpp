@@ -19,7 +19,7 @@ namespace rondo::test {
 enum class SystemCall : std::uint8_t {
   allocate,  ///< operator new, aligned_alloc
   thread,    ///< pthread_create
-  open,      ///< open, fopen, mkstemp, mkdtemp
+  open,      ///< open, fopen, mkdtemp
   read,      ///< read, fread
   write,     ///< write, writev; with error 0 half of the bytes are written, and the next call fails with ENOSPC
   sync,      ///< fsync

@@ -41,7 +41,7 @@ RUNS = [
     ("calibrate", ["--platform", "a2a3_onboard", "--passes", "1", "--output", "costs.json"], {"costs.json": is_json}),
     ("replay", ["dump", "--example"], {}),
 ]
-CALLS = {"mkstemp": errno.EMFILE, "write": errno.ENOSPC, "fsync": errno.EIO, "rename": errno.EACCES,
+CALLS = {"open": errno.EMFILE, "write": errno.ENOSPC, "fsync": errno.EIO, "rename": errno.EACCES,
          "pthread_create": errno.EAGAIN}
 OLDER = "older\n"
 

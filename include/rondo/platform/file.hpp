@@ -59,13 +59,16 @@ class NewFile {
   NewFile(const char* path, const char* what) : path_{path}, what_{what} {
     struct stat old{};
     const bool is_there = ::stat(path, &old) == 0;
-    if (is_there) mode_ = old.st_mode & 0777U;
     if (!is_there || S_ISREG(old.st_mode) || S_ISDIR(old.st_mode)) {  // a folder is refused by commit()
       // The file that a symbolic link names is replaced, and not the link.
       char real[PATH_MAX];
       target_ = ::realpath(path, real) != nullptr ? real : path;
-      temporary_ = target_ + ".XXXXXX";
-      file_ = ::mkstemp(temporary_.data());
+      const std::string begin = target_ + '.' + std::to_string(::getpid()) + '.';
+      for (unsigned n = 0; file_ < 0 && (n == 0 || errno == EEXIST); ++n) {
+        temporary_ = begin + std::to_string(n);
+        file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);  // NOLINT: the umask counts
+      }
+      if (is_there) mode_ = old.st_mode & 0777U;
     } else {
       file_ = ::open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);  // NOLINT: a call with a mode has more arguments
     }
@@ -90,7 +93,8 @@ class NewFile {
   /// an empty file of that name.
   void commit() {
     if (temporary_.empty()) return;
-    if (::fchmod(file_, mode_) != 0 || ::fsync(file_) != 0 || std::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    if ((mode_ != as_created && ::fchmod(file_, mode_) != 0) || ::fsync(file_) != 0 ||
+        std::rename(temporary_.c_str(), target_.c_str()) != 0) {
       fail_file(path_, what_, errno);
     }
     is_committed_ = true;
@@ -101,7 +105,8 @@ class NewFile {
   const char* what_;
   std::string target_;
   std::string temporary_;  ///< empty if the file is written directly
-  mode_t mode_ = 0644;
+  static constexpr mode_t as_created = ~mode_t{0};
+  mode_t mode_ = as_created;  ///< of the file that is replaced
   int file_ = -1;
   bool is_committed_ = false;
 };

@@ -4,9 +4,11 @@
 
 #include <rondo/memory/registry.hpp>
 #include <rondo/platform/cuda/device.hpp>
+#include <rondo/platform/streams/block_holdings.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rondo::platform::cuda {
@@ -80,19 +82,10 @@ class DeviceMemory {
     }
     return nullptr;
   }
-  /// See HasHoldings. What a block takes beyond the size that was asked for, to be aligned, is a line of its own.
+  /// See HasHoldings.
   template <class Sink>
   void holdings(Sink& sink) const noexcept {
-    for (const MemoryKind kind : {MemoryKind::device, MemoryKind::peer, MemoryKind::mapped_host}) {
-      Bytes asked, more;
-      for (const Block& block : blocks_) {
-        if (block.kind != kind) continue;
-        asked.value += block.asked;
-        more.value += block.given - block.asked;
-      }
-      sink(nullptr, asked, kind);
-      sink("alignment", more, kind);
-    }
+    streams::report_blocks(std::span<const Block>{blocks_}, sink);
   }
   /// Releases the remaining blocks.
   Result release_all() noexcept {

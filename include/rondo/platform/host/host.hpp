@@ -74,12 +74,12 @@ class Host : public sim::Hosted<Host<E>, arch::Host, E, sim::NoTraffic> {
   static constexpr MemoryKinds memory_kinds{MemoryKind::mapped_host};
   using Base::allocate;
   /// @throws Error out_of_memory, also if the system refuses to lock that much memory
-  [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
-    if (memory_ == host::Residency::on_demand) return Base::allocate(size, alignment);
+  [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
+    if (memory_ == host::Residency::on_demand) return Base::allocate(kind, size, alignment);
     // The allocation has one page before the block and consists of whole pages.
     const Bytes page = host::page_size();
     const Bytes whole{align_up(size.value, page.value)};
-    const DevicePtr<std::byte> block = Base::allocate(whole, alignment < page ? page : alignment);
+    const DevicePtr<std::byte> block = Base::allocate(kind, whole, alignment < page ? page : alignment);
     try {
       make_resident(pointer(block), whole);
     } catch (...) {

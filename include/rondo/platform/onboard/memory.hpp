@@ -4,9 +4,11 @@
 
 #include <rondo/memory/registry.hpp>
 #include <rondo/platform/onboard/device.hpp>
+#include <rondo/platform/streams/block_holdings.hpp>
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace rondo::platform::onboard {
@@ -92,21 +94,10 @@ class DeviceMemory {
     return nullptr;
   }
 
-  /// See HasHoldings. What a block takes beyond the size that was asked for, to be aligned or for whole pages, is a
-  /// line of its own.
+  /// See HasHoldings.
   template <class Sink>
   void holdings(Sink& sink) const noexcept {
-    for (auto kind = MemoryKind::device; kind <= MemoryKind::mapped_host;
-         kind = static_cast<MemoryKind>(static_cast<int>(kind) + 1)) {
-      Bytes asked, more;
-      for (const Block& block : blocks_) {
-        if (block.kind != kind) continue;
-        asked.value += block.asked;
-        more.value += block.given - block.asked;
-      }
-      sink(nullptr, asked, kind);
-      sink("alignment", more, kind);
-    }
+    streams::report_blocks(std::span<const Block>{blocks_}, sink);
   }
 
   /// Frees a block; it is gone even if that fails. @returns the first failure

@@ -60,42 +60,26 @@ class Hosted {
   /// Memory of all kinds that devices have is the host's.
   static constexpr MemoryKinds memory_kinds{MemoryKind::huge_pages, MemoryKind::normal_pages,
                                             MemoryKind::task_scheduler, MemoryKind::peer, MemoryKind::mapped_host};
-  /// @throws Error out_of_memory
+  /// Memory of the host's kinds does not count against the device's. @throws Error out_of_memory
   [[nodiscard]] DevicePtr<std::byte> allocate(MemoryKind kind, Bytes size, Bytes alignment) {
-    const Bytes free = free_;
-    if (is_on_host(kind)) free_.value = std::uint64_t{1} << 63;  // no limit of the device's
-    try {
-      const DevicePtr<std::byte> block = static_cast<Self&>(*this).allocate(size, alignment);
-      if (is_on_host(kind)) free_ = free;
-      Allocation& counted = allocation(block);
-      of_kind(counted.kind) -= counted.size.value;
-      of_kind(kind) += counted.size.value;
-      counted.kind = kind;
-      return block;
-    } catch (...) {
-      free_ = free;
-      throw;
-    }
-  }
-  [[nodiscard]] static void* host_address(DevicePtr<std::byte> block) noexcept { return pointer(block); }
-  /// @throws Error out_of_memory
-  [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
     // The allocation is recorded in front of the block, in `alignment` bytes, so the block stays aligned.
     const Bytes front{alignment.value < sizeof(Allocation) ? sizeof(Allocation) : alignment.value};
     const Bytes whole{align_up(size.value + front.value, front.value)};
-    void* memory = size > free_ ? nullptr : std::aligned_alloc(front.value, whole.value);
-    if (memory == nullptr) {
-      throw Error(Errc::out_of_memory,
-                  Error::Text(Self::name, ": ", size.value, " bytes of device memory were asked for, ", free_.value,
-                              " are free; use smaller tensors"));
-    }
+    const bool is_limited = !is_on_host(kind);
+    void* memory = is_limited && size > free_ ? nullptr : std::aligned_alloc(front.value, whole.value);
+    if (memory == nullptr) fail_to_allocate(kind, size);
     const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory) + front.value};
     record(block.address(), size, memory);
-    free_.value -= size.value;
-    of_kind(MemoryKind::device) += size.value;
-    allocation(block) = {memory, size, MemoryKind::device};
+    if (is_limited) free_.value -= size.value;
+    of_kind(kind) += size.value;
+    allocation(block) = {memory, size, kind};
     return block;
   }
+  /// @throws Error out_of_memory
+  [[nodiscard]] DevicePtr<std::byte> allocate(Bytes size, Bytes alignment) {
+    return static_cast<Self&>(*this).allocate(MemoryKind::device, size, alignment);
+  }
+  [[nodiscard]] static void* host_address(DevicePtr<std::byte> block) noexcept { return pointer(block); }
   Status release(DevicePtr<std::byte> block) noexcept {
     const Allocation gone = allocation(block);
     if (!is_on_host(gone.kind)) free_.value += gone.size.value;
@@ -119,7 +103,7 @@ class Hosted {
   }
   /// @throws Error out_of_memory
   [[nodiscard]] void* allocate_pinned(Bytes size) {
-    return pointer(allocate(MemoryKind::pinned_host, size, Bytes{64}));
+    return pointer(static_cast<Self&>(*this).allocate(MemoryKind::pinned_host, size, Bytes{64}));
   }
   void release_pinned(void* memory) noexcept {
     if (memory != nullptr)
@@ -245,6 +229,15 @@ class Hosted {
     return *reinterpret_cast<Allocation*>(pointer(block) - sizeof(Allocation));
   }
   [[nodiscard]] static constexpr bool is_on_host(MemoryKind kind) noexcept { return kind >= MemoryKind::mapped_host; }
+  [[noreturn, gnu::cold]] void fail_to_allocate(MemoryKind kind, Bytes size) const {
+    Error::Text text(Self::name, ": ", size.value, " bytes of ", to_string(kind), " memory were asked for, ");
+    if (is_on_host(kind)) {
+      text.append("and the system has no more; use smaller tensors");
+    } else {
+      text.append(Error::Text(free_.value, " are free; use smaller tensors"));
+    }
+    throw Error(Errc::out_of_memory, text);
+  }
   [[nodiscard]] std::uint64_t& of_kind(MemoryKind kind) noexcept { return held_[static_cast<std::size_t>(kind)]; }
 
   template <class U>

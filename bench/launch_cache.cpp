@@ -28,7 +28,7 @@
 #include <rondo/graph/instantiate.hpp>
 #include <rondo/launch/launch_cache.hpp>
 #include <rondo/rondo.hpp>
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 #include <rondo/session/shaped_session.hpp>
 
 #include <benchmark/benchmark.h>

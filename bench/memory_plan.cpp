@@ -11,7 +11,7 @@
 #include <rondo/memory/first_fit.hpp>
 #include <rondo/search/concurrent_planners.hpp>
 #include <rondo/search/plan_csv.hpp>
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 #include <rondo/search/storage_tokens.hpp>
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 #include <rondo/graph/deal.hpp>
 #include <rondo/graph/orchestrated.hpp>
 #include <rondo/rondo.hpp>
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 
 #include <chrono>
 

@@ -8,7 +8,7 @@
 #include <rondo/platform/file_stream.hpp>
 #include <rondo/search/plan_csv.hpp>
 #include <rondo/search/plan_svg.hpp>
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -64,13 +64,14 @@ rondo::Workspace<float> add_forward(rondo::TaskGraph& graph, const Layers& net, 
 }
 
 /// The gradients of the mean loss with respect to the inputs of each layer's activation: rows × the layer's outputs.
-struct Slopes {
+struct ActivationGradients {
   rondo::Workspace<float> dz1, dz2;
 };
 
 /// Adds the backward pass for the same digits, from their probabilities `p` and the output `h` of the hidden layer.
-inline Slopes add_backward(rondo::TaskGraph& graph, const Layers& net, std::size_t rows,
-                           rondo::Input<std::int32_t> labels, rondo::Workspace<float> h, rondo::Workspace<float> p) {
+inline ActivationGradients add_backward(rondo::TaskGraph& graph, const Layers& net, std::size_t rows,
+                                        rondo::Input<std::int32_t> labels, rondo::Workspace<float> h,
+                                        rondo::Workspace<float> p) {
   const auto dz2 = graph.workspace<float>("dz2", {rows, classes});
   const auto dh = graph.workspace<float>("dh", {rows, hidden});
   const auto dz1 = graph.workspace<float>("dz1", {rows, hidden});

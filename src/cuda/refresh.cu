@@ -4,25 +4,26 @@
 // Rondo's kernels that compute args on the device, in the two ways in which they get the base table.
 // tools/embed_cuda_refresh makes refresh_ptx.hpp of them with clang, for sm_70 and later; no CUDA toolkit is needed.
 //
-//   for each of `count` lanes:  table[lane.at] = bases[lane.base] + lane.addend
+//   for each of `count` relocations:  table[relocation.at] = bases[relocation.base] + relocation.addend
 //
-// A lane is laid out as args::Lane. The slots of lanes do not overlap, so every thread writes lanes of its own.
+// A relocation is laid out as args::Relocation. The slots of relocations do not overlap, so every thread writes
+// relocations of its own.
 
 using u8 = unsigned char;
 using u32 = unsigned int;
 using u64 = unsigned long long;
 
-struct Lane {
+struct Relocation {
   u64 addend;
   u32 at;
   u32 base;  // the top bit: the slot has 4 bytes instead of 8
 };
-static_assert(sizeof(Lane) == 16);
+static_assert(sizeof(Relocation) == 16);
 
 // The parameters of a launch that carries what it refreshes; 4096 bytes, which every driver takes.
 struct Carried {
   u8* table;
-  const Lane* lanes;
+  const Relocation* relocations;
   u64 count;
   u64 base_count;
   u8* host_inputs_to;
@@ -54,19 +55,20 @@ RONDO_DEVICE void store(u8* at, u64 value, u32 bytes) {
   }
 }
 
-RONDO_DEVICE void refresh(u8* table, const Lane* lanes, u64 count, const u64* bases) {
+RONDO_DEVICE void refresh(u8* table, const Relocation* relocations, u64 count, const u64* bases) {
   for (u64 i = first(); i < count; i += step()) {
-    const Lane lane = lanes[i];
-    store(table + lane.at, bases[lane.base & 0x7FFF'FFFFU] + lane.addend, lane.base >> 31 != 0 ? 4 : 8);
+    const Relocation relocation = relocations[i];
+    store(table + relocation.at, bases[relocation.base & 0x7FFF'FFFFU] + relocation.addend,
+          relocation.base >> 31 != 0 ? 4 : 8);
   }
 }
 
-RONDO_KERNEL rondo_refresh(u8* table, const Lane* lanes, u64 count, const u64* bases) {
-  refresh(table, lanes, count, bases);
+RONDO_KERNEL rondo_refresh(u8* table, const Relocation* relocations, u64 count, const u64* bases) {
+  refresh(table, relocations, count, bases);
 }
 
 RONDO_KERNEL rondo_refresh_carried(const Carried carried) {
-  refresh(carried.table, carried.lanes, carried.count, carried.words);
+  refresh(carried.table, carried.relocations, carried.count, carried.words);
   const u8* const bytes = reinterpret_cast<const u8*>(carried.words + carried.base_count);
   for (u64 i = first(); i < carried.host_input_bytes; i += step()) carried.host_inputs_to[i] = bytes[i];
 }

@@ -11,7 +11,7 @@
 #include <rondo/platform/sim/model.hpp>
 #include <rondo/platform/sim/pool.hpp>
 #include <rondo/rondo.hpp>
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 
 #include <doctest/doctest.h>
 #include <random.hpp>

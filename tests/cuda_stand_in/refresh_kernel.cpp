@@ -30,7 +30,7 @@ void each_thread(std::uint32_t blocks, std::uint32_t threads, Run run) {
 
 void run_refresh(std::uint32_t blocks, std::uint32_t threads, const std::uint64_t* p) {
   each_thread(blocks, threads, [&] {
-    rondo_refresh(reinterpret_cast<u8*>(p[0]), reinterpret_cast<const Lane*>(p[1]), p[2],
+    rondo_refresh(reinterpret_cast<u8*>(p[0]), reinterpret_cast<const Relocation*>(p[1]), p[2],
                   reinterpret_cast<const u64*>(p[3]));
   });
 }

@@ -5,7 +5,7 @@
 
 #include <rondo/rondo.hpp>
 #include <rondo/search/plan_svg.hpp>
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 #include <rondo/session/memory_report.hpp>
 #include <rondo/session/open_static.hpp>
 

@@ -111,7 +111,7 @@ std::vector<std::byte> table_on_device(args::ArgsTable& table) {
   if (bytes.empty()) return bytes;
   const std::uint64_t begin = table.seen().address();
   REQUIRE(rondo_stand_in_peek(begin, bytes.data(), bytes.size()));
-  for (const args::Lane& slot : table.slots_of(args::BaseLayout::table)) {
+  for (const args::Relocation& slot : table.slots_of(args::BaseLayout::table)) {
     std::uint64_t address = 0;
     std::memcpy(&address, bytes.data() + slot.at, slot.narrow != 0 ? 4 : 8);
     args::store_address(bytes.data() + slot.at, address - begin, slot.narrow != 0);
@@ -166,7 +166,7 @@ TEST_CASE_TEMPLATE("After any changes the table on the device is that which is w
   }
 }
 
-TEST_CASE_TEMPLATE("The refresh kernel computes what the host does, over any lanes and any number of bases", P,
+TEST_CASE_TEMPLATE("The refresh kernel computes what the host does, over any relocations and any number of bases", P,
                    A2A3ThatComputes, A5ThatComputes) {
   if (launches_nothing() || lacks("aclrtLaunchKernelWithHostArgs") || !missing_required().empty()) return;
   const Clean clean;
@@ -175,16 +175,17 @@ TEST_CASE_TEMPLATE("The refresh kernel computes what the host does, over any lan
   Random random{29};
   for (int round = 0; round < scaled(60); ++round) {
     const std::uint32_t base_count = round % 10 == 9 ? 8190 + random() % 10'000 : 1 + random() % 100;
-    std::vector<args::Lane> lanes(random() % (round % 5 == 0 ? 12'000 : 700));
+    std::vector<args::Relocation> relocations(random() % (round % 5 == 0 ? 12'000 : 700));
     std::uint32_t end = 0;
-    for (args::Lane& lane : lanes) {
-      lane.addend = random() | std::uint64_t{random()} << 32;
-      lane.narrow = random() % 6 == 0;
-      lane.base = random() % base_count & 0x7FFF'FFFF;
+    for (args::Relocation& relocation : relocations) {
+      relocation.addend = random() | std::uint64_t{random()} << 32;
+      relocation.narrow = random() % 6 == 0;
+      relocation.base = random() % base_count & 0x7FFF'FFFF;
       const bool is_odd = random() % 20 == 0;
-      lane.at = is_odd ? end + random() % 7 : static_cast<std::uint32_t>(align_up(end, lane.narrow != 0 ? 4 : 8));
-      if (random() % 50 == 0) lane.at += 8 * (random() % 3000);  // arguments of no address
-      end = lane.at + (lane.narrow != 0 ? 4 : 8);
+      relocation.at =
+          is_odd ? end + random() % 7 : static_cast<std::uint32_t>(align_up(end, relocation.narrow != 0 ? 4 : 8));
+      if (random() % 50 == 0) relocation.at += 8 * (random() % 3000);  // arguments of no address
+      end = relocation.at + (relocation.narrow != 0 ? 4 : 8);
     }
     std::vector<std::uint64_t> bases(align_up(base_count, 8));
     for (std::uint64_t& base : bases) base = random() | std::uint64_t{random()} << 32;
@@ -198,18 +199,18 @@ TEST_CASE_TEMPLATE("The refresh kernel computes what the host does, over any lan
       REQUIRE(rondo_stand_in_poke(at.address(), all.data(), sizeof(all[0]) * all.size()));
       return at;
     };
-    const auto table_at = bring(table), lanes_at = bring(lanes), bases_at = bring(bases);
-    const std::uint64_t first = lanes.empty() ? 0 : random() % lanes.size();
+    const auto table_at = bring(table), relocations_at = bring(relocations), bases_at = bring(bases);
+    const std::uint64_t first = relocations.empty() ? 0 : random() % relocations.size();
     const Status status =
-        platform.refresh_args({table_at, lanes_at.offset(Bytes{16 * first}).template as<const args::Lane>(),
-                               lanes.size() - first, bases_at.template as<const std::uint64_t>(), base_count});
+        platform.refresh_args({table_at, relocations_at.offset(Bytes{16 * first}).template as<const args::Relocation>(),
+                               relocations.size() - first, bases_at.template as<const std::uint64_t>(), base_count});
     REQUIRE(status.ok());
     REQUIRE(platform.wait().ok());
-    args::run_refresh(table.data(), lanes.data() + first, lanes.size() - first, bases.data());
+    args::run_refresh(table.data(), relocations.data() + first, relocations.size() - first, bases.data());
     std::vector<std::byte> computed(table.size());
     REQUIRE(rondo_stand_in_peek(table_at.address(), computed.data(), computed.size()));
     REQUIRE(computed == table);
-    for (const auto at : {table_at, lanes_at, bases_at}) REQUIRE(platform.release(at).ok());
+    for (const auto at : {table_at, relocations_at, bases_at}) REQUIRE(platform.release(at).ok());
   }
   CHECK(misuses() == "");
 }

@@ -331,7 +331,7 @@ TEST_CASE_TEMPLATE("Kernels whose blocks meet have all of them begin together", 
   Graph g;
   typename P::Options options;
   const char* const names[] = {"add", "another"};
-  options.blocks_meet = names;
+  options.cooperative_kernels = names;
   options.capture = false;
   auto session = open<P>(g.graph, options);
   rondo_stand_in_reset();

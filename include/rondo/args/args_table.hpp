@@ -58,30 +58,30 @@ class ArgsTable {
     return use_begin_[base + 1] - use_begin_[base];
   }
   /// The slots that use `base`, in the order of the table.
-  [[nodiscard]] std::span<const Lane> slots_of(std::uint32_t base) const noexcept {
+  [[nodiscard]] std::span<const Relocation> slots_of(std::uint32_t base) const noexcept {
     return {uses_.data() + use_begin_[base], uses(base)};
   }
   /// Writes the slots that use `base`, whose address is now `address`. @returns their number
   std::uint32_t rewrite(std::uint32_t base, std::uint64_t address) noexcept {
-    const Lane* use = uses_.data() + use_begin_[base];
-    const Lane* const end = uses_.data() + use_begin_[base + 1];
+    const Relocation* use = uses_.data() + use_begin_[base];
+    const Relocation* const end = uses_.data() + use_begin_[base + 1];
     std::byte* const to = bytes();
     if (has_narrow_) [[unlikely]] {
-      for (const Lane* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, u->narrow != 0);
+      for (const Relocation* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, u->narrow != 0);
     } else {
-      for (const Lane* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, false);
+      for (const Relocation* u = use; u != end; ++u) store_address(to + u->at, address + u->addend, false);
     }
     return static_cast<std::uint32_t>(end - use);
   }
   /// The word that holds the unchanged address of `base`, if no other slot uses the base; otherwise null.
   [[nodiscard]] ArgWord* only_slot(std::uint32_t base) noexcept {
     if (uses(base) != 1) return nullptr;
-    const Lane& use = uses_[use_begin_[base]];
+    const Relocation& use = uses_[use_begin_[base]];
     if (use.addend != 0 || use.narrow != 0 || use.at % alignof(ArgWord) != 0) return nullptr;
     return reinterpret_cast<ArgWord*>(bytes() + use.at);  // NOLINT: as kernels read it
   }
   /// All slots in the order of the table, for a device that refreshes them itself.
-  [[nodiscard]] std::vector<Lane> lanes() const;
+  [[nodiscard]] std::vector<Relocation> relocations() const;
 
   // --- constants and host inputs
 
@@ -123,7 +123,8 @@ class ArgsTable {
     std::byte bytes[64];
   };
 
-  [[nodiscard]] std::vector<Lane> find_addresses(const graph::GraphView& graph, std::span<const Source> sources) const;
+  [[nodiscard]] std::vector<Relocation> find_addresses(const graph::GraphView& graph,
+                                                       std::span<const Source> sources) const;
   void place(const graph::GraphView& graph);
   void write_constants(const graph::GraphView& graph, std::span<const Source> sources, SystemProvider provider);
   void put(std::uint64_t at, std::uint64_t value, bool narrow) noexcept { store_address(bytes() + at, value, narrow); }
@@ -135,7 +136,7 @@ class ArgsTable {
   std::vector<std::uint32_t> block_bytes_;  ///< by position
   std::vector<std::uint64_t> host_inputs_;  ///< by tensor
   std::vector<std::uint32_t> use_begin_;    ///< by base; bases + 1
-  std::vector<Lane> uses_;                  ///< grouped by base, each group in the order of the table
+  std::vector<Relocation> uses_;            ///< grouped by base, each group in the order of the table
   bool has_narrow_ = false;                 ///< whether any slot is four bytes wide
   DevicePtr<std::byte> seen_;
 };

@@ -31,12 +31,12 @@ RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const
   }
   place(graph);
   write_constants(graph, sources, provider);
-  const std::vector<Lane> found = find_addresses(graph, sources);
+  const std::vector<Relocation> found = find_addresses(graph, sources);
   std::vector<rondo::detail::Keyed> order;
-  for (const Lane& lane : found) {
-    ++use_begin_[lane.base + 1];
-    has_narrow_ = has_narrow_ || lane.narrow != 0;
-    order.push_back({static_cast<std::int64_t>(std::uint64_t{lane.base} << 32 | lane.at), order.size()});
+  for (const Relocation& relocation : found) {
+    ++use_begin_[relocation.base + 1];
+    has_narrow_ = has_narrow_ || relocation.narrow != 0;
+    order.push_back({static_cast<std::int64_t>(std::uint64_t{relocation.base} << 32 | relocation.at), order.size()});
   }
   for (std::uint32_t b = 0; b < bases.count; ++b) use_begin_[b + 1] += use_begin_[b];
   sort_keyed(order);
@@ -45,9 +45,9 @@ RONDO_INLINE ArgsTable::ArgsTable(const graph::GraphView& graph, std::span<const
 }
 
 /// Returns the addresses in the table; within each partition, they are in ascending order.
-RONDO_INLINE std::vector<Lane> ArgsTable::find_addresses(const graph::GraphView& graph,
-                                                         std::span<const Source> sources) const {
-  std::vector<Lane> found;
+RONDO_INLINE std::vector<Relocation> ArgsTable::find_addresses(const graph::GraphView& graph,
+                                                               std::span<const Source> sources) const {
+  std::vector<Relocation> found;
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     const graph::TaskRecord& task = graph.tasks[t];
     for (std::uint32_t b = 0; b < task.blocks; ++b) {
@@ -63,12 +63,12 @@ RONDO_INLINE std::vector<Lane> ArgsTable::find_addresses(const graph::GraphView&
         } else {
           source = sources[arg.tensor];
         }
-        Lane lane;
-        lane.addend = source.offset;
-        lane.at = begin + arg.offset;
-        lane.base = source.base & 0x7FFF'FFFF;
-        lane.narrow = arg.width == 4 ? 1 : 0;
-        found.push_back(lane);
+        Relocation relocation;
+        relocation.addend = source.offset;
+        relocation.at = begin + arg.offset;
+        relocation.base = source.base & 0x7FFF'FFFF;
+        relocation.narrow = arg.width == 4 ? 1 : 0;
+        found.push_back(relocation);
       }
     }
   }
@@ -126,12 +126,12 @@ RONDO_INLINE void ArgsTable::write_constants(const graph::GraphView& graph, std:
   }
 }
 
-RONDO_INLINE std::vector<Lane> ArgsTable::lanes() const {
+RONDO_INLINE std::vector<Relocation> ArgsTable::relocations() const {
   std::vector<rondo::detail::Keyed> order;
   order.reserve(uses_.size());
   for (std::size_t u = 0; u < uses_.size(); ++u) order.push_back({static_cast<std::int64_t>(uses_[u].at), u});
   sort_keyed(order);
-  std::vector<Lane> sorted(uses_.size());
+  std::vector<Relocation> sorted(uses_.size());
   for (std::size_t u = 0; u < uses_.size(); ++u) sorted[u] = uses_[order[u].item];
   return sorted;
 }

@@ -10,19 +10,19 @@
 /// Requests of a host to a device that refreshes its args table itself.
 namespace rondo::args {
 
-/// One address in the table: `base` + `addend`, written at offset `at`.
-struct Lane {
+/// Where one address stands in the table, and what it is: `base` + `addend`, as in the relocations of object files.
+struct Relocation {
   std::uint64_t addend = 0;
   std::uint32_t at = 0;          ///< bytes from the start of the table
   std::uint32_t base : 31 = 0;   ///< see BaseLayout
   std::uint32_t narrow : 1 = 0;  ///< whether only the low four bytes are written
 };
-static_assert(sizeof(Lane) == 16);
+static_assert(sizeof(Relocation) == 16);
 
-/// For each of `count` lanes: args[lane.at] = bases[lane.base] + lane.addend.
+/// For each of `count` relocations: args[relocation.at] = bases[relocation.base] + relocation.addend.
 struct RefreshOp {
   DevicePtr<std::byte> args;
-  DevicePtr<const Lane> lanes;
+  DevicePtr<const Relocation> relocations;
   std::uint64_t count = 0;
   DevicePtr<const std::uint64_t> bases;
   std::uint64_t base_count = 0;
@@ -69,9 +69,10 @@ inline void store_address(std::byte* at, std::uint64_t address, bool narrow) noe
 }
 
 /// The meaning of a RefreshOp as plain code; simulations run it.
-inline void run_refresh(std::byte* args, const Lane* lanes, std::uint64_t count, const std::uint64_t* bases) noexcept {
-  for (const Lane* const end = lanes + count; lanes != end; ++lanes) {
-    store_address(args + lanes->at, bases[lanes->base] + lanes->addend, lanes->narrow != 0);
+inline void run_refresh(std::byte* args, const Relocation* relocations, std::uint64_t count,
+                        const std::uint64_t* bases) noexcept {
+  for (const Relocation* const end = relocations + count; relocations != end; ++relocations) {
+    store_address(args + relocations->at, bases[relocations->base] + relocations->addend, relocations->narrow != 0);
   }
 }
 

@@ -78,7 +78,7 @@ inline constexpr bool is_stateless_call = std::is_empty_v<F> && std::is_default_
 /// for each shape and slot, before anything is captured. If it throws an Error, opening fails. `void
 /// session_closes(const CallSession&) noexcept` is called once for each call of session_opens() that returned.
 template <class F>
-concept HearsOfSessions = requires(F& callable, const CallSession& session) {
+concept HasSessionHooks = requires(F& callable, const CallSession& session) {
   callable.session_opens(session);
   { callable.session_closes(session) } noexcept;
 };

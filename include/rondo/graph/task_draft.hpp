@@ -274,7 +274,7 @@ constexpr TaskId TaskGraph::add_call(std::string_view name, std::initializer_lis
     for (const Extent& value : values) draft.add_value(name, value);
     const TaskId id = draft.commit(name, CoreType::vector, Blocks{1}, &run_library_call<Callable>);
     tasks_.back().call = &call_library<Callable>;
-    if constexpr (HearsOfSessions<Callable>) tasks_.back().session = &tell_library<Callable>;
+    if constexpr (HasSessionHooks<Callable>) tasks_.back().session = &tell_library<Callable>;
     if constexpr (WaitsForOthers<Callable>) tasks_.back().waits = true;
     fix_addresses(id);
     return id;

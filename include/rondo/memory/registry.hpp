@@ -19,7 +19,7 @@ enum class Staleness : std::uint8_t {
   none,
   released,            ///< by the platform that allocated it
   replaced,            ///< released and allocated again after a prebinding was made
-  left,                ///< the session's arena was there, and has moved
+  arena_moved,         ///< the session's arena was there, and has moved
   of_another_session,  ///< it is part of another session's arena
   prebound_before_move,
 };
@@ -36,7 +36,8 @@ enum class Staleness : std::uint8_t {
 class Registry {
  public:
   static constexpr std::size_t max_released = 256;
-  static constexpr std::uint64_t since_ever = ~std::uint64_t{0};
+  /// For memory that is bound in the call itself: all allocations so far came before.
+  static constexpr std::uint64_t bound_now = ~std::uint64_t{0};
 
   /// The registry of the process.
   [[nodiscard]] static Registry& instance() noexcept;
@@ -80,10 +81,10 @@ class Registry {
   [[nodiscard]] std::uint64_t now() noexcept;
   /// Whether a range may be used that was bound after `bound_at` allocations.
   [[nodiscard]] Staleness check(Space space, std::uint64_t address, std::uint64_t bytes,
-                                std::uint64_t bound_at = since_ever) noexcept;
+                                std::uint64_t bound_at = bound_now) noexcept;
   /// The same for device memory that a round binds in a session whose arena is at `arena`.
   [[nodiscard]] Staleness check_bound(Space space, std::uint64_t arena, std::uint64_t address, std::uint64_t bytes,
-                                      std::uint64_t bound_at = since_ever) noexcept;
+                                      std::uint64_t bound_at = bound_now) noexcept;
 
  private:
   struct Block {

@@ -49,7 +49,8 @@ RONDO_INLINE const char* describe(Staleness staleness) noexcept {
     case Staleness::released: return "the memory was released; bind memory that is allocated until the round has ended";
     case Staleness::replaced:
       return "the memory was released, and allocated anew, after the bindings were made; prebind again";
-    case Staleness::left: return "the session's arena was at this address and has moved; ask the session for it again";
+    case Staleness::arena_moved:
+      return "the session's arena was at this address and has moved; ask the session for it again";
     case Staleness::of_another_session:
       return "the memory is part of another session's arena, whose rounds write there; bind memory that you allocate";
     case Staleness::prebound_before_move:
@@ -198,7 +199,7 @@ RONDO_INLINE Staleness Registry::check_bound(Space space, std::uint64_t arena, s
       return other.owner == range.owner && is_home(other);
     });
     if (is_own) {
-      found = Staleness::left;
+      found = Staleness::arena_moved;
     } else if (found == Staleness::none && (range.is_current || range.is_allocated)) {
       found = Staleness::of_another_session;
     }

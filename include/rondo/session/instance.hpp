@@ -307,7 +307,7 @@ class Instance {
 
   /// Refuses memory that may not be used. The bindings are in the order of the ports.
   [[gnu::always_inline]] Status check_memory(std::span<const Binding> bindings,
-                                             std::uint64_t bound_at = memory::Registry::since_ever) noexcept {
+                                             std::uint64_t bound_at = memory::Registry::bound_now) noexcept {
     return watch_.check(*this, {at_.arena, layout_.arena_bytes()}, graph_.view(), bindings, bound_at);
   }
 

@@ -25,7 +25,7 @@ namespace rondo::update {
   }
   const std::uint64_t moved =
       m == Mechanism::device_op ? c.copy + c.copied_byte * f.base_bytes : c.launched_byte * f.launch_bytes;
-  return moved + c.device_op + c.device_slot * f.lanes;
+  return moved + c.device_op + c.device_slot * f.relocations;
 }
 
 /// Chooses the cheapest possible mechanism in each round, by the costs that the platform reports, or else by `Costs`.

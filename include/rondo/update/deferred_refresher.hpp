@@ -45,15 +45,16 @@ class DeferredRefresher : public detail::DeferredBases {
         device_{platform, Bytes{wanted_bytes_}, Bytes{P::Arch::arena_alignment}} {
     if constexpr (copies_segments) divide(costs(platform));
     if constexpr (!in_place && !C::allows(Mechanism::segment_copy)) {
-      if (!has_lanes_) detail::refuse_device_refresh(P::name);
+      if (!has_relocations_) detail::refuse_device_refresh(P::name);
     }
-    const std::vector<args::Lane> lanes = write_table(device_.base());  // must live until the copies are done
+    const std::vector<args::Relocation> relocations =
+        write_table(device_.base());  // must live until the copies are done
     if constexpr (!in_place) {
       if (!device_.base()) return;
       detail::check_table_copy(copy(platform::Direct<P>{platform}, 0, table_.bytes(), table_.shape().size()));
-      if (!lanes.empty()) {
-        detail::check_table_copy(platform.copy_in(device_.base().offset(Bytes{lanes_at_}), lanes.data(),
-                                                  Bytes{sizeof(args::Lane) * lanes.size()}));
+      if (!relocations.empty()) {
+        detail::check_table_copy(platform.copy_in(device_.base().offset(Bytes{relocations_at_}), relocations.data(),
+                                                  Bytes{sizeof(args::Relocation) * relocations.size()}));
       }
       if (!on_device_.empty()) {
         detail::check_table_copy(platform.copy_in(device_.base().offset(Bytes{bases_at_}), now_.data(),
@@ -89,17 +90,17 @@ class DeferredRefresher : public detail::DeferredBases {
  private:
   static constexpr bool has_device_op = !in_place && C::allows(Mechanism::device_op) && HasDeviceRefresh<P>;
   static constexpr bool has_in_launch = !in_place && C::allows(Mechanism::in_launch) && HasLaunchRefresh<P>;
-  static constexpr bool has_lanes = has_device_op || has_in_launch;
+  static constexpr bool has_relocations = has_device_op || has_in_launch;
   static constexpr bool copies_segments = !in_place && C::allows(Mechanism::segment_copy);
 
   [[nodiscard]] static DeviceParts parts_of([[maybe_unused]] const P& platform) noexcept {
     bool computes = false;
-    if constexpr (has_lanes) computes = platform.can_refresh_args();
+    if constexpr (has_relocations) computes = platform.can_refresh_args();
     return {!in_place, has_device_op && computes, computes};
   }
   /// The costs of refreshing that the platform reports, or else those of the mechanism choice.
   [[nodiscard]] static RefreshCosts costs([[maybe_unused]] const P& platform) noexcept {
-    if constexpr (has_lanes) {
+    if constexpr (has_relocations) {
       if (const RefreshCosts* const known = platform.refresh_costs(); known != nullptr) return *known;
     }
     if constexpr (requires { RefreshCosts{C::costs}; }) {
@@ -175,21 +176,21 @@ class DeferredRefresher : public detail::DeferredBases {
       facts.segments = pieces.all().size();
       facts.segment_bytes = pieces.bytes();
       facts.slots = slots;
-      if constexpr (has_lanes) {
+      if constexpr (has_relocations) {
         quiet_ = slots < late_slots_ ? quiet_ + 1 : 0;
         facts.late_slots = quiet_ == 0 ? 0 : late_slots_ - slots;
         facts.quiet = quiet_;
-        facts.lanes = lane_count_ - first_lane(level);
+        facts.relocations = relocation_count_ - first_relocation(level);
         facts.costs = platform_.refresh_costs();
       }
       if constexpr (computes) {
-        facts.device_op = has_lanes_;
+        facts.device_op = has_relocations_;
         const BaseRange range = missing_on_device();
         facts.base_bytes = 8 * std::uint64_t{range.end - range.begin} + host_input_bytes();
       }
       if constexpr (has_in_launch) {
         facts.launch_bytes = launch_bytes();
-        facts.in_launch = Channel::carries_refresh && has_lanes_ && facts.launch_bytes <= P::max_launch_bytes;
+        facts.in_launch = Channel::carries_refresh && has_relocations_ && facts.launch_bytes <= P::max_launch_bytes;
       }
       mechanism = choice_.choose(facts);
     }

@@ -57,7 +57,7 @@ struct RefreshFacts {
   std::uint64_t late_slots = 0;         ///< the slots that it would write besides: the device computed them before
   std::uint64_t quiet = 1;              ///< the refreshes in a row, with this one, in which fewer slots changed
   std::uint64_t base_bytes = 0;         ///< the bytes that a device op would copy: bases, and changed host inputs
-  std::uint64_t lanes = 0;              ///< the lanes that the device would compute
+  std::uint64_t relocations = 0;        ///< the relocations that the device would compute
   std::uint64_t launch_bytes = 0;       ///< the bytes that the launch would carry
   bool device_op = false;               ///< whether a device op is possible
   bool in_launch = false;               ///< whether it is possible: the platform supports it and the payload fits

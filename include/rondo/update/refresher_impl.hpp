@@ -44,17 +44,17 @@ namespace detail {
       in_image_(parts.table ? bases.count : 0),
       on_device_(parts.bases ? bases.count : 0),
       compared_{bases.first_io, bases.count},
-      has_lanes_{parts.lanes} {
+      has_relocations_{parts.relocations} {
   for (std::uint32_t id = BaseLayout::first_feature_map; id < bases.count; ++id) now_[id] = addresses[id];
   bases_at_ = align_up(table_.shape().size(), 64);
-  lanes_at_ = align_up(bases_at_ + sizeof(std::uint64_t) * on_device_.size(), 64);
+  relocations_at_ = align_up(bases_at_ + sizeof(std::uint64_t) * on_device_.size(), 64);
   if (!parts.table || table_.shape().size() == 0) return;
-  std::uint64_t lanes = 0;
-  for (std::uint32_t id = 0; parts.lanes && id < bases.count; ++id) lanes += table_.uses(id);
-  wanted_bytes_ = lanes_at_ + align_up(sizeof(args::Lane) * lanes, 64);
+  std::uint64_t relocations = 0;
+  for (std::uint32_t id = 0; parts.relocations && id < bases.count; ++id) relocations += table_.uses(id);
+  wanted_bytes_ = relocations_at_ + align_up(sizeof(args::Relocation) * relocations, 64);
 }
 
-[[gnu::noinline]] RONDO_INLINE std::vector<args::Lane> DeferredBases::write_table(DevicePtr<std::byte> device) {
+[[gnu::noinline]] RONDO_INLINE std::vector<args::Relocation> DeferredBases::write_table(DevicePtr<std::byte> device) {
   if (device) table_.show_at(device);
   now_[BaseLayout::table] = table_.seen().address();
   std::uint64_t slots = 0;
@@ -66,11 +66,12 @@ namespace detail {
   if (!device) return {};
   in_image_ = now_;
   if (!on_device_.empty()) on_device_ = now_;
-  if (!has_lanes_) return {};
-  const auto sorted = table_.lanes();
-  lane_count_ = static_cast<std::uint32_t>(sorted.size());
+  if (!has_relocations_) return {};
+  const auto sorted = table_.relocations();
+  relocation_count_ = static_cast<std::uint32_t>(sorted.size());
   for (std::size_t p = 0; p < args::partition_count; ++p) {
-    while (first_lane_[p] < lane_count_ && sorted[first_lane_[p]].at < table_.shape().begin[p]) ++first_lane_[p];
+    while (first_relocation_[p] < relocation_count_ && sorted[first_relocation_[p]].at < table_.shape().begin[p])
+      ++first_relocation_[p];
   }
   return {sorted.begin(), sorted.end()};
 }
@@ -79,7 +80,7 @@ namespace detail {
   worth_ = costs.copy / std::max<std::uint64_t>(costs.copied_byte, 1);
   first_segment_.push_back(0);
   for (std::uint32_t id = 0; id < table_.bases().count; ++id) {
-    for (const args::Lane& slot : table_.slots_of(id)) {
+    for (const args::Relocation& slot : table_.slots_of(id)) {
       const Segment own{slot.at, slot.at + (slot.narrow != 0 ? 4U : 8U)};
       if (segments_.size() == first_segment_[id] || own.begin > segments_.back().end + worth_) segments_.push_back(own);
       segments_.back().end = own.end;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A product beside the core: what it depends on comes with its target.
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 #include <rondo/version.hpp>
 
 #include <range/v3/view/enumerate.hpp>

@@ -176,10 +176,10 @@ TEST_CASE("A graph without tasks has a table without bytes") {
   const FrozenGraph frozen = freeze(TaskGraph{});
   const args::ArgsTable table{frozen.view(), {}, one_arena};
   CHECK(table.image().empty());
-  CHECK(table.lanes().size() == 0);
+  CHECK(table.relocations().size() == 0);
 }
 
-TEST_CASE("Each base knows its own slots, and lanes list all of them in the order of the table") {
+TEST_CASE("Each base knows its own slots, and relocations list all of them in the order of the table") {
   TaskGraph graph;
   const auto x = graph.input<float>("x", {2});
   const auto y = graph.inout<float>("y", {2});
@@ -194,14 +194,14 @@ TEST_CASE("Each base knows its own slots, and lanes list all of them in the orde
   CHECK(table.uses(2) == 3);
   CHECK(table.uses(3) == 3);
   CHECK(table.uses(4) == 1);
-  const auto lanes = table.lanes();
-  REQUIRE(lanes.size() == 7);
-  for (std::size_t i = 1; i < lanes.size(); ++i) CHECK(lanes[i - 1].at < lanes[i].at);
+  const auto relocations = table.relocations();
+  REQUIRE(relocations.size() == 7);
+  for (std::size_t i = 1; i < relocations.size(); ++i) CHECK(relocations[i - 1].at < relocations[i].at);
 
-  // What the device computes from the lanes is what the host writes base by base.
+  // What the device computes from the relocations is what the host writes base by base.
   const std::uint64_t bases[] = {0, 0, 0x1000, 0x2000, 0x3000};
   std::vector<std::byte> device(table.image().begin(), table.image().end());
-  args::run_refresh(device.data(), lanes.data(), lanes.size(), bases);
+  args::run_refresh(device.data(), relocations.data(), relocations.size(), bases);
   for (std::uint32_t b = 2; b < 5; ++b) (void)table.rewrite(b, bases[b]);
   CHECK(std::vector<std::byte>(table.image().begin(), table.image().end()) == device);
   CHECK(table.block(1, 0)[0] == 0x1000 + 1024);

@@ -82,10 +82,10 @@ TEST_CASE("An arena is its session's alone, and no longer when it has moved") {
   CHECK(of_mine(4096, 4096 + 1024) == Staleness::none);
   REQUIRE(registry.enter_arena(space, mine, 16384, kib, false));
   CHECK(of_mine(16384, 16384) == Staleness::none);
-  CHECK(of_mine(16384, 4096) == Staleness::left);
+  CHECK(of_mine(16384, 4096) == Staleness::arena_moved);
   CHECK(of_mine(8192, 4096) == Staleness::of_another_session);  // the other session's view
   REQUIRE(registry.enter_arena(space, mine, 32768, kib, false));
-  CHECK(of_mine(32768, 16384) == Staleness::left);
+  CHECK(of_mine(32768, 16384) == Staleness::arena_moved);
   CHECK(of_mine(8192, 16384) == Staleness::none);  // its owner's again, who may give it to another session
   registry.note_allocated(space, 16384, kib);
   CHECK(of_mine(32768, 16384) == Staleness::none);

@@ -5,7 +5,7 @@
 
 #include <rondo/memory/static_plan.hpp>
 #include <rondo/search/displacement.hpp>
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 #include <rondo/search/skyline.hpp>
 #include <rondo/search/storage_tokens.hpp>
 #include <rondo/search/timeline_fit.hpp>

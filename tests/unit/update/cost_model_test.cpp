@@ -24,7 +24,7 @@ constexpr RefreshFacts facts{.segments = 2,
                              .segment_bytes = 6,
                              .slots = 2,
                              .base_bytes = 8,
-                             .lanes = 1,
+                             .relocations = 1,
                              .launch_bytes = 30,
                              .device_op = true,
                              .in_launch = true};
@@ -45,7 +45,7 @@ TEST_CASE("Each mechanism costs its copies, its bytes, and the slots that the ho
   CHECK(cost_of(Mechanism::device_op, costs, facts) == 1'000'000 + 8 * 10'000 + 50 + 1 * 7);
   CHECK(cost_of(Mechanism::in_launch, costs, facts) == 30 * 70'000 + 50 + 1 * 7);
   RefreshFacts more = facts;
-  more.lanes = 3;
+  more.relocations = 3;
   CHECK(cost_of(Mechanism::device_op, costs, more) == 1'000'000 + 8 * 10'000 + 50 + 3 * 7);
 }
 

@@ -359,7 +359,7 @@ TEST_CASE("A choice is told what each mechanism would copy, write and compute, a
     CHECK(Noting::facts.slots == 2);
     CHECK(Noting::facts.segments == 1);
     CHECK(Noting::facts.segment_bytes >= 2 * 8);
-    CHECK(Noting::facts.lanes == 40);
+    CHECK(Noting::facts.relocations == 40);
     CHECK(Noting::facts.device_op);
     CHECK(Noting::facts.in_launch == (Noting::facts.launch_bytes <= P::max_launch_bytes));
     CHECK(Noting::facts.launch_bytes == args::LaunchPayload::bytes(all_bases, refresher.table().shape().host_inputs));

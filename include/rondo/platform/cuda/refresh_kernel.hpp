@@ -51,9 +51,9 @@ class RefreshKernel {
   /// Computes args from the base table on the device, or from that in `carried`, which is read before this returns.
   [[nodiscard]] Result launch(const args::RefreshOp& op, const args::LaunchPayload* carried, Stream stream) noexcept {
     if (carried != nullptr) return launch_carried(op, *carried, stream);
-    Pointer table = op.args.address(), lanes = op.lanes.address(), bases = op.bases.address();
+    Pointer table = op.args.address(), relocations = op.relocations.address(), bases = op.bases.address();
     std::uint64_t count = op.count;
-    void* parameters[] = {&table, &lanes, &count, &bases};
+    void* parameters[] = {&table, &relocations, &count, &bases};
     return launch(refresh_, op.count, parameters, stream);
   }
 
@@ -72,7 +72,7 @@ class RefreshKernel {
 
   /// The same layout as in src/cuda/refresh.cu.
   struct Parameters {
-    std::uint64_t table, lanes, count, base_count, host_inputs_to, host_input_bytes;
+    std::uint64_t table, relocations, count, base_count, host_inputs_to, host_input_bytes;
     std::uint64_t words[506];
   };
   static_assert(sizeof(Parameters) == 4096);
@@ -84,7 +84,7 @@ class RefreshKernel {
   [[nodiscard]] Result launch_carried(const args::RefreshOp& op, const args::LaunchPayload& payload,
                                       Stream stream) noexcept {
     parameters_.table = op.args.address();
-    parameters_.lanes = op.lanes.address();
+    parameters_.relocations = op.relocations.address();
     parameters_.count = op.count;
     parameters_.base_count = payload.base_count;
     parameters_.host_inputs_to = payload.host_inputs_to.address();
@@ -96,8 +96,8 @@ class RefreshKernel {
     void* parameters[] = {&parameters_};
     return launch(carried_, op.count, parameters, stream);
   }
-  [[nodiscard]] Result launch(Function function, std::uint64_t lanes, void** parameters, Stream stream) noexcept {
-    const std::uint64_t wanted = 1 + lanes / threads;
+  [[nodiscard]] Result launch(Function function, std::uint64_t relocations, void** parameters, Stream stream) noexcept {
+    const std::uint64_t wanted = 1 + relocations / threads;
     const auto blocks = static_cast<std::uint32_t>(wanted < most_blocks ? wanted : most_blocks);
     return driver().launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr);
   }

@@ -34,7 +34,7 @@ class Launches {
     std::size_t bytes = 0;
     std::uint32_t blocks = 1;
     std::uint32_t position = 0;
-    bool blocks_meet = false;
+    bool is_cooperative = false;
     std::uint32_t library_call = streams::LibraryCalls::none;
   };
   /// The task that fills the zeroed workspaces, which is no launch.
@@ -104,7 +104,7 @@ class Launches {
       *end++ = {launch_timeout_us, {static_cast<std::int32_t>(limit_us), static_cast<std::int32_t>(limit_us >> 32)}};
     }
     *end = {launch_schedule_mode, {schedule_all_at_once}};
-    const LaunchConfig config{attrs, static_cast<std::size_t>(end - attrs) + (l.blocks_meet ? 1 : 0)};
+    const LaunchConfig config{attrs, static_cast<std::size_t>(end - attrs) + (l.is_cooperative ? 1 : 0)};
     const LaunchConfig* const how = config.count == 0 ? nullptr : &config;
     if (calls().launch_device_args != nullptr) {
       call = "aclrtLaunchKernelV2";
@@ -145,7 +145,7 @@ class Launches {
     return !view_.tasks[position].fills && !streams::HostLoops<Device>::is_decision(view_, position);
   }
   [[nodiscard]] bool meets(std::string_view kernel) const noexcept {
-    for (const char* const name : options_.blocks_meet) {
+    for (const char* const name : options_.cooperative_kernels) {
       if (kernel == name) return true;
     }
     return false;

@@ -103,7 +103,7 @@ struct Options {
   /// device ends a task that exceeds it; the round then fails with timed_out and names the task.
   std::uint32_t task_timeout_ms = 0;
   /// The names of kernels whose blocks wait for each other. All blocks of such a kernel begin at the same time.
-  std::span<const char* const> blocks_meet{};
+  std::span<const char* const> cooperative_kernels{};
   /// Whether closing the session may reset the device by force if the device failed, ended a task that took too long,
   /// or hangs. Without a reset the device may stay unusable. A reset ends all work that this process has on the device,
   /// including that of its other sessions.

@@ -61,10 +61,20 @@ class RefreshKernel {
   /// Computes args from the base table on the device, or from the one in `carried`, which is read before this returns.
   [[nodiscard]] AclError launch(const args::RefreshOp& op, const args::LaunchPayload* carried, Stream stream) noexcept {
     // The parameters of the kernel. The data that the launch carries follows them; the runtime writes its addresses.
-    enum : std::uint32_t { table, lanes, lane_count, bases, base_count, host_inputs, host_input_bytes, to, parameters };
+    enum : std::uint32_t {
+      table,
+      relocations,
+      relocation_count,
+      bases,
+      base_count,
+      host_inputs,
+      host_input_bytes,
+      to,
+      parameters
+    };
     words_[table] = op.args.address();
-    words_[lanes] = op.lanes.address();
-    words_[lane_count] = op.count;
+    words_[relocations] = op.relocations.address();
+    words_[relocation_count] = op.count;
     words_[bases] = op.bases.address();
     words_[base_count] = op.base_count;
     words_[host_input_bytes] = 0;
@@ -84,7 +94,7 @@ class RefreshKernel {
       words_[to] = carried->host_inputs_to.address();
     }
     const auto blocks = static_cast<std::uint32_t>(
-        op.count < most_blocks * lanes_of_block ? 1 + op.count / lanes_of_block : most_blocks);
+        op.count < most_blocks * relocations_of_block ? 1 + op.count / relocations_of_block : most_blocks);
     return calls().launch_host_args(function_, blocks, stream, nullptr, words_, size, places, placed);
   }
 
@@ -96,7 +106,7 @@ class RefreshKernel {
   }
 
  private:
-  static constexpr std::uint64_t lanes_of_block = 1024;
+  static constexpr std::uint64_t relocations_of_block = 1024;
   static constexpr std::uint32_t most_blocks = 32;  ///< fewer than any chip has vector cores
 
   [[nodiscard]] const Calls& calls() const noexcept { return device_.calls(); }
@@ -130,22 +140,22 @@ class RefreshKernel {
   /// Runs the kernel over slots of both widths, aligned and not, with gaps in between, for more than one block.
   [[nodiscard]] bool computes_correctly() {
     const std::uint64_t values[] = {0, 0xFFFF'FFF0, 0x7FFF'1234'5678};
-    std::vector<args::Lane> lanes(2 * lanes_of_block + 100);
+    std::vector<args::Relocation> relocations(2 * relocations_of_block + 100);
     std::uint32_t end = 0;
-    for (std::uint32_t i = 0; i < lanes.size(); ++i) {
+    for (std::uint32_t i = 0; i < relocations.size(); ++i) {
       const bool is_narrow = i % 5 == 0;
       const std::uint32_t at = i % 11 == 0 ? end + 3 : static_cast<std::uint32_t>(align_up(end + i % 9, 8));
-      lanes[i].addend = std::uint64_t{i} << 20 | i;
-      lanes[i].at = at;
-      lanes[i].base = i % 3 & 3;
-      lanes[i].narrow = is_narrow ? 1 : 0;
+      relocations[i].addend = std::uint64_t{i} << 20 | i;
+      relocations[i].at = at;
+      relocations[i].base = i % 3 & 3;
+      relocations[i].narrow = is_narrow ? 1 : 0;
       end = at + (is_narrow ? 4 : 8);
     }
     const std::uint64_t table_bytes = align_up(end, 64);
-    const std::uint64_t lane_bytes = align_up(sizeof(args::Lane) * lanes.size(), 64);
-    std::vector<std::byte> image(table_bytes + lane_bytes + 64, std::byte{0x5A});
-    __builtin_memcpy(image.data() + table_bytes, lanes.data(), sizeof(args::Lane) * lanes.size());
-    __builtin_memcpy(image.data() + table_bytes + lane_bytes, values, sizeof(values));
+    const std::uint64_t relocation_bytes = align_up(sizeof(args::Relocation) * relocations.size(), 64);
+    std::vector<std::byte> image(table_bytes + relocation_bytes + 64, std::byte{0x5A});
+    __builtin_memcpy(image.data() + table_bytes, relocations.data(), sizeof(args::Relocation) * relocations.size());
+    __builtin_memcpy(image.data() + table_bytes + relocation_bytes, values, sizeof(values));
 
     void* memory = nullptr;
     device_.must("aclrtMalloc", calls().malloc(&memory, image.size(), huge_first));
@@ -156,8 +166,8 @@ class RefreshKernel {
       call = "aclrtLaunchKernelWithHostArgs, for rondo_refresh";
       const DevicePtr<std::byte> block{reinterpret_cast<std::uintptr_t>(memory)};
       device_.work_begins();
-      code = launch({block, block.offset(Bytes{table_bytes}).as<const args::Lane>(), lanes.size(),
-                     block.offset(Bytes{table_bytes + lane_bytes}).as<const std::uint64_t>(), std::size(values)},
+      code = launch({block, block.offset(Bytes{table_bytes}).as<const args::Relocation>(), relocations.size(),
+                     block.offset(Bytes{table_bytes + relocation_bytes}).as<const std::uint64_t>(), std::size(values)},
                     nullptr, device_.stream());
     }
     if (code == code_ok) {
@@ -171,7 +181,7 @@ class RefreshKernel {
     const AclError freed = calls().free(memory);
     device_.must(call, code);
     device_.must("aclrtFree", freed);
-    args::run_refresh(image.data(), lanes.data(), lanes.size(), values);
+    args::run_refresh(image.data(), relocations.data(), relocations.size(), values);
     return std::equal(computed.begin(), computed.end(), image.begin());
   }
 

@@ -131,7 +131,7 @@ class Hosted {
   /// Computes args on the calling thread, as the device would.
   Status refresh_args(const args::RefreshOp& op) noexcept {
     traffic_.computed(op.count);
-    args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, pointer(op.bases));
+    args::run_refresh(pointer(op.args), pointer(op.relocations), op.count, pointer(op.bases));
     return {};
   }
   Status refresh_in_launch(const args::RefreshOp& op, const args::LaunchPayload& payload) noexcept {
@@ -143,7 +143,7 @@ class Hosted {
     if (payload.host_input_bytes != 0) {
       std::memcpy(pointer(payload.host_inputs_to), payload.host_inputs, payload.host_input_bytes);
     }
-    args::run_refresh(pointer(op.args), pointer(op.lanes), op.count, bases);
+    args::run_refresh(pointer(op.args), pointer(op.relocations), op.count, bases);
     return {};
   }
 

@@ -30,7 +30,8 @@ class RefreshMeasurement {
 
  public:
   RefreshMeasurement(Device& device, RefreshKernel& kernel) : device_{device}, kernel_{kernel} {
-    device_.must(Api::malloc, device_.take(&memory_, lanes_at + sizeof(args::Lane) * most_lanes + 64));
+    device_.must(Api::malloc,
+                 device_.take(&memory_, relocations_at + sizeof(args::Relocation) * most_relocations + 64));
   }
   RefreshMeasurement(const RefreshMeasurement&) = delete;
   RefreshMeasurement& operator=(const RefreshMeasurement&) = delete;
@@ -41,23 +42,23 @@ class RefreshMeasurement {
 
   [[nodiscard]] RefreshCosts measure() {
     RefreshCosts costs;
-    std::vector<args::Lane> lanes(most_lanes);
-    for (std::uint32_t i = 0; i < most_lanes; ++i) lanes[i].at = 8 * i;
-    std::vector<std::byte> table(lanes_at);
+    std::vector<args::Relocation> relocations(most_relocations);
+    for (std::uint32_t i = 0; i < most_relocations; ++i) relocations[i].at = 8 * i;
+    std::vector<std::byte> table(relocations_at);
     const std::uint64_t bases[most_bases] = {};
     costs.host_slot = time_of(1,
                               [&] {
-                                args::run_refresh(table.data(), lanes.data(), most_lanes, bases);
+                                args::run_refresh(table.data(), relocations.data(), most_relocations, bases);
                                 return code_ok;
                               }) /
-                          most_lanes +
+                          most_relocations +
                       1;
 
     const auto copy = [&](std::uint64_t bytes) {
       return time_of(calls_in_a_row, [&] { return device_.copy_snapshot(memory_, table.data(), bytes); });
     };
     if (const std::uint64_t small = copy(64); last_ == code_ok) {
-      costs.copied_byte = rise(small, copy(lanes_at), lanes_at - 64);
+      costs.copied_byte = rise(small, copy(relocations_at), relocations_at - 64);
       costs.copy = small;
     } else if (Api::errc_of(last_) == Errc::unsupported) {
       last_ = code_ok;
@@ -65,21 +66,24 @@ class RefreshMeasurement {
     device_.must(Api::copy_async, last_);
     if (!kernel_.is_usable()) return costs;
 
-    device_.must(Api::copy, device_.copy_now(at(lanes_at), lanes.data(), sizeof(args::Lane) * most_lanes,
-                                             host_to_device, device_.stream()));
+    device_.must(Api::copy,
+                 device_.copy_now(at(relocations_at), relocations.data(), sizeof(args::Relocation) * most_relocations,
+                                  host_to_device, device_.stream()));
     const auto compute = [&](std::uint64_t count) {
-      const args::RefreshOp op{DevicePtr<std::byte>{address(0)}, DevicePtr<const args::Lane>{address(lanes_at)}, count,
+      const args::RefreshOp op{DevicePtr<std::byte>{address(0)},
+                               DevicePtr<const args::Relocation>{address(relocations_at)}, count,
                                DevicePtr<const std::uint64_t>{address(0)}, 1};
       return time_of(calls_in_a_row, [&] { return kernel_.launch(op, nullptr, device_.stream()); });
     };
     const auto carry = [&](std::uint32_t count) {
-      const args::RefreshOp op{DevicePtr<std::byte>{address(0)}, DevicePtr<const args::Lane>{address(lanes_at)}, 1,
+      const args::RefreshOp op{DevicePtr<std::byte>{address(0)},
+                               DevicePtr<const args::Relocation>{address(relocations_at)}, 1,
                                DevicePtr<const std::uint64_t>{}, count};
       const args::LaunchPayload payload{bases, count, nullptr, 0, {}};
       return time_of(calls_in_a_row, [&] { return kernel_.launch(op, &payload, device_.stream()); });
     };
     costs.device_op = compute(1);
-    costs.device_slot = rise(costs.device_op, compute(most_lanes), most_lanes - 1);
+    costs.device_slot = rise(costs.device_op, compute(most_relocations), most_relocations - 1);
     costs.launched_byte = rise(carry(1), carry(most_bases), 8 * (most_bases - 1));
     device_.must(Api::launch_refresh, last_);
     return costs;
@@ -88,8 +92,8 @@ class RefreshMeasurement {
  private:
   static constexpr std::uint32_t calls_in_a_row = 8;
   static constexpr std::uint32_t tries = 3;
-  static constexpr std::uint32_t most_lanes = 8192;
-  static constexpr std::uint64_t lanes_at = std::uint64_t{8} * most_lanes;
+  static constexpr std::uint32_t most_relocations = 8192;
+  static constexpr std::uint64_t relocations_at = std::uint64_t{8} * most_relocations;
   static constexpr std::uint32_t most_bases = (RefreshKernel::most_bytes - args::LaunchPayload::launch_bytes) / 32 * 4;
 
   [[nodiscard]] std::uint64_t address(std::uint64_t offset) const noexcept {

@@ -83,13 +83,13 @@ class DeferredBases {
   struct DeviceParts {
     bool table = false;
     bool bases = false;
-    bool lanes = false;
+    bool relocations = false;
   };
   DeferredBases(const graph::GraphView& graph, std::span<const args::Source> sources, args::BaseLayout bases,
                 std::span<const std::uint64_t> addresses, args::SystemProvider provider, DeviceParts parts);
   /// Writes the image for the first time; `device` is the table's address on the device, if it has one. Returns all
   /// slots in the order of the table, if the device needs them.
-  [[nodiscard]] std::vector<args::Lane> write_table(DevicePtr<std::byte> device);
+  [[nodiscard]] std::vector<args::Relocation> write_table(DevicePtr<std::byte> device);
 
   /// The changes since the last refresh.
   [[nodiscard]] Changes changes() const noexcept {
@@ -143,8 +143,8 @@ class DeferredBases {
     }
     return args::Partition::never;
   }
-  [[nodiscard]] std::uint32_t first_lane(UpdateLevel level) const noexcept {
-    return first_lane_[static_cast<std::size_t>(partition_of(level))];
+  [[nodiscard]] std::uint32_t first_relocation(UpdateLevel level) const noexcept {
+    return first_relocation_[static_cast<std::size_t>(partition_of(level))];
   }
   /// The range of base-table entries that are out of date on the device, from the first to the last.
   [[nodiscard]] BaseRange missing_on_device() noexcept {
@@ -192,9 +192,11 @@ class DeferredBases {
     if (by.end > range.end) range.end = by.end;
   }
   [[nodiscard]] args::RefreshOp refresh_op(UpdateLevel level, DevicePtr<std::byte> device) const noexcept {
-    const std::uint32_t first = first_lane(level);
-    return {device, device.offset(Bytes{lanes_at_ + sizeof(args::Lane) * first}).template as<const args::Lane>(),
-            lane_count_ - first, device.offset(Bytes{bases_at_}).template as<const std::uint64_t>(), now_.size()};
+    const std::uint32_t first = first_relocation(level);
+    return {
+        device,
+        device.offset(Bytes{relocations_at_ + sizeof(args::Relocation) * first}).template as<const args::Relocation>(),
+        relocation_count_ - first, device.offset(Bytes{bases_at_}).template as<const std::uint64_t>(), now_.size()};
   }
 
   args::ArgsTable table_;
@@ -218,13 +220,13 @@ class DeferredBases {
   bool constants_changed_ = false;
   Refreshed refreshed_;  ///< if `level` is none, the other members are those of an earlier refresh
 
-  // On the device, in this order: the table, the base table, the lanes.
+  // On the device, in this order: the table, the base table, the relocations.
   std::uint64_t bases_at_ = 0;
-  std::uint64_t lanes_at_ = 0;
+  std::uint64_t relocations_at_ = 0;
   std::uint64_t wanted_bytes_ = 0;
-  bool has_lanes_ = false;  ///< whether the device has the lanes and so can compute
-  std::uint32_t lane_count_ = 0;
-  std::uint32_t first_lane_[args::partition_count] = {};
+  bool has_relocations_ = false;  ///< whether the device has the relocations and so can compute
+  std::uint32_t relocation_count_ = 0;
+  std::uint32_t first_relocation_[args::partition_count] = {};
 };
 
 }  // namespace detail

@@ -4,15 +4,16 @@
 // Rondo's refresh kernel for the device, in Ascend C, for vector cores of a2a3 and a5. Compile it with the vendor's
 // compiler, as your own kernels, and list it among Options::kernels; docs/onboard.md shows how.
 //
-//   for each of `count` lanes:  table[lane.at] = bases[lane.base] + lane.addend
+//   for each of `count` relocations:  table[relocation.at] = bases[relocation.base] + relocation.addend
 //
-// A lane is 16 bytes: the addend, 8 bytes; where its slot begins in the table, 4 bytes; the number of its base in the
-// low 31 bits of the last word, whose top bit says that the slot has 4 bytes instead of 8. Lanes stand in ascending
-// order of their slots, which do not overlap. The table, the lanes and the place of host inputs are at multiples of 64
-// bytes, but that `lanes` may begin at any lane of theirs; what is read may be read to the next multiple of 64.
+// A relocation is 16 bytes: the addend, 8 bytes; where its slot begins in the table, 4 bytes; the number of its base in
+// the low 31 bits of the last word, whose top bit says that the slot has 4 bytes instead of 8. Relocations stand in
+// ascending order of their slots, which do not overlap. The table, the relocations and the place of host inputs are at
+// multiples of 64 bytes, but that `relocations` may begin at any relocation of theirs; what is read may be read to the
+// next multiple of 64.
 //
-// Words between the slots belong to nobody here and stay as they are. Each block has a stretch of the lanes for itself,
-// and no line of 64 bytes has slots of two blocks, since a core that writes to a line writes all of it.
+// Words between the slots belong to nobody here and stay as they are. Each block has a stretch of the relocations for
+// itself, and no line of 64 bytes has slots of two blocks, since a core that writes to a line writes all of it.
 
 #include "kernel_operator.h"
 
@@ -21,20 +22,20 @@ namespace rondo_refresh_detail {
 using namespace AscendC;
 
 constexpr uint32_t line = 64;
-constexpr uint32_t tile_lanes = 512;      // 8 KiB
-constexpr uint32_t window_bytes = 32768;  // of the table
-constexpr uint32_t chunk_bases = 8192;    // 64 KiB; with more, the lanes are gone through once for each chunk
+constexpr uint32_t tile_relocations = 512;  // 8 KiB
+constexpr uint32_t window_bytes = 32768;    // of the table
+constexpr uint32_t chunk_bases = 8192;      // 64 KiB; with more, the relocations are gone through once for each chunk
 
 class Refresh {
  public:
-  __aicore__ inline Refresh(GM_ADDR table, GM_ADDR lanes, uint64_t count, GM_ADDR bases, uint64_t base_count)
+  __aicore__ inline Refresh(GM_ADDR table, GM_ADDR relocations, uint64_t count, GM_ADDR bases, uint64_t base_count)
       : count_(count), base_count_(base_count) {
-    // Copies from global memory begin at a multiple of 64: so many lanes stand between that and the first.
-    lead_ = static_cast<uint32_t>((reinterpret_cast<uint64_t>(lanes) % line) / 16);
+    // Copies from global memory begin at a multiple of 64: so many relocations stand between that and the first.
+    lead_ = static_cast<uint32_t>((reinterpret_cast<uint64_t>(relocations) % line) / 16);
     table_.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(table));
-    lanes_.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(lanes - 16 * lead_));
+    relocations_.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(relocations - 16 * lead_));
     bases_.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(bases));
-    pipe_.InitBuffer(tile_buffer_, tile_lanes * 16);
+    pipe_.InitBuffer(tile_buffer_, tile_relocations * 16);
     pipe_.InitBuffer(window_buffer_, window_bytes);
     pipe_.InitBuffer(chunk_buffer_, chunk_bases * 8);
     tile_ = tile_buffer_.Get<uint32_t>();
@@ -73,34 +74,36 @@ class Refresh {
   // Copies are whole blocks of 32 bytes.
   __aicore__ inline static uint32_t Words(uint64_t bytes) { return static_cast<uint32_t>((bytes + 31) / 32 * 8); }
 
-  __aicore__ inline uint32_t LaneWord(uint64_t lane, uint32_t word) {
-    if (lane < tile_begin_ || lane >= tile_end_) Load(lane);
-    return tile_.GetValue(static_cast<uint32_t>(lane + lead_ - tile_first_) * 4 + word);
+  __aicore__ inline uint32_t RelocationWord(uint64_t relocation, uint32_t word) {
+    if (relocation < tile_begin_ || relocation >= tile_end_) Load(relocation);
+    return tile_.GetValue(static_cast<uint32_t>(relocation + lead_ - tile_first_) * 4 + word);
   }
-  __aicore__ inline uint32_t At(uint64_t lane) { return LaneWord(lane, 2); }
-  __aicore__ inline uint32_t End(uint64_t lane) { return At(lane) + ((LaneWord(lane, 3) >> 31) != 0 ? 4 : 8); }
+  __aicore__ inline uint32_t At(uint64_t relocation) { return RelocationWord(relocation, 2); }
+  __aicore__ inline uint32_t End(uint64_t relocation) {
+    return At(relocation) + ((RelocationWord(relocation, 3) >> 31) != 0 ? 4 : 8);
+  }
 
-  /// Brings the tile that begins with this lane, or up to three lanes earlier.
-  __aicore__ inline void Load(uint64_t lane) {
-    tile_first_ = (lane + lead_) / 4 * 4;
+  /// Brings the tile that begins with this relocation, or up to three relocations earlier.
+  __aicore__ inline void Load(uint64_t relocation) {
+    tile_first_ = (relocation + lead_) / 4 * 4;
     const uint64_t left = count_ + lead_ - tile_first_;
-    const uint64_t brought = left < tile_lanes ? left : tile_lanes;
-    Read(tile_, lanes_, 4 * tile_first_, Words(16 * brought));
+    const uint64_t brought = left < tile_relocations ? left : tile_relocations;
+    Read(tile_, relocations_, 4 * tile_first_, Words(16 * brought));
     tile_begin_ = tile_first_ < lead_ ? 0 : tile_first_ - lead_;
     tile_end_ = tile_first_ + brought - lead_;
   }
 
-  /// The first lane from `lane` on whose slot shares no line with the slot before it.
-  __aicore__ inline uint64_t Boundary(uint64_t lane) {
-    while (lane != 0 && lane < count_) {
-      const uint32_t last = (End(lane - 1) - 1) / line;
-      if (At(lane) / line > last) break;
-      ++lane;
+  /// The first relocation from `relocation` on whose slot shares no line with the slot before it.
+  __aicore__ inline uint64_t Boundary(uint64_t relocation) {
+    while (relocation != 0 && relocation < count_) {
+      const uint32_t last = (End(relocation - 1) - 1) / line;
+      if (At(relocation) / line > last) break;
+      ++relocation;
     }
-    return lane;
+    return relocation;
   }
 
-  /// Writes the slots from `begin` on, as far as tile and window reach. Returns the first lane that it left.
+  /// Writes the slots from `begin` on, as far as tile and window reach. Returns the first relocation that it left.
   __aicore__ inline uint64_t Patch(uint64_t begin, uint64_t end) {
     const uint32_t at = At(begin) / line * line;
     const uint64_t limit = end < tile_end_ ? end : tile_end_;
@@ -109,19 +112,19 @@ class Refresh {
     while (stop < limit && End(stop) - at <= window_bytes) last = End(stop++);
     const uint32_t words = (last - at + line - 1) / line * (line / 4);
     Read(window_, table_, at / 4, words);
-    for (uint64_t lane = begin; lane < stop; ++lane) Store(lane, at);
+    for (uint64_t relocation = begin; relocation < stop; ++relocation) Store(relocation, at);
     Write(table_, at / 4, words);
     return stop;
   }
 
-  __aicore__ inline void Store(uint64_t lane, uint32_t window_at) {
-    const uint32_t last_word = LaneWord(lane, 3);
+  __aicore__ inline void Store(uint64_t relocation, uint32_t window_at) {
+    const uint32_t last_word = RelocationWord(relocation, 3);
     const uint64_t base = last_word & 0x7FFFFFFF;
     if (base < first_base_ || base - first_base_ >= chunk_bases) return;
     const uint32_t i = static_cast<uint32_t>(base - first_base_) * 2;
-    const uint64_t addend = static_cast<uint64_t>(LaneWord(lane, 1)) << 32 | LaneWord(lane, 0);
+    const uint64_t addend = static_cast<uint64_t>(RelocationWord(relocation, 1)) << 32 | RelocationWord(relocation, 0);
     const uint64_t address = (static_cast<uint64_t>(chunk_.GetValue(i + 1)) << 32 | chunk_.GetValue(i)) + addend;
-    const uint32_t offset = At(lane) - window_at;
+    const uint32_t offset = At(relocation) - window_at;
     const bool is_narrow = (last_word >> 31) != 0;
     if (offset % 4 == 0) {
       window_.SetValue(offset / 4, static_cast<uint32_t>(address));
@@ -161,21 +164,21 @@ class Refresh {
   uint64_t base_count_;
   uint64_t first_base_ = 0;
   uint32_t lead_ = 0;
-  uint64_t tile_first_ = 0;  // in lanes from the multiple of 64 on
-  uint64_t tile_begin_ = 0;  // lanes in the tile
+  uint64_t tile_first_ = 0;  // in relocations from the multiple of 64 on
+  uint64_t tile_begin_ = 0;  // relocations in the tile
   uint64_t tile_end_ = 0;
   TPipe pipe_;
-  GlobalTensor<uint32_t> table_, lanes_, bases_;
+  GlobalTensor<uint32_t> table_, relocations_, bases_;
   TBuf<TPosition::VECCALC> tile_buffer_, window_buffer_, chunk_buffer_;
   LocalTensor<uint32_t> tile_, window_, chunk_;
 };
 
 }  // namespace rondo_refresh_detail
 
-extern "C" __global__ __aicore__ void rondo_refresh(GM_ADDR table, GM_ADDR lanes, uint64_t count, GM_ADDR bases,
+extern "C" __global__ __aicore__ void rondo_refresh(GM_ADDR table, GM_ADDR relocations, uint64_t count, GM_ADDR bases,
                                                     uint64_t base_count, GM_ADDR host_inputs, uint64_t host_input_bytes,
                                                     GM_ADDR host_inputs_to) {
-  rondo_refresh_detail::Refresh refresh(table, lanes, count, bases, base_count);
+  rondo_refresh_detail::Refresh refresh(table, relocations, count, bases, base_count);
   refresh.Run();
   refresh.Bring(host_inputs_to, host_inputs, host_input_bytes);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <rondo/search/portfolio.hpp>
+#include <rondo/search/planners.hpp>
 
 #include <rondo/memory/planners.hpp>
 

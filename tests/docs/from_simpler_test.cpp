@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Rondo authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The program that docs/from_the_peer.md shows.
+// The program that docs/from_simpler.md shows.
 
 #include "docs/blocks.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-extern "C" void kernel_add_scalar(std::int64_t* args) {  // as for the peer: x, bits of a float, z, number of elements
+extern "C" void kernel_add_scalar(std::int64_t* args) {  // as for simpler: x, bits of a float, z, number of elements
   const auto* x = reinterpret_cast<const float*>(args[0]);
   auto* z = reinterpret_cast<float*>(args[2]);
   const auto a = std::bit_cast<float>(static_cast<std::uint32_t>(args[1]));
@@ -37,10 +37,10 @@ std::vector<float> add_one(const std::vector<float>& hx) {
 
 }  // namespace
 
-TEST_CASE("A kernel that was written for the peer's simulator runs as it is") {
+TEST_CASE("A kernel that was written for simpler's simulator runs as it is") {
   CHECK(add_one({1, 2, 3}) == std::vector<float>{2, 3, 4});
 }
 
-TEST_CASE("docs/from_the_peer.md shows this file") {
-  docs::check_blocks("docs/from_the_peer.md", "tests/docs/from_the_peer_test.cpp", 1);
+TEST_CASE("docs/from_simpler.md shows this file") {
+  docs::check_blocks("docs/from_simpler.md", "tests/docs/from_simpler_test.cpp", 1);
 }
